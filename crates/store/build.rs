@@ -1,4 +1,5 @@
-//! Compresses the tables of the reference collection, which are a twentieth of the program otherwise.
+//! Compresses the tables of the reference collection, which are a twentieth of the program
+//! otherwise.
 
 #![allow(clippy::disallowed_macros, reason = "a build script speaks to cargo by printing")]
 
@@ -14,7 +15,11 @@ fn main() -> io::Result<()> {
     let out = env::var("OUT_DIR").map_err(io::Error::other)?;
     for entry in fs::read_dir("reference")? {
         let path = entry?.path();
-        let (Some(name), Some("csv")) = (path.file_stem(), path.extension().and_then(|extension| extension.to_str())) else { continue };
+        let (Some(name), Some("csv")) =
+            (path.file_stem(), path.extension().and_then(|extension| extension.to_str()))
+        else {
+            continue;
+        };
         let file = fs::File::create(Path::new(&out).join(name).with_extension("deflate"))?;
         let mut encoder = DeflateEncoder::new(file, Compression::best());
         encoder.write_all(&fs::read(&path)?)?;

@@ -1,4 +1,5 @@
-//! Outputs of other tools. Whatever is in a file, reading it neither panics nor takes long, and what comes out is a record that can be kept.
+//! Outputs of other tools. Whatever is in a file, reading it neither panics nor takes long, and
+//! what comes out is a record that can be kept.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

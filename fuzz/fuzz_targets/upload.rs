@@ -1,4 +1,5 @@
-//! What is sent to the server. The first byte says whether it comes packed. What is taken is taken again, and is the same.
+//! What is sent to the server. The first byte says whether it comes packed. What is taken is taken
+//! again, and is the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

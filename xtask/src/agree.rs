@@ -1,8 +1,10 @@
 //! `cargo xtask agree`: whether our numbers are fio's, for the same I/O on the same device.
 //!
-//! The device is a loop device that the command makes itself, over a file on disk and over one in memory, past the page cache
-//! (`--direct-io=on`). Each cell is measured in pairs. In a pair the two take turns of about a second, the first changing with each, and
-//! each side's turns are put together, so that what else the machine does falls on both; the median of the pairs' ratios counts.
+//! The device is a loop device that the command makes itself, over a file on disk and over one in
+//! memory, past the page cache (`--direct-io=on`). Each cell is measured in pairs. In a pair the
+//! two take turns of about a second, the first changing with each, and each side's turns are put
+//! together, so that what else the machine does falls on both; the median of the pairs' ratios
+//! counts.
 
 mod cells;
 pub mod ground;
@@ -26,8 +28,9 @@ use rivals::{Fio, Flashmark, Measured};
 /// The medians may differ by this share.
 const TOLERANCE: f64 = 0.05;
 
-/// So many cells must agree on each ground. Where the medium is memory and an I/O takes 10 us, what a program itself does between two I/Os
-/// shows: fio counts it and we do not, so that some cell may differ.
+/// So many cells must agree on each ground. Where the medium is memory and an I/O takes 10 us, what
+/// a program itself does between two I/Os shows: fio counts it and we do not, so that some cell may
+/// differ.
 const ENOUGH: usize = 8;
 
 /// With more load than this a processor, others decide the ratios.
@@ -82,9 +85,15 @@ impl Row {
         stats::median(&mut self.ratios()).unwrap_or(f64::NAN)
     }
 
-    /// The median of the ratios of median latencies: what is left of it when the machine has other work.
+    /// The median of the ratios of median latencies: what is left of it when the machine has other
+    /// work.
     fn latency_ratio(&self) -> f64 {
-        let mut ratios: Vec<f64> = self.ours.iter().zip(&self.fio).map(|(ours, fio)| ours.median_ns / fio.median_ns).collect();
+        let mut ratios: Vec<f64> = self
+            .ours
+            .iter()
+            .zip(&self.fio)
+            .map(|(ours, fio)| ours.median_ns / fio.median_ns)
+            .collect();
         stats::median(&mut ratios).unwrap_or(f64::NAN)
     }
 
@@ -123,7 +132,8 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     }
     let asked = CELLS.iter().filter(|cell| flags.asks_for(cell)).count();
     for table in &tables {
-        let apart: Vec<&str> = table.rows.iter().filter(|row| !row.agrees()).map(|row| row.cell.name).collect();
+        let apart: Vec<&str> =
+            table.rows.iter().filter(|row| !row.agrees()).map(|row| row.cell.name).collect();
         ensure!(
             asked - apart.len() >= asked.min(ENOUGH),
             "on {} these differ by more than {} %: {}",
@@ -135,7 +145,12 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-fn compare(ground: &Ground, program: &Path, flags: &Flags, interrupted: &AtomicBool) -> Result<Table> {
+fn compare(
+    ground: &Ground,
+    program: &Path,
+    flags: &Flags,
+    interrupted: &AtomicBool,
+) -> Result<Table> {
     let ours = Flashmark::new(program, ground)?;
     let load = load();
     if load > BUSY {
@@ -158,8 +173,15 @@ fn load() -> f64 {
     load / std::thread::available_parallelism().map_or(1.0, |processors| processors.get() as f64)
 }
 
-/// Measures one cell pair by pair. The run before the first only warms up, and says where the cell's span lies.
-fn pairs(cell: &'static Cell, ours: &Flashmark, ground: &Ground, flags: &Flags, interrupted: &AtomicBool) -> Result<Row> {
+/// Measures one cell pair by pair. The run before the first only warms up, and says where the
+/// cell's span lies.
+fn pairs(
+    cell: &'static Cell,
+    ours: &Flashmark,
+    ground: &Ground,
+    flags: &Flags,
+    interrupted: &AtomicBool,
+) -> Result<Row> {
     eprint!("{} on {}: ", cell.name, ground.on());
     let warm = ours.measure(cell)?;
     let fio = Fio::new(cell, &warm, ground);

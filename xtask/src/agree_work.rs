@@ -1,7 +1,9 @@
-//! `cargo xtask agree-work`: whether what works on a mounted file system come to is what fio comes to with the same I/O on the same file system.
+//! `cargo xtask agree-work`: whether what works on a mounted file system come to is what fio comes
+//! to with the same I/O on the same file system.
 //!
-//! As in `agree`: a loop device of its own, past the page cache, its worker, the journal's thread and both programs on one processor; here with an ext4 on it. In a
-//! pair both sides do the whole work, the first changing from pair to pair; the median of the pairs' ratios counts.
+//! As in `agree`: a loop device of its own, past the page cache, its worker, the journal's thread
+//! and both programs on one processor; here with an ext4 on it. In a pair both sides do the whole
+//! work, the first changing from pair to pair; the median of the pairs' ratios counts.
 
 mod cells;
 
@@ -13,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
 use device::Device;
-use lab::work::{Ground as WorkGround, WorkError};
+use lab::workload::{WorkError, WorkloadContext as WorkGround};
 use record::Cell;
 use record::units::{Bytes, significant};
 use serde_json::Value;
@@ -70,7 +72,8 @@ impl<'a> Mounted<'a> {
     fn make(ground: &'a Ground) -> Result<Mounted<'a>> {
         let point = ground.scratch();
         fs::create_dir_all(&point)?;
-        let mkfs = ["-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"];
+        let mkfs =
+            ["-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"];
         succeeds(Command::new("mkfs.ext4").args(mkfs).arg(ground.device()))?;
         succeeds(Command::new("mount").args(["-o", "noatime"]).arg(ground.device()).arg(&point))?;
         let mounted = Mounted { ground, point };
@@ -90,7 +93,11 @@ impl Drop for Mounted<'_> {
 
 fn succeeds(command: &mut Command) -> Result<()> {
     let output = command.output().with_context(|| format!("{command:?} does not start"))?;
-    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    ensure!(
+        output.status.success(),
+        "{command:?}: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
     Ok(())
 }
 
@@ -132,7 +139,8 @@ impl Row {
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(flags.pairs > 0, "at least one pair is needed");
     let interrupted = Arc::new(AtomicBool::new(false));
-    // Ctrl-C ends the child that measures; this process goes on, to unmount, detach and remove what it made.
+    // Ctrl-C ends the child that measures; this process goes on, to unmount, detach and remove what
+    // it made.
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, interrupted.clone()).context("listening for Ctrl-C")?;
     }
@@ -145,17 +153,33 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         println!("\nWork on ext4, on {on}:\n\n{text}");
         if flags.write {
             let command = format!("cargo xtask agree-work --on {on}");
-            section::keep(&root.join("docs/agreement.md"), &format!("Work on ext4, on {on}"), &command, &text)?;
+            section::keep(
+                &root.join("docs/agreement.md"),
+                &format!("Work on ext4, on {on}"),
+                &command,
+                &text,
+            )?;
         }
-        apart.extend(rows.iter().filter(|row| !row.agrees()).map(|row| format!("{} {} on {on}", row.form.work, row.form.name)));
+        apart.extend(
+            rows.iter()
+                .filter(|row| !row.agrees())
+                .map(|row| format!("{} {} on {on}", row.form.work, row.form.name)),
+        );
     }
-    ensure!(apart.is_empty(), "these differ by more than {} %: {}", TOLERANCE * 100.0, apart.join(", "));
+    ensure!(
+        apart.is_empty(),
+        "these differ by more than {} %: {}",
+        TOLERANCE * 100.0,
+        apart.join(", ")
+    );
     Ok(())
 }
 
 fn compare(mounted: &Mounted<'_>, flags: &Flags, interrupted: &AtomicBool) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for (work, settings) in cells::WORKS.iter().filter(|(work, _)| flags.only.as_ref().is_none_or(|only| only == work)) {
+    for (work, settings) in
+        cells::WORKS.iter().filter(|(work, _)| flags.only.as_ref().is_none_or(|only| only == work))
+    {
         let forms: Vec<&'static Form> = FORMS.iter().filter(|form| form.work == *work).collect();
         let first = rows.len();
         rows.extend(forms.iter().map(|form| Row { form, ours: Vec::new(), fio: Vec::new() }));
@@ -182,7 +206,12 @@ fn compare(mounted: &Mounted<'_>, flags: &Flags, interrupted: &AtomicBool) -> Re
 }
 
 /// The work once, in a process of its own; what each form came to.
-fn our_side(mounted: &Mounted<'_>, work: &str, settings: &[&str], forms: &[&Form]) -> Result<Vec<Measured>> {
+fn our_side(
+    mounted: &Mounted<'_>,
+    work: &str,
+    settings: &[&str],
+    forms: &[&Form],
+) -> Result<Vec<Measured>> {
     let itself = std::env::current_exe()?;
     let mut command = mounted.ground.pinned(&itself);
     command.arg("work").arg(work).arg(&mounted.point);
@@ -193,9 +222,17 @@ fn our_side(mounted: &Mounted<'_>, work: &str, settings: &[&str], forms: &[&Form
     let measured = |form: &&Form| {
         let cell = cells.iter().find(|cell| cell.params.form.as_deref() == Some(form.name));
         let metrics = cell.map(|cell| &cell.metrics);
-        let iops = metrics.and_then(|metrics| metrics.iops).with_context(|| format!("{work} has no rate of {}", form.name))?.value;
+        let iops = metrics
+            .and_then(|metrics| metrics.iops)
+            .with_context(|| format!("{work} has no rate of {}", form.name))?
+            .value;
         let median = metrics.and_then(|metrics| metrics.latency_ns.as_ref()?.p50);
-        Ok(Measured { iops, median_ns: median.with_context(|| format!("{work} has no median latency of {}", form.name))? as f64 })
+        Ok(Measured {
+            iops,
+            median_ns: median
+                .with_context(|| format!("{work} has no median latency of {}", form.name))?
+                as f64,
+        })
     };
     forms.iter().map(measured).collect()
 }
@@ -213,19 +250,32 @@ fn fio(mounted: &Mounted<'_>, folder: &Path, form: &Form) -> Result<Measured> {
     let flushed = File::open(folder).and_then(|folder| Ok(rustix::fs::syncfs(&folder)?));
     flushed.context("syncing before fio")?;
     let mut command = mounted.ground.pinned(Path::new("fio"));
-    // fio makes its files' names when it reads `--filename`: without the directory in front they lie where it was started.
+    // fio makes its files' names when it reads `--filename`: without the directory in front they
+    // lie where it was started.
     command.arg("--name=agree").arg(format!("--directory={}", folder.display()));
     command.args(cells::FIO).args(form.fio).arg("--output-format=json");
     let output = command.output().context("taskset does not start")?;
-    ensure!(output.status.success(), "fio {}: {}", form.name, String::from_utf8_lossy(&output.stderr).trim());
+    ensure!(
+        output.status.success(),
+        "fio {}: {}",
+        form.name,
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
     let text = String::from_utf8_lossy(&output.stdout);
-    let results: Value = serde_json::from_str(text.find('{').map(|at| &text[at..]).context("fio printed no JSON")?)?;
+    let results: Value =
+        serde_json::from_str(text.find('{').map(|at| &text[at..]).context("fio printed no JSON")?)?;
     let side = if form.fio.iter().any(|word| word.ends_with("read")) { "read" } else { "write" };
     let Some(jobs) = results["jobs"].as_array() else { bail!("fio's results have no jobs") };
     let iops: f64 = jobs.iter().filter_map(|job| job[side]["iops"].as_f64()).sum();
     ensure!(iops > 0.0, "fio did no I/O: {}", form.fio.join(" "));
-    let mut medians: Vec<f64> = jobs.iter().filter_map(|job| job[side]["lat_ns"]["percentile"]["50.000000"].as_f64()).collect();
-    Ok(Measured { iops, median_ns: stats::median(&mut medians).context("fio's results have no median latency")? })
+    let mut medians: Vec<f64> = jobs
+        .iter()
+        .filter_map(|job| job[side]["lat_ns"]["percentile"]["50.000000"].as_f64())
+        .collect();
+    Ok(Measured {
+        iops,
+        median_ns: stats::median(&mut medians).context("fio's results have no median latency")?,
+    })
 }
 
 fn table(rows: &[Row]) -> String {
@@ -237,7 +287,9 @@ fn table(rows: &[Row]) -> String {
             significant(stats::median(&mut rates).unwrap_or(f64::NAN))
         };
         let ratios = row.ratios(|side| side.iops);
-        let (least, most) = ratios.iter().fold((f64::INFINITY, 0.0f64), |(least, most), ratio| (least.min(*ratio), most.max(*ratio)));
+        let (least, most) = ratios.iter().fold((f64::INFINITY, 0.0f64), |(least, most), ratio| {
+            (least.min(*ratio), most.max(*ratio))
+        });
         let (form, ratio, latency) = (row.form, row.ratio(), row.latency_ratio());
         let word = if row.agrees() { "agrees" } else { "**differs**" };
         let (ours, fio) = (median(&row.ours), median(&row.fio));
@@ -251,13 +303,20 @@ fn table(rows: &[Row]) -> String {
 pub fn once(flags: &Once) -> Result<()> {
     let mut settings = Vec::new();
     for setting in &flags.set {
-        let (name, value) = setting.split_once('=').with_context(|| format!("'{setting}' is not name=value"))?;
+        let (name, value) =
+            setting.split_once('=').with_context(|| format!("'{setting}' is not name=value"))?;
         settings.push((name.to_owned(), value.to_owned()));
     }
     let stop = AtomicBool::new(false);
-    let mut ground =
-        WorkGround { directory: &flags.directory, open: &mut open, seed: flags.seed, stop: &stop, hear: &mut |_| {}, look: &mut |_| {} };
-    let cells = lab::work::find(&flags.work, &settings)?.run(&mut ground)?;
+    let mut ground = WorkGround {
+        directory: &flags.directory,
+        open: &mut open,
+        seed: flags.seed,
+        stop: &stop,
+        hear: &mut |_| {},
+        look: &mut |_| {},
+    };
+    let cells = lab::workload::find(&flags.work, &settings)?.run(&mut ground)?;
     println!("{}", serde_json::to_string(&cells)?);
     Ok(())
 }
@@ -266,6 +325,10 @@ pub fn once(flags: &Once) -> Result<()> {
 fn open(path: &Path, bytes: u64) -> Result<Box<dyn Device>, WorkError> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let file = file.map_err(|error| WorkError::io("work", "opening a file", error))?;
-    let device = ring::RealDevice::from_file(file, bytes, true, &ring::Settings::default());
-    Ok(Box::new(device.map_err(|error| WorkError::Impossible { work: "work".into(), reason: error.to_string() })?))
+    let device =
+        blockio::RealDevice::from_file(file, bytes, true, &blockio::OpenSettings::default());
+    Ok(Box::new(device.map_err(|error| WorkError::Impossible {
+        work: "work".into(),
+        reason: error.to_string(),
+    })?))
 }

@@ -1,8 +1,10 @@
 //! `cargo xtask attached`: what other tools measure on attached media, against what the models say.
 //!
-//! Every measurement gets a fresh medium with the same seed, and the model is asked in virtual time about the very requests that the tool
-//! made (or, where a tool does not tell them, about the requests that its algorithm makes). So chance is the same on both sides, and what
-//! differs is the way through kernel and wall clock. The tools wait in real time: 440 ms for each stray write on a class 4 card.
+//! Every measurement gets a fresh medium with the same seed, and the model is asked in virtual time
+//! about the very requests that the tool made (or, where a tool does not tell them, about the
+//! requests that its algorithm makes). So chance is the same on both sides, and what differs is the
+//! way through kernel and wall clock. The tools wait in real time: 440 ms for each stray write on a
+//! class 4 card.
 
 mod busy;
 mod conclusions;
@@ -45,7 +47,8 @@ pub struct Flags {
     /// Instead: what is concluded of four media, simulated and attached, and of a loop device.
     #[arg(long)]
     pub conclusions: bool,
-    /// Instead: what verdicts on databases and loggers promise, against what SQLite and a logger do there.
+    /// Instead: what verdicts on databases and loggers promise, against what SQLite and a logger do
+    /// there.
     #[arg(long, conflicts_with = "conclusions")]
     pub works: bool,
     /// Instead: what is said of media beside a program that loads processors and disk in bursts.
@@ -83,7 +86,8 @@ impl Row {
 struct Course {
     profile: &'static str,
     jobs: &'static [Job],
-    /// flashbench: allocation units written in turn, and the shortest write. Past the open units every write takes long.
+    /// flashbench: allocation units written in turn, and the shortest write. Past the open units
+    /// every write takes long.
     open_aus: &'static [(u64, u64)],
     /// Whether flashbench looks for boundaries by reading.
     boundaries: bool,
@@ -96,8 +100,9 @@ struct Course {
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// flashmark's own tests of a card, in less than a minute. Writes in a row begin with closing what random writes left open, so they need more
-/// than the five seconds of the suite, or one write more or less would show.
+/// flashmark's own tests of a card, in less than a minute. Writes in a row begin with closing what
+/// random writes left open, so they need more than the five seconds of the suite, or one write more
+/// or less would show.
 const OWN_TESTS: &[&str] = &[
     "--only=random-write,sequential-write,random-read,sequential-read",
     "--set=random-write.block=4KiB,16KiB",
@@ -118,7 +123,12 @@ const OWN_WRITES: &[&str] = &[
 const COURSES: &[Course] = &[
     Course {
         profile: "sd-class4",
-        jobs: &[Job::write(MIB, 40), Job::read(MIB, 100), Job::random_write(4 * KIB, 30), Job::random_write(16 * KIB, 30)],
+        jobs: &[
+            Job::write(MIB, 40),
+            Job::read(MIB, 100),
+            Job::random_write(4 * KIB, 30),
+            Job::random_write(16 * KIB, 30),
+        ],
         open_aus: &[(2, 512 * KIB), (5, MIB)],
         boundaries: true,
         is_fake: false,
@@ -126,7 +136,12 @@ const COURSES: &[Course] = &[
     },
     Course {
         profile: "class10-bypass",
-        jobs: &[Job::write(MIB, 60), Job::read(MIB, 100), Job::random_write(4 * KIB, 200), Job::random_write(16 * KIB, 30)],
+        jobs: &[
+            Job::write(MIB, 60),
+            Job::read(MIB, 100),
+            Job::random_write(4 * KIB, 200),
+            Job::random_write(16 * KIB, 30),
+        ],
         open_aus: &[(2, 512 * KIB), (5, MIB)],
         boundaries: true,
         is_fake: false,
@@ -163,10 +178,14 @@ const COURSES: &[Course] = &[
         is_fake: true,
         flashmark: OWN_WRITES,
     },
-    // Beside the four that count: what a command queue does must survive the way through the kernel.
+    // Beside the four that count: what a command queue does must survive the way through the
+    // kernel.
     Course {
         profile: "a2-cq",
-        jobs: &[Job::random_read(4 * KIB, 20_000).at_depth(8), Job::random_write(4 * KIB, 8_000).at_depth(8)],
+        jobs: &[
+            Job::random_read(4 * KIB, 20_000).at_depth(8),
+            Job::random_write(4 * KIB, 8_000).at_depth(8),
+        ],
         open_aus: &[],
         boundaries: false,
         is_fake: false,
@@ -209,8 +228,11 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     if flags.write {
         section::keep(&root.join(PAGE), HEADING, NAME, &table)?;
     }
-    let missed: Vec<String> =
-        rows.iter().filter(|row| !row.holds()).map(|row| format!("{} {}: {}", row.profile, row.tool, row.what)).collect();
+    let missed: Vec<String> = rows
+        .iter()
+        .filter(|row| !row.holds())
+        .map(|row| format!("{} {}: {}", row.profile, row.tool, row.what))
+        .collect();
     ensure!(missed.is_empty(), "off by more than 10 %: {}", missed.join("; "));
     Ok(())
 }
@@ -221,7 +243,13 @@ fn is_wanted(only: &[String], name: &str) -> bool {
 }
 
 /// Prints a table, keeps it if that was asked for, and fails if something is missed.
-fn told(root: &Path, flags: &Flags, (heading, name): (&str, &str), table: &str, missed: &[String]) -> Result<()> {
+fn told(
+    root: &Path,
+    flags: &Flags,
+    (heading, name): (&str, &str),
+    table: &str,
+    missed: &[String],
+) -> Result<()> {
     print!("{table}");
     if flags.write {
         section::keep(&root.join(PAGE), heading, name, table)?;
@@ -273,7 +301,9 @@ fn table(rows: &[Row]) -> Result<String> {
          gigabyte and judges sizes only, gets it with fast flash.\n\n",
         tools::versions()?
     );
-    text.push_str("| profile | tool | quantity | model | measured | ratio |\n|---|---|---|---:|---:|---:|\n");
+    text.push_str(
+        "| profile | tool | quantity | model | measured | ratio |\n|---|---|---|---:|---:|---:|\n",
+    );
     for row in rows {
         writeln!(text, "{}", line(row))?;
     }

@@ -1,7 +1,9 @@
-//! `cargo xtask bench`: how fast we are, as ratios to the distribution's fio on the same machine in the same run.
+//! `cargo xtask bench`: how fast we are, as ratios to the distribution's fio on the same machine in
+//! the same run.
 //!
-//! An absolute figure says what machine it is; a ratio says what the program is. Ours and fio's runs alternate, so that what else the
-//! machine does falls on both; of several rounds the median ratio counts, and the smallest and largest are shown beside it.
+//! An absolute figure says what machine it is; a ratio says what the program is. Ours and fio's
+//! runs alternate, so that what else the machine does falls on both; of several rounds the median
+//! ratio counts, and the smallest and largest are shown beside it.
 
 mod collection;
 mod made;
@@ -15,9 +17,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use blockio::{EngineChoice, Expect, FileIdentity, OpenOptions, OpenSettings, RealDevice};
 use device::{Completion, Device, Filler, Request};
 use record::{Content, Histogram};
-use ring::{EngineChoice, Expect, FileIdentity, OpenOptions, RealDevice, Settings};
 use serde_json::Value;
 use stats::Random;
 
@@ -25,7 +27,8 @@ use crate::section;
 
 /// One I/O of the read benches.
 const BLOCK_BYTES: u64 = 4096;
-/// A file without data: reading it never leaves the kernel, so the kernel and we are all that is measured.
+/// A file without data: reading it never leaves the kernel, so the kernel and we are all that is
+/// measured.
 const FILE_BYTES: u64 = 8 << 30;
 const DEPTH: u32 = 32;
 /// Completions taken and requests handed over together, ours and tuned fio's alike.
@@ -75,8 +78,15 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         Some(Other::Publish(flags)) => return publish::run(root, flags),
         None => {}
     }
-    ensure!(flags.rounds > 0 && flags.seconds > 0, "at least one round of at least one second is needed");
-    ensure!(file_system(&flags.dir)? == "ext2/ext3", "{} is not on ext4; name a directory that is with --dir", flags.dir.display());
+    ensure!(
+        flags.rounds > 0 && flags.seconds > 0,
+        "at least one round of at least one second is needed"
+    );
+    ensure!(
+        file_system(&flags.dir)? == "ext2/ext3",
+        "{} is not on ext4; name a directory that is with --dir",
+        flags.dir.display()
+    );
     let bench = Bench::new(flags)?;
     let mut rows = bench.random_reads()?;
     rows.push(bench.single_reads()?);
@@ -97,7 +107,8 @@ struct Sample {
     rate: f64,
     /// Processor time of the process for each of them.
     cpu_ns: f64,
-    /// Processor time of the thread that looks whether the host stands still, for each of them; 0 of fio's.
+    /// Processor time of the thread that looks whether the host stands still, for each of them; 0
+    /// of fio's.
     looking_ns: f64,
 }
 
@@ -117,7 +128,14 @@ struct Row {
 }
 
 impl Row {
-    fn of(what: &'static str, unit: &'static str, target: Target, ours: &[Sample], fio: &[Sample], pick: fn(&Sample) -> f64) -> Row {
+    fn of(
+        what: &'static str,
+        unit: &'static str,
+        target: Target,
+        ours: &[Sample],
+        fio: &[Sample],
+        pick: fn(&Sample) -> f64,
+    ) -> Row {
         let figures = |samples: &[Sample]| samples.iter().map(pick).collect();
         Row { what, unit, target, ours: figures(ours), other: figures(fio) }
     }
@@ -143,10 +161,16 @@ struct Bench {
 
 impl Bench {
     fn new(flags: &Flags) -> Result<Bench> {
-        let dir = tempfile::tempdir_in(&flags.dir).with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
+        let dir = tempfile::tempdir_in(&flags.dir)
+            .with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
         let file = dir.path().join("sparse");
         fs::File::create(&file)?.set_len(FILE_BYTES)?;
-        Ok(Bench { file, _dir: dir, rounds: flags.rounds, time: Duration::from_secs(flags.seconds) })
+        Ok(Bench {
+            file,
+            _dir: dir,
+            rounds: flags.rounds,
+            time: Duration::from_secs(flags.seconds),
+        })
     }
 
     /// 4 KiB random reads at depth 32, against fio as it comes and against fio at its best.
@@ -167,9 +191,30 @@ impl Bench {
         }
         let (rate, cpu) = (|sample: &Sample| sample.rate, |sample: &Sample| sample.cpu_ns);
         Ok(vec![
-            Row::of("4 KiB random reads, depth 32, against fio io_uring", "IOPS", Target::AtLeast(1.5), &ours, &plain, rate),
-            Row::of("the same, processor time for each I/O", "ns", Target::AtMost(0.75), &ours, &plain, cpu),
-            Row::of("the same against fio registerfiles, fixedbufs, batches of 8", "IOPS", Target::AtLeast(1.1), &ours, &tuned, rate),
+            Row::of(
+                "4 KiB random reads, depth 32, against fio io_uring",
+                "IOPS",
+                Target::AtLeast(1.5),
+                &ours,
+                &plain,
+                rate,
+            ),
+            Row::of(
+                "the same, processor time for each I/O",
+                "ns",
+                Target::AtMost(0.75),
+                &ours,
+                &plain,
+                cpu,
+            ),
+            Row::of(
+                "the same against fio registerfiles, fixedbufs, batches of 8",
+                "IOPS",
+                Target::AtLeast(1.1),
+                &ours,
+                &tuned,
+                rate,
+            ),
             Row {
                 what: "looking at the host, processor time for each I/O, against that of the I/O",
                 unit: "ns",
@@ -187,7 +232,14 @@ impl Bench {
             ours.push(self.read_randomly(EngineChoice::Psync, 1, 1)?);
             fio.push(self.fio_reads("psync", &[])?);
         }
-        Ok(Row::of("4 KiB random reads, pread, against fio psync", "IOPS", Target::AtLeast(1.0), &ours, &fio, |sample| sample.rate))
+        Ok(Row::of(
+            "4 KiB random reads, pread, against fio psync",
+            "IOPS",
+            Target::AtLeast(1.0),
+            &ours,
+            &fio,
+            |sample| sample.rate,
+        ))
     }
 
     /// Making data that no controller compresses.
@@ -197,15 +249,26 @@ impl Bench {
             ours.push(self.fill());
             fio.push(self.fio_fills()?);
         }
-        Ok(Row::of("incompressible data, against fio refill_buffers", "B/s", Target::AtLeast(2.0), &ours, &fio, |sample| sample.rate))
+        Ok(Row::of(
+            "incompressible data, against fio refill_buffers",
+            "B/s",
+            Target::AtLeast(2.0),
+            &ours,
+            &fio,
+            |sample| sample.rate,
+        ))
     }
 
     /// Our loop as a suite runs it: through `dyn Device`, every latency recorded.
     fn read_randomly(&self, engine: EngineChoice, depth: u32, batch: usize) -> Result<Sample> {
         let path = std::fs::canonicalize(&self.file)?;
-        let expect = Expect::File { capacity_bytes: FILE_BYTES, identity: FileIdentity::of(&std::fs::metadata(&path)?) };
-        let settings = Settings { engine, ..Settings::default() };
-        let mut device = RealDevice::open(&OpenOptions { path, writable: false, expect, settings })?;
+        let expect = Expect::File {
+            capacity_bytes: FILE_BYTES,
+            identity: FileIdentity::of(&std::fs::metadata(&path)?),
+        };
+        let settings = OpenSettings { engine, ..OpenSettings::default() };
+        let mut device =
+            RealDevice::open(&OpenOptions { path, writable: false, expect, settings })?;
         ensure!(!device.direct_refused(), "O_DIRECT is refused");
         closed_loop(&mut device, depth, batch, self.time)
     }
@@ -231,7 +294,14 @@ impl Bench {
 
     /// The null engine writes nowhere, so that filling the buffers is all it does.
     fn fio_fills(&self) -> Result<Sample> {
-        let job = self.fio(&["--ioengine=null", "--size=1t", "--rw=write", "--bs=1m", "--refill_buffers", "--randrepeat=0"])?;
+        let job = self.fio(&[
+            "--ioengine=null",
+            "--size=1t",
+            "--rw=write",
+            "--bs=1m",
+            "--refill_buffers",
+            "--randrepeat=0",
+        ])?;
         sample_of(&job, "write", "bw_bytes")
     }
 
@@ -251,7 +321,12 @@ impl Bench {
 }
 
 /// Keeps `depth` random reads in flight for a time.
-fn closed_loop(device: &mut dyn Device, depth: u32, batch: usize, time: Duration) -> Result<Sample> {
+fn closed_loop(
+    device: &mut dyn Device,
+    depth: u32,
+    batch: usize,
+    time: Duration,
+) -> Result<Sample> {
     device.prepare(depth, BLOCK_BYTES as usize)?;
     let mut offset = random_offsets(FILE_BYTES / BLOCK_BYTES);
     let mut latencies = Histogram::default();
@@ -274,15 +349,21 @@ fn closed_loop(device: &mut dyn Device, depth: u32, batch: usize, time: Duration
     }
     let cpu_ns = device.cpu_ns().zip(cpu).map_or(0, |(after, before)| after - before);
     let (reads, looking_ns) = (latencies.len() as f64, looking_cpu_ns()? - looking_ns);
-    Ok(Sample { rate: reads * 1e9 / (last - start) as f64, cpu_ns: cpu_ns as f64 / reads, looking_ns: looking_ns as f64 / reads })
+    Ok(Sample {
+        rate: reads * 1e9 / (last - start) as f64,
+        cpu_ns: cpu_ns as f64 / reads,
+        looking_ns: looking_ns as f64 / reads,
+    })
 }
 
-/// Processor time so far of this process's thread that looks whether the host stands still, in nanoseconds.
+/// Processor time so far of this process's thread that looks whether the host stands still, in
+/// nanoseconds.
 fn looking_cpu_ns() -> Result<u64> {
     for task in fs::read_dir("/proc/self/task")? {
         let task = task?.path();
         if fs::read_to_string(task.join("comm"))?.trim() == "host-lateness" {
-            let text = fs::read_to_string(task.join("schedstat")).context("the kernel keeps no processor times of threads")?;
+            let text = fs::read_to_string(task.join("schedstat"))
+                .context("the kernel keeps no processor times of threads")?;
             return Ok(text.split(' ').next().context("schedstat is empty")?.parse()?);
         }
     }
@@ -297,10 +378,14 @@ fn random_offsets(blocks: u64) -> impl FnMut() -> u64 {
 
 /// Rate and processor time for each I/O from fio's JSON.
 fn sample_of(job: &Value, direction: &str, rate: &str) -> Result<Sample> {
-    let number = |value: &Value, key: &str| value[key].as_f64().with_context(|| format!("fio's results have no {key}"));
+    let number = |value: &Value, key: &str| {
+        value[key].as_f64().with_context(|| format!("fio's results have no {key}"))
+    };
     let ios = number(&job[direction], "total_ios")?;
     ensure!(ios > 0.0, "fio did no I/O");
-    let busy_ns = (number(job, "usr_cpu")? + number(job, "sys_cpu")?) / 100.0 * number(&job[direction], "runtime")? * 1e6;
+    let busy_ns = (number(job, "usr_cpu")? + number(job, "sys_cpu")?) / 100.0
+        * number(&job[direction], "runtime")?
+        * 1e6;
     Ok(Sample { rate: number(&job[direction], rate)?, cpu_ns: busy_ns / ios, looking_ns: 0.0 })
 }
 
@@ -323,7 +408,10 @@ fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
     text.push_str("| what | flashmark | against | ratio (smallest to largest) | target | |\n|---|---:|---:|---:|---:|---|\n");
     for row in rows {
         let ratios = row.ratios();
-        let (least, most) = (ratios.iter().copied().fold(f64::INFINITY, f64::min), ratios.iter().copied().fold(0.0, f64::max));
+        let (least, most) = (
+            ratios.iter().copied().fold(f64::INFINITY, f64::min),
+            ratios.iter().copied().fold(0.0, f64::max),
+        );
         let target = match row.target {
             Target::AtLeast(least) => format!("≥ {least}"),
             Target::AtMost(most) => format!("≤ {most}"),
@@ -367,8 +455,10 @@ fn kernel() -> Result<String> {
 
 fn processor() -> Result<String> {
     let text = fs::read_to_string("/proc/cpuinfo")?;
-    let model =
-        text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("unknown processor", |(_, model)| model);
+    let model = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("unknown processor", |(_, model)| model);
     Ok(format!("{model}, {} cores", std::thread::available_parallelism()?))
 }
 
@@ -385,8 +475,14 @@ mod tests {
 
     #[test]
     fn figures_have_three_digits() {
-        let shown = [(1_574_321.0, "IOPS"), (612.4, "ns"), (14_000.0, "IOPS"), (71.96e9, "B/s"), (0.5, "IOPS")]
-            .map(|(value, unit)| figure(value, unit));
+        let shown = [
+            (1_574_321.0, "IOPS"),
+            (612.4, "ns"),
+            (14_000.0, "IOPS"),
+            (71.96e9, "B/s"),
+            (0.5, "IOPS"),
+        ]
+        .map(|(value, unit)| figure(value, unit));
         assert_eq!(shown, ["1.57 M IOPS", "612 ns", "14.0 k IOPS", "72.0 GB/s", "0.50 IOPS"]);
     }
 

@@ -1,4 +1,5 @@
-//! The reference pages: what can be typed, from the flags themselves, and what is measured, from the tests themselves.
+//! The reference pages: what can be typed, from the flags themselves, and what is measured, from
+//! the tests themselves.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,14 +24,18 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 fn command_line() -> String {
     let mut program = Cli::command();
     program.build();
-    let mut page = "# The command line\n\nMade by `cargo xtask docs` from the flags themselves.\n".to_owned();
+    let mut page =
+        "# The command line\n\nMade by `cargo xtask docs` from the flags themselves.\n".to_owned();
     if let Some(about) = program.get_about() {
         let _ = write!(page, "\n{}\n", ended(&about.to_string()));
     }
     if let Some(after) = program.get_after_help() {
         let _ = write!(page, "\n```text\n{after}\n```\n");
     }
-    program.get_subcommands().filter(|command| shown(command)).for_each(|command| describe(command, &mut page));
+    program
+        .get_subcommands()
+        .filter(|command| shown(command))
+        .for_each(|command| describe(command, &mut page));
     page
 }
 
@@ -38,16 +43,29 @@ fn command_line() -> String {
 fn describe(command: &Command, page: &mut String) {
     let usage = command.clone().render_usage().to_string();
     let name = command.get_bin_name().unwrap_or(command.get_name());
-    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
+    let about = command
+        .get_long_about()
+        .or(command.get_about())
+        .map(ToString::to_string)
+        .unwrap_or_default();
     let about = ended(&about);
-    let _ = write!(page, "\n## {name}\n\n{about}\n\n```text\n{}\n```\n", usage.trim_start_matches("Usage:").trim());
-    let arguments: Vec<&Arg> =
-        command.get_arguments().filter(|arg| !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str())).collect();
+    let _ = write!(
+        page,
+        "\n## {name}\n\n{about}\n\n```text\n{}\n```\n",
+        usage.trim_start_matches("Usage:").trim()
+    );
+    let arguments: Vec<&Arg> = command
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str()))
+        .collect();
     if !arguments.is_empty() {
         page.push_str("\n| argument | meaning |\n|---|---|\n");
         arguments.iter().for_each(|argument| row(argument, page));
     }
-    command.get_subcommands().filter(|command| shown(command)).for_each(|command| describe(command, page));
+    command
+        .get_subcommands()
+        .filter(|command| shown(command))
+        .for_each(|command| describe(command, page));
 }
 
 fn shown(command: &Command) -> bool {
@@ -56,9 +74,15 @@ fn shown(command: &Command) -> bool {
 
 /// One argument as a row of a table.
 fn row(argument: &Arg, page: &mut String) {
-    let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
-    let defaults: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
-    let choices: Vec<String> = argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let help = argument
+        .get_long_help()
+        .or(argument.get_help())
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let defaults: Vec<_> =
+        argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    let choices: Vec<String> =
+        argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     let takes_value = argument.is_positional() || argument.get_action().takes_values();
     let mut meaning = ended(&help);
     if takes_value && !choices.is_empty() {
@@ -67,7 +91,12 @@ fn row(argument: &Arg, page: &mut String) {
     if takes_value && !defaults.is_empty() {
         let _ = write!(meaning, " Without it: {}.", defaults.join(","));
     }
-    let _ = writeln!(page, "| `{}` | {} |", spelled(argument).replace('|', "\\|"), meaning.replace('|', "\\|"));
+    let _ = writeln!(
+        page,
+        "| `{}` | {} |",
+        spelled(argument).replace('|', "\\|"),
+        meaning.replace('|', "\\|")
+    );
 }
 
 /// An argument as one types it.
@@ -97,30 +126,52 @@ fn tests(root: &Path) -> Result<String> {
     Ok(page)
 }
 
-/// Sources of a test, paths of docs/field/ with their headings and others with commas between, as links with the titles of their headings.
+/// Sources of a test, paths of docs/field/ with their headings and others with commas between, as
+/// links with the titles of their headings.
 fn source_links(root: &Path, sources: &str) -> Result<String> {
     let link = |source: &str| -> Result<String> {
         let Some(place) = source.strip_prefix("docs/") else { return Ok(source.to_owned()) };
-        let (file, anchor) = place.split_once('#').with_context(|| format!("'{source}' names no heading"))?;
-        let page = fs::read_to_string(root.join("docs").join(file)).with_context(|| format!("'{source}' is not there"))?;
-        let title = headings(&page).find(|(_, known)| known == anchor).with_context(|| format!("'{source}' has no such heading"))?.0;
+        let (file, anchor) =
+            place.split_once('#').with_context(|| format!("'{source}' names no heading"))?;
+        let page = fs::read_to_string(root.join("docs").join(file))
+            .with_context(|| format!("'{source}' is not there"))?;
+        let title = headings(&page)
+            .find(|(_, known)| known == anchor)
+            .with_context(|| format!("'{source}' has no such heading"))?
+            .0;
         Ok(format!("[{title}]({place})"))
     };
     Ok(sources.split(", ").map(link).collect::<Result<Vec<_>>>()?.join(", "))
 }
 
 fn describe_test(test: &dyn Test, sources: &str, page: &mut String) {
-    let _ = write!(page, "\n## {}\n\n{}.\n\n{} Source: {sources}.\n\n", test.name(), sentence(test.about()), needs(test.needs()));
+    let _ = write!(
+        page,
+        "\n## {}\n\n{}.\n\n{} Source: {sources}.\n\n",
+        test.name(),
+        sentence(test.about()),
+        needs(test.needs())
+    );
     page.push_str("| setting | default | meaning |\n|---|---|---|\n");
     for setting in test.settings() {
-        let _ = writeln!(page, "| `{}` | `{}` | {} |", setting.name, setting.default, setting.about.replace('|', "\\|"));
+        let _ = writeln!(
+            page,
+            "| `{}` | `{}` | {} |",
+            setting.name,
+            setting.default,
+            setting.about.replace('|', "\\|")
+        );
     }
 }
 
 /// With a full stop, which clap takes away.
 fn ended(text: &str) -> String {
     let text = text.trim_end();
-    if text.is_empty() || text.ends_with(['.', ':', '?', '!']) { text.to_owned() } else { format!("{text}.") }
+    if text.is_empty() || text.ends_with(['.', ':', '?', '!']) {
+        text.to_owned()
+    } else {
+        format!("{text}.")
+    }
 }
 
 /// With a capital letter and without a full stop.
@@ -149,14 +200,29 @@ mod unit_tests {
             Command::new("go")
                 .about("Goes.")
                 .arg(Arg::new("where").value_name("WHERE").required(true).help("To which place."))
-                .arg(Arg::new("how").long("how").short('w').value_name("FAST|SLOW").default_value("FAST").help("How."))
-                .arg(Arg::new("loud").long("loud").action(clap::ArgAction::SetTrue).help("With noise."))
+                .arg(
+                    Arg::new("how")
+                        .long("how")
+                        .short('w')
+                        .value_name("FAST|SLOW")
+                        .default_value("FAST")
+                        .help("How."),
+                )
+                .arg(
+                    Arg::new("loud")
+                        .long("loud")
+                        .action(clap::ArgAction::SetTrue)
+                        .help("With noise."),
+                )
                 .arg(Arg::new("secret").long("secret").hide(true)),
         );
         let mut command = command;
         command.build();
         let mut page = String::new();
-        command.get_subcommands().filter(|command| shown(command)).for_each(|command| describe(command, &mut page));
+        command
+            .get_subcommands()
+            .filter(|command| shown(command))
+            .for_each(|command| describe(command, &mut page));
         insta::assert_snapshot!(page.trim(), @r"
         ## tool go
 
@@ -178,12 +244,21 @@ mod unit_tests {
     fn every_command_and_every_test_has_its_section() {
         let (commands, tests) = (command_line(), tests(crate::root()).unwrap());
         for command in Cli::command().get_subcommands() {
-            assert!(commands.contains(&format!("\n## flashmark {}\n", command.get_name())), "{}", command.get_name());
+            assert!(
+                commands.contains(&format!("\n## flashmark {}\n", command.get_name())),
+                "{}",
+                command.get_name()
+            );
         }
         for test in CATALOGUE {
             assert!(tests.contains(&format!("\n## {}\n", test.name())), "{}", test.name());
             for setting in test.settings() {
-                assert!(tests.contains(&format!("| `{}` | `{}` |", setting.name, setting.default)), "{}.{}", test.name(), setting.name);
+                assert!(
+                    tests.contains(&format!("| `{}` | `{}` |", setting.name, setting.default)),
+                    "{}.{}",
+                    test.name(),
+                    setting.name
+                );
             }
         }
     }

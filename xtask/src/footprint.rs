@@ -1,4 +1,5 @@
-//! `cargo xtask footprint`: how large the program is, how fast it starts, how much memory a run takes.
+//! `cargo xtask footprint`: how large the program is, how fast it starts, how much memory a run
+//! takes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,12 +39,25 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let memory = peak_memory(&program, &flags.dir)?;
     let rows = [
         ("program, stripped", Bytes(size).to_string(), "under 25 MB", size < 25_000_000),
-        ("starting up to `list` (median of 21)", Nanos(start.as_nanos() as u64).to_string(), "under 20 ms", start.as_millis() < 20),
-        ("peak resident memory of `run --suite standard` on a directory", Bytes(memory).to_string(), "under 64 MiB", memory < 64 * MIB),
+        (
+            "starting up to `list` (median of 21)",
+            Nanos(start.as_nanos() as u64).to_string(),
+            "under 20 ms",
+            start.as_millis() < 20,
+        ),
+        (
+            "peak resident memory of `run --suite standard` on a directory",
+            Bytes(memory).to_string(),
+            "under 64 MiB",
+            memory < 64 * MIB,
+        ),
     ];
     let mut table = format!("`{NAME}`\n\n| what | measured | target | |\n|---|---:|---:|---|\n");
     for (what, measured, target, holds) in &rows {
-        table += &format!("| {what} | {measured} | {target} | {} |\n", if *holds { "holds" } else { "missed" });
+        table += &format!(
+            "| {what} | {measured} | {target} | {} |\n",
+            if *holds { "holds" } else { "missed" }
+        );
     }
     print!("{table}");
     if flags.write {
@@ -57,7 +71,10 @@ fn median_start(program: &Path) -> Result<Duration> {
     let mut times = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {
         let began = Instant::now();
-        ensure!(Command::new(program).arg("list").stdout(Stdio::null()).status()?.success(), "`list` failed");
+        ensure!(
+            Command::new(program).arg("list").stdout(Stdio::null()).status()?.success(),
+            "`list` failed"
+        );
         times.push(began.elapsed());
     }
     times.sort();
@@ -76,7 +93,8 @@ fn peak_memory(program: &Path, dir: &Path) -> Result<u64> {
     let status = PathBuf::from(format!("/proc/{}/status", child.id()));
     let mut peak = 0;
     while child.try_wait()?.is_none() {
-        peak = peak.max(fs::read_to_string(&status).ok().and_then(|text| high_water(&text)).unwrap_or(0));
+        peak = peak
+            .max(fs::read_to_string(&status).ok().and_then(|text| high_water(&text)).unwrap_or(0));
         std::thread::sleep(LOOK);
     }
     ensure!(peak > 0, "the run ended before it was looked at");

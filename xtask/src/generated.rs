@@ -21,13 +21,16 @@ pub fn settle(root: &Path, path: &str, text: &str, task: &str, flags: &Flags) ->
         println!("wrote {path}");
         return Ok(());
     }
-    let kept = fs::read_to_string(&file).with_context(|| format!("{path}: run cargo xtask {task}"))?;
+    let kept =
+        fs::read_to_string(&file).with_context(|| format!("{path}: run cargo xtask {task}"))?;
     match difference(&kept, text) {
         None => {
             println!("{path} is up to date");
             Ok(())
         }
-        Some(difference) => bail!("{path} is not what the code says; run cargo xtask {task}\n{difference}"),
+        Some(difference) => {
+            bail!("{path} is not what the code says; run cargo xtask {task}\n{difference}")
+        }
     }
 }
 
@@ -38,7 +41,9 @@ fn difference(kept: &str, made: &str) -> Option<String> {
     }
     let end = "(end of file)";
     let (kept, made): (Vec<&str>, Vec<&str>) = (kept.lines().collect(), made.lines().collect());
-    let line = (0..kept.len().max(made.len())).find(|&i| kept.get(i) != made.get(i)).unwrap_or(kept.len().min(made.len()));
+    let line = (0..kept.len().max(made.len()))
+        .find(|&i| kept.get(i) != made.get(i))
+        .unwrap_or(kept.len().min(made.len()));
     let at = |lines: &[&str]| (*lines.get(line).unwrap_or(&end)).to_owned();
     Some(format!("line {}\n  is  {}\n  not {}", line + 1, at(&kept), at(&made)))
 }
@@ -67,7 +72,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         settle(root.path(), "x.md", "one\n", "docs", &Flags { check: false }).unwrap();
         settle(root.path(), "x.md", "one\n", "docs", &Flags { check: true }).unwrap();
-        let error = settle(root.path(), "x.md", "two\n", "docs", &Flags { check: true }).unwrap_err();
+        let error =
+            settle(root.path(), "x.md", "two\n", "docs", &Flags { check: true }).unwrap_err();
         insta::assert_snapshot!(error, @r"
         x.md is not what the code says; run cargo xtask docs
         line 1

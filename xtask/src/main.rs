@@ -1,4 +1,5 @@
-//! Everything about the project that is not the program: checks, generated documents, comparisons with other tools.
+//! Everything about the project that is not the program: checks, generated documents, comparisons
+//! with other tools.
 
 mod agree;
 mod agree_work;

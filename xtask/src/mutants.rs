@@ -1,5 +1,6 @@
-//! `cargo xtask mutants`: would a wrong constant or a turned comparison be noticed? One at a time is written into a copy of the sources,
-//! and the tests of its own crate are run. One that they let pass has survived.
+//! `cargo xtask mutants`: would a wrong constant or a turned comparison be noticed? One at a time
+//! is written into a copy of the sources, and the tests of its own crate are run. One that they let
+//! pass has survived.
 
 mod places;
 
@@ -23,7 +24,8 @@ const PATIENCE: &str = "300";
 /// Of so many mutants of a hundred the tests are to notice.
 const TARGET_PERCENT: f64 = 90.0;
 
-/// Crates that decide something, and the files of them that do: all, or those whose path holds one of these.
+/// Crates that decide something, and the files of them that do: all, or those whose path holds one
+/// of these.
 const DECIDING: [(&str, &[&str]); 6] = [
     ("record", &[]),
     ("stats", &[]),
@@ -31,7 +33,20 @@ const DECIDING: [(&str, &[&str]); 6] = [
     ("findings", &[]),
     (
         "host",
-        &["target", "uses", "open_files", "claim", "contents", "layers", "place", "mounts", "returned", "stage", "loopdev", "picture"],
+        &[
+            "target",
+            "uses",
+            "open_files",
+            "claim",
+            "contents",
+            "layers",
+            "place",
+            "mounts",
+            "returned",
+            "stage",
+            "loopdev",
+            "picture",
+        ],
     ),
     ("suite", &["plan.rs", "runner.rs", "bench.rs", "undo", "tally.rs", "fingerprint"]),
 ];
@@ -72,7 +87,9 @@ impl Tried {
 
 /// Draws mutants, tries them, prints the table, and fails where too many survive.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
-    let wanted = DECIDING.iter().filter(|(name, _)| flags.only.is_empty() || flags.only.iter().any(|only| only == name));
+    let wanted = DECIDING
+        .iter()
+        .filter(|(name, _)| flags.only.is_empty() || flags.only.iter().any(|only| only == name));
     let tree = Tree::copy(root)?;
     let mut tried = Vec::new();
     for (name, files) in wanted {
@@ -86,13 +103,18 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         }
         tried.push(try_all(&tree, name, &drawn, all.len())?);
     }
-    ensure!(flags.list || !tried.is_empty(), "no such crate among {}", DECIDING.map(|(name, _)| name).join(", "));
+    ensure!(
+        flags.list || !tried.is_empty(),
+        "no such crate among {}",
+        DECIDING.map(|(name, _)| name).join(", ")
+    );
     let text = table(&tried, flags);
     print!("{text}");
     if flags.write {
         section::keep(&root.join(PAGE), HEADING, NAME, &text)?;
     }
-    let weak: Vec<&str> = tried.iter().filter(|of| of.percent() < TARGET_PERCENT).map(|of| of.name).collect();
+    let weak: Vec<&str> =
+        tried.iter().filter(|of| of.percent() < TARGET_PERCENT).map(|of| of.name).collect();
     ensure!(weak.is_empty(), "too many survive in {}", weak.join(", "));
     Ok(())
 }
@@ -115,7 +137,9 @@ fn try_all(tree: &Tree, name: &'static str, drawn: &[&Mutant], of: usize) -> Res
 /// Every mutant of a crate's sources, tests left out.
 fn of_crate(root: &Path, name: &str, files: &[&str]) -> Result<Vec<Mutant>> {
     let folder = format!("crates/{name}/src/");
-    let is_test = |path: &str| is_tests(path) || ["trial.rs", "conformance.rs"].iter().any(|end| path.ends_with(end));
+    let is_test = |path: &str| {
+        is_tests(path) || ["trial.rs", "conformance.rs"].iter().any(|end| path.ends_with(end))
+    };
     let is_wanted = |path: &String| {
         path.starts_with(&folder)
             && path.ends_with(".rs")
@@ -176,10 +200,21 @@ impl Tree {
         let package = format!("flashmark-{name}");
         let run = |rest: &[&str]| -> Result<Option<i32>> {
             let mut command = Command::new("timeout");
-            command.args(["-k", "5", PATIENCE]).arg(&cargo).args(["test", "--quiet", "--package", &package, "--lib", "--tests"]).args(rest);
-            command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target).env("INSTA_UPDATE", "no");
+            command
+                .args(["-k", "5", PATIENCE])
+                .arg(&cargo)
+                .args(["test", "--quiet", "--package", &package, "--lib", "--tests"])
+                .args(rest);
+            command
+                .current_dir(&self.root)
+                .env("CARGO_TARGET_DIR", &self.target)
+                .env("INSTA_UPDATE", "no");
             // Proptest would note what it found in the sources.
-            command.env("PROPTEST_FAILURE_PERSISTENCE", "off").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            command
+                .env("PROPTEST_FAILURE_PERSISTENCE", "off")
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
             Ok(command.status().context("timeout (coreutils) is needed")?.code())
         };
         if run(&["--no-run"])? != Some(0) {
@@ -198,9 +233,15 @@ fn table(tried: &[Tried], flags: &Flags) -> String {
     for of in tried {
         let percent = of.percent();
         let holds = if percent >= TARGET_PERCENT { "holds" } else { "missed" };
-        text += &format!("| {} | {} | {} | {percent:.1} % | {holds} |\n", of.name, of.of, of.killed + of.survived.len());
+        text += &format!(
+            "| {} | {} | {} | {percent:.1} % | {holds} |\n",
+            of.name,
+            of.of,
+            of.killed + of.survived.len()
+        );
     }
-    let survived: Vec<String> = tried.iter().flat_map(|of| &of.survived).map(|mutant| format!("- {mutant}\n")).collect();
+    let survived: Vec<String> =
+        tried.iter().flat_map(|of| &of.survived).map(|mutant| format!("- {mutant}\n")).collect();
     if !survived.is_empty() {
         text += "\nThese survived:\n\n";
         text += &survived.concat();

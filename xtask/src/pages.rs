@@ -23,7 +23,8 @@ pub fn man(directory: &Path) -> Result<()> {
 pub fn completions(directory: &Path) -> Result<()> {
     make(directory)?;
     for shell in SHELLS {
-        let file = clap_complete::generate_to(shell, &mut Cli::command(), "flashmark", directory).context("writing the completions")?;
+        let file = clap_complete::generate_to(shell, &mut Cli::command(), "flashmark", directory)
+            .context("writing the completions")?;
         println!("wrote {}", file.display());
     }
     Ok(())
@@ -42,14 +43,21 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         man(&directory.path().join("man")).unwrap();
         completions(&directory.path().join("shell")).unwrap();
-        let page = |name: &str| fs::read_to_string(directory.path().join("man").join(format!("{name}.1"))).unwrap();
+        let page = |name: &str| {
+            fs::read_to_string(directory.path().join("man").join(format!("{name}.1"))).unwrap()
+        };
         assert!(page("flashmark").contains(".SH NAME"));
         for command in Cli::command().get_subcommands() {
             let name = command.get_name();
             assert!(page(&format!("flashmark-{name}")).contains(name), "{name}");
         }
         for file in ["flashmark.bash", "_flashmark", "flashmark.fish"] {
-            assert!(fs::read_to_string(directory.path().join("shell").join(file)).unwrap().contains("erase"), "{file}");
+            assert!(
+                fs::read_to_string(directory.path().join("shell").join(file))
+                    .unwrap()
+                    .contains("erase"),
+                "{file}"
+            );
         }
     }
 }

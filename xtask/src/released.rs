@@ -11,9 +11,13 @@ use anyhow::{Result, ensure};
 /// Where it does not build.
 pub fn build(root: &Path, package: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--release", "--quiet", "--package", package]).current_dir(root).status()?;
+    let built = Command::new(cargo)
+        .args(["build", "--release", "--quiet", "--package", package])
+        .current_dir(root)
+        .status()?;
     ensure!(built.success(), "{package} does not build");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     Ok(target.join("release").join(package))
 }
 

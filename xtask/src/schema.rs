@@ -20,16 +20,19 @@ fn text() -> String {
     let mut schema = Value::from(schemars::schema_for!(Record));
     schema["title"] = json!("A Flashmark record");
     schema["properties"]["schema"]["const"] = json!(record::SCHEMA);
-    let mut text = serde_json::to_string_pretty(&sorted(schema)).expect("a schema has only string keys");
+    let mut text =
+        serde_json::to_string_pretty(&sorted(schema)).expect("a schema has only string keys");
     text.push('\n');
     text
 }
 
-/// Objects with their keys in order; serde_json keeps another order when some dependency asks it to.
+/// Objects with their keys in order; serde_json keeps another order when some dependency asks it
+/// to.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(object) => {
-            let mut entries: Vec<(String, Value)> = object.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            let mut entries: Vec<(String, Value)> =
+                object.into_iter().map(|(key, value)| (key, sorted(value))).collect();
             entries.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(entries.into_iter().collect::<Map<_, _>>())
         }
@@ -47,10 +50,16 @@ mod tests {
 
     fn fixtures(folder: &str) -> Vec<(PathBuf, Value)> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(folder);
-        let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         assert!(!files.is_empty());
-        files.into_iter().map(|file| (file.clone(), serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap())).collect()
+        files
+            .into_iter()
+            .map(|file| {
+                (file.clone(), serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap())
+            })
+            .collect()
     }
 
     fn validator() -> jsonschema::Validator {
@@ -60,7 +69,8 @@ mod tests {
     #[test]
     fn every_released_record_fits_the_schema() {
         for (file, record) in fixtures("records") {
-            let errors: Vec<String> = validator().iter_errors(&record).map(|error| error.to_string()).collect();
+            let errors: Vec<String> =
+                validator().iter_errors(&record).map(|error| error.to_string()).collect();
             assert!(errors.is_empty(), "{}: {errors:?}", file.display());
         }
     }
@@ -73,8 +83,15 @@ mod tests {
             for patch in patches.as_array().unwrap() {
                 let mut bad = good.clone();
                 let place = patch["at"].as_str().unwrap();
-                *bad.pointer_mut(place).unwrap_or_else(|| panic!("{}: no {place}", file.display())) = patch["becomes"].clone();
-                assert!(!validator().is_valid(&bad), "{}: {place} may become {}", file.display(), patch["becomes"]);
+                *bad.pointer_mut(place)
+                    .unwrap_or_else(|| panic!("{}: no {place}", file.display())) =
+                    patch["becomes"].clone();
+                assert!(
+                    !validator().is_valid(&bad),
+                    "{}: {place} may become {}",
+                    file.display(),
+                    patch["becomes"]
+                );
             }
         }
     }
@@ -83,10 +100,13 @@ mod tests {
     fn every_figure_says_what_it_is() {
         let schema: Value = serde_json::from_str(&text()).unwrap();
         let definitions = schema["$defs"].as_object().unwrap();
-        for (name, definition) in definitions.iter().filter(|(name, _)| ["Cell", "Estimate", "Latency", "Params"].contains(&name.as_str()))
+        for (name, definition) in definitions
+            .iter()
+            .filter(|(name, _)| ["Cell", "Estimate", "Latency", "Params"].contains(&name.as_str()))
         {
             for (key, property) in definition["properties"].as_object().unwrap() {
-                let described = property.get("description").is_some() || property.get("$ref").is_some();
+                let described =
+                    property.get("description").is_some() || property.get("$ref").is_some();
                 assert!(described, "{name}.{key} has no description");
             }
         }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-/// Puts `text` into `page` between the marks of `command`; where there are none yet, at the end, under `heading`. The rest of the page
-/// is others'.
+/// Puts `text` into `page` between the marks of `command`; where there are none yet, at the end,
+/// under `heading`. The rest of the page is others'.
 pub fn keep(page: &Path, heading: &str, command: &str, text: &str) -> Result<()> {
     let (begin, end) = (format!("<!-- {command}: begin -->"), format!("<!-- {command}: end -->"));
     let old = match fs::read_to_string(page) {
@@ -15,9 +15,16 @@ pub fn keep(page: &Path, heading: &str, command: &str, text: &str) -> Result<()>
     };
     let section = format!("{begin}\n{}\n{end}", text.trim_end());
     let new = match (old.find(&begin), old.find(&end)) {
-        (Some(from), Some(to)) if from < to => format!("{}{section}{}", &old[..from], &old[to + end.len()..]),
-        (None, None) => format!("{}\n\n## {heading}\n\n{section}\n", old.trim_end()).trim_start().to_owned(),
-        _ => bail!("{} has one of the marks {begin} and {end} without the other before or after it", page.display()),
+        (Some(from), Some(to)) if from < to => {
+            format!("{}{section}{}", &old[..from], &old[to + end.len()..])
+        }
+        (None, None) => {
+            format!("{}\n\n## {heading}\n\n{section}\n", old.trim_end()).trim_start().to_owned()
+        }
+        _ => bail!(
+            "{} has one of the marks {begin} and {end} without the other before or after it",
+            page.display()
+        ),
     };
     fs::write(page, new).with_context(|| format!("cannot write {}", page.display()))
 }

@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
-use crate::{agree, agree_work, attached, bench, docs, footprint, generated, mutants, pages, schema, tidy, torture, truth};
+use crate::{
+    agree, agree_work, attached, bench, docs, footprint, generated, mutants, pages, schema, tidy,
+    torture, truth,
+};
 
 /// The workspace's own tools.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 pub enum Task {
-    /// Checks the walls between the rooms and the papers beside the code.
+    /// Checks the walls between the crates and the documents beside the code.
     Tidy,
     /// Writes the JSON Schema of the record to docs/record.schema.json.
     Schema(generated::Flags),
@@ -22,19 +25,24 @@ pub enum Task {
     Completions { directory: PathBuf },
     /// Measures whether our numbers agree with fio's, on a loop device of its own (root).
     Agree(agree::Flags),
-    /// Measures whether works on a mounted file system agree with fio, on a loop device of its own (root).
+    /// Measures whether works on a mounted file system agree with fio, on a loop device of its own
+    /// (root).
     AgreeWork(agree_work::Flags),
     /// Does one work in a directory and prints its cells.
     Work(agree_work::Once),
-    /// Attaches simulated media and measures them with fio, flashbench, f3probe and the program itself, against what the models say. Needs root.
+    /// Attaches simulated media and measures them with fio, flashbench, f3probe and the program
+    /// itself, against what the models say. Needs root.
     Attached(attached::Flags),
     /// Measures how fast the program is, as ratios against fio.
     Bench(bench::Flags),
-    /// Holds what `standard` says of simulated media against what is true of them; the table of docs/truth.md.
+    /// Holds what `standard` says of simulated media against what is true of them; the table of
+    /// docs/truth.md.
     Truth(truth::Flags),
-    /// Kills, stops, unplugs and cuts the power, at random and often, and counts what is lost; the table of docs/reliability.md. Needs root.
+    /// Kills, stops, unplugs and cuts the power, at random and often, and counts what is lost; the
+    /// table of docs/reliability.md. Needs root.
     Torture(torture::Flags),
-    /// Writes wrong constants and comparisons into a copy of the sources, one at a time, and sees whether the tests notice.
+    /// Writes wrong constants and comparisons into a copy of the sources, one at a time, and sees
+    /// whether the tests notice.
     Mutants(mutants::Flags),
     /// Measures how large the program is, how fast it starts, how much memory a run takes.
     Footprint(footprint::Flags),

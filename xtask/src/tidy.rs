@@ -1,11 +1,13 @@
-//! What can be checked about the project as text: the walls between the rooms, and the papers that go with the code.
+//! What can be checked about the project as text: the walls between the crates, and the documents
+//! that go with the code.
 //!
-//! [`ROOMS`] is the import table of ARCHITECTURE.md as data. A rule is a function from the project's text to faults; each fault says
-//! which file, what was found, and why the rule exists, so that whoever meets one can judge whether the rule or the code is wrong.
+//! [`CRATES`] is the import table of ARCHITECTURE.md as data. A rule is a function from the
+//! project's text to faults; each fault says which file, what was found, and why the rule exists,
+//! so that whoever meets one can judge whether the rule or the code is wrong.
 
 mod citations;
+mod documents;
 mod layers;
-mod papers;
 mod project;
 mod sources;
 #[cfg(test)]
@@ -22,12 +24,13 @@ pub use project::listed;
 pub use sources::is_tests;
 
 /// A crate with a wall around it: `crates/<name>`.
-pub struct Room {
+pub struct CrateRules {
     /// Folder name; the package is `flashmark-<name>`, or `flashmark` for the program itself.
     pub name: &'static str,
-    /// Rooms it may depend on.
+    /// Crates it may depend on.
     pub imports: &'static [&'static str],
-    /// Rooms that its tests may depend on beside these. Hardly any: a test that reaches over a wall shows that there is none.
+    /// Crates that its tests may depend on beside these. Hardly any: a test that reaches over a
+    /// wall shows that there is none.
     pub tests_import: &'static [&'static str],
     /// Paths and macros that must not appear in its sources (tests excepted).
     pub never: &'static [&'static str],
@@ -37,9 +40,9 @@ pub struct Room {
     pub clippy: bool,
 }
 
-/// Every crate is a room; one that is not here is a fault.
-pub const ROOMS: &[Room] = &[
-    Room {
+/// The rules of every crate; one that is not here is a fault.
+pub const CRATES: &[CrateRules] = &[
+    CrateRules {
         name: "record",
         imports: &[],
         tests_import: &[],
@@ -47,15 +50,24 @@ pub const ROOMS: &[Room] = &[
         because: "a record is data: whoever holds it can redo every table without the machine it was made on",
         clippy: false,
     },
-    Room {
+    CrateRules {
         name: "stats",
         imports: &[],
         tests_import: &[],
-        never: &["std::fs", "std::net", "std::thread", "std::env", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        never: &[
+            "std::fs",
+            "std::net",
+            "std::thread",
+            "std::env",
+            CLOCK,
+            WALL_CLOCK,
+            PRINT,
+            EPRINT,
+        ],
         because: "statistics get numbers and give numbers; what they mean is not their business",
         clippy: true,
     },
-    Room {
+    CrateRules {
         name: "device",
         imports: &["record", "stats"],
         tests_import: &[],
@@ -63,15 +75,15 @@ pub const ROOMS: &[Room] = &[
         because: "the contract must hold for every backend, in real and in virtual time",
         clippy: false,
     },
-    Room {
-        name: "ring",
+    CrateRules {
+        name: "blockio",
         imports: &["device", "record"],
         tests_import: &[],
         never: &["std::net", PRINT, EPRINT],
-        because: "the room with the unsafe code does I/O and nothing else, so that it can be read in one sitting",
+        because: "the crate with the unsafe code does I/O and nothing else, so that it can be read in one sitting",
         clippy: false,
     },
-    Room {
+    CrateRules {
         name: "sim",
         imports: &["device", "record", "stats"],
         tests_import: &[],
@@ -79,16 +91,26 @@ pub const ROOMS: &[Room] = &[
         because: "a simulated medium runs in virtual time: same profile and seed, same bytes, on every machine",
         clippy: true,
     },
-    Room {
+    CrateRules {
         name: "suite",
         imports: &["device", "record", "stats"],
-        // The tests of the tests run on simulated media; the room itself knows no device but the contract.
+        // The tests of the tests run on simulated media; the crate itself knows no device but the
+        // contract.
         tests_import: &["sim"],
-        never: &["std::fs", "std::net", "std::thread", "std::env", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        never: &[
+            "std::fs",
+            "std::net",
+            "std::thread",
+            "std::env",
+            CLOCK,
+            WALL_CLOCK,
+            PRINT,
+            EPRINT,
+        ],
         because: "the device is the clock, and a test must not find out which device it got",
         clippy: true,
     },
-    Room {
+    CrateRules {
         name: "findings",
         imports: &["record", "stats"],
         tests_import: &[],
@@ -96,16 +118,16 @@ pub const ROOMS: &[Room] = &[
         because: "a conclusion is a function of the record; anyone can draw it again",
         clippy: true,
     },
-    Room {
+    CrateRules {
         name: "host",
         // What a loop device is over and whether a file has a writer only ioctls and fcntls tell.
-        imports: &["record", "ring"],
+        imports: &["record", "blockio"],
         tests_import: &[],
         never: &["std::net", PRINT, EPRINT],
         because: "it says what is there; the program prints",
         clippy: false,
     },
-    Room {
+    CrateRules {
         name: "lab",
         imports: &["host", "device", "suite", "record", "stats"],
         tests_import: &[],
@@ -113,23 +135,33 @@ pub const ROOMS: &[Room] = &[
         because: "it does work and reports events; the program prints",
         clippy: false,
     },
-    Room {
+    CrateRules {
         name: "store",
         imports: &["record"],
         tests_import: &["stats"],
         never: &["std::net", PRINT, EPRINT],
-        because: "it keeps what it is given; a server has its own room",
+        because: "it keeps what it is given; a server has its own crate",
         clippy: false,
     },
-    Room {
+    CrateRules {
         name: "report",
         imports: &["record", "findings", "stats"],
         tests_import: &[],
-        never: &["std::fs", "std::net", "std::thread", "std::env", "std::process", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        never: &[
+            "std::fs",
+            "std::net",
+            "std::thread",
+            "std::env",
+            "std::process",
+            CLOCK,
+            WALL_CLOCK,
+            PRINT,
+            EPRINT,
+        ],
         because: "a report is a function of records: same record, same bytes",
         clippy: true,
     },
-    Room {
+    CrateRules {
         name: "site",
         imports: &["store", "report", "findings", "record"],
         tests_import: &["stats"],
@@ -137,9 +169,12 @@ pub const ROOMS: &[Room] = &[
         because: "it faces the network; what could touch a medium is not linked into it",
         clippy: false,
     },
-    Room {
+    CrateRules {
         name: "flashmark",
-        imports: &["record", "stats", "device", "ring", "sim", "suite", "findings", "host", "lab", "store", "report"],
+        imports: &[
+            "record", "stats", "device", "blockio", "sim", "suite", "findings", "host", "lab",
+            "store", "report",
+        ],
         tests_import: &[],
         never: &[PRINT, EPRINT, "print!", "eprint!"],
         because: "a closed terminal or a full file must not end a run: `say!` and `outputs::print` outlast both",
@@ -148,8 +183,20 @@ pub const ROOMS: &[Room] = &[
 ];
 
 /// The workspace's own tools: they may look at everything, and nothing may look at them.
-const XTASK_IMPORTS: &[&str] =
-    &["flashmark", "record", "stats", "device", "ring", "sim", "suite", "findings", "host", "lab", "store", "report"];
+const XTASK_IMPORTS: &[&str] = &[
+    "flashmark",
+    "record",
+    "stats",
+    "device",
+    "blockio",
+    "sim",
+    "suite",
+    "findings",
+    "host",
+    "lab",
+    "store",
+    "report",
+];
 
 const CLOCK: &str = "std::time::Instant";
 const WALL_CLOCK: &str = "std::time::SystemTime";
@@ -180,20 +227,20 @@ impl fmt::Display for Fault {
 type Rule = fn(&Project) -> Vec<Fault>;
 
 const RULES: &[Rule] = &[
-    layers::every_crate_is_a_room,
+    layers::every_crate_has_rules,
     layers::imports_follow_the_table,
-    layers::heavy_crates_stay_in_their_room,
+    layers::heavy_dependencies_stay_in_their_crates,
     layers::lints_are_inherited,
-    layers::clippy_bans_what_the_room_must_never_know,
-    sources::unsafe_lives_in_ring,
-    sources::rooms_do_not_know_what_they_must_not,
+    layers::clippy_bans_what_the_crate_must_never_know,
+    sources::unsafe_lives_in_blockio,
+    sources::crates_do_not_know_what_they_must_not,
     sources::nothing_is_left_to_do,
     sources::main_only_composes,
-    papers::dependencies_are_explained,
-    papers::the_glossary_has_every_word,
-    papers::architecture_names_every_room,
-    papers::the_changelog_is_open,
-    papers::no_machine_is_named,
+    documents::dependencies_are_explained,
+    documents::the_glossary_has_every_word,
+    documents::architecture_names_every_crate,
+    documents::the_changelog_is_open,
+    documents::no_machine_is_named,
     citations::what_is_cited_of_the_field_is_there,
     citations::links_between_documents_lead_there,
     citations::nothing_is_cited_by_key,

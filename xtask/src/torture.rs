@@ -1,7 +1,8 @@
 //! `cargo xtask torture`: what must never happen, tried at random and often, and counted.
 //!
-//! The tries are tests of the program's (`crates/flashmark/tests/it/torture/`, and those of `crash` and `span`), which `./test` does a few
-//! times each. Here they are told to do it often, and tell back what they tried and what was lost.
+//! The tries are tests of the program's (`crates/flashmark/tests/it/torture/`, and those of `crash`
+//! and `span`), which `./test` does a few times each. Here they are told to do it often, and tell
+//! back what they tried and what was lost.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -30,7 +31,8 @@ pub struct Flags {
     /// All of it over and over for at least so long, each time from another seed.
     #[arg(long, default_value_t = 0.0)]
     pub hours: f64,
-    /// All parts side by side: most of them wait most of the time. What they print goes to target/torture.
+    /// All parts side by side: most of them wait most of the time. What they print goes to
+    /// target/torture.
     #[arg(long)]
     pub at_once: bool,
     /// Where chance begins.
@@ -49,17 +51,26 @@ struct Part {
 }
 
 const PARTS: &[Part] = &[
-    Part { name: "kills", tests: &["crash::no_finished_cell", "torture::kills"], told: |flags| ("KILLS", kills_each(flags.kills)) },
+    Part {
+        name: "kills",
+        tests: &["crash::no_finished_cell", "torture::kills"],
+        told: |flags| ("KILLS", kills_each(flags.kills)),
+    },
     Part { name: "spans", tests: &["span::"], told: |flags| ("SPANS", flags.spans) },
     Part { name: "stops", tests: &["torture::stops"], told: |flags| ("STOPS", flags.times) },
     Part { name: "results", tests: &["torture::results"], told: |flags| ("RESULTS", flags.times) },
-    Part { name: "medium", tests: &["torture::medium", "vm::away"], told: |flags| ("GONE", flags.times.div_ceil(5)) },
+    Part {
+        name: "medium",
+        tests: &["torture::medium", "vm::away"],
+        told: |flags| ("GONE", flags.times.div_ceil(5)),
+    },
     Part { name: "power", tests: &["torture::power"], told: |flags| ("CUTS", flags.times) },
     Part { name: "cards", tests: &["vm::cards", "vm::lent"], told: |flags| ("CARDS", flags.times) },
 ];
 
-/// How often each command is killed so that all together come to `kills`: run on a simulated medium and on a loop device, capacity, replay
-/// and submit once each; run in a directory a tenth, matrix and capture a fifth of that.
+/// How often each command is killed so that all together come to `kills`: run on a simulated medium
+/// and on a loop device, capacity, replay and submit once each; run in a directory a tenth, matrix
+/// and capture a fifth of that.
 fn kills_each(kills: u64) -> u64 {
     (kills * 10).div_ceil(55)
 }
@@ -81,14 +92,22 @@ struct Rows(Vec<((String, String), Row)>);
 
 /// Does it, and prints the table. Fails where something was lost.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
-    ensure!(rustix::process::geteuid().is_root(), "torture makes loop devices and virtual machines: start it as root");
+    ensure!(
+        rustix::process::geteuid().is_root(),
+        "torture makes loop devices and virtual machines: start it as root"
+    );
     let (mut rows, mut failed, mut seed) = (Rows::default(), Vec::new(), flags.seed);
     let (began, lasts) = (Instant::now(), Duration::from_secs_f64(flags.hours.max(0.0) * 3600.0));
     let program = tests_program(root)?;
-    let parts: Vec<&Part> = PARTS.iter().filter(|part| flags.only.is_empty() || flags.only.iter().any(|name| name == part.name)).collect();
+    let parts: Vec<&Part> = PARTS
+        .iter()
+        .filter(|part| flags.only.is_empty() || flags.only.iter().any(|name| name == part.name))
+        .collect();
     loop {
         let one = |part: &Part| torment(root, &program, part, flags, seed);
-        for (part, came) in if flags.at_once { side_by_side(&parts, one) } else { one_by_one(&parts, one) } {
+        for (part, came) in
+            if flags.at_once { side_by_side(&parts, one) } else { one_by_one(&parts, one) }
+        {
             let (passed, told) = came?;
             told.iter().for_each(|told| rows.add(told));
             if !passed {
@@ -109,26 +128,53 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         // What was tried at different times stands side by side.
         let (which, command) = match flags.only.join(", ") {
             all if all.is_empty() => (String::new(), "cargo xtask torture".to_owned()),
-            parts => (format!(": {parts}"), format!("cargo xtask torture --only {}", flags.only.join(","))),
+            parts => (
+                format!(": {parts}"),
+                format!("cargo xtask torture --only {}", flags.only.join(",")),
+            ),
         };
-        crate::section::keep(&root.join(PAGE), &format!("What was tried{which}"), &command, &table)?;
+        crate::section::keep(
+            &root.join(PAGE),
+            &format!("What was tried{which}"),
+            &command,
+            &table,
+        )?;
     }
-    if failed.is_empty() { Ok(()) } else { bail!("something was lost, or could not be tried: {}", failed.join(", ")) }
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        bail!("something was lost, or could not be tried: {}", failed.join(", "))
+    }
 }
 
 /// The program with the tests, built.
 fn tests_program(root: &Path) -> Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // The workspace as a whole, so that nothing is built a second time with other features.
-    cargo.args(["test", "--locked", "--workspace", "--test", "it", "--no-run", "--message-format", "json"]);
-    let output = cargo.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    cargo.args([
+        "test",
+        "--locked",
+        "--workspace",
+        "--test",
+        "it",
+        "--no-run",
+        "--message-format",
+        "json",
+    ]);
+    let output =
+        cargo.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
     ensure!(output.status.success(), "the tests cannot be built");
     let text = String::from_utf8(output.stdout).context("cargo told something else than text")?;
     let artifacts = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let is_it = |built: &Value| {
-        built["target"]["name"] == "it" && built["manifest_path"].as_str().is_some_and(|path| path.ends_with("crates/flashmark/Cargo.toml"))
+        built["target"]["name"] == "it"
+            && built["manifest_path"]
+                .as_str()
+                .is_some_and(|path| path.ends_with("crates/flashmark/Cargo.toml"))
     };
-    let program = artifacts.filter(is_it).find_map(|built| Some(PathBuf::from(built["executable"].as_str()?)));
+    let program = artifacts
+        .filter(is_it)
+        .find_map(|built| Some(PathBuf::from(built["executable"].as_str()?)));
     program.context("cargo built no tests of the program")
 }
 
@@ -139,12 +185,20 @@ fn one_by_one<'a>(parts: &[&'a Part], torment: impl Fn(&Part) -> Came) -> Vec<(&
     parts.iter().map(|part| (*part, torment(part))).collect()
 }
 
-fn side_by_side<'a>(parts: &[&'a Part], torment: impl Fn(&Part) -> Came + Sync) -> Vec<(&'a Part, Came)> {
+fn side_by_side<'a>(
+    parts: &[&'a Part],
+    torment: impl Fn(&Part) -> Came + Sync,
+) -> Vec<(&'a Part, Came)> {
     let torment = &torment;
     std::thread::scope(|scope| {
-        let threads: Vec<_> = parts.iter().map(|part| (*part, scope.spawn(move || torment(part)))).collect();
+        let threads: Vec<_> =
+            parts.iter().map(|part| (*part, scope.spawn(move || torment(part)))).collect();
         let ended = threads.into_iter().map(|(part, thread)| (part, thread.join()));
-        ended.map(|(part, came)| (part, came.unwrap_or_else(|_| bail!("{} was not tried to its end", part.name)))).collect()
+        ended
+            .map(|(part, came)| {
+                (part, came.unwrap_or_else(|_| bail!("{} was not tried to its end", part.name)))
+            })
+            .collect()
     })
 }
 
@@ -156,13 +210,17 @@ fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -
     let (name, count) = (part.told)(flags);
     let mut tests = Command::new(program);
     tests.args(part.tests).current_dir(root.join("crates/flashmark"));
-    tests.env("FLASHMARK_TALLY", &told).env("FLASHMARK_SEED", seed.to_string()).env(format!("FLASHMARK_{name}"), count.to_string());
+    tests
+        .env("FLASHMARK_TALLY", &told)
+        .env("FLASHMARK_SEED", seed.to_string())
+        .env(format!("FLASHMARK_{name}"), count.to_string());
     let path = std::env::var("PATH").unwrap_or_default();
     tests.env("PATH", format!("{path}:/usr/sbin:/sbin"));
     if flags.at_once {
         let logs = root.join("target/torture");
         std::fs::create_dir_all(&logs).context("cannot make target/torture")?;
-        let log = std::fs::File::create(logs.join(format!("{}-{seed}.log", part.name))).context("cannot keep what a part prints")?;
+        let log = std::fs::File::create(logs.join(format!("{}-{seed}.log", part.name)))
+            .context("cannot keep what a part prints")?;
         tests.stdout(log.try_clone().context("cannot keep what a part prints")?).stderr(log);
     }
     let passed = tests.status().context("cannot start the tests")?.success();
@@ -188,11 +246,21 @@ impl Rows {
         for (name, count) in told["counts"].as_object().into_iter().flatten() {
             *row.counts.entry(name.clone()).or_default() += count.as_u64().unwrap_or_default();
         }
-        row.lost.extend(told["lost"].as_array().into_iter().flatten().filter_map(|lost| Some(lost.as_str()?.to_owned())));
+        row.lost.extend(
+            told["lost"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|lost| Some(lost.as_str()?.to_owned())),
+        );
     }
 
     fn table(&self, flags: &Flags, last_seed: u64, took: Duration) -> String {
-        let only = if flags.only.is_empty() { String::new() } else { format!(" --only {}", flags.only.join(",")) };
+        let only = if flags.only.is_empty() {
+            String::new()
+        } else {
+            format!(" --only {}", flags.only.join(","))
+        };
         let (kills, spans, times, seed) = (flags.kills, flags.spans, flags.times, flags.seed);
         let at_once = if flags.at_once { " --at-once" } else { "" };
         let minutes = took.as_secs().div_ceil(60);
@@ -200,10 +268,20 @@ impl Rows {
             "`cargo xtask torture --kills {kills} --spans {spans} --times {times} --seed {seed}{at_once}{only}`, seeds {seed} to {last_seed}, \
              {minutes} min.\n\n"
         );
-        text.push_str("| part | what | tries | of these | lost something |\n|---|---|---:|---|---:|\n");
+        text.push_str(
+            "| part | what | tries | of these | lost something |\n|---|---|---:|---|---:|\n",
+        );
         for ((part, what), row) in &self.0 {
-            let counts: Vec<String> = row.counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
-            writeln!(text, "| {part} | {what} | {} | {} | {} |", row.tries, counts.join(", "), row.lost.len()).ok();
+            let counts: Vec<String> =
+                row.counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
+            writeln!(
+                text,
+                "| {part} | {what} | {} | {} | {} |",
+                row.tries,
+                counts.join(", "),
+                row.lost.len()
+            )
+            .ok();
         }
         text
     }
@@ -220,8 +298,16 @@ mod tests {
         let told = |lost: &[&str]| json!({ "part": "kills", "what": "run", "tries": 5, "counts": { "alive": 4 }, "lost": lost });
         rows.add(&told(&[]));
         rows.add(&told(&["a cell"]));
-        let flags =
-            Flags { only: vec!["kills".to_owned()], kills: 10, spans: 1, times: 1, hours: 0.0, at_once: false, seed: 3, write: false };
+        let flags = Flags {
+            only: vec!["kills".to_owned()],
+            kills: 10,
+            spans: 1,
+            times: 1,
+            hours: 0.0,
+            at_once: false,
+            seed: 3,
+            write: false,
+        };
         insta::assert_snapshot!(rows.table(&flags, 4, Duration::from_secs(61)), @r"
         `cargo xtask torture --kills 10 --spans 1 --times 1 --seed 3 --only kills`, seeds 3 to 4, 2 min.
 

@@ -37,7 +37,8 @@ pub struct Flags {
     /// Keeps the table in docs/truth.md.
     #[arg(long)]
     pub write: bool,
-    /// Instead: how often intervals hold the truth on so many media drawn at random, with caches of every kind.
+    /// Instead: how often intervals hold the truth on so many media drawn at random, with caches of
+    /// every kind.
     #[arg(long, value_name = "MEDIA", conflicts_with_all = ["profiles", "findings"])]
     pub drawn: Option<u64>,
     #[command(flatten)]
@@ -60,8 +61,14 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         return drawn::run(root, media, flags);
     }
     let unknown = flags.profiles.iter().find(|name| Profile::builtin(name).is_none());
-    ensure!(unknown.is_none(), "there is no profile '{}'; flashmark sim list names them", unknown.map_or("", String::as_str));
-    let wanted = |profile: &&Profile| flags.profiles.is_empty() || flags.profiles.iter().any(|name| name == profile.name());
+    ensure!(
+        unknown.is_none(),
+        "there is no profile '{}'; flashmark sim list names them",
+        unknown.map_or("", String::as_str)
+    );
+    let wanted = |profile: &&Profile| {
+        flags.profiles.is_empty() || flags.profiles.iter().any(|name| name == profile.name())
+    };
     let profiles: Vec<&Profile> = Profile::all().iter().filter(wanted).collect();
     if flags.labels {
         return labels::run(&profiles, 1, flags.seeds.unwrap_or(5));
@@ -81,12 +88,20 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 
 /// All profiles, on all processors; in their own order.
 fn hold_all(profiles: &[&Profile], seeds: u64) -> Vec<Held> {
-    findings::each(profiles.len() as u64, |index| hold(profiles[index as usize], seeds, &[], EFFORT))
+    findings::each(profiles.len() as u64, |index| {
+        hold(profiles[index as usize], seeds, &[], EFFORT)
+    })
 }
 
 fn table(held: &[Held], seeds: u64, flags: &Flags) -> String {
-    let only = if flags.profiles.is_empty() { String::new() } else { format!(" --profiles {}", flags.profiles.join(",")) };
-    let mut text = format!("`cargo xtask truth --seeds {seeds}{only}`: percent of the intervals that hold the long-run truth.\n\n");
+    let only = if flags.profiles.is_empty() {
+        String::new()
+    } else {
+        format!(" --profiles {}", flags.profiles.join(","))
+    };
+    let mut text = format!(
+        "`cargo xtask truth --seeds {seeds}{only}`: percent of the intervals that hold the long-run truth.\n\n"
+    );
     text.push_str("| profile | IOPS | bytes/s | p50 | p99 | longest run | random write within 10 % of the full pass: 4 KiB, worst size | too fast to last: in all, not said; said without need |\n");
     text.push_str("|---|---:|---:|---:|---:|---:|---:|---:|\n");
     for held in held {
@@ -98,17 +113,39 @@ fn table(held: &[Held], seeds: u64, flags: &Flags) -> String {
         writeln!(text, "| {} | {iops} | {bps} | {p50} | {p99} | {minutes:.1} min | {small}, {worst} | {lasting} |", held.name).ok();
     }
     let mut sums = [Coverage::default(); 4];
-    held.iter().for_each(|held| sums.iter_mut().zip(held.coverage).for_each(|(sum, of)| sum.add(of)));
+    held.iter()
+        .for_each(|held| sums.iter_mut().zip(held.coverage).for_each(|(sum, of)| sum.add(of)));
     let [iops, bps, p50, p99] = sums.map(marked);
     writeln!(text, "| **all** | {iops} | {bps} | {p50} | {p99} | | | |").ok();
     let constant = held.iter().filter(|held| held.constant.all > 0);
-    let constant: Vec<String> = constant.map(|held| format!("{} of {} {}", held.constant.of, held.constant.all, held.name)).collect();
-    let failed: Vec<String> = held.iter().filter(|held| held.failed > 0).map(|held| format!("{} {}", held.failed, held.name)).collect();
-    let mixed: Vec<String> = held.iter().filter(|held| held.mixed > 0).map(|held| format!("{} {}", held.mixed, held.name)).collect();
+    let constant: Vec<String> = constant
+        .map(|held| format!("{} of {} {}", held.constant.of, held.constant.all, held.name))
+        .collect();
+    let failed: Vec<String> = held
+        .iter()
+        .filter(|held| held.failed > 0)
+        .map(|held| format!("{} {}", held.failed, held.name))
+        .collect();
+    let mixed: Vec<String> = held
+        .iter()
+        .filter(|held| held.mixed > 0)
+        .map(|held| format!("{} {}", held.mixed, held.name))
+        .collect();
     text.push_str("\nOutside 93 to 97 % in italics.");
-    writeln!(text, " Figures in which chance has no part, right to three digits: {}.", or_none(&constant)).ok();
+    writeln!(
+        text,
+        " Figures in which chance has no part, right to three digits: {}.",
+        or_none(&constant)
+    )
+    .ok();
     text.push_str("Cells not counted:");
-    writeln!(text, " failed by the medium: {}; measured while a cache filled up: {}.", or_none(&failed), or_none(&mixed)).ok();
+    writeln!(
+        text,
+        " failed by the medium: {}; measured while a cache filled up: {}.",
+        or_none(&failed),
+        or_none(&mixed)
+    )
+    .ok();
     text
 }
 
@@ -121,7 +158,9 @@ fn marked(coverage: Coverage) -> String {
     match coverage.percent() {
         None => "-".to_owned(),
         // The table is judged as it is printed.
-        Some(percent) if EXPECTED.contains(&((percent * 10.0).round() / 10.0)) => format!("{percent:.1}"),
+        Some(percent) if EXPECTED.contains(&((percent * 10.0).round() / 10.0)) => {
+            format!("{percent:.1}")
+        }
         Some(percent) => format!("*{percent:.1}*"),
     }
 }
@@ -135,13 +174,25 @@ fn cells(held: &Held) -> String {
     for cell in &held.cells {
         let sides = |coverage: Coverage| {
             let share = |n: u32| 100.0 * f64::from(n) / f64::from(coverage.runs.max(1));
-            format!("{:5.1} (-{:.1} +{:.1})", coverage.percent().unwrap_or(f64::NAN), share(coverage.below), share(coverage.above))
+            format!(
+                "{:5.1} (-{:.1} +{:.1})",
+                coverage.percent().unwrap_or(f64::NAN),
+                share(coverage.below),
+                share(coverage.above)
+            )
         };
         let [rate, p50, p99] = cell.coverage.map(sides);
         let held::Lasting { too_fast, unsaid, needless, .. } = cell.lasting;
-        let lasts = cell.lasts.map_or(String::new(), |rate| format!("  lasts {rate:.2}: {too_fast}, {unsaid}; {needless}"));
-        let (id, block, truth, off) = (&cell.id, cell.block_bytes, cell.truth.rate, 100.0 * cell.off);
-        let bounds = if cell.bounds.all > 0 { format!("  bounds {} of {}", cell.bounds.of, cell.bounds.all) } else { String::new() };
+        let lasts = cell.lasts.map_or(String::new(), |rate| {
+            format!("  lasts {rate:.2}: {too_fast}, {unsaid}; {needless}")
+        });
+        let (id, block, truth, off) =
+            (&cell.id, cell.block_bytes, cell.truth.rate, 100.0 * cell.off);
+        let bounds = if cell.bounds.all > 0 {
+            format!("  bounds {} of {}", cell.bounds.of, cell.bounds.all)
+        } else {
+            String::new()
+        };
         writeln!(text, "  {id:20} {block:>8} B  {truth:10.2}/s  off {off:+6.2} %  rate {rate:20} p50 {p50:20} p99 {p99:20}{lasts}{bounds}")
             .ok();
     }

@@ -1,13 +1,15 @@
-//! The contract of a device as a test that every device passes: the real ones, the simulated ones, and wrappers around them.
+//! The contract of a device as a test that every device passes: the real ones, the simulated ones,
+//! and wrappers around them.
 
 use record::{Content, Path, Sync};
 
-use crate::{Completion, Device, Filler, IoErrorKind, Op, Request, Verdict};
+use crate::{Completion, Device, Filler, IoErrorKind, Op, Request, SectorVerdict};
 
 /// Size of the I/Os made here: a multiple of every logical block there is.
 const BLOCK: u64 = 4096;
 
-/// Tests a writable device of at least 1 MiB against the contract; what is in its first MiB is overwritten.
+/// Tests a writable device of at least 1 MiB against the contract; what is in its first MiB is
+/// overwritten.
 ///
 /// # Panics
 /// Where the device breaks its contract, saying how.
@@ -29,7 +31,11 @@ fn the_clock_never_goes_back(device: &mut dyn Device) {
     let before = device.now();
     device.idle(1_000_000);
     let after = device.now();
-    assert!(after >= before + 1_000_000, "idling for 1 ms moved the clock by {} ns", after - before);
+    assert!(
+        after >= before + 1_000_000,
+        "idling for 1 ms moved the clock by {} ns",
+        after - before
+    );
     let cpu = device.cpu_ns();
     assert!(device.cpu_ns() >= cpu, "processor time went back");
 }
@@ -41,7 +47,9 @@ fn buffers_are_as_asked_for(device: &mut dyn Device) {
             assert_eq!(device.buffer(slot).len(), bytes);
             device.buffer(slot).fill(slot as u8);
         }
-        (0..slots).for_each(|slot| assert!(device.buffer(slot).iter().all(|&byte| byte == slot as u8), "buffers overlap"));
+        (0..slots).for_each(|slot| {
+            assert!(device.buffer(slot).iter().all(|&byte| byte == slot as u8), "buffers overlap")
+        });
     }
 }
 
@@ -58,17 +66,29 @@ fn every_request_completes_once_and_in_order(device: &mut dyn Device) {
     device.prepare(slots, BLOCK as usize).expect("buffers are made");
     let before = device.now();
     for slot in 0..slots {
-        device.submit(Request::read(slot, u64::from(slot) * BLOCK, BLOCK)).expect("a read is taken");
+        device
+            .submit(Request::read(slot, u64::from(slot) * BLOCK, BLOCK))
+            .expect("a read is taken");
     }
     let mut done = Vec::new();
     while done.len() < slots as usize {
         let had = done.len();
         device.reap(1, &mut done).expect("reaping works");
-        assert!(done.len() > had, "reap(1) brought nothing with {} in flight", slots as usize - had);
-        assert!(done[had..].is_sorted_by_key(|completion| completion.completed_ns), "completions are not in order: {done:?}");
+        assert!(
+            done.len() > had,
+            "reap(1) brought nothing with {} in flight",
+            slots as usize - had
+        );
+        assert!(
+            done[had..].is_sorted_by_key(|completion| completion.completed_ns),
+            "completions are not in order: {done:?}"
+        );
     }
     done.iter().for_each(check_success);
-    assert!(done.iter().all(|completion| completion.submitted_ns >= before && completion.completed_ns <= device.now()));
+    assert!(
+        done.iter().all(|completion| completion.submitted_ns >= before
+            && completion.completed_ns <= device.now())
+    );
     let mut seen: Vec<u32> = done.iter().map(|completion| completion.slot).collect();
     seen.sort_unstable();
     assert_eq!(seen, (0..slots).collect::<Vec<_>>(), "each slot completes once");
@@ -76,7 +96,10 @@ fn every_request_completes_once_and_in_order(device: &mut dyn Device) {
 
 fn check_success(completion: &Completion) {
     assert!(completion.result.is_ok(), "{:?}", completion.result);
-    assert!(completion.completed_ns >= completion.submitted_ns, "done before it began: {completion:?}");
+    assert!(
+        completion.completed_ns >= completion.submitted_ns,
+        "done before it began: {completion:?}"
+    );
 }
 
 fn reaping_waits_for_what_is_there_and_no_longer(device: &mut dyn Device) {
@@ -107,8 +130,15 @@ fn what_is_written_is_read(device: &mut dyn Device) {
     device.prepare(2, 64 << 10).expect("buffers are made");
     let filler = Filler::new(1);
     for pass in 0..2 {
-        for (offset, bytes) in [(0, 64 << 10), (64 << 10, BLOCK), (512 << 10, 20 << 10), ((1 << 20) - BLOCK, BLOCK)] {
-            filler.fill(&mut device.buffer(0)[..bytes as usize], Content::Incompressible, pass, offset);
+        for (offset, bytes) in
+            [(0, 64 << 10), (64 << 10, BLOCK), (512 << 10, 20 << 10), ((1 << 20) - BLOCK, BLOCK)]
+        {
+            filler.fill(
+                &mut device.buffer(0)[..bytes as usize],
+                Content::Incompressible,
+                pass,
+                offset,
+            );
             run(device, Request::write(0, offset, bytes)).expect("a write succeeds");
             if pass == 1 {
                 run(device, Request::flush(1)).expect("a flush succeeds");
@@ -126,8 +156,14 @@ fn expect_data(device: &mut dyn Device, slot: u32, bytes: u64, pass: u32, offset
         return;
     }
     let filler = Filler::new(1);
-    for (offset, verdict) in filler.verify(&device.buffer(slot)[..bytes as usize], pass, offset_bytes) {
-        assert_eq!(verdict, Verdict::Good, "what was written at byte {offset} did not come back");
+    for (offset, verdict) in
+        filler.verify(&device.buffer(slot)[..bytes as usize], pass, offset_bytes)
+    {
+        assert_eq!(
+            verdict,
+            SectorVerdict::Good,
+            "what was written at byte {offset} did not come back"
+        );
     }
 }
 
@@ -139,11 +175,13 @@ fn every_kind_of_write_is_taken(device: &mut dyn Device) {
             let offset = u64::from(pass) * BLOCK;
             Filler::new(1).fill(device.buffer(0), Content::Incompressible, pass, offset);
             let write = Request { sync, path, ..Request::write(0, offset, BLOCK) };
-            run(device, write).unwrap_or_else(|error| panic!("{path:?} write with {sync:?}: {error}"));
+            run(device, write)
+                .unwrap_or_else(|error| panic!("{path:?} write with {sync:?}: {error}"));
             run(device, Request::flush(0)).expect("a flush succeeds");
             for path in [Path::Direct, Path::Buffered] {
                 device.buffer(0).fill(0);
-                run(device, Request { path, ..Request::read(0, offset, BLOCK) }).expect("a read succeeds");
+                run(device, Request { path, ..Request::read(0, offset, BLOCK) })
+                    .expect("a read succeeds");
                 expect_data(device, 0, BLOCK, pass, offset);
             }
             pass += 1;
@@ -167,10 +205,16 @@ fn what_cannot_be_done_is_an_error_and_harms_nothing(device: &mut dyn Device) {
     ] {
         let error = run(device, request).expect_err(why);
         assert_ne!(error.kind, IoErrorKind::Medium, "{why} is not the medium's fault: {error}");
-        assert_ne!(error.kind, IoErrorKind::Gone, "{why} does not mean that the medium is gone: {error}");
+        assert_ne!(
+            error.kind,
+            IoErrorKind::Gone,
+            "{why} does not mean that the medium is gone: {error}"
+        );
     }
     device.submit(Request::read(0, 0, BLOCK)).expect("a read is taken");
-    device.submit(Request::read(0, 0, BLOCK)).expect_err("a slot in flight takes no second request");
+    device
+        .submit(Request::read(0, 0, BLOCK))
+        .expect_err("a slot in flight takes no second request");
     let mut done = Vec::new();
     device.reap(1, &mut done).expect("reaping works");
     assert_eq!(done.len(), 1, "the refused request was not issued");
@@ -184,7 +228,9 @@ fn discards_are_taken_where_promised(device: &mut dyn Device) {
     match (run(device, discard), device.facts().discards) {
         (Ok(()), true) => {}
         (Err(error), false) => assert_eq!(error.kind, IoErrorKind::Unsupported, "{error}"),
-        (result, promised) => panic!("discards are promised: {promised}, and what came of one is {result:?}"),
+        (result, promised) => {
+            panic!("discards are promised: {promised}, and what came of one is {result:?}")
+        }
     }
     run(device, Request::read(0, 0, BLOCK)).expect("what was discarded can be read");
 }

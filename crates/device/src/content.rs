@@ -5,7 +5,8 @@ use record::Content;
 
 use crate::sector::{Keys, SECTOR_BYTES, Sector};
 
-/// The block within which repeated and compressible data are laid out: a flash page, and what compressing controllers look at.
+/// The block within which repeated and compressible data are laid out: a flash page, and what
+/// compressing controllers look at.
 const BLOCK_BYTES: usize = 4096;
 
 /// The pass whose data is what [`Content::Repeated`] repeats; no real pass comes this far.
@@ -13,8 +14,9 @@ const REPEATED_PASS: u32 = u32::MAX;
 
 /// Makes the data of a run.
 ///
-/// Incompressible data is a pure function of (seed, pass, sector number): nothing is ever written twice, and any sector is made again,
-/// or recognised where it does not belong ([`verify`](Filler::verify)), without a table of what was written. It is not a cipher:
+/// Incompressible data is a pure function of (seed, pass, sector number): nothing is ever written
+/// twice, and any sector is made again, or recognised where it does not belong
+/// ([`verify`](Filler::verify)), without a table of what was written. It is not a cipher:
 /// unpredictable to a controller, not to a cryptographer.
 #[derive(Clone, Debug)]
 pub struct Filler {
@@ -26,15 +28,19 @@ pub struct Filler {
 impl Filler {
     /// The data of this seed.
     pub fn new(seed: u64) -> Filler {
-        let mut filler = Filler { keys: Keys::new(seed), arch: Arch::new(), repeated: Box::new([0; BLOCK_BYTES]) };
+        let mut filler = Filler {
+            keys: Keys::new(seed),
+            arch: Arch::new(),
+            repeated: Box::new([0; BLOCK_BYTES]),
+        };
         let mut block = [0; BLOCK_BYTES];
         filler.incompressible(&mut block, REPEATED_PASS, 0);
         *filler.repeated = block;
         filler
     }
 
-    /// Fills `buf` with what belongs at `offset_bytes` of the medium in this pass (0, 1, ..) over it.
-    /// Panics unless `offset_bytes` is a multiple of 512; the length is free.
+    /// Fills `buf` with what belongs at `offset_bytes` of the medium in this pass (0, 1, ..) over
+    /// it. Panics unless `offset_bytes` is a multiple of 512; the length is free.
     pub fn fill(&self, buf: &mut [u8], content: Content, pass: u32, offset_bytes: u64) {
         match content {
             Content::Zeros => buf.fill(0),
@@ -69,7 +75,10 @@ impl Filler {
 
 /// The number of the 512-byte sector that begins at this offset.
 pub(crate) fn sector_number(offset_bytes: u64) -> u64 {
-    assert!(offset_bytes.is_multiple_of(SECTOR_BYTES as u64), "data is made in whole sectors; {offset_bytes} is not the start of one");
+    assert!(
+        offset_bytes.is_multiple_of(SECTOR_BYTES as u64),
+        "data is made in whole sectors; {offset_bytes} is not the start of one"
+    );
     offset_bytes / SECTOR_BYTES as u64
 }
 
@@ -89,7 +98,8 @@ fn pieces(buf: &mut [u8], offset_bytes: u64) -> impl Iterator<Item = (&mut [u8],
     std::iter::once((head, at)).chain(rest.chunks_mut(BLOCK_BYTES).map(|piece| (piece, 0)))
 }
 
-/// The loop over sectors, as an operation that `pulp` compiles for each vector unit and picks at run time.
+/// The loop over sectors, as an operation that `pulp` compiles for each vector unit and picks at
+/// run time.
 struct WriteSectors<'a> {
     keys: Keys,
     sectors: &'a mut [Sector],
@@ -124,7 +134,8 @@ mod tests {
     }
 
     fn deflated_bytes(data: &[u8]) -> usize {
-        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+        let mut encoder =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
         encoder.write_all(data).unwrap();
         encoder.finish().unwrap().len()
     }
@@ -133,9 +144,13 @@ mod tests {
     fn no_compressor_shrinks_incompressible_data() {
         let data = filled(MIB, Content::Incompressible, 0, 0);
         assert!(deflated_bytes(&data) > data.len());
-        // One word of every sector in a row: what a compressor with a model of the layout would look at.
+        // One word of every sector in a row: what a compressor with a model of the layout would
+        // look at.
         for word in [0, 4, 127] {
-            let column: Vec<u8> = data.chunks(SECTOR_BYTES).flat_map(|sector| sector[word * 4..word * 4 + 4].to_vec()).collect();
+            let column: Vec<u8> = data
+                .chunks(SECTOR_BYTES)
+                .flat_map(|sector| sector[word * 4..word * 4 + 4].to_vec())
+                .collect();
             assert!(deflated_bytes(&column) > column.len(), "word {word}");
         }
     }
@@ -143,9 +158,12 @@ mod tests {
     #[test]
     fn bytes_of_incompressible_data_are_evenly_spread() {
         let mut counts = [0f64; 256];
-        filled(MIB, Content::Incompressible, 3, 1 << 40).iter().for_each(|&byte| counts[usize::from(byte)] += 1.0);
+        filled(MIB, Content::Incompressible, 3, 1 << 40)
+            .iter()
+            .for_each(|&byte| counts[usize::from(byte)] += 1.0);
         let expected = MIB as f64 / 256.0;
-        let chi_squared: f64 = counts.iter().map(|count| (count - expected).powi(2) / expected).sum();
+        let chi_squared: f64 =
+            counts.iter().map(|count| (count - expected).powi(2) / expected).sum();
         // 255 degrees of freedom: one in a million above 372, one in a million below 157.
         assert!((157.0..372.0).contains(&chi_squared), "{chi_squared}");
     }
@@ -203,7 +221,11 @@ mod tests {
         let data = filled(4 * BLOCK_BYTES, Content::Repeated, 0, 0);
         assert_eq!(data[BLOCK_BYTES..], data[..3 * BLOCK_BYTES]);
         assert!(deflated_bytes(&data[..BLOCK_BYTES]) > BLOCK_BYTES);
-        assert_eq!(filled(4 * BLOCK_BYTES, Content::Repeated, 5, 0), data, "the same in every pass");
+        assert_eq!(
+            filled(4 * BLOCK_BYTES, Content::Repeated, 5, 0),
+            data,
+            "the same in every pass"
+        );
     }
 
     #[test]
@@ -216,11 +238,15 @@ mod tests {
                 assert!(percent == 100 || block[zeros..].iter().any(|&byte| byte != 0));
             }
             let left = deflated_bytes(&data) as f64 / MIB as f64;
-            assert!((left - (1.0 - f64::from(percent) / 100.0)).abs() < 0.02, "{percent} %: {left} left");
+            assert!(
+                (left - (1.0 - f64::from(percent) / 100.0)).abs() < 0.02,
+                "{percent} %: {left} left"
+            );
         }
     }
 
-    /// The format: what version 1 writes for (seed 42, pass 1, the sectors at 1 MiB). Later versions must verify media filled by earlier ones.
+    /// The format: what version 1 writes for (seed 42, pass 1, the sectors at 1 MiB). Later
+    /// versions must verify media filled by earlier ones.
     #[test]
     fn known_answer() {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();

@@ -35,14 +35,23 @@ pub struct Request {
     pub sync: Sync,
     /// Past the page cache or through it.
     pub path: Path,
-    /// What kind of data the buffer holds. Real devices ignore it; simulated ones without data go by it.
+    /// What kind of data the buffer holds. Real devices ignore it; simulated ones without data go
+    /// by it.
     pub content: Content,
 }
 
 impl Request {
     /// A direct read.
     pub fn read(slot: Slot, offset_bytes: u64, length_bytes: u64) -> Request {
-        Request { op: Op::Read, offset_bytes, length_bytes, slot, sync: Sync::None, path: Path::Direct, content: Content::Incompressible }
+        Request {
+            op: Op::Read,
+            offset_bytes,
+            length_bytes,
+            slot,
+            sync: Sync::None,
+            path: Path::Direct,
+            content: Content::Incompressible,
+        }
     }
 
     /// A direct write of what the slot's buffer holds.
@@ -90,7 +99,8 @@ pub struct Facts {
     pub logical_block_bytes: u64,
     /// Unit without read-modify-write, as the device declares it.
     pub physical_block_bytes: u64,
-    /// Largest command that goes to the medium in one piece, where known; larger I/Os are split below us.
+    /// Largest command that goes to the medium in one piece, where known; larger I/Os are split
+    /// below us.
     pub max_transfer_bytes: Option<u64>,
     /// Most I/Os in flight.
     pub max_in_flight: u32,
@@ -98,9 +108,11 @@ pub struct Facts {
     pub read_only: bool,
     /// Whether ranges can be discarded.
     pub discards: bool,
-    /// Whether there is a page cache on the way, so that `Path::Buffered` differs from `Path::Direct`.
+    /// Whether there is a page cache on the way, so that `Path::Buffered` differs from
+    /// `Path::Direct`.
     pub has_page_cache: bool,
-    /// Whether buffers matter: false for a simulated medium that keeps no data, whose writers need not fill them.
+    /// Whether buffers matter: false for a simulated medium that keeps no data, whose writers need
+    /// not fill them.
     pub keeps_data: bool,
     /// How I/O is issued, in words: "io_uring", "pread/pwrite", "virtual time".
     pub engine: String,
@@ -109,18 +121,25 @@ pub struct Facts {
 /// A device does I/O to a medium and is the only clock there is.
 ///
 /// # Contract
-/// - **Clock.** [`now`](Device::now) never goes back. Times in completions come from the same clock. Nothing that uses a device asks
+/// - **Clock.** [`now`](Device::now) never goes back. Times in completions come from the same
+///   clock. Nothing that uses a device asks
 ///   any other clock, so the same program on a simulated device runs in virtual time and is repeatable to the byte.
-/// - **Buffers** belong to the device. [`prepare`](Device::prepare) makes `slots` buffers of `slot_bytes`, aligned as direct I/O needs;
+/// - **Buffers** belong to the device. [`prepare`](Device::prepare) makes `slots` buffers of
+///   `slot_bytes`, aligned as direct I/O needs;
 ///   it is called with nothing in flight and may be called again. A buffer must not be touched while its slot is in flight.
-/// - **Submission** does not wait for the medium where the device can avoid it (a device without a queue may do the I/O at once).
+/// - **Submission** does not wait for the medium where the device can avoid it (a device without a
+///   queue may do the I/O at once).
 ///   An `Err` means that nothing was issued. At most `max_in_flight` requests are in flight, one per slot.
-/// - **Reaping** waits until at least `min` completions are there (or all that are in flight, if fewer) and appends them in order of
+/// - **Reaping** waits until at least `min` completions are there (or all that are in flight, if
+///   fewer) and appends them in order of
 ///   completion. An I/O that fails is a completion with an error, not an error of `reap`; `reap` itself fails only when the device can
 ///   no longer tell what became of its I/Os.
-/// - **Order.** Requests in flight together may be done in any order. A write that is complete is seen by every later read.
-/// - **Durability.** A write is durable after a completed flush, or at completion if it was submitted with [`Sync`].
-/// - **Failure.** After an error the device stays usable; if the medium is gone ([`IoErrorKind::Gone`](crate::IoErrorKind)) every later request
+/// - **Order.** Requests in flight together may be done in any order. A write that is complete is
+///   seen by every later read.
+/// - **Durability.** A write is durable after a completed flush, or at completion if it was
+///   submitted with [`Sync`].
+/// - **Failure.** After an error the device stays usable; if the medium is gone
+///   ([`IoErrorKind::Gone`](crate::IoErrorKind)) every later request
 ///   says so.
 pub trait Device {
     /// What it is.
@@ -147,24 +166,28 @@ pub trait Device {
     /// Forgets what the host has cached of the medium.
     fn drop_caches(&mut self) -> Result<(), IoError>;
 
-    /// Processor time this process has used, in nanoseconds; `None` where there is no processor (virtual time).
+    /// Processor time this process has used, in nanoseconds; `None` where there is no processor
+    /// (virtual time).
     fn cpu_ns(&mut self) -> Option<u64>;
 
-    /// Stretches since `from_ns` in which the host did not run what was ready to run, by this device's clock, oldest first: what was under way then took
-    /// longer by the host's doing. Empty where nobody looks. It may wait some milliseconds until the latest is known.
+    /// Stretches since `from_ns` in which the host did not run what was ready to run, by this
+    /// device's clock, oldest first: what was under way then took longer by the host's doing. Empty
+    /// where nobody looks. It may wait some milliseconds until the latest is known.
     fn standstills(&mut self, _from_ns: u64) -> Vec<Standstill> {
         Vec::new()
     }
 
-    /// How late the host has woken a thread since `from_ns` that wants to run every few milliseconds: what the host may have added to each
-    /// I/O. `None` where nobody looks, or not for long enough.
+    /// How late the host has woken a thread since `from_ns` that wants to run every few
+    /// milliseconds: what the host may have added to each I/O. `None` where nobody looks, or not
+    /// for long enough.
     fn lateness(&mut self, _from_ns: u64) -> Option<Lateness> {
         None
     }
 
-    /// Says whether reads will be looked at from now on. A device that keeps data in memory, because there is no medium, may stop keeping what is written
-    /// (`facts().keeps_data`): what lies there already stays until it is overwritten. Every other has nothing to do with this.
-    fn look_at_data(&mut self, _looked_at: bool) {}
+    /// Says whether reads will be looked at from now on. A device that keeps data in memory,
+    /// because there is no medium, may stop keeping what is written (`facts().keeps_data`): what
+    /// lies there already stays until it is overwritten. Every other has nothing to do with this.
+    fn set_data_needed(&mut self, _looked_at: bool) {}
 }
 
 /// What points to a device is one.
@@ -204,8 +227,8 @@ macro_rules! through_a_pointer {
             fn lateness(&mut self, from_ns: u64) -> Option<Lateness> {
                 (**self).lateness(from_ns)
             }
-            fn look_at_data(&mut self, looked_at: bool) {
-                (**self).look_at_data(looked_at)
+            fn set_data_needed(&mut self, looked_at: bool) {
+                (**self).set_data_needed(looked_at)
             }
         }
     };

@@ -11,13 +11,15 @@ use crate::{Op, Request};
 pub enum IoErrorKind {
     /// The medium reports an error at this place (EIO, ENODATA).
     Medium,
-    /// The medium is no longer there (ENODEV, ENXIO, a read of 0 bytes or ENOSPC inside the medium, size 0).
+    /// The medium is no longer there (ENODEV, ENXIO, a read of 0 bytes or ENOSPC inside the medium,
+    /// size 0).
     Gone,
     /// The file system is full.
     NoSpace,
     /// The medium or file system refuses writes.
     ReadOnly,
-    /// A guard of ours refused: outside the span, over the budget, not allowed to write. Nothing was issued.
+    /// A guard of ours refused: outside the span, over the budget, not allowed to write. Nothing
+    /// was issued.
     Refused,
     /// The device cannot do this (discard, a block smaller than it addresses).
     Unsupported,
@@ -41,7 +43,12 @@ pub struct IoError {
 impl IoError {
     /// An error of this kind for this request.
     pub fn new(kind: IoErrorKind, request: &Request, detail: impl Into<String>) -> IoError {
-        IoError { kind, request: Some((request.op, request.offset_bytes, request.length_bytes)), errno: None, detail: detail.into() }
+        IoError {
+            kind,
+            request: Some((request.op, request.offset_bytes, request.length_bytes)),
+            errno: None,
+            detail: detail.into(),
+        }
     }
 
     /// An error that belongs to no request.

@@ -4,7 +4,8 @@ use crate::forward::forward;
 use crate::{Completion, Device, Extent, IoError, IoErrorKind, Op, Request, Slot};
 use stats::Random;
 
-/// What an I/O that fails takes, in nanoseconds: not nothing, so that a loop that retries moves the clock.
+/// What an I/O that fails takes, in nanoseconds: not nothing, so that a loop that retries moves the
+/// clock.
 const FAILURE_NS: u64 = 1_000_000;
 
 /// How long a fault at a place lasts.
@@ -18,25 +19,25 @@ pub enum Lasts {
 
 /// When a fault that heals is there: from the first of two, and until before the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
+pub enum FaultWindow {
     /// By the number of the I/O.
     Ops(u64, u64),
     /// By the device's clock, in nanoseconds.
     Ns(u64, u64),
 }
 
-impl Window {
+impl FaultWindow {
     fn is_open(&self, number: u64, now_ns: u64) -> bool {
         match *self {
-            Window::Ops(from, to) => (from..to).contains(&number),
-            Window::Ns(from, to) => (from..to).contains(&now_ns),
+            FaultWindow::Ops(from, to) => (from..to).contains(&number),
+            FaultWindow::Ns(from, to) => (from..to).contains(&now_ns),
         }
     }
 }
 
 /// One fault. I/Os are counted from 0 in order of submission; "after n I/Os" strikes number n.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fault {
+pub enum InjectedFault {
     /// Reads and writes that touch the extent fail with EIO.
     EioAt(Extent, Lasts),
     /// Of every million reads and writes about so many fail with EIO, chosen by the seed.
@@ -70,12 +71,14 @@ pub enum Fault {
         /// When.
         ops: u64,
     },
-    /// The medium refuses writes for a while, as a card behind a loose contact or a system that looks at its file system does.
-    RefusesWritesDuring(Window),
-    /// Writes fail with EIO for a while, and reads do not: how a block device shows that its medium has become read-only.
-    FailsWritesDuring(Window),
+    /// The medium refuses writes for a while, as a card behind a loose contact or a system that
+    /// looks at its file system does.
+    RefusesWritesDuring(FaultWindow),
+    /// Writes fail with EIO for a while, and reads do not: how a block device shows that its medium
+    /// has become read-only.
+    FailsWritesDuring(FaultWindow),
     /// The medium is away for a while: everything fails, and then it is there again.
-    GoneDuring(Window),
+    GoneDuring(FaultWindow),
     /// What is read from the extent is wrong, and nothing says so.
     SilentCorruption(Extent),
     /// Writes that touch the extent are said to be done and are not, as on counterfeit media.
@@ -85,7 +88,7 @@ pub enum Fault {
 /// Any device, with faults.
 pub struct FaultInjection<D> {
     inner: D,
-    faults: Vec<Fault>,
+    faults: Vec<InjectedFault>,
     /// I/Os submitted.
     ops: u64,
     /// Bytes asked to be written.
@@ -101,7 +104,7 @@ pub struct FaultInjection<D> {
 
 impl<D: Device> FaultInjection<D> {
     /// Puts faults on top of `inner`.
-    pub fn new(inner: D, faults: impl IntoIterator<Item = Fault>) -> Self {
+    pub fn new(inner: D, faults: impl IntoIterator<Item = InjectedFault>) -> Self {
         FaultInjection {
             inner,
             faults: faults.into_iter().collect(),
@@ -121,13 +124,21 @@ impl<D: Device> FaultInjection<D> {
 
     /// What comes of a request by the first fault that strikes it; `None` if it goes through.
     fn outcome(&mut self, request: &Request, number: u64) -> Option<Result<(), IoError>> {
-        self.gone |= self.faults.iter().any(|fault| matches!(fault, Fault::Vanish { after_ops } if number >= *after_ops));
+        self.gone |= self.faults.iter().any(
+            |fault| matches!(fault, InjectedFault::Vanish { after_ops } if number >= *after_ops),
+        );
         if self.gone {
             return Some(Err(gone(request)));
         }
         let moment = Moment { number, now_ns: self.inner.now(), written_bytes: self.written_bytes };
-        let (index, outcome) = self.faults.iter().enumerate().find_map(|(index, fault)| Some((index, fault.strike(request, moment)?)))?;
-        if let Fault::EioAt(_, Lasts::Once) | Fault::ShortRead(_, Lasts::Once) = self.faults[index] {
+        let (index, outcome) = self
+            .faults
+            .iter()
+            .enumerate()
+            .find_map(|(index, fault)| Some((index, fault.strike(request, moment)?)))?;
+        if let InjectedFault::EioAt(_, Lasts::Once) | InjectedFault::ShortRead(_, Lasts::Once) =
+            self.faults[index]
+        {
             self.faults.remove(index);
         }
         Some(outcome)
@@ -135,7 +146,11 @@ impl<D: Device> FaultInjection<D> {
 
     /// What the faults do to an I/O that `inner` has finished.
     fn spoil(&mut self, completion: &mut Completion) {
-        let index = self.in_flight.iter().position(|request| request.slot == completion.slot).expect("it was submitted through here");
+        let index = self
+            .in_flight
+            .iter()
+            .position(|request| request.slot == completion.slot)
+            .expect("it was submitted through here");
         let request = self.in_flight.swap_remove(index);
         if let Some((_, ns)) = self.hanging.take_if(|(slot, _)| *slot == request.slot) {
             self.inner.idle(ns);
@@ -151,12 +166,14 @@ impl<D: Device> FaultInjection<D> {
     fn corrupt(&mut self, request: &Request) {
         let read = Extent::new(request.offset_bytes, request.length_bytes);
         for fault in &self.faults {
-            if let Fault::SilentCorruption(extent) = fault
+            if let InjectedFault::SilentCorruption(extent) = fault
                 && extent.overlaps(&read)
             {
                 let from = extent.offset_bytes.max(read.offset_bytes) - read.offset_bytes;
                 let to = extent.end().min(read.end()) - read.offset_bytes;
-                self.inner.buffer(request.slot)[from as usize..to as usize].iter_mut().for_each(|byte| *byte ^= 0xa5);
+                self.inner.buffer(request.slot)[from as usize..to as usize]
+                    .iter_mut()
+                    .for_each(|byte| *byte ^= 0xa5);
             }
         }
     }
@@ -170,33 +187,51 @@ struct Moment {
     written_bytes: u64,
 }
 
-impl Fault {
+impl InjectedFault {
     /// What comes of this request by this fault alone.
     fn strike(&self, request: &Request, moment: Moment) -> Option<Result<(), IoError>> {
         let Moment { number, now_ns, written_bytes } = moment;
-        let touches = |extent: &Extent| extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes));
+        let touches = |extent: &Extent| {
+            extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes))
+        };
         let moves_data = matches!(request.op, Op::Read | Op::Write);
         let fails = |kind, detail: &str| Some(Err(IoError::new(kind, request, detail)));
         match self {
-            Fault::EioAt(extent, _) if moves_data && touches(extent) => fails(IoErrorKind::Medium, "input/output error"),
-            Fault::EioNowAndThen { per_million, seed } if moves_data && chance(*seed, number) < *per_million => {
+            InjectedFault::EioAt(extent, _) if moves_data && touches(extent) => {
                 fails(IoErrorKind::Medium, "input/output error")
             }
-            Fault::ShortRead(extent, _) if request.op == Op::Read && touches(extent) => {
+            InjectedFault::EioNowAndThen { per_million, seed }
+                if moves_data && chance(*seed, number) < *per_million =>
+            {
+                fails(IoErrorKind::Medium, "input/output error")
+            }
+            InjectedFault::ShortRead(extent, _) if request.op == Op::Read && touches(extent) => {
                 fails(IoErrorKind::Medium, "the read ended before its end")
             }
-            Fault::NoSpaceAfter { bytes } if request.op == Op::Write && written_bytes + request.length_bytes > *bytes => {
+            InjectedFault::NoSpaceAfter { bytes }
+                if request.op == Op::Write && written_bytes + request.length_bytes > *bytes =>
+            {
                 fails(IoErrorKind::NoSpace, "no space left on device")
             }
-            Fault::ReadOnlyAfter { ops } if request.modifies() && number >= *ops => fails(IoErrorKind::ReadOnly, "operation not permitted"),
-            Fault::RefusesWritesDuring(window) if request.modifies() && window.is_open(number, now_ns) => {
+            InjectedFault::ReadOnlyAfter { ops } if request.modifies() && number >= *ops => {
+                fails(IoErrorKind::ReadOnly, "operation not permitted")
+            }
+            InjectedFault::RefusesWritesDuring(window)
+                if request.modifies() && window.is_open(number, now_ns) =>
+            {
                 fails(IoErrorKind::ReadOnly, "read-only file system")
             }
-            Fault::FailsWritesDuring(window) if request.modifies() && window.is_open(number, now_ns) => {
+            InjectedFault::FailsWritesDuring(window)
+                if request.modifies() && window.is_open(number, now_ns) =>
+            {
                 fails(IoErrorKind::Medium, "input/output error")
             }
-            Fault::GoneDuring(window) if window.is_open(number, now_ns) => Some(Err(gone(request))),
-            Fault::LostWrites(extent) if request.op == Op::Write && touches(extent) => Some(Ok(())),
+            InjectedFault::GoneDuring(window) if window.is_open(number, now_ns) => {
+                Some(Err(gone(request)))
+            }
+            InjectedFault::LostWrites(extent) if request.op == Op::Write && touches(extent) => {
+                Some(Ok(()))
+            }
             _ => None,
         }
     }
@@ -212,7 +247,7 @@ fn chance(seed: u64, number: u64) -> u32 {
 }
 
 impl<D: Device> Device for FaultInjection<D> {
-    forward!(facts now prepare buffer idle cpu_ns standstills lateness look_at_data);
+    forward!(facts now prepare buffer idle cpu_ns standstills lateness set_data_needed);
 
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let number = self.ops;
@@ -224,8 +259,10 @@ impl<D: Device> Device for FaultInjection<D> {
             None => {
                 self.inner.submit(request)?;
                 self.in_flight.push(request);
-                let hang = |fault: &Fault| match fault {
-                    Fault::HangFor { ns, after_ops } if *after_ops == number => Some((request.slot, *ns)),
+                let hang = |fault: &InjectedFault| match fault {
+                    InjectedFault::HangFor { ns, after_ops } if *after_ops == number => {
+                        Some((request.slot, *ns))
+                    }
                     _ => None,
                 };
                 self.hanging = self.faults.iter().find_map(hang).or(self.hanging);
@@ -246,7 +283,12 @@ impl<D: Device> Device for FaultInjection<D> {
             self.inner.idle(FAILURE_NS);
         }
         let completed_ns = self.inner.now();
-        done.extend(self.made_up.drain(..).map(|(slot, submitted_ns, result)| Completion { slot, submitted_ns, completed_ns, result }));
+        done.extend(self.made_up.drain(..).map(|(slot, submitted_ns, result)| Completion {
+            slot,
+            submitted_ns,
+            completed_ns,
+            result,
+        }));
         done[before..].sort_by_key(|completion| completion.completed_ns);
         Ok(())
     }
@@ -264,11 +306,11 @@ mod tests {
     use record::Content;
 
     use super::*;
-    use crate::{Filler, MemoryDevice, Tally};
+    use crate::{Filler, MemoryDevice, VerifyCounts};
 
     const BLOCK: u64 = 4096;
 
-    fn device(faults: &[Fault]) -> FaultInjection<MemoryDevice> {
+    fn device(faults: &[InjectedFault]) -> FaultInjection<MemoryDevice> {
         let mut device = FaultInjection::new(MemoryDevice::new(1 << 20), faults.iter().copied());
         device.prepare(8, BLOCK as usize).unwrap();
         device
@@ -283,9 +325,10 @@ mod tests {
         done[0].result.clone().map(|()| done[0].latency_ns()).map_err(|error| error.kind)
     }
 
-    fn check(fault: Fault, requests: &[Request], expected: &[Result<(), IoErrorKind>]) {
+    fn check(fault: InjectedFault, requests: &[Request], expected: &[Result<(), IoErrorKind>]) {
         let mut device = device(&[fault]);
-        let results: Vec<_> = requests.iter().map(|request| run(&mut device, *request).map(drop)).collect();
+        let results: Vec<_> =
+            requests.iter().map(|request| run(&mut device, *request).map(drop)).collect();
         assert_eq!(results, expected, "{fault:?}");
     }
 
@@ -305,40 +348,74 @@ mod tests {
     fn faults_strike_what_they_say() {
         use IoErrorKind::*;
         let here = Extent::new(512, 512);
-        check(Fault::EioAt(here, Lasts::Forever), &[READ, ELSEWHERE, WRITE, READ], &[Err(Medium), Ok(()), Err(Medium), Err(Medium)]);
-        check(Fault::EioAt(here, Lasts::Once), &[ELSEWHERE, READ, READ], &[Ok(()), Err(Medium), Ok(())]);
-        check(Fault::ShortRead(here, Lasts::Once), &[WRITE, READ, READ], &[Ok(()), Err(Medium), Ok(())]);
-        check(Fault::Vanish { after_ops: 1 }, &[READ, READ, Request::flush(0)], &[Ok(()), Err(Gone), Err(Gone)]);
-        check(Fault::NoSpaceAfter { bytes: 2 * BLOCK }, &[WRITE, WRITE, WRITE, READ], &[Ok(()), Ok(()), Err(NoSpace), Ok(())]);
-        check(Fault::ReadOnlyAfter { ops: 1 }, &[WRITE, WRITE, READ], &[Ok(()), Err(ReadOnly), Ok(())]);
+        check(
+            InjectedFault::EioAt(here, Lasts::Forever),
+            &[READ, ELSEWHERE, WRITE, READ],
+            &[Err(Medium), Ok(()), Err(Medium), Err(Medium)],
+        );
+        check(
+            InjectedFault::EioAt(here, Lasts::Once),
+            &[ELSEWHERE, READ, READ],
+            &[Ok(()), Err(Medium), Ok(())],
+        );
+        check(
+            InjectedFault::ShortRead(here, Lasts::Once),
+            &[WRITE, READ, READ],
+            &[Ok(()), Err(Medium), Ok(())],
+        );
+        check(
+            InjectedFault::Vanish { after_ops: 1 },
+            &[READ, READ, Request::flush(0)],
+            &[Ok(()), Err(Gone), Err(Gone)],
+        );
+        check(
+            InjectedFault::NoSpaceAfter { bytes: 2 * BLOCK },
+            &[WRITE, WRITE, WRITE, READ],
+            &[Ok(()), Ok(()), Err(NoSpace), Ok(())],
+        );
+        check(
+            InjectedFault::ReadOnlyAfter { ops: 1 },
+            &[WRITE, WRITE, READ],
+            &[Ok(()), Err(ReadOnly), Ok(())],
+        );
     }
 
     #[test]
     fn what_is_wrong_for_a_while_heals() {
         use IoErrorKind::*;
-        let (all, two) = ([READ, WRITE, READ, WRITE], Window::Ops(1, 3));
-        check(Fault::RefusesWritesDuring(two), &all, &[Ok(()), Err(ReadOnly), Ok(()), Ok(())]);
-        check(Fault::FailsWritesDuring(two), &all, &[Ok(()), Err(Medium), Ok(()), Ok(())]);
-        check(Fault::GoneDuring(two), &all, &[Ok(()), Err(Gone), Err(Gone), Ok(())]);
+        let (all, two) = ([READ, WRITE, READ, WRITE], FaultWindow::Ops(1, 3));
+        check(
+            InjectedFault::RefusesWritesDuring(two),
+            &all,
+            &[Ok(()), Err(ReadOnly), Ok(()), Ok(())],
+        );
+        check(InjectedFault::FailsWritesDuring(two), &all, &[Ok(()), Err(Medium), Ok(()), Ok(())]);
+        check(InjectedFault::GoneDuring(two), &all, &[Ok(()), Err(Gone), Err(Gone), Ok(())]);
         // A read takes 10 microseconds, one that fails a millisecond.
-        check(Fault::GoneDuring(Window::Ns(5_000, 500_000)), &all, &[Ok(()), Err(Gone), Ok(()), Ok(())]);
+        check(
+            InjectedFault::GoneDuring(FaultWindow::Ns(5_000, 500_000)),
+            &all,
+            &[Ok(()), Err(Gone), Ok(()), Ok(())],
+        );
     }
 
     #[test]
     fn a_hang_takes_its_time_once() {
-        let mut device = device(&[Fault::HangFor { ns: 15_000_000_000, after_ops: 1 }]);
+        let mut device = device(&[InjectedFault::HangFor { ns: 15_000_000_000, after_ops: 1 }]);
         let took: Vec<u64> = (0..3).map(|_| run(&mut device, READ).unwrap()).collect();
         assert_eq!(took, [10_000, 15_000_010_000, 10_000]);
     }
 
     #[test]
     fn what_is_in_flight_when_the_medium_vanishes_fails_too() {
-        let mut device = device(&[Fault::Vanish { after_ops: 3 }]);
+        let mut device = device(&[InjectedFault::Vanish { after_ops: 3 }]);
         (0..4).for_each(|slot| device.submit(Request { slot, ..READ }).unwrap());
         let mut done = Vec::new();
         device.reap(4, &mut done).unwrap();
         assert_eq!(done.len(), 4);
-        assert!(done.iter().all(|completion| completion.result.as_ref().is_err_and(IoError::is_gone)));
+        assert!(
+            done.iter().all(|completion| completion.result.as_ref().is_err_and(IoError::is_gone))
+        );
         assert!(done.is_sorted_by_key(|completion| completion.completed_ns));
         assert!(device.drop_caches().unwrap_err().is_gone());
     }
@@ -346,7 +423,8 @@ mod tests {
     #[test]
     fn chance_strikes_about_as_often_as_it_says_and_repeats_itself() {
         let struck = || {
-            let mut device = device(&[Fault::EioNowAndThen { per_million: 100_000, seed: 5 }]);
+            let mut device =
+                device(&[InjectedFault::EioNowAndThen { per_million: 100_000, seed: 5 }]);
             (0..2000).map(|_| run(&mut device, READ).is_err()).collect::<Vec<bool>>()
         };
         let count = struck().iter().filter(|&&failed| failed).count();
@@ -356,10 +434,10 @@ mod tests {
     }
 
     /// Writes two blocks, reads them back, and counts what is wrong.
-    fn read_back(fault: Fault) -> Tally {
+    fn read_back(fault: InjectedFault) -> VerifyCounts {
         let mut device = device(&[fault]);
         let filler = Filler::new(3);
-        let mut tally = Tally::default();
+        let mut tally = VerifyCounts::default();
         for offset in [0, BLOCK] {
             filler.fill(device.buffer(0), Content::Incompressible, 0, offset);
             run(&mut device, Request { offset_bytes: offset, ..WRITE }).unwrap();
@@ -374,12 +452,21 @@ mod tests {
     #[test]
     fn lies_are_found_by_verification_alone() {
         let two_sectors = Extent::new(BLOCK - 512, 1024);
-        assert_eq!(read_back(Fault::SilentCorruption(two_sectors)), Tally { good: 14, corrupted: 2, ..Tally::default() });
-        assert_eq!(read_back(Fault::LostWrites(Extent::new(0, 512))), Tally { good: 8, zero: 8, ..Tally::default() });
+        assert_eq!(
+            read_back(InjectedFault::SilentCorruption(two_sectors)),
+            VerifyCounts { good: 14, corrupted: 2, ..VerifyCounts::default() }
+        );
+        assert_eq!(
+            read_back(InjectedFault::LostWrites(Extent::new(0, 512))),
+            VerifyCounts { good: 8, zero: 8, ..VerifyCounts::default() }
+        );
     }
 
     #[test]
     fn without_faults_the_contract_is_kept() {
-        crate::conformance::device_conformance(&mut FaultInjection::new(MemoryDevice::new(1 << 20), []));
+        crate::conformance::device_conformance(&mut FaultInjection::new(
+            MemoryDevice::new(1 << 20),
+            [],
+        ));
     }
 }

@@ -39,9 +39,9 @@ macro_rules! forward {
             self.inner.drop_caches()
         }
     };
-    (@ look_at_data) => {
-        fn look_at_data(&mut self, looked_at: bool) {
-            self.inner.look_at_data(looked_at)
+    (@ set_data_needed) => {
+        fn set_data_needed(&mut self, looked_at: bool) {
+            self.inner.set_data_needed(looked_at)
         }
     };
     (@ lateness) => {

@@ -24,7 +24,8 @@ impl Extent {
 
     /// Whether `other` lies inside.
     pub fn contains(&self, other: &Extent) -> bool {
-        other.offset_bytes >= self.offset_bytes && other.offset_bytes.checked_add(other.bytes).is_some_and(|end| end <= self.end())
+        other.offset_bytes >= self.offset_bytes
+            && other.offset_bytes.checked_add(other.bytes).is_some_and(|end| end <= self.end())
     }
 
     /// Whether they share a byte.
@@ -40,12 +41,15 @@ pub struct Extents(Vec<Extent>);
 impl Extents {
     /// The union of ranges.
     pub fn of(ranges: impl IntoIterator<Item = Extent>) -> Extents {
-        let mut sorted: Vec<Extent> = ranges.into_iter().filter(|extent| extent.bytes > 0).collect();
+        let mut sorted: Vec<Extent> =
+            ranges.into_iter().filter(|extent| extent.bytes > 0).collect();
         sorted.sort_by_key(|extent| extent.offset_bytes);
         let mut merged: Vec<Extent> = Vec::with_capacity(sorted.len());
         for extent in sorted {
             match merged.last_mut() {
-                Some(last) if extent.offset_bytes <= last.end() => last.bytes = last.end().max(extent.end()) - last.offset_bytes,
+                Some(last) if extent.offset_bytes <= last.end() => {
+                    last.bytes = last.end().max(extent.end()) - last.offset_bytes
+                }
                 _ => merged.push(extent),
             }
         }
@@ -69,7 +73,8 @@ impl Extents {
     }
 }
 
-/// Lets only writes and discards inside `allowed` through; everything is read. Suites write through this type and no other.
+/// Lets only writes and discards inside `allowed` through; everything is read. Suites write through
+/// this type and no other.
 pub struct ExtentGuard<D> {
     inner: D,
     allowed: Extents,
@@ -115,7 +120,11 @@ impl<D: Device> Device for ExtentGuard<D> {
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         if request.modifies() {
             if !self.allowed.contain(&Extent::new(request.offset_bytes, request.length_bytes)) {
-                return Err(IoError::new(IoErrorKind::Refused, &request, "outside the span this run may write"));
+                return Err(IoError::new(
+                    IoErrorKind::Refused,
+                    &request,
+                    "outside the span this run may write",
+                ));
             }
             self.inner.submit(request)?;
             self.written_bytes += request.length_bytes;
@@ -143,8 +152,8 @@ impl<D: Device> Device for ExtentGuard<D> {
     fn lateness(&mut self, from_ns: u64) -> Option<record::Lateness> {
         self.inner.lateness(from_ns)
     }
-    fn look_at_data(&mut self, looked_at: bool) {
-        self.inner.look_at_data(looked_at)
+    fn set_data_needed(&mut self, looked_at: bool) {
+        self.inner.set_data_needed(looked_at)
     }
 }
 
@@ -158,7 +167,12 @@ mod tests {
 
     #[test]
     fn ranges_overlap_where_they_share_a_byte() {
-        for (a, b, shared) in [((0, 4), (4, 4), false), ((0, 5), (4, 4), true), ((2, 1), (0, 8), true), ((9, 3), (2, 7), false)] {
+        for (a, b, shared) in [
+            ((0, 4), (4, 4), false),
+            ((0, 5), (4, 4), true),
+            ((2, 1), (0, 8), true),
+            ((9, 3), (2, 7), false),
+        ] {
             let [a, b] = [a, b].map(|(offset, bytes)| Extent::new(offset, bytes));
             assert_eq!([a.overlaps(&b), b.overlaps(&a)], [shared; 2], "{a:?} {b:?}");
         }
@@ -166,7 +180,8 @@ mod tests {
 
     #[test]
     fn what_is_refused_is_not_counted_as_written() {
-        let mut guard = ExtentGuard::new(crate::MemoryDevice::new(1 << 20), extents(&[(4096, 8192)]));
+        let mut guard =
+            ExtentGuard::new(crate::MemoryDevice::new(1 << 20), extents(&[(4096, 8192)]));
         guard.prepare(1, 8192).unwrap();
         let mut written = |request: Request| {
             let taken = guard.submit(request).is_ok();
@@ -182,7 +197,10 @@ mod tests {
 
     #[test]
     fn ranges_that_touch_are_one() {
-        assert_eq!(extents(&[(8, 4), (0, 4), (4, 4), (20, 2), (21, 5)]), extents(&[(0, 12), (20, 6)]));
+        assert_eq!(
+            extents(&[(8, 4), (0, 4), (4, 4), (20, 2), (21, 5)]),
+            extents(&[(0, 12), (20, 6)])
+        );
     }
 
     proptest::proptest! {

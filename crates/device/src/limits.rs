@@ -3,8 +3,8 @@
 use crate::forward::forward;
 use crate::{Device, IoError, IoErrorKind, Op, Request};
 
-/// Lets no more than so many bytes be written: what the plan announced, so that no mistake of ours wears a medium out.
-/// Discards carry no data and are not counted.
+/// Lets no more than so many bytes be written: what the plan announced, so that no mistake of ours
+/// wears a medium out. Discards carry no data and are not counted.
 pub struct WriteBudget<D> {
     inner: D,
     left_bytes: u64,
@@ -28,7 +28,7 @@ impl<D: Device> WriteBudget<D> {
 }
 
 impl<D: Device> Device for WriteBudget<D> {
-    forward!(facts now prepare buffer reap idle drop_caches cpu_ns standstills lateness look_at_data);
+    forward!(facts now prepare buffer reap idle drop_caches cpu_ns standstills lateness set_data_needed);
 
     #[inline]
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
@@ -36,7 +36,11 @@ impl<D: Device> Device for WriteBudget<D> {
             return self.inner.submit(request);
         }
         let Some(left_bytes) = self.left_bytes.checked_sub(request.length_bytes) else {
-            return Err(IoError::new(IoErrorKind::Refused, &request, "more than this run announced that it would write"));
+            return Err(IoError::new(
+                IoErrorKind::Refused,
+                &request,
+                "more than this run announced that it would write",
+            ));
         };
         self.inner.submit(request)?;
         self.left_bytes = left_bytes;
@@ -49,7 +53,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tracing::{Event, Tracing};
+    use crate::tracing::{TracedIo, Tracing};
     use crate::{Extent, ExtentGuard, Extents, MemoryDevice};
 
     const CAPACITY: u64 = 1 << 20;
@@ -57,8 +61,10 @@ mod tests {
 
     fn any_request() -> impl Strategy<Value = Request> {
         let op = prop_oneof![Just(Op::Read), Just(Op::Write), Just(Op::Flush), Just(Op::Discard)];
-        (op, 0..CAPACITY / SECTOR - 16, 0u64..16)
-            .prop_map(|(op, sector, sectors)| Request { op, ..Request::read(0, sector * SECTOR, sectors * SECTOR) })
+        (op, 0..CAPACITY / SECTOR - 16, 0u64..16).prop_map(|(op, sector, sectors)| Request {
+            op,
+            ..Request::read(0, sector * SECTOR, sectors * SECTOR)
+        })
     }
 
     fn traced_medium() -> Tracing<MemoryDevice> {
@@ -75,9 +81,9 @@ mod tests {
         }
     }
 
-    fn that_reached_the_medium(log: &[Event]) -> impl Iterator<Item = &Request> {
+    fn that_reached_the_medium(log: &[TracedIo]) -> impl Iterator<Item = &Request> {
         log.iter().filter_map(|event| match event {
-            Event::Submitted(request) => Some(request),
+            TracedIo::Submitted(request) => Some(request),
             _ => None,
         })
     }

@@ -1,4 +1,5 @@
-//! The plainest device that keeps the contract: a byte array in virtual time, for tests of what stands on devices.
+//! The plainest device that keeps the contract: a byte array in virtual time, for tests of what
+//! stands on devices.
 
 use crate::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
 
@@ -8,7 +9,8 @@ const SERVICE_NS: u64 = 10_000;
 /// Smallest unit it addresses.
 const SECTOR_BYTES: u64 = 512;
 
-/// A medium in memory on which every I/O takes 10 microseconds of virtual time, one at a time, in order.
+/// A medium in memory on which every I/O takes 10 microseconds of virtual time, one at a time, in
+/// order.
 pub struct MemoryDevice {
     facts: Facts,
     data: Vec<u8>,
@@ -38,7 +40,13 @@ impl MemoryDevice {
             keeps_data: true,
             engine: "virtual time".into(),
         };
-        MemoryDevice { facts, data: vec![0; capacity_bytes as usize], slots: Vec::new(), waiting: Vec::new(), now_ns: 0 }
+        MemoryDevice {
+            facts,
+            data: vec![0; capacity_bytes as usize],
+            slots: Vec::new(),
+            waiting: Vec::new(),
+            now_ns: 0,
+        }
     }
 
     /// What is on the medium.
@@ -64,8 +72,13 @@ impl MemoryDevice {
         let range = Extent::new(request.offset_bytes, request.length_bytes);
         match self.slots.get(request.slot as usize) {
             None => return objection(IoErrorKind::Refused, "there is no such slot"),
-            Some(slot) if slot.busy => return objection(IoErrorKind::Refused, "its slot is in flight"),
-            Some(slot) if matches!(request.op, Op::Read | Op::Write) && range.bytes > slot.buffer.len() as u64 => {
+            Some(slot) if slot.busy => {
+                return objection(IoErrorKind::Refused, "its slot is in flight");
+            }
+            Some(slot)
+                if matches!(request.op, Op::Read | Op::Write)
+                    && range.bytes > slot.buffer.len() as u64 =>
+            {
                 return objection(IoErrorKind::Refused, "it is longer than its buffer");
             }
             Some(_) => {}
@@ -116,7 +129,12 @@ impl Device for MemoryDevice {
             self.perform(&request);
             self.now_ns += SERVICE_NS;
             self.slots[request.slot as usize].busy = false;
-            done.push(Completion { slot: request.slot, submitted_ns, completed_ns: self.now_ns, result: Ok(()) });
+            done.push(Completion {
+                slot: request.slot,
+                submitted_ns,
+                completed_ns: self.now_ns,
+                result: Ok(()),
+            });
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! A medium that stands still now and then while it is written to, and whose flush costs what it costs, put on any device in virtual time.
+//! A medium that stands still now and then while it is written to, and whose flush costs what it
+//! costs, put on any device in virtual time.
 
 use crate::forward::forward;
 use crate::{Completion, Device, Facts, IoError, Op, Request};
@@ -16,7 +17,8 @@ pub struct Pausing {
     pub idle_flush_ns: u64,
 }
 
-/// A device whose medium stands still now and then: everything that is under way, and all that comes later, waits for it.
+/// A device whose medium stands still now and then: everything that is under way, and all that
+/// comes later, waits for it.
 pub struct Pauses<D> {
     inner: D,
     how: Pausing,
@@ -56,7 +58,7 @@ impl<D: Device> Pauses<D> {
 }
 
 impl<D: Device> Device for Pauses<D> {
-    forward!(prepare buffer idle drop_caches cpu_ns look_at_data);
+    forward!(prepare buffer idle drop_caches cpu_ns set_data_needed);
 
     fn facts(&self) -> &Facts {
         self.inner.facts()
@@ -77,7 +79,8 @@ impl<D: Device> Device for Pauses<D> {
         let before = done.len();
         self.inner.reap(min, done)?;
         for completion in &mut done[before..] {
-            let (submitted_ns, still_ns) = std::mem::take(&mut self.under_way[completion.slot as usize]);
+            let (submitted_ns, still_ns) =
+                std::mem::take(&mut self.under_way[completion.slot as usize]);
             self.late_ns += still_ns;
             completion.submitted_ns = submitted_ns;
             completion.completed_ns = (completion.completed_ns + self.late_ns).max(submitted_ns);
@@ -91,28 +94,41 @@ mod tests {
     use super::*;
     use crate::MemoryDevice;
 
-    /// How long each of these takes more than on the medium that never stands still, in nanoseconds.
+    /// How long each of these takes more than on the medium that never stands still, in
+    /// nanoseconds.
     fn more_ns(how: Pausing, ops: &[Op]) -> Vec<u64> {
         let times = |how: Pausing| {
             let mut device = Pauses::new(MemoryDevice::new(1 << 20), how);
             device.prepare(1, 4096).unwrap();
             let mut done = Vec::new();
             for op in ops {
-                let request = if *op == Op::Flush { Request::flush(0) } else { Request::write(0, 0, 4096) };
+                let request =
+                    if *op == Op::Flush { Request::flush(0) } else { Request::write(0, 0, 4096) };
                 device.submit(Request { op: *op, ..request }).unwrap();
                 device.reap(1, &mut done).unwrap();
             }
             assert_eq!(device.now(), done.last().unwrap().completed_ns);
             done.iter().map(Completion::latency_ns).collect::<Vec<_>>()
         };
-        times(how).iter().zip(times(Pausing::default())).map(|(with, without)| with - without).collect()
+        times(how)
+            .iter()
+            .zip(times(Pausing::default()))
+            .map(|(with, without)| with - without)
+            .collect()
     }
 
     #[test]
     fn it_stands_still_after_so_many_bytes_and_at_a_flush_that_has_something_to_do() {
         let how = Pausing { every_bytes: 8192, pause_ns: 400, flush_ns: 30, idle_flush_ns: 2 };
-        let ops = [Op::Flush, Op::Write, Op::Write, Op::Flush, Op::Flush, Op::Read, Op::Write, Op::Write];
+        let ops =
+            [Op::Flush, Op::Write, Op::Write, Op::Flush, Op::Flush, Op::Read, Op::Write, Op::Write];
         assert_eq!(more_ns(how, &ops), [2, 0, 400, 30, 2, 0, 0, 400]);
-        assert_eq!(more_ns(Pausing { flush_ns: 5, ..Pausing::default() }, &[Op::Write, Op::Write, Op::Flush]), [0, 0, 5]);
+        assert_eq!(
+            more_ns(
+                Pausing { flush_ns: 5, ..Pausing::default() },
+                &[Op::Write, Op::Write, Op::Flush]
+            ),
+            [0, 0, 5]
+        );
     }
 }

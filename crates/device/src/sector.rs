@@ -1,11 +1,13 @@
 //! One sector of incompressible data that says where it belongs.
 //!
-//! A sector is 128 little-endian words. The first four are its *name*: sector number, pass and a fixed tag, sent through a
-//! permutation of 128-bit values that the seed chooses. So the name looks like noise, no two sectors of a run share it, and whoever
-//! knows the seed reads it back. The other 124 words are a keyed mix of the name and their index. Hence any sector can be made, or
+//! A sector is 128 little-endian words. The first four are its *name*: sector number, pass and a
+//! fixed tag, sent through a permutation of 128-bit values that the seed chooses. So the name looks
+//! like noise, no two sectors of a run share it, and whoever knows the seed reads it back. The
+//! other 124 words are a keyed mix of the name and their index. Hence any sector can be made, or
 //! recognised wherever it turns up, from 24 bytes: seed, pass and sector number.
 //!
-//! This layout is a format: a medium filled by one version is verified by the next. Its known answers are tested below.
+//! This layout is a format: a medium filled by one version is verified by the next. Its known
+//! answers are tested below.
 
 use stats::Random;
 
@@ -18,7 +20,8 @@ pub type Sector = [u8; SECTOR_BYTES];
 /// The name of a sector: its first 16 bytes, as four words.
 type Name = [u32; 4];
 
-/// Low half of what the permutation is applied to; a name that does not lead back to it is none of ours ("FLMK").
+/// Low half of what the permutation is applied to; a name that does not lead back to it is none of
+/// ours ("FLMK").
 const TAG: u32 = 0x464c_4d4b;
 
 /// Golden ratio times 2^32 and 2^64, made odd: steps that visit every value.
@@ -54,10 +57,13 @@ impl Keys {
         write_named(out, self.name(pass, sector));
     }
 
-    /// Reads the (pass, sector) in the name of a sector; `None` if it was not written with this seed.
+    /// Reads the (pass, sector) in the name of a sector; `None` if it was not written with this
+    /// seed.
     pub fn read_name(&self, from: &Sector) -> Option<(u32, u64)> {
         let [k0, k1, k2, k3] = self.0;
-        let half = |at: usize| u64::from_le_bytes(from[at..at + 8].try_into().expect("a half is eight bytes"));
+        let half = |at: usize| {
+            u64::from_le_bytes(from[at..at + 8].try_into().expect("a half is eight bytes"))
+        };
         let (mut left, mut right) = (half(0), half(8));
         right ^= round(left, k3);
         left ^= round(right, k2);
@@ -67,8 +73,9 @@ impl Keys {
     }
 }
 
-/// Writes the sector that bears this name. Straight-line arithmetic on 32-bit words, so that every vector unit can do it:
-/// AVX-512, AVX2 and NEON multiply 32-bit lanes, only the first multiplies 64-bit ones.
+/// Writes the sector that bears this name. Straight-line arithmetic on 32-bit words, so that every
+/// vector unit can do it: AVX-512, AVX2 and NEON multiply 32-bit lanes, only the first multiplies
+/// 64-bit ones.
 #[inline(always)]
 fn write_named(out: &mut Sector, name: Name) {
     let (words, _) = out.as_chunks_mut::<4>();
@@ -80,7 +87,8 @@ fn write_named(out: &mut Sector, name: Name) {
     }
 }
 
-/// C. Wellons' `lowbias32` (the 2018 constants of least known bias) with a part of the name let in at each step.
+/// C. Wellons' `lowbias32` (the 2018 constants of least known bias) with a part of the name let in
+/// at each step.
 #[inline(always)]
 fn mix(name: Name, index: u32) -> u32 {
     let mut x = name[0].wrapping_add(index.wrapping_mul(STEP_32));
@@ -120,7 +128,12 @@ mod tests {
     fn known_answer() {
         let mut sector = [0; SECTOR_BYTES];
         Keys::new(1).write(&mut sector, 2, 3);
-        let words: Vec<String> = sector.as_chunks::<4>().0.iter().map(|word| format!("{:08x}", u32::from_le_bytes(*word))).collect();
+        let words: Vec<String> = sector
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|word| format!("{:08x}", u32::from_le_bytes(*word)))
+            .collect();
         insta::assert_snapshot!(words[..6].join(" "), @"c7a3447f 75f50656 8e551fbf 2b4271b6 28ddbac8 86452a39");
         insta::assert_snapshot!(words[126..].join(" "), @"87554a1e 3b6148d5");
     }

@@ -1,4 +1,5 @@
-//! A host that stands still now and then, put on any device in virtual time: what measures must find out that it was not the medium.
+//! A host that stands still now and then, put on any device in virtual time: what measures must
+//! find out that it was not the medium.
 
 use record::Standstill;
 
@@ -24,9 +25,11 @@ impl<D: Device> HostStalls<D> {
         HostStalls { inner, ahead, seen: Vec::new(), late_ns: 0, submitted_ns: Vec::new() }
     }
 
-    /// The time of this device at which something is noticed that the inner one did by `inner_ns`: after every stretch that had begun before.
+    /// The time of this device at which something is noticed that the inner one did by `inner_ns`:
+    /// after every stretch that had begun before.
     fn noticed(&mut self, inner_ns: u64) -> u64 {
-        while let Some(stall) = self.ahead.pop_if(|stall| stall.from_ns <= inner_ns + self.late_ns) {
+        while let Some(stall) = self.ahead.pop_if(|stall| stall.from_ns <= inner_ns + self.late_ns)
+        {
             self.late_ns = self.late_ns.max(stall.to_ns.saturating_sub(inner_ns));
             self.seen.push(stall);
         }
@@ -35,7 +38,7 @@ impl<D: Device> HostStalls<D> {
 }
 
 impl<D: Device> Device for HostStalls<D> {
-    forward!(prepare buffer drop_caches cpu_ns look_at_data);
+    forward!(prepare buffer drop_caches cpu_ns set_data_needed);
 
     fn facts(&self) -> &Facts {
         self.inner.facts()
@@ -64,7 +67,8 @@ impl<D: Device> Device for HostStalls<D> {
         self.inner.reap(min, done)?;
         for completion in &mut done[before..] {
             completion.submitted_ns = self.submitted_ns[completion.slot as usize];
-            completion.completed_ns = self.noticed(completion.completed_ns).max(completion.submitted_ns);
+            completion.completed_ns =
+                self.noticed(completion.completed_ns).max(completion.submitted_ns);
         }
         Ok(())
     }

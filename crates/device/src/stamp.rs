@@ -1,4 +1,5 @@
-//! What came back: the data of a run told from damage, from other data of the run, and from nothing at all.
+//! What came back: the data of a run told from damage, from other data of the run, and from nothing
+//! at all.
 
 use pulp::NullaryFnOnce;
 
@@ -6,12 +7,14 @@ use crate::Filler;
 use crate::content::sector_number;
 use crate::sector::{Keys, SECTOR_BYTES, Sector};
 
-/// Up to this many wrong bits a sector counts as the one expected, slightly damaged (f3's tolerance, docs/field/counterfeits.md#f3probe).
+/// Up to this many wrong bits a sector counts as the one expected, slightly damaged (f3's
+/// tolerance, docs/field/counterfeits.md#f3probe).
 const TOLERATED_BITS: u32 = 7;
 
-/// What a sector that should hold this run's data really holds. The first four are f3's good, changed, overwritten and corrupted.
+/// What a sector that should hold this run's data really holds. The first four are f3's good,
+/// changed, overwritten and corrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
+pub enum SectorVerdict {
     /// What was written.
     Good,
     /// What was written, with a few wrong bits (1 to 7).
@@ -19,8 +22,9 @@ pub enum Verdict {
         /// How many.
         bits: u32,
     },
-    /// Data of this run that belongs to another place, or to another pass over this place. The first is how a medium looks that is
-    /// smaller than it says; the second is a write that was accepted and never made.
+    /// Data of this run that belongs to another place, or to another pass over this place. The
+    /// first is how a medium looks that is smaller than it says; the second is a write that was
+    /// accepted and never made.
     Overwritten {
         /// Where the data belongs.
         by_offset_bytes: u64,
@@ -36,32 +40,42 @@ pub enum Verdict {
 }
 
 impl Filler {
-    /// Judges each 512-byte sector of `buf`, which was read at `offset_bytes` and last filled with incompressible data in `pass`;
-    /// gives the offset of each sector with its verdict. A part of a sector at the end is left out.
-    /// Panics unless `offset_bytes` is a multiple of 512.
-    pub fn verify<'a>(&'a self, buf: &'a [u8], pass: u32, offset_bytes: u64) -> impl Iterator<Item = (u64, Verdict)> + 'a {
+    /// Judges each 512-byte sector of `buf`, which was read at `offset_bytes` and last filled with
+    /// incompressible data in `pass`; gives the offset of each sector with its verdict. A part of a
+    /// sector at the end is left out. Panics unless `offset_bytes` is a multiple of 512.
+    pub fn verify<'a>(
+        &'a self,
+        buf: &'a [u8],
+        pass: u32,
+        offset_bytes: u64,
+    ) -> impl Iterator<Item = (u64, SectorVerdict)> + 'a {
         let numbers = sector_number(offset_bytes)..;
         let (sectors, _) = buf.as_chunks::<SECTOR_BYTES>();
-        numbers.zip(sectors).map(move |(number, sector)| (number * SECTOR_BYTES as u64, self.judge(sector, pass, number)))
+        numbers.zip(sectors).map(move |(number, sector)| {
+            (number * SECTOR_BYTES as u64, self.judge(sector, pass, number))
+        })
     }
 
-    fn judge(&self, found: &Sector, pass: u32, number: u64) -> Verdict {
+    fn judge(&self, found: &Sector, pass: u32, number: u64) -> SectorVerdict {
         match self.wrong_bits(found, pass, number) {
-            0 => return Verdict::Good,
-            bits @ 1..=TOLERATED_BITS => return Verdict::Changed { bits },
+            0 => return SectorVerdict::Good,
+            bits @ 1..=TOLERATED_BITS => return SectorVerdict::Changed { bits },
             _ => {}
         }
         if found.iter().all(|&byte| byte == 0) {
-            return Verdict::Zero;
+            return SectorVerdict::Zero;
         }
         if found.iter().all(|&byte| byte == 0xff) {
-            return Verdict::Blank;
+            return SectorVerdict::Blank;
         }
         match self.keys.read_name(found) {
             Some((by_pass, by)) if self.wrong_bits(found, by_pass, by) <= TOLERATED_BITS => {
-                Verdict::Overwritten { by_offset_bytes: by.wrapping_mul(SECTOR_BYTES as u64), by_pass }
+                SectorVerdict::Overwritten {
+                    by_offset_bytes: by.wrapping_mul(SECTOR_BYTES as u64),
+                    by_pass,
+                }
             }
-            _ => Verdict::Corrupted,
+            _ => SectorVerdict::Corrupted,
         }
     }
 
@@ -70,7 +84,8 @@ impl Filler {
     }
 }
 
-/// Bits in which a sector differs from what belongs there; compiled for each vector unit as the writing is.
+/// Bits in which a sector differs from what belongs there; compiled for each vector unit as the
+/// writing is.
 struct WrongBits<'a> {
     keys: Keys,
     found: &'a Sector,
@@ -88,13 +103,17 @@ impl NullaryFnOnce for WrongBits<'_> {
         if expected == *self.found {
             return 0;
         }
-        expected.iter().zip(self.found).map(|(expected, found)| (expected ^ found).count_ones()).sum()
+        expected
+            .iter()
+            .zip(self.found)
+            .map(|(expected, found)| (expected ^ found).count_ones())
+            .sum()
     }
 }
 
 /// How many sectors got which verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct VerifyCounts {
     /// What was written.
     pub good: u64,
     /// With a few wrong bits.
@@ -109,16 +128,16 @@ pub struct Tally {
     pub blank: u64,
 }
 
-impl Tally {
+impl VerifyCounts {
     /// Counts one sector.
-    pub fn add(&mut self, verdict: Verdict) {
+    pub fn add(&mut self, verdict: SectorVerdict) {
         *match verdict {
-            Verdict::Good => &mut self.good,
-            Verdict::Changed { .. } => &mut self.changed,
-            Verdict::Overwritten { .. } => &mut self.overwritten,
-            Verdict::Corrupted => &mut self.corrupted,
-            Verdict::Zero => &mut self.zero,
-            Verdict::Blank => &mut self.blank,
+            SectorVerdict::Good => &mut self.good,
+            SectorVerdict::Changed { .. } => &mut self.changed,
+            SectorVerdict::Overwritten { .. } => &mut self.overwritten,
+            SectorVerdict::Corrupted => &mut self.corrupted,
+            SectorVerdict::Zero => &mut self.zero,
+            SectorVerdict::Blank => &mut self.blank,
         } += 1;
     }
 
@@ -133,8 +152,8 @@ impl Tally {
     }
 }
 
-impl Extend<Verdict> for Tally {
-    fn extend<I: IntoIterator<Item = Verdict>>(&mut self, verdicts: I) {
+impl Extend<SectorVerdict> for VerifyCounts {
+    fn extend<I: IntoIterator<Item = SectorVerdict>>(&mut self, verdicts: I) {
         verdicts.into_iter().for_each(|verdict| self.add(verdict));
     }
 }
@@ -150,7 +169,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_sector_is_counted_once() {
-        let tally = Tally { good: 1, changed: 2, overwritten: 4, corrupted: 8, zero: 16, blank: 32 };
+        let tally =
+            VerifyCounts { good: 1, changed: 2, overwritten: 4, corrupted: 8, zero: 16, blank: 32 };
         assert_eq!((tally.bad(), tally.sectors()), (62, 63));
     }
 
@@ -164,21 +184,25 @@ mod tests {
         buf
     }
 
-    /// The verdict on the second of three sectors after something happened to it; its neighbours must stay good.
-    fn verdict_after(damage: impl FnOnce(&mut [u8])) -> Verdict {
+    /// The verdict on the second of three sectors after something happened to it; its neighbours
+    /// must stay good.
+    fn verdict_after(damage: impl FnOnce(&mut [u8])) -> SectorVerdict {
         let mut buf = written(3);
         damage(&mut buf[SECTOR_BYTES..2 * SECTOR_BYTES]);
         let verdicts: Vec<_> = filler().verify(&buf, PASS, OFFSET).collect();
-        assert_eq!((verdicts[0], verdicts[2]), ((OFFSET, Verdict::Good), (OFFSET + 1024, Verdict::Good)));
+        assert_eq!(
+            (verdicts[0], verdicts[2]),
+            ((OFFSET, SectorVerdict::Good), (OFFSET + 1024, SectorVerdict::Good))
+        );
         assert_eq!(verdicts[1].0, OFFSET + 512);
         verdicts[1].1
     }
 
     #[test]
     fn untouched_data_is_good() {
-        let mut tally = Tally::default();
+        let mut tally = VerifyCounts::default();
         tally.extend(filler().verify(&written(100), PASS, OFFSET).map(|(_, verdict)| verdict));
-        assert_eq!(tally, Tally { good: 100, ..Tally::default() });
+        assert_eq!(tally, VerifyCounts { good: 100, ..VerifyCounts::default() });
         assert_eq!((tally.sectors(), tally.bad()), (100, 0));
     }
 
@@ -187,8 +211,8 @@ mod tests {
         fn flipped_bits_are_counted_up_to_seven(flips in proptest::collection::hash_set(0usize..SECTOR_BYTES * 8, 1..20)) {
             let verdict = verdict_after(|sector| flips.iter().for_each(|&bit| sector[bit / 8] ^= 1 << (bit % 8)));
             let expected = match flips.len() as u32 {
-                bits @ 1..=TOLERATED_BITS => Verdict::Changed { bits },
-                _ => Verdict::Corrupted,
+                bits @ 1..=TOLERATED_BITS => SectorVerdict::Changed { bits },
+                _ => SectorVerdict::Corrupted,
             };
             assert_eq!(verdict, expected);
         }
@@ -197,14 +221,19 @@ mod tests {
         fn data_of_another_place_or_pass_is_named(pass in 0u32..6, sector in 0u64..1 << 40) {
             let by_offset_bytes = sector * 512;
             let verdict = verdict_after(|found| filler().fill(found, Content::Incompressible, pass, by_offset_bytes));
-            assert_eq!(verdict, Verdict::Overwritten { by_offset_bytes, by_pass: pass });
+            assert_eq!(verdict, SectorVerdict::Overwritten { by_offset_bytes, by_pass: pass });
         }
     }
 
     #[test]
     fn a_write_that_was_never_made_shows_the_pass_before() {
-        let verdict = verdict_after(|sector| filler().fill(sector, Content::Incompressible, PASS - 1, OFFSET + 512));
-        assert_eq!(verdict, Verdict::Overwritten { by_offset_bytes: OFFSET + 512, by_pass: PASS - 1 });
+        let verdict = verdict_after(|sector| {
+            filler().fill(sector, Content::Incompressible, PASS - 1, OFFSET + 512)
+        });
+        assert_eq!(
+            verdict,
+            SectorVerdict::Overwritten { by_offset_bytes: OFFSET + 512, by_pass: PASS - 1 }
+        );
     }
 
     #[test]
@@ -213,7 +242,7 @@ mod tests {
             filler().fill(sector, Content::Incompressible, PASS, 0);
             sector[100] ^= 1;
         });
-        assert_eq!(verdict, Verdict::Overwritten { by_offset_bytes: 0, by_pass: PASS });
+        assert_eq!(verdict, SectorVerdict::Overwritten { by_offset_bytes: 0, by_pass: PASS });
     }
 
     #[test]
@@ -223,16 +252,24 @@ mod tests {
                 filler().fill(sector, Content::Incompressible, PASS, 0);
                 sector[16..].fill(0);
             }),
-            Verdict::Corrupted
+            SectorVerdict::Corrupted
         );
     }
 
     #[test]
     fn emptiness_and_strangers_are_told_apart() {
-        assert_eq!(verdict_after(|sector| sector.fill(0)), Verdict::Zero);
-        assert_eq!(verdict_after(|sector| sector.fill(0xff)), Verdict::Blank);
-        assert_eq!(verdict_after(|sector| sector.fill(0x55)), Verdict::Corrupted);
+        assert_eq!(verdict_after(|sector| sector.fill(0)), SectorVerdict::Zero);
+        assert_eq!(verdict_after(|sector| sector.fill(0xff)), SectorVerdict::Blank);
+        assert_eq!(verdict_after(|sector| sector.fill(0x55)), SectorVerdict::Corrupted);
         let other_run = Filler::new(10);
-        assert_eq!(verdict_after(|sector| other_run.fill(sector, Content::Incompressible, PASS, OFFSET + 512)), Verdict::Corrupted);
+        assert_eq!(
+            verdict_after(|sector| other_run.fill(
+                sector,
+                Content::Incompressible,
+                PASS,
+                OFFSET + 512
+            )),
+            SectorVerdict::Corrupted
+        );
     }
 }

@@ -5,7 +5,7 @@ use crate::{Completion, Device, IoError, Request};
 
 /// One thing that passed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum TracedIo {
     /// The device took it.
     Submitted(Request),
     /// The device did not take it.
@@ -21,7 +21,7 @@ pub enum Event {
 /// Keeps every request and completion in memory, in order.
 pub struct Tracing<D> {
     inner: D,
-    log: Vec<Event>,
+    log: Vec<TracedIo>,
 }
 
 impl<D: Device> Tracing<D> {
@@ -31,12 +31,12 @@ impl<D: Device> Tracing<D> {
     }
 
     /// What passed so far.
-    pub fn log(&self) -> &[Event] {
+    pub fn log(&self) -> &[TracedIo] {
         &self.log
     }
 
     /// Forgets what passed so far, and gives it out.
-    pub fn take_log(&mut self) -> Vec<Event> {
+    pub fn take_log(&mut self) -> Vec<TracedIo> {
         std::mem::take(&mut self.log)
     }
 
@@ -47,13 +47,13 @@ impl<D: Device> Tracing<D> {
 }
 
 impl<D: Device> Device for Tracing<D> {
-    forward!(facts now prepare buffer cpu_ns standstills lateness look_at_data);
+    forward!(facts now prepare buffer cpu_ns standstills lateness set_data_needed);
 
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let result = self.inner.submit(request);
         self.log.push(match &result {
-            Ok(()) => Event::Submitted(request),
-            Err(error) => Event::Refused(request, error.clone()),
+            Ok(()) => TracedIo::Submitted(request),
+            Err(error) => TracedIo::Refused(request, error.clone()),
         });
         result
     }
@@ -61,17 +61,17 @@ impl<D: Device> Device for Tracing<D> {
     fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
         let before = done.len();
         self.inner.reap(min, done)?;
-        self.log.extend(done[before..].iter().cloned().map(Event::Completed));
+        self.log.extend(done[before..].iter().cloned().map(TracedIo::Completed));
         Ok(())
     }
 
     fn idle(&mut self, duration_ns: u64) {
-        self.log.push(Event::Idled(duration_ns));
+        self.log.push(TracedIo::Idled(duration_ns));
         self.inner.idle(duration_ns);
     }
 
     fn drop_caches(&mut self) -> Result<(), IoError> {
-        self.log.push(Event::CachesDropped);
+        self.log.push(TracedIo::CachesDropped);
         self.inner.drop_caches()
     }
 }

@@ -1,55 +1,70 @@
-//! What to do about it: partition alignment, file system, scheduler, reserve, trim, where logs go. Commands are printed, never run, and name
-//! no device: `/dev/DEVICE` is for the reader to fill in, so that a published page formats nobody's disk.
+//! What to do about it: partition alignment, file system, scheduler, reserve, trim, where logs go.
+//! Commands are printed, never run, and name no device: `/dev/DEVICE` is for the reader to fill in,
+//! so that a published page formats nobody's disk.
 
 use record::units::{GIB, KIB, MIB};
 use record::{Finding, MediumKind, Record};
 
-use crate::draft::Draft;
-use crate::figure::{self, Figure, size};
+use crate::figure::{self, SoundFigure, size};
+use crate::finding_builder::FindingBuilder;
 use crate::geometry;
 use crate::verdict::DISK_IOPS;
-use crate::wear::Wear;
+use crate::wear::WearEstimate;
 
 /// Where a command names the medium and its first partition.
 const DEVICE: &str = "/dev/DEVICE";
 const PARTITION: &str = "/dev/DEVICE-PARTITION";
 
-/// All advice that the record supports, each a finding of its own. Without any figure of random writes there is none: nothing is known.
+/// All advice that the record supports, each a finding of its own. Without any figure of random
+/// writes there is none: nothing is known.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let Some(writes) = weaker_write(record) else { return Vec::new() };
     let slow = writes.value < DISK_IOPS && record.medium.rotational != Some(true);
     let mut findings: Vec<Finding> = [alignment(record)].into_iter().flatten().collect();
     if slow {
-        findings.extend([file_system(record, &writes), logs(record, &writes), reserve(record, &writes)].into_iter().flatten());
+        findings.extend(
+            [file_system(record, &writes), logs(record, &writes), reserve(record, &writes)]
+                .into_iter()
+                .flatten(),
+        );
     }
     findings.extend([scheduler(record, &writes), trim(record)].into_iter().flatten());
     findings
 }
 
 /// The weaker of random writes of 4 and 16 KiB.
-fn weaker_write(record: &Record) -> Option<Figure<'_>> {
-    [4 * KIB, 16 * KIB].into_iter().filter_map(|block| figure::random_write(record, block)).min_by(|a, b| a.value.total_cmp(&b.value))
+fn weaker_write(record: &Record) -> Option<SoundFigure<'_>> {
+    [4 * KIB, 16 * KIB]
+        .into_iter()
+        .filter_map(|block| figure::random_write(record, block))
+        .min_by(|a, b| a.value.total_cmp(&b.value))
 }
 
-/// Where partitions should begin: at a multiple of the allocation unit, measured or declared, and of 1 MiB.
+/// Where partitions should begin: at a multiple of the allocation unit, measured or declared, and
+/// of 1 MiB.
 fn alignment(record: &Record) -> Option<Finding> {
     let Some(au) = geometry::au_bytes(record) else { return Some(unaligned()) };
     let align = aligned(au);
-    let begins = record.target.filesystem.as_ref().and_then(|filesystem| filesystem.partition_offset_bytes);
+    let begins =
+        record.target.filesystem.as_ref().and_then(|filesystem| filesystem.partition_offset_bytes);
     let whole = size(align);
-    let command = format!("parted -s -a none {DEVICE} mklabel gpt mkpart data {}MiB 100%", align / MIB);
-    let why = format!("An allocation unit is {}; a partition that begins inside one shares it with what is before.", size(au));
+    let command =
+        format!("parted -s -a none {DEVICE} mklabel gpt mkpart data {}MiB 100%", align / MIB);
+    let why = format!(
+        "An allocation unit is {}; a partition that begins inside one shares it with what is before.",
+        size(au)
+    );
     Some(
         match begins {
-            Some(offset) if !offset.is_multiple_of(au) => Draft::warning(
+            Some(offset) if !offset.is_multiple_of(au) => FindingBuilder::warning(
                 "advice-alignment",
                 format!("{why} This one begins at {}, {} into a unit: make it anew at {whole}.", size(offset), size(offset % au)),
             ),
-            Some(offset) => Draft::info(
+            Some(offset) => FindingBuilder::info(
                 "advice-alignment",
                 format!("The partition begins at {}, at the edge of an allocation unit of {}, as it should.", size(offset), size(au)),
             ),
-            None => Draft::info("advice-alignment", format!("Let partitions begin at multiples of {whole}. {why}")),
+            None => FindingBuilder::info("advice-alignment", format!("Let partitions begin at multiples of {whole}. {why}")),
         }
         .note(format!("command (erases everything): {command}"))
         .note("docs/field/allocation-units.md#known-sizes")
@@ -60,20 +75,25 @@ fn alignment(record: &Record) -> Option<Finding> {
 /// The smallest multiple of an allocation unit that is whole MiB.
 fn aligned(au_bytes: u64) -> u64 {
     let multiples = (1..=MIB / (16 * KIB)).filter_map(|times| au_bytes.checked_mul(times));
-    multiples.into_iter().find(|bytes| bytes.is_multiple_of(MIB)).unwrap_or(au_bytes.next_multiple_of(MIB))
+    multiples
+        .into_iter()
+        .find(|bytes| bytes.is_multiple_of(MIB))
+        .unwrap_or(au_bytes.next_multiple_of(MIB))
 }
 
 /// Said where no unit is known: no number follows from it.
 fn unaligned() -> Finding {
-    let statement =
-        "Its allocation unit was not found, so where partitions should begin is not known: at a multiple of what the maker says it is.";
-    Draft::info("advice-alignment", statement).note("docs/field/allocation-units.md#known-sizes").done()
+    let statement = "Its allocation unit was not found, so where partitions should begin is not known: at a multiple of what the maker says it is.";
+    FindingBuilder::info("advice-alignment", statement)
+        .note("docs/field/allocation-units.md#known-sizes")
+        .done()
 }
 
 /// Segments of F2FS; a section is a number of them.
 const SEGMENT_BYTES: u64 = 2 * MIB;
 
-/// The smallest section that is whole segments and whole allocation units, in segments; `None` of a unit with which none is of a usable size.
+/// The smallest section that is whole segments and whole allocation units, in segments; `None` of a
+/// unit with which none is of a usable size.
 fn segments(au_bytes: u64) -> Option<u64> {
     let (mut a, mut b) = (au_bytes, SEGMENT_BYTES);
     while b > 0 {
@@ -83,14 +103,15 @@ fn segments(au_bytes: u64) -> Option<u64> {
     (au_bytes > 0 && section_bytes <= GIB).then_some(section_bytes / SEGMENT_BYTES)
 }
 
-/// Which file system, with which options. Numbers that follow from the allocation unit are given where it is known, and only there.
-fn file_system(record: &Record, writes: &Figure) -> Option<Finding> {
+/// Which file system, with which options. Numbers that follow from the allocation unit are given
+/// where it is known, and only there.
+fn file_system(record: &Record, writes: &SoundFigure) -> Option<Finding> {
     let au = geometry::au_bytes(record);
     let statement = format!(
         "For a system on this medium use a file system that writes in sequence (F2FS), or ext4 told of its units and committing seldom: it does {} out of sequence.",
         writes.text()
     );
-    let draft = Draft::info("advice-file-system", statement).figure(writes);
+    let draft = FindingBuilder::info("advice-file-system", statement).figure(writes);
     let draft = match au.and_then(|au| Some((au, segments(au)?))) {
         Some((au, sections)) => draft.note(format!("command (erases the partition): mkfs.f2fs -s {sections} {PARTITION}")).note(format!(
             "  why: sections of {} are whole allocation units of {}, so cleaning copies none in part; mount with -o noatime",
@@ -111,51 +132,74 @@ fn file_system(record: &Record, writes: &Figure) -> Option<Finding> {
 }
 
 /// How ext4 is told of the pieces that are known.
-fn ext4(record: &Record, au: Option<u64>, draft: Draft) -> Draft {
+fn ext4(record: &Record, au: Option<u64>, draft: FindingBuilder) -> FindingBuilder {
     let page = geometry::page_bytes(record).filter(|page| page.is_multiple_of(4 * KIB));
     let au = au.filter(|au| au.is_multiple_of(4 * KIB));
-    let told = [("stride", page), ("stripe_width", au)].into_iter().filter_map(|(name, bytes)| Some(format!("{name}={}", bytes? / 4096)));
+    let told = [("stride", page), ("stripe_width", au)]
+        .into_iter()
+        .filter_map(|(name, bytes)| Some(format!("{name}={}", bytes? / 4096)));
     let told: Vec<String> = told.collect();
     let known: Vec<String> = [page, au].into_iter().flatten().map(size).collect();
     if told.is_empty() {
-        return draft.note(format!("command (erases the partition): mkfs.ext4 -b 4096 {PARTITION}"));
+        return draft
+            .note(format!("command (erases the partition): mkfs.ext4 -b 4096 {PARTITION}"));
     }
     draft
-        .note(format!("command (erases the partition): mkfs.ext4 -b 4096 -E {} {PARTITION}", told.join(",")))
-        .note(format!("  why: {} are the pieces it programs and manages; the allocator then keeps to them", known.join(" and ")))
+        .note(format!(
+            "command (erases the partition): mkfs.ext4 -b 4096 -E {} {PARTITION}",
+            told.join(",")
+        ))
+        .note(format!(
+            "  why: {} are the pieces it programs and manages; the allocator then keeps to them",
+            known.join(" and ")
+        ))
 }
 
 /// Where logs and temporary files go.
-fn logs(record: &Record, writes: &Figure) -> Option<Finding> {
-    let statement =
-        "Keep logs and temporary files in memory or on another medium: each line written and flushed costs a random write or more.";
+fn logs(record: &Record, writes: &SoundFigure) -> Option<Finding> {
+    let statement = "Keep logs and temporary files in memory or on another medium: each line written and flushed costs a random write or more.";
     Some(
-        Draft::info("advice-logs", statement)
+        FindingBuilder::info("advice-logs", statement)
             .figure(writes)
             .note("line for /etc/fstab: tmpfs /var/log tmpfs nodev,nosuid,size=64M 0 0")
             .note("line for /etc/systemd/journald.conf: Storage=volatile")
             .note("line for /etc/fstab: tmpfs /tmp tmpfs nodev,nosuid,size=128M 0 0")
-            .notes(Wear::of(record).map(|wear| format!("what small writes wear: this run {}", wear.text())))
+            .notes(
+                WearEstimate::of(record)
+                    .map(|wear| format!("what small writes wear: this run {}", wear.text())),
+            )
             .done(),
     )
 }
 
 /// Space left unused gives the controller room to collect.
-fn reserve(record: &Record, writes: &Figure) -> Option<Finding> {
+fn reserve(record: &Record, writes: &SoundFigure) -> Option<Finding> {
     let capacity = record.medium.capacity_bytes.filter(|bytes| *bytes >= GIB)?;
     let kind = matches!(
         record.medium.kind,
-        MediumKind::Ssd | MediumKind::Nvme | MediumKind::Emmc | MediumKind::Simulated | MediumKind::Sd | MediumKind::Usb
+        MediumKind::Ssd
+            | MediumKind::Nvme
+            | MediumKind::Emmc
+            | MediumKind::Simulated
+            | MediumKind::Sd
+            | MediumKind::Usb
     );
-    let discards = record.target.queue.as_ref().and_then(|queue| queue.discard_granularity_bytes).is_some_and(|bytes| bytes > 0);
+    let discards = record
+        .target
+        .queue
+        .as_ref()
+        .and_then(|queue| queue.discard_granularity_bytes)
+        .is_some_and(|bytes| bytes > 0);
     // Where its unit is not known, ends of whole MiB are no claim about it.
     let known = geometry::au_bytes(record).map(aligned);
     let align = known.unwrap_or(MIB);
     let end = capacity / 10 * 9 / align * align / MIB;
-    let unknown =
-        known.is_none().then(|| "its allocation unit was not found, so that the ends are not known to be those of one".to_owned());
+    let unknown = known.is_none().then(|| {
+        "its allocation unit was not found, so that the ends are not known to be those of one"
+            .to_owned()
+    });
     (kind && discards).then(|| {
-        Draft::info(
+        FindingBuilder::info(
             "advice-reserve",
             "Leave a tenth of it without a partition, and discard that part once: the controller then has free units to write to.",
         )
@@ -168,11 +212,13 @@ fn reserve(record: &Record, writes: &Figure) -> Option<Finding> {
 }
 
 /// The scheduler.
-fn scheduler(record: &Record, writes: &Figure) -> Option<Finding> {
+fn scheduler(record: &Record, writes: &SoundFigure) -> Option<Finding> {
     let queue = record.target.queue.as_ref()?;
     let now = queue.scheduler.as_deref()?;
     let offered = |name: &str| queue.schedulers.iter().any(|scheduler| scheduler == name);
-    let stalls = crate::stalls::everyday(record).and_then(|stalls| stalls.lasting()).is_some_and(|third| third.ns > 100_000_000);
+    let stalls = crate::stalls::everyday(record)
+        .and_then(|stalls| stalls.lasting())
+        .is_some_and(|third| third.ns > 100_000_000);
     let (better, why) = if stalls && offered("bfq") {
         ("bfq", "single writes stall for long, and bfq lets reads go first meanwhile")
     } else if !stalls && writes.value > 10_000.0 && offered("none") {
@@ -181,11 +227,14 @@ fn scheduler(record: &Record, writes: &Figure) -> Option<Finding> {
         return None;
     };
     (now != better).then(|| {
-        Draft::info("advice-scheduler", format!("Try the scheduler {better} instead of {now}: {why}."))
-            .figure(writes)
-            .note(format!("command: echo {better} > /sys/block/DEVICE/queue/scheduler"))
-            .note("not measured here: flashmark matrix measures schedulers on the medium itself")
-            .done()
+        FindingBuilder::info(
+            "advice-scheduler",
+            format!("Try the scheduler {better} instead of {now}: {why}."),
+        )
+        .figure(writes)
+        .note(format!("command: echo {better} > /sys/block/DEVICE/queue/scheduler"))
+        .note("not measured here: flashmark matrix measures schedulers on the medium itself")
+        .done()
     })
 }
 
@@ -196,7 +245,7 @@ fn trim(record: &Record) -> Option<Finding> {
         return None;
     }
     Some(if granularity > 0 {
-        Draft::info(
+        FindingBuilder::info(
             "advice-trim",
             "It takes discards: let the system trim once a week, so that the controller need not copy what was deleted.",
         )
@@ -205,7 +254,7 @@ fn trim(record: &Record) -> Option<Finding> {
         .note("command: fstrim -v /MOUNT-POINT")
         .done()
     } else {
-        Draft::info("advice-trim", "It takes no discards here: what was deleted stays occupied for its controller. Where the same card sits in another reader it may take them.").done()
+        FindingBuilder::info("advice-trim", "It takes no discards here: what was deleted stays occupied for its controller. Where the same card sits in another reader it may take them.").done()
     })
 }
 
@@ -215,15 +264,27 @@ mod tests {
     use crate::testing::{empty, iops};
 
     fn slow(au_bytes: Option<u64>) -> Record {
-        let mut record =
-            Record { cells: vec![iops("random-write", 1, 4 * KIB, 2.1, 1), iops("random-write", 2, 16 * KIB, 2.0, 1)], ..empty() };
-        (record.medium.au_bytes, record.medium.capacity_bytes, record.medium.kind) = (au_bytes, Some(32 * GIB), MediumKind::Sd);
-        record.target.queue = Some(record::Queue { discard_granularity_bytes: Some(512), ..record::Queue::default() });
+        let mut record = Record {
+            cells: vec![
+                iops("random-write", 1, 4 * KIB, 2.1, 1),
+                iops("random-write", 2, 16 * KIB, 2.0, 1),
+            ],
+            ..empty()
+        };
+        (record.medium.au_bytes, record.medium.capacity_bytes, record.medium.kind) =
+            (au_bytes, Some(32 * GIB), MediumKind::Sd);
+        record.target.queue = Some(record::Queue {
+            discard_granularity_bytes: Some(512),
+            ..record::Queue::default()
+        });
         record
     }
 
     fn advice(record: &Record) -> String {
-        conclude(record).iter().map(|finding| format!("{}\n{}\n", finding.statement, finding.evidence.join("\n"))).collect()
+        conclude(record)
+            .iter()
+            .map(|finding| format!("{}\n{}\n", finding.statement, finding.evidence.join("\n")))
+            .collect()
     }
 
     #[test]
@@ -238,12 +299,33 @@ mod tests {
     #[test]
     fn what_is_advised_is_whole_units() {
         let text = advice(&slow(Some(24 * MIB)));
-        assert!(text.contains("mkfs.f2fs -s 12 ") && text.contains("sections of 24 MiB are whole allocation units of 24 MiB"), "{text}");
-        assert!(text.contains("mkpart data 24MiB 100%") && !text.contains("32 MiB") && text.contains("stripe_width=6144"), "{text}");
-        for (au, expected) in [(512 * KIB, 1), (2 * MIB, 1), (3 * MIB, 3), (3 * MIB / 2, 3), (4 * MIB, 2), (6 * MIB, 3), (8 * MIB, 4)] {
+        assert!(
+            text.contains("mkfs.f2fs -s 12 ")
+                && text.contains("sections of 24 MiB are whole allocation units of 24 MiB"),
+            "{text}"
+        );
+        assert!(
+            text.contains("mkpart data 24MiB 100%")
+                && !text.contains("32 MiB")
+                && text.contains("stripe_width=6144"),
+            "{text}"
+        );
+        for (au, expected) in [
+            (512 * KIB, 1),
+            (2 * MIB, 1),
+            (3 * MIB, 3),
+            (3 * MIB / 2, 3),
+            (4 * MIB, 2),
+            (6 * MIB, 3),
+            (8 * MIB, 4),
+        ] {
             let found = segments(au).unwrap();
             assert_eq!(found, expected, "{au}");
-            assert!((found * SEGMENT_BYTES).is_multiple_of(au) && aligned(au).is_multiple_of(au) && aligned(au).is_multiple_of(MIB));
+            assert!(
+                (found * SEGMENT_BYTES).is_multiple_of(au)
+                    && aligned(au).is_multiple_of(au)
+                    && aligned(au).is_multiple_of(MIB)
+            );
         }
         assert_eq!((segments(0), segments(GIB + 1)), (None, None));
     }

@@ -1,9 +1,10 @@
-//! Whether the medium has the capacity it says, from the probe and from a full verification (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
+//! Whether the medium has the capacity it says, from the probe and from a full verification
+//! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
 use record::units::Bytes;
 use record::{Cell, Finding, Record};
 
-use crate::draft::Draft;
+use crate::finding_builder::FindingBuilder;
 use crate::{figure, gate};
 
 /// What the probe found, as its codes have it: 0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain.
@@ -32,21 +33,30 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [probe(record), verify(record)].into_iter().flatten().collect()
 }
 
-/// Whether the cell came to its end. Not asked of the whole run: what a fake is found by is of a fake.
+/// Whether the cell came to its end. Not asked of the whole run: what a fake is found by is of a
+/// fake.
 fn is_sound(cell: &Cell) -> bool {
     gate::of_cell(cell).is_none()
 }
 
-/// What the probes came to. A suite may have a short one and a thorough one: what a medium has hidden from the one, the other may show, so one that finds
-/// something wrong stands before one that does not, and then the later one.
+/// What the probes came to. A suite may have a short one and a thorough one: what a medium has
+/// hidden from the one, the other may show, so one that finds something wrong stands before one
+/// that does not, and then the later one.
 fn told(record: &Record) -> Option<(&Cell, Kind)> {
-    let kinds = record.cells_of("capacity").filter(|cell| is_sound(cell)).filter_map(|cell| Some((cell, Kind::of(number(cell, "type")?)?)));
+    let kinds = record
+        .cells_of("capacity")
+        .filter(|cell| is_sound(cell))
+        .filter_map(|cell| Some((cell, Kind::of(number(cell, "type")?)?)));
     kinds.max_by_key(|(_, kind)| *kind != Kind::Good)
 }
 
 /// A number of the probe: metrics of `other`, which may be zero.
 fn number(cell: &Cell, name: &str) -> Option<f64> {
-    cell.metrics.other.get(name).map(|found| found.value).filter(|value| (0.0..MOST).contains(value))
+    cell.metrics
+        .other
+        .get(name)
+        .map(|found| found.value)
+        .filter(|value| (0.0..MOST).contains(value))
 }
 
 /// What the probe found to be there, in bytes; none where it was not run, or not to its end.
@@ -54,28 +64,41 @@ pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
     number(told(record)?.0, "real_bytes").map(|bytes| bytes as u64)
 }
 
-/// Whether less is there than it says: by the probe, or because what was read back is, for a hundredth of the medium and more (our choice),
-/// data that was written to another address. Damage alone does not do that.
+/// Whether less is there than it says: by the probe, or because what was read back is, for a
+/// hundredth of the medium and more (our choice), data that was written to another address. Damage
+/// alone does not do that.
 pub(crate) fn is_fake(record: &Record) -> bool {
     let probed = told(record).map(|(_, kind)| kind);
     let mut sectors = Sectors::default();
-    let read_back = record.cells_of("verify").filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
+    let read_back = record
+        .cells_of("verify")
+        .filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
     read_back.for_each(|cell| sectors.add(cell));
-    let folded = sectors.overwritten > 0 && sectors.overwritten >= sectors.good.saturating_add(sectors.bad()) / 100;
-    matches!(probed, Some(Kind::Limbo | Kind::Wraparound | Kind::Chain)) || probed.is_none() && folded
+    let folded = sectors.overwritten > 0
+        && sectors.overwritten >= sectors.good.saturating_add(sectors.bad()) / 100;
+    matches!(probed, Some(Kind::Limbo | Kind::Wraparound | Kind::Chain))
+        || probed.is_none() && folded
 }
 
-/// Of the medium, what has to be read back as it was written for its capacity to be real; the rest is what a suite leaves at the end.
+/// Of the medium, what has to be read back as it was written for its capacity to be real; the rest
+/// is what a suite leaves at the end.
 const WHOLE: f64 = 0.99;
 
-/// Whether its capacity is known to be real: by the probe, or because all of it was written and read back.
+/// Whether its capacity is known to be real: by the probe, or because all of it was written and
+/// read back.
 pub(crate) fn is_genuine(record: &Record) -> bool {
     let probed = told(record).map(|(_, kind)| kind);
     let mut sectors = Sectors::default();
-    let read_back = record.cells_of("verify").filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
+    let read_back = record
+        .cells_of("verify")
+        .filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
     read_back.for_each(|cell| sectors.add(cell));
-    let whole = record.medium.capacity_bytes.is_some_and(|bytes| bytes > 0 && sectors.span_bytes as f64 >= WHOLE * bytes as f64);
-    probed == Some(Kind::Good) || probed.is_none() && whole && sectors.good > 0 && sectors.bad() == 0
+    let whole = record
+        .medium
+        .capacity_bytes
+        .is_some_and(|bytes| bytes > 0 && sectors.span_bytes as f64 >= WHOLE * bytes as f64);
+    probed == Some(Kind::Good)
+        || probed.is_none() && whole && sectors.good > 0 && sectors.bad() == 0
 }
 
 /// No medium has so many bytes, or sectors.
@@ -85,42 +108,59 @@ fn probe(record: &Record) -> Option<Finding> {
     let (cell, kind) = told(record)?;
     let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
     let real = number(cell, "real_bytes").map(|bytes| bytes as u64);
-    let says = declared.map(|bytes| format!("it says {}", Bytes(bytes))).unwrap_or_else(|| "the size it declares".into());
+    let says = declared
+        .map(|bytes| format!("it says {}", Bytes(bytes)))
+        .unwrap_or_else(|| "the size it declares".into());
     let has = has(cell, real);
     let draft = match kind {
-        Kind::Good => Draft::info(
+        Kind::Good => FindingBuilder::info(
             "capacity",
             format!(
                 "Its capacity is real: samples over {} came back as they were written.",
                 declared.map_or("all of it".into(), |bytes| Bytes(bytes).to_string())
             ),
         ),
-        Kind::Damaged if real == Some(0) => Draft::failure("capacity", "It is damaged: nothing that was written came back. Throw it away."),
-        Kind::Damaged => Draft::failure(
+        Kind::Damaged if real == Some(0) => FindingBuilder::failure(
+            "capacity",
+            "It is damaged: nothing that was written came back. Throw it away.",
+        ),
+        Kind::Damaged => FindingBuilder::failure(
             "capacity",
             "It is damaged: some of what was written did not come back, in places all over it. It is broken rather than fake: copy what can still be read, then throw it away.",
         ),
-        Kind::Limbo => Draft::failure("capacity", format!("It is a fake: {says}, {has}; what is written beyond is lost without an error.")),
-        Kind::Wraparound => Draft::failure(
+        Kind::Limbo => FindingBuilder::failure(
             "capacity",
-            format!("It is a fake: {says}, {has}; what is written beyond overwrites what is in front, without an error."),
+            format!(
+                "It is a fake: {says}, {has}; what is written beyond is lost without an error."
+            ),
         ),
-        Kind::Chain => Draft::failure(
+        Kind::Wraparound => FindingBuilder::failure(
             "capacity",
-            format!("It is a fake: {says}, {has}; what is written beyond is partly lost and partly overwrites what is in front."),
+            format!(
+                "It is a fake: {says}, {has}; what is written beyond overwrites what is in front, without an error."
+            ),
+        ),
+        Kind::Chain => FindingBuilder::failure(
+            "capacity",
+            format!(
+                "It is a fake: {says}, {has}; what is written beyond is partly lost and partly overwrites what is in front."
+            ),
         ),
     };
-    let notes = ["real_bytes", "cache_bytes", "wrap_bytes"]
-        .into_iter()
-        .filter_map(|name| Some(format!("{}: {name} {}", figure::named(cell), number(cell, name)?)));
+    let notes = ["real_bytes", "cache_bytes", "wrap_bytes"].into_iter().filter_map(|name| {
+        Some(format!("{}: {name} {}", figure::named(cell), number(cell, name)?))
+    });
     Some(draft.notes(notes).notes(how(cell)).done())
 }
 
-/// What it has: to the sector, or between what was seen to keep data and what was not, where the time was up before.
+/// What it has: to the sector, or between what was seen to keep data and what was not, where the
+/// time was up before.
 fn has(cell: &Cell, real: Option<u64>) -> String {
     let between = cell.metrics.other.get("real_bytes").and_then(|found| found.ci95);
     match (between, real) {
-        (Some([low, high]), _) if low < high && (0.0..MOST).contains(&low) && (0.0..MOST).contains(&high) => {
+        (Some([low, high]), _)
+            if low < high && (0.0..MOST).contains(&low) && (0.0..MOST).contains(&high) =>
+        {
             let (low, high) = (low as u64, high as u64);
             if low < high / 4 {
                 format!("it has at most {}", Bytes(high))
@@ -147,7 +187,11 @@ fn how(cell: &Cell) -> Vec<String> {
     );
     let restored = bytes("restored_bytes").map(|restored| match bytes("unrestored_bytes") {
         Some(lost) if lost > 0 => {
-            format!("of {} that were overwritten, {} could not be put back as they were", Bytes(restored.saturating_add(lost)), Bytes(lost))
+            format!(
+                "of {} that were overwritten, {} could not be put back as they were",
+                Bytes(restored.saturating_add(lost)),
+                Bytes(lost)
+            )
         }
         _ => format!("{} that were overwritten were put back", Bytes(restored)),
     });
@@ -194,35 +238,70 @@ impl Sectors {
 
     /// "12 overwritten, 3 corrupted".
     fn list(&self) -> String {
-        let kinds = [("corrupted", self.corrupted), ("changed", self.changed), ("overwritten", self.overwritten)];
-        kinds.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
+        let kinds = [
+            ("corrupted", self.corrupted),
+            ("changed", self.changed),
+            ("overwritten", self.overwritten),
+        ];
+        kinds
+            .into_iter()
+            .filter(|(_, n)| *n > 0)
+            .map(|(name, n)| format!("{n} {name}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
 fn verify(record: &Record) -> Option<Finding> {
-    let is_read = |cell: &&Cell| cell.params.form.as_deref() == Some("read") && number(cell, "good_sectors").is_some();
-    let cells: Vec<&Cell> = record.cells_of("verify").filter(is_read).filter(|cell| !gate::is_impossible(cell)).collect();
+    let is_read = |cell: &&Cell| {
+        cell.params.form.as_deref() == Some("read") && number(cell, "good_sectors").is_some()
+    };
+    let cells: Vec<&Cell> = record
+        .cells_of("verify")
+        .filter(is_read)
+        .filter(|cell| !gate::is_impossible(cell))
+        .collect();
     let mut sectors = Sectors::default();
     cells.iter().for_each(|cell| sectors.add(cell));
     let all = sectors.good.saturating_add(sectors.bad());
     if all == 0 {
         return None;
     }
-    let planned = record.plan.iter().filter(|cell| cell.test == "verify" && cell.params.form.as_deref() == Some("read"));
-    let planned_bytes = planned.fold(0u64, |sum, cell| sum.saturating_add(cell.params.span_bytes.unwrap_or(0)));
+    let planned = record
+        .plan
+        .iter()
+        .filter(|cell| cell.test == "verify" && cell.params.form.as_deref() == Some("read"));
+    let planned_bytes =
+        planned.fold(0u64, |sum, cell| sum.saturating_add(cell.params.span_bytes.unwrap_or(0)));
     let left_bytes = planned_bytes.saturating_sub(sectors.span_bytes);
     let is_partial = sectors.is_partial || left_bytes > 0;
     let draft = if sectors.bad() == 0 {
         let so_far = if is_partial { " so far" } else { "" };
-        Draft::info("verify", format!("All {all} sectors that were written and read back{so_far} are as they were written."))
-    } else {
-        let at = sectors.first_bad_bytes.map(|at| format!(", the first at {}", Bytes(at))).unwrap_or_default();
-        Draft::failure(
+        FindingBuilder::info(
             "verify",
-            format!("It does not keep what is written: of {all} sectors {}{at}. Do not trust data to it.", sectors.list()),
+            format!(
+                "All {all} sectors that were written and read back{so_far} are as they were written."
+            ),
+        )
+    } else {
+        let at = sectors
+            .first_bad_bytes
+            .map(|at| format!(", the first at {}", Bytes(at)))
+            .unwrap_or_default();
+        FindingBuilder::failure(
+            "verify",
+            format!(
+                "It does not keep what is written: of {all} sectors {}{at}. Do not trust data to it.",
+                sectors.list()
+            ),
         )
     };
-    let parts = format!("verify, {} of {} parts read back: {} good", cells.len(), cells.len().max(planned_parts(record)), sectors.good);
+    let parts = format!(
+        "verify, {} of {} parts read back: {} good",
+        cells.len(),
+        cells.len().max(planned_parts(record)),
+        sectors.good
+    );
     let bad = (sectors.bad() > 0).then(|| {
         format!(
             "{}; of the corrupted {} are zeros, {} are 0xFF, {} gave errors",
@@ -247,7 +326,11 @@ fn verify(record: &Record) -> Option<Finding> {
 
 /// Parts that were to be read back.
 fn planned_parts(record: &Record) -> usize {
-    record.plan.iter().filter(|cell| cell.test == "verify" && cell.params.form.as_deref() == Some("read")).count()
+    record
+        .plan
+        .iter()
+        .filter(|cell| cell.test == "verify" && cell.params.form.as_deref() == Some("read"))
+        .count()
 }
 
 #[cfg(test)]
@@ -258,21 +341,29 @@ mod tests {
     use super::*;
     use crate::testing::{cell, empty};
 
-    /// A part that was read back: good, changed, overwritten, corrupted sectors, and where the first bad one is.
+    /// A part that was read back: good, changed, overwritten, corrupted sectors, and where the
+    /// first bad one is.
     fn part(number: u32, counts: [u64; 4], first_bad: Option<u64>) -> Cell {
         let mut part = cell("verify", number, MIB);
-        (part.params.form, part.params.span_bytes) = (Some("read".into()), Some(counts.iter().sum::<u64>() * 512));
+        (part.params.form, part.params.span_bytes) =
+            (Some("read".into()), Some(counts.iter().sum::<u64>() * 512));
         let figure = |value: u64| Estimate { value: value as f64, ci95: None, n: 1 };
         let names = ["good_sectors", "changed_sectors", "overwritten_sectors", "corrupted_sectors"];
-        part.metrics.other.extend(names.into_iter().zip(counts).map(|(name, count)| (name.to_owned(), figure(count))));
-        part.metrics.other.extend(first_bad.map(|at| ("first_bad_offset_bytes".to_owned(), figure(at))));
+        part.metrics.other.extend(
+            names.into_iter().zip(counts).map(|(name, count)| (name.to_owned(), figure(count))),
+        );
+        part.metrics
+            .other
+            .extend(first_bad.map(|at| ("first_bad_offset_bytes".to_owned(), figure(at))));
         part
     }
 
     fn written(number: u32) -> Cell {
         let mut cell = cell("verify", number, MIB);
         cell.params.form = Some("write".into());
-        cell.metrics.other.insert("unwritable_sectors".into(), Estimate { value: 0.0, ci95: None, n: 2048 });
+        cell.metrics
+            .other
+            .insert("unwritable_sectors".into(), Estimate { value: 0.0, ci95: None, n: 2048 });
         cell
     }
 
@@ -283,7 +374,8 @@ mod tests {
 
     #[test]
     fn all_parts_count_and_only_what_was_read_back() {
-        let parts = |second: Cell| vec![written(1), written(2), part(3, [2048, 0, 0, 0], None), second];
+        let parts =
+            |second: Cell| vec![written(1), written(2), part(3, [2048, 0, 0, 0], None), second];
         insta::assert_snapshot!(told(parts(part(4, [2048, 0, 0, 0], None))).unwrap().1, @"All 4096 sectors that were written and read back are as they were written.");
         let (severity, statement) = told(parts(part(4, [2000, 3, 40, 5], Some(3 * MIB)))).unwrap();
         assert_eq!(severity, Severity::Failure);
@@ -304,7 +396,10 @@ mod tests {
         };
         let gib = f64::from(1 << 30);
         assert!(told(8.0 * gib, None).contains("it has 8 GiB;"));
-        assert!(told(7.0 * gib, Some([7.0 * gib, 8.0 * gib])).contains("it has between 7 GiB and 8 GiB;"));
+        assert!(
+            told(7.0 * gib, Some([7.0 * gib, 8.0 * gib]))
+                .contains("it has between 7 GiB and 8 GiB;")
+        );
         assert!(told(1.0, Some([1.0, 8.0 * gib])).contains("it has at most 8 GiB;"));
     }
 
@@ -314,24 +409,35 @@ mod tests {
             let mut found = cell("capacity", 1, MIB);
             let numbers = [("type", kind), ("real_bytes", real)];
             let estimate = |value| Estimate { value, ci95: None, n: 1 };
-            found.metrics.other.extend(numbers.map(|(name, value)| (name.to_owned(), estimate(value))));
+            found
+                .metrics
+                .other
+                .extend(numbers.map(|(name, value)| (name.to_owned(), estimate(value))));
             found
         };
         let (good, limbo) = (probe_of(0.0, 64e9), probe_of(2.0, 8e9));
         for cells in [vec![good.clone(), limbo.clone()], vec![limbo, good]] {
             let record = Record { cells, ..empty() };
-            assert!(is_fake(&record) && !is_genuine(&record) && real_bytes(&record) == Some(8_000_000_000));
+            assert!(
+                is_fake(&record)
+                    && !is_genuine(&record)
+                    && real_bytes(&record) == Some(8_000_000_000)
+            );
             assert!(probe(&record).unwrap().statement.contains("It is a fake"));
         }
     }
 
     #[test]
     fn a_hundredth_of_the_data_at_other_addresses_makes_a_fake() {
-        let is_fake_with = |counts: [u64; 4]| is_fake(&Record { cells: vec![part(1, counts, None)], ..empty() });
+        let is_fake_with =
+            |counts: [u64; 4]| is_fake(&Record { cells: vec![part(1, counts, None)], ..empty() });
         assert!(is_fake_with([990, 0, 10, 0]));
         assert!(!is_fake_with([991, 0, 9, 0]), "damage alone moves a few");
         assert!(!is_fake_with([0, 0, 0, 1000]), "what is broken is no fake");
-        assert!(is_fake_with([0, 980, 10, 10]), "all that was read back is what it is a hundredth of");
+        assert!(
+            is_fake_with([0, 980, 10, 10]),
+            "all that was read back is what it is a hundredth of"
+        );
         assert!(!is_fake_with([40, 0, 0, 0]), "nothing is nothing, of however few");
     }
 
@@ -344,7 +450,9 @@ mod tests {
         };
         assert!(is_genuine_with(1000, [990, 0, 0, 0]));
         assert!(!is_genuine_with(1000, [989, 0, 0, 0]), "the rest may not be there");
-        for (at, counts) in [[999, 1, 0, 0], [999, 0, 1, 0], [999, 0, 0, 1], [0, 0, 0, 0]].into_iter().enumerate() {
+        for (at, counts) in
+            [[999, 1, 0, 0], [999, 0, 1, 0], [999, 0, 0, 1], [0, 0, 0, 0]].into_iter().enumerate()
+        {
             assert!(!is_genuine_with(1000, counts), "{at}");
         }
         assert!(!is_genuine_with(0, [1, 0, 0, 0]), "a medium without a size");
@@ -369,13 +477,32 @@ mod tests {
     fn what_is_not_read_back_yet_is_said() {
         let mut half = part(2, [1024, 0, 0, 0], None);
         half.stop = Stop::Interrupted;
-        assert!(told(vec![part(1, [2048, 0, 0, 0], None), half]).unwrap().1.contains("read back so far are"));
+        assert!(
+            told(vec![part(1, [2048, 0, 0, 0], None), half])
+                .unwrap()
+                .1
+                .contains("read back so far are")
+        );
         let planned = |number: u32| {
             let cell = part(number, [2048, 0, 0, 0], None);
-            PlannedCell { id: cell.id, test: cell.test, params: cell.params, max_ns: 1, max_written_bytes: 0 }
+            PlannedCell {
+                id: cell.id,
+                test: cell.test,
+                params: cell.params,
+                max_ns: 1,
+                max_written_bytes: 0,
+            }
         };
-        let record = Record { cells: vec![part(1, [2048, 0, 0, 0], None)], plan: vec![planned(1), planned(2)], ..empty() };
+        let record = Record {
+            cells: vec![part(1, [2048, 0, 0, 0], None)],
+            plan: vec![planned(1), planned(2)],
+            ..empty()
+        };
         let finding = verify(&record).unwrap();
-        assert!(finding.statement.contains("so far") && finding.evidence.contains(&"not read back: 1 MiB".to_owned()), "{finding:#?}");
+        assert!(
+            finding.statement.contains("so far")
+                && finding.evidence.contains(&"not read back: 1 MiB".to_owned()),
+            "{finding:#?}"
+        );
     }
 }

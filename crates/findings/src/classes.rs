@@ -1,11 +1,11 @@
-//! Speed classes: which the medium reaches, which its registers and its box promise, what was tested of each, and what was not
-//! (docs/field/peers.md#class-test).
+//! Speed classes: which the medium reaches, which its registers and its box promise, what was
+//! tested of each, and what was not (docs/field/peers.md#class-test).
 
 use record::units::{Bytes, BytesPerSecond, Iops, KIB};
 use record::{Claims, Finding, Record, Severity};
 
-use crate::draft::Draft;
-use crate::figure::{self, Figure};
+use crate::figure::{self, SoundFigure};
+use crate::finding_builder::FindingBuilder;
 use crate::thresholds::{ANDROID, APP, Class, RASPBERRY_PI, SPEED, UHS, VIDEO};
 
 /// A class against the figures of this record.
@@ -21,29 +21,35 @@ enum Standing {
     Untested,
 }
 
-/// In flight where a class was defined with a command queue: A2 is what a card does with all 32 places of it taken (docs/field/classes.md#minimum-rates). A1 asks for one
-/// at a time.
+/// In flight where a class was defined with a command queue: A2 is what a card does with all 32
+/// places of it taken (docs/field/classes.md#minimum-rates). A1 asks for one at a time.
 const QUEUE: u64 = 32;
 
 /// A figure that a class asks for.
 struct Need<'a> {
-    measured: Option<Figure<'a>>,
+    measured: Option<SoundFigure<'a>>,
     least: f64,
-    /// Why being below says nothing of the class, where it does not: it was not measured as the class defines it.
+    /// Why being below says nothing of the class, where it does not: it was not measured as the
+    /// class defines it.
     excuse: Option<&'static str>,
 }
 
 const ONE_AT_A_TIME: &str = "it was measured one at a time";
 const TOO_SHALLOW: &str = "it was measured with fewer in flight than its command queue takes";
 const NO_QUEUE: &str = "the command queue is off here";
-const FASTER_WHEN_DEEP: &str = "it reaches the figure with several in flight, and the class's own conditions are not public";
+const FASTER_WHEN_DEEP: &str =
+    "it reaches the figure with several in flight, and the class's own conditions are not public";
 
-/// Random I/O of 4 KiB against what an application class promises. The best that was measured at any depth may reach it; only what was measured at the
-/// depth of its definition may miss it.
+/// Random I/O of 4 KiB against what an application class promises. The best that was measured at
+/// any depth may reach it; only what was measured at the depth of its definition may miss it.
 fn random_need<'a>(record: &'a Record, test: &'a str, least: f64, is_queued: bool) -> Need<'a> {
-    let alone = if test == "random-read" { figure::random_read(record, 4 * KIB) } else { figure::random_write(record, 4 * KIB) };
+    let alone = if test == "random-read" {
+        figure::random_read(record, 4 * KIB)
+    } else {
+        figure::random_write(record, 4 * KIB)
+    };
     let deep = figure::deep(record, test, 4 * KIB, 2);
-    let reaches = |figure: &Figure| figure.value >= least * GRAIN;
+    let reaches = |figure: &SoundFigure| figure.value >= least * GRAIN;
     if !is_queued {
         let excuse = deep.filter(reaches).and(Some(FASTER_WHEN_DEEP));
         return Need { measured: alone, least, excuse };
@@ -94,9 +100,18 @@ fn standing_of(need: &Need) -> (Standing, Option<f64>) {
 fn standing(record: &Record, class: &Class) -> (Standing, Option<f64>) {
     let all: Vec<(Standing, Option<f64>)> = needs(record, class).iter().map(standing_of).collect();
     let order = [Standing::Missed, Standing::Untested, Standing::Unclear];
-    let worst = order.into_iter().find(|wanted| all.iter().any(|(standing, _)| standing == wanted)).unwrap_or(Standing::Held);
-    let missed = all.iter().filter(|(standing, _)| *standing == Standing::Missed).filter_map(|(_, share)| share.map(|share| 1.0 - share));
-    let held = all.iter().map(|(_, share)| *share).try_fold(1.0, |product, share| share.map(|share| product * share));
+    let worst = order
+        .into_iter()
+        .find(|wanted| all.iter().any(|(standing, _)| standing == wanted))
+        .unwrap_or(Standing::Held);
+    let missed = all
+        .iter()
+        .filter(|(standing, _)| *standing == Standing::Missed)
+        .filter_map(|(_, share)| share.map(|share| 1.0 - share));
+    let held = all
+        .iter()
+        .map(|(_, share)| *share)
+        .try_fold(1.0, |product, share| share.map(|share| product * share));
     (worst, if worst == Standing::Missed { missed.reduce(f64::max) } else { held })
 }
 
@@ -104,37 +119,78 @@ fn standing(record: &Record, class: &Class) -> (Standing, Option<f64>) {
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     figure::sustained_write(record)?;
     let families: [&[Class]; 4] = [&SPEED, &UHS, &VIDEO, &APP];
-    let best = |family: &&[Class]| family.iter().rev().find(|class| standing(record, class).0 == Standing::Held).map(|class| class.name);
+    let best = |family: &&[Class]| {
+        family
+            .iter()
+            .rev()
+            .find(|class| standing(record, class).0 == Standing::Held)
+            .map(|class| class.name)
+    };
     let mut reached: Vec<&str> = families.iter().filter_map(best).collect();
-    reached.extend([ANDROID, RASPBERRY_PI].iter().filter(|class| standing(record, class).0 == Standing::Held).map(|class| class.name));
+    reached.extend(
+        [ANDROID, RASPBERRY_PI]
+            .iter()
+            .filter(|class| standing(record, class).0 == Standing::Held)
+            .map(|class| class.name),
+    );
     let every = || families.into_iter().flatten().chain([&ANDROID, &RASPBERRY_PI]);
-    let named = |wanted: Standing| every().filter(|class| standing(record, class).0 == wanted).map(|class| class.name).collect::<Vec<_>>();
+    let named = |wanted: Standing| {
+        every()
+            .filter(|class| standing(record, class).0 == wanted)
+            .map(|class| class.name)
+            .collect::<Vec<_>>()
+    };
     let mut statement = match reached.as_slice() {
         [] => "It reaches the figures of no speed class.".to_owned(),
         names => format!("It reaches the figures of {}.", names.join(", ")),
     };
-    let (missed, unclear, untested) = (named(Standing::Missed), named(Standing::Unclear), named(Standing::Untested));
-    for (what, names) in [("Too slow for", missed), ("Too close to tell", unclear), ("Cannot be told here", untested)] {
+    let (missed, unclear, untested) =
+        (named(Standing::Missed), named(Standing::Unclear), named(Standing::Untested));
+    for (what, names) in [
+        ("Too slow for", missed),
+        ("Too close to tell", unclear),
+        ("Cannot be told here", untested),
+    ] {
         if !names.is_empty() {
             let gap = if what == "Too slow for" { "" } else { ":" };
             statement += &format!(" {what}{gap} {}.", names.join(", "));
         }
     }
-    let figures = needs(record, &ANDROID).into_iter().filter_map(|need| need.measured).collect::<Vec<_>>();
+    let figures =
+        needs(record, &ANDROID).into_iter().filter_map(|need| need.measured).collect::<Vec<_>>();
     let excused = || APP.iter().filter(|class| standing(record, class).0 == Standing::Untested);
     let excuses = excused().flat_map(|class| {
-        let open = needs(record, class).into_iter().filter(|need| standing_of(need).0 == Standing::Untested);
+        let open = needs(record, class)
+            .into_iter()
+            .filter(|need| standing_of(need).0 == Standing::Untested);
         let why = open.filter_map(|need| need.excuse).next();
         why.map(|why| format!("{} cannot be told here: {why}", class.name))
     });
     let excuses: Vec<String> = excuses.collect();
     let line = |class: &Class| {
-        let random = class.random.map(|[r, w]| format!(", {} random reads and {} writes of 4 KiB", Iops(r), Iops(w))).unwrap_or_default();
-        let read = class.read_bps.map(|bps| format!(", {} read", BytesPerSecond(bps))).unwrap_or_default();
-        format!("{}: {} written in sequence{read}{random} ({})", class.name, BytesPerSecond(class.write_bps), class.source)
+        let random = class
+            .random
+            .map(|[r, w]| format!(", {} random reads and {} writes of 4 KiB", Iops(r), Iops(w)))
+            .unwrap_or_default();
+        let read =
+            class.read_bps.map(|bps| format!(", {} read", BytesPerSecond(bps))).unwrap_or_default();
+        format!(
+            "{}: {} written in sequence{read}{random} ({})",
+            class.name,
+            BytesPerSecond(class.write_bps),
+            class.source
+        )
     };
-    let named_classes = every().filter(|class| reached.contains(&class.name)).map(line).collect::<Vec<_>>();
-    Some(Draft::info("classes", statement).figures(&figures).notes(named_classes).notes(excuses).notes(conditions(record)).done())
+    let named_classes =
+        every().filter(|class| reached.contains(&class.name)).map(line).collect::<Vec<_>>();
+    Some(
+        FindingBuilder::info("classes", statement)
+            .figures(&figures)
+            .notes(named_classes)
+            .notes(excuses)
+            .notes(conditions(record))
+            .done(),
+    )
 }
 
 /// What the official tests do and this one does not.
@@ -151,7 +207,7 @@ fn conditions(record: &Record) -> Vec<String> {
 }
 
 /// A promise, its threshold, and what was measured.
-struct Held<'a> {
+struct ClassCheck<'a> {
     claim: String,
     promised: f64,
     measured: Option<Measured<'a>>,
@@ -161,7 +217,7 @@ struct Held<'a> {
 }
 
 enum Measured<'a> {
-    Figure(Figure<'a>),
+    Figure(SoundFigure<'a>),
     /// A size that was probed.
     Found(f64),
     /// A size that the medium declares, and nobody looked.
@@ -183,12 +239,15 @@ impl Measured<'_> {
     }
 }
 
-/// `claim` for each thing the box claims, `class-claim` for each class the registers claim. A printed claim that fails is a failure of the
-/// medium: the user asked. A capacity may be 7 % below the printed one, as formatted media are.
+/// `claim` for each thing the box claims, `class-claim` for each class the registers claim. A
+/// printed claim that fails is a failure of the medium: the user asked. A capacity may be 7 % below
+/// the printed one, as formatted media are.
 pub(crate) fn claims(record: &Record) -> Vec<Finding> {
     let printed = record.medium.claims.clone().unwrap_or_default();
-    let mut findings: Vec<Finding> =
-        held(record, &printed).into_iter().map(|held| judged(held, "claim", "The claim", Severity::Failure)).collect();
+    let mut findings: Vec<Finding> = held(record, &printed)
+        .into_iter()
+        .map(|held| judged(held, "claim", "The claim", Severity::Failure))
+        .collect();
     let registers = record.medium.classes.clone().unwrap_or_default();
     let declared = Claims {
         speed_class: registers.speed_class,
@@ -197,32 +256,52 @@ pub(crate) fn claims(record: &Record) -> Vec<Finding> {
         app_class: registers.app_class,
         ..Claims::default()
     };
-    findings.extend(held(record, &declared).into_iter().map(|held| judged(held, "class-claim", "The registers' claim", Severity::Warning)));
+    findings.extend(
+        held(record, &declared)
+            .into_iter()
+            .map(|held| judged(held, "class-claim", "The registers' claim", Severity::Warning)),
+    );
     findings
 }
 
-fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<Held<'a>> {
+fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     let rate = |value: f64| BytesPerSecond(value).to_string();
     let write = || figure::sustained_write(record).map(Measured::Figure);
     let read = || figure::sequential(record, "sequential-read").map(Measured::Figure);
     let mut all = Vec::new();
     let mut hold = |claim: String, promised: f64, measured, show: fn(f64) -> String| {
-        all.push(Held { claim, promised, measured, show, excuse: None });
+        all.push(ClassCheck { claim, promised, measured, show, excuse: None });
     };
     if let Some(bytes) = claims.capacity_bytes {
         // What was found to be there counts, else what the medium says it has.
         let found = crate::capacity::real_bytes(record).map(|size| Measured::Found(size as f64));
-        let size = found.or_else(|| record.medium.capacity_bytes.map(|size| Measured::Declared(size as f64)));
-        hold(format!("capacity {}", Bytes(bytes)), bytes as f64 * 0.93, size, |value| Bytes(value as u64).to_string());
+        let size = found
+            .or_else(|| record.medium.capacity_bytes.map(|size| Measured::Declared(size as f64)));
+        hold(format!("capacity {}", Bytes(bytes)), bytes as f64 * 0.93, size, |value| {
+            Bytes(value as u64).to_string()
+        });
     }
-    let classes = [("C", claims.speed_class, 1.0), ("U", claims.uhs_grade, 10.0), ("V", claims.video_class, 1.0)];
-    for (letter, class, factor) in
-        classes.into_iter().filter_map(|(letter, class, factor)| Some((letter, class?, factor))).filter(|(_, class, _)| *class > 0)
+    let classes = [
+        ("C", claims.speed_class, 1.0),
+        ("U", claims.uhs_grade, 10.0),
+        ("V", claims.video_class, 1.0),
+    ];
+    for (letter, class, factor) in classes
+        .into_iter()
+        .filter_map(|(letter, class, factor)| Some((letter, class?, factor)))
+        .filter(|(_, class, _)| *class > 0)
     {
         let megabytes = f64::from(class) * factor;
-        hold(format!("{letter}{class}, at least {megabytes} MB/s written in sequence"), megabytes * 1e6, write(), rate);
+        hold(
+            format!("{letter}{class}, at least {megabytes} MB/s written in sequence"),
+            megabytes * 1e6,
+            write(),
+            rate,
+        );
     }
-    for (what, promised, measured) in [("reading", claims.read_bps, read()), ("writing", claims.write_bps, write())] {
+    for (what, promised, measured) in
+        [("reading", claims.read_bps, read()), ("writing", claims.write_bps, write())]
+    {
         if let Some(promised) = promised {
             hold(format!("{what} at {}", rate(promised)), promised, measured, rate);
         }
@@ -232,18 +311,28 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<Held<'a>> {
 }
 
 /// What an application class promises.
-fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<Held<'a>> {
+fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     let Some(number) = claims.app_class.filter(|class| *class > 0) else { return Vec::new() };
     let class = &APP[if number == 1 { 0 } else { 1 }];
     let iops = |value: f64| Iops(value).to_string();
     let random = |(test, what, least): (&'static str, &str, f64)| {
         let Need { measured, least, excuse } = random_need(record, test, least, class.is_queued);
         let measured = measured.map(Measured::Figure);
-        Held { claim: format!("A{number}, {least} random {what} a second"), promised: least, measured, show: iops, excuse }
+        ClassCheck {
+            claim: format!("A{number}, {least} random {what} a second"),
+            promised: least,
+            measured,
+            show: iops,
+            excuse,
+        }
     };
     let [reads, writes] = class.random.unwrap_or_default();
-    let mut held: Vec<Held> = [("random-read", "reads", reads), ("random-write", "writes", writes)].into_iter().map(random).collect();
-    held.push(Held {
+    let mut held: Vec<ClassCheck> =
+        [("random-read", "reads", reads), ("random-write", "writes", writes)]
+            .into_iter()
+            .map(random)
+            .collect();
+    held.push(ClassCheck {
         claim: format!("A{number}, 10 MB/s written in sequence"),
         promised: class.write_bps,
         measured: figure::sustained_write(record).map(Measured::Figure),
@@ -253,30 +342,45 @@ fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<Held<'a>> {
     held
 }
 
-fn judged(held: Held<'_>, id: &str, whose: &str, failing: Severity) -> Finding {
-    let Held { claim, promised, measured, show, excuse } = held;
+fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Finding {
+    let ClassCheck { claim, promised, measured, show, excuse } = held;
     let Some(measured) = measured else {
-        return Draft::info(id, format!("{whose} of {claim} was not tested by this run.")).done();
+        return FindingBuilder::info(id, format!("{whose} of {claim} was not tested by this run."))
+            .done();
     };
     let found = match &measured {
         Measured::Figure(_) => format!("{} measured", show(measured.value())),
         Measured::Found(_) => format!("{} are there", show(measured.value())),
-        Measured::Declared(_) => format!("it says {} of itself, which was not checked", show(measured.value())),
+        Measured::Declared(_) => {
+            format!("it says {} of itself, which was not checked", show(measured.value()))
+        }
     };
     let below = measured.below(promised);
     let draft = if measured.value() >= promised {
-        Draft::info(id, format!("{whose} of {claim} holds: {found}.")).surely(below.map(|share| 1.0 - share))
+        FindingBuilder::info(id, format!("{whose} of {claim} holds: {found}."))
+            .surely(below.map(|share| 1.0 - share))
     } else if let Some(excuse) = excuse {
-        Draft::info(id, format!("Whether the promise of {claim} holds cannot be told here: {excuse} ({found})."))
+        FindingBuilder::info(
+            id,
+            format!(
+                "Whether the promise of {claim} holds cannot be told here: {excuse} ({found})."
+            ),
+        )
     } else if below.is_some_and(|share| share < 0.95) {
-        Draft::warning(id, format!("{whose} of {claim} probably does not hold: {found}, but the figure is not certain enough to say so."))
-            .surely(below)
+        FindingBuilder::warning(
+            id,
+            format!("{whose} of {claim} probably does not hold: {found}, but the figure is not certain enough to say so."),
+        )
+        .surely(below)
     } else {
-        Draft::new(id, failing, format!("{whose} of {claim} does not hold: {found}.")).surely(below)
+        FindingBuilder::new(id, failing, format!("{whose} of {claim} does not hold: {found}."))
+            .surely(below)
     };
     match &measured {
         Measured::Figure(figure) => draft.figure(figure).done(),
-        Measured::Found(value) => draft.note(format!("size that was found: {}", show(*value))).done(),
+        Measured::Found(value) => {
+            draft.note(format!("size that was found: {}", show(*value))).done()
+        }
         Measured::Declared(value) => draft.note(format!("declared size: {}", show(*value))).done(),
     }
 }
@@ -292,8 +396,8 @@ mod tests {
     /// Written and read in sequence in bytes a second, random reads and writes of 4 KiB a second.
     type Rates = [f64; 4];
 
-    /// What each class asks for at the least, as the SD association, Android and Raspberry Pi OS have it
-    /// (docs/field/classes.md#minimum-rates); 0 is nothing.
+    /// What each class asks for at the least, as the SD association, Android and Raspberry Pi OS
+    /// have it (docs/field/classes.md#minimum-rates); 0 is nothing.
     const ASKED: [(&str, Rates); 15] = [
         ("C2", [2e6, 0.0, 0.0, 0.0]),
         ("C4", [4e6, 0.0, 0.0, 0.0]),
@@ -316,7 +420,8 @@ mod tests {
         SPEED.into_iter().chain(UHS).chain(VIDEO).chain(APP).chain([ANDROID, RASPBERRY_PI])
     }
 
-    /// A medium with these figures, each known to `share` of it, its random ones with so many in flight.
+    /// A medium with these figures, each known to `share` of it, its random ones with so many in
+    /// flight.
     fn medium([written, read, reads, writes]: Rates, in_flight: u32, share: f64) -> Record {
         let cell = |test: &str, block: u64, a_second: f64, queue_depth: u32| {
             let mut cell = iops(test, 1, block, a_second, 1_000_000);
@@ -342,7 +447,10 @@ mod tests {
 
     #[test]
     fn each_class_is_held_by_what_it_asks_for_and_missed_by_less_of_anything() {
-        assert_eq!(every_class().map(|class| class.name).collect::<Vec<_>>(), ASKED.map(|(name, _)| name));
+        assert_eq!(
+            every_class().map(|class| class.name).collect::<Vec<_>>(),
+            ASKED.map(|(name, _)| name)
+        );
         for (class, (name, asked)) in every_class().zip(ASKED) {
             let ample = asked.map(|least| if least > 0.0 { least } else { 1.0 } * 1.01);
             assert_eq!(told(&class, ample, 0.0001), Standing::Held, "{name}");
@@ -376,9 +484,16 @@ mod tests {
     #[test]
     fn what_was_measured_otherwise_than_the_class_defines_it_breaks_no_promise() {
         let (a1, a2) = (APP[0], APP[1]);
-        let why = |record: &Record, class: &Class| needs(record, class).into_iter().find_map(|need| need.excuse);
+        let why = |record: &Record, class: &Class| {
+            needs(record, class).into_iter().find_map(|need| need.excuse)
+        };
         let slow = [20e6, 20e6, 1000.0, 300.0];
-        for (class, in_flight, excuse) in [(&a1, 1, None), (&a2, 1, Some(ONE_AT_A_TIME)), (&a2, 31, Some(TOO_SHALLOW)), (&a2, 32, None)] {
+        for (class, in_flight, excuse) in [
+            (&a1, 1, None),
+            (&a2, 1, Some(ONE_AT_A_TIME)),
+            (&a2, 31, Some(TOO_SHALLOW)),
+            (&a2, 32, None),
+        ] {
             let record = medium(slow, in_flight, 0.01);
             assert_eq!(why(&record, class), excuse, "{} at {in_flight}", class.name);
             let expected = if excuse.is_some() { Standing::Untested } else { Standing::Missed };
@@ -405,7 +520,8 @@ mod tests {
     #[test]
     fn a_claim_holds_at_what_it_says_and_fails_below_as_far_as_that_is_known() {
         let claims = || Claims { write_bps: Some(20e6), ..Claims::default() };
-        let of = |bps: f64, share: f64| judged_claim(claims(), medium([bps, 1.0, 1.0, 1.0], 1, share));
+        let of =
+            |bps: f64, share: f64| judged_claim(claims(), medium([bps, 1.0, 1.0, 1.0], 1, share));
         for (bps, share, severity, words) in [
             (20.0e6, 0.001, Severity::Info, " holds: "),
             (19.9e6, 0.001, Severity::Failure, " does not hold: "),
@@ -414,14 +530,19 @@ mod tests {
             (19.3e6, 0.05, Severity::Warning, "probably does not hold"),
         ] {
             let (statement, found) = of(bps, share);
-            assert!(found == severity && statement.contains(words), "{bps} known to {share}: {statement}");
+            assert!(
+                found == severity && statement.contains(words),
+                "{bps} known to {share}: {statement}"
+            );
         }
     }
 
     #[test]
     fn a_capacity_may_be_seven_percent_below_the_printed_one() {
         let claims = || Claims { capacity_bytes: Some(32_000_000_000), ..Claims::default() };
-        for (bytes, severity) in [(29_760_000_001, Severity::Info), (29_759_000_000, Severity::Failure)] {
+        for (bytes, severity) in
+            [(29_760_000_001, Severity::Info), (29_759_000_000, Severity::Failure)]
+        {
             let mut record = empty();
             record.medium.capacity_bytes = Some(bytes);
             assert_eq!(judged_claim(claims(), record).1, severity, "{bytes}");
@@ -437,8 +558,16 @@ mod tests {
             (Claims { video_class: Some(60), ..Claims::default() }, 60e6),
         ];
         for (claims, least) in claimed {
-            assert_eq!(judged_claim(claims.clone(), fast(least * 1.001)).1, Severity::Info, "{claims:?}");
-            assert_eq!(judged_claim(claims.clone(), fast(least * 0.99)).1, Severity::Failure, "{claims:?}");
+            assert_eq!(
+                judged_claim(claims.clone(), fast(least * 1.001)).1,
+                Severity::Info,
+                "{claims:?}"
+            );
+            assert_eq!(
+                judged_claim(claims.clone(), fast(least * 0.99)).1,
+                Severity::Failure,
+                "{claims:?}"
+            );
         }
         let a1 = Claims { app_class: Some(1), ..Claims::default() };
         let findings = |rates: Rates| {

@@ -1,25 +1,26 @@
 //! How many commits a second a database does, as SQLite makes them (sqlite.org/atomiccommit.html).
 //!
-//! Where commits were made, they are the figure. Where only single writes were made durable, no more is promised than these allow. Random writes alone
-//! tell nothing: a journal is written in one place, and a flush costs what it costs.
+//! Where commits were made, they are the figure. Where only single writes were made durable, no
+//! more is promised than these allow. Random writes alone tell nothing: a journal is written in one
+//! place, and a flush costs what it costs.
 
 use record::units::{KIB, significant};
 use record::{Finding, Record, Sync};
 
 use crate::Use;
-use crate::draft::Draft;
-use crate::figure::{self, Figure};
+use crate::figure::{self, SoundFigure};
+use crate::finding_builder::FindingBuilder;
 use crate::flush;
 use crate::verdict;
 
-/// Single writes that one commit costs SQLite with a rollback journal: journal, its header, the page, and the journal's end
-/// (sqlite.org/atomiccommit.html).
+/// Single writes that one commit costs SQLite with a rollback journal: journal, its header, the
+/// page, and the journal's end (sqlite.org/atomiccommit.html).
 pub(crate) const WRITES_PER_COMMIT: f64 = 4.0;
 
 /// Commits a second, and what they were concluded from.
 pub(crate) struct Commits<'a> {
     /// The figure that decides; what was not measured as such is worked out from the cell it names.
-    pub figure: Figure<'a>,
+    pub figure: SoundFigure<'a>,
     /// "46.7 commits a second with a rollback journal".
     pub reason: String,
     /// In place of the figure's own line.
@@ -31,25 +32,41 @@ pub(crate) fn of(record: &Record) -> Option<Commits<'_>> {
     measured(record).or_else(|| allowed(record))
 }
 
-/// Commits as SQLite makes them: with its rollback journal, which it has unless it is told otherwise, else with a write-ahead log.
+/// Commits as SQLite makes them: with its rollback journal, which it has unless it is told
+/// otherwise, else with a write-ahead log.
 fn measured(record: &Record) -> Option<Commits<'_>> {
-    let of = |form: &str| Figure::of(figure::form(record, "commit", form)?, "iops").filter(|figure| figure.ci95.is_some());
+    let of = |form: &str| {
+        SoundFigure::of(figure::form(record, "commit", form)?, "iops")
+            .filter(|figure| figure.ci95.is_some())
+    };
     let journals = [("rollback", "with a rollback journal"), ("wal", "with a write-ahead log")];
-    let known: Vec<(Figure, &str)> = journals.into_iter().filter_map(|(form, words)| Some((of(form)?, words))).collect();
+    let known: Vec<(SoundFigure, &str)> =
+        journals.into_iter().filter_map(|(form, words)| Some((of(form)?, words))).collect();
     let told: Vec<String> = known
         .iter()
         .enumerate()
-        .map(|(at, (figure, words))| format!("{}{} {words}", significant(figure.value), if at == 0 { " commits a second" } else { "" }))
+        .map(|(at, (figure, words))| {
+            format!(
+                "{}{} {words}",
+                significant(figure.value),
+                if at == 0 { " commits a second" } else { "" }
+            )
+        })
         .collect();
     let evidence = known.iter().map(|(figure, _)| figure.to_string()).collect();
     let (figure, _) = known.into_iter().next()?;
     Some(Commits { figure, reason: told.join(", "), evidence })
 }
 
-/// No more than its synced writes allow: the least of what single records made durable, writes with a flush after each, and random writes come to.
+/// No more than its synced writes allow: the least of what single records made durable, writes with
+/// a flush after each, and random writes come to.
 fn allowed(record: &Record) -> Option<Commits<'_>> {
-    let is_synced = |cell: &&record::Cell| cell.params.form.as_deref() == Some("random-write") && cell.params.sync != Sync::None;
-    let records = figure::cells(record, "record-ops").find(is_synced).and_then(|cell| Figure::of(cell, "iops"));
+    let is_synced = |cell: &&record::Cell| {
+        cell.params.form.as_deref() == Some("random-write") && cell.params.sync != Sync::None
+    };
+    let records = figure::cells(record, "record-ops")
+        .find(is_synced)
+        .and_then(|cell| SoundFigure::of(cell, "iops"));
     let records = records.filter(|figure| figure.ci95.is_some());
     let flushed = flush::durable_writes(record);
     if records.is_none() && flushed.is_none() {
@@ -57,7 +74,7 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
     }
     // Records are random writes already, of the file that is asked about.
     let random = if records.is_none() { figure::random_write(record, 4 * KIB) } else { None };
-    let figures: Vec<Figure> = [records, flushed, random].into_iter().flatten().collect();
+    let figures: Vec<SoundFigure> = [records, flushed, random].into_iter().flatten().collect();
     let mut evidence: Vec<String> = figures.iter().map(ToString::to_string).collect();
     let least = figures.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
     let least_value = least.value;
@@ -67,8 +84,16 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
         significant(per_commit(least.value)),
         significant(least.value)
     );
-    let figure = Figure { name: "iops", value: per_commit(least.value), ci95: least.ci95.map(|ends| ends.map(per_commit)), ..least };
-    let ends = figure.ci95.map(|[low, high]| format!(" ({} to {})", significant(low), significant(high))).unwrap_or_default();
+    let figure = SoundFigure {
+        name: "iops",
+        value: per_commit(least.value),
+        ci95: least.ci95.map(|ends| ends.map(per_commit)),
+        ..least
+    };
+    let ends = figure
+        .ci95
+        .map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)))
+        .unwrap_or_default();
     evidence.push(format!(
         "{} writes a second, the least of these, over four are {}{ends}",
         significant(least_value),
@@ -77,14 +102,21 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
     Some(Commits { figure, reason, evidence })
 }
 
-/// That commits were not measured, and what random writes would allow; or that their figure may be anything.
+/// That commits were not measured, and what random writes would allow; or that their figure may be
+/// anything.
 pub(crate) fn untested(record: &Record) -> Finding {
     let id = verdict::id(Use::Database);
     let lead = format!("Whether it is good as {} cannot be said", Use::Database);
-    if let Some((known, [low, high])) = of(record).and_then(|commits| commits.figure.ci95.map(|ends| (commits, ends))) {
-        let statement =
-            format!("{lead}: {}, and the first may be anything from {} to {}.", known.reason, significant(low), significant(high));
-        return Draft::info(id, statement).notes(known.evidence).done();
+    if let Some((known, [low, high])) =
+        of(record).and_then(|commits| commits.figure.ci95.map(|ends| (commits, ends)))
+    {
+        let statement = format!(
+            "{lead}: {}, and the first may be anything from {} to {}.",
+            known.reason,
+            significant(low),
+            significant(high)
+        );
+        return FindingBuilder::info(id, statement).notes(known.evidence).done();
     }
     let lead = format!("{lead}: commits were not measured");
     match figure::random_write(record, 4 * KIB) {
@@ -95,10 +127,14 @@ pub(crate) fn untested(record: &Record) -> Finding {
                 significant(writes.value),
                 significant(allowed)
             );
-            let over_four = format!("{} writes a second over four are {}", significant(writes.value), significant(allowed));
-            Draft::info(id, statement).figure(&writes).note(over_four).done()
+            let over_four = format!(
+                "{} writes a second over four are {}",
+                significant(writes.value),
+                significant(allowed)
+            );
+            FindingBuilder::info(id, statement).figure(&writes).note(over_four).done()
         }
-        None => Draft::info(id, format!("{lead}.")).done(),
+        None => FindingBuilder::info(id, format!("{lead}.")).done(),
     }
 }
 
@@ -110,7 +146,10 @@ mod tests {
     /// The medium of the issue: 48.4 random writes of 4 KiB a second over all of it.
     fn slow() -> Record {
         Record {
-            cells: vec![iops("random-write", 1, 4 * KIB, 48.4, 60_000_000), iops("random-write", 2, 16 * KIB, 48.0, 60_000_000)],
+            cells: vec![
+                iops("random-write", 1, 4 * KIB, 48.4, 60_000_000),
+                iops("random-write", 2, 16 * KIB, 48.0, 60_000_000),
+            ],
             ..empty()
         }
     }
@@ -122,13 +161,21 @@ mod tests {
     }
 
     fn told(record: &Record) -> String {
-        crate::conclude(record).into_iter().find(|finding| finding.id == "verdict-database").unwrap().statement
+        crate::conclude(record)
+            .into_iter()
+            .find(|finding| finding.id == "verdict-database")
+            .unwrap()
+            .statement
     }
 
     #[test]
     fn random_writes_alone_are_no_verdict_on_a_database() {
         insta::assert_snapshot!(told(&slow()), @"Whether it is good as a database's disk cannot be said: commits were not measured; random writes alone, 48.4 a second and four for each commit, would allow 12.1.");
-        assert!(!crate::conclude(&slow())[0].statement.contains("database"), "{:?}", crate::conclude(&slow())[0]);
+        assert!(
+            !crate::conclude(&slow())[0].statement.contains("database"),
+            "{:?}",
+            crate::conclude(&slow())[0]
+        );
         insta::assert_snapshot!(crate::conclude_for(&empty(), &[Use::Database])[0].statement, @"Whether it is good as a database's disk cannot be said: commits were not measured.");
     }
 
@@ -162,6 +209,9 @@ mod tests {
             Record { cells: vec![slow, commit(2, "wal", 70.8)], ..empty() }
         };
         insta::assert_snapshot!(told(&with_ends([0.6, 30.0])), @"Whether it is good as a database's disk cannot be said: 3.65 commits a second with a rollback journal, 70.8 with a write-ahead log, and the first may be anything from 0.600 to 30.0.");
-        assert!(told(&with_ends([1.5, 10.0])).starts_with("Poor as a database's disk, as far as the few samples tell"));
+        assert!(
+            told(&with_ends([1.5, 10.0]))
+                .starts_with("Poor as a database's disk, as far as the few samples tell")
+        );
     }
 }

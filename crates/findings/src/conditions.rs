@@ -1,5 +1,5 @@
-//! What praise depends on and nobody tested, in one short clause: whether the medium is genuine, whether its flush is honest, and whether the
-//! figures last.
+//! What praise depends on and nobody tested, in one short clause: whether the medium is genuine,
+//! whether its flush is honest, and whether the figures last.
 
 use record::units::{KIB, MIB};
 use record::{Flag, Record, TargetKind};
@@ -19,14 +19,19 @@ enum Because {
     FreeSpace,
 }
 
-/// What a sentence of praise has to add: "if it is genuine and flushes honestly: neither was tested". `durable` says whether something is praised that
-/// must survive a power cut. `None` where all of it is known.
+/// What a sentence of praise has to add: "if it is genuine and flushes honestly: neither was
+/// tested". `durable` says whether something is praised that must survive a power cut. `None` where
+/// all of it is known.
 pub(crate) fn of_praise(record: &Record, durable: bool) -> Option<String> {
     let genuine = genuine(record);
-    let flush = (durable && matches!(Flush::of(record), Flush::Untested) && record.medium.rotational != Some(true))
-        .then_some(Open { condition: "flushes honestly", because: Because::NotTested });
+    let flush = (durable
+        && matches!(Flush::of(record), Flush::Untested)
+        && record.medium.rotational != Some(true))
+    .then_some(Open { condition: "flushes honestly", because: Because::NotTested });
     let open: Vec<Open> = genuine.into_iter().chain(flush).chain(lasting(record)).collect();
-    let names = |because: Because| listed(open.iter().filter(|open| open.because == because).map(|open| open.condition));
+    let names = |because: Because| {
+        listed(open.iter().filter(|open| open.because == because).map(|open| open.condition))
+    };
     let many = open.iter().filter(|open| open.because == Because::NotTested).count();
     let was = match many {
         1 => "not tested",
@@ -37,7 +42,9 @@ pub(crate) fn of_praise(record: &Record, durable: bool) -> Option<String> {
         (None, None) => None,
         (None, Some(untested)) => Some(format!("if it {untested}: {was}")),
         (Some(unproved), None) => Some(format!("if it {unproved}, which free space cannot prove")),
-        (Some(unproved), Some(untested)) => Some(format!("if it {unproved}, which free space cannot prove, and {untested}: {was}")),
+        (Some(unproved), Some(untested)) => {
+            Some(format!("if it {unproved}, which free space cannot prove, and {untested}: {was}"))
+        }
     }
 }
 
@@ -59,11 +66,17 @@ fn genuine(record: &Record) -> Option<Open> {
     Some(Open { condition: "is genuine", because })
 }
 
-/// Whether the figures were measured for as long as the medium will be used: to fill every cache, and to heat it up.
+/// Whether the figures were measured for as long as the medium will be used: to fill every cache,
+/// and to heat it up.
 fn lasting(record: &Record) -> Option<Open> {
-    let told = [4 * KIB, 16 * KIB].into_iter().filter_map(|block| figure::random_write(record, block));
-    let flags: Vec<&Flag> = told.chain(figure::sustained_write(record)).flat_map(|figure| figure.cell.flags.iter()).collect();
-    let may_fill = flags.iter().any(|flag| matches!(flag, Flag::MayNotLast { .. })) && !was_filled(record);
+    let told =
+        [4 * KIB, 16 * KIB].into_iter().filter_map(|block| figure::random_write(record, block));
+    let flags: Vec<&Flag> = told
+        .chain(figure::sustained_write(record))
+        .flat_map(|figure| figure.cell.flags.iter())
+        .collect();
+    let may_fill =
+        flags.iter().any(|flag| matches!(flag, Flag::MayNotLast { .. })) && !was_filled(record);
     // A cache that was filled has had the time to empty since.
     let fills = may_fill || caches::has_cliff(record);
     let heats = flags.iter().any(|flag| matches!(flag, Flag::MayGetHot { .. }));
@@ -78,8 +91,9 @@ fn lasting(record: &Record) -> Option<Open> {
 
 /// Whether `sustained` wrote on until every cache was full.
 fn was_filled(record: &Record) -> bool {
-    figure::form(record, "sustained", "first")
-        .is_some_and(|cell| cell.bytes >= 16 * MIB && cell.metrics.other.contains_key("sustained_bps"))
+    figure::form(record, "sustained", "first").is_some_and(|cell| {
+        cell.bytes >= 16 * MIB && cell.metrics.other.contains_key("sustained_bps")
+    })
 }
 
 /// "a, b and c".
@@ -98,7 +112,8 @@ mod tests {
 
     fn fast(kind: TargetKind) -> Record {
         let mut record = empty();
-        record.cells = [4096, 16384].map(|block| iops("random-write", 1, block, 20_000.0, 1_000_000)).into();
+        record.cells =
+            [4096, 16384].map(|block| iops("random-write", 1, block, 20_000.0, 1_000_000)).into();
         record.target.kind = kind;
         record
     }
@@ -118,12 +133,22 @@ mod tests {
         assert_eq!(said(&raw, false), "if it is genuine: not tested");
         let free = "if it is genuine, which free space cannot prove";
         assert_eq!(said(&fast(TargetKind::Directory), false), free);
-        assert_eq!(said(&fast(TargetKind::File), true), format!("{free}, and flushes honestly: not tested"));
+        assert_eq!(
+            said(&fast(TargetKind::File), true),
+            format!("{free}, and flushes honestly: not tested")
+        );
         let known = probed(raw.clone());
-        assert_eq!((said(&known, true), said(&known, false)), ("if it flushes honestly: not tested".into(), String::new()));
+        assert_eq!(
+            (said(&known, true), said(&known, false)),
+            ("if it flushes honestly: not tested".into(), String::new())
+        );
         let mut short = known;
-        short.cells[0].flags = vec![Flag::MayNotLast { written_bytes: 1 }, Flag::MayGetHot { bps: 1e9, lasted_ns: 1 }];
-        assert_eq!(said(&short, false), "if it stays as fast with full caches and when it is hot: not tested");
+        short.cells[0].flags =
+            vec![Flag::MayNotLast { written_bytes: 1 }, Flag::MayGetHot { bps: 1e9, lasted_ns: 1 }];
+        assert_eq!(
+            said(&short, false),
+            "if it stays as fast with full caches and when it is hot: not tested"
+        );
     }
 
     #[test]
@@ -131,12 +156,22 @@ mod tests {
         let mut record = probed(fast(TargetKind::Block));
         let mut fill = cell("sustained", 1, record::units::MIB);
         (fill.params.form, fill.bytes) = (Some("first".into()), 32_000_000_000);
-        fill.metrics.other.insert("sustained_bps".into(), Estimate { value: 45e6, ci95: None, n: 100 });
+        fill.metrics
+            .other
+            .insert("sustained_bps".into(), Estimate { value: 45e6, ci95: None, n: 100 });
         let rate = |at: u64| if at < 40 { 300e6 } else { 45e6 };
         let points = (0..80).map(|at| [(at + 1) as f64 * 4e8, rate(at)]).collect();
-        fill.series.push(record::Series { name: "rate".into(), x: record::Axis::Bytes, y: record::Axis::Bps, points });
+        fill.series.push(record::Series {
+            name: "rate".into(),
+            x: record::SeriesAxis::Bytes,
+            y: record::SeriesAxis::Bps,
+            points,
+        });
         record.cells.insert(0, fill);
-        assert_eq!(of_praise(&record, false).as_deref(), Some("if it stays as fast with full caches: not tested"));
+        assert_eq!(
+            of_praise(&record, false).as_deref(),
+            Some("if it stays as fast with full caches: not tested")
+        );
         record.cells[0].series.clear();
         assert_eq!(of_praise(&record, false), None);
     }
@@ -146,13 +181,19 @@ mod tests {
         let verdict = |record: &Record| crate::conclude(record).remove(0).statement;
         let all_of_it = "if it is genuine and flushes honestly: neither was tested.";
         assert!(
-            verdict(&fast(TargetKind::Block)).starts_with(&format!("Good as a root disk, {all_of_it}")),
+            verdict(&fast(TargetKind::Block))
+                .starts_with(&format!("Good as a root disk, {all_of_it}")),
             "{}",
             verdict(&fast(TargetKind::Block))
         );
         assert!(!verdict(&probed(fast(TargetKind::Block))).contains("genuine"));
         let mut slow = fast(TargetKind::Block);
-        slow.cells = [4096, 16384].map(|block| iops("random-write", 1, block, 1.1, 1_000_000)).into();
-        assert!(verdict(&slow).contains("Whether it is a fake was not tested."), "{}", verdict(&slow));
+        slow.cells =
+            [4096, 16384].map(|block| iops("random-write", 1, block, 1.1, 1_000_000)).into();
+        assert!(
+            verdict(&slow).contains("Whether it is a fake was not tested."),
+            "{}",
+            verdict(&slow)
+        );
     }
 }

@@ -1,22 +1,24 @@
-//! Controllers that compress or recognise data: what a benchmark that writes zeros measures of them (docs/field/cheats.md#cheats-and-caches).
+//! Controllers that compress or recognise data: what a benchmark that writes zeros measures of them
+//! (docs/field/cheats.md#cheats-and-caches).
 
 use record::units::significant;
-use record::{Axis, Cell, Content, Finding, Record};
+use record::{Cell, Content, Finding, Record, SeriesAxis};
 
 use crate::caches::levels;
-use crate::draft::Draft;
-use crate::figure::{self, Figure, Ratio};
+use crate::figure::{self, Ratio, SoundFigure};
+use crate::finding_builder::FindingBuilder;
 use crate::gate;
 
-/// Easy data this much faster than incompressible data is no accident (docs/field/cheats.md#cheats-and-caches).
+/// Easy data this much faster than incompressible data is no accident
+/// (docs/field/cheats.md#cheats-and-caches).
 const TELLING: f64 = 1.15;
 /// And the interval must leave out differences as small as this, which order and wear can make.
 const AT_LEAST: f64 = 1.05;
 
 /// A comparison of the same writes with other data.
 struct Pair<'a> {
-    easy: Figure<'a>,
-    hard: Figure<'a>,
+    easy: SoundFigure<'a>,
+    hard: SoundFigure<'a>,
     ratio: Ratio,
     /// What the interval must leave out.
     least: f64,
@@ -24,12 +26,14 @@ struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     fn of(easy: &'a Cell, hard: &'a Cell) -> Option<Pair<'a>> {
-        let metric = if figure::Figure::of(easy, "bps").is_some() { "bps" } else { "iops" };
+        let metric = if figure::SoundFigure::of(easy, "bps").is_some() { "bps" } else { "iops" };
         let typical = Pair::typical(easy, hard);
-        let (easy, hard) = (Figure::of(easy, metric)?, Figure::of(hard, metric)?);
+        let (easy, hard) = (SoundFigure::of(easy, metric)?, SoundFigure::of(hard, metric)?);
         let mean = Ratio::of(&easy, &hard);
-        // Merges of allocation units, which come now and then whatever is written, move means and not medians.
-        let typical = typical.filter(|typical| typical.value >= TELLING && typical.is_above(AT_LEAST));
+        // Merges of allocation units, which come now and then whatever is written, move means and
+        // not medians.
+        let typical =
+            typical.filter(|typical| typical.value >= TELLING && typical.is_above(AT_LEAST));
         let (ratio, least) = typical.map_or((mean, TELLING), |typical| (typical, AT_LEAST));
         Some(Pair { easy, hard, ratio, least })
     }
@@ -43,7 +47,8 @@ impl<'a> Pair<'a> {
         };
         let ((easy, easy_half), (hard, hard_half)) = (median(easy)?, median(hard)?);
         let (value, factor) = (hard / easy, easy_half.hypot(hard_half).exp());
-        Some(Ratio { value, ci95: Some([value / factor, value * factor]) }).filter(|ratio| ratio.value.is_finite())
+        Some(Ratio { value, ci95: Some([value / factor, value * factor]) })
+            .filter(|ratio| ratio.value.is_finite())
     }
 
     fn tells(&self) -> bool {
@@ -56,16 +61,24 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [compression(record), repeats(record), rewrites(record)].into_iter().flatten().collect()
 }
 
-/// Whether a fill went on as fast as it began: what got hot on the way, or filled a cache, tells nothing of the data. Other cells are too short for that.
+/// Whether a fill went on as fast as it began: what got hot on the way, or filled a cache, tells
+/// nothing of the data. Other cells are too short for that.
 fn is_of_one_level(cell: &Cell) -> bool {
     let is_fill = ["zero-fill", "random-fill"].contains(&cell.test.as_str());
-    !is_fill || cell.series.iter().filter(|series| series.y == Axis::Bps).all(|series| levels(series).len() <= 1)
+    !is_fill
+        || cell
+            .series
+            .iter()
+            .filter(|series| series.y == SeriesAxis::Bps)
+            .all(|series| levels(series).len() <= 1)
 }
 
 /// Cells of a pair of tests, or of one test, that differ in content alone: (these, incompressible).
 fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
-    for easy in record.cells.iter().filter(|cell| gate::refusal(record, cell).is_none() && cell.params.content.is_some_and(is_easy)) {
+    for easy in record.cells.iter().filter(|cell| {
+        gate::refusal(record, cell).is_none() && cell.params.content.is_some_and(is_easy)
+    }) {
         let counterpart = if easy.test == "zero-fill" { "random-fill" } else { easy.test.as_str() };
         let same = |cell: &&Cell| {
             let (a, b) = (&easy.params, &cell.params);
@@ -89,12 +102,18 @@ fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
 }
 
 fn told(id: &str, pair: &Pair, statement: String) -> Finding {
-    let asked = format!("{}; told from {TELLING} on (docs/field/cheats.md#cheats-and-caches)", pair.ratio);
-    Draft::warning(id, statement).figures([&pair.easy, &pair.hard]).note(asked).surely(pair.ratio.above(AT_LEAST)).done()
+    let asked =
+        format!("{}; told from {TELLING} on (docs/field/cheats.md#cheats-and-caches)", pair.ratio);
+    FindingBuilder::warning(id, statement)
+        .figures([&pair.easy, &pair.hard])
+        .note(asked)
+        .surely(pair.ratio.above(AT_LEAST))
+        .done()
 }
 
 fn compression(record: &Record) -> Option<Finding> {
-    let pair = strongest(pairs(record, |content| matches!(content, Content::Zeros | Content::Byte(_))))?;
+    let pair =
+        strongest(pairs(record, |content| matches!(content, Content::Zeros | Content::Byte(_))))?;
     let statement = format!(
         "Zeros are written {} times as fast as data that does not compress ({} against {}): the controller compresses or recognises them. Figures of tools that write zeros are not true for pictures, video or archives.",
         significant(pair.ratio.value),
@@ -117,7 +136,10 @@ fn repeats(record: &Record) -> Option<Finding> {
 
 /// Data that lies there already, written again, against new data.
 fn rewrites(record: &Record) -> Option<Finding> {
-    let pair = Pair::of(figure::form(record, "content-sweep", "rewrite-equal")?, figure::form(record, "content-sweep", "rewrite-new")?)?;
+    let pair = Pair::of(
+        figure::form(record, "content-sweep", "rewrite-equal")?,
+        figure::form(record, "content-sweep", "rewrite-new")?,
+    )?;
     let statement = format!(
         "Writing again what lies there already is {} times as fast as writing something new: the controller skips equal data.",
         significant(pair.ratio.value)

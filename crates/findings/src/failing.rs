@@ -3,17 +3,20 @@
 use record::units::{Bytes, Nanos};
 use record::{Cell, Direction, Ended, Finding, Record, Stop};
 
-use crate::draft::Draft;
+use crate::finding_builder::FindingBuilder;
 use crate::{figure, gate};
 
-/// What an error of the medium itself begins with (`device::IoErrorKind`): neither a medium that is gone nor a full file system is one.
+/// What an error of the medium itself begins with (`device::IoErrorKind`): neither a medium that is
+/// gone nor a full file system is one.
 const BY_MEDIUM: [&str; 2] = ["the medium reports an error", "the medium refuses writes"];
 
 /// `io-error`: how the medium fails, or that a test ended by an error.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let draft = failure(record).or_else(|| other_error(record)).or_else(|| retries(record))?;
     let failed = record.cells.iter().filter(|cell| cell.stop == Stop::Error);
-    Some(draft.notes(failed.map(|cell| format!("{}: {}", figure::named(cell), reason(cell)))).done())
+    Some(
+        draft.notes(failed.map(|cell| format!("{}: {}", figure::named(cell), reason(cell)))).done(),
+    )
 }
 
 fn reason(cell: &Cell) -> &str {
@@ -53,14 +56,21 @@ impl<'a> Seen<'a> {
     fn of(record: &'a Record) -> Option<Seen<'a>> {
         let first = record.cells.iter().position(is_failed_by_medium)?;
         let after = &record.cells[first..];
-        // What went through in the cell of the first error did so before it; in a later one, after it.
+        // What went through in the cell of the first error did so before it; in a later one, after
+        // it.
         let good = |direction| {
             let is_written = |cell: &Cell| direction == Direction::Write && cell.written_bytes > 0;
-            let is_good = |cell: &&Cell| cell.params.direction == Some(direction) && (cell.ops > 0 || is_written(cell));
+            let is_good = |cell: &&Cell| {
+                cell.params.direction == Some(direction) && (cell.ops > 0 || is_written(cell))
+            };
             after[1..].iter().filter(is_good).count()
         };
         let failed = after.iter().filter(|cell| is_failed_by_medium(cell)).collect();
-        Some(Seen { failed, good_reads: good(Direction::Read), good_writes: good(Direction::Write) })
+        Some(Seen {
+            failed,
+            good_reads: good(Direction::Read),
+            good_writes: good(Direction::Write),
+        })
     }
 
     fn failed(&self, wanted: Direction) -> usize {
@@ -79,7 +89,7 @@ const COPY: &str = "Copy what is on it now, before anything else.";
 const AREA: f64 = 0.125;
 
 /// A medium that reports errors: read-only, all writes fail, an area that dies, or all over it.
-fn failure(record: &Record) -> Option<Draft> {
+fn failure(record: &Record) -> Option<FindingBuilder> {
     let seen = Seen::of(record)?;
     let (writes, reads) = (seen.failed(Direction::Write), seen.failed(Direction::Read));
     let first = seen.failed.first()?;
@@ -90,11 +100,17 @@ fn failure(record: &Record) -> Option<Draft> {
         () if writes > 0 && seen.good_writes == 0 && reads == 0 => {
             "All writes fail; whether it can still be read was not tested.".to_owned()
         }
-        () if seen.good_reads + seen.good_writes == 0 => "It fails whatever is asked of it.".to_owned(),
+        () if seen.good_reads + seen.good_writes == 0 => {
+            "It fails whatever is asked of it.".to_owned()
+        }
         () => area(record, &seen).unwrap_or_else(|| "It fails in many places.".to_owned()),
     };
-    let error = format!("It failed while it was measured ({}: {}).", first.test, reason(first).trim_end_matches('.'));
-    Some(Draft::failure("io-error", format!("{how} {COPY} {error}")).note(format!(
+    let error = format!(
+        "It failed while it was measured ({}: {}).",
+        first.test,
+        reason(first).trim_end_matches('.')
+    );
+    Some(FindingBuilder::failure("io-error", format!("{how} {COPY} {error}")).note(format!(
         "from the first error on: {} cells failed, {} reads and {} writes went through",
         seen.failed.len(),
         seen.good_reads,
@@ -106,7 +122,8 @@ fn failure(record: &Record) -> Option<Draft> {
 fn area(record: &Record, seen: &Seen<'_>) -> Option<String> {
     let (from, to) = seen.region()?;
     let capacity = record.medium.capacity_bytes.filter(|bytes| *bytes > 0);
-    let is_narrow = from == to || capacity.is_some_and(|bytes| (to - from) as f64 <= AREA * bytes as f64);
+    let is_narrow =
+        from == to || capacity.is_some_and(|bytes| (to - from) as f64 <= AREA * bytes as f64);
     let at = match to - from {
         0 => format!("at {}", Bytes(from)),
         // Both would be the same three digits.
@@ -117,37 +134,55 @@ fn area(record: &Record, seen: &Seen<'_>) -> Option<String> {
 }
 
 /// A test that ended by an error that is not the medium's own word.
-fn other_error(record: &Record) -> Option<Draft> {
+fn other_error(record: &Record) -> Option<FindingBuilder> {
     let first = record.cells.iter().find(|cell| cell.stop == Stop::Error)?;
     let reason = reason(first);
     Some(if record.run.ended == Ended::Error {
-        Draft::failure("io-error", format!("It failed while it was measured ({}): {reason}. Do not trust data to it.", first.test))
+        FindingBuilder::failure(
+            "io-error",
+            format!(
+                "It failed while it was measured ({}): {reason}. Do not trust data to it.",
+                first.test
+            ),
+        )
     } else {
-        Draft::warning("io-error", format!("{} ended by an error: {reason}.", first.test))
+        FindingBuilder::warning("io-error", format!("{} ended by an error: {reason}.", first.test))
     })
 }
 
-/// A read that takes this long while most take a twentieth of it was tried again and again; our choice.
+/// A read that takes this long while most take a twentieth of it was tried again and again; our
+/// choice.
 const RETRIED_NS: u64 = 500_000_000;
 const USUAL: u64 = 20;
 
 /// Reads that come only after many tries: three at least, and not of a host that stood still.
-fn retries(record: &Record) -> Option<Draft> {
-    let is_read = |cell: &&Cell| cell.params.direction == Some(Direction::Read) && gate::accusing(record, cell).is_none();
+fn retries(record: &Record) -> Option<FindingBuilder> {
+    let is_read = |cell: &&Cell| {
+        cell.params.direction == Some(Direction::Read) && gate::accusing(record, cell).is_none()
+    };
     let long = record.cells.iter().filter(is_read).filter_map(|cell| {
         let median_ns = cell.metrics.latency_ns.as_ref()?.p50?;
         let histogram = cell.histogram.as_ref()?;
         let depth = cell.params.in_flight();
         let limit_ns = RETRIED_NS.saturating_mul(depth);
         let many = histogram.count_above(limit_ns);
-        (many >= 3 && median_ns.saturating_mul(USUAL) < limit_ns).then_some((many, histogram.len(), limit_ns, cell))
+        (many >= 3 && median_ns.saturating_mul(USUAL) < limit_ns).then_some((
+            many,
+            histogram.len(),
+            limit_ns,
+            cell,
+        ))
     });
     let (many, n, limit_ns, cell) = long.max_by_key(|(many, ..)| *many)?;
     let statement = format!(
         "Reads need retries: {many} of {n} took longer than {}. Copy what is on it first; an area that is read so is near its end.",
         Nanos(limit_ns)
     );
-    Some(Draft::warning("io-error", statement).note(format!("{}: {many} of {n} reads beyond {}", figure::named(cell), Nanos(limit_ns))))
+    Some(FindingBuilder::warning("io-error", statement).note(format!(
+        "{}: {many} of {n} reads beyond {}",
+        figure::named(cell),
+        Nanos(limit_ns)
+    )))
 }
 
 #[cfg(test)]
@@ -189,22 +224,35 @@ mod tests {
     fn check(record: &Record, statement: &str) {
         let findings = crate::conclude(record);
         assert_eq!((findings[0].id.as_str(), findings[0].severity), ("verdict", Severity::Failure));
-        assert!(findings[0].statement.starts_with(&format!("Do not use it. {statement}")), "{}", findings[0].statement);
-        let recommended = |id: &str| id == "classes" || id.starts_with("advice") || id.starts_with("verdict-");
+        assert!(
+            findings[0].statement.starts_with(&format!("Do not use it. {statement}")),
+            "{}",
+            findings[0].statement
+        );
+        let recommended =
+            |id: &str| id == "classes" || id.starts_with("advice") || id.starts_with("verdict-");
         let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
         assert!(!ids.iter().any(|id| recommended(id)), "{ids:?}");
     }
 
     #[test]
     fn each_way_to_fail_is_said_and_what_to_do_first() {
-        let refused = "the medium refuses writes while writing 4 KiB at byte 0: read-only file system";
+        let refused =
+            "the medium refuses writes while writing 4 KiB at byte 0: read-only file system";
         let reads = iops("random-read", 2, 4 * KIB, 3000.0, 1);
         check(
-            &run(vec![failed("random-write", 3, refused), failed("sector-write", 1, refused), reads.clone()]),
+            &run(vec![
+                failed("random-write", 3, refused),
+                failed("sector-write", 1, refused),
+                reads.clone(),
+            ]),
             "It has gone read-only: writes fail, and reads still work. Copy what is on it now, before anything else",
         );
         check(
-            &run(vec![failed("random-write", 3, &write_error(4096)), failed("sector-write", 1, &write_error(20 * GIB))]),
+            &run(vec![
+                failed("random-write", 3, &write_error(4096)),
+                failed("sector-write", 1, &write_error(20 * GIB)),
+            ]),
             "All writes fail; whether it can still be read was not tested. Copy what is on it now",
         );
         let writes = iops("random-write", 4, 64 * KIB, 30.0, 1);
@@ -217,29 +265,44 @@ mod tests {
             ]),
             "An area of it is dying: I/Os fail between 16 GiB and 17 GiB, and work elsewhere. Copy what is on it now",
         );
-        let read_error = "the medium reports an error while reading 4 KiB at byte 0: input/output error";
+        let read_error =
+            "the medium reports an error while reading 4 KiB at byte 0: input/output error";
         check(
-            &run(vec![failed("random-write", 3, &write_error(4096)), failed("random-read", 2, read_error)]),
+            &run(vec![
+                failed("random-write", 3, &write_error(4096)),
+                failed("random-read", 2, read_error),
+            ]),
             "It fails whatever is asked of it. Copy what is on it now, before anything else. It failed while it was measured (random-write:",
         );
     }
 
     #[test]
     fn where_some_writes_of_a_failing_cell_went_through_not_all_fail() {
-        let [mut first, mut second] =
-            [failed("prime", 1, &write_error(4_421_844_992)), failed("random-write", 3, &write_error(4_422_389_760))];
+        let [mut first, mut second] = [
+            failed("prime", 1, &write_error(4_421_844_992)),
+            failed("random-write", 3, &write_error(4_422_389_760)),
+        ];
         first.ops = 100;
         check(&run(vec![first.clone(), second.clone()]), "All writes fail");
         // What settles a medium before it measures is written, too.
         second.written_bytes = 1_106_944;
-        check(&run(vec![first, second]), "An area of it is dying: I/Os fail near 4217 MiB, and work elsewhere. Copy what is on it now");
+        check(
+            &run(vec![first, second]),
+            "An area of it is dying: I/Os fail near 4217 MiB, and work elsewhere. Copy what is on it now",
+        );
     }
 
     #[test]
     fn the_errors_come_before_what_a_probe_found_of_them() {
         let mut probe = crate::testing::cell("capacity", 1, 512);
-        probe.metrics.other.insert("type".into(), record::Estimate { value: 1.0, ci95: None, n: 1 });
-        check(&run(vec![probe, failed("prime", 1, &write_error(4_421_844_992))]), "All writes fail");
+        probe
+            .metrics
+            .other
+            .insert("type".into(), record::Estimate { value: 1.0, ci95: None, n: 1 });
+        check(
+            &run(vec![probe, failed("prime", 1, &write_error(4_421_844_992))]),
+            "All writes fail",
+        );
     }
 
     #[test]

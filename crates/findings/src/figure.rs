@@ -1,16 +1,17 @@
-//! Looking figures up in a record. Only those are handed out that the gate lets through (`gate.rs`), and that are positive
-//! and finite. Everything that concludes goes through here, so a broken record leads to no finding rather than to a wrong one.
+//! Looking figures up in a record. Only those are handed out that the gate lets through
+//! (`gate.rs`), and that are positive and finite. Everything that concludes goes through here, so a
+//! broken record leads to no finding rather than to a wrong one.
 
 use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Axis, Bound, Cell, Estimate, Record};
+use record::{Bound, Cell, Estimate, Record, SeriesAxis};
 
 use crate::{gate, likelihood};
 
 /// A sound figure of a cell.
 #[derive(Clone, Debug)]
-pub(crate) struct Figure<'a> {
+pub(crate) struct SoundFigure<'a> {
     pub cell: &'a Cell,
     pub name: &'a str,
     pub value: f64,
@@ -20,19 +21,19 @@ pub(crate) struct Figure<'a> {
     pub bound: Option<Bound>,
 }
 
-impl<'a> Figure<'a> {
+impl<'a> SoundFigure<'a> {
     /// A metric of a cell by its name in the record (`iops`, `bps`, or one of `other`).
-    pub fn of(cell: &'a Cell, name: &'a str) -> Option<Figure<'a>> {
-        Figure::found(cell, name).filter(|_| gate::of_cell(cell).is_none())
+    pub fn of(cell: &'a Cell, name: &'a str) -> Option<SoundFigure<'a>> {
+        SoundFigure::found(cell, name).filter(|_| gate::of_cell(cell).is_none())
     }
 
     /// The same of a cell that caught a passing state: a bound, and no level.
-    pub fn bounding(cell: &'a Cell, name: &'a str) -> Option<Figure<'a>> {
+    pub fn bounding(cell: &'a Cell, name: &'a str) -> Option<SoundFigure<'a>> {
         let bound = gate::bound(cell)?;
-        Some(Figure { bound: Some(bound), ci95: None, ..Figure::found(cell, name)? })
+        Some(SoundFigure { bound: Some(bound), ci95: None, ..SoundFigure::found(cell, name)? })
     }
 
-    fn found(cell: &'a Cell, name: &'a str) -> Option<Figure<'a>> {
+    fn found(cell: &'a Cell, name: &'a str) -> Option<SoundFigure<'a>> {
         let metrics = &cell.metrics;
         let found: Option<&Estimate> = match name {
             "iops" => metrics.iops.as_ref(),
@@ -40,8 +41,17 @@ impl<'a> Figure<'a> {
             other => metrics.other.get(other),
         };
         let Estimate { value, ci95, n } = *found?;
-        let ci95 = ci95.filter(|[low, high]| low.is_finite() && high.is_finite() && *low <= *high && *high > 0.0);
-        (value.is_finite() && value > 0.0).then_some(Figure { cell, name, value, ci95, n, bound: None })
+        let ci95 = ci95.filter(|[low, high]| {
+            low.is_finite() && high.is_finite() && *low <= *high && *high > 0.0
+        });
+        (value.is_finite() && value > 0.0).then_some(SoundFigure {
+            cell,
+            name,
+            value,
+            ci95,
+            n,
+            bound: None,
+        })
     }
 
     /// The probability that it is above a threshold; `None` without an interval.
@@ -69,7 +79,7 @@ impl<'a> Figure<'a> {
     }
 }
 
-impl fmt::Display for Figure<'_> {
+impl fmt::Display for SoundFigure<'_> {
     /// "random-write/2: 2.31 IOPS (2.2 to 2.4, n 110)".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", named(self.cell), self.text())?;
@@ -90,9 +100,11 @@ pub(crate) struct Ratio {
 
 impl Ratio {
     /// `over / under`.
-    pub fn of(over: &Figure, under: &Figure) -> Ratio {
+    pub fn of(over: &SoundFigure, under: &SoundFigure) -> Ratio {
         let value = over.value / under.value;
-        let half = |figure: &Figure| figure.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0);
+        let half = |figure: &SoundFigure| {
+            figure.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0)
+        };
         let ci95 = half(over).zip(half(under)).map(|(a, b)| {
             let factor = a.hypot(b).exp();
             [value / factor, value * factor]
@@ -114,7 +126,9 @@ impl Ratio {
 impl Ratio {
     /// "3.03 (2.9 to 3.2)": with its interval.
     pub fn text(&self) -> String {
-        let ends = self.ci95.map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)));
+        let ends = self
+            .ci95
+            .map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)));
         format!("{}{}", significant(self.value), ends.unwrap_or_default())
     }
 }
@@ -141,7 +155,9 @@ pub(crate) fn between(name: &str, low: f64, high: f64) -> String {
     let (low, high) = (quantity(name, low), quantity(name, high));
     let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
     match low.split_once(' ') {
-        Some((number, of_low)) if unit(&high).as_deref() == Some(of_low) => format!("{number} to {high}"),
+        Some((number, of_low)) if unit(&high).as_deref() == Some(of_low) => {
+            format!("{number} to {high}")
+        }
         _ => format!("{low} to {high}"),
     }
 }
@@ -149,7 +165,8 @@ pub(crate) fn between(name: &str, low: f64, high: f64) -> String {
 /// A cell by its id, its form and its size: "random-write/2, 4 KiB".
 pub(crate) fn named(cell: &Cell) -> String {
     let form = cell.params.form.as_ref().map(|form| format!(", {form}")).unwrap_or_default();
-    let block = cell.params.block_bytes.map(|bytes| format!(", {}", Bytes(bytes))).unwrap_or_default();
+    let block =
+        cell.params.block_bytes.map(|bytes| format!(", {}", Bytes(bytes))).unwrap_or_default();
     format!("{}{form}{block}", cell.id)
 }
 
@@ -164,92 +181,160 @@ pub(crate) fn form<'a>(record: &'a Record, test: &'a str, form: &str) -> Option<
     cells(record, test).find(|cell| cell.params.form.as_deref() == Some(form))
 }
 
-/// Which of several cells stands for a test; of equals the one with the largest span, since small ones are there to show a cache.
+/// Which of several cells stands for a test; of equals the one with the largest span, since small
+/// ones are there to show a cache.
 fn standing(cell: &Cell) -> impl Ord + use<> {
     (cell.params.standing(), std::cmp::Reverse(cell.params.span_bytes.unwrap_or(0)))
 }
 
 /// The cell that stands for a test at a block size.
-pub(crate) fn standard<'a>(record: &'a Record, test: &'a str, block_bytes: u64) -> Option<&'a Cell> {
-    cells(record, test).filter(|cell| cell.params.block_bytes == Some(block_bytes)).min_by_key(|cell| standing(cell))
+pub(crate) fn standard<'a>(
+    record: &'a Record,
+    test: &'a str,
+    block_bytes: u64,
+) -> Option<&'a Cell> {
+    cells(record, test)
+        .filter(|cell| cell.params.block_bytes == Some(block_bytes))
+        .min_by_key(|cell| standing(cell))
 }
 
 /// Random writes a second at a block size, sustained.
-pub(crate) fn random_write(record: &Record, block_bytes: u64) -> Option<Figure<'_>> {
+pub(crate) fn random_write(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
     one_at_a_time(record, "random-write", block_bytes)
 }
 
 /// Random reads a second at a block size.
-pub(crate) fn random_read(record: &Record, block_bytes: u64) -> Option<Figure<'_>> {
+pub(crate) fn random_read(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
     one_at_a_time(record, "random-read", block_bytes)
 }
 
 /// What a test does with one I/O in flight, known with its interval.
-fn one_at_a_time<'a>(record: &'a Record, test: &'a str, block_bytes: u64) -> Option<Figure<'a>> {
-    let same = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && cell.params.in_flight() == 1;
-    let widest_bytes = record.cells_of(test).filter(same).filter_map(|cell| cell.params.span_bytes).max().unwrap_or(0);
-    // Where the wide span caught a passing state, a small one does not stand in for it: it is there to show a cache.
-    let is_wide = |cell: &&Cell| cell.params.span_bytes.is_none_or(|bytes| bytes >= LARGE_SPAN.min(widest_bytes / NARROW));
-    let cell = standard(record, test, block_bytes).filter(|cell| cell.params.in_flight() == 1).filter(is_wide)?;
-    Figure::of(cell, "iops").filter(|figure| figure.ci95.is_some())
+fn one_at_a_time<'a>(
+    record: &'a Record,
+    test: &'a str,
+    block_bytes: u64,
+) -> Option<SoundFigure<'a>> {
+    let same =
+        |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && cell.params.in_flight() == 1;
+    let widest_bytes = record
+        .cells_of(test)
+        .filter(same)
+        .filter_map(|cell| cell.params.span_bytes)
+        .max()
+        .unwrap_or(0);
+    // Where the wide span caught a passing state, a small one does not stand in for it: it is there
+    // to show a cache.
+    let is_wide = |cell: &&Cell| {
+        cell.params.span_bytes.is_none_or(|bytes| bytes >= LARGE_SPAN.min(widest_bytes / NARROW))
+    };
+    let cell = standard(record, test, block_bytes)
+        .filter(|cell| cell.params.in_flight() == 1)
+        .filter(is_wide)?;
+    SoundFigure::of(cell, "iops").filter(|figure| figure.ci95.is_some())
 }
 
-/// Spans from here on stand for the medium as a system uses it (docs/field/cheats.md#cheats-and-caches: at least 512 MiB; `quick` has 256).
+/// Spans from here on stand for the medium as a system uses it
+/// (docs/field/cheats.md#cheats-and-caches: at least 512 MiB; `quick` has 256).
 pub(crate) const LARGE_SPAN: u64 = 256 << 20;
 /// A smaller one does where none is so many times as large.
 const NARROW: u64 = 4;
 
-/// What a test does at a block size with this many I/Os in flight or more, the best of it: which depth a medium likes is its own affair.
-pub(crate) fn deep<'a>(record: &'a Record, test: &'a str, block_bytes: u64, at_least: u64) -> Option<Figure<'a>> {
-    let fits = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && cell.params.in_flight() >= at_least;
-    let figures = cells(record, test).filter(fits).filter_map(|cell| Figure::of(cell, "iops")).filter(|figure| figure.ci95.is_some());
+/// What a test does at a block size with this many I/Os in flight or more, the best of it: which
+/// depth a medium likes is its own affair.
+pub(crate) fn deep<'a>(
+    record: &'a Record,
+    test: &'a str,
+    block_bytes: u64,
+    at_least: u64,
+) -> Option<SoundFigure<'a>> {
+    let fits = |cell: &&Cell| {
+        cell.params.block_bytes == Some(block_bytes) && cell.params.in_flight() >= at_least
+    };
+    let figures = cells(record, test)
+        .filter(fits)
+        .filter_map(|cell| SoundFigure::of(cell, "iops"))
+        .filter(|figure| figure.ci95.is_some());
     figures.max_by(|a, b| a.value.total_cmp(&b.value))
 }
 
 /// What random writes are bounded by where no level of them is known.
-pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<Figure<'_>> {
+pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
     if gate::of_run(record).is_some() {
         return None;
     }
-    let fits = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && cell.params.in_flight() == 1 && gate::bound(cell).is_some();
-    Figure::bounding(record.cells_of("random-write").filter(fits).min_by_key(|cell| standing(cell))?, "iops")
+    let fits = |cell: &&Cell| {
+        cell.params.block_bytes == Some(block_bytes)
+            && cell.params.in_flight() == 1
+            && gate::bound(cell).is_some()
+    };
+    SoundFigure::bounding(
+        record.cells_of("random-write").filter(fits).min_by_key(|cell| standing(cell))?,
+        "iops",
+    )
 }
 
-/// Blocks from here on tell what a medium does in sequence; what smaller ones do is the way of the command.
+/// Blocks from here on tell what a medium does in sequence; what smaller ones do is the way of the
+/// command.
 const IN_SEQUENCE: u64 = 64 << 10;
 
-/// The rate of a sequential test at the largest block up to 1 MiB, after every cache where that was measured.
-pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<Figure<'a>> {
+/// The rate of a sequential test at the largest block up to 1 MiB, after every cache where that was
+/// measured.
+pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<SoundFigure<'a>> {
     let sizes = cells(record, test).filter_map(|cell| cell.params.block_bytes);
     let largest = sizes.filter(|bytes| (IN_SEQUENCE..=1 << 20).contains(bytes)).max()?;
     let cell = standard(record, test, largest)?;
-    Figure::of(cell, "sustained_bps").or_else(|| Figure::of(cell, "bps")).map(known_along).filter(|figure| figure.ci95.is_some())
+    SoundFigure::of(cell, "sustained_bps")
+        .or_else(|| SoundFigure::of(cell, "bps"))
+        .map(known_along)
+        .filter(|figure| figure.ci95.is_some())
 }
 
-/// The best honest word on sustained writing: the end of the `sustained` test, else sequential writes, else a fill with incompressible
-/// data, else `prime`. Of large blocks, and with its interval.
-pub(crate) fn sustained_write(record: &Record) -> Option<Figure<'_>> {
+/// The best honest word on sustained writing: the end of the `sustained` test, else sequential
+/// writes, else a fill with incompressible data, else `prime`. Of large blocks, and with its
+/// interval.
+pub(crate) fn sustained_write(record: &Record) -> Option<SoundFigure<'_>> {
     let is_large = |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= IN_SEQUENCE);
-    let known = |figure: &Figure| figure.ci95.is_some();
-    let sustained = || form(record, "sustained", "first").and_then(|cell| Figure::of(cell, "sustained_bps")).map(known_along).filter(known);
-    let fill = |test| cells(record, test).filter(is_large).find_map(|cell| Figure::of(cell, "bps")).filter(known);
-    sustained().or_else(|| sequential(record, "sequential-write")).or_else(|| fill("random-fill")).or_else(|| fill("prime"))
+    let known = |figure: &SoundFigure| figure.ci95.is_some();
+    let sustained = || {
+        form(record, "sustained", "first")
+            .and_then(|cell| SoundFigure::of(cell, "sustained_bps"))
+            .map(known_along)
+            .filter(known)
+    };
+    let fill = |test| {
+        cells(record, test)
+            .filter(is_large)
+            .find_map(|cell| SoundFigure::of(cell, "bps"))
+            .filter(known)
+    };
+    sustained()
+        .or_else(|| sequential(record, "sequential-write"))
+        .or_else(|| fill("random-fill"))
+        .or_else(|| fill("prime"))
 }
 
-/// The end of a fill has no interval of its own: its windows have one, of their median, and the figure lies within it or widens it.
-fn known_along(figure: Figure<'_>) -> Figure<'_> {
+/// The end of a fill has no interval of its own: its windows have one, of their median, and the
+/// figure lies within it or widens it.
+fn known_along(figure: SoundFigure<'_>) -> SoundFigure<'_> {
     if figure.ci95.is_some() || figure.name != "sustained_bps" {
         return figure;
     }
-    let along = figure.cell.series.iter().find(|series| series.y == Axis::Bps && matches!(series.x, Axis::Bytes | Axis::OffsetBytes));
-    let rates = along.map(|series| series.points.iter().map(|[_, bps]| *bps).filter(|bps| bps.is_finite() && *bps > 0.0));
+    let along = figure.cell.series.iter().find(|series| {
+        series.y == SeriesAxis::Bps
+            && matches!(series.x, SeriesAxis::Bytes | SeriesAxis::OffsetBytes)
+    });
+    let rates = along.map(|series| {
+        series.points.iter().map(|[_, bps]| *bps).filter(|bps| bps.is_finite() && *bps > 0.0)
+    });
     let rates: Vec<f64> = rates.into_iter().flatten().collect();
     let mut last: Vec<f64> = rates[rates.len() - rates.len() / 4..].to_vec();
     last.sort_by(f64::total_cmp);
     let ranks = stats::quantile_ranks(last.len() as u64, 0.5, 0.95);
-    let ends = ranks.and_then(|(low, high)| Some([*last.get(low.checked_sub(1)? as usize)?, *last.get(high.checked_sub(1)? as usize)?]));
+    let ends = ranks.and_then(|(low, high)| {
+        Some([*last.get(low.checked_sub(1)? as usize)?, *last.get(high.checked_sub(1)? as usize)?])
+    });
     let ci95 = ends.map(|[low, high]| [low.min(figure.value), high.max(figure.value)]);
-    Figure { ci95, ..figure }
+    SoundFigure { ci95, ..figure }
 }
 
 /// "4 KiB".

@@ -13,8 +13,14 @@ const FLATTERING: [(&str, &str); 3] = [
 
 /// Puts what flatters it in front of the verdict.
 pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
-    let is_certain = |id: &str| findings.iter().any(|finding| finding.id == id && finding.severity >= Severity::Warning);
-    let Some(ways) = listed(FLATTERING.into_iter().filter(|(id, _)| is_certain(id)).map(|(_, words)| words)) else { return };
+    let is_certain = |id: &str| {
+        findings.iter().any(|finding| finding.id == id && finding.severity >= Severity::Warning)
+    };
+    let Some(ways) =
+        listed(FLATTERING.into_iter().filter(|(id, _)| is_certain(id)).map(|(_, words)| words))
+    else {
+        return;
+    };
     for verdict in verdicts.iter_mut().filter(|finding| finding.id == "verdict") {
         verdict.statement = format!("Benchmarks flatter it: {ways}. {}", verdict.statement);
     }
@@ -23,20 +29,26 @@ pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draft::Draft;
+    use crate::finding_builder::FindingBuilder;
 
     #[test]
     fn what_is_certain_is_named_first_and_nothing_else() {
         let told = |findings: &[Finding]| {
-            let mut verdicts = vec![Draft::info("verdict", "Poor as a root disk.").done(), Draft::info("verdict-camera", "Good.").done()];
+            let mut verdicts = vec![
+                FindingBuilder::info("verdict", "Poor as a root disk.").done(),
+                FindingBuilder::info("verdict-camera", "Good.").done(),
+            ];
             name(&mut verdicts, findings);
             assert_eq!(verdicts[1].statement, "Good.");
             verdicts.remove(0).statement
         };
-        let zeros = Draft::warning("compression", "").done();
-        let span = Draft::warning("span-cache", "").done();
+        let zeros = FindingBuilder::warning("compression", "").done();
+        let span = FindingBuilder::warning("span-cache", "").done();
         assert_eq!(told(&[]), "Poor as a root disk.");
-        assert_eq!(told(&[Draft::info("pattern-cheat", "").done()]), "Poor as a root disk.");
+        assert_eq!(
+            told(&[FindingBuilder::info("pattern-cheat", "").done()]),
+            "Poor as a root disk."
+        );
         assert_eq!(
             told(&[zeros, span]),
             "Benchmarks flatter it: it is fast only within small spans and zeros are written faster than data. Poor as a root disk."

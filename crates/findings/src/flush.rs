@@ -1,25 +1,30 @@
-//! What a flush says of itself: whether it can be true that data is safe (docs/field/cheats.md#cheats-and-caches, docs/field/ftl.md#nand).
+//! What a flush says of itself: whether it can be true that data is safe
+//! (docs/field/cheats.md#cheats-and-caches, docs/field/ftl.md#nand).
 
 use record::units::{MIB, Nanos};
 use record::{Cell, Finding, Record};
 
-use crate::draft::Draft;
-use crate::figure::{self, Figure, between};
+use crate::figure::{self, SoundFigure, between};
+use crate::finding_builder::FindingBuilder;
 use crate::{gate, throttling};
 
-/// Data that is durable at so many times the rate the medium can write at all is not on flash: the grain of both figures is a fifth.
+/// Data that is durable at so many times the rate the medium can write at all is not on flash: the
+/// grain of both figures is a fifth.
 const IMPLAUSIBLE: f64 = 1.5;
-/// No flash programs a page in less, of whatever kind (docs/field/ftl.md#nand: SLC 200 us); half of it for parts that are faster. A flush that has anything to
-/// write takes as much longer than one that has nothing.
+/// No flash programs a page in less, of whatever kind (docs/field/ftl.md#nand: SLC 200 us); half of
+/// it for parts that are faster. A flush that has anything to write takes as much longer than one
+/// that has nothing.
 const FASTEST_PROGRAM_NS: f64 = 100_000.0;
 
 /// What is known of the flush.
 pub(crate) enum Flush<'a> {
     /// No cell tells.
     Untested,
-    /// Data is said to be safe faster than the medium can write it: that rate, and the fastest it writes in bytes a second.
-    Lies(Figure<'a>, f64),
-    /// A flush after a write takes longer than one with nothing to do, for certain: it empties something.
+    /// Data is said to be safe faster than the medium can write it: that rate, and the fastest it
+    /// writes in bytes a second.
+    Lies(SoundFigure<'a>, f64),
+    /// A flush after a write takes longer than one with nothing to do, for certain: it empties
+    /// something.
     Empties(Times<'a>),
     /// A write with its flush is faster than any flash, for certain.
     TooFast(Times<'a>),
@@ -29,8 +34,8 @@ pub(crate) enum Flush<'a> {
 
 /// The three times of a cell of `flush-cost`, as medians with their intervals.
 pub(crate) struct Times<'a> {
-    write: Figure<'a>,
-    flush: Figure<'a>,
+    write: SoundFigure<'a>,
+    flush: SoundFigure<'a>,
     /// Of a flush with nothing to do, which may take no time at all: value, interval.
     idle: (f64, [f64; 2]),
     idle_line: String,
@@ -39,9 +44,11 @@ pub(crate) struct Times<'a> {
 impl<'a> Times<'a> {
     /// `None` where one of them has no interval: then no two of them can be told apart.
     fn of(cell: &'a Cell) -> Option<Times<'a>> {
-        let known = |name| Figure::of(cell, name).filter(|figure| figure.ci95.is_some());
+        let known = |name| SoundFigure::of(cell, name).filter(|figure| figure.ci95.is_some());
         let idle = cell.metrics.other.get("idle_flush_ns")?;
-        let idle_ends = idle.ci95.filter(|[low, high]| *low >= 0.0 && low <= high && high.is_finite() && idle.value >= 0.0)?;
+        let idle_ends = idle.ci95.filter(|[low, high]| {
+            *low >= 0.0 && low <= high && high.is_finite() && idle.value >= 0.0
+        })?;
         let idle_line = format!(
             "{}: idle flush {} ({}, n {})",
             figure::named(cell),
@@ -49,7 +56,12 @@ impl<'a> Times<'a> {
             between("_ns", idle_ends[0], idle_ends[1]),
             idle.n
         );
-        Some(Times { write: known("write_ns")?, flush: known("flush_ns")?, idle: (idle.value, idle_ends), idle_line })
+        Some(Times {
+            write: known("write_ns")?,
+            flush: known("flush_ns")?,
+            idle: (idle.value, idle_ends),
+            idle_line,
+        })
     }
 
     /// What a flush with something to do takes longer, at the least.
@@ -59,19 +71,22 @@ impl<'a> Times<'a> {
 
     /// What a write and its flush take, at the least and at the most.
     fn both_ns(&self) -> [f64; 2] {
-        let ([write_low, write_high], [flush_low, flush_high]) = (ends(&self.write), ends(&self.flush));
+        let ([write_low, write_high], [flush_low, flush_high]) =
+            (ends(&self.write), ends(&self.flush));
         [write_low + flush_low, write_high + flush_high]
     }
 }
 
-fn ends(figure: &Figure) -> [f64; 2] {
+fn ends(figure: &SoundFigure) -> [f64; 2] {
     figure.ci95.unwrap_or([figure.value; 2])
 }
 
 impl Flush<'_> {
     /// What the record tells of the flush.
     pub fn of(record: &Record) -> Flush<'_> {
-        let Some(small) = flushed(record).min_by_key(|cell| cell.params.block_bytes) else { return Flush::Untested };
+        let Some(small) = flushed(record).min_by_key(|cell| cell.params.block_bytes) else {
+            return Flush::Untested;
+        };
         if let Some((durable, fastest)) = lies(record) {
             return Flush::Lies(durable, fastest);
         }
@@ -83,44 +98,62 @@ impl Flush<'_> {
     }
 }
 
-/// What the medium says is safe faster than it can write it, for certain, and the fastest it writes for long enough to be flash, in bytes a
-/// second. Such a flush does not wait for flash.
-fn lies(record: &Record) -> Option<(Figure<'_>, f64)> {
-    let beginning = figure::form(record, "sustained", "first")
-        .and_then(|cell| Some(throttling::mean_until(throttling::along(cell)?, 256.0 * MIB as f64)?.1));
+/// What the medium says is safe faster than it can write it, for certain, and the fastest it writes
+/// for long enough to be flash, in bytes a second. Such a flush does not wait for flash.
+fn lies(record: &Record) -> Option<(SoundFigure<'_>, f64)> {
+    let beginning = figure::form(record, "sustained", "first").and_then(|cell| {
+        Some(throttling::mean_until(throttling::along(cell)?, 256.0 * MIB as f64)?.1)
+    });
     // A fast part of the flash is flash too.
-    let long = ["sequential-write", "sustained", "prime", "random-fill"].into_iter().flat_map(|test| figure::cells(record, test));
-    let long = long.filter(|cell| cell.bytes >= 16 * MIB).filter_map(|cell| Some(Figure::of(cell, "bps")?.value));
+    let long = ["sequential-write", "sustained", "prime", "random-fill"]
+        .into_iter()
+        .flat_map(|test| figure::cells(record, test));
+    let long = long
+        .filter(|cell| cell.bytes >= 16 * MIB)
+        .filter_map(|cell| Some(SoundFigure::of(cell, "bps")?.value));
     let fastest = long.chain(beginning).reduce(f64::max)?;
     let durable = durable(flushed(record).max_by_key(|cell| cell.params.block_bytes)?)?;
     (ends(&durable)[0] > IMPLAUSIBLE * fastest).then_some((durable, fastest))
 }
 
-/// The rate at which data is said to be safe, with its interval: its own, or that of the times it is made of.
-fn durable(cell: &Cell) -> Option<Figure<'_>> {
-    let durable = Figure::of(cell, "durable_bps")?;
+/// The rate at which data is said to be safe, with its interval: its own, or that of the times it
+/// is made of.
+fn durable(cell: &Cell) -> Option<SoundFigure<'_>> {
+    let durable = SoundFigure::of(cell, "durable_bps")?;
     if durable.ci95.is_some() {
         return Some(durable);
     }
     let [fast_ns, slow_ns] = Times::of(cell)?.both_ns();
     let rate = |ns: f64| cell.params.block_bytes.map(|bytes| bytes as f64 * 1e9 / ns);
     let (low, high) = rate(slow_ns).zip(rate(fast_ns))?;
-    Some(Figure { ci95: Some([low.min(durable.value), high.max(durable.value)]), ..durable })
+    Some(SoundFigure { ci95: Some([low.min(durable.value), high.max(durable.value)]), ..durable })
 }
 
-/// Small writes a second that were durable before the next began; `None` where their times have no interval.
-pub(crate) fn durable_writes(record: &Record) -> Option<Figure<'_>> {
-    let small = record.cells_of("flush-cost").filter(|cell| cell.params.form.as_deref() == Some("flushed"));
-    let small = small.filter(|cell| gate::refusal(record, cell).is_none()).min_by_key(|cell| cell.params.block_bytes)?;
+/// Small writes a second that were durable before the next began; `None` where their times have no
+/// interval.
+pub(crate) fn durable_writes(record: &Record) -> Option<SoundFigure<'_>> {
+    let small =
+        record.cells_of("flush-cost").filter(|cell| cell.params.form.as_deref() == Some("flushed"));
+    let small = small
+        .filter(|cell| gate::refusal(record, cell).is_none())
+        .min_by_key(|cell| cell.params.block_bytes)?;
     let [fast_ns, slow_ns] = Times::of(small)?.both_ns();
-    let ns = Figure::of(small, "write_ns")?.value + Figure::of(small, "flush_ns")?.value;
-    Some(Figure { name: "iops", value: 1e9 / ns, ci95: Some([1e9 / slow_ns, 1e9 / fast_ns]), ..Figure::of(small, "write_ns")? })
+    let ns = SoundFigure::of(small, "write_ns")?.value + SoundFigure::of(small, "flush_ns")?.value;
+    Some(SoundFigure {
+        name: "iops",
+        value: 1e9 / ns,
+        ci95: Some([1e9 / slow_ns, 1e9 / fast_ns]),
+        ..SoundFigure::of(small, "write_ns")?
+    })
 }
 
 /// Writes with a flush after each. A disk's flush is no business of flash.
 fn flushed(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_flash = record.medium.rotational != Some(true);
-    let is_flushed = |cell: &&Cell| cell.params.form.as_deref() == Some("flushed") && cell.metrics.other.contains_key("flush_ns");
+    let is_flushed = |cell: &&Cell| {
+        cell.params.form.as_deref() == Some("flushed")
+            && cell.metrics.other.contains_key("flush_ns")
+    };
     figure::cells(record, "flush-cost").filter(move |cell| is_flash && is_flushed(cell))
 }
 
@@ -129,7 +162,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let ns = |value: f64| Nanos(value.max(0.0) as u64);
     let draft = match Flush::of(record) {
         Flush::Untested => return None,
-        Flush::Lies(durable, fastest) => Draft::warning(
+        Flush::Lies(durable, fastest) => FindingBuilder::warning(
             "flush",
             format!(
                 "It says that data is safe at {}, but writes {} at most: its flush does not wait for flash. What it says is safe may be lost when the power goes.",
@@ -141,8 +174,9 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         .note(format!("the fastest it writes 16 MiB and more: {}", figure::quantity("bps", fastest))),
         Flush::TooFast(times) => {
             let [low, high] = times.both_ns();
-            // It accuses nobody: a cache that outlives a power cut is honest, and the kernel may have sent no flush at all.
-            Draft::info(
+            // It accuses nobody: a cache that outlives a power cut is honest, and the kernel may
+            // have sent no flush at all.
+            FindingBuilder::info(
                 "flush",
                 format!(
                     "A write and its flush together take {}: no flash programs a page that fast. Either its cache survives a power cut or its flush does not wait; only cutting the power can tell.",
@@ -152,7 +186,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             .figures([&times.write, &times.flush])
             .note(format!("both together: {}", between("_ns", low, high)))
         }
-        Flush::Empties(times) => Draft::info(
+        Flush::Empties(times) => FindingBuilder::info(
             "flush",
             format!(
                 "A flush after a small write takes {}, one with nothing to do {}: it has a cache that a flush empties, as it should.",
@@ -170,7 +204,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
                 "Whether its flush is honest cannot be told here: {}only cutting its power can tell.",
                 cost.unwrap_or_else(|| "what a flush costs is not known well enough; ".to_owned())
             );
-            times.iter().fold(Draft::info("flush", statement), |draft, times| {
+            times.iter().fold(FindingBuilder::info("flush", statement), |draft, times| {
                 draft.figures([&times.write, &times.flush]).note(times.idle_line.clone())
             })
         }
@@ -186,15 +220,23 @@ mod tests {
     use super::*;
     use crate::testing::{cell, empty, iops};
 
-    /// A medium whose small write, flush and idle flush take so many microseconds, each with its interval.
+    /// A medium whose small write, flush and idle flush take so many microseconds, each with its
+    /// interval.
     fn flushing(times_us: [(f64, [f64; 2]); 3]) -> Record {
         let mut flushed = cell("flush-cost", 1, 4 * KIB);
         flushed.params.form = Some("flushed".into());
-        for (name, (value, ends)) in ["write_ns", "flush_ns", "idle_flush_ns"].into_iter().zip(times_us) {
-            let estimate = Estimate { value: value * 1e3, ci95: Some(ends.map(|us| us * 1e3)), n: 24 };
+        for (name, (value, ends)) in
+            ["write_ns", "flush_ns", "idle_flush_ns"].into_iter().zip(times_us)
+        {
+            let estimate =
+                Estimate { value: value * 1e3, ci95: Some(ends.map(|us| us * 1e3)), n: 24 };
             flushed.metrics.other.insert(name.into(), estimate);
         }
-        let cells = vec![iops("random-write", 1, 4 * KIB, 653.0, 1), iops("random-write", 2, 16 * KIB, 556.0, 1), flushed];
+        let cells = vec![
+            iops("random-write", 1, 4 * KIB, 653.0, 1),
+            iops("random-write", 2, 16 * KIB, 556.0, 1),
+            flushed,
+        ];
         let mut record = Record { cells, ..empty() };
         record.target.kind = TargetKind::Block;
         record
@@ -208,7 +250,8 @@ mod tests {
     #[test]
     fn a_flush_that_may_lie_is_praised_for_nothing_flatly() {
         // What `standard` measured of sim:flush-liar; its flush has no cost.
-        let liar = flushing([(151.2, [150.0, 152.0]), (250.0, [249.0, 251.0]), (250.0, [249.0, 251.0])]);
+        let liar =
+            flushing([(151.2, [150.0, 152.0]), (250.0, [249.0, 251.0]), (250.0, [249.0, 251.0])]);
         insta::assert_snapshot!(told(&liar, "flush").1, @"Whether its flush is honest cannot be told here: a flush after a small write takes 250 us, one with nothing to do 250 us; only cutting its power can tell.");
         insta::assert_snapshot!(told(&liar, "verdict-database").1, @"Good as a database's disk if its flush is honest, which only cutting the power can tell: about 163 commits a second, at 653 of its own writes a second and four for each.");
         insta::assert_snapshot!(told(&liar, "verdict").1, @"Good as a root disk, if it is genuine: not tested; as a database's disk only if its flush is honest, which only cutting the power can tell. 653 random writes of 4 KiB a second, a laptop disk does 90.");
@@ -225,17 +268,30 @@ mod tests {
         // Three media whose flush costs nothing; what the host added differs from run to run.
         for flush_us in [340.0, 250.0, 290.0, 410.0] {
             let spread = [flush_us - 60.0, flush_us + 120.0];
-            let record = flushing([(300.0, [280.0, 330.0]), (flush_us, spread), (250.0, [240.0, 320.0])]);
+            let record =
+                flushing([(300.0, [280.0, 330.0]), (flush_us, spread), (250.0, [240.0, 320.0])]);
             assert!(told(&record, "flush").1.contains("cannot be told here"), "{flush_us}");
         }
-        let honest = flushing([(300.0, [280.0, 330.0]), (2300.0, [2100.0, 2500.0]), (250.0, [240.0, 320.0])]);
+        let honest = flushing([
+            (300.0, [280.0, 330.0]),
+            (2300.0, [2100.0, 2500.0]),
+            (250.0, [240.0, 320.0]),
+        ]);
         insta::assert_snapshot!(told(&honest, "flush").1, @"A flush after a small write takes 2.30 ms, one with nothing to do 250 us: it has a cache that a flush empties, as it should.");
-        assert!(!told(&honest, "verdict").1.contains("cutting the power"), "{}", told(&honest, "verdict").1);
+        assert!(
+            !told(&honest, "verdict").1.contains("cutting the power"),
+            "{}",
+            told(&honest, "verdict").1
+        );
     }
 
     #[test]
     fn what_is_safe_faster_than_it_can_be_written_is_a_lie() {
-        let mut record = flushing([(2000.0, [1900.0, 2100.0]), (300.0, [290.0, 310.0]), (250.0, [249.0, 251.0])]);
+        let mut record = flushing([
+            (2000.0, [1900.0, 2100.0]),
+            (300.0, [290.0, 310.0]),
+            (250.0, [249.0, 251.0]),
+        ]);
         let mut writing = iops("sequential-write", 1, MIB, 40.0, 1);
         writing.bytes = 400 * MIB;
         record.cells.push(writing);

@@ -1,5 +1,6 @@
-//! Which cells may be used for words: for a verdict, a rank, a class, an advice, and for what accuses a medium. One place decides it, and
-//! everything that concludes, ranks, shows or publishes a figure asks here.
+//! Which cells may be used for words: for a verdict, a rank, a class, an advice, and for what
+//! accuses a medium. One place decides it, and everything that concludes, ranks, shows or publishes
+//! a figure asks here.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -34,8 +35,12 @@ impl fmt::Display for Refusal {
             Refusal::Impossible => "its numbers are not those of a medium",
             Refusal::NoMedium => "nothing of it reached a medium",
             Refusal::Fake => "the medium is a fake",
-            Refusal::Transient(Bound::AtLeast) => "the medium had not come to rest: its level is at least that",
-            Refusal::Transient(Bound::AtMost) => "the medium had not come to rest: its level is at most that",
+            Refusal::Transient(Bound::AtLeast) => {
+                "the medium had not come to rest: its level is at least that"
+            }
+            Refusal::Transient(Bound::AtMost) => {
+                "the medium had not come to rest: its level is at most that"
+            }
             Refusal::HostCached => "the host's page cache lay in between",
             Refusal::HostStoodStill => "the host stood still meanwhile",
         })
@@ -73,26 +78,32 @@ pub(crate) fn is_impossible(cell: &Cell) -> bool {
     cell.flags.iter().any(Flag::is_impossible)
 }
 
-/// The side on which the figures of a cell of a passing state bound what lasts, where nothing else is wrong with it.
+/// The side on which the figures of a cell of a passing state bound what lasts, where nothing else
+/// is wrong with it.
 pub(crate) fn bound(cell: &Cell) -> Option<Bound> {
     cell.transient().filter(|_| of_any(cell).is_none())
 }
 
 /// Why nothing may be said against the medium from this cell: more is asked of what accuses.
 pub fn accusing(record: &Record, cell: &Cell) -> Option<Refusal> {
-    refusal(record, cell).or_else(|| disturbed(cell)).or_else(|| is_host_cached(record).then_some(Refusal::HostCached))
+    refusal(record, cell)
+        .or_else(|| disturbed(cell))
+        .or_else(|| is_host_cached(record).then_some(Refusal::HostCached))
 }
 
-/// The subject of `sustained` is a course over minutes, which cannot be measured a second time: a standstill is a dip in it and moves no level. Such dips
-/// may take this share of it.
+/// The subject of `sustained` is a course over minutes, which cannot be measured a second time: a
+/// standstill is a dip in it and moves no level. Such dips may take this share of it.
 const DISTURBED_COURSE: f64 = 0.3;
-/// Writes out of order within a unit are asked how many of them waited for a merge: those that met a standstill are not among them.
+/// Writes out of order within a unit are asked how many of them waited for a merge: those that met
+/// a standstill are not among them.
 const DISTURBED_COUNT: f64 = 0.3;
-/// Loads of `pattern` are told apart from twice the rate on: a standstill of this share makes 1.4 of it.
+/// Loads of `pattern` are told apart from twice the rate on: a standstill of this share makes 1.4
+/// of it.
 const DISTURBED_CONTRAST: f64 = 0.3;
 /// Spans are told apart from three times the rate on.
 const DISTURBED_SPAN: f64 = 0.15;
-/// Units of `front-area` are compared by the medians of their writes, which the few that met a standstill do not move.
+/// Units of `front-area` are compared by the medians of their writes, which the few that met a
+/// standstill do not move.
 const DISTURBED_MEDIAN: f64 = 0.5;
 
 /// Whether the host stood still for too much of a cell.
@@ -110,10 +121,12 @@ pub(crate) fn disturbed(cell: &Cell) -> Option<Refusal> {
 
 /// Whether the device lay in the host's page cache.
 pub(crate) fn is_host_cached(record: &Record) -> bool {
-    record.flags.contains(&Flag::HostCached) || record.cells.iter().any(|cell| cell.flags.contains(&Flag::HostCached))
+    record.flags.contains(&Flag::HostCached)
+        || record.cells.iter().any(|cell| cell.flags.contains(&Flag::HostCached))
 }
 
-/// The record without the cells in which the host stood still: what is said against a medium is concluded from this.
+/// The record without the cells in which the host stood still: what is said against a medium is
+/// concluded from this.
 pub(crate) fn undisturbed(record: &Record) -> Cow<'_, Record> {
     if !record.cells.iter().any(|cell| disturbed(cell).is_some()) {
         return Cow::Borrowed(record);
@@ -150,17 +163,34 @@ mod tests {
         let cases = [
             (with(&|cell| cell.stop = Stop::Error), Refusal::CutShort),
             (with(&|cell| cell.flags.push(Flag::Cached)), Refusal::Impossible),
-            (with(&|cell| cell.flags.push(Flag::Transient { bound: Bound::AtLeast })), Refusal::Transient(Bound::AtLeast)),
+            (
+                with(&|cell| cell.flags.push(Flag::Transient { bound: Bound::AtLeast })),
+                Refusal::Transient(Bound::AtLeast),
+            ),
             (Record { flags: vec![Flag::MemoryFilesystem], ..card() }, Refusal::NoMedium),
             (fake(), Refusal::Fake),
         ];
         assert_eq!(refusal(&card(), &card().cells[0]), None);
         for (record, reason) in cases {
             assert_eq!(refusal(&record, &record.cells[0]), Some(reason));
-            assert!(crate::headline(&record).figures.keys().all(|figure| *figure == record::collection::Figure::WorstStall), "{reason:?}");
-            assert!(crate::compare(&[record.clone(), card()]).ranks.iter().all(|rank| rank.order.len() <= 1), "{reason:?} is ranked");
+            assert!(
+                crate::headline(&record)
+                    .figures
+                    .keys()
+                    .all(|figure| *figure == record::collection::HeadlineFigure::WorstStall),
+                "{reason:?}"
+            );
+            assert!(
+                crate::compare(&[record.clone(), card()])
+                    .ranks
+                    .iter()
+                    .all(|rank| rank.order.len() <= 1),
+                "{reason:?} is ranked"
+            );
             let told = crate::conclude(&record);
-            let praised = told.iter().find(|finding| finding.id == "classes" || finding.id.starts_with("advice"));
+            let praised = told
+                .iter()
+                .find(|finding| finding.id == "classes" || finding.id.starts_with("advice"));
             assert!(praised.is_none(), "{reason:?}: {praised:?}");
         }
     }
@@ -179,7 +209,12 @@ mod tests {
     fn a_fake_that_was_measured_all_the_same_is_only_a_fake() {
         let told = crate::conclude(&fake());
         assert!(told[0].statement.starts_with("Do not use it. It is a fake"), "{told:#?}");
-        assert!(told.iter().all(|finding| ["verdict", "capacity", "wear", "host"].contains(&finding.id.as_str())), "{told:#?}");
+        assert!(
+            told.iter()
+                .all(|finding| ["verdict", "capacity", "wear", "host"]
+                    .contains(&finding.id.as_str())),
+            "{told:#?}"
+        );
         assert!(crate::headline(&fake()).is_fake);
     }
 
@@ -200,10 +235,17 @@ mod tests {
                 let mut own = iops(test, 1, 4 * KIB, 100.0, 1);
                 own.params.form = form.map(str::to_owned);
                 own.elapsed_ns = 100_000_000_000;
-                own.flags = vec![Flag::HostStoodStill { stood_still_ns: percent * 1_000_000_000, left_out: 1 }];
+                own.flags = vec![Flag::HostStoodStill {
+                    stood_still_ns: percent * 1_000_000_000,
+                    left_out: 1,
+                }];
                 disturbed(&own)
             };
-            assert_eq!([told(most), told(most + 1)], [None, Some(Refusal::HostStoodStill)], "{test} {form:?}");
+            assert_eq!(
+                [told(most), told(most + 1)],
+                [None, Some(Refusal::HostStoodStill)],
+                "{test} {form:?}"
+            );
         }
     }
 
@@ -213,15 +255,22 @@ mod tests {
             let mut record = empty();
             record.cells = vec![iops("random-write", 1, 4 * KIB, value, 1)];
             record.cells[0].flags.push(Flag::Transient { bound });
-            let told = crate::conclude(&record).into_iter().find(|finding| finding.id == "verdict-root-disk");
+            let told = crate::conclude(&record)
+                .into_iter()
+                .find(|finding| finding.id == "verdict-root-disk");
             told.map(|finding| finding.statement.split('.').next().unwrap_or_default().to_owned())
         };
-        assert_eq!(verdict(2.0, Bound::AtMost).as_deref(), Some("Unusable as a root disk: at most 2"));
+        assert_eq!(
+            verdict(2.0, Bound::AtMost).as_deref(),
+            Some("Unusable as a root disk: at most 2")
+        );
         assert_eq!(verdict(494.0, Bound::AtMost), None, "it may be far less");
         assert_eq!(verdict(15.0, Bound::AtLeast), None, "it may be far more");
         assert_eq!(
             verdict(700.0, Bound::AtLeast).as_deref(),
-            Some("Good as a root disk: at least 700 random writes of 4 KiB a second, a laptop disk does 90")
+            Some(
+                "Good as a root disk: at least 700 random writes of 4 KiB a second, a laptop disk does 90"
+            )
         );
     }
 }

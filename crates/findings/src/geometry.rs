@@ -1,17 +1,20 @@
-//! What lies inside: the allocation unit and the page by read timing (docs/field/allocation-units.md#size-from-reads), cross-checked with what the registers declare (docs/field/allocation-units.md#declared-size).
-//! Writing shows the rest: [`open_aus`](crate::open_aus) and [`write_unit`](crate::write_unit).
+//! What lies inside: the allocation unit and the page by read timing
+//! (docs/field/allocation-units.md#size-from-reads), cross-checked with what the registers declare
+//! (docs/field/allocation-units.md#declared-size). Writing shows the rest:
+//! [`open_aus`](crate::open_aus) and [`write_unit`](crate::write_unit).
 
 use record::units::{GIB, KIB, MIB, Nanos};
-use record::{Axis, Finding, Record};
+use record::{Finding, Record, SeriesAxis};
 
-use crate::draft::Draft;
 use crate::figure::{self, size};
+use crate::finding_builder::FindingBuilder;
 use crate::likelihood;
 
 /// Sizes between which an allocation unit is looked for.
 const SMALLEST: f64 = (16 * KIB) as f64;
 const LARGEST: f64 = (96 * MIB) as f64;
-/// No allocation unit is smaller (docs/field/allocation-units.md#known-sizes); a step below is that of pages.
+/// No allocation unit is smaller (docs/field/allocation-units.md#known-sizes); a step below is that
+/// of pages.
 const SMALLEST_AU: u64 = 128 * KIB;
 /// A step that tells: so many nanoseconds (docs/field/allocation-units.md#size-from-reads).
 const STEP_NS: f64 = 25_000.0;
@@ -32,15 +35,18 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Whether the step is large enough to be one (docs/field/allocation-units.md#size-from-reads, validated on 48 listings of microSD cards).
+    /// Whether the step is large enough to be one (docs/field/allocation-units.md#size-from-reads,
+    /// validated on 48 listings of microSD cards).
     pub fn is_visible(&self) -> bool {
-        self.high_ns - self.low_ns > STEP_NS.max(3.0 * self.residual_ns) && self.high_ns > 1.25 * self.low_ns
+        self.high_ns - self.low_ns > STEP_NS.max(3.0 * self.residual_ns)
+            && self.high_ns > 1.25 * self.low_ns
     }
 }
 
-/// Fits the allocation unit to points (size in bytes, extra time of a read across a boundary of that size in nanoseconds): a boundary of
-/// size s is one between units where the unit divides s, so each candidate says which sizes are slow. Sizes that are no multiple of a page cross
-/// nothing; pages of up to 64 KiB are tried along with each candidate. `None` below six sizes.
+/// Fits the allocation unit to points (size in bytes, extra time of a read across a boundary of
+/// that size in nanoseconds): a boundary of size s is one between units where the unit divides s,
+/// so each candidate says which sizes are slow. Sizes that are no multiple of a page cross nothing;
+/// pages of up to 64 KiB are tried along with each candidate. `None` below six sizes.
 pub fn fit_levels(points: &[[f64; 2]]) -> Option<Levels> {
     let mut points: Vec<(u64, f64)> = points
         .iter()
@@ -52,12 +58,17 @@ pub fn fit_levels(points: &[[f64; 2]]) -> Option<Levels> {
     if points.len() < 6 {
         return None;
     }
-    // For each candidate the page with which it fits best: they are told from each other, not from pages.
+    // For each candidate the page with which it fits best: they are told from each other, not from
+    // pages.
     let fits: Vec<Fit> = points
         .iter()
         .filter_map(|(candidate, _)| {
-            let pages = PAGES.into_iter().filter(|page| *page == PAGES[0] || (page < candidate && candidate.is_multiple_of(*page)));
-            pages.filter_map(|page| levels(&points, page, *candidate)).min_by(|a, b| a.error.total_cmp(&b.error))
+            let pages = PAGES.into_iter().filter(|page| {
+                *page == PAGES[0] || (page < candidate && candidate.is_multiple_of(*page))
+            });
+            pages
+                .filter_map(|page| levels(&points, page, *candidate))
+                .min_by(|a, b| a.error.total_cmp(&b.error))
         })
         .collect();
     let errors: Vec<f64> = fits.iter().map(|fit| fit.error).collect();
@@ -68,7 +79,8 @@ pub fn fit_levels(points: &[[f64; 2]]) -> Option<Levels> {
     Some(Levels { size_bytes, low_ns, high_ns, residual_ns, confidence: weights[best] })
 }
 
-/// Pages that are tried; the first is smaller than any size and leaves none out. A larger one could not be told from a small allocation unit.
+/// Pages that are tried; the first is smaller than any size and leaves none out. A larger one could
+/// not be told from a small allocation unit.
 const PAGES: [u64; 4] = [8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB];
 
 /// An allocation unit that was tried.
@@ -80,49 +92,74 @@ struct Fit {
     error: f64,
 }
 
-/// The mean time of the sizes that are no multiple of the page, of those of the page, and of those of the candidate, and the squared error about them.
-/// `None` unless the last two exist and each level is higher than the one before.
+/// The mean time of the sizes that are no multiple of the page, of those of the page, and of those
+/// of the candidate, and the squared error about them. `None` unless the last two exist and each
+/// level is higher than the one before.
 fn levels(points: &[(u64, f64)], page: u64, candidate: u64) -> Option<Fit> {
     let mut parts: [Vec<f64>; 3] = Default::default();
     for (size, diff) in points {
-        let part = if size.is_multiple_of(candidate) { 2 } else { usize::from(size.is_multiple_of(page)) };
+        let part =
+            if size.is_multiple_of(candidate) { 2 } else { usize::from(size.is_multiple_of(page)) };
         parts[part].push(*diff);
     }
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let error: f64 = parts.iter().map(|part| part.iter().map(|diff| (diff - mean(part)).powi(2)).sum::<f64>()).sum();
-    let [none, low, high] = [&parts[0], &parts[1], &parts[2]].map(|part| (!part.is_empty()).then(|| mean(part)));
+    let error: f64 = parts
+        .iter()
+        .map(|part| part.iter().map(|diff| (diff - mean(part)).powi(2)).sum::<f64>())
+        .sum();
+    let [none, low, high] =
+        [&parts[0], &parts[1], &parts[2]].map(|part| (!part.is_empty()).then(|| mean(part)));
     let (low_ns, high_ns) = low.zip(high)?;
-    (low_ns < high_ns && none.is_none_or(|none| none < low_ns)).then_some(Fit { size_bytes: candidate, low_ns, high_ns, error })
+    (low_ns < high_ns && none.is_none_or(|none| none < low_ns)).then_some(Fit {
+        size_bytes: candidate,
+        low_ns,
+        high_ns,
+        error,
+    })
 }
 
-/// Residuals that a page's step must stand out by, and sizes there must be on either side: of the six pages tried on ten noisy points one fits by chance.
+/// Residuals that a page's step must stand out by, and sizes there must be on either side: of the
+/// six pages tried on ten noisy points one fits by chance.
 const PAGE_RESIDUALS: f64 = 5.0;
 const PAGE_SIDE: usize = 2;
 
-/// The page (or the pages programmed at once): the power of two up to 128 KiB that best divides the sizes below the allocation unit into those
-/// across whose boundary a read costs next to nothing and those where it costs 25 us, five residuals and half again more (docs/field/allocation-units.md#size-from-reads).
+/// The page (or the pages programmed at once): the power of two up to 128 KiB that best divides the
+/// sizes below the allocation unit into those across whose boundary a read costs next to nothing
+/// and those where it costs 25 us, five residuals and half again more
+/// (docs/field/allocation-units.md#size-from-reads).
 pub fn fit_page(points: &[[f64; 2]]) -> Option<u64> {
-    let visible = fit_levels(points).filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU);
+    let visible =
+        fit_levels(points).filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU);
     let au = visible.map_or(LARGEST as u64, |levels| levels.size_bytes);
-    let known = points.iter().filter(|[size, diff]| *size >= 1.0 && diff.is_finite()).map(|[size, diff]| (*size as u64, *diff));
+    let known = points
+        .iter()
+        .filter(|[size, diff]| *size >= 1.0 && diff.is_finite())
+        .map(|[size, diff]| (*size as u64, *diff));
     // Of the boundaries of three pages every other is one of two pages: powers of two tell more.
-    let inside: Vec<(u64, f64)> = known.filter(|(size, _)| size.is_power_of_two() && !size.is_multiple_of(au)).collect();
+    let inside: Vec<(u64, f64)> =
+        known.filter(|(size, _)| size.is_power_of_two() && !size.is_multiple_of(au)).collect();
     let below = |page: u64| inside.iter().filter(|(size, _)| *size < page).count();
-    let two_sided = |page: &u64| below(*page) >= PAGE_SIDE && inside.len() - below(*page) >= PAGE_SIDE;
-    let candidates = std::iter::successors(Some(4 * KIB), |size| Some(size * 2)).take_while(|size| *size <= 128 * KIB);
+    let two_sided =
+        |page: &u64| below(*page) >= PAGE_SIDE && inside.len() - below(*page) >= PAGE_SIDE;
+    let candidates = std::iter::successors(Some(4 * KIB), |size| Some(size * 2))
+        .take_while(|size| *size <= 128 * KIB);
     // All are multiples of one: there is no third level.
     let fits = candidates.filter(two_sided).filter_map(|page| levels(&inside, 1, page));
     let best = fits.min_by(|a, b| a.error.total_cmp(&b.error))?;
     let residual_ns = (best.error / inside.len().saturating_sub(2).max(1) as f64).sqrt();
     let step_ns = best.high_ns - best.low_ns;
-    let stands_out = step_ns > STEP_NS.max(PAGE_RESIDUALS * residual_ns) && best.high_ns > 1.5 * best.low_ns;
+    let stands_out =
+        step_ns > STEP_NS.max(PAGE_RESIDUALS * residual_ns) && best.high_ns > 1.5 * best.low_ns;
     (inside.len() >= 6 && stands_out).then_some(best.size_bytes)
 }
 
 /// The points of the series of read times across boundaries.
 fn align_points(record: &Record) -> Option<(&record::Cell, &[[f64; 2]])> {
     figure::cells(record, "align-read").find_map(|cell| {
-        let diff = cell.series.iter().find(|series| series.name == "diff" && series.x == Axis::OffsetBytes)?;
+        let diff = cell
+            .series
+            .iter()
+            .find(|series| series.name == "diff" && series.x == SeriesAxis::OffsetBytes)?;
         Some((cell, diff.points.as_slice()))
     })
 }
@@ -137,7 +174,9 @@ fn measured_au(record: &Record) -> Option<Levels> {
 pub(crate) fn au_bytes(record: &Record) -> Option<u64> {
     let declared = record.medium.au_bytes.or_else(|| record.medium.classes.as_ref()?.au_bytes);
     // What is smaller or larger is no unit, whoever declares it.
-    measured_au(record).map(|levels| levels.size_bytes).or(declared.filter(|bytes| (16 * KIB..=GIB).contains(bytes)))
+    measured_au(record)
+        .map(|levels| levels.size_bytes)
+        .or(declared.filter(|bytes| (16 * KIB..=GIB).contains(bytes)))
 }
 
 /// The page in bytes, as reads show it.
@@ -148,7 +187,11 @@ pub(crate) fn page_bytes(record: &Record) -> Option<u64> {
 /// `allocation-unit` and `page`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     // A disk's platters have no such units.
-    let Some((cell, points)) = align_points(record).filter(|_| record.medium.rotational != Some(true)) else { return Vec::new() };
+    let Some((cell, points)) =
+        align_points(record).filter(|_| record.medium.rotational != Some(true))
+    else {
+        return Vec::new();
+    };
     let Some(levels) = fit_levels(points) else { return Vec::new() };
     let declared = record.medium.au_bytes.or_else(|| record.medium.classes.as_ref()?.au_bytes);
     let fit = format!(
@@ -181,7 +224,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
         }
     };
     let confidence = visible.then_some(levels.confidence);
-    let au = Draft::info("allocation-unit", statement).note(fit);
+    let au = FindingBuilder::info("allocation-unit", statement).note(fit);
     let au = if visible { au.note(format!("au_bytes {}", levels.size_bytes)) } else { au };
     let mut findings = vec![
         au.note("two levels; a step of 25 us, 3 residuals and a quarter (docs/field/allocation-units.md#size-from-reads)")
@@ -189,10 +232,12 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
             .done(),
     ];
     if let Some(page) = fit_page(points) {
-        let statement =
-            format!("Pages, or the pages it programs at once, are {}: smaller writes cost as much as one of that size.", size(page));
+        let statement = format!(
+            "Pages, or the pages it programs at once, are {}: smaller writes cost as much as one of that size.",
+            size(page)
+        );
         findings.push(
-            Draft::info("page", statement)
+            FindingBuilder::info("page", statement)
                 .note(format!("page_bytes {page}, from {}", figure::named(cell)))
                 .note("docs/field/allocation-units.md#size-from-reads")
                 .done(),
@@ -211,7 +256,8 @@ fn signed(ns: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Points of flashbench -a: powers of two with these differences in microseconds, from `first` on.
+    /// Points of flashbench -a: powers of two with these differences in microseconds, from `first`
+    /// on.
     fn powers(first: u64, diffs_us: &[f64]) -> Vec<[f64; 2]> {
         diffs_us.iter().enumerate().map(|(k, us)| [(first << k) as f64, us * 1e3]).collect()
     }
@@ -238,29 +284,58 @@ mod tests {
     fn check(points: &[[f64; 2]], au: Option<u64>, page: Option<u64>) {
         let levels = fit_levels(points);
         let seen = levels.filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU);
-        assert_eq!((seen.map(|levels| levels.size_bytes), fit_page(points)), (au, page), "{levels:?}");
+        assert_eq!(
+            (seen.map(|levels| levels.size_bytes), fit_page(points)),
+            (au, page),
+            "{levels:?}"
+        );
     }
 
     #[test]
     fn levels_seen_on_survey_cards() {
-        // docs/field/allocation-units.md#size-from-reads, levels of card 2 (>= 4M 320-374, 2M..16K 57-68, <= 8K < 10), 10 (233/72), 21 (445/260), 29 (only the 16K step).
+        // docs/field/allocation-units.md#size-from-reads, levels of card 2 (>= 4M 320-374, 2M..16K
+        // 57-68, <= 8K < 10), 10 (233/72), 21 (445/260), 29 (only the 16K step).
         check(
-            &powers(2 * KIB, &[4.0, 6.0, 9.0, 57.0, 60.0, 63.0, 61.0, 66.0, 68.0, 59.0, 62.0, 320.0, 350.0, 374.0, 341.0, 333.0]),
+            &powers(
+                2 * KIB,
+                &[
+                    4.0, 6.0, 9.0, 57.0, 60.0, 63.0, 61.0, 66.0, 68.0, 59.0, 62.0, 320.0, 350.0,
+                    374.0, 341.0, 333.0,
+                ],
+            ),
             Some(4 * MIB),
             Some(16 * KIB),
         );
         check(
-            &powers(2 * KIB, &[4.0, 5.0, 9.0, 72.0, 70.0, 74.0, 71.0, 73.0, 72.0, 75.0, 70.0, 233.0, 230.0, 236.0, 229.0, 231.0]),
+            &powers(
+                2 * KIB,
+                &[
+                    4.0, 5.0, 9.0, 72.0, 70.0, 74.0, 71.0, 73.0, 72.0, 75.0, 70.0, 233.0, 230.0,
+                    236.0, 229.0, 231.0,
+                ],
+            ),
             Some(4 * MIB),
             Some(16 * KIB),
         );
         check(
-            &powers(2 * KIB, &[4.0, 5.0, 260.0, 262.0, 258.0, 261.0, 263.0, 259.0, 260.0, 255.0, 264.0, 445.0, 450.0, 441.0, 439.0, 447.0]),
+            &powers(
+                2 * KIB,
+                &[
+                    4.0, 5.0, 260.0, 262.0, 258.0, 261.0, 263.0, 259.0, 260.0, 255.0, 264.0, 445.0,
+                    450.0, 441.0, 439.0, 447.0,
+                ],
+            ),
             Some(4 * MIB),
             Some(8 * KIB),
         );
         check(
-            &powers(2 * KIB, &[4.0, 6.0, 5.0, 52.0, 50.0, 51.0, 53.0, 52.0, 49.0, 50.0, 51.0, 52.0, 50.0, 51.0, 53.0, 52.0]),
+            &powers(
+                2 * KIB,
+                &[
+                    4.0, 6.0, 5.0, 52.0, 50.0, 51.0, 53.0, 52.0, 49.0, 50.0, 51.0, 52.0, 50.0,
+                    51.0, 53.0, 52.0,
+                ],
+            ),
             None,
             Some(16 * KIB),
         );
@@ -269,13 +344,18 @@ mod tests {
     #[test]
     fn a_file_in_memory_shows_nothing() {
         // flashbench -a on a loop device over a file: no flash, some negative differences.
-        let diffs = [0.828, 1.09, 1.17, -1.737, 0.134, -0.107, -1.646, 1.37, 0.5, -0.991, 2.41, -2.22, 3.11, 2.69, 0.267, -1.055];
+        let diffs = [
+            0.828, 1.09, 1.17, -1.737, 0.134, -0.107, -1.646, 1.37, 0.5, -0.991, 2.41, -2.22, 3.11,
+            2.69, 0.267, -1.055,
+        ];
         check(&powers(2 * KIB, &diffs), None, None);
     }
 
     #[test]
     fn units_of_three_are_told_from_powers_of_two() {
-        for au in [128 * KIB, MIB, 3 * MIB / 2, 3 * MIB, 4 * MIB, 6 * MIB, 8 * MIB, 12 * MIB, 24 * MIB] {
+        for au in
+            [128 * KIB, MIB, 3 * MIB / 2, 3 * MIB, 4 * MIB, 6 * MIB, 8 * MIB, 12 * MIB, 24 * MIB]
+        {
             check(&ladder(au, 60.0, 300.0), Some(au), Some(16 * KIB));
             assert!(fit_levels(&ladder(au, 60.0, 300.0)).unwrap().confidence > 0.99);
         }

@@ -1,6 +1,7 @@
-//! What one run says of its medium in a line, for collections; and which cell stands for a test, for whoever shows one figure of it.
+//! What one run says of its medium in a line, for collections; and which cell stands for a test,
+//! for whoever shows one figure of it.
 
-use record::collection::{Figure, Headline};
+use record::collection::{HeadlineFigure, RunHeadline};
 use record::units::{KIB, MIB};
 use record::{Cell, Finding, Record, Severity};
 
@@ -9,37 +10,68 @@ use crate::{TRICKS, capacity, conclude, figure, gate, is_verdict, matrix, stalls
 /// The span most of a test's best cells have: the others were measured for comparison with them.
 fn usual_span(record: &Record, test: &str) -> Option<u64> {
     let best = record.cells_of(test).map(|cell| cell.params.standing()).min()?;
-    let spans = || record.cells_of(test).filter(|cell| cell.params.standing() == best).filter_map(|cell| cell.params.span_bytes);
+    let spans = || {
+        record
+            .cells_of(test)
+            .filter(|cell| cell.params.standing() == best)
+            .filter_map(|cell| cell.params.span_bytes)
+    };
     spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
 }
 
-/// The cell that stands for a test, at a block size where one is asked for. It may be one whose numbers are not the medium's.
-pub fn standard_cell<'a>(record: &'a Record, test: &'a str, block_bytes: Option<u64>) -> Option<&'a Cell> {
+/// The cell that stands for a test, at a block size where one is asked for. It may be one whose
+/// numbers are not the medium's.
+pub fn standard_cell<'a>(
+    record: &'a Record,
+    test: &'a str,
+    block_bytes: Option<u64>,
+) -> Option<&'a Cell> {
     let usual = usual_span(record, test);
     let fits = |cell: &&Cell| block_bytes.is_none() || cell.params.block_bytes == block_bytes;
-    record.cells_of(test).filter(fits).min_by_key(|cell| (cell.params.standing(), cell.params.span_bytes != usual))
+    record
+        .cells_of(test)
+        .filter(fits)
+        .min_by_key(|cell| (cell.params.standing(), cell.params.span_bytes != usual))
 }
 
 /// The cell that stands for a sequential test: at the largest block up to 1 MiB that it was run at.
 pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell> {
-    let largest = record.cells_of(test).filter_map(|cell| cell.params.block_bytes).filter(|&bytes| bytes <= MIB).max();
+    let largest = record
+        .cells_of(test)
+        .filter_map(|cell| cell.params.block_bytes)
+        .filter(|&bytes| bytes <= MIB)
+        .max();
     standard_cell(record, test, largest)
 }
 
-/// What a run says of its medium in a line. Conclusions are drawn anew from the cells, whatever findings the record brings along: who
-/// sends one in might have written them.
+/// What a run says of its medium in a line. Conclusions are drawn anew from the cells, whatever
+/// findings the record brings along: who sends one in might have written them.
 ///
-/// Rates of random I/O are those of one at a time; what was measured deeper only, or by several threads, is no such figure.
-pub fn headline(record: &Record) -> Headline {
+/// Rates of random I/O are those of one at a time; what was measured deeper only, or by several
+/// threads, is no such figure.
+pub fn headline(record: &Record) -> RunHeadline {
     let findings = conclude(record);
     // The cells of a matrix are of many file systems: none of them stands for the medium.
-    let asked: &[Figure] = if matrix::of(record).is_some() || gate::of_run(record).is_some() { &[] } else { &Figure::ALL };
-    let figures = asked.iter().filter_map(|&wanted| Some((wanted, value(record, wanted)?))).collect();
-    let verdict = findings.iter().find(|finding| finding.id == "verdict").map(|finding| finding.statement.clone());
-    let mut faults: Vec<String> = findings.iter().filter(|finding| is_fault(finding)).map(|finding| finding.id.clone()).collect();
+    let asked: &[HeadlineFigure] = if matrix::of(record).is_some() || gate::of_run(record).is_some()
+    {
+        &[]
+    } else {
+        &HeadlineFigure::ALL
+    };
+    let figures =
+        asked.iter().filter_map(|&wanted| Some((wanted, value(record, wanted)?))).collect();
+    let verdict = findings
+        .iter()
+        .find(|finding| finding.id == "verdict")
+        .map(|finding| finding.statement.clone());
+    let mut faults: Vec<String> = findings
+        .iter()
+        .filter(|finding| is_fault(finding))
+        .map(|finding| finding.id.clone())
+        .collect();
     faults.sort();
     faults.dedup();
-    Headline { figures, verdict, faults, is_fake: capacity::is_fake(record) }
+    RunHeadline { figures, verdict, faults, is_fake: capacity::is_fake(record) }
 }
 
 /// A failed check, or a trick of the controller that someone may fall for.
@@ -49,26 +81,33 @@ fn is_fault(finding: &Finding) -> bool {
 }
 
 /// A sound figure, in the unit it has in collections.
-fn value(record: &Record, wanted: Figure) -> Option<f64> {
+fn value(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
     match wanted {
-        Figure::RandomWrite512 => one_at_a_time(record, "random-write", 512),
-        Figure::RandomWrite4k => one_at_a_time(record, "random-write", 4 * KIB),
-        Figure::RandomWrite16k => one_at_a_time(record, "random-write", 16 * KIB),
-        Figure::RandomWrite64k => one_at_a_time(record, "random-write", 64 * KIB),
-        Figure::RandomRead4k => one_at_a_time(record, "random-read", 4 * KIB),
-        Figure::WorstStall => stalls::everyday(record).map(|stalls| stalls.worst().ns as f64),
-        Figure::SequentialWrite => {
-            let sustained = figure::form(record, "sustained", "first").and_then(|cell| rate(cell, "sustained_bps"));
+        HeadlineFigure::RandomWrite512 => one_at_a_time(record, "random-write", 512),
+        HeadlineFigure::RandomWrite4k => one_at_a_time(record, "random-write", 4 * KIB),
+        HeadlineFigure::RandomWrite16k => one_at_a_time(record, "random-write", 16 * KIB),
+        HeadlineFigure::RandomWrite64k => one_at_a_time(record, "random-write", 64 * KIB),
+        HeadlineFigure::RandomRead4k => one_at_a_time(record, "random-read", 4 * KIB),
+        HeadlineFigure::WorstStall => {
+            stalls::everyday(record).map(|stalls| stalls.worst().ns as f64)
+        }
+        HeadlineFigure::SequentialWrite => {
+            let sustained = figure::form(record, "sustained", "first")
+                .and_then(|cell| rate(cell, "sustained_bps"));
             sustained.or_else(|| in_a_row(record, "sequential-write"))
         }
-        Figure::SequentialRead => in_a_row(record, "sequential-read"),
-        Figure::RandomFill => standard_cell(record, "random-fill", None).and_then(|cell| rate(cell, "bps")),
-        Figure::ZeroFill => standard_cell(record, "zero-fill", None).and_then(|cell| rate(cell, "bps")),
+        HeadlineFigure::SequentialRead => in_a_row(record, "sequential-read"),
+        HeadlineFigure::RandomFill => {
+            standard_cell(record, "random-fill", None).and_then(|cell| rate(cell, "bps"))
+        }
+        HeadlineFigure::ZeroFill => {
+            standard_cell(record, "zero-fill", None).and_then(|cell| rate(cell, "bps"))
+        }
     }
 }
 
 fn rate(cell: &Cell, name: &str) -> Option<f64> {
-    figure::Figure::of(cell, name).map(|found| found.value)
+    figure::SoundFigure::of(cell, name).map(|found| found.value)
 }
 
 fn one_at_a_time(record: &Record, test: &str, block_bytes: u64) -> Option<f64> {
@@ -78,7 +117,8 @@ fn one_at_a_time(record: &Record, test: &str, block_bytes: u64) -> Option<f64> {
 
 /// Of large blocks, or where nobody says how large they were.
 fn in_a_row(record: &Record, test: &str) -> Option<f64> {
-    let cell = streaming_cell(record, test).filter(|cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB))?;
+    let cell = streaming_cell(record, test)
+        .filter(|cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB))?;
     rate(cell, "sustained_bps").or_else(|| rate(cell, "bps"))
 }
 
@@ -106,7 +146,8 @@ mod tests {
     #[test]
     fn every_figure_that_was_measured_is_in_the_line() {
         let line = headline(&card());
-        let figures: Vec<(&str, f64)> = line.figures.iter().map(|(figure, value)| (figure.name(), *value)).collect();
+        let figures: Vec<(&str, f64)> =
+            line.figures.iter().map(|(figure, value)| (figure.name(), *value)).collect();
         insta::assert_debug_snapshot!(figures, @r#"
         [
             (
@@ -131,7 +172,10 @@ mod tests {
             ),
         ]
         "#);
-        assert!(line.verdict.is_some_and(|verdict| verdict.contains("random writes")), "random writes decide");
+        assert!(
+            line.verdict.is_some_and(|verdict| verdict.contains("random writes")),
+            "random writes decide"
+        );
         assert!(!line.is_fake);
     }
 
@@ -142,7 +186,7 @@ mod tests {
         record.cells[1].stop = Stop::Error;
         record.cells[2].metrics.iops = Some(Estimate { value: f64::NAN, ci95: None, n: 0 });
         let line = headline(&record);
-        assert_eq!(line.figures.into_keys().collect::<Vec<_>>(), [Figure::SequentialWrite]);
+        assert_eq!(line.figures.into_keys().collect::<Vec<_>>(), [HeadlineFigure::SequentialWrite]);
     }
 
     #[test]
@@ -151,8 +195,11 @@ mod tests {
         record.cells[0].params = Params { queue_depth: 32, ..record.cells[0].params.clone() };
         record.cells[2].params = Params { threads: 4, ..record.cells[2].params.clone() };
         let figures = headline(&record).figures;
-        assert!(!figures.contains_key(&Figure::RandomWrite4k) && !figures.contains_key(&Figure::RandomRead4k));
-        assert!(figures.contains_key(&Figure::RandomWrite16k));
+        assert!(
+            !figures.contains_key(&HeadlineFigure::RandomWrite4k)
+                && !figures.contains_key(&HeadlineFigure::RandomRead4k)
+        );
+        assert!(figures.contains_key(&HeadlineFigure::RandomWrite16k));
     }
 
     #[test]

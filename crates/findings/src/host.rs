@@ -1,11 +1,12 @@
-//! What is the host's doing and not the medium's: limits of the link, settings that changed the number, impossible numbers
-//! (docs/field/peers.md#impossible-numbers, docs/field/peers.md#host-side).
+//! What is the host's doing and not the medium's: limits of the link, settings that changed the
+//! number, impossible numbers (docs/field/peers.md#impossible-numbers,
+//! docs/field/peers.md#host-side).
 
 use record::units::{BytesPerSecond, KIB, Nanos, significant};
 use record::{Cell, Finding, Flag, Record};
 
-use crate::draft::Draft;
-use crate::figure::{self, Figure, Ratio};
+use crate::figure::{self, Ratio, SoundFigure};
+use crate::finding_builder::FindingBuilder;
 use crate::gate;
 
 /// `impossible`, `host`, `usb-split`.
@@ -15,9 +16,15 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 
 /// Numbers that are not the medium's.
 fn impossible(record: &Record) -> Option<Finding> {
-    let flagged = |cell: &Cell| cell.flags.iter().find(|flag| flag.is_impossible()).map(|flag| format!("{}: {flag}", figure::named(cell)));
+    let flagged = |cell: &Cell| {
+        cell.flags
+            .iter()
+            .find(|flag| flag.is_impossible())
+            .map(|flag| format!("{}: {flag}", figure::named(cell)))
+    };
     let lines: Vec<String> = record.cells.iter().filter_map(flagged).collect();
-    let of_run: Vec<String> = record.flags.iter().filter(|flag| flag.is_impossible()).map(ToString::to_string).collect();
+    let of_run: Vec<String> =
+        record.flags.iter().filter(|flag| flag.is_impossible()).map(ToString::to_string).collect();
     if lines.is_empty() && of_run.is_empty() {
         return None;
     }
@@ -29,23 +36,30 @@ fn impossible(record: &Record) -> Option<Finding> {
             record.cells.len()
         ),
     };
-    Some(Draft::warning("impossible", statement).notes(of_run).notes(lines).done())
+    Some(FindingBuilder::warning("impossible", statement).notes(of_run).notes(lines).done())
 }
 
 /// Reading this close to what the link carries is reading as fast as the link.
 const LINK_BOUND: f64 = 0.85;
 
-/// Cells in which the host stood still for so long that nothing is said against the medium from them.
+/// Cells in which the host stood still for so long that nothing is said against the medium from
+/// them.
 fn stood_still(record: &Record) -> Vec<&Cell> {
     record.cells.iter().filter(|cell| gate::disturbed(cell).is_some()).collect()
 }
 
-/// Where tasks wait for a processor during more of the time than this, what carries an I/O to the medium and back may be among them; our choice.
+/// Where tasks wait for a processor during more of the time than this, what carries an I/O to the
+/// medium and back may be among them; our choice.
 const PRESSED: f64 = 0.5;
 
-/// The cell that lasted longest, where tasks waited for a processor during too much of it, with the share.
+/// The cell that lasted longest, where tasks waited for a processor during too much of it, with the
+/// share.
 fn most_pressed(record: &Record) -> Option<(&Cell, f64)> {
-    let cell = record.cells.iter().filter(|cell| cell.disturbance.is_some()).max_by_key(|cell| cell.elapsed_ns)?;
+    let cell = record
+        .cells
+        .iter()
+        .filter(|cell| cell.disturbance.is_some())
+        .max_by_key(|cell| cell.elapsed_ns)?;
     let looked_ns = cell.activity.last()?.at_ns.saturating_sub(cell.activity.first()?.at_ns);
     let lasted_ns = looked_ns.max(cell.elapsed_ns).max(1);
     let share = cell.disturbance.as_ref()?.cpu_pressure_us? as f64 * 1e3 / lasted_ns as f64;
@@ -55,7 +69,11 @@ fn most_pressed(record: &Record) -> Option<(&Cell, f64)> {
 /// Of a cell that was measured twice, what the host did the other time.
 fn measured_twice(cell: &Cell) -> Option<String> {
     let ns = cell.disturbance.as_ref()?.other_time_stood_still_ns?;
-    Some(format!("{}: measured twice; the other time the host stood still for {}", figure::named(cell), Nanos(ns)))
+    Some(format!(
+        "{}: measured twice; the other time the host stood still for {}",
+        figure::named(cell),
+        Nanos(ns)
+    ))
 }
 
 /// What of the host may have limited the medium.
@@ -64,15 +82,19 @@ fn host(record: &Record) -> Option<Finding> {
     let mut evidence: Vec<String> = Vec::new();
     let link = record.target.link.clone().unwrap_or_default();
     let mode = link.mode.clone().unwrap_or_default();
-    if let Some((figure, max_bps)) =
-        figure::sequential(record, "sequential-read").zip(link.max_bps.filter(|max| max.is_finite() && *max > 0.0))
+    if let Some((figure, max_bps)) = figure::sequential(record, "sequential-read")
+        .zip(link.max_bps.filter(|max| max.is_finite() && *max > 0.0))
         && figure.value >= LINK_BOUND * max_bps
     {
-        limits.push(format!("reads reach what the link carries ({}), so the medium may be faster", BytesPerSecond(max_bps)));
+        limits.push(format!(
+            "reads reach what the link carries ({}), so the medium may be faster",
+            BytesPerSecond(max_bps)
+        ));
         evidence.push(figure.to_string());
     }
     let classes = record.medium.classes.clone().unwrap_or_default();
-    let uhs = classes.uhs_grade.is_some_and(|grade| grade > 0) || classes.video_class.is_some_and(|class| class > 10);
+    let uhs = classes.uhs_grade.is_some_and(|grade| grade > 0)
+        || classes.video_class.is_some_and(|class| class > 10);
     if uhs && ["high-speed", "legacy"].iter().any(|slow| mode.contains(slow)) {
         limits.push("a UHS card runs in a mode for older cards, at 25 MB/s or less: slot, wiring or driver cannot do better".into());
     }
@@ -80,34 +102,45 @@ fn host(record: &Record) -> Option<Finding> {
         limits.push("it is attached by USB 2 or less, which carries 30 to 42 MB/s at best".into());
     }
     if classes.app_class == Some(2) && link.command_queue != Some(true) {
-        limits.push("an A2 card is run without its command queue, and is no faster than A1 then".into());
+        limits.push(
+            "an A2 card is run without its command queue, and is no faster than A1 then".into(),
+        );
     }
     if record.medium.behind_reader == Some(true) {
         limits.push("the card is behind a reader, which adds 0.5 to 0.8 ms to each access".into());
     }
     let queue = record.target.queue.clone().unwrap_or_default();
     if queue.wbt_lat_usec.is_some_and(|usec| usec > 0)
-        && record
-            .cells
-            .iter()
-            .any(|cell| gate::of_cell(cell).is_none() && cell.params.path == record::Path::Buffered && crate::verdict::writes(cell))
+        && record.cells.iter().any(|cell| {
+            gate::of_cell(cell).is_none()
+                && cell.params.path == record::Path::Buffered
+                && crate::verdict::writes(cell)
+        })
     {
         limits.push("writeback throttling is on and slows buffered writes".into());
     }
     if let Some(host) = &record.host {
         if host.governor.as_deref() == Some("powersave") && host.arch.as_deref() != Some("x86_64") {
-            limits.push("the processor is held at its lowest frequency (governor powersave)".into());
+            limits
+                .push("the processor is held at its lowest frequency (governor powersave)".into());
         }
         if host.throttled.as_deref().is_some_and(|flags| !["", "0x0", "0"].contains(&flags)) {
             limits.push("the board throttled itself for heat or low voltage".into());
         }
     }
-    let of_run =
-        |wanted: fn(&Flag) -> bool| record.flags.iter().chain(record.cells.iter().flat_map(|cell| &cell.flags)).find(|flag| wanted(flag));
+    let of_run = |wanted: fn(&Flag) -> bool| {
+        record
+            .flags
+            .iter()
+            .chain(record.cells.iter().flat_map(|cell| &cell.flags))
+            .find(|flag| wanted(flag))
+    };
     limits.extend(of_run(|flag| matches!(flag, Flag::BusyHost { .. })).map(ToString::to_string));
     limits.extend(of_run(|flag| matches!(flag, Flag::HostCached)).map(ToString::to_string));
     if gate::is_host_cached(record) {
-        limits.push("tricks of its controller could not be told from that, and none is claimed".into());
+        limits.push(
+            "tricks of its controller could not be told from that, and none is claimed".into(),
+        );
     }
     let still = stood_still(record);
     if !still.is_empty() {
@@ -117,7 +150,11 @@ fn host(record: &Record) -> Option<Finding> {
             record.cells.len()
         ));
         evidence.extend(still.iter().map(|cell| {
-            format!("{}: the host stood still for {} % of it", figure::named(cell), significant(100.0 * cell.stood_still_share()))
+            format!(
+                "{}: the host stood still for {} % of it",
+                figure::named(cell),
+                significant(100.0 * cell.stood_still_share())
+            )
         }));
     }
     let twice: Vec<String> = record.cells.iter().filter_map(measured_twice).collect();
@@ -131,8 +168,13 @@ fn host(record: &Record) -> Option<Finding> {
     }
     if let Some((cell, share)) = most_pressed(record) {
         let percent = significant((100.0 * share).min(100.0));
-        limits.push(format!("its processors had other work: tasks waited for one during {percent} % of the time"));
-        evidence.push(format!("{}: some task waited for a processor during {percent} % of it", figure::named(cell)));
+        limits.push(format!(
+            "its processors had other work: tasks waited for one during {percent} % of the time"
+        ));
+        evidence.push(format!(
+            "{}: some task waited for a processor during {percent} % of it",
+            figure::named(cell)
+        ));
     }
     if limits.is_empty() {
         return None;
@@ -142,7 +184,7 @@ fn host(record: &Record) -> Option<Finding> {
     evidence.extend(queue.scheduler.map(|scheduler| format!("scheduler {scheduler}")));
     let statement = format!("The host may have limited it: {}.", limits.join("; "));
     Some(
-        Draft::warning("host", statement)
+        FindingBuilder::warning("host", statement)
             .notes(evidence)
             .note("docs/field/classes.md#minimum-rates, docs/field/linux-io.md#usb, docs/field/identity.md#host-facts")
             .done(),
@@ -152,11 +194,12 @@ fn host(record: &Record) -> Option<Finding> {
 /// A dip from a block size on that does not fit the largest command of the link.
 const DIP: f64 = 0.75;
 
-/// `usb-split` or `medium-dip`: writes or reads of 128 KiB are slower than of 64 KiB. Where 120 KiB, the largest command of most USB drivers,
-/// is fast, the split is to blame; the rest of 8 KiB is a command of its own. Where there is a known limit, the same holds for it.
+/// `usb-split` or `medium-dip`: writes or reads of 128 KiB are slower than of 64 KiB. Where 120
+/// KiB, the largest command of most USB drivers, is fast, the split is to blame; the rest of 8 KiB
+/// is a command of its own. Where there is a known limit, the same holds for it.
 fn usb_split(record: &Record) -> Option<Finding> {
     ["sequential-write", "sequential-read"].into_iter().find_map(|test| {
-        let at = |kib: u64| Figure::of(figure::standard(record, test, kib * KIB)?, "bps");
+        let at = |kib: u64| SoundFigure::of(figure::standard(record, test, kib * KIB)?, "bps");
         let (whole, dip) = (at(64)?, at(128)?);
         let ratio = Ratio::of(&whole, &dip);
         if !ratio.is_above(1.0 / DIP) {
@@ -173,9 +216,9 @@ fn usb_split(record: &Record) -> Option<Finding> {
         let lost = significant((1.0 - dip.value / whole.value) * 100.0);
         let draft = if blame {
             let limit = limit_kib.filter(|limit| *limit < 128).unwrap_or(120);
-            Draft::info("usb-split", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB because the driver sends them as {limit} KiB and a rest. It is not the medium: blocks of {limit} KiB, or of 1 MiB and more, avoid it."))
+            FindingBuilder::info("usb-split", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB because the driver sends them as {limit} KiB and a rest. It is not the medium: blocks of {limit} KiB, or of 1 MiB and more, avoid it."))
         } else {
-            Draft::info("medium-dip", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB, and no split of commands explains it: it is the medium."))
+            FindingBuilder::info("medium-dip", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB, and no split of commands explains it: it is the medium."))
         };
         Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("docs/field/linux-io.md#usb").surely(ratio.above(1.0 / DIP)).done())
     })

@@ -3,14 +3,15 @@
 use record::units::{Bytes, significant};
 use record::{Finding, Record};
 
-use crate::draft::Draft;
+use crate::finding_builder::FindingBuilder;
 
 /// `counterfeit-hints` and `health`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [counterfeit(record), health(record)].into_iter().flatten().collect()
 }
 
-/// The fields of an SD card's CID register that tell (docs/field/identity.md#registers). The serial number stays out of every statement.
+/// The fields of an SD card's CID register that tell (docs/field/identity.md#registers). The serial
+/// number stays out of every statement.
 struct Cid {
     manufacturer: u8,
     oem: [u8; 2],
@@ -44,9 +45,11 @@ impl Cid {
 }
 
 /// Manufacturers whose cards always carry these OEM ids (docs/field/identity.md#manufacturer-ids).
-const OEMS: [(u8, &str, &[&str]); 2] = [(0x03, "SanDisk", &["SD", "PT"]), (0x74, "Transcend", &["JE", "JT", "J`", "J0"])];
+const OEMS: [(u8, &str, &[&str]); 2] =
+    [(0x03, "SanDisk", &["SD", "PT"]), (0x74, "Transcend", &["JE", "JT", "J`", "J0"])];
 
-/// `counterfeit-hints`: registers like those of counterfeits (docs/field/counterfeits.md#registers).
+/// `counterfeit-hints`: registers like those of counterfeits
+/// (docs/field/counterfeits.md#registers).
 fn counterfeit(record: &Record) -> Option<Finding> {
     let medium = &record.medium;
     // A reader that hides the card shows its own identity; an eMMC's register has another form.
@@ -66,7 +69,12 @@ fn counterfeit(record: &Record) -> Option<Finding> {
         "CID: manufacturer 0x{:02x}, OEM 0x{:02x}{:02x}, made {}-{:02}",
         cid.manufacturer, cid.oem[0], cid.oem[1], cid.year, cid.month
     );
-    Some(Draft::warning("counterfeit-hints", statement).note(register).note("docs/field/counterfeits.md#registers").done())
+    Some(
+        FindingBuilder::warning("counterfeit-hints", statement)
+            .note(register)
+            .note("docs/field/counterfeits.md#registers")
+            .done(),
+    )
 }
 
 fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<String> {
@@ -74,7 +82,10 @@ fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<S
     let mut hint = |found: bool, text: String| hints.extend(found.then_some(text));
     let oem = String::from_utf8_lossy(&cid.oem).into_owned();
     hint(cid.manufacturer == 0, "no manufacturer (0x00)".into());
-    hint(cid.manufacturer == 0x12 && cid.oem == [0x34, 0x56], "a manufacturer of 0x12 and an OEM of 0x3456 are the digits 1 to 6".into());
+    hint(
+        cid.manufacturer == 0x12 && cid.oem == [0x34, 0x56],
+        "a manufacturer of 0x12 and an OEM of 0x3456 are the digits 1 to 6".into(),
+    );
     let empty = [&b"SD   "[..], b"00000", b"     ", b"\0\0\0\0\0"].contains(&cid.name.as_slice());
     hint(empty, "no product name".into());
     let letters = cid.name.iter().all(|byte| (0x20..0x7f).contains(byte) || *byte == 0);
@@ -88,14 +99,22 @@ fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<S
         _ => 2000,
     };
     hint(cid.year < born, format!("made in {}, before there were cards of this size", cid.year));
-    let now = started
-        .and_then(|text| text.get(..7))
-        .and_then(|text| Some((text.get(..4)?.parse::<u32>().ok()?, text.get(5..7)?.parse::<u32>().ok()?)));
-    hint(now.is_some_and(|now| (cid.year, cid.month) > now), format!("made in {}-{:02}, after it was measured", cid.year, cid.month));
-    if let Some((_, name, oems)) = OEMS.iter().find(|(id, _, oems)| *id == cid.manufacturer && !oems.contains(&oem.as_str())) {
+    let now = started.and_then(|text| text.get(..7)).and_then(|text| {
+        Some((text.get(..4)?.parse::<u32>().ok()?, text.get(5..7)?.parse::<u32>().ok()?))
+    });
+    hint(
+        now.is_some_and(|now| (cid.year, cid.month) > now),
+        format!("made in {}-{:02}, after it was measured", cid.year, cid.month),
+    );
+    if let Some((_, name, oems)) =
+        OEMS.iter().find(|(id, _, oems)| *id == cid.manufacturer && !oems.contains(&oem.as_str()))
+    {
         hint(
             true,
-            format!("{name} as manufacturer with an OEM id of 0x{:02x}{:02x}; {name}'s cards have '{}'", cid.oem[0], cid.oem[1], oems[0]),
+            format!(
+                "{name} as manufacturer with an OEM id of 0x{:02x}{:02x}; {name}'s cards have '{}'",
+                cid.oem[0], cid.oem[1], oems[0]
+            ),
         );
     }
     hints
@@ -107,8 +126,13 @@ fn health(record: &Record) -> Option<Finding> {
     let used = health.used_percent.filter(|used| used.is_finite());
     let mut evidence = Vec::new();
     evidence.extend(used.map(|used| format!("{} % of the rated life used", significant(used))));
-    evidence.extend(health.pre_eol.map(|state| format!("reserve: state {state} (1 normal, 2 four fifths used, 3 urgent)")));
-    evidence.extend(health.written_bytes.map(|bytes| format!("{} written in its life", Bytes(bytes))));
+    evidence.extend(
+        health.pre_eol.map(|state| {
+            format!("reserve: state {state} (1 normal, 2 four fifths used, 3 urgent)")
+        }),
+    );
+    evidence
+        .extend(health.written_bytes.map(|bytes| format!("{} written in its life", Bytes(bytes))));
     evidence.extend(health.media_errors.map(|errors| format!("{errors} media errors")));
     if evidence.is_empty() {
         return None;
@@ -116,19 +140,30 @@ fn health(record: &Record) -> Option<Finding> {
     evidence.extend(health.source.as_ref().map(|source| format!("from {source}")));
     let errors = health.media_errors.filter(|errors| *errors > 0);
     let statement = match () {
-        () if health.pre_eol == Some(3) || used.is_some_and(|used| used >= 100.0) => Draft::warning(
-            "health",
-            "By its own account it is at the end of its rated life: expect it to become read-only or to lose data. Replace it.",
-        ),
+        () if health.pre_eol == Some(3) || used.is_some_and(|used| used >= 100.0) => {
+            FindingBuilder::warning(
+                "health",
+                "By its own account it is at the end of its rated life: expect it to become read-only or to lose data. Replace it.",
+            )
+        }
         () if health.pre_eol == Some(2) || used.is_some_and(|used| used >= 80.0) => {
-            Draft::warning("health", "By its own account most of its rated life or of its reserve is used: plan to replace it.")
+            FindingBuilder::warning(
+                "health",
+                "By its own account most of its rated life or of its reserve is used: plan to replace it.",
+            )
         }
-        () if errors.is_some() => {
-            Draft::warning("health", format!("It has counted {} media errors: keep a copy of what is on it.", errors.unwrap_or_default()))
-        }
+        () if errors.is_some() => FindingBuilder::warning(
+            "health",
+            format!(
+                "It has counted {} media errors: keep a copy of what is on it.",
+                errors.unwrap_or_default()
+            ),
+        ),
         () => {
-            let share = used.map(|used| format!(": {} % of its rated life is used", significant(used))).unwrap_or_default();
-            Draft::info("health", format!("By its own account it is healthy{share}."))
+            let share = used
+                .map(|used| format!(": {} % of its rated life is used", significant(used)))
+                .unwrap_or_default();
+            FindingBuilder::info("health", format!("By its own account it is healthy{share}."))
         }
     };
     Some(statement.notes(evidence).done())

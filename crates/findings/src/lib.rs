@@ -1,26 +1,31 @@
-//! Pure conclusions from a record: what a medium is good for, what its box promises and whether it holds, where it cheats, and what to do.
+//! Pure conclusions from a record: what a medium is good for, what its box promises and whether it
+//! holds, where it cheats, and what to do.
 //!
-//! [`conclude`] reads a record and nothing else. Tests measure and conclude nothing; findings conclude and measure nothing, so every
-//! conclusion can be drawn again from the record, by anyone. Three rules hold for each of them:
+//! [`conclude`] reads a record and nothing else. Tests measure and conclude nothing; findings
+//! conclude and measure nothing, so every conclusion can be drawn again from the record, by anyone.
+//! Three rules hold for each of them:
 //! - a finding without enough evidence is not made, and one that is uncertain says so;
 //! - its confidence is a probability worked out from intervals or fits, or it is null;
 //! - whatever the record holds (nothing, half a run, numbers that are none), nothing here panics.
 //!
-//! Every id has a page in `docs/findings/` that says what is concluded from what, with which thresholds, and whose they are.
+//! Every id has a page in `docs/findings/` that says what is concluded from what, with which
+//! thresholds, and whose they are.
 //!
-//! Where to begin reading: `figure.rs` (how a figure gets out of a record), `verdict.rs` (what it comes to), then any other file.
+//! Where to begin reading: `figure.rs` (how a figure gets out of a record), `verdict.rs` (what it
+//! comes to), then any other file.
 
 mod advice;
 mod caches;
 mod capacity;
+mod cheats;
 mod classes;
 mod commits;
 mod compare;
 mod conditions;
 mod content;
-mod draft;
 mod failing;
 mod figure;
+mod finding_builder;
 mod flattery;
 mod flush;
 pub mod gate;
@@ -28,22 +33,21 @@ mod geometry;
 mod headline;
 mod host;
 mod identity;
-mod lent;
 mod likelihood;
 pub mod matrix;
+mod not_of_a_medium;
+mod not_restored;
 mod open_aus;
 mod places;
 mod random_write;
 mod stalls;
 mod standstill;
-mod stray;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod thresholds;
 mod throttling;
-mod tricks;
 mod uflip;
 mod uses;
 mod verdict;
@@ -52,7 +56,10 @@ mod write_unit;
 
 use record::{Finding, Record};
 
-pub use compare::{Compared, Comparison, Crossing, Curve, Judgement, Place, Point, Rank, compare};
+pub use compare::{
+    BlockSizePoint, Compared, Crossing, Curve, FasterMedium, MediaComparison, Rank, RankPlace,
+    compare,
+};
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::{headline, standard_cell, streaming_cell};
 pub use uses::{Use, UseError};
@@ -140,8 +147,9 @@ const TRICKS: [&str; 9] = [
     "pattern-cheat",
 ];
 
-/// What is still said of a medium that fails a check: what the check found, and what the medium says of its health. Whoever must copy data off it or
-/// throw it away needs no class and no file system.
+/// What is still said of a medium that fails a check: what the check found, and what the medium
+/// says of its health. Whoever must copy data off it or throw it away needs no class and no file
+/// system.
 const BESIDE_FAULTS: [&str; 13] = [
     "not-put-back",
     "claim",
@@ -158,20 +166,22 @@ const BESIDE_FAULTS: [&str; 13] = [
     "host",
 ];
 
-/// All conclusions of a record, the verdict first, then failures, warnings, and what is good to know.
+/// All conclusions of a record, the verdict first, then failures, warnings, and what is good to
+/// know.
 pub fn conclude(record: &Record) -> Vec<Finding> {
     conclude_for(record, &[])
 }
 
-/// The same for someone who wants the medium for these uses: one that it is surely unfit for is a failure.
+/// The same for someone who wants the medium for these uses: one that it is surely unfit for is a
+/// failure.
 pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     // Its cells are of many file systems, so none of the others may read them as the medium's own.
     if let Some(matrix) = matrix::of(record) {
         return matrix.findings();
     }
     // What is no medium's leads to no conclusion on one.
-    if let Some(findings) = stray::conclude(record, wanted) {
-        return lent::conclude(record).into_iter().chain(findings).collect();
+    if let Some(findings) = not_of_a_medium::conclude(record, wanted) {
+        return not_restored::conclude(record).into_iter().chain(findings).collect();
     }
     let mut rest = Vec::new();
     rest.extend(classes::claims(record));
@@ -191,12 +201,13 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(classes::conclude(record));
     // The loudest first, otherwise in this order; advice follows from all of it.
     rest.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    let is_fault = |finding: &&Finding| finding.severity == record::Severity::Failure && finding.id != "claim";
+    let is_fault =
+        |finding: &&Finding| finding.severity == record::Severity::Failure && finding.id != "claim";
     let faults: Vec<Finding> = rest.iter().filter(is_fault).cloned().collect();
     if !faults.is_empty() {
         rest.retain(|finding| BESIDE_FAULTS.contains(&finding.id.as_str()));
     }
-    let mut findings: Vec<Finding> = lent::conclude(record).into_iter().collect();
+    let mut findings: Vec<Finding> = not_restored::conclude(record).into_iter().collect();
     findings.extend(verdict::conclude(record, wanted, &faults));
     flattery::name(&mut findings, &rest);
     if !findings.iter().any(is_verdict) {
@@ -209,7 +220,8 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     findings
 }
 
-/// What is said against a medium, or of how it is made: from cells in which the host did not stand still.
+/// What is said against a medium, or of how it is made: from cells in which the host did not stand
+/// still.
 fn accusations(record: &Record) -> Vec<Finding> {
     let quiet = gate::undisturbed(record);
     let mut found = Vec::new();
@@ -217,7 +229,7 @@ fn accusations(record: &Record) -> Vec<Finding> {
     found.extend(content::conclude(&quiet));
     found.extend(caches::conclude(&quiet));
     found.extend(throttling::conclude(&quiet));
-    found.extend(tricks::conclude(&quiet));
+    found.extend(cheats::conclude(&quiet));
     found.extend(flush::conclude(&quiet));
     found.extend(places::conclude(&quiet));
     found.extend(geometry::conclude(&quiet));
@@ -231,12 +243,14 @@ fn accusations(record: &Record) -> Vec<Finding> {
     found
 }
 
-/// The page of a finding, from the root of the project's sources; `None` for an id that is not ours.
+/// The page of a finding, from the root of the project's sources; `None` for an id that is not
+/// ours.
 pub fn page(id: &str) -> Option<String> {
     IDS.contains(&id).then(|| format!("docs/findings/{id}.md"))
 }
 
-/// What a kind of finding means and how it is concluded: the text of its page. A title, paragraphs, and lists of one level.
+/// What a kind of finding means and how it is concluded: the text of its page. A title, paragraphs,
+/// and lists of one level.
 pub fn about(id: &str) -> Option<&'static str> {
     let at = IDS.iter().position(|known| *known == id)?;
     Some(PAGES[at])

@@ -1,4 +1,5 @@
-//! What a matrix of file systems, schedulers and works comes to: who is best for each work, by how much, and whether that can be shown.
+//! What a matrix of file systems, schedulers and works comes to: who is best for each work, by how
+//! much, and whether that can be shown.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use record::units::significant;
 use record::{Cell, Finding, Record, Severity, Stop};
 use stats::{Placed, contest};
 
-pub use stats::Standing;
+pub use stats::ContestStanding;
 
 /// One way to use the medium.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,8 +27,8 @@ pub struct Way {
 pub struct Matrix {
     /// One for each work, in the order in which they were first tried by name.
     pub works: Vec<WorkPlaces>,
-    /// Ways that have a result for every work, by the geometric mean of how near they come to the best of each, the best first. Empty for a
-    /// single work.
+    /// Ways that have a result for every work, by the geometric mean of how near they come to the
+    /// best of each, the best first. Empty for a single work.
     pub overall: Vec<Overall>,
 }
 
@@ -52,8 +53,9 @@ pub struct WorkPlaces {
     /// Whether figures are rates (more is better) or seconds.
     pub larger_is_better: bool,
     /// The best first.
-    pub places: Vec<Place>,
-    /// Ways that failed by themselves, why, and what they gave in other repeats. They are not ranked.
+    pub places: Vec<CombinationResult>,
+    /// Ways that failed by themselves, why, and what they gave in other repeats. They are not
+    /// ranked.
     pub failed: Vec<(Way, String)>,
     /// Whether one of those gave a figure before.
     pub is_cut_short: bool,
@@ -61,7 +63,7 @@ pub struct WorkPlaces {
 
 /// A way with its results.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct CombinationResult {
     /// The way.
     pub way: Way,
     /// One figure a repeat: operations a second, or seconds.
@@ -73,10 +75,11 @@ pub struct Place {
     /// The 95 % interval of that; `None` for the best itself and below two repeats.
     pub ci95: Option<[f64; 2]>,
     /// How it stands to the best.
-    pub standing: Standing,
+    pub standing: ContestStanding,
     /// The longest single operation of all repeats, in nanoseconds.
     pub worst_stall_ns: Option<f64>,
-    /// How evenly the threads of a work were served (1: all alike), the mean over repeats; `None` for a work without threads.
+    /// How evenly the threads of a work were served (1: all alike), the mean over repeats; `None`
+    /// for a work without threads.
     pub fairness: Option<f64>,
     /// Extents a file before and after the work, the mean over repeats.
     pub extents_per_file: [Option<f64>; 2],
@@ -133,7 +136,8 @@ impl Way {
 /// The worst stall that a cell tells of.
 fn stall(cell: &Cell) -> Option<f64> {
     let told = cell.metrics.other.get("worst_stall_ns").map(|estimate| estimate.value);
-    told.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64)).filter(|ns| ns.is_finite() && *ns > 0.0)
+    told.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
+        .filter(|ns| ns.is_finite() && *ns > 0.0)
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -143,16 +147,20 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 fn places_of(record: &Record, work: &str) -> WorkPlaces {
     // What the medium failed says nothing of a way; what was measured before counts.
-    let counts = |cell: &&Cell| cell.label("work") == work && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium();
+    let counts = |cell: &&Cell| {
+        cell.label("work") == work && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium()
+    };
     let cells = || record.cells.iter().filter(counts);
     let mut by_way: BTreeMap<Way, Vec<&Cell>> = BTreeMap::new();
     cells().for_each(|cell| by_way.entry(Way::of(cell)).or_default().push(cell));
     let headlines = |cells: &[&Cell]| -> Vec<(f64, bool)> {
-        let heads = cells.iter().filter(|cell| cell.label("part").is_empty() && cell.stop != Stop::Error);
+        let heads =
+            cells.iter().filter(|cell| cell.label("part").is_empty() && cell.stop != Stop::Error);
         heads.filter_map(|cell| cell.work_result()).collect()
     };
     let failure = |cells: &[&Cell]| {
-        let failed = cells.iter().find(|cell| cell.label("part").is_empty() && cell.stop == Stop::Error);
+        let failed =
+            cells.iter().find(|cell| cell.label("part").is_empty() && cell.stop == Stop::Error);
         failed.map(|cell| cell.reason.clone().unwrap_or_else(|| "it failed".to_owned()))
     };
     let (mut ways, mut failed, mut is_cut_short) = (Vec::new(), Vec::new(), false);
@@ -166,34 +174,63 @@ fn places_of(record: &Record, work: &str) -> WorkPlaces {
             None => ways.push((way, cells)),
         }
     }
-    let larger_is_better = ways.iter().flat_map(|(_, cells)| headlines(cells)).next().is_none_or(|(_, larger)| larger);
-    let groups: Vec<Vec<f64>> = ways.iter().map(|(_, cells)| headlines(cells).into_iter().map(|(figure, _)| figure).collect()).collect();
+    let larger_is_better =
+        ways.iter().flat_map(|(_, cells)| headlines(cells)).next().is_none_or(|(_, larger)| larger);
+    let groups: Vec<Vec<f64>> = ways
+        .iter()
+        .map(|(_, cells)| headlines(cells).into_iter().map(|(figure, _)| figure).collect())
+        .collect();
     let ranked = contest(&groups, larger_is_better);
     let best = ranked.first().map_or(1.0, |placed| placed.centre);
     let place = |placed: &Placed| {
         let (way, cells) = &ways[placed.group];
         place(way, cells, &groups[placed.group], placed, best, larger_is_better)
     };
-    WorkPlaces { work: work.to_owned(), larger_is_better, places: ranked.iter().map(place).collect(), failed, is_cut_short }
+    WorkPlaces {
+        work: work.to_owned(),
+        larger_is_better,
+        places: ranked.iter().map(place).collect(),
+        failed,
+        is_cut_short,
+    }
 }
 
 /// Why a way failed, and what it gave before.
 fn with_repeats(reason: String, good: &[(f64, bool)]) -> String {
-    let figures: Vec<String> = good.iter().map(|(figure, larger)| figure_words(*figure, *larger)).collect();
-    if figures.is_empty() { reason } else { format!("{reason}; other repeats gave {}", figures.join(", ")) }
+    let figures: Vec<String> =
+        good.iter().map(|(figure, larger)| figure_words(*figure, *larger)).collect();
+    if figures.is_empty() {
+        reason
+    } else {
+        format!("{reason}; other repeats gave {}", figures.join(", "))
+    }
 }
 
 fn figure_words(value: f64, larger_is_better: bool) -> String {
-    if larger_is_better { format!("{} a second", significant(value)) } else { format!("{} s", significant(value)) }
+    if larger_is_better {
+        format!("{} a second", significant(value))
+    } else {
+        format!("{} s", significant(value))
+    }
 }
 
-fn place(way: &Way, cells: &[&Cell], figures: &[f64], placed: &Placed, best: f64, larger_is_better: bool) -> Place {
-    let other = |name: &str| mean(cells.iter().filter_map(|cell| Some(cell.metrics.other.get(name)?.value)));
+fn place(
+    way: &Way,
+    cells: &[&Cell],
+    figures: &[f64],
+    placed: &Placed,
+    best: f64,
+    larger_is_better: bool,
+) -> CombinationResult {
+    let other = |name: &str| {
+        mean(cells.iter().filter_map(|cell| Some(cell.metrics.other.get(name)?.value)))
+    };
     // a ratio of times is turned round, so that 1 is the best and less is worse for both
     let relative = if larger_is_better { placed.centre / best } else { best / placed.centre };
     let ci95 = placed.to_best.map(|found| [found.ci95.low, found.ci95.high]);
-    let ci95 = if larger_is_better { ci95 } else { ci95.map(|[low, high]| [1.0 / high, 1.0 / low]) };
-    Place {
+    let ci95 =
+        if larger_is_better { ci95 } else { ci95.map(|[low, high]| [1.0 / high, 1.0 / low]) };
+    CombinationResult {
         way: way.clone(),
         figures: figures.to_vec(),
         centre: placed.centre,
@@ -204,36 +241,51 @@ fn place(way: &Way, cells: &[&Cell], figures: &[f64], placed: &Placed, best: f64
         fairness: other("fairness"),
         extents_per_file: ["extents_per_file_before", "extents_per_file_after"].map(other),
         fragmentation_read_ratio: other("fragmentation_read_ratio"),
-        mkfs: cells.iter().map(|cell| cell.label("mkfs")).find(|line| !line.is_empty()).unwrap_or_default().to_owned(),
+        mkfs: cells
+            .iter()
+            .map(|cell| cell.label("mkfs"))
+            .find(|line| !line.is_empty())
+            .unwrap_or_default()
+            .to_owned(),
     }
 }
 
 fn overall(works: &[WorkPlaces]) -> Vec<Overall> {
     let [first, _, ..] = works else { return Vec::new() };
-    let is_shown = works.iter().any(|work| work.places.get(1).is_some_and(|second| second.standing == Standing::Worse));
+    let is_shown = works.iter().any(|work| {
+        work.places.get(1).is_some_and(|second| second.standing == ContestStanding::Worse)
+    });
     let of_way = |way: &Way| {
-        let relatives: Option<Vec<(String, f64)>> =
-            works.iter().map(|work| Some((work.work.clone(), work.places.iter().find(|place| place.way == *way)?.relative))).collect();
+        let relatives: Option<Vec<(String, f64)>> = works
+            .iter()
+            .map(|work| {
+                Some((
+                    work.work.clone(),
+                    work.places.iter().find(|place| place.way == *way)?.relative,
+                ))
+            })
+            .collect();
         let relatives = relatives?;
         let sum: f64 = relatives.iter().map(|(_, relative)| relative.ln()).sum();
         let relative = (sum / relatives.len() as f64).exp();
         let weakest = relatives.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(Overall { way: way.clone(), relative, weakest, is_shown })
     };
-    let mut all: Vec<Overall> = first.places.iter().filter_map(|place| of_way(&place.way)).collect();
+    let mut all: Vec<Overall> =
+        first.places.iter().filter_map(|place| of_way(&place.way)).collect();
     all.sort_by(|a, b| b.relative.total_cmp(&a.relative));
     all
 }
 
 impl WorkPlaces {
     /// The way to recommend; `None` where nothing gave a result.
-    pub fn best(&self) -> Option<&Place> {
+    pub fn best(&self) -> Option<&CombinationResult> {
         self.places.first()
     }
 
     /// All that may be as good as the best, the best among them.
-    pub fn equals(&self) -> Vec<&Place> {
-        self.places.iter().filter(|place| place.standing != Standing::Worse).collect()
+    pub fn equals(&self) -> Vec<&CombinationResult> {
+        self.places.iter().filter(|place| place.standing != ContestStanding::Worse).collect()
     }
 
     /// A figure in words: "1230 a second", "12.3 s".
@@ -244,24 +296,41 @@ impl WorkPlaces {
     /// The recommendation in words, with its margin, or why there is none.
     pub fn statement(&self) -> String {
         let Some(best) = self.best() else {
-            let what = if self.is_cut_short { "nothing came through every repeat" } else { "nothing gave a result" };
+            let what = if self.is_cut_short {
+                "nothing came through every repeat"
+            } else {
+                "nothing gave a result"
+            };
             return format!("{}: {what}.", self.work);
         };
         let named = format!("{}: {}", self.work, best.way.words());
         let figure = self.figure(best.centre);
-        let Some(second) = self.places.get(1) else { return format!("{named} is the only one that gave a result, {figure}.") };
+        let Some(second) = self.places.get(1) else {
+            return format!("{named} is the only one that gave a result, {figure}.");
+        };
         let equals = self.equals();
-        if second.standing == Standing::Worse {
-            let margin = second.ci95.map(|[low, high]| format!(" ({} to {} times)", significant(1.0 / high), significant(1.0 / low)));
-            let times =
-                format!("{} times what {} does{}", significant(1.0 / second.relative), second.way.words(), margin.unwrap_or_default());
+        if second.standing == ContestStanding::Worse {
+            let margin = second.ci95.map(|[low, high]| {
+                format!(" ({} to {} times)", significant(1.0 / high), significant(1.0 / low))
+            });
+            let times = format!(
+                "{} times what {} does{}",
+                significant(1.0 / second.relative),
+                second.way.words(),
+                margin.unwrap_or_default()
+            );
             return format!("{named} is best: {figure}, {times}, the next best.");
         }
-        let others: Vec<String> = equals.iter().skip(1).take(3).map(|place| place.way.words()).collect();
+        let others: Vec<String> =
+            equals.iter().skip(1).take(3).map(|place| place.way.words()).collect();
         let more = equals.len().saturating_sub(4);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let same = equals.iter().skip(1).all(|place| place.standing == Standing::Same);
-        let why = if same { "they are the same within 10 %" } else { "the repeats differ too much, or are too few" };
+        let same = equals.iter().skip(1).all(|place| place.standing == ContestStanding::Same);
+        let why = if same {
+            "they are the same within 10 %"
+        } else {
+            "the repeats differ too much, or are too few"
+        };
         format!(
             "{}: no difference that can be shown between {} ({figure}) and {}{more}: {why}.",
             self.work,
@@ -282,9 +351,11 @@ impl Matrix {
             confidence: None,
         };
         let evidence = |work: &WorkPlaces| {
-            let line = |place: &Place| {
-                let interval =
-                    place.ci95.map(|[low, high]| format!(" ({} to {})", significant(low), significant(high))).unwrap_or_default();
+            let line = |place: &CombinationResult| {
+                let interval = place
+                    .ci95
+                    .map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)))
+                    .unwrap_or_default();
                 format!(
                     "{}: {}, {} of the best{interval}, n = {}",
                     place.way.words(),
@@ -296,10 +367,15 @@ impl Matrix {
             work.places
                 .iter()
                 .map(line)
-                .chain(work.failed.iter().map(|(way, reason)| format!("{}: failed: {reason}", way.words())))
+                .chain(
+                    work.failed
+                        .iter()
+                        .map(|(way, reason)| format!("{}: failed: {reason}", way.words())),
+                )
                 .collect()
         };
-        let mut found: Vec<Finding> = self.works.iter().map(|work| finding(work.statement(), evidence(work))).collect();
+        let mut found: Vec<Finding> =
+            self.works.iter().map(|work| finding(work.statement(), evidence(work))).collect();
         found.extend(self.overall.first().map(|best| finding(best.statement(), Vec::new())));
         found
     }
@@ -309,7 +385,11 @@ impl Overall {
     /// In words.
     pub fn statement(&self) -> String {
         let percent = |relative: f64| significant(relative * 100.0);
-        let doubt = if self.is_shown { "" } else { " No work has a best that can be shown, so this may be chance." };
+        let doubt = if self.is_shown {
+            ""
+        } else {
+            " No work has a best that can be shown, so this may be chance."
+        };
         format!(
             "Over all works: {} comes nearest to the best of each, {} % of it on average and {} % at {}.{doubt}",
             self.way.words(),
@@ -327,9 +407,19 @@ mod tests {
     use super::*;
 
     fn cell(work: &str, filesystem: &str, scheduler: &str, repeat: u32, figure: f64) -> Cell {
-        let mut cell = Cell::begun(format!("{work}/{filesystem}/{scheduler}#{repeat}"), work, Params::default());
+        let mut cell = Cell::begun(
+            format!("{work}/{filesystem}/{scheduler}#{repeat}"),
+            work,
+            Params::default(),
+        );
         cell.metrics.iops = Some(Estimate { value: figure, ci95: None, n: 1 });
-        let labels = [("work", work), ("filesystem", filesystem), ("scheduler", scheduler), ("align", "no"), ("mount_options", "noatime")];
+        let labels = [
+            ("work", work),
+            ("filesystem", filesystem),
+            ("scheduler", scheduler),
+            ("align", "no"),
+            ("mount_options", "noatime"),
+        ];
         cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         cell.labels.insert("repeat".to_owned(), repeat.to_string());
         cell
@@ -339,14 +429,22 @@ mod tests {
         let mut record = crate::testing::empty();
         record.run.suite = SUITE.to_owned();
         for (work, filesystem, scheduler, figures) in figures {
-            record.cells.extend(figures.iter().zip(1..).map(|(figure, repeat)| cell(work, filesystem, scheduler, repeat, *figure)));
+            record.cells.extend(
+                figures
+                    .iter()
+                    .zip(1..)
+                    .map(|(figure, repeat)| cell(work, filesystem, scheduler, repeat, *figure)),
+            );
         }
         record
     }
 
     #[test]
     fn the_best_is_named_with_its_margin() {
-        let record = record(&[("untar", "ext4", "none", &[100.0, 101.0, 99.0]), ("untar", "xfs", "bfq", &[50.0, 50.5, 49.5])]);
+        let record = record(&[
+            ("untar", "ext4", "none", &[100.0, 101.0, 99.0]),
+            ("untar", "xfs", "bfq", &[50.0, 50.5, 49.5]),
+        ]);
         let matrix = of(&record).unwrap();
         insta::assert_snapshot!(matrix.works[0].statement(), @"untar: ext4 (noatime) with none is best: 100.0 a second, 2.00 times what xfs (noatime) with bfq does (1.96 to 2.05 times), the next best.");
         assert!(matrix.overall.is_empty());
@@ -355,7 +453,8 @@ mod tests {
     /// A try that failed, by the medium or by itself.
     fn failed(filesystem: &str, repeat: u32, by_medium: bool) -> Cell {
         let mut cell = cell("untar", filesystem, "none", repeat, 1.0);
-        (cell.stop, cell.reason, cell.metrics.iops) = (Stop::Error, Some("No such device".to_owned()), None);
+        (cell.stop, cell.reason, cell.metrics.iops) =
+            (Stop::Error, Some("No such device".to_owned()), None);
         if by_medium {
             cell.blame_medium();
         }
@@ -364,11 +463,18 @@ mod tests {
 
     #[test]
     fn a_medium_that_failed_takes_no_good_repeat_away() {
-        let mut record = record(&[("untar", "ext4", "none", &[100.0, 101.0]), ("untar", "xfs", "none", &[50.0, 50.5])]);
+        let mut record = record(&[
+            ("untar", "ext4", "none", &[100.0, 101.0]),
+            ("untar", "xfs", "none", &[50.0, 50.5]),
+        ]);
         record.cells.extend([failed("ext4", 3, true), failed("xfs", 3, true)]);
         let matrix = of(&record).unwrap();
         assert_eq!((matrix.works[0].places[0].figures.len(), matrix.works[0].failed.len()), (2, 0));
-        assert!(matrix.works[0].statement().contains("100 a second"), "{}", matrix.works[0].statement());
+        assert!(
+            matrix.works[0].statement().contains("100 a second"),
+            "{}",
+            matrix.works[0].statement()
+        );
     }
 
     #[test]
@@ -377,23 +483,36 @@ mod tests {
         record.cells.push(failed("ext4", 3, false));
         let matrix = of(&record).unwrap();
         assert_eq!(matrix.works[0].statement(), "untar: nothing came through every repeat.");
-        assert_eq!(matrix.works[0].failed[0].1, "No such device; other repeats gave 100 a second, 101 a second");
+        assert_eq!(
+            matrix.works[0].failed[0].1,
+            "No such device; other repeats gave 100 a second, 101 a second"
+        );
     }
 
     #[test]
     fn what_cannot_be_shown_is_not_claimed() {
-        let close = record(&[("untar", "ext4", "none", &[100.0, 140.0, 80.0]), ("untar", "xfs", "bfq", &[90.0, 120.0, 70.0])]);
+        let close = record(&[
+            ("untar", "ext4", "none", &[100.0, 140.0, 80.0]),
+            ("untar", "xfs", "bfq", &[90.0, 120.0, 70.0]),
+        ]);
         insta::assert_snapshot!(of(&close).unwrap().works[0].statement(), @"untar: no difference that can be shown between ext4 (noatime) with none (104 a second) and xfs (noatime) with bfq: the repeats differ too much, or are too few.");
-        let same = record(&[("untar", "ext4", "none", &[100.0, 101.0, 99.0]), ("untar", "xfs", "bfq", &[99.0, 100.0, 100.5])]);
-        assert!(of(&same).unwrap().works[0].statement().ends_with("they are the same within 10 %."));
+        let same = record(&[
+            ("untar", "ext4", "none", &[100.0, 101.0, 99.0]),
+            ("untar", "xfs", "bfq", &[99.0, 100.0, 100.5]),
+        ]);
+        assert!(
+            of(&same).unwrap().works[0].statement().ends_with("they are the same within 10 %.")
+        );
     }
 
     #[test]
     fn times_are_better_when_shorter() {
-        let mut record = record(&[("boot", "ext4", "none", &[1.0, 1.0]), ("boot", "xfs", "none", &[1.0, 1.0])]);
+        let mut record =
+            record(&[("boot", "ext4", "none", &[1.0, 1.0]), ("boot", "xfs", "none", &[1.0, 1.0])]);
         for cell in &mut record.cells {
             cell.metrics.iops = None;
-            cell.elapsed_ns = if cell.label("filesystem") == "xfs" { 1_000_000_000 } else { 2_000_000_000 };
+            cell.elapsed_ns =
+                if cell.label("filesystem") == "xfs" { 1_000_000_000 } else { 2_000_000_000 };
         }
         let matrix = of(&record).unwrap();
         let places = &matrix.works[0].places;
@@ -413,7 +532,8 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_and_other_records_are_no_matrix() {
-        let mut failed = record(&[("untar", "ext4", "none", &[100.0]), ("untar", "jfs", "none", &[1.0])]);
+        let mut failed =
+            record(&[("untar", "ext4", "none", &[100.0]), ("untar", "jfs", "none", &[1.0])]);
         failed.cells[1].stop = Stop::Error;
         failed.cells[1].reason = Some("mount failed".to_owned());
         let matrix = of(&failed).unwrap();

@@ -1,25 +1,29 @@
-//! How many allocation units can be written to in turn before every write costs a merge (docs/field/allocation-units.md#open-units, docs/field/allocation-units.md#order-inside-a-unit).
+//! How many allocation units can be written to in turn before every write costs a merge
+//! (docs/field/allocation-units.md#open-units, docs/field/allocation-units.md#order-inside-a-unit).
 
 use record::units::{MIB, significant};
 use record::{Cell, Finding, Record};
 
 use crate::caches;
-use crate::draft::Draft;
-use crate::figure::{self, Figure, Ratio};
+use crate::figure::{self, Ratio, SoundFigure};
+use crate::finding_builder::FindingBuilder;
 
 /// The cliff: less than half the rate of one unit...
 const RATE: f64 = 0.5;
-/// ...and more than two and a half times the median latency. docs/field/allocation-units.md#open-units has five times; units of 1 MiB that are copied fast cost only three
-/// (family Log4 of docs/field/published-figures.md#survey-of-microsd-cards), and a median does not move that far by chance.
+/// ...and more than two and a half times the median latency.
+/// docs/field/allocation-units.md#open-units has five times; units of 1 MiB that are copied fast
+/// cost only three (family Log4 of docs/field/published-figures.md#survey-of-microsd-cards), and a
+/// median does not move that far by chance.
 const LATENCY: f64 = 2.5;
 
-/// Nothing makes writing to several units in turn this much faster than to one, but a medium that still paid for what came before.
+/// Nothing makes writing to several units in turn this much faster than to one, but a medium that
+/// still paid for what came before.
 const UNSETTLED: f64 = 2.0;
 
 /// A step of the search: so many units in turn.
 struct Step<'a> {
     units: u64,
-    rate: Figure<'a>,
+    rate: SoundFigure<'a>,
     median_ns: Option<f64>,
 }
 
@@ -34,13 +38,25 @@ enum Limit {
 
 fn steps<'a>(record: &'a Record, form: &str) -> Vec<Step<'a>> {
     // The search is done at the first block size; at others only its ends are looked at.
-    let block_bytes = figure::form(record, "open-aus", form).and_then(|cell| cell.params.block_bytes);
-    let fits = |cell: &&Cell| cell.params.form.as_deref() == Some(form) && cell.params.block_bytes == block_bytes;
+    let block_bytes =
+        figure::form(record, "open-aus", form).and_then(|cell| cell.params.block_bytes);
+    let fits = |cell: &&Cell| {
+        cell.params.form.as_deref() == Some(form) && cell.params.block_bytes == block_bytes
+    };
     let mut steps: Vec<Step> = figure::cells(record, "open-aus")
         .filter(fits)
         .filter_map(|cell| {
-            let units = cell.params.other.get("n_aus").copied().or_else(|| Some(cell.metrics.other.get("n_aus")?.value))?;
-            (units >= 1.0).then_some(Step { units: units as u64, rate: Figure::of(cell, "bps")?, median_ns: median_ns(cell) })
+            let units = cell
+                .params
+                .other
+                .get("n_aus")
+                .copied()
+                .or_else(|| Some(cell.metrics.other.get("n_aus")?.value))?;
+            (units >= 1.0).then_some(Step {
+                units: units as u64,
+                rate: SoundFigure::of(cell, "bps")?,
+                median_ns: median_ns(cell),
+            })
         })
         .collect();
     steps.sort_by_key(|step| step.units);
@@ -57,28 +73,36 @@ fn unsettled<'a, 'b>(steps: &'b [Step<'a>]) -> Option<(&'b Step<'a>, &'b Step<'a
     let one = steps.first().filter(|step| step.units == 1)?;
     let fastest = steps.iter().max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
     let is_slow_throughout = match one.median_ns.zip(fastest.median_ns) {
-        // Closing what was open before, or a pause, makes a few writes long; a medium that has work left makes all of them so.
+        // Closing what was open before, or a pause, makes a few writes long; a medium that has work
+        // left makes all of them so.
         Some((one_ns, fastest_ns)) => one_ns > UNSETTLED * fastest_ns,
         None => Ratio::of(&fastest.rate, &one.rate).is_above(1.0),
     };
-    (fastest.rate.value > UNSETTLED * one.rate.value && is_slow_throughout).then_some((one, fastest))
+    (fastest.rate.value > UNSETTLED * one.rate.value && is_slow_throughout)
+        .then_some((one, fastest))
 }
 
-/// The rate, in bytes a second, and the median latency, in nanoseconds, at which a single unit is written while nothing else is paid for. A few of its
-/// writes may have been long, so what is written like it counts for it.
+/// The rate, in bytes a second, and the median latency, in nanoseconds, at which a single unit is
+/// written while nothing else is paid for. A few of its writes may have been long, so what is
+/// written like it counts for it.
 fn yardstick(steps: &[Step]) -> Option<(f64, Option<f64>)> {
     let one = steps.first().filter(|step| step.units == 1 && unsettled(steps).is_none())?;
-    let is_alike = |step: &&Step| step.median_ns.zip(one.median_ns).is_some_and(|(now, then)| now <= LATENCY * then);
-    let fastest = steps.iter().filter(is_alike).map(|step| step.rate.value).fold(one.rate.value, f64::max);
+    let is_alike = |step: &&Step| {
+        step.median_ns.zip(one.median_ns).is_some_and(|(now, then)| now <= LATENCY * then)
+    };
+    let fastest =
+        steps.iter().filter(is_alike).map(|step| step.rate.value).fold(one.rate.value, f64::max);
     Some((fastest, one.median_ns))
 }
 
-/// The limit among these steps; `None` without a step for a single unit, with one only, and where the medium had not come to rest.
+/// The limit among these steps; `None` without a step for a single unit, with one only, and where
+/// the medium had not come to rest.
 fn limit(steps: &[Step]) -> Option<Limit> {
     let (bps, one_ns) = yardstick(steps)?;
     let is_cliff = |step: &Step| {
         let slow = step.rate.value < RATE * bps;
-        // A cell with too few writes for a median is judged by its rate, which the same cliff brings down as far.
+        // A cell with too few writes for a median is judged by its rate, which the same cliff
+        // brings down as far.
         let stalls = match (step.median_ns, one_ns) {
             (Some(now), Some(then)) => now > LATENCY * then,
             _ => step.rate.value < bps / LATENCY,
@@ -88,21 +112,30 @@ fn limit(steps: &[Step]) -> Option<Limit> {
     let last = steps.last().filter(|last| last.units > 1)?;
     Some(match steps.iter().find(|step| is_cliff(step)) {
         None => Limit::Beyond(last.units),
-        Some(cliff) => Limit::Between(steps.iter().filter(|step| step.units < cliff.units).map(|step| step.units).max()?, cliff.units),
+        Some(cliff) => Limit::Between(
+            steps.iter().filter(|step| step.units < cliff.units).map(|step| step.units).max()?,
+            cliff.units,
+        ),
     })
 }
 
-/// The largest allocation unit that was seen (docs/field/allocation-units.md#known-sizes has 12 MiB; one card of 24 MiB is known).
+/// The largest allocation unit that was seen (docs/field/allocation-units.md#known-sizes has 12
+/// MiB; one card of 24 MiB is known).
 const LARGEST_AU: f64 = (24 * MIB) as f64;
 
-/// How many bytes the open allocation units hold at most: 0 where no limit is visible, so that none explains anything. `None` where it was not
-/// measured to the end, or where closing a unit, if it takes no longer than `closing_ns`, would not have shown. A unit that does not show may be of any
+/// How many bytes the open allocation units hold at most: 0 where no limit is visible, so that none
+/// explains anything. `None` where it was not measured to the end, or where closing a unit, if it
+/// takes no longer than `closing_ns`, would not have shown. A unit that does not show may be of any
 /// size, so the largest is taken for it.
 pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
     let steps = steps(record, "linear");
     match (limit(&steps)?, cause(record)) {
         (Limit::Beyond(reached), _) if is_unfinished(&steps, reached) => None,
-        (Limit::Beyond(_), _) if steps.first()?.median_ns.is_some_and(|ns| closing_ns < (LATENCY + 0.5) * ns) => None,
+        (Limit::Beyond(_), _)
+            if steps.first()?.median_ns.is_some_and(|ns| closing_ns < (LATENCY + 0.5) * ns) =>
+        {
+            None
+        }
         (Limit::Between(_, first), Cause::OpenUnits) => {
             let au = crate::geometry::au_bytes(record).unwrap_or(LARGEST_AU as u64);
             Some(au.saturating_mul(first - 1))
@@ -113,7 +146,10 @@ pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
 
 /// Whether the search had further to go than to so many units in turn.
 fn is_unfinished(steps: &[Step], reached: u64) -> bool {
-    let most = steps.iter().filter_map(|step| step.rate.cell.params.other.get("most")).fold(0.0, |a: f64, b| a.max(*b));
+    let most = steps
+        .iter()
+        .filter_map(|step| step.rate.cell.params.other.get("most"))
+        .fold(0.0, |a: f64, b| a.max(*b));
     most > reached as f64
 }
 
@@ -124,31 +160,52 @@ const STALLED: f64 = 0.7;
 /// What a unit is taken for at least: of smaller ones not all merges stand out.
 const SMALLEST_AU: f64 = (2 * MIB) as f64;
 
-/// Of what was written out of order, so much must have been written in a row with writes of the same size, to tell how often the medium pauses.
+/// Of what was written out of order, so much must have been written in a row with writes of the
+/// same size, to tell how often the medium pauses.
 const ENOUGH_SEEN: f64 = 0.25;
 
-/// How long I/Os took beyond `typical_s` in all, of those that took so much longer than it, in seconds.
+/// How long I/Os took beyond `typical_s` in all, of those that took so much longer than it, in
+/// seconds.
 fn stalled_s(histogram: &record::Histogram, typical_s: f64, longer_s: f64) -> f64 {
     let beyond_s = histogram.buckets().map(|(ns, n)| (ns as f64 / 1e9 - typical_s, n as f64));
     beyond_s.filter(|(s, _)| *s >= longer_s).map(|(s, n)| s * n).sum()
 }
 
-/// How long I/Os took that are not among the latencies, as the host stood still during them, in seconds and without the host's part: a merge may be one.
+/// How long I/Os took that are not among the latencies, as the host stood still during them, in
+/// seconds and without the host's part: a merge may be one.
 fn left_out_s(cell: &Cell, bps: f64) -> f64 {
-    let counted = cell.histogram.as_ref().filter(|_| cell.disturbance.as_ref().is_some_and(|seen| seen.left_out > 0));
-    counted.map_or(0.0, |counted| (cell.bytes as f64 / bps - counted.mean() * counted.len() as f64 / 1e9).max(0.0))
+    let counted = cell
+        .histogram
+        .as_ref()
+        .filter(|_| cell.disturbance.as_ref().is_some_and(|seen| seen.left_out > 0));
+    counted.map_or(0.0, |counted| {
+        (cell.bytes as f64 / bps - counted.mean() * counted.len() as f64 / 1e9).max(0.0)
+    })
 }
 
-/// How long a medium pauses while it is written in a row, in seconds for each byte: what does so then does so out of order, too. Seen where everything was
-/// written, in larger writes; and in writes to as few units in turn as it keeps open, where there are enough of them (they may pay for what was open before).
+/// How long a medium pauses while it is written in a row, in seconds for each byte: what does so
+/// then does so out of order, too. Seen where everything was written, in larger writes; and in
+/// writes to as few units in turn as it keeps open, where there are enough of them (they may pay
+/// for what was open before).
 fn paused_s_per_byte(record: &Record, longer_s: f64, within: &[Step], bytes: f64) -> f64 {
-    let seen = within.iter().filter_map(|step| Some((step.rate.cell.histogram.as_ref()?, step.rate.cell.bytes as f64)));
-    let (most_s, seen_bytes) = seen.fold((0.0, 0.0), |(s, sum), (histogram, own)| (s + stalled_s(histogram, 0.0, longer_s), sum + own));
+    let seen = within
+        .iter()
+        .filter_map(|step| Some((step.rate.cell.histogram.as_ref()?, step.rate.cell.bytes as f64)));
+    let (most_s, seen_bytes) = seen.fold((0.0, 0.0), |(s, sum), (histogram, own)| {
+        (s + stalled_s(histogram, 0.0, longer_s), sum + own)
+    });
     let own_s = within.first().and_then(|step| step.median_ns).map_or(0.0, |ns| ns / 1e9);
-    let (shorter_s, most) = if seen_bytes >= ENOUGH_SEEN * bytes { (own_s, most_s / seen_bytes) } else { (0.0, f64::INFINITY) };
+    let (shorter_s, most) = if seen_bytes >= ENOUGH_SEEN * bytes {
+        (own_s, most_s / seen_bytes)
+    } else {
+        (0.0, f64::INFINITY)
+    };
     let paused = figure::cells(record, "prime").find_map(|cell| {
         let typical_s = cell.metrics.latency_ns.as_ref()?.p50? as f64 / 1e9;
-        Some(stalled_s(cell.histogram.as_ref()?, typical_s, (longer_s - shorter_s).max(0.0)) / cell.bytes.max(1) as f64)
+        Some(
+            stalled_s(cell.histogram.as_ref()?, typical_s, (longer_s - shorter_s).max(0.0))
+                / cell.bytes.max(1) as f64,
+        )
     });
     paused.unwrap_or(0.0).min(most)
 }
@@ -158,15 +215,18 @@ fn paused_s_per_byte(record: &Record, longer_s: f64, within: &[Step], bytes: f64
 enum Cause {
     /// Units that are open for writing.
     OpenUnits,
-    /// A cache of so many bytes: it costs merges only beyond it (so many for each unit's worth of writes out of order).
+    /// A cache of so many bytes: it costs merges only beyond it (so many for each unit's worth of
+    /// writes out of order).
     Cache(f64),
     /// Nothing: any write that does not continue the one before costs as much.
     AnyOrder,
 }
 
-/// Why writing to more units in turn is slow. An allocation unit that is written out of order has to be merged when it is full, so for each unit's worth
-/// of such writes a merge is paid, which is what a write costs past the limit; a cache costs none. And where writes out of order within one unit cost as
-/// much as writes to one too many, the units have no part in it: so it is where pages are mapped, and behind a write cache.
+/// Why writing to more units in turn is slow. An allocation unit that is written out of order has
+/// to be merged when it is full, so for each unit's worth of such writes a merge is paid, which is
+/// what a write costs past the limit; a cache costs none. And where writes out of order within one
+/// unit cost as much as writes to one too many, the units have no part in it: so it is where pages
+/// are mapped, and behind a write cache.
 fn cause(record: &Record) -> Cause {
     let linear = steps(record, "linear");
     let Some(Limit::Between(_, first)) = limit(&linear) else { return Cause::OpenUnits };
@@ -177,8 +237,12 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
     let (one, past) = (linear.first()?, linear.iter().find(|step| step.units == first)?);
     let block = one.rate.cell.params.block_bytes?;
     let random = figure::cells(record, "open-aus")
-        .filter(|cell| cell.params.form.as_deref() == Some("random") && cell.params.block_bytes == Some(block))
-        .find_map(|cell| Some(Step { units: 1, rate: Figure::of(cell, "bps")?, median_ns: median_ns(cell) }))?;
+        .filter(|cell| {
+            cell.params.form.as_deref() == Some("random") && cell.params.block_bytes == Some(block)
+        })
+        .find_map(|cell| {
+            Some(Step { units: 1, rate: SoundFigure::of(cell, "bps")?, median_ns: median_ns(cell) })
+        })?;
     // Means: garbage collection may be paid now and then.
     if MERGED * random.rate.value < past.rate.value {
         return Some(Cause::AnyOrder);
@@ -186,7 +250,8 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
     // The median: a single slow write would make all merges of a short cell look long.
     let merge_s = past.median_ns.map_or(block as f64 / past.rate.value, |ns| ns / 1e9);
     let bytes = random.rate.cell.bytes as f64;
-    // A unit that reads do not show is what random writes are fast in, divided by how many are open.
+    // A unit that reads do not show is what random writes are fast in, divided by how many are
+    // open.
     let swept = || Some((caches::fast_within(record)? / (first - 1) as f64).min(LARGEST_AU));
     let known = crate::geometry::au_bytes(record).map(|au| au as f64).or_else(swept);
     let assumed = || one.rate.cell.params.other.get("assumed_au_bytes").copied();
@@ -194,11 +259,17 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
         // Of a few writes only their time is enough to tell.
         (histogram, au) if histogram.is_none() || bytes < 2.0 * LARGEST_AU => {
             let au = au.or_else(assumed)?;
-            ((bytes / random.rate.value - bytes / yardstick(linear)?.0) / merge_s, bytes >= au, MERGED * bytes / au, au)
+            (
+                (bytes / random.rate.value - bytes / yardstick(linear)?.0) / merge_s,
+                bytes >= au,
+                MERGED * bytes / au,
+                au,
+            )
         }
         (histogram, au) => {
             let au = au.unwrap_or(LARGEST_AU);
-            let stalled_s = stalled_s(histogram.as_ref()?, 0.0, STALLED * merge_s) + left_out_s(random.rate.cell, random.rate.value);
+            let stalled_s = stalled_s(histogram.as_ref()?, 0.0, STALLED * merge_s)
+                + left_out_s(random.rate.cell, random.rate.value);
             let within = &linear[..linear.partition_point(|step| step.units < first)];
             let paused_s = bytes * paused_s_per_byte(record, STALLED * merge_s, within, bytes);
             let merges = (stalled_s - paused_s).max(0.0) / merge_s;
@@ -206,7 +277,11 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
             (merges, true, fewest, au)
         }
     };
-    Some(if enough && merges < fewest { Cause::Cache(merges.max(0.0) * au / bytes) } else { Cause::OpenUnits })
+    Some(if enough && merges < fewest {
+        Cause::Cache(merges.max(0.0) * au / bytes)
+    } else {
+        Cause::OpenUnits
+    })
 }
 
 /// `open-units`, and `open-units-random` where the order within a unit makes a difference.
@@ -229,7 +304,10 @@ fn not_at_rest(one: &Step, fastest: &Step) -> Finding {
         fastest.units,
         Ratio::of(&fastest.rate, &one.rate).text()
     );
-    Draft::info("open-units", statement).figures([&one.rate, &fastest.rate]).note("docs/field/allocation-units.md#open-units").done()
+    FindingBuilder::info("open-units", statement)
+        .figures([&one.rate, &fastest.rate])
+        .note("docs/field/allocation-units.md#open-units")
+        .done()
 }
 
 fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
@@ -239,7 +317,7 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
     let found = limit(steps)?;
     let measured = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
     let draft = match found {
-        Limit::Between(..) if cause(record) == Cause::AnyOrder => Draft::info(
+        Limit::Between(..) if cause(record) == Cause::AnyOrder => FindingBuilder::info(
             "open-units",
             "No limit of open units is visible: a write that does not continue the one before costs as much within one unit as between two.",
         ),
@@ -257,7 +335,7 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
                 let lines = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
                 let paid = format!("{} merges for each unit written out of order, where open units pay one", significant(merges));
                 return Some(
-                    Draft::info("open-units", statement)
+                    FindingBuilder::info("open-units", statement)
                         .notes(lines)
                         .note(paid)
                         .note("docs/field/allocation-units.md#open-units, docs/field/allocation-units.md#order-inside-a-unit")
@@ -267,17 +345,18 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
             let statement = format!(
                 "It keeps {count} {unit} open: writing to one more in turn makes each write {fall} times slower. Files written at once, and a journal, compete for them."
             );
-            Draft::warning("open-units", statement)
+            FindingBuilder::warning("open-units", statement)
                 .note(format!("open_aus {open}, first that is too many {first}"))
                 .surely(before.rate.below(RATE * bps).zip(after.rate.below(RATE * bps)).map(|(early, late)| (1.0 - early) * late))
         }
-        Limit::Beyond(most) => Draft::info(
+        Limit::Beyond(most) => FindingBuilder::info(
             "open-units",
             format!("Writing to {most} allocation units in turn is as fast as writing to one: no limit is visible."),
         )
         .note(format!("open_aus at least {most}")),
     };
-    let au = crate::geometry::au_bytes(record).map(|bytes| format!("allocation unit {}", figure::size(bytes)));
+    let au = crate::geometry::au_bytes(record)
+        .map(|bytes| format!("allocation unit {}", figure::size(bytes)));
     Some(
         draft
             .notes(measured)
@@ -287,14 +366,15 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
     )
 }
 
-/// Writing one open unit in random order against writing it in order (docs/field/allocation-units.md#order-inside-a-unit).
+/// Writing one open unit in random order against writing it in order
+/// (docs/field/allocation-units.md#order-inside-a-unit).
 fn order_matters(linear: &[Step], random: &[Step]) -> Option<Finding> {
     let one = |steps: &[Step]| steps.iter().position(|step| step.units == 1);
     let (ordered, mixed) = (&linear[one(linear)?].rate, &random[one(random)?].rate);
     let ratio = figure::Ratio::of(ordered, mixed);
     ratio.is_above(3.0).then(|| {
         let statement = format!("Even within a single allocation unit, writes out of order are {} times slower: it keeps a log of each unit that must be ascending.", significant(ratio.value));
-        Draft::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; docs/field/allocation-units.md#order-inside-a-unit, docs/field/published-figures.md#survey-of-microsd-cards family Log4")).surely(ratio.above(3.0)).done()
+        FindingBuilder::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; docs/field/allocation-units.md#order-inside-a-unit, docs/field/published-figures.md#survey-of-microsd-cards family Log4")).surely(ratio.above(3.0)).done()
     })
 }
 
@@ -309,18 +389,20 @@ mod tests {
         params.other.insert("n_aus".into(), units as f64);
         let mut cell = Cell::begun(format!("open-aus/{units}"), "open-aus", params);
         cell.metrics.bps = Some(Estimate { value: bps, ci95: None, n: 64 });
-        cell.metrics.latency_ns = Some(Latency { n: 64, p50: Some(median_ns), ..Latency::default() });
+        cell.metrics.latency_ns =
+            Some(Latency { n: 64, p50: Some(median_ns), ..Latency::default() });
         cell
     }
 
     #[track_caller]
     fn check(rows: &[(u64, f64, u64)], expected: Option<Limit>) {
-        let cells: Vec<Cell> = rows.iter().map(|(units, bps, ns)| cell(*units, *bps, *ns)).collect();
+        let cells: Vec<Cell> =
+            rows.iter().map(|(units, bps, ns)| cell(*units, *bps, *ns)).collect();
         let steps: Vec<Step> = cells
             .iter()
             .map(|cell| Step {
                 units: cell.params.other["n_aus"] as u64,
-                rate: Figure::of(cell, "bps").unwrap(),
+                rate: SoundFigure::of(cell, "bps").unwrap(),
                 median_ns: cell.metrics.latency_ns.as_ref().and_then(|l| l.p50).map(|ns| ns as f64),
             })
             .collect();
@@ -329,14 +411,30 @@ mod tests {
 
     #[test]
     fn cliffs_of_survey_cards() {
-        // Card 5: 5.1 MB/s in one unit, 903 ms a write past three (docs/field/published-figures.md#survey-of-microsd-cards). Card 31: no cliff up to 7. Card 14: soft, no five times.
+        // Card 5: 5.1 MB/s in one unit, 903 ms a write past three
+        // (docs/field/published-figures.md#survey-of-microsd-cards). Card 31: no cliff up to 7.
+        // Card 14: soft, no five times.
         check(
-            &[(1, 5.1e6, 12_800_000), (2, 5.1e6, 12_900_000), (3, 5.0e6, 13_000_000), (4, 72.6e3, 903_000_000)],
+            &[
+                (1, 5.1e6, 12_800_000),
+                (2, 5.1e6, 12_900_000),
+                (3, 5.0e6, 13_000_000),
+                (4, 72.6e3, 903_000_000),
+            ],
             Some(Limit::Between(3, 4)),
         );
-        check(&[(1, 5.1e6, 12_800_000), (2, 5.1e6, 12_900_000), (4, 72.6e3, 903_000_000)], Some(Limit::Between(2, 4)));
-        check(&[(1, 21.8e6, 3_000_000), (4, 21.5e6, 3_000_000), (7, 21.0e6, 3_100_000)], Some(Limit::Beyond(7)));
-        check(&[(1, 8.5e6, 7_700_000), (3, 4.6e6, 14_000_000), (4, 4.1e6, 16_000_000)], Some(Limit::Beyond(4)));
+        check(
+            &[(1, 5.1e6, 12_800_000), (2, 5.1e6, 12_900_000), (4, 72.6e3, 903_000_000)],
+            Some(Limit::Between(2, 4)),
+        );
+        check(
+            &[(1, 21.8e6, 3_000_000), (4, 21.5e6, 3_000_000), (7, 21.0e6, 3_100_000)],
+            Some(Limit::Beyond(7)),
+        );
+        check(
+            &[(1, 8.5e6, 7_700_000), (3, 4.6e6, 14_000_000), (4, 4.1e6, 16_000_000)],
+            Some(Limit::Beyond(4)),
+        );
         check(&[(1, 5.1e6, 12_800_000)], None);
         check(&[(2, 5.1e6, 12_800_000), (4, 1e3, 900_000_000)], None);
     }

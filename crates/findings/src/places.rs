@@ -1,10 +1,11 @@
-//! Places that differ: the front of the medium against its middle, and the rate along all of it (docs/field/allocation-units.md#front-area, docs/field/classic-tools.md#rate-along-the-medium).
+//! Places that differ: the front of the medium against its middle, and the rate along all of it
+//! (docs/field/allocation-units.md#front-area, docs/field/classic-tools.md#rate-along-the-medium).
 
 use record::units::{GIB, significant};
-use record::{Axis, Cell, Finding, Record};
+use record::{Cell, Finding, Record, SeriesAxis};
 
-use crate::draft::Draft;
-use crate::figure::{self, Figure};
+use crate::figure::{self, SoundFigure};
+use crate::finding_builder::FindingBuilder;
 use crate::gate;
 
 /// Units whose rates differ more are of another kind (docs/field/allocation-units.md#front-area).
@@ -28,18 +29,29 @@ const PIECES: usize = 4;
 /// Writes of a piece at least: a median of fewer says little.
 const FEWEST: usize = 8;
 
-/// The typical rates of the pieces of a unit, or of all of it where there are too few writes. Medians: merges, which come now and then, do not move them.
+/// The typical rates of the pieces of a unit, or of all of it where there are too few writes.
+/// Medians: merges, which come now and then, do not move them.
 fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
     let start = cell.params.span_offset_bytes.unwrap_or(0) as f64;
     let bytes = cell.params.span_bytes.unwrap_or(0) as f64;
-    let Some(curve) = cell.series.iter().find(|series| series.name == "rate" && series.y == Axis::Bps) else { return Vec::new() };
-    let points: Vec<[f64; 2]> = curve.points.iter().copied().filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0).collect();
+    let Some(curve) =
+        cell.series.iter().find(|series| series.name == "rate" && series.y == SeriesAxis::Bps)
+    else {
+        return Vec::new();
+    };
+    let points: Vec<[f64; 2]> = curve
+        .points
+        .iter()
+        .copied()
+        .filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0)
+        .collect();
     let many = if points.len() >= PIECES * FEWEST { PIECES } else { 1 };
     (0..many)
         .filter_map(|piece| {
             let [from, to] = [piece, piece + 1].map(|piece| bytes * piece as f64 / many as f64);
             // A point lies at the end of its stretch.
-            let mut rates: Vec<f64> = points.iter().filter(|[x, _]| *x > from && *x <= to).map(|[_, y]| *y).collect();
+            let mut rates: Vec<f64> =
+                points.iter().filter(|[x, _]| *x > from && *x <= to).map(|[_, y]| *y).collect();
             (rates.len() >= FEWEST).then(|| stats::median(&mut rates)).flatten().map(|bps| Piece {
                 unit,
                 from: start + from,
@@ -50,32 +62,39 @@ fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
         .collect()
 }
 
-/// An area for tables begins in one of the first units; on real cards it is the first, the second, or both (docs/field/allocation-units.md#front-area).
+/// An area for tables begins in one of the first units; on real cards it is the first, the second,
+/// or both (docs/field/allocation-units.md#front-area).
 const FIRST_UNITS: u64 = 2;
-/// Of what lies between its ends, at least so much differs: a cache on the way may show where the area ends some MiB later than it does.
+/// Of what lies between its ends, at least so much differs: a cache on the way may show where the
+/// area ends some MiB later than it does.
 const FILLED: f64 = 0.7;
 
-/// Whether the pieces that differ lie together at the front. Those of a host that does other work lie anywhere. Within the last unit they may lie anywhere, too: a
-/// unit is written round and round, and what a cache passes on may show a part of a round later.
+/// Whether the pieces that differ lie together at the front. Those of a host that does other work
+/// lie anywhere. Within the last unit they may lie anywhere, too: a unit is written round and
+/// round, and what a cache passes on may show a part of a round later.
 fn is_an_area(odd: &[&Piece], all: &[Piece]) -> bool {
     let (Some(first), Some(last)) = (odd.first(), odd.last()) else { return false };
     let in_last = odd.iter().filter(|piece| piece.unit == last.unit).count();
-    let before_last = all.iter().filter(|piece| piece.from >= first.from && piece.unit < last.unit).count();
+    let before_last =
+        all.iter().filter(|piece| piece.from >= first.from && piece.unit < last.unit).count();
     first.unit < FIRST_UNITS && odd.len() as f64 >= FILLED * (before_last + in_last) as f64
 }
 
-/// What came before a unit set its state where it took no more than this many times the writes that were planned: a cache that showed takes some more.
+/// What came before a unit set its state where it took no more than this many times the writes that
+/// were planned: a cache that showed takes some more.
 const SET_WITHIN: f64 = 2.0;
 
-/// The units that were written. One in which the area ends has two levels and none that lasts, and is looked at all the same, where what came before it set
-/// the state.
+/// The units that were written. One in which the area ends has two levels and none that lasts, and
+/// is looked at all the same, where what came before it set the state.
 fn units(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_set = |cell: &Cell| {
         let before = cell.metrics.other.get("warm_up_ns").map_or(0, |before| before.n);
         before as f64 <= SET_WITHIN * cell.params.other.get("warm_up_ops").copied().unwrap_or(0.0)
     };
     let is_of_a_medium = gate::of_run(record).is_none();
-    let may_be_used = move |cell: &Cell| gate::of_any(cell).is_none() && (cell.transient().is_none() || is_set(cell));
+    let may_be_used = move |cell: &Cell| {
+        gate::of_any(cell).is_none() && (cell.transient().is_none() || is_set(cell))
+    };
     record.cells_of("front-area").filter(move |cell| is_of_a_medium && may_be_used(cell))
 }
 
@@ -84,8 +103,14 @@ fn front_area(record: &Record) -> Option<Finding> {
     let mut front: Vec<(u64, &Cell)> = Vec::new();
     let mut middle: Option<&Cell> = None;
     for cell in units(record) {
-        let index = cell.params.other.get("au_index").copied().or_else(|| Some(cell.metrics.other.get("au_index")?.value));
-        let in_middle = cell.params.form.as_deref() == Some("middle") || cell.params.region == Some(record::Region::Middle);
+        let index = cell
+            .params
+            .other
+            .get("au_index")
+            .copied()
+            .or_else(|| Some(cell.metrics.other.get("au_index")?.value));
+        let in_middle = cell.params.form.as_deref() == Some("middle")
+            || cell.params.region == Some(record::Region::Middle);
         match (in_middle, index.filter(|index| *index >= 0.0)) {
             (true, _) => middle = middle.or(Some(cell)),
             (false, Some(index)) => front.push((index as u64, cell)),
@@ -96,13 +121,15 @@ fn front_area(record: &Record) -> Option<Finding> {
     front.sort_by_key(|(index, _)| *index);
     let usual: Vec<f64> = pieces(middle, 0).iter().map(|piece| piece.bps).collect();
     // A cache on the way makes pieces of the middle differ too.
-    let (low, high) = (usual.iter().copied().reduce(f64::min)?, usual.iter().copied().reduce(f64::max)?);
+    let (low, high) =
+        (usual.iter().copied().reduce(f64::min)?, usual.iter().copied().reduce(f64::max)?);
     let all: Vec<Piece> = front.iter().flat_map(|(index, cell)| pieces(cell, *index)).collect();
     let factor = |piece: &Piece| (piece.bps / high).max(low / piece.bps);
     let strange: Vec<&Piece> = all.iter().filter(|piece| factor(piece) > DIFFERENT).collect();
     let strongest = strange.iter().max_by(|a, b| factor(a).total_cmp(&factor(b)))?;
     let faster = strongest.bps > high;
-    let odd: Vec<&Piece> = strange.iter().copied().filter(|piece| (piece.bps > high) == faster).collect();
+    let odd: Vec<&Piece> =
+        strange.iter().copied().filter(|piece| (piece.bps > high) == faster).collect();
     if !is_an_area(&odd, &all) {
         return None;
     }
@@ -110,9 +137,15 @@ fn front_area(record: &Record) -> Option<Finding> {
     indices.dedup();
     let indices = indices.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     let (how, why) = if faster {
-        ("faster", "a part of another kind of flash for the file system's tables. A benchmark at the front flatters the medium")
+        (
+            "faster",
+            "a part of another kind of flash for the file system's tables. A benchmark at the front flatters the medium",
+        )
     } else {
-        ("slower", "kept in small pieces for the file system's tables. Do not put a log or a database there")
+        (
+            "slower",
+            "kept in small pieces for the file system's tables. Do not put a log or a database there",
+        )
     };
     let statement = format!(
         "The front is not like the rest: allocation units {indices} are up to {} times {how} than the middle: {why}.",
@@ -121,18 +154,21 @@ fn front_area(record: &Record) -> Option<Finding> {
     // It ends somewhere between the last piece that differs and the next that was looked at.
     let last = odd.last()?;
     let next = all.iter().find(|piece| piece.from >= last.to).map_or(last.to, |piece| piece.from);
-    let extent = format!("front_bytes {} (between {} and {next})", (last.to * next).sqrt().round(), last.to);
-    let lines = front.iter().filter_map(|(index, cell)| Some(format!("unit {index}: {}", Figure::of(cell, "bps")?)));
+    let extent =
+        format!("front_bytes {} (between {} and {next})", (last.to * next).sqrt().round(), last.to);
+    let lines = front.iter().filter_map(|(index, cell)| {
+        Some(format!("unit {index}: {}", SoundFigure::of(cell, "bps")?))
+    });
     let typical = format!(
         "typically {} there where it differs most, {} in the middle",
         figure::quantity("bps", strongest.bps),
         figure::quantity("bps", if faster { high } else { low })
     );
     Some(
-        Draft::warning("front-area", statement)
+        FindingBuilder::warning("front-area", statement)
             .note(extent)
             .notes(lines)
-            .notes(Figure::of(middle, "bps").map(|figure| figure.to_string()))
+            .notes(SoundFigure::of(middle, "bps").map(|figure| figure.to_string()))
             .note(typical)
             .note(format!("medians of pieces; told from {DIFFERENT} on (docs/field/allocation-units.md#front-area)"))
             .done(),
@@ -141,24 +177,49 @@ fn front_area(record: &Record) -> Option<Finding> {
 
 /// The rate along the whole medium: slowest, fastest, and the first GiB against the rest.
 fn along(record: &Record) -> Option<Finding> {
-    let (cell, series) = figure::cells(record, "whole-view")
-        .find_map(|cell| Some((cell, cell.series.iter().find(|series| series.x == Axis::OffsetBytes && series.y == Axis::Bps)?)))?;
-    let points: Vec<[f64; 2]> = series.points.iter().copied().filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0).collect();
+    let (cell, series) = figure::cells(record, "whole-view").find_map(|cell| {
+        Some((
+            cell,
+            cell.series.iter().find(|series| {
+                series.x == SeriesAxis::OffsetBytes && series.y == SeriesAxis::Bps
+            })?,
+        ))
+    })?;
+    let points: Vec<[f64; 2]> = series
+        .points
+        .iter()
+        .copied()
+        .filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0)
+        .collect();
     if points.len() < 10 {
         return None;
     }
-    let median =
-        |wanted: &dyn Fn(f64) -> bool| stats::median(&mut points.iter().filter(|[x, _]| wanted(*x)).map(|[_, y]| *y).collect::<Vec<_>>());
+    let median = |wanted: &dyn Fn(f64) -> bool| {
+        stats::median(
+            &mut points.iter().filter(|[x, _]| wanted(*x)).map(|[_, y]| *y).collect::<Vec<_>>(),
+        )
+    };
     let all = median(&|_| true)?;
-    let (low, high) = points.iter().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), [_, y]| (low.min(*y), high.max(*y)));
+    let (low, high) = points
+        .iter()
+        .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), [_, y]| (low.min(*y), high.max(*y)));
     let rate = |bps: f64| figure::quantity("bps", bps);
-    let mut statement = format!("Along the whole medium it reads {} (median), from {} to {}.", rate(all), rate(low), rate(high));
+    let mut statement = format!(
+        "Along the whole medium it reads {} (median), from {} to {}.",
+        rate(all),
+        rate(low),
+        rate(high)
+    );
     let front = median(&|x| x < GIB as f64).zip(median(&|x| x >= GIB as f64));
     let differs = front.filter(|(front, rest)| (front / rest).max(rest / front) >= DIFFERENT);
     if let Some((front, rest)) = differs {
         statement += &format!(" The first GiB has {}, the rest {}.", rate(front), rate(rest));
     }
-    let draft = if differs.is_some() { Draft::warning("along-the-medium", statement) } else { Draft::info("along-the-medium", statement) };
+    let draft = if differs.is_some() {
+        FindingBuilder::warning("along-the-medium", statement)
+    } else {
+        FindingBuilder::info("along-the-medium", statement)
+    };
     Some(draft.note(format!("{}: {} places", figure::named(cell), points.len())).done())
 }
 
@@ -168,7 +229,14 @@ mod tests {
 
     #[track_caller]
     fn check(odd: &[u64], is: bool) {
-        let all: Vec<Piece> = (0..16).map(|unit| Piece { unit, from: unit as f64 * 4e6, to: (unit + 1) as f64 * 4e6, bps: 10e6 }).collect();
+        let all: Vec<Piece> = (0..16)
+            .map(|unit| Piece {
+                unit,
+                from: unit as f64 * 4e6,
+                to: (unit + 1) as f64 * 4e6,
+                bps: 10e6,
+            })
+            .collect();
         let odd: Vec<&Piece> = all.iter().filter(|piece| odd.contains(&piece.unit)).collect();
         assert_eq!(is_an_area(&odd, &all), is);
     }

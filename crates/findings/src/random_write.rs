@@ -1,17 +1,22 @@
-//! What decides whether a medium is usable: random writes against the yardstick, the fast way some take for small ones, and what they wear.
+//! What decides whether a medium is usable: random writes against the yardstick, the fast way some
+//! take for small ones, and what they wear.
 
 use record::units::{Bytes, KIB, significant};
 use record::{Bound, Finding, Record};
 
-use crate::draft::Draft;
-use crate::figure::{self, Figure, Ratio, size};
+use crate::figure::{self, Ratio, SoundFigure, size};
+use crate::finding_builder::FindingBuilder;
 use crate::verdict::DISK_IOPS;
 
-/// So many random writes a second or fewer: every one costs the merge of an allocation unit (docs/field/published-figures.md#survey-of-microsd-cards, family H3).
+/// So many random writes a second or fewer: every one costs the merge of an allocation unit
+/// (docs/field/published-figures.md#survey-of-microsd-cards, family H3).
 const MERGE_IOPS: f64 = 10.0;
-/// Small and larger writes with the ratio from which on it is no matter of bandwidth: four times the bytes cost at most four times the time,
-/// eight times at most eight (docs/field/published-figures.md#survey-of-microsd-cards, docs/field/statistics.md#sampling-random-writes).
-const BYPASSES: [(u64, u64, f64); 3] = [(4 * KIB, 16 * KIB, 5.0), (16 * KIB, 64 * KIB, 5.0), (512, 4 * KIB, 10.0)];
+/// Small and larger writes with the ratio from which on it is no matter of bandwidth: four times
+/// the bytes cost at most four times the time, eight times at most eight
+/// (docs/field/published-figures.md#survey-of-microsd-cards,
+/// docs/field/statistics.md#sampling-random-writes).
+const BYPASSES: [(u64, u64, f64); 3] =
+    [(4 * KIB, 16 * KIB, 5.0), (16 * KIB, 64 * KIB, 5.0), (512, 4 * KIB, 10.0)];
 /// A larger write that takes less is on no slow way.
 const SLOW_WAY_NS: f64 = 5e6;
 
@@ -23,10 +28,13 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 /// Random writes of 4 KiB against a laptop disk, or of 16 KiB where these are fewer for certain.
 fn yardstick(record: &Record) -> Option<Finding> {
     let sizes = [4 * KIB, 16 * KIB, 512, 64 * KIB];
-    let figures: Vec<Figure> = sizes.into_iter().filter_map(|block| figure::random_write(record, block)).collect();
-    let of = |block: u64| figures.iter().find(|figure| figure.cell.params.block_bytes == Some(block));
+    let figures: Vec<SoundFigure> =
+        sizes.into_iter().filter_map(|block| figure::random_write(record, block)).collect();
+    let of =
+        |block: u64| figures.iter().find(|figure| figure.cell.params.block_bytes == Some(block));
     let weaker = match (of(4 * KIB), of(16 * KIB)) {
-        // Which of two that are alike comes out slower is chance, and another run would name the other.
+        // Which of two that are alike comes out slower is chance, and another run would name the
+        // other.
         (Some(small), Some(large)) => {
             if Ratio::of(small, large).is_above(1.0) {
                 large
@@ -39,20 +47,21 @@ fn yardstick(record: &Record) -> Option<Finding> {
     let block = size(weaker.cell.params.block_bytes?);
     let times = weaker.value / DISK_IOPS;
     let merges = weaker.value < MERGE_IOPS;
-    let (below, above) = (weaker.below(if merges { MERGE_IOPS } else { DISK_IOPS }), weaker.above(DISK_IOPS));
+    let (below, above) =
+        (weaker.below(if merges { MERGE_IOPS } else { DISK_IOPS }), weaker.above(DISK_IOPS));
     let statement = format!(
         "{} random writes of {block} a second: {} times a 5400 rpm laptop disk (90).",
         significant(weaker.value),
         significant(times)
     );
     let draft = match () {
-        () if merges => Draft::warning(
+        () if merges => FindingBuilder::warning(
             "random-write",
             format!("{statement} So few mean that every write out of sequence makes the medium rewrite a whole allocation unit."),
         )
         .surely(below),
-        () if times < 1.0 => Draft::warning("random-write", statement).surely(below),
-        () => Draft::info("random-write", statement).surely(above),
+        () if times < 1.0 => FindingBuilder::warning("random-write", statement).surely(below),
+        () => FindingBuilder::info("random-write", statement).surely(above),
     };
     let over_disk = format!(
         "{} over the yardstick of 90 IOPS is {} (docs/field/published-figures.md#other-figures)",
@@ -65,13 +74,16 @@ fn yardstick(record: &Record) -> Option<Finding> {
 /// A bound has no interval: it must be so many times beyond what is asked.
 const BEYOND: f64 = 1.5;
 
-/// Small writes take a fast way that larger ones do not. What small ones do at least, and larger ones at most, tells as well.
+/// Small writes take a fast way that larger ones do not. What small ones do at least, and larger
+/// ones at most, tells as well.
 fn bypass(record: &Record) -> Option<Finding> {
     let figure = |block, side| {
-        let bound = || figure::random_write_bound(record, block).filter(|figure| figure.bound == Some(side));
+        let bound = || {
+            figure::random_write_bound(record, block).filter(|figure| figure.bound == Some(side))
+        };
         figure::random_write(record, block).or_else(bound)
     };
-    let is_bound = |small: &Figure, large: &Figure| small.bound.or(large.bound).is_some();
+    let is_bound = |small: &SoundFigure, large: &SoundFigure| small.bound.or(large.bound).is_some();
     let pair = |(small, large, limit): (u64, u64, f64)| {
         let (small, large) = (figure(small, Bound::AtLeast)?, figure(large, Bound::AtMost)?);
         // In a smaller span a few open units, or a cache, are enough.
@@ -79,27 +91,39 @@ fn bypass(record: &Record) -> Option<Finding> {
             return None;
         }
         let ratio = Ratio::of(&small, &large);
-        let tells = if is_bound(&small, &large) { ratio.value > BEYOND * limit } else { ratio.is_above(limit) };
+        let tells = if is_bound(&small, &large) {
+            ratio.value > BEYOND * limit
+        } else {
+            ratio.is_above(limit)
+        };
         (1e9 / large.value >= SLOW_WAY_NS && tells).then_some((small, large, ratio, limit))
     };
     let (small, large, ratio, limit) = BYPASSES.into_iter().find_map(pair)?;
-    let (block, other) = (size(small.cell.params.block_bytes?), size(large.cell.params.block_bytes?));
+    let (block, other) =
+        (size(small.cell.params.block_bytes?), size(large.cell.params.block_bytes?));
     let statement = format!(
         "Small writes take a fast way: {} random writes of {block} a second, but {} of {other}. A benchmark that measures {block} alone flatters this medium {} times.",
         small.number(),
         if large.bound.is_some() { large.number() } else { format!("only {}", large.number()) },
-        if is_bound(&small, &large) { format!("at least {}", significant(ratio.value)) } else { significant(ratio.value) }
+        if is_bound(&small, &large) {
+            format!("at least {}", significant(ratio.value))
+        } else {
+            significant(ratio.value)
+        }
     );
     Some(
-        Draft::warning("small-write-bypass", statement)
+        FindingBuilder::warning("small-write-bypass", statement)
             .figures([&small, &large])
-            .note(format!("{ratio}; told from {limit} on (docs/field/statistics.md#sampling-random-writes)"))
+            .note(format!(
+                "{ratio}; told from {limit} on (docs/field/statistics.md#sampling-random-writes)"
+            ))
             .surely(ratio.above(limit))
             .done(),
     )
 }
 
-/// How many bytes the medium programs for each one written, judged by time: a random write takes as long as writing so much in sequence.
+/// How many bytes the medium programs for each one written, judged by time: a random write takes as
+/// long as writing so much in sequence.
 fn amplification(record: &Record) -> Option<Finding> {
     let small = figure::random_write(record, 4 * KIB)?;
     let rate = figure::sustained_write(record)?;
@@ -119,7 +143,10 @@ fn amplification(record: &Record) -> Option<Finding> {
         significant(factor),
         Bytes(total)
     );
-    let draft =
-        if factor >= 100.0 { Draft::warning("write-amplification", statement) } else { Draft::info("write-amplification", statement) };
+    let draft = if factor >= 100.0 {
+        FindingBuilder::warning("write-amplification", statement)
+    } else {
+        FindingBuilder::info("write-amplification", statement)
+    };
     Some(draft.figures([&small, &rate]).note("an upper bound: time that is spent otherwise counts as programming (docs/field/allocation-units.md#known-sizes, docs/field/cautions.md#cautions)").done())
 }

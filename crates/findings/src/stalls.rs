@@ -1,19 +1,20 @@
-//! The longest single writes: what breaks loggers, databases and recordings (docs/field/peers.md#worst-stall).
+//! The longest single writes: what breaks loggers, databases and recordings
+//! (docs/field/peers.md#worst-stall).
 //!
-//! One long write may be the host's doing. What is said of a medium rests on the third longest of a set of writes, so on three events at
-//! least; a longer one is told apart.
+//! One long write may be the host's doing. What is said of a medium rests on the third longest of a
+//! set of writes, so on three events at least; a longer one is told apart.
 
 use std::fmt;
 
 use record::units::{KIB, Nanos, significant};
-use record::{Axis, Cell, Finding, Record};
+use record::{Cell, Finding, Record, SeriesAxis};
 
-use crate::draft::Draft;
+use crate::finding_builder::FindingBuilder;
 use crate::verdict::{SDHC_BYTES, writes};
 use crate::{figure, gate};
 
-/// Limits that stalls are counted against, in nanoseconds; the second and third are how long an SDHC and an SDXC card may be busy
-/// (docs/field/peers.md#worst-stall).
+/// Limits that stalls are counted against, in nanoseconds; the second and third are how long an
+/// SDHC and an SDXC card may be busy (docs/field/peers.md#worst-stall).
 const LIMITS_NS: [u64; 4] = [100_000_000, 250_000_000, 500_000_000, 1_000_000_000];
 /// So many events are no accident: fewer cannot be told from the host's.
 pub(crate) const EVENTS: usize = 3;
@@ -30,56 +31,66 @@ pub(crate) struct Stalls<'a> {
 
 /// How long a write took, and in which cell.
 #[derive(Clone, Copy)]
-pub(crate) struct Event<'a> {
+pub(crate) struct SlowWrite<'a> {
     pub ns: u64,
     pub cell: &'a Cell,
 }
 
 impl<'a> Stalls<'a> {
     /// The longest write of all, whoever made it long.
-    pub fn worst(&self) -> Event<'a> {
+    pub fn worst(&self) -> SlowWrite<'a> {
         let (ns, cell) = self.longest[0];
-        Event { ns, cell }
+        SlowWrite { ns, cell }
     }
 
-    /// What [`EVENTS`] writes took at the least: so long a write is the medium's. `None` of fewer writes.
-    pub fn lasting(&self) -> Option<Event<'a>> {
-        self.longest.get(EVENTS - 1).map(|(ns, cell)| Event { ns: *ns, cell })
+    /// What [`EVENTS`] writes took at the least: so long a write is the medium's. `None` of fewer
+    /// writes.
+    pub fn lasting(&self) -> Option<SlowWrite<'a>> {
+        self.longest.get(EVENTS - 1).map(|(ns, cell)| SlowWrite { ns: *ns, cell })
     }
 
-    /// How many were longer than this; of cells whose times were not kept, the longest alone can be told.
+    /// How many were longer than this; of cells whose times were not kept, the longest alone can be
+    /// told.
     pub fn beyond(&self, limit_ns: u64) -> u64 {
         let beyond = |cell: &&Cell| match (apart(cell), &cell.histogram) {
-            (Some(stalls), _) if stalls.is_among(limit_ns) => stalls.longest.iter().filter(|ns| **ns > limit_ns).count() as u64,
+            (Some(stalls), _) if stalls.is_among(limit_ns) => {
+                stalls.longest.iter().filter(|ns| **ns > limit_ns).count() as u64
+            }
             (_, Some(histogram)) if !histogram.is_empty() => histogram.count_above(limit_ns),
             _ => u64::from(longest_of(cell).0.first().is_some_and(|ns| *ns > limit_ns)),
         };
         self.cells.iter().map(beyond).fold(0, u64::saturating_add)
     }
 
-    /// The chance that [`EVENTS`] writes longer than this would be met if as much was measured once more.
+    /// The chance that [`EVENTS`] writes longer than this would be met if as much was measured once
+    /// more.
     pub fn chance_beyond(&self, limit_ns: u64) -> f64 {
         chance_again(self.beyond(limit_ns))
     }
 
-    /// "1 of 30099 writes took 6.90 s; one event cannot be told from the host's": where the longest are fewer than decide, and longer than
-    /// what may be waited for.
+    /// "1 of 30099 writes took 6.90 s; one event cannot be told from the host's": where the longest
+    /// are fewer than decide, and longer than what may be waited for.
     pub fn too_few(&self, limit_ns: u64) -> Option<String> {
         let many = self.longest.iter().filter(|(ns, _)| *ns > limit_ns).count();
         let took = Nanos(self.longest[0].0);
         match many {
             0 => None,
-            1 => Some(format!("one write of {} took {took}; one event cannot be told from the host's", self.n)),
-            many if many < EVENTS => {
-                Some(format!("{many} writes of {} took up to {took}; so few events cannot be told from the host's", self.n))
-            }
+            1 => Some(format!(
+                "one write of {} took {took}; one event cannot be told from the host's",
+                self.n
+            )),
+            many if many < EVENTS => Some(format!(
+                "{many} writes of {} took up to {took}; so few events cannot be told from the host's",
+                self.n
+            )),
             _ => None,
         }
     }
 }
 
-/// The chance that [`EVENTS`] events and more are met if as much is measured once more, of which so many were: they come by chance, and nothing else is
-/// known of how often (Jeffreys' prior; negative binomial).
+/// The chance that [`EVENTS`] events and more are met if as much is measured once more, of which so
+/// many were: they come by chance, and nothing else is known of how often (Jeffreys' prior;
+/// negative binomial).
 pub(crate) fn chance_again(seen: u64) -> f64 {
     let shape = seen as f64 + 0.5;
     let none = (-shape * std::f64::consts::LN_2).exp();
@@ -88,25 +99,40 @@ pub(crate) fn chance_again(seen: u64) -> f64 {
 
 impl fmt::Display for Stalls<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Event { ns, cell } = self.worst();
+        let SlowWrite { ns, cell } = self.worst();
         write!(f, "{}: slowest of {} writes {}", figure::named(cell), self.n, Nanos(ns))?;
         match self.lasting() {
-            Some(third) => write!(f, ", the third slowest {} ({})", Nanos(third.ns), figure::named(third.cell)),
+            Some(third) => {
+                write!(f, ", the third slowest {} ({})", Nanos(third.ns), figure::named(third.cell))
+            }
             None => write!(f, ", too few writes to tell from the host's"),
         }
     }
 }
 
-/// Tests whose small writes are those of work: at random, in a row, in files. All others provoke a medium on purpose (writes beside its units, more
-/// open units than it has, flushes one after the other), and how long it stands still then says nothing of work.
-pub(crate) const EVERYDAY: [&str; 9] =
-    ["random-write", "sector-write", "sequential-write", "record-ops", "logger", "sqlite", "rrd", "untar", "boot"];
-/// Tests whose times are not of single writes: a commit may bring back a thousand pages, and a line waits for all that were due before it.
+/// Tests whose small writes are those of work: at random, in a row, in files. All others provoke a
+/// medium on purpose (writes beside its units, more open units than it has, flushes one after the
+/// other), and how long it stands still then says nothing of work.
+pub(crate) const EVERYDAY: [&str; 9] = [
+    "random-write",
+    "sector-write",
+    "sequential-write",
+    "record-ops",
+    "logger",
+    "sqlite",
+    "rrd",
+    "untar",
+    "boot",
+];
+/// Tests whose times are not of single writes: a commit may bring back a thousand pages, and a line
+/// waits for all that were due before it.
 pub(crate) const SEVERAL: [&str; 2] = ["commit", "log-append"];
 /// What a data logger does: records one after the other, and single small writes.
-pub(crate) const LOGGING: [&str; 6] = ["log-append", "logger", "record-ops", "sequential-write", "random-write", "sector-write"];
+pub(crate) const LOGGING: [&str; 6] =
+    ["log-append", "logger", "record-ops", "sequential-write", "random-write", "sector-write"];
 /// What a database does: pages at random, and a journal in files.
-pub(crate) const COMMITTING: [&str; 5] = ["commit", "sqlite", "record-ops", "random-write", "sector-write"];
+pub(crate) const COMMITTING: [&str; 5] =
+    ["commit", "sqlite", "record-ops", "random-write", "sector-write"];
 
 /// The longest writes of up to 64 KiB among the tests that do what work does.
 pub(crate) fn everyday(record: &Record) -> Option<Stalls<'_>> {
@@ -118,11 +144,17 @@ pub(crate) fn of_tests<'a>(record: &'a Record, tests: &[&str]) -> Option<Stalls<
     of(record, |cell| tests.contains(&cell.test.as_str()), 64 * KIB)
 }
 
-/// Cells whose writes of up to this many bytes are looked at. A test that reckons several I/Os as one (`ext2-fill`'s files) has no
-/// block size, and is not among them; neither is one in which the host stood still.
-fn looked_into(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64) -> impl Iterator<Item = &Cell> {
+/// Cells whose writes of up to this many bytes are looked at. A test that reckons several I/Os as
+/// one (`ext2-fill`'s files) has no block size, and is not among them; neither is one in which the
+/// host stood still.
+fn looked_into(
+    record: &Record,
+    wanted: impl Fn(&Cell) -> bool,
+    up_to_bytes: u64,
+) -> impl Iterator<Item = &Cell> {
     let is_of_a_medium = gate::of_run(record).is_none();
-    // How long a single write takes is no matter of levels: one of a passing state is as long, so what is asked is what a bound must be.
+    // How long a single write takes is no matter of levels: one of a passing state is as long, so
+    // what is asked is what a bound must be.
     record.cells.iter().filter(move |cell| {
         is_of_a_medium
             && gate::of_any(cell).is_none()
@@ -136,7 +168,11 @@ fn looked_into(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64
 }
 
 /// The longest writes of up to this many bytes among these cells; `None` where there are none.
-pub(crate) fn of(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64) -> Option<Stalls<'_>> {
+pub(crate) fn of(
+    record: &Record,
+    wanted: impl Fn(&Cell) -> bool,
+    up_to_bytes: u64,
+) -> Option<Stalls<'_>> {
     let mut stalls = Stalls { longest: Vec::new(), n: 0, cells: Vec::new() };
     for cell in looked_into(record, wanted, up_to_bytes) {
         let (longest, n) = longest_of(cell);
@@ -150,20 +186,35 @@ pub(crate) fn of(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u
     (!stalls.longest.is_empty()).then_some(stalls)
 }
 
-/// The longest writes that a cell measured, at most [`EVENTS`], and how many it measured. Only the longest is known where its times were not kept.
+/// The longest writes that a cell measured, at most [`EVENTS`], and how many it measured. Only the
+/// longest is known where its times were not kept.
 fn longest_of(cell: &Cell) -> (Vec<u64>, u64) {
     let Some(latency) = &cell.metrics.latency_ns else {
-        let told = cell.metrics.other.get("worst_stall_ns").filter(|told| told.value.is_finite() && told.value > 0.0);
-        return told.map_or((Vec::new(), 0), |told| (vec![told.value as u64], told.n.max(cell.ops)));
+        let told = cell
+            .metrics
+            .other
+            .get("worst_stall_ns")
+            .filter(|told| told.value.is_finite() && told.value > 0.0);
+        return told
+            .map_or((Vec::new(), 0), |told| (vec![told.value as u64], told.n.max(cell.ops)));
     };
     let Some(histogram) = cell.histogram.as_ref().filter(|histogram| !histogram.is_empty()) else {
         return (vec![latency.max], cell.ops.max(latency.n));
     };
     let n = histogram.len();
     if let Some(stalls) = apart(cell) {
-        return (stalls.longest.into_iter().chain(std::iter::repeat_n(stalls.others_ns, EVENTS)).take(EVENTS).collect(), n);
+        return (
+            stalls
+                .longest
+                .into_iter()
+                .chain(std::iter::repeat_n(stalls.others_ns, EVENTS))
+                .take(EVENTS)
+                .collect(),
+            n,
+        );
     }
-    let ranks = (1..EVENTS as u64).filter_map(|behind| n.checked_sub(behind)).filter(|rank| *rank > 0);
+    let ranks =
+        (1..EVENTS as u64).filter_map(|behind| n.checked_sub(behind)).filter(|rank| *rank > 0);
     // The histogram has three digits: no other write was longer than the longest.
     let others = ranks.map(|rank| histogram.order_statistic(rank).min(latency.max.max(1)));
     (std::iter::once(latency.max).chain(others).collect(), n)
@@ -186,23 +237,32 @@ impl Apart {
 
 /// Lines that wait behind one another are late by one event. `None` of cells that do not tell.
 fn apart(cell: &Cell) -> Option<Apart> {
-    let series = cell.series.iter().find(|series| cell.test == "log-append" && series.y == Axis::LatencyNs)?;
+    let series = cell
+        .series
+        .iter()
+        .find(|series| cell.test == "log-append" && series.y == SeriesAxis::LatencyNs)?;
     let histogram = cell.histogram.as_ref().filter(|histogram| !histogram.is_empty())?;
     let mut longest: Vec<u64> = series.points.iter().map(|[_, ns]| *ns as u64).collect();
     longest.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));
     let late = cell.metrics.other.get("late_lines").map_or(0, |late| late.value as u64);
     let in_time = histogram.len().checked_sub(late).filter(|rank| *rank > 0);
-    let others_ns = in_time.map_or(0, |rank| histogram.order_statistic(rank).min(*longest.first().unwrap_or(&0)));
+    let others_ns = in_time
+        .map_or(0, |rank| histogram.order_statistic(rank).min(*longest.first().unwrap_or(&0)));
     Some(Apart { longest, others_ns })
 }
 
-/// The tests whose writes were looked at, for the evidence: "small writes of random-write, sector-write".
+/// The tests whose writes were looked at, for the evidence: "small writes of random-write,
+/// sector-write".
 pub(crate) fn looked_at(record: &Record, tests: &[&str]) -> String {
     let has = |test: &&str| of_tests(record, &[test]).is_some();
-    format!("small writes of {}", tests.iter().copied().filter(|test| has(test)).collect::<Vec<_>>().join(", "))
+    format!(
+        "small writes of {}",
+        tests.iter().copied().filter(|test| has(test)).collect::<Vec<_>>().join(", ")
+    )
 }
 
-/// What the histograms of the small writes of work say: the same writes as the longest are of, where their times were kept.
+/// What the histograms of the small writes of work say: the same writes as the longest are of,
+/// where their times were kept.
 struct Count {
     writes: u64,
     bytes: u64,
@@ -222,38 +282,55 @@ fn count(record: &Record) -> Count {
     count
 }
 
-/// The longest write before a cell measured, where it was longer than those that it measured: (ns, of how many writes, cell). These fill what makes the
-/// first writes fast, and are another set.
+/// The longest write before a cell measured, where it was longer than those that it measured: (ns,
+/// of how many writes, cell). These fill what makes the first writes fast, and are another set.
 fn before(record: &Record) -> Option<(u64, u64, &Cell)> {
     let cells = looked_into(record, |cell| EVERYDAY.contains(&cell.test.as_str()), 64 * KIB);
     let longer = cells.filter_map(|cell| {
-        let (told, latency) = (cell.metrics.other.get("worst_stall_ns")?, cell.metrics.latency_ns.as_ref()?);
+        let (told, latency) =
+            (cell.metrics.other.get("worst_stall_ns")?, cell.metrics.latency_ns.as_ref()?);
         let n = told.n.checked_sub(latency.n).filter(|n| *n > 0)?;
-        (told.value.is_finite() && told.value > latency.max as f64).then_some((told.value as u64, n, cell))
+        (told.value.is_finite() && told.value > latency.max as f64).then_some((
+            told.value as u64,
+            n,
+            cell,
+        ))
     });
     longer.max_by_key(|(ns, ..)| *ns)
 }
 
-/// `stalls`: the slowest small write of work, how many were longer than what a card may be busy, and how many that is in each GB. What tests
-/// provoked on purpose is evidence only.
+/// `stalls`: the slowest small write of work, how many were longer than what a card may be busy,
+/// and how many that is in each GB. What tests provoked on purpose is evidence only.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let stalls = everyday(record)?;
     let count = count(record);
     let sdhc = record.medium.capacity_bytes.is_none_or(|bytes| bytes <= SDHC_BYTES);
-    let (limit_ns, card) = if sdhc { (LIMITS_NS[1], "up to 32 GB") } else { (LIMITS_NS[2], "above 32 GB") };
+    let (limit_ns, card) =
+        if sdhc { (LIMITS_NS[1], "up to 32 GB") } else { (LIMITS_NS[2], "above 32 GB") };
     let beyond = count.above[if sdhc { 1 } else { 2 }];
-    let slowest = format!("The slowest of {} small writes took {}", stalls.n, Nanos(stalls.worst().ns));
+    let slowest =
+        format!("The slowest of {} small writes took {}", stalls.n, Nanos(stalls.worst().ns));
     let is_too_long = stalls.lasting().is_some_and(|third| third.ns > limit_ns);
     let statement = match stalls.too_few(limit_ns) {
         Some(_) if stalls.longest.iter().filter(|(ns, _)| *ns > limit_ns).count() == 1 => {
             let n = stalls.n;
-            format!("One small write of {n} took {}; one event cannot be told from the host's.", Nanos(stalls.worst().ns))
+            format!(
+                "One small write of {n} took {}; one event cannot be told from the host's.",
+                Nanos(stalls.worst().ns)
+            )
         }
         Some(_) => format!("{slowest}; so few events cannot be told from the host's."),
-        None if !is_too_long => format!("{slowest}; an SD card {card} may be busy for {}.", Nanos(limit_ns)),
-        None if beyond < EVENTS as u64 => format!("{slowest}, longer than the {} an SD card {card} may be busy.", Nanos(limit_ns)),
+        None if !is_too_long => {
+            format!("{slowest}; an SD card {card} may be busy for {}.", Nanos(limit_ns))
+        }
+        None if beyond < EVENTS as u64 => {
+            format!("{slowest}, longer than the {} an SD card {card} may be busy.", Nanos(limit_ns))
+        }
         None if count.writes == stalls.n => {
-            format!("{slowest}; {beyond} took longer than the {} an SD card {card} may be busy.", Nanos(limit_ns))
+            format!(
+                "{slowest}; {beyond} took longer than the {} an SD card {card} may be busy.",
+                Nanos(limit_ns)
+            )
         }
         None => format!(
             "{slowest}; of the {} whose times were kept {beyond} took longer than the {} an SD card {card} may be busy.",
@@ -261,20 +338,50 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             Nanos(limit_ns)
         ),
     };
-    let draft = if is_too_long { Draft::warning("stalls", statement) } else { Draft::info("stalls", statement) };
-    let per_gb = |above: u64| if count.bytes == 0 { "-".to_owned() } else { significant(above as f64 / (count.bytes as f64 / 1e9)) };
-    let line = |(limit_ns, above): (u64, u64)| {
-        format!("longer than {}: {above} of {} small writes, {} in each GB", Nanos(limit_ns), count.writes, per_gb(above))
+    let draft = if is_too_long {
+        FindingBuilder::warning("stalls", statement)
+    } else {
+        FindingBuilder::info("stalls", statement)
     };
-    let counted = (count.writes > 0).then(|| LIMITS_NS.into_iter().zip(count.above).map(line)).into_iter().flatten();
+    let per_gb = |above: u64| {
+        if count.bytes == 0 {
+            "-".to_owned()
+        } else {
+            significant(above as f64 / (count.bytes as f64 / 1e9))
+        }
+    };
+    let line = |(limit_ns, above): (u64, u64)| {
+        format!(
+            "longer than {}: {above} of {} small writes, {} in each GB",
+            Nanos(limit_ns),
+            count.writes,
+            per_gb(above)
+        )
+    };
+    let counted = (count.writes > 0)
+        .then(|| LIMITS_NS.into_iter().zip(count.above).map(line))
+        .into_iter()
+        .flatten();
     let longest_ns = stalls.worst().ns;
     let before = before(record).filter(|(ns, ..)| *ns > longest_ns).map(|(ns, n, cell)| {
-        format!("{}: slowest of {n} writes before it measured, which filled its cache, {}", figure::named(cell), Nanos(ns))
+        format!(
+            "{}: slowest of {n} writes before it measured, which filled its cache, {}",
+            figure::named(cell),
+            Nanos(ns)
+        )
     });
-    let is_provoked = |cell: &Cell| ![&EVERYDAY[..], &SEVERAL].concat().contains(&cell.test.as_str());
-    let provoked = of(record, is_provoked, 64 * KIB).filter(|provoked| provoked.worst().ns > longest_ns);
-    let provoked = provoked.map(|provoked| format!("provoked on purpose, and not counted: {provoked}"));
-    let draft = draft.note(stalls.to_string()).notes(counted).note(looked_at(record, &EVERYDAY)).notes(before).notes(provoked);
+    let is_provoked =
+        |cell: &Cell| ![&EVERYDAY[..], &SEVERAL].concat().contains(&cell.test.as_str());
+    let provoked =
+        of(record, is_provoked, 64 * KIB).filter(|provoked| provoked.worst().ns > longest_ns);
+    let provoked =
+        provoked.map(|provoked| format!("provoked on purpose, and not counted: {provoked}"));
+    let draft = draft
+        .note(stalls.to_string())
+        .notes(counted)
+        .note(looked_at(record, &EVERYDAY))
+        .notes(before)
+        .notes(provoked);
     Some(draft.note("busy limits of the SD specification: 250 ms, SDXC 500 ms; three events decide, fewer may be the host's").done())
 }
 
@@ -292,7 +399,8 @@ mod tests {
         histogram.record_n(2_000_000, n - long_ns.len() as u64);
         long_ns.iter().for_each(|ns| histogram.record(*ns));
         let latency = cell.metrics.latency_ns.as_mut().unwrap();
-        (latency.max, latency.n, cell.ops) = (long_ns.iter().copied().max().unwrap_or(2_000_000), n, n);
+        (latency.max, latency.n, cell.ops) =
+            (long_ns.iter().copied().max().unwrap_or(2_000_000), n, n);
         cell.histogram = Some(histogram);
         Record { cells: vec![cell], ..empty() }
     }
@@ -307,15 +415,29 @@ mod tests {
         insta::assert_snapshot!(told(&one, "stalls").statement, @"One small write of 30099 took 6.90 s; one event cannot be told from the host's.");
         assert_eq!(told(&one, "stalls").severity, record::Severity::Info);
         let logger = told(&one, "verdict-logger");
-        assert!(logger.statement.starts_with("Good as a data logger's store"), "{}", logger.statement);
         assert!(
-            logger.evidence.contains(&"one write of 30099 took 6.90 s; one event cannot be told from the host's".to_owned()),
+            logger.statement.starts_with("Good as a data logger's store"),
+            "{}",
+            logger.statement
+        );
+        assert!(
+            logger.evidence.contains(
+                &"one write of 30099 took 6.90 s; one event cannot be told from the host's"
+                    .to_owned()
+            ),
             "{logger:#?}"
         );
         let two = lines(30_099, &[6_900_000_000, 7_000_000_000]);
-        assert!(told(&two, "verdict-logger").statement.starts_with("Good"), "two may be the host's too");
+        assert!(
+            told(&two, "verdict-logger").statement.starts_with("Good"),
+            "two may be the host's too"
+        );
         let three = lines(30_099, &[6_900_000_000; 3]);
-        assert!(told(&three, "verdict-logger").statement.starts_with("Unusable"), "{:?}", told(&three, "verdict-logger"));
+        assert!(
+            told(&three, "verdict-logger").statement.starts_with("Unusable"),
+            "{:?}",
+            told(&three, "verdict-logger")
+        );
         assert_eq!(told(&three, "stalls").severity, record::Severity::Warning);
     }
 
@@ -326,9 +448,16 @@ mod tests {
         record.cells[0].metrics.other.insert("worst_stall_ns".into(), before);
         let finding = told(&record, "stalls");
         insta::assert_snapshot!(finding.statement, @"The slowest of 5373 small writes took 2.00 ms; an SD card up to 32 GB may be busy for 250 ms.");
-        let is_named = |line: &String| line.contains("slowest of 82 writes before it measured, which filled its cache, 4.02 s");
+        let is_named = |line: &String| {
+            line.contains("slowest of 82 writes before it measured, which filled its cache, 4.02 s")
+        };
         assert!(finding.evidence.iter().any(is_named), "{finding:#?}");
-        assert!(finding.evidence.contains(&"longer than 1.00 s: 0 of 5373 small writes, 0 in each GB".to_owned()), "{finding:#?}");
+        assert!(
+            finding
+                .evidence
+                .contains(&"longer than 1.00 s: 0 of 5373 small writes, 0 in each GB".to_owned()),
+            "{finding:#?}"
+        );
     }
 
     #[test]
@@ -340,18 +469,32 @@ mod tests {
             record.cells.push(cell);
         }
         let finding = told(&record, "stalls");
-        assert!(finding.statement.starts_with("The slowest of 30099 small writes took 2.00 ms"), "{}", finding.statement);
-        assert!(told(&record, "verdict-root-disk").statement.starts_with("Usable"), "{:?}", told(&record, "verdict-root-disk"));
+        assert!(
+            finding.statement.starts_with("The slowest of 30099 small writes took 2.00 ms"),
+            "{}",
+            finding.statement
+        );
+        assert!(
+            told(&record, "verdict-root-disk").statement.starts_with("Usable"),
+            "{:?}",
+            told(&record, "verdict-root-disk")
+        );
     }
 
     #[test]
     fn cells_in_which_the_host_stood_still_tell_no_stall() {
         let mut record = lines(30_099, &[6_900_000_000; 5]);
         record.cells[0].elapsed_ns = 60_000_000_000;
-        record.cells[0].flags.push(record::Flag::HostStoodStill { stood_still_ns: 30_000_000_000, left_out: 4 });
+        record.cells[0]
+            .flags
+            .push(record::Flag::HostStoodStill { stood_still_ns: 30_000_000_000, left_out: 4 });
         assert!(conclude(&record).is_none());
         let host = told(&record, "host");
-        assert!(host.statement.contains("stood still itself during 1 of 1 cells"), "{}", host.statement);
+        assert!(
+            host.statement.contains("stood still itself during 1 of 1 cells"),
+            "{}",
+            host.statement
+        );
         record.cells[0].flags = vec![record::Flag::BusyHost { load_per_core: 30.0 }];
         assert!(conclude(&record).is_some(), "a load average decides nothing");
     }

@@ -3,22 +3,24 @@
 use record::units::Nanos;
 use record::{Cell, Direction, Finding, Record, Sample};
 
-use crate::draft::Draft;
+use crate::finding_builder::FindingBuilder;
 use crate::stalls::SEVERAL;
 use crate::{figure, gate};
 
-/// Linux gives a command to a disk 30 s before it aborts it and resets the device (`SD_TIMEOUT`, drivers/scsi/sd.h).
+/// Linux gives a command to a disk 30 s before it aborts it and resets the device (`SD_TIMEOUT`,
+/// drivers/scsi/sd.h).
 const LONG_NS: u64 = 30_000_000_000;
 /// What a slow medium may take for the bytes of one I/O: 100 kB/s.
 const NS_PER_BYTE: u64 = 10_000;
 /// The stillness that the kernel counted must be so much of the I/O's time to be the same event.
 const LEAST_SHARE: f64 = 0.8;
 
-/// `standstill`: the longest I/O of the run, where it was too long for any work. It is the medium's or its reader's fault where the kernel saw the request
-/// at the device while the machine went on.
+/// `standstill`: the longest I/O of the run, where it was too long for any work. It is the medium's
+/// or its reader's fault where the kernel saw the request at the device while the machine went on.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let single = record.cells.iter().filter(|cell| !SEVERAL.contains(&cell.test.as_str()));
-    let (cell, ns) = single.filter_map(|cell| Some((cell, standing(cell)?))).max_by_key(|(_, ns)| *ns)?;
+    let (cell, ns) =
+        single.filter_map(|cell| Some((cell, standing(cell)?))).max_by_key(|(_, ns)| *ns)?;
     let what = if cell.params.direction == Some(Direction::Read) { "read" } else { "write" };
     let took = format!("{}: slowest of {} I/Os {}", figure::named(cell), cell.ops, Nanos(ns));
     let still_ns = stood_still(&cell.activity);
@@ -27,35 +29,48 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             "One {what} took {} while the machine went on: a medium or its reader that stops like this is not to be trusted with data.",
             Nanos(ns)
         );
-        Draft::failure("standstill", statement).note(format!("the kernel had it at the device for {}", Nanos(still_ns)))
+        FindingBuilder::failure("standstill", statement)
+            .note(format!("the kernel had it at the device for {}", Nanos(still_ns)))
     } else {
         let statement = format!(
             "One {what} took {}: the medium, its reader or this machine stood still. Measure again before you trust it.",
             Nanos(ns)
         );
-        Draft::warning("standstill", statement).note("the kernel's counters do not tell where the request was")
+        FindingBuilder::warning("standstill", statement)
+            .note("the kernel's counters do not tell where the request was")
     };
-    Some(draft.note(took).note("a disk has 30 s for a command before Linux resets it (SD_TIMEOUT)").done())
+    Some(
+        draft
+            .note(took)
+            .note("a disk has 30 s for a command before Linux resets it (SD_TIMEOUT)")
+            .done(),
+    )
 }
 
-/// The longest I/O of a cell, where it was longer than a slow medium with all that was queued before it may take.
+/// The longest I/O of a cell, where it was longer than a slow medium with all that was queued
+/// before it may take.
 fn standing(cell: &Cell) -> Option<u64> {
     let block_bytes = cell.params.block_bytes?;
-    let limit_ns = LONG_NS.saturating_add(block_bytes.saturating_mul(NS_PER_BYTE)).saturating_mul(cell.params.in_flight());
+    let limit_ns = LONG_NS
+        .saturating_add(block_bytes.saturating_mul(NS_PER_BYTE))
+        .saturating_mul(cell.params.in_flight());
     let longest_ns = cell.metrics.latency_ns.as_ref()?.max;
     (longest_ns > limit_ns && !gate::is_impossible(cell)).then_some(longest_ns)
 }
 
-/// The longest time in which the kernel counted no I/O as done and one as in flight, while we went on looking: a machine that stands still does not look.
+/// The longest time in which the kernel counted no I/O as done and one as in flight, while we went
+/// on looking: a machine that stands still does not look.
 fn stood_still(activity: &[Sample]) -> u64 {
     let done = |sample: &Sample| sample.counters.read.ios + sample.counters.write.ios;
     let stretches = activity.chunk_by(|before, after| done(before) == done(after));
     let long = stretches.filter_map(|stretch| {
         let [first, .., last] = stretch else { return None };
         let ns = last.at_ns.saturating_sub(first.at_ns);
-        let busy_ns = last.counters.busy_ms.saturating_sub(first.counters.busy_ms).saturating_mul(1_000_000);
+        let busy_ns =
+            last.counters.busy_ms.saturating_sub(first.counters.busy_ms).saturating_mul(1_000_000);
         // Between two looks the machine may have stood still too: the longest such gap is no proof.
-        let gap_ns = stretch.windows(2).map(|pair| pair[1].at_ns.saturating_sub(pair[0].at_ns)).max()?;
+        let gap_ns =
+            stretch.windows(2).map(|pair| pair[1].at_ns.saturating_sub(pair[0].at_ns)).max()?;
         (busy_ns as f64 >= ns as f64 * LEAST_SHARE && gap_ns < ns / 4).then_some(ns)
     });
     long.max().unwrap_or(0)
@@ -79,7 +94,11 @@ mod tests {
             let ios = if (10..10 + took_s).contains(&at_s) { 500 } else { at_s * 50 };
             Sample {
                 at_ns: at_s * SECOND_NS,
-                counters: Counters { write: Served { ios, ..Served::default() }, busy_ms, ..Counters::default() },
+                counters: Counters {
+                    write: Served { ios, ..Served::default() },
+                    busy_ms,
+                    ..Counters::default()
+                },
             }
         };
         cell.activity = looks_at_s.map(sample).collect();
@@ -94,16 +113,26 @@ mod tests {
         assert_eq!(finding.severity, Severity::Failure);
         assert!(finding.statement.starts_with("One write took 90"), "{}", finding.statement);
         let first = &crate::conclude(&record)[0];
-        assert!(first.id == "verdict" && first.statement.starts_with("Do not use it. One write took 90"), "{first:?}");
+        assert!(
+            first.id == "verdict"
+                && first.statement.starts_with("Do not use it. One write took 90"),
+            "{first:?}"
+        );
     }
 
     #[test]
     fn a_machine_that_stood_still_is_not_the_mediums_fault() {
         // Nobody looked meanwhile, or nothing was at the device.
-        for record in [run(90, (0..10).chain(100..120), true), run(90, 0..120, false), run(90, 0..0, true)] {
+        for record in
+            [run(90, (0..10).chain(100..120), true), run(90, 0..120, false), run(90, 0..0, true)]
+        {
             let finding = conclude(&record).unwrap();
             assert_eq!(finding.severity, Severity::Warning, "{finding:?}");
-            assert!(finding.statement.contains("or this machine stood still"), "{}", finding.statement);
+            assert!(
+                finding.statement.contains("or this machine stood still"),
+                "{}",
+                finding.statement
+            );
         }
     }
 

@@ -1,6 +1,8 @@
 //! Records for tests.
 
-use record::{Cell, Content, Direction, Ended, Estimate, Latency, Params, Pattern, Record, Region, Run, Stop};
+use record::{
+    Cell, Content, Direction, Ended, Estimate, Latency, Params, Pattern, Record, Region, Run, Stop,
+};
 
 /// A record with nothing in it.
 pub(crate) fn empty() -> Record {
@@ -12,7 +14,8 @@ pub(crate) fn known(value: f64, share: f64, n: u64) -> Estimate {
     Estimate { value, ci95: Some([value * (1.0 - share), value * (1.0 + share)]), n }
 }
 
-/// A cell of writes or reads at a block size, in the middle of the medium, with incompressible data.
+/// A cell of writes or reads at a block size, in the middle of the medium, with incompressible
+/// data.
 pub(crate) fn cell(test: &str, number: u32, block_bytes: u64) -> Cell {
     let direction = if test.ends_with("read") { Direction::Read } else { Direction::Write };
     let params = Params {
@@ -30,7 +33,12 @@ pub(crate) fn cell(test: &str, number: u32, block_bytes: u64) -> Cell {
         content: (direction == Direction::Write).then_some(Content::Incompressible),
         ..Params::default()
     };
-    Cell { stop: Stop::Converged, ops: 400, bytes: 400 * block_bytes, ..Cell::begun(format!("{test}/{number}"), test, params) }
+    Cell {
+        stop: Stop::Converged,
+        ops: 400,
+        bytes: 400 * block_bytes,
+        ..Cell::begun(format!("{test}/{number}"), test, params)
+    }
 }
 
 /// The same with so many I/Os a second, known to 3 %, the slowest of them taking so long.
@@ -38,6 +46,7 @@ pub(crate) fn iops(test: &str, number: u32, block_bytes: u64, value: f64, worst_
     let mut cell = cell(test, number, block_bytes);
     cell.metrics.iops = Some(known(value, 0.03, 400));
     cell.metrics.bps = Some(known(value * block_bytes as f64, 0.03, 400));
-    cell.metrics.latency_ns = Some(Latency { n: 400, max: worst_ns, mean: 1e9 / value, ..Latency::default() });
+    cell.metrics.latency_ns =
+        Some(Latency { n: 400, max: worst_ns, mean: 1e9 / value, ..Latency::default() });
     cell
 }

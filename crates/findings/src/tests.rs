@@ -2,7 +2,8 @@
 
 use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{
-    Axis, Bound, Cell, Claims, Content, Estimate, Flag, Health, Histogram, MediumKind, Record, Series, Severity, SpeedClasses, Stop,
+    Bound, Cell, Claims, Content, Estimate, Flag, Health, Histogram, MediumKind, Record, Series,
+    SeriesAxis, Severity, SpeedClasses, Stop,
 };
 
 use crate::testing::{cell, empty, iops, known};
@@ -17,9 +18,17 @@ fn card(writes: [f64; 4], sequential_bps: f64) -> Record {
     let sizes = [512, 4 * KIB, 16 * KIB, 64 * KIB];
     let mut cells: Vec<Cell> = (1..)
         .zip(sizes.into_iter().zip(writes))
-        .map(|(number, (block, value))| iops("random-write", number, block, value, (3e9 / value) as u64))
+        .map(|(number, (block, value))| {
+            iops("random-write", number, block, value, (3e9 / value) as u64)
+        })
         .collect();
-    cells.push(iops("sequential-write", 1, MIB, sequential_bps / MIB as f64, (2e9 * MIB as f64 / sequential_bps) as u64));
+    cells.push(iops(
+        "sequential-write",
+        1,
+        MIB,
+        sequential_bps / MIB as f64,
+        (2e9 * MIB as f64 / sequential_bps) as u64,
+    ));
     cells.push(iops("sequential-read", 1, MIB, 20.0, SECOND_NS / 10));
     cells.push(iops("random-read", 1, 4 * KIB, 1000.0, SECOND_NS / 100));
     with(cells)
@@ -28,8 +37,11 @@ fn card(writes: [f64; 4], sequential_bps: f64) -> Record {
 /// Ids of all findings but verdicts and advice, with how loud they are.
 fn ids(record: &Record) -> Vec<String> {
     let findings = conclude(record);
-    let told = findings.iter().filter(|finding| !crate::is_verdict(finding) && !finding.id.starts_with("advice"));
-    told.map(|finding| format!("{}{}", finding.id, ["", "!", "!!"][finding.severity as usize])).collect()
+    let told = findings
+        .iter()
+        .filter(|finding| !crate::is_verdict(finding) && !finding.id.starts_with("advice"));
+    told.map(|finding| format!("{}{}", finding.id, ["", "!", "!!"][finding.severity as usize]))
+        .collect()
 }
 
 fn statement(record: &Record, id: &str) -> String {
@@ -40,7 +52,11 @@ fn statement(record: &Record, id: &str) -> String {
 #[track_caller]
 fn check(record: &Record, id: &str, expected: bool) {
     let found = ids(record);
-    assert_eq!(found.iter().any(|known| known.trim_end_matches('!') == id), expected, "{id}: {found:?}");
+    assert_eq!(
+        found.iter().any(|known| known.trim_end_matches('!') == id),
+        expected,
+        "{id}: {found:?}"
+    );
 }
 
 #[test]
@@ -88,17 +104,29 @@ fn uncertain_figures_do_not_fail_anything() {
     let found = conclude_for(&record, &[Use::RootDisk]);
     assert_eq!(found[1].severity, Severity::Warning);
     insta::assert_snapshot!(found[1].statement, @"Unusable as a root disk, as far as the few samples tell: 8.50 random writes of 4 KiB a second, a laptop disk does 90.");
-    assert!(found[1].confidence.is_some_and(|share| (0.4..0.8).contains(&share)), "{:?}", found[1].confidence);
+    assert!(
+        found[1].confidence.is_some_and(|share| (0.4..0.8).contains(&share)),
+        "{:?}",
+        found[1].confidence
+    );
 }
 
 #[test]
 fn claims_printed_and_declared() {
     let mut record = card([850.0, 480.0, 770.0, 270.0], 12e6);
-    record.medium.claims =
-        Some(Claims { speed_class: Some(10), uhs_grade: Some(3), app_class: Some(1), write_bps: Some(11.9e6), ..Claims::default() });
+    record.medium.claims = Some(Claims {
+        speed_class: Some(10),
+        uhs_grade: Some(3),
+        app_class: Some(1),
+        write_bps: Some(11.9e6),
+        ..Claims::default()
+    });
     record.medium.classes = Some(SpeedClasses { video_class: Some(30), ..SpeedClasses::default() });
-    let claims: Vec<String> =
-        conclude(&record).into_iter().filter(|f| f.id.ends_with("claim")).map(|f| format!("{:?} {}", f.severity, f.statement)).collect();
+    let claims: Vec<String> = conclude(&record)
+        .into_iter()
+        .filter(|f| f.id.ends_with("claim"))
+        .map(|f| format!("{:?} {}", f.severity, f.statement))
+        .collect();
     insta::assert_snapshot!(claims.join("\n"), @r"
     Failure The claim of U3, at least 30 MB/s written in sequence does not hold: 12.0 MB/s measured.
     Failure The claim of A1, 1500 random reads a second does not hold: 1000 IOPS measured.
@@ -117,8 +145,11 @@ fn a_genuine_a2_card_is_not_accused_of_one_at_a_time() {
     record.medium.claims = Some(Claims { app_class: Some(2), ..Claims::default() });
     record.cells[6] = iops("random-read", 1, 4 * KIB, 3133.0, 1_000_000);
     let claims = |record: &Record| {
-        let claims: Vec<String> =
-            conclude(record).into_iter().filter(|f| f.id == "claim").map(|f| format!("{:?} {}", f.severity, f.statement)).collect();
+        let claims: Vec<String> = conclude(record)
+            .into_iter()
+            .filter(|f| f.id == "claim")
+            .map(|f| format!("{:?} {}", f.severity, f.statement))
+            .collect();
         claims.join("\n")
     };
     insta::assert_snapshot!(claims(&record), @r"
@@ -141,11 +172,21 @@ fn a_genuine_a2_card_is_not_accused_of_one_at_a_time() {
     ");
     let mut shallow = record.clone();
     shallow.cells.extend([deep(8, "random-read", 3900.0, 4), deep(9, "random-write", 1500.0, 4)]);
-    assert!(claims(&shallow).contains("cannot be told here: it was measured with fewer in flight"), "{}", claims(&shallow));
+    assert!(
+        claims(&shallow).contains("cannot be told here: it was measured with fewer in flight"),
+        "{}",
+        claims(&shallow)
+    );
     let mut missed = record.clone();
     missed.cells.extend([deep(8, "random-read", 8857.0, 32), deep(9, "random-write", 1500.0, 32)]);
-    assert!(claims(&missed).contains("Failure The claim of A2, 2000 random writes a second does not hold"), "{}", claims(&missed));
-    missed.target.link = Some(record::Link { command_queue: Some(false), ..record::Link::default() });
+    assert!(
+        claims(&missed)
+            .contains("Failure The claim of A2, 2000 random writes a second does not hold"),
+        "{}",
+        claims(&missed)
+    );
+    missed.target.link =
+        Some(record::Link { command_queue: Some(false), ..record::Link::default() });
     assert!(!claims(&missed).contains("Failure"), "the host does not queue: {}", claims(&missed));
 }
 
@@ -154,7 +195,9 @@ fn fakes_and_losses_are_the_verdict() {
     let mut record = card([850.0, 1480.0, 770.0, 270.0], 60e6);
     record.medium.capacity_bytes = Some(64 * GIB);
     let mut probe = cell("capacity", 1, 512);
-    for (name, value) in [("type", 3.0), ("real_bytes", 8.0 * GIB as f64), ("wrap_bytes", 8.0 * GIB as f64)] {
+    for (name, value) in
+        [("type", 3.0), ("real_bytes", 8.0 * GIB as f64), ("wrap_bytes", 8.0 * GIB as f64)]
+    {
         probe.metrics.other.insert(name.into(), Estimate { value, ci95: None, n: 1 });
     }
     record.cells.push(probe);
@@ -164,11 +207,22 @@ fn fakes_and_losses_are_the_verdict() {
         let mut record = record.clone();
         let probe = record.cells.last_mut().unwrap();
         probe.metrics.other.insert("type".into(), Estimate { value: code, ci95: None, n: 1 });
-        conclude(&record).into_iter().find(|finding| finding.id == "capacity").map(|finding| finding.severity)
+        conclude(&record)
+            .into_iter()
+            .find(|finding| finding.id == "capacity")
+            .map(|finding| finding.severity)
     };
     assert_eq!(
         [0.0, 1.0, 2.0, 4.0, 5.0, 2.5, f64::NAN].map(type_of),
-        [Some(Severity::Info), Some(Severity::Failure), Some(Severity::Failure), Some(Severity::Failure), None, None, None]
+        [
+            Some(Severity::Info),
+            Some(Severity::Failure),
+            Some(Severity::Failure),
+            Some(Severity::Failure),
+            None,
+            None,
+            None
+        ]
     );
 }
 
@@ -179,7 +233,10 @@ fn no_trick_is_claimed_where_the_host_answered() {
         (cell.params.content, cell.metrics.bps) = (Some(content), Some(known(bps, 0.02, 256)));
         cell
     };
-    let mut record = with(vec![fill("zero-fill", Content::Zeros, 556e6), fill("random-fill", Content::Incompressible, 80e6)]);
+    let mut record = with(vec![
+        fill("zero-fill", Content::Zeros, 556e6),
+        fill("random-fill", Content::Incompressible, 80e6),
+    ]);
     check(&record, "compression", true);
     record.flags = vec![Flag::HostCached];
     check(&record, "compression", false);
@@ -188,7 +245,8 @@ fn no_trick_is_claimed_where_the_host_answered() {
     record.flags = vec![Flag::BusyHost { load_per_core: 10.5 }];
     check(&record, "compression", true);
     let still = |ns| record::Disturbance { stood_still_ns: ns, ..record::Disturbance::default() };
-    (record.cells[0].elapsed_ns, record.cells[0].disturbance) = (10 * SECOND_NS, Some(still(2 * SECOND_NS)));
+    (record.cells[0].elapsed_ns, record.cells[0].disturbance) =
+        (10 * SECOND_NS, Some(still(2 * SECOND_NS)));
     check(&record, "compression", false);
     assert!(statement(&record, "host").contains("stood still itself during 1 of 2 cells"));
     record.cells[0].disturbance = Some(still(SECOND_NS / 10));
@@ -203,9 +261,15 @@ fn a_host_with_other_work_is_named_and_so_is_what_was_measured_twice() {
     record.cells[0].activity = vec![sample(SECOND_NS), sample(3 * SECOND_NS)];
     let mut seen = |pressure_us, other_ns| {
         let (cpu_pressure_us, other_time_stood_still_ns) = (Some(pressure_us), other_ns);
-        record.cells[0].disturbance =
-            Some(record::Disturbance { cpu_pressure_us, other_time_stood_still_ns, ..record::Disturbance::default() });
-        crate::conclude(&record).into_iter().find(|finding| finding.id == "host").map(|finding| finding.statement)
+        record.cells[0].disturbance = Some(record::Disturbance {
+            cpu_pressure_us,
+            other_time_stood_still_ns,
+            ..record::Disturbance::default()
+        });
+        crate::conclude(&record)
+            .into_iter()
+            .find(|finding| finding.id == "host")
+            .map(|finding| finding.statement)
     };
     assert_eq!(seen(900_000, None), None);
     insta::assert_snapshot!(seen(1_500_000, None).unwrap(), @"The host may have limited it: its processors had other work: tasks waited for one during 75.0 % of the time.");
@@ -229,15 +293,24 @@ fn registers_of_a_counterfeit() {
         (record.medium.kind, record.medium.cid, record.run.started) =
             (MediumKind::Sd, Some(cid.into()), Some("2026-11-20T10:00:00Z".into()));
         record.medium.capacity_bytes = Some(16 * GIB);
-        conclude(&record).into_iter().find(|finding| finding.id == "counterfeit-hints").map(|finding| finding.statement)
+        conclude(&record)
+            .into_iter()
+            .find(|finding| finding.id == "counterfeit-hints")
+            .map(|finding| finding.statement)
     };
     insta::assert_snapshot!(hints("12345653440000000000000001008a00").unwrap(), @"The card's identification is like that of counterfeits: a manufacturer of 0x12 and an OEM of 0x3456 are the digits 1 to 6. An honest maker may be careless; measure its real capacity before trusting it.");
     assert_eq!(hints("035344534331364780a1b2c3d4012700"), None, "a SanDisk card of July 2018");
     // Numbers of two makers each: Transcend as well as Samsung, Delkin as well as Phison.
     assert_eq!(hints("1b4a54534331364780a1b2c3d4012700"), None);
     assert_eq!(hints("27444b534331364780a1b2c3d4012700"), None);
-    assert!(hints("034a54534331364780a1b2c3d4012700").is_some_and(|text| text.contains("SanDisk's cards have 'SD'")));
-    assert!(hints("035344534331364780a1b2c3d401fc00").is_some_and(|text| text.contains("after it was measured")));
+    assert!(
+        hints("034a54534331364780a1b2c3d4012700")
+            .is_some_and(|text| text.contains("SanDisk's cards have 'SD'"))
+    );
+    assert!(
+        hints("035344534331364780a1b2c3d401fc00")
+            .is_some_and(|text| text.contains("after it was measured"))
+    );
     assert!(
         hints("0353445343313647800000000001 2700").is_none()
             && hints("xyz").is_none()
@@ -254,7 +327,10 @@ fn data_that_compresses() {
         cell
     };
     let pair = |zeros: f64, random: f64, share: f64| {
-        with(vec![fill("zero-fill", Content::Zeros, zeros, share), fill("random-fill", Content::Incompressible, random, share)])
+        with(vec![
+            fill("zero-fill", Content::Zeros, zeros, share),
+            fill("random-fill", Content::Incompressible, random, share),
+        ])
     };
     insta::assert_snapshot!(statement(&pair(16.65e6, 8.99e6, 0.02), "compression"), @"Zeros are written 1.85 times as fast as data that does not compress (16.6 MB/s against 8.99 MB/s): the controller compresses or recognises them. Figures of tools that write zeros are not true for pictures, video or archives.");
     check(&pair(10.0e6, 9.0e6, 0.02), "compression", false);
@@ -274,29 +350,38 @@ fn spans(values: &[(u64, f64)]) -> Vec<Cell> {
         .collect()
 }
 
-/// In spans that a cache of 24 MB holds a run met it full of other places: no finding named the cheat.
+/// In spans that a cache of 24 MB holds a run met it full of other places: no finding named the
+/// cheat.
 #[test]
 fn a_cache_that_is_full_of_other_places_is_seen_by_what_is_written_again() {
     let mut cells = spans(&[(1024, 2.4), (512, 2.4), (64, 2.0), (16, 2.4), (8, 2.7)]);
     for cell in cells.iter_mut().filter(|cell| cell.params.span_bytes < Some(512 * MIB)) {
-        cell.metrics.other.insert("again_iops".into(), Estimate { value: 2480.0, ci95: Some([2400.0, 2560.0]), n: 16 });
+        cell.metrics.other.insert(
+            "again_iops".into(),
+            Estimate { value: 2480.0, ci95: Some([2400.0, 2560.0]), n: 16 },
+        );
         cell.flags.push(Flag::Transient { bound: Bound::AtLeast });
     }
     insta::assert_snapshot!(statement(&with(cells.clone()), "span-cache"), @"It is fast only where the same places are written again: 2480 writes a second then, 2.00 at other places within 64 MiB. A cache keeps what was written last; how large it is cannot be told here. Benchmarks that use a small file measure the cache, not the medium.");
     let mut honest = cells;
     honest.iter_mut().for_each(|cell| cell.flags.clear());
     for cell in &mut honest {
-        cell.metrics.other.insert("again_iops".into(), Estimate { value: 2.5, ci95: Some([2.0, 3.0]), n: 16 });
+        cell.metrics
+            .other
+            .insert("again_iops".into(), Estimate { value: 2.5, ci95: Some([2.0, 3.0]), n: 16 });
     }
     check(&with(honest), "span-cache", false);
 }
 
-/// What `open-aus` leaves of a medium with this many units of 4 MiB; `random_bps` of one of them out of order.
+/// What `open-aus` leaves of a medium with this many units of 4 MiB; `random_bps` of one of them
+/// out of order.
 fn units(open: u64, random_bps: f64) -> Vec<Cell> {
     let step = |n: u64, form: &str, bps: f64| {
         let mut cell = iops("open-aus", n as u32, 64 * KIB, bps / 65536.0, SECOND_NS);
         cell.params.form = Some(form.into());
-        cell.params.other.extend([("n_aus".into(), n as f64), ("assumed_au_bytes".into(), 4.0 * MIB as f64)]);
+        cell.params
+            .other
+            .extend([("n_aus".into(), n as f64), ("assumed_au_bytes".into(), 4.0 * MIB as f64)]);
         cell.bytes = 8 * MIB;
         cell
     };
@@ -314,14 +399,28 @@ fn a_cache_of_spans_is_told_from_open_units() {
     let merged = 4.82e6;
     check(&with([spans(&cheat), units(3, 9.5e6)].concat()), "span-cache", true);
     check(&with([spans(&hybrid), units(3, merged)].concat()), "span-cache", false);
-    check(&with([spans(&[(64, 2000.0), (128, 2000.0), (512, 9.0), (16384, 5.2)]), units(3, merged)].concat()), "span-cache", true);
+    check(
+        &with(
+            [spans(&[(64, 2000.0), (128, 2000.0), (512, 9.0), (16384, 5.2)]), units(3, merged)]
+                .concat(),
+        ),
+        "span-cache",
+        true,
+    );
     check(&with(spans(&cheat)), "small-span", true);
     check(&with(spans(&cheat)), "span-cache", false);
-    check(&with([spans(&[(8, 150.0), (64, 145.0), (512, 138.0), (16384, 60.0)]), units(3, merged)].concat()), "span-cache", false);
+    check(
+        &with(
+            [spans(&[(8, 150.0), (64, 145.0), (512, 138.0), (16384, 60.0)]), units(3, merged)]
+                .concat(),
+        ),
+        "span-cache",
+        false,
+    );
 }
 
-/// The same where 64 MiB were written out of order to one unit, of which these writes took 0.4 s more; and `left_out` of them are not among the
-/// latencies, as the host stood still meanwhile.
+/// The same where 64 MiB were written out of order to one unit, of which these writes took 0.4 s
+/// more; and `left_out` of them are not among the latencies, as the host stood still meanwhile.
 fn units_with_merges(open: u64, merges: u64, left_out: u64) -> Vec<Cell> {
     let bytes = 64 * MIB;
     let seconds = (bytes / (64 * KIB)) as f64 * 65536.0 / 10e6 + 0.4 * merges as f64;
@@ -332,11 +431,13 @@ fn units_with_merges(open: u64, merges: u64, left_out: u64) -> Vec<Cell> {
     histogram.record_n(6_553_600, bytes / (64 * KIB) - merges);
     histogram.record_n(406_553_600, merges - left_out);
     random.histogram = Some(histogram);
-    random.disturbance = (left_out > 0).then(|| record::Disturbance { left_out, ..record::Disturbance::default() });
+    random.disturbance =
+        (left_out > 0).then(|| record::Disturbance { left_out, ..record::Disturbance::default() });
     cells
 }
 
-/// Units of 24 MiB had cost two merges in 64 MiB, as they must; taken for units of 16 MiB they were called a cache.
+/// Units of 24 MiB had cost two merges in 64 MiB, as they must; taken for units of 16 MiB they were
+/// called a cache.
 #[test]
 fn merges_of_large_units_are_counted_and_none_is_lost_with_a_host_that_stood_still() {
     let swept = [(8, 1577.0), (64, 1577.0), (128, 1577.0), (256, 4.0), (512, 1.8), (16384, 1.69)];
@@ -345,7 +446,8 @@ fn merges_of_large_units_are_counted_and_none_is_lost_with_a_host_that_stood_sti
         conclude(&record).iter().any(|finding| finding.id == "span-cache")
     };
     assert_eq!(
-        [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2)].map(|(merges, left_out)| is_cache(merges, left_out)),
+        [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2)]
+            .map(|(merges, left_out)| is_cache(merges, left_out)),
         [true, true, false, false, false]
     );
 }
@@ -370,14 +472,21 @@ fn fill(form: &str, levels: &[(u64, f64)]) -> Cell {
     let mut cell = cell("sustained", 1, MIB);
     cell.params.form = Some(form.into());
     let mut done = 0;
-    let rates = levels.iter().flat_map(|(n, bps)| (0..*n).map(move |at| bps * (1.0 + 0.02 * ((at * 7 % 5) as f64 - 2.0))));
+    let rates = levels.iter().flat_map(|(n, bps)| {
+        (0..*n).map(move |at| bps * (1.0 + 0.02 * ((at * 7 % 5) as f64 - 2.0)))
+    });
     let points = rates
         .map(|bps| {
             done += 16 * MIB;
             [done as f64, bps]
         })
         .collect();
-    cell.series.push(Series { name: "rate along the fill".into(), x: Axis::Bytes, y: Axis::Bps, points });
+    cell.series.push(Series {
+        name: "rate along the fill".into(),
+        x: SeriesAxis::Bytes,
+        y: SeriesAxis::Bps,
+        points,
+    });
     cell.bytes = done;
     cell.metrics.bps = Some(known(levels[0].1, 0.03, 400));
     cell
@@ -385,23 +494,33 @@ fn fill(form: &str, levels: &[(u64, f64)]) -> Cell {
 
 /// The same with what the beginning was read at, in bytes a second.
 fn read_at(mut cell: Cell, figures: &[(&str, f64)]) -> Cell {
-    cell.metrics.other.extend(figures.iter().map(|(name, bps)| ((*name).to_owned(), known(*bps, 0.03, 128))));
+    cell.metrics
+        .other
+        .extend(figures.iter().map(|(name, bps)| ((*name).to_owned(), known(*bps, 0.03, 128))));
     cell
 }
 
 #[test]
-fn heat_is_told_behind_a_volatile_cache_whose_flush_lies_and_a_cache_of_flash_is_not_taken_for_it() {
-    // Two windows of memory; then cool for as long as it takes, hot to the end. What is read at once waits for the cache.
+fn heat_is_told_behind_a_volatile_cache_whose_flush_lies_and_a_cache_of_flash_is_not_taken_for_it()
+{
+    // Two windows of memory; then cool for as long as it takes, hot to the end. What is read at
+    // once waits for the cache.
     let filled = |cool: f64, hot: f64, reads: [f64; 4]| {
         let first = fill("first", &[(8, 60e6), (40, cool), (120, hot)]);
         let first = read_at(first, &[("cool_read_bps", reads[0]), ("read_bps", reads[1])]);
-        let again = read_at(fill("after-idle-30", &[(8, 30e6), (40, hot)]), &[("read_bps", reads[2])]);
-        with(vec![first, again, read_at(fill("after-idle-300", &[(8, 60e6), (60, cool)]), &[("read_bps", reads[3])])])
+        let again =
+            read_at(fill("after-idle-30", &[(8, 30e6), (40, hot)]), &[("read_bps", reads[2])]);
+        with(vec![
+            first,
+            again,
+            read_at(fill("after-idle-300", &[(8, 60e6), (60, cool)]), &[("read_bps", reads[3])]),
+        ])
     };
     let hot = filled(16e6, 10e6, [20e6, 2e6, 25e6, 40e6]);
     check(&hot, "throttling", true);
     check(&hot, "slc-cache", false);
-    // It reads as fast after half a minute as after five, so what was read at once only waited for the cache.
+    // It reads as fast after half a minute as after five, so what was read at once only waited for
+    // the cache.
     let full = filled(16e6, 10e6, [20e6, 12e6, 40e6, 40e6]);
     check(&full, "throttling", false);
     check(&full, "slc-cache", true);
@@ -412,10 +531,18 @@ fn a_dip_of_a_long_fill_is_not_heat() {
     let reads = [("cool_read_bps", 150e6), ("read_bps", 149e6)];
     let fill_with = |levels: &[(u64, f64)]| {
         let rested = |form| read_at(fill(form, &[(60, 70e6)]), &[("read_bps", 150e6)]);
-        with(vec![read_at(fill("first", levels), &reads), rested("after-idle-30"), rested("after-idle-300")])
+        with(vec![
+            read_at(fill("first", levels), &reads),
+            rested("after-idle-30"),
+            rested("after-idle-300"),
+        ])
     };
     check(&fill_with(&[(100, 70e6), (12, 45e6), (100, 70e6)]), "throttling", false);
-    check(&fill_with(&[(60, 70e6), (12, 30e6), (60, 70e6), (12, 30e6), (60, 70e6)]), "throttling", true);
+    check(
+        &fill_with(&[(60, 70e6), (12, 30e6), (60, 70e6), (12, 30e6), (60, 70e6)]),
+        "throttling",
+        true,
+    );
     // Nor is a longer one that is a little slower, as what reads on as fast was not hot.
     check(&fill_with(&[(100, 70e6), (40, 53e6), (100, 70e6)]), "throttling", false);
     check(&fill_with(&[(100, 70e6), (40, 42e6), (100, 70e6)]), "throttling", true);
@@ -442,13 +569,25 @@ fn fronts(units: &[[f64; 4]], middle: f64) -> Vec<Cell> {
         let offset = number as u64 * 4 * MIB;
         (cell.params.span_offset_bytes, cell.params.span_bytes, cell.params.region) =
             (Some(offset), Some(4 * MIB), Some(record::Region::Front));
-        cell.params.other.extend([("au_index".to_owned(), number as f64), ("warm_up_ops".to_owned(), 64.0)]);
+        cell.params
+            .other
+            .extend([("au_index".to_owned(), number as f64), ("warm_up_ops".to_owned(), 64.0)]);
         cell.metrics.other.insert("warm_up_ns".into(), Estimate { value: 1e9, ci95: None, n: 64 });
-        let points = (0..64).map(|at| [(at + 1) as f64 * 65536.0, pieces[at / 16] * 1e6 * (1.0 + 0.01 * (at % 5) as f64)]).collect();
-        cell.series.push(Series { name: "rate".into(), x: Axis::Bytes, y: Axis::Bps, points });
+        let points = (0..64)
+            .map(|at| {
+                [(at + 1) as f64 * 65536.0, pieces[at / 16] * 1e6 * (1.0 + 0.01 * (at % 5) as f64)]
+            })
+            .collect();
+        cell.series.push(Series {
+            name: "rate".into(),
+            x: SeriesAxis::Bytes,
+            y: SeriesAxis::Bps,
+            points,
+        });
         cell
     };
-    let mut cells: Vec<Cell> = units.iter().enumerate().map(|(number, pieces)| of(number, *pieces)).collect();
+    let mut cells: Vec<Cell> =
+        units.iter().enumerate().map(|(number, pieces)| of(number, *pieces)).collect();
     let mut last = of(units.len(), [middle; 4]);
     last.params.other.remove("au_index");
     last.params.region = Some(record::Region::Middle);
@@ -467,27 +606,54 @@ fn an_area_may_end_within_a_unit_or_show_later_than_it_does() {
     moving.cells[0].flags.push(Flag::Transient { bound: Bound::AtMost });
     check(&moving, "front-area", true);
     // A cache that showed took some writes more; or what came before was not out of the way.
-    moving.cells[0].metrics.other.insert("warm_up_ns".into(), Estimate { value: 1e9, ci95: None, n: 80 });
+    moving.cells[0]
+        .metrics
+        .other
+        .insert("warm_up_ns".into(), Estimate { value: 1e9, ci95: None, n: 80 });
     check(&moving, "front-area", true);
-    moving.cells[0].metrics.other.insert("warm_up_ns".into(), Estimate { value: 9e9, ci95: None, n: 1500 });
+    moving.cells[0]
+        .metrics
+        .other
+        .insert("warm_up_ns".into(), Estimate { value: 9e9, ci95: None, n: 1500 });
     check(&moving, "front-area", false);
     // A cache passes on in turn what it took: the second unit's end shows at its end.
-    check(&with(fronts(&[[18.0; 4], [7.0, 7.0, 18.0, 18.0], usual, usual], 7.0)), "front-area", true);
+    check(
+        &with(fronts(&[[18.0; 4], [7.0, 7.0, 18.0, 18.0], usual, usual], 7.0)),
+        "front-area",
+        true,
+    );
     check(&with(fronts(&[usual, usual, [18.0; 4], usual], 7.0)), "front-area", false);
-    // A round later: what the end of the unit's last round left in the cache is passed on in the first pieces, what is written first in the last.
+    // A round later: what the end of the unit's last round left in the cache is passed on in the
+    // first pieces, what is written first in the last.
     check(&ends([2.0, 7.0, 7.0, 2.0]), "front-area", true);
-    check(&with(fronts(&[[11.0; 4], [7.0, 7.0, 7.0, 11.0], usual, usual], 7.0)), "front-area", true);
-    check(&with(fronts(&[[11.0, 7.0, 7.0, 7.0], usual, [7.0, 7.0, 7.0, 11.0], usual], 7.0)), "front-area", false);
+    check(
+        &with(fronts(&[[11.0; 4], [7.0, 7.0, 7.0, 11.0], usual, usual], 7.0)),
+        "front-area",
+        true,
+    );
+    check(
+        &with(fronts(&[[11.0, 7.0, 7.0, 7.0], usual, [7.0, 7.0, 7.0, 11.0], usual], 7.0)),
+        "front-area",
+        false,
+    );
 }
 
 #[test]
 fn medians_and_courses_bear_more_of_a_host_that_stands_still() {
-    let tests = [("front-area", 64 * KIB), ("sustained", MIB), ("pattern", 4 * KIB), ("span-sweep", 4 * KIB)];
+    let tests = [
+        ("front-area", 64 * KIB),
+        ("sustained", MIB),
+        ("pattern", 4 * KIB),
+        ("span-sweep", 4 * KIB),
+    ];
     let mut record = with(tests.map(|(test, block)| cell(test, 1, block)).to_vec());
     let left = |record: &mut Record, share: f64| -> Vec<String> {
         for cell in &mut record.cells {
             cell.elapsed_ns = 100 * SECOND_NS;
-            cell.flags = vec![Flag::HostStoodStill { stood_still_ns: (share * 100.0) as u64 * SECOND_NS, left_out: 1 }];
+            cell.flags = vec![Flag::HostStoodStill {
+                stood_still_ns: (share * 100.0) as u64 * SECOND_NS,
+                left_out: 1,
+            }];
         }
         crate::gate::undisturbed(record).cells.iter().map(|cell| cell.test.clone()).collect()
     };
@@ -522,7 +688,12 @@ fn new_data_over_other_data_is_as_hard_as_new_data() {
         (cell.params.form, cell.params.content) = (Some(form.into()), Some(content));
         cell
     };
-    let swept = |form: &str| with(vec![data(1, "zeros", Content::Zeros, 400.0), data(2, form, Content::Incompressible, 110.0)]);
+    let swept = |form: &str| {
+        with(vec![
+            data(1, "zeros", Content::Zeros, 400.0),
+            data(2, form, Content::Incompressible, 110.0),
+        ])
+    };
     check(&swept("rewrite-new"), "compression", true);
     check(&swept("rewrite-equal"), "compression", false);
 }
@@ -541,7 +712,11 @@ fn a_small_span_does_not_stand_in_for_a_passing_state_of_the_large_one() {
     check(&record, "small-write-bypass", false);
     record.cells[0].doubt_level(Bound::AtMost);
     check(&record, "small-write-bypass", false);
-    assert!(!statement(&record, "random-write").contains("647"), "{}", statement(&record, "random-write"));
+    assert!(
+        !statement(&record, "random-write").contains("647"),
+        "{}",
+        statement(&record, "random-write")
+    );
     record.cells[2].params.span_bytes = Some(512 * MIB);
     record.cells[0].params.span_bytes = Some(32 * GIB);
     record.cells.remove(1);
@@ -555,8 +730,10 @@ fn what_large_writes_do_at_most_tells_of_a_bypass_as_well() {
         cell
     };
     let of = |large: f64, bound: Bound| {
-        let mut record =
-            with(vec![wide(iops("random-write", 1, 4 * KIB, 486.0, SECOND_NS)), wide(iops("random-write", 2, 16 * KIB, large, SECOND_NS))]);
+        let mut record = with(vec![
+            wide(iops("random-write", 1, 4 * KIB, 486.0, SECOND_NS)),
+            wide(iops("random-write", 2, 16 * KIB, large, SECOND_NS)),
+        ]);
         record.cells[1].doubt_level(bound);
         record
     };
@@ -587,7 +764,10 @@ fn what_memory_takes_is_no_cliff_and_pauses_hide_none() {
     // 26 MB of memory, met empty after a pause, were said to be a cache of flash of 210 MB.
     check(&with(vec![fill("first", &[(6, 124e6), (90, 85e6)])]), "slc-cache", false);
     let behind = with(vec![fill("first", &[(6, 195e6), (40, 120e6), (90, 58e6)])]);
-    assert!(statement(&behind, "slc-cache").starts_with("Writing begins at 120 MB/s and falls to 58.0 MB/s"));
+    assert!(
+        statement(&behind, "slc-cache")
+            .starts_with("Writing begins at 120 MB/s and falls to 58.0 MB/s")
+    );
     // The host stands still for a while, long after the cache is full.
     let still = with(vec![fill("first", &[(60, 128e6), (60, 21e6), (9, 9e6), (90, 21e6)])]);
     assert!(statement(&still, "slc-cache").contains("falls to 21.0 MB/s"));
@@ -605,19 +785,29 @@ fn a_logger_that_falls_behind_is_told_by_its_lines_and_rare_stalls_by_how_rare_t
         let mut histogram = Histogram::default();
         (0..100).for_each(|_| histogram.record(20_000_000));
         longest_ns.iter().for_each(|ns| histogram.record(*ns));
-        cell.metrics.latency_ns.as_mut().unwrap().max = longest_ns.iter().copied().max().unwrap_or(20_000_000);
+        cell.metrics.latency_ns.as_mut().unwrap().max =
+            longest_ns.iter().copied().max().unwrap_or(20_000_000);
         cell.histogram = Some(histogram);
         let told = conclude_for(&with(vec![cell]), &[Use::Logger]);
         told.into_iter().find(|finding| finding.id == "verdict-logger").unwrap().statement
     };
-    // The third latest of 112 lines was 990 ms late in one run and 1.11 s in the next, as long as it was measured.
+    // The third latest of 112 lines was 990 ms late in one run and 1.11 s in the next, as long as
+    // it was measured.
     let late: Vec<u64> = (1..=50).map(|at| at * 20_000_000).collect();
     insta::assert_snapshot!(logger(9.19, &late), @"Poor as a data logger's store: it makes 9.19 lines a second durable, and falls ever further behind a logger that writes 10.");
     let rare = logger(20.0, &[300_000_000; 4]);
-    assert!(rare.starts_with("Usable as a data logger's store") && rare.contains("as far as the few samples tell"), "{rare}");
+    assert!(
+        rare.starts_with("Usable as a data logger's store")
+            && rare.contains("as far as the few samples tell"),
+        "{rare}"
+    );
     let often = logger(20.0, &[300_000_000; 9]);
-    assert!(often.starts_with("Usable as a data logger's store") && !often.contains("few samples"), "{often}");
-    // Writes that are never flushed took 21 ms, lines a tenth of a second each, and the host stood still while these were written.
+    assert!(
+        often.starts_with("Usable as a data logger's store") && !often.contains("few samples"),
+        "{often}"
+    );
+    // Writes that are never flushed took 21 ms, lines a tenth of a second each, and the host stood
+    // still while these were written.
     let mut lines = iops("log-append", 1, 4 * KIB, 9.33, 140_000_000);
     lines.params.other.insert("lines_per_s".into(), 10.0);
     lines.elapsed_ns = 10 * SECOND_NS;
@@ -630,7 +820,10 @@ fn a_logger_that_falls_behind_is_told_by_its_lines_and_rare_stalls_by_how_rare_t
 
 #[test]
 fn caches_that_run_full_and_media_that_get_hot() {
-    let slc = with(vec![fill("first", &[(40, 300e6), (60, 80e6), (80, 45e6)]), fill("after-idle-30", &[(10, 290e6), (60, 45e6)])]);
+    let slc = with(vec![
+        fill("first", &[(40, 300e6), (60, 80e6), (80, 45e6)]),
+        fill("after-idle-30", &[(10, 290e6), (60, 45e6)]),
+    ]);
     insta::assert_snapshot!(statement(&slc, "slc-cache"), @"Writing begins at 300 MB/s and falls to 45.0 MB/s after 671 MB: a fast cache ran full, or it became hot. What lasts is 45.0 MB/s.");
     let doubt = |record: &Record| {
         let slc = conclude(record).into_iter().find(|finding| finding.id == "slc-cache").unwrap();
@@ -639,7 +832,10 @@ fn caches_that_run_full_and_media_that_get_hot() {
     insta::assert_snapshot!(doubt(&slc), @"heat is not ruled out: a pause brought back no more than a cache can empty meanwhile, but whether it read on as fast was not measured");
     // Only that it reads on as fast rules heat out.
     let read = |mut record: Record, rates: [f64; 2]| {
-        record.cells[0].metrics.other.insert("cool_read_bps".into(), Estimate { value: 92e6, ci95: None, n: 128 });
+        record.cells[0]
+            .metrics
+            .other
+            .insert("cool_read_bps".into(), Estimate { value: 92e6, ci95: None, n: 128 });
         for (cell, value) in record.cells.iter_mut().zip(rates) {
             cell.metrics.other.insert("read_bps".into(), Estimate { value, ci95: None, n: 128 });
         }
@@ -650,16 +846,31 @@ fn caches_that_run_full_and_media_that_get_hot() {
     insta::assert_snapshot!(statement(&cool, "slc-cache"), @"Writing begins at 300 MB/s and falls to 45.0 MB/s after 671 MB: a fast cache ran full. What lasts is 45.0 MB/s.");
     insta::assert_snapshot!(statement(&slc, "idle-recovery"), @"Of its fast beginning a pause brings back 25.0 % after 30.0 s.");
     check(&slc, "throttling", false);
-    // 300 s of a full cache's 10 MB/s are 300 MB at most: 1 GB that is fast again after 30 s was never cached.
-    let hot = with(vec![fill("first", &[(100, 100e6), (60, 10e6)]), fill("after-idle-30", &[(60, 100e6), (60, 10e6)])]);
+    // 300 s of a full cache's 10 MB/s are 300 MB at most: 1 GB that is fast again after 30 s was
+    // never cached.
+    let hot = with(vec![
+        fill("first", &[(100, 100e6), (60, 10e6)]),
+        fill("after-idle-30", &[(60, 100e6), (60, 10e6)]),
+    ]);
     check(&hot, "throttling", true);
     check(&hot, "slc-cache", false);
-    check(&with(vec![fill("first", &[(620, 2e9), (120, 0.7e9), (160, 2e9), (120, 0.7e9)])]), "throttling", true);
+    check(
+        &with(vec![fill("first", &[(620, 2e9), (120, 0.7e9), (160, 2e9), (120, 0.7e9)])]),
+        "throttling",
+        true,
+    );
     // Fast again in the end, for too short a time to make a level; the pause tells.
-    let late = with(vec![fill("first", &[(100, 100e6), (60, 10e6), (3, 100e6)]), fill("after-idle-30", &[(60, 100e6), (60, 10e6)])]);
+    let late = with(vec![
+        fill("first", &[(100, 100e6), (60, 10e6), (3, 100e6)]),
+        fill("after-idle-30", &[(60, 100e6), (60, 10e6)]),
+    ]);
     check(&late, "throttling", true);
     // Within a second nothing gets hot: that is a host with other work.
-    check(&with(vec![fill("first", &[(40, 2e9), (20, 0.7e9), (30, 2e9), (20, 0.7e9)])]), "throttling", false);
+    check(
+        &with(vec![fill("first", &[(40, 2e9), (20, 0.7e9), (30, 2e9), (20, 0.7e9)])]),
+        "throttling",
+        false,
+    );
     let clean = with(vec![fill("first", &[(150, 60e6)])]);
     for id in ["slc-cache", "throttling", "idle-recovery"] {
         check(&clean, id, false);
@@ -691,7 +902,11 @@ fn what_comes_first_is_no_trick_of_the_medium() {
     assert_eq!(found.severity, Severity::Info, "one order accuses nobody");
     insta::assert_snapshot!(found.statement, @"It may be tuned for a benchmark: the pattern that common benchmarks write is 3.03 (2.91 to 3.17) times as fast (89.2 IOPS) as the same load over another span (29.4 IOPS); it was measured in one order only, and what comes first may meet an empty cache.");
     let around = |before: f64, common: f64, after: f64| {
-        with(vec![load(1, "odd-span", before), load(2, "common", common), load(3, "odd-span-again", after)])
+        with(vec![
+            load(1, "odd-span", before),
+            load(2, "common", common),
+            load(3, "odd-span-again", after),
+        ])
     };
     // An empty cache for what comes first; debts that what comes later need not pay.
     check(&around(89.2, 29.0, 31.0), "pattern-cheat", false);
@@ -717,14 +932,18 @@ fn impossible_numbers_and_failures_conclude_nothing_else() {
     record.cells.iter_mut().for_each(|cell| cell.flags.push(Flag::Cached));
     assert_eq!(ids(&record), ["impossible!"]);
     assert!(!conclude(&record).iter().any(crate::is_verdict));
-    record.cells.iter_mut().for_each(|cell| (cell.flags, cell.stop) = (Vec::new(), Stop::Interrupted));
+    record
+        .cells
+        .iter_mut()
+        .for_each(|cell| (cell.flags, cell.stop) = (Vec::new(), Stop::Interrupted));
     assert_eq!(conclude(&record), []);
 }
 
 #[test]
 fn a_medium_that_says_it_is_worn() {
     let mut record = empty();
-    record.medium.health = Some(Health { pre_eol: Some(3), used_percent: Some(f64::NAN), ..Health::default() });
+    record.medium.health =
+        Some(Health { pre_eol: Some(3), used_percent: Some(f64::NAN), ..Health::default() });
     insta::assert_snapshot!(statement(&record, "health"), @"By its own account it is at the end of its rated life: expect it to become read-only or to lose data. Replace it.");
     record.medium.health = Some(Health::default());
     check(&record, "health", false);
@@ -798,19 +1017,47 @@ mod properties {
 
     /// Any number a broken record may hold.
     fn number() -> impl Strategy<Value = f64> {
-        prop_oneof![Just(0.0), Just(f64::NAN), Just(f64::INFINITY), Just(-1.0), Just(1e-300), Just(1e300), 1e-3..1e12f64, 0.0..10.0f64]
+        prop_oneof![
+            Just(0.0),
+            Just(f64::NAN),
+            Just(f64::INFINITY),
+            Just(-1.0),
+            Just(1e-300),
+            Just(1e300),
+            1e-3..1e12f64,
+            0.0..10.0f64
+        ]
     }
 
     fn any_estimate() -> impl Strategy<Value = Option<Estimate>> {
         let ends = proptest::option::of((number(), number()).prop_map(|(low, high)| [low, high]));
-        proptest::option::of((number(), ends, 0u64..5000).prop_map(|(value, ci95, n)| Estimate { value, ci95, n }))
+        proptest::option::of((number(), ends, 0u64..5000).prop_map(|(value, ci95, n)| Estimate {
+            value,
+            ci95,
+            n,
+        }))
     }
 
     fn any_series() -> impl Strategy<Value = Series> {
         let names = proptest::sample::select(vec!["diff", "rate along the fill", "rate", "round"]);
-        let axes = || proptest::sample::select(vec![Axis::Bytes, Axis::OffsetBytes, Axis::Bps, Axis::Iops, Axis::Celsius, Axis::LatencyNs]);
-        let points = proptest::collection::vec((number(), number()).prop_map(|(x, y)| [x, y]), 0..60);
-        (names, axes(), axes(), points).prop_map(|(name, x, y, points)| Series { name: name.into(), x, y, points })
+        let axes = || {
+            proptest::sample::select(vec![
+                SeriesAxis::Bytes,
+                SeriesAxis::OffsetBytes,
+                SeriesAxis::Bps,
+                SeriesAxis::Iops,
+                SeriesAxis::Celsius,
+                SeriesAxis::LatencyNs,
+            ])
+        };
+        let points =
+            proptest::collection::vec((number(), number()).prop_map(|(x, y)| [x, y]), 0..60);
+        (names, axes(), axes(), points).prop_map(|(name, x, y, points)| Series {
+            name: name.into(),
+            x,
+            y,
+            points,
+        })
     }
 
     fn any_cell() -> impl Strategy<Value = Cell> {
@@ -820,12 +1067,17 @@ mod properties {
             proptest::sample::select(vec![0, 512, 4096, 16384, 65536, 131072, MIB]),
         );
         let figures = (any_estimate(), any_estimate(), any_estimate(), number());
-        (what, figures, proptest::collection::vec(any_series(), 0..3), any::<(u64, u64)>()).prop_map(
-            |((test, form, block), (iops, bps, other, extra), series, (bytes, span))| {
+        (what, figures, proptest::collection::vec(any_series(), 0..3), any::<(u64, u64)>())
+            .prop_map(|((test, form, block), (iops, bps, other, extra), series, (bytes, span))| {
                 let mut cell = cell(test, 1, block);
                 cell.params.form = (!form.is_empty()).then(|| form.into());
-                (cell.metrics.iops, cell.metrics.bps, cell.series, cell.bytes, cell.params.span_bytes) =
-                    (iops, bps, series, bytes, Some(span));
+                (
+                    cell.metrics.iops,
+                    cell.metrics.bps,
+                    cell.series,
+                    cell.bytes,
+                    cell.params.span_bytes,
+                ) = (iops, bps, series, bytes, Some(span));
                 for name in [
                     "type",
                     "real_bytes",
@@ -847,8 +1099,7 @@ mod properties {
                     cell.params.other.insert(name.into(), extra);
                 }
                 cell
-            },
-        )
+            })
     }
 
     proptest! {
@@ -867,7 +1118,8 @@ mod properties {
         }
     }
 
-    /// A record as a run leaves it: figures of one size, some of them flagged, cut short or without an interval.
+    /// A record as a run leaves it: figures of one size, some of them flagged, cut short or without
+    /// an interval.
     fn plausible() -> impl Strategy<Value = Record> {
         let cells = [
             ("random-write", "", 4096),
@@ -908,39 +1160,61 @@ mod properties {
                 (cell.stop, cell.elapsed_ns) = (stop, 10 * SECOND_NS);
                 cell.flags.extend(flag);
                 cell.params.form = (!form.is_empty()).then(|| form.into());
-                cell.params.content = Some(if test == "zero-fill" { Content::Zeros } else { Content::Incompressible });
+                cell.params.content = Some(if test == "zero-fill" {
+                    Content::Zeros
+                } else {
+                    Content::Incompressible
+                });
                 if test == "record-ops" {
                     cell.params.sync = record::Sync::File;
                 }
                 cell.metrics.iops = Some(known(value, share, 400));
                 cell.metrics.bps = Some(known(value * block as f64, share, 400));
-                for (at, name) in ["write_ns", "flush_ns", "idle_flush_ns"].into_iter().enumerate().filter(|_| test == "flush-cost") {
-                    cell.metrics.other.insert(name.into(), known(1e5 * times.powi(at as i32), share, 24));
+                for (at, name) in ["write_ns", "flush_ns", "idle_flush_ns"]
+                    .into_iter()
+                    .enumerate()
+                    .filter(|_| test == "flush-cost")
+                {
+                    cell.metrics
+                        .other
+                        .insert(name.into(), known(1e5 * times.powi(at as i32), share, 24));
                 }
                 if test == "capacity" {
-                    cell.metrics.other.insert("type".into(), Estimate { value: if times > 3.5 { 2.0 } else { 0.0 }, ci95: None, n: 1 });
+                    cell.metrics.other.insert(
+                        "type".into(),
+                        Estimate { value: if times > 3.5 { 2.0 } else { 0.0 }, ci95: None, n: 1 },
+                    );
                 }
                 if !is_known {
-                    let figures = [cell.metrics.iops.as_mut(), cell.metrics.bps.as_mut()].into_iter().flatten();
-                    figures.chain(cell.metrics.other.values_mut()).for_each(|figure| figure.ci95 = None);
+                    let figures = [cell.metrics.iops.as_mut(), cell.metrics.bps.as_mut()]
+                        .into_iter()
+                        .flatten();
+                    figures
+                        .chain(cell.metrics.other.values_mut())
+                        .for_each(|figure| figure.ci95 = None);
                 }
                 proptest::option::weighted(0.8, Just(cell))
             })
         };
-        let cells: Vec<_> = cells.into_iter().map(|of| one(of).prop_flat_map(|cell| cell)).collect();
+        let cells: Vec<_> =
+            cells.into_iter().map(|of| one(of).prop_flat_map(|cell| cell)).collect();
         cells.prop_map(|cells| with(cells.into_iter().flatten().collect()))
     }
 
-    /// Words of a text that are numbers with a fraction or of three digits and more: what is quoted, and not a size or a threshold.
+    /// Words of a text that are numbers with a fraction or of three digits and more: what is
+    /// quoted, and not a size or a threshold.
     fn quoted(text: &str) -> Vec<String> {
-        let words = text.split(|c: char| c.is_whitespace() || "();:,".contains(c)).map(|word| word.trim_end_matches('.'));
+        let words = text
+            .split(|c: char| c.is_whitespace() || "();:,".contains(c))
+            .map(|word| word.trim_end_matches('.'));
         words.filter(|word| word.parse::<f64>().is_ok()).map(str::to_owned).collect()
     }
 
-    /// What statements say that is no figure: block sizes, the yardstick, limits of the SD specification, classes, counts of cells.
+    /// What statements say that is no figure: block sizes, the yardstick, limits of the SD
+    /// specification, classes, counts of cells.
     const FIXED: [&str; 24] = [
-        "17", "28", "50", "200", "720", "4", "8", "16", "32", "64", "128", "512", "1", "2", "5400", "90", "250", "500", "100", "1.00",
-        "2.00", "5.00", "10.0", "400",
+        "17", "28", "50", "200", "720", "4", "8", "16", "32", "64", "128", "512", "1", "2", "5400",
+        "90", "250", "500", "100", "1.00", "2.00", "5.00", "10.0", "400",
     ];
 
     proptest! {

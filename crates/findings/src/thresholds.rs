@@ -18,24 +18,56 @@ pub(crate) struct Class {
 }
 
 const fn sequential(name: &'static str, megabytes: u32, source: &'static str) -> Class {
-    Class { name, write_bps: megabytes as f64 * 1e6, read_bps: None, random: None, is_queued: false, source }
+    Class {
+        name,
+        write_bps: megabytes as f64 * 1e6,
+        read_bps: None,
+        random: None,
+        is_queued: false,
+        source,
+    }
 }
 
 const SD: &str = "SD association; docs/field/classes.md#minimum-rates";
 
 /// The classes of sequential writing, by family, the weakest first.
-pub(crate) const SPEED: [Class; 4] = [sequential("C2", 2, SD), sequential("C4", 4, SD), sequential("C6", 6, SD), sequential("C10", 10, SD)];
+pub(crate) const SPEED: [Class; 4] = [
+    sequential("C2", 2, SD),
+    sequential("C4", 4, SD),
+    sequential("C6", 6, SD),
+    sequential("C10", 10, SD),
+];
 /// UHS speed grades.
 pub(crate) const UHS: [Class; 2] = [sequential("U1", 10, SD), sequential("U3", 30, SD)];
 /// Video speed classes.
-pub(crate) const VIDEO: [Class; 5] =
-    [sequential("V6", 6, SD), sequential("V10", 10, SD), sequential("V30", 30, SD), sequential("V60", 60, SD), sequential("V90", 90, SD)];
+pub(crate) const VIDEO: [Class; 5] = [
+    sequential("V6", 6, SD),
+    sequential("V10", 10, SD),
+    sequential("V30", 30, SD),
+    sequential("V60", 60, SD),
+    sequential("V90", 90, SD),
+];
 /// Application performance classes.
 pub(crate) const APP: [Class; 2] = [
-    Class { name: "A1", write_bps: 10e6, read_bps: None, random: Some([1500.0, 500.0]), is_queued: false, source: SD },
-    Class { name: "A2", write_bps: 10e6, read_bps: None, random: Some([4000.0, 2000.0]), is_queued: true, source: SD },
+    Class {
+        name: "A1",
+        write_bps: 10e6,
+        read_bps: None,
+        random: Some([1500.0, 500.0]),
+        is_queued: false,
+        source: SD,
+    },
+    Class {
+        name: "A2",
+        write_bps: 10e6,
+        read_bps: None,
+        random: Some([4000.0, 2000.0]),
+        is_queued: true,
+        source: SD,
+    },
 ];
-/// What Android asks of a phone's storage: 5 MB/s written, 15 MB/s read; random 0.5 and 3.5 MB/s of 4 KiB.
+/// What Android asks of a phone's storage: 5 MB/s written, 15 MB/s read; random 0.5 and 3.5 MB/s of
+/// 4 KiB.
 pub(crate) const ANDROID: Class = Class {
     name: "Android",
     write_bps: 5e6,
@@ -44,7 +76,8 @@ pub(crate) const ANDROID: Class = Class {
     is_queued: false,
     source: "Android Compatibility Definition 8.2; docs/field/classes.md#minimum-rates",
 };
-/// What the diagnostics of Raspberry Pi OS ask of a card: 10000 KB/s, 500 random writes, 1500 random reads.
+/// What the diagnostics of Raspberry Pi OS ask of a card: 10000 KB/s, 500 random writes, 1500
+/// random reads.
 pub(crate) const RASPBERRY_PI: Class = Class {
     name: "Raspberry Pi",
     write_bps: 10_240_000.0,

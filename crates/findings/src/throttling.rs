@@ -1,14 +1,16 @@
-//! Heat told apart from a cache (docs/field/cheats.md#cheats-and-caches): a cache falls once and stays down while it is written to; what is too hot is fast again as soon as
-//! it is cool, without a pause, and its falls go with the temperature where there is a thermometer. Without either, reading tells: what is hot reads as much
-//! more slowly as it writes, a full cache does not. And so does a pause: a cache cannot be emptied faster than the medium writes when the cache
-//! is full; heat does not ask how much was written.
+//! Heat told apart from a cache (docs/field/cheats.md#cheats-and-caches): a cache falls once and
+//! stays down while it is written to; what is too hot is fast again as soon as it is cool, without
+//! a pause, and its falls go with the temperature where there is a thermometer. Without either,
+//! reading tells: what is hot reads as much more slowly as it writes, a full cache does not. And so
+//! does a pause: a cache cannot be emptied faster than the medium writes when the cache is full;
+//! heat does not ask how much was written.
 
 use record::units::{Nanos, significant};
-use record::{Axis, Cell, Finding, Flag, Record, Series};
+use record::{Cell, Finding, Flag, Record, Series, SeriesAxis};
 
 use crate::caches::{self, cliff, first_fall, levels, longest_fills, without_dips, without_memory};
-use crate::draft::Draft;
-use crate::figure::{self, Figure};
+use crate::figure::{self, SoundFigure};
+use crate::finding_builder::FindingBuilder;
 
 /// A step up or down of a quarter is one (docs/field/statistics.md#change-points).
 const STEP: f64 = 1.25;
@@ -31,7 +33,8 @@ pub(crate) fn is_heat(record: &Record) -> bool {
 /// How a curve is looked at.
 type View = fn(&Series) -> Series;
 
-/// As it is; and without what a volatile cache took at first, which is fast whether the medium is hot or not.
+/// As it is; and without what a volatile cache took at first, which is fast whether the medium is
+/// hot or not.
 const VIEWS: [View; 2] = [Series::clone, |series| without_memory(series, 0.0)];
 
 fn heat(record: &Record) -> Option<Heat<'_>> {
@@ -45,28 +48,38 @@ fn heat(record: &Record) -> Option<Heat<'_>> {
     })
 }
 
-/// Reading must be slower by as much as writing, within this factor: it may be slower still by the second, for a level of writing has warm and hot parts.
+/// Reading must be slower by as much as writing, within this factor: it may be slower still by the
+/// second, for a level of writing has warm and hot parts.
 const ALIKE: [f64; 2] = [1.35, 1.45];
-/// What was read while a cache was still being emptied is slower than after a pause by more than this.
+/// What was read while a cache was still being emptied is slower than after a pause by more than
+/// this.
 const WAITED: f64 = 1.3;
 
 /// The cells of `sustained`, in order.
 fn turns(record: &Record) -> impl Iterator<Item = &Cell> {
-    ["first", "after-idle-30", "after-idle-300"].into_iter().filter_map(|form| figure::form(record, "sustained", form))
+    ["first", "after-idle-30", "after-idle-300"]
+        .into_iter()
+        .filter_map(|form| figure::form(record, "sustained", form))
 }
 
-/// The rates at which the beginning of the span was read, slowest first: as soon as it was written, after the writing, and after each pause. Which of them were
-/// hot is not known: what is just below the limit after writing is cool a moment later. Where a cache is not emptied by a flush, what is read right after
-/// writing waits for it: only what was read after pauses counts then.
-fn readings(record: &Record) -> Vec<Figure<'_>> {
-    let read = |cell, name| Figure::of(cell, name).filter(|read| read.value > 0.0);
-    let after_pauses =
-        || turns(record).filter(|cell| cell.params.form.as_deref() != Some("first")).filter_map(|cell| read(cell, "read_bps"));
+/// The rates at which the beginning of the span was read, slowest first: as soon as it was written,
+/// after the writing, and after each pause. Which of them were hot is not known: what is just below
+/// the limit after writing is cool a moment later. Where a cache is not emptied by a flush, what is
+/// read right after writing waits for it: only what was read after pauses counts then.
+fn readings(record: &Record) -> Vec<SoundFigure<'_>> {
+    let read = |cell, name| SoundFigure::of(cell, name).filter(|read| read.value > 0.0);
+    let after_pauses = || {
+        turns(record)
+            .filter(|cell| cell.params.form.as_deref() != Some("first"))
+            .filter_map(|cell| read(cell, "read_bps"))
+    };
     let first = figure::form(record, "sustained", "first");
     let rested_bps = after_pauses().map(|read| read.value).fold(0.0, f64::max);
-    let cool = first.and_then(|cell| read(cell, "cool_read_bps")).filter(|cool| cool.value * WAITED >= rested_bps);
+    let cool = first
+        .and_then(|cell| read(cell, "cool_read_bps"))
+        .filter(|cool| cool.value * WAITED >= rested_bps);
     let hot = first.and_then(|cell| read(cell, "read_bps")).filter(|_| cool.is_some());
-    let mut reads: Vec<Figure> = after_pauses().chain(cool).chain(hot).collect();
+    let mut reads: Vec<SoundFigure> = after_pauses().chain(cool).chain(hot).collect();
     reads.sort_by(|a, b| a.value.total_cmp(&b.value));
     reads
 }
@@ -77,33 +90,49 @@ fn reads_on(record: &Record) -> bool {
 }
 
 fn reads(record: &Record, view: View) -> Option<Heat<'_>> {
-    let mut rates: Vec<f64> = turns(record).filter_map(along).flat_map(|series| lasting(&view(series))).collect();
+    let mut rates: Vec<f64> =
+        turns(record).filter_map(along).flat_map(|series| lasting(&view(series))).collect();
     rates.sort_by(|a, b| b.total_cmp(a));
     let (&slow_bps, faster_ones) = rates.split_last()?;
     let reads = readings(record);
     let best = reads.last()?;
-    // What was read right after writing may have waited besides, and the fastest level may be a cache's: any of them may be what heat alone did.
-    let mut pairs =
-        faster_ones.iter().filter(|fast| **fast >= STEP * slow_bps).flat_map(|fast| reads.iter().map(move |read| (*fast, read)));
-    let is_heat = |written: f64, read: f64| read >= STEP && written / read <= ALIKE[0] && read / written <= ALIKE[1];
-    let (fast_bps, hot) = pairs.find(|(fast_bps, read)| is_heat(fast_bps / slow_bps, best.value / read.value))?;
+    // What was read right after writing may have waited besides, and the fastest level may be a
+    // cache's: any of them may be what heat alone did.
+    let mut pairs = faster_ones
+        .iter()
+        .filter(|fast| **fast >= STEP * slow_bps)
+        .flat_map(|fast| reads.iter().map(move |read| (*fast, read)));
+    let is_heat = |written: f64, read: f64| {
+        read >= STEP && written / read <= ALIKE[0] && read / written <= ALIKE[1]
+    };
+    let (fast_bps, hot) =
+        pairs.find(|(fast_bps, read)| is_heat(fast_bps / slow_bps, best.value / read.value))?;
     let times = significant(best.value / hot.value);
-    let evidence = format!("reading was up to {times} times slower after writing than before it or after a pause, as writing was");
+    let evidence = format!(
+        "reading was up to {times} times slower after writing than before it or after a pause, as writing was"
+    );
     Some(Heat { cell: hot.cell, evidence, fast_bps, slow_bps })
 }
 
 /// The rates of a curve's levels that lasted long enough for heat to come or go.
 fn lasting(series: &Series) -> Vec<f64> {
     let ends = levels(series);
-    let begins = std::iter::once(caches::begun_at(series, 0.0)).chain(ends.iter().map(|level| level.0));
-    begins.zip(&ends).filter(|(begin, (end, bps))| (end - begin) / bps >= SOONEST_S).map(|(_, level)| level.1).collect()
+    let begins =
+        std::iter::once(caches::begun_at(series, 0.0)).chain(ends.iter().map(|level| level.0));
+    begins
+        .zip(&ends)
+        .filter(|(begin, (end, bps))| (end - begin) / bps >= SOONEST_S)
+        .map(|(_, level)| level.1)
+        .collect()
 }
 
-/// How much more than a cache could have emptied must come back after a pause, to be the work of heat.
+/// How much more than a cache could have emptied must come back after a pause, to be the work of
+/// heat.
 const TOO_MUCH: f64 = 1.2;
 
-/// What came back after a pause, against what a cache could have emptied meanwhile: (cell after the pause, bytes that were fast, bytes that
-/// a cache could have emptied during the pause and while they were written).
+/// What came back after a pause, against what a cache could have emptied meanwhile: (cell after the
+/// pause, bytes that were fast, bytes that a cache could have emptied during the pause and while
+/// they were written).
 fn came_back(record: &Record, view: View) -> Vec<(&Cell, f64, f64)> {
     let Some(first) = figure::form(record, "sustained", "first") else { return Vec::new() };
     let Some((_, slow_bps)) = fall(first, view) else { return Vec::new() };
@@ -121,7 +150,8 @@ fn came_back(record: &Record, view: View) -> Vec<(&Cell, f64, f64)> {
         .collect()
 }
 
-/// Where the rate of a cell falls for the first time, in bytes, and its slowest level. What is hot may be fast again before the cell ends.
+/// Where the rate of a cell falls for the first time, in bytes, and its slowest level. What is hot
+/// may be fast again before the cell ends.
 fn fall(cell: &Cell, view: View) -> Option<(f64, f64)> {
     let found = first_fall(&view(along(cell)?), 0.0)?;
     Some((found.at, found.levels.iter().map(|level| level.1).fold(f64::INFINITY, f64::min)))
@@ -129,14 +159,19 @@ fn fall(cell: &Cell, view: View) -> Option<(f64, f64)> {
 
 /// The rate of a fill against what was written.
 pub(crate) fn along(cell: &Cell) -> Option<&Series> {
-    cell.series.iter().find(|series| series.y == Axis::Bps && series.x == Axis::Bytes)
+    cell.series.iter().find(|series| series.y == SeriesAxis::Bps && series.x == SeriesAxis::Bytes)
 }
 
 /// How many bytes a curve has up to here, and their mean rate.
 pub(crate) fn mean_until(series: &Series, bytes: f64) -> Option<(f64, f64)> {
     let begin = caches::begun_at(series, 0.0);
     let (mut from, mut seconds) = (begin, 0.0);
-    for [to, bps] in series.points.iter().take_while(|[to, _]| *to <= bytes).filter(|[_, bps]| bps.is_finite() && *bps > 0.0) {
+    for [to, bps] in series
+        .points
+        .iter()
+        .take_while(|[to, _]| *to <= bytes)
+        .filter(|[_, bps]| bps.is_finite() && *bps > 0.0)
+    {
         seconds += (to - from) / bps;
         from = *to;
     }
@@ -144,7 +179,9 @@ pub(crate) fn mean_until(series: &Series, bytes: f64) -> Option<(f64, f64)> {
 }
 
 fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {
-    let (cell, bytes, emptied) = came_back(record, view).into_iter().find(|(_, bytes, emptied)| *bytes > TOO_MUCH * emptied)?;
+    let (cell, bytes, emptied) = came_back(record, view)
+        .into_iter()
+        .find(|(_, bytes, emptied)| *bytes > TOO_MUCH * emptied)?;
     let first = figure::form(record, "sustained", "first")?;
     let (at, slow_bps) = fall(first, view)?;
     let evidence = format!(
@@ -172,14 +209,16 @@ pub(crate) fn doubt(record: &Record, cell: &Cell) -> (bool, &'static str) {
 }
 
 fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> {
-    let rates = cell.series.iter().filter(|series| series.y == Axis::Bps).map(view);
+    let rates = cell.series.iter().filter(|series| series.y == SeriesAxis::Bps).map(view);
     let told = rates.into_iter().find_map(|series| {
         let segments = Some(levels(&series)).filter(|levels| levels.len() > 1)?;
         if lasted_s(cell, &series, segments[0]) < SOONEST_S {
             return None;
         }
-        let (fast_bps, slow_bps) =
-            (segments.iter().map(|s| s.1).fold(0.0, f64::max), segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min));
+        let (fast_bps, slow_bps) = (
+            segments.iter().map(|s| s.1).fold(0.0, f64::max),
+            segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min),
+        );
         // What is hot for most of the time and reads as fast as ever is not hot.
         let returns = || returns(&series, &segments).filter(|_| !reads_on(record));
         // Pauses and standstills that come in a bunch make a stretch a little slower, too.
@@ -191,23 +230,30 @@ fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> 
     told.or_else(|| {
         let flagged = cell.flags.contains(&Flag::Throttled);
         let bps = cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps > 0.0)?;
-        flagged.then(|| Heat { cell, evidence: "the host said that it was throttled".into(), fast_bps: bps, slow_bps: bps })
+        flagged.then(|| Heat {
+            cell,
+            evidence: "the host said that it was throttled".into(),
+            fast_bps: bps,
+            slow_bps: bps,
+        })
     })
 }
 
-/// Nothing gets hot sooner, in seconds: what falls after a blink of writing falls for another reason (a shared host's other work, for one).
+/// Nothing gets hot sooner, in seconds: what falls after a blink of writing falls for another
+/// reason (a shared host's other work, for one).
 const SOONEST_S: f64 = 5.0;
 
 /// How long the first level of a series lasted, in seconds.
 fn lasted_s(cell: &Cell, series: &Series, (to, bps): (f64, f64)) -> f64 {
     match series.x {
-        Axis::ElapsedNs => to / 1e9,
-        Axis::OffsetBytes => (to - cell.params.span_offset_bytes.unwrap_or(0) as f64) / bps,
+        SeriesAxis::ElapsedNs => to / 1e9,
+        SeriesAxis::OffsetBytes => (to - cell.params.span_offset_bytes.unwrap_or(0) as f64) / bps,
         _ => to / bps,
     }
 }
 
-/// It fell and was fast again (four fifths of what it was) for as long as makes a level, without a pause. Once may be a dip: the host or the medium paused.
+/// It fell and was fast again (four fifths of what it was) for as long as makes a level, without a
+/// pause. Once may be a dip: the host or the medium paused.
 fn alternation(levels: &[(f64, f64)]) -> Option<String> {
     let first = levels.first()?.1;
     let count = |levels: &[(f64, f64)]| {
@@ -217,17 +263,21 @@ fn alternation(levels: &[(f64, f64)]) -> Option<String> {
     };
     let (falls, back) = count(levels);
     let is_more = back > 1 || count(&without_dips(levels.to_vec())).1 == 1;
-    (falls >= 1 && back >= 1 && is_more).then(|| format!("fell {falls} times and was fast again {back} times, without a pause"))
+    (falls >= 1 && back >= 1 && is_more)
+        .then(|| format!("fell {falls} times and was fast again {back} times, without a pause"))
 }
 
 /// What is as good as the first level, when it comes back.
 const BACK: f64 = 0.8;
-/// Windows in a row that make a short return, or the slow stretch before it; one alone may be chance.
+/// Windows in a row that make a short return, or the slow stretch before it; one alone may be
+/// chance.
 const SHORT: usize = 2;
-/// Short returns that tell. A cache that empties a little while nothing is asked of it may be fast once more.
+/// Short returns that tell. A cache that empties a little while nothing is asked of it may be fast
+/// once more.
 const RETURNS: usize = 2;
 
-/// It fell and was fast again for moments, too short for a level: what is just below the limit when it cools is above it soon.
+/// It fell and was fast again for moments, too short for a level: what is just below the limit when
+/// it cools is above it soon.
 fn returns(series: &Series, levels: &[(f64, f64)]) -> Option<String> {
     let &(fell_at, first) = levels.first()?;
     let slow = levels.iter().map(|level| level.1).fold(f64::INFINITY, f64::min);
@@ -246,14 +296,22 @@ fn returns(series: &Series, levels: &[(f64, f64)]) -> Option<String> {
         .then(|| format!("fell and was fast again {count} times for a moment, without a pause"))
 }
 
-/// The temperature at the first fall, where it is higher than at the beginning and the rate fell while it rose.
+/// The temperature at the first fall, where it is higher than at the beginning and the rate fell
+/// while it rose.
 fn warmth(cell: &Cell, rates: &Series, levels: &[(f64, f64)]) -> Option<String> {
-    let warm = cell.series.iter().find(|series| series.y == Axis::Celsius && series.x == rates.x)?;
+    let warm =
+        cell.series.iter().find(|series| series.y == SeriesAxis::Celsius && series.x == rates.x)?;
     let [_, start] = *warm.points.first()?;
-    let at_fall = warm.points.iter().rev().find(|[x, _]| *x <= levels[0].0).map(|[_, celsius]| *celsius)?;
+    let at_fall =
+        warm.points.iter().rev().find(|[x, _]| *x <= levels[0].0).map(|[_, celsius]| *celsius)?;
     let fell = levels[1].1 < levels[0].1;
-    (fell && at_fall >= start + WARMER && at_fall >= 60.0)
-        .then(|| format!("began at {} degrees Celsius and fell at {}", significant(start), significant(at_fall)))
+    (fell && at_fall >= start + WARMER && at_fall >= 60.0).then(|| {
+        format!(
+            "began at {} degrees Celsius and fell at {}",
+            significant(start),
+            significant(at_fall)
+        )
+    })
 }
 
 /// `throttling`, and `idle-recovery`: what a pause brings back.
@@ -264,7 +322,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
             figure::quantity("bps", heat.fast_bps),
             figure::quantity("bps", heat.slow_bps)
         );
-        Draft::warning("throttling", statement).note(format!("{}: {}", figure::named(heat.cell), heat.evidence)).note("docs/field/cheats.md#cheats-and-caches").done()
+        FindingBuilder::warning("throttling", statement).note(format!("{}: {}", figure::named(heat.cell), heat.evidence)).note("docs/field/cheats.md#cheats-and-caches").done()
     });
     hot.into_iter().chain(recovery(record)).collect()
 }
@@ -273,35 +331,60 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 fn recovery(record: &Record) -> Option<Finding> {
     let burst = |form: &str| {
         let cell = figure::form(record, "sustained", form)?;
-        let series = cell.series.iter().find(|series| series.y == Axis::Bps && matches!(series.x, Axis::Bytes | Axis::OffsetBytes))?;
-        let origin = if series.x == Axis::OffsetBytes { cell.params.span_offset_bytes.unwrap_or(0) as f64 } else { 0.0 };
+        let series = cell.series.iter().find(|series| {
+            series.y == SeriesAxis::Bps
+                && matches!(series.x, SeriesAxis::Bytes | SeriesAxis::OffsetBytes)
+        })?;
+        let origin = if series.x == SeriesAxis::OffsetBytes {
+            cell.params.span_offset_bytes.unwrap_or(0) as f64
+        } else {
+            0.0
+        };
         Some((cell, series, cliff(series, origin)))
     };
     let (first_cell, _, first) = burst("first")?;
     let first = first?;
     let slow = first.levels.last()?.1;
-    let mut lines = vec![format!("{}: fast for {}", figure::named(first_cell), figure::quantity("_bytes", first.at))];
+    let mut lines = vec![format!(
+        "{}: fast for {}",
+        figure::named(first_cell),
+        figure::quantity("_bytes", first.at)
+    )];
     let mut said = Vec::new();
-    for (form, idle_ns) in [("after-idle-30", 30_000_000_000), ("after-idle-300", 300_000_000_000)] {
+    for (form, idle_ns) in [("after-idle-30", 30_000_000_000), ("after-idle-300", 300_000_000_000)]
+    {
         let Some((cell, series, again)) = burst(form) else { continue };
         // Without a cliff it was fast throughout, or slow throughout.
         let fast_bytes = match &again {
             Some(again) => again.at,
             None => {
-                let mean = series.points.iter().map(|point| point[1]).filter(|bps| bps.is_finite()).sum::<f64>()
+                let mean = series
+                    .points
+                    .iter()
+                    .map(|point| point[1])
+                    .filter(|bps| bps.is_finite())
+                    .sum::<f64>()
                     / series.points.len().max(1) as f64;
                 if mean > slow * STEP { cell.bytes as f64 } else { 0.0 }
             }
         };
         let share = (fast_bytes / first.at).min(1.0);
         if share.is_finite() {
-            said.push(format!("{} % after {}", significant((share * 100.0).round()), Nanos(idle_ns)));
-            lines.push(format!("{}: fast for {}", figure::named(cell), figure::quantity("_bytes", fast_bytes)));
+            said.push(format!(
+                "{} % after {}",
+                significant((share * 100.0).round()),
+                Nanos(idle_ns)
+            ));
+            lines.push(format!(
+                "{}: fast for {}",
+                figure::named(cell),
+                figure::quantity("_bytes", fast_bytes)
+            ));
         }
     }
     let statement = format!("Of its fast beginning a pause brings back {}.", said.join(", "));
     (!said.is_empty() && !is_heat(record)).then(|| {
-        Draft::info("idle-recovery", statement)
+        FindingBuilder::info("idle-recovery", statement)
             .notes(lines)
             .note("docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#change-points")
             .done()
@@ -314,14 +397,20 @@ mod tests {
 
     fn series(levels: &[(usize, f64)]) -> Series {
         let rates = levels.iter().flat_map(|&(n, rate)| vec![rate; n]);
-        let points =
-            rates.enumerate().map(|(at, rate)| [(at + 1) as f64 * 1e8, rate * (1.0 + 0.01 * ((at * 7 % 5) as f64 - 2.0))]).collect();
-        Series { name: "rate".into(), x: Axis::Bytes, y: Axis::Bps, points }
+        let points = rates
+            .enumerate()
+            .map(|(at, rate)| {
+                [(at + 1) as f64 * 1e8, rate * (1.0 + 0.01 * ((at * 7 % 5) as f64 - 2.0))]
+            })
+            .collect();
+        Series { name: "rate".into(), x: SeriesAxis::Bytes, y: SeriesAxis::Bps, points }
     }
 
     #[track_caller]
     fn check(levels_of: &[(usize, f64)], heat: bool) {
-        let found = Some(levels(&series(levels_of))).filter(|levels| levels.len() > 1).and_then(|levels| alternation(&levels));
+        let found = Some(levels(&series(levels_of)))
+            .filter(|levels| levels.len() > 1)
+            .and_then(|levels| alternation(&levels));
         assert_eq!(found.is_some(), heat, "{found:?}");
     }
 
@@ -331,9 +420,15 @@ mod tests {
             let series = series(parts);
             returns(&series, &[(40e8, 200e6), (f64::INFINITY, 40e6)])
         };
-        assert!(of(&[(40, 200e6), (20, 40e6), (3, 200e6), (15, 40e6), (2, 190e6), (30, 40e6)]).is_some());
+        assert!(
+            of(&[(40, 200e6), (20, 40e6), (3, 200e6), (15, 40e6), (2, 190e6), (30, 40e6)])
+                .is_some()
+        );
         assert_eq!(of(&[(40, 200e6), (20, 40e6), (3, 200e6), (45, 40e6)]), None);
-        assert_eq!(of(&[(40, 200e6), (20, 40e6), (1, 200e6), (15, 40e6), (1, 200e6), (30, 40e6)]), None);
+        assert_eq!(
+            of(&[(40, 200e6), (20, 40e6), (1, 200e6), (15, 40e6), (1, 200e6), (30, 40e6)]),
+            None
+        );
     }
 
     #[test]

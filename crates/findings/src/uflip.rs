@@ -1,11 +1,12 @@
-//! What uFLIP's patterns say of a medium: where random writes are cheap, how many rows it keeps apart, which order it minds, whether pauses
-//! help it, and how long its beginning deceives (docs/field/snia-and-uflip.md#uflip).
+//! What uFLIP's patterns say of a medium: where random writes are cheap, how many rows it keeps
+//! apart, which order it minds, whether pauses help it, and how long its beginning deceives
+//! (docs/field/snia-and-uflip.md#uflip).
 
 use record::units::{Bytes, KIB, Nanos, significant};
 use record::{Cell, Direction, Finding, Pattern, Record};
 
-use crate::draft::Draft;
-use crate::figure::{self, Figure, Ratio, size};
+use crate::figure::{self, Ratio, SoundFigure, size};
+use crate::finding_builder::FindingBuilder;
 
 /// The size around which everything varies (uFLIP's choice).
 const BASE_BYTES: u64 = 32 * KIB;
@@ -19,43 +20,71 @@ const SHORT_START: f64 = 16.0;
 const LEAST_PAUSE_NS: f64 = 100e6;
 
 /// The sound writes of one pattern by the value of its parameter, ascending.
-fn writes<'a>(record: &'a Record, form: &str, pattern: Pattern) -> Vec<(f64, Figure<'a>)> {
-    by_value(record, form, |cell| cell.params.direction == Some(Direction::Write) && cell.params.pattern == Some(pattern))
+fn writes<'a>(record: &'a Record, form: &str, pattern: Pattern) -> Vec<(f64, SoundFigure<'a>)> {
+    by_value(record, form, |cell| {
+        cell.params.direction == Some(Direction::Write) && cell.params.pattern == Some(pattern)
+    })
 }
 
-fn by_value<'a>(record: &'a Record, form: &str, wanted: impl Fn(&Cell) -> bool) -> Vec<(f64, Figure<'a>)> {
-    let cells = figure::cells(record, "uflip").filter(|cell| cell.params.form.as_deref() == Some(form) && wanted(cell));
-    let mut found: Vec<(f64, Figure<'_>)> = cells
-        .filter_map(|cell| Some((*cell.params.other.get("value").filter(|value| value.is_finite())?, Figure::of(cell, "iops")?)))
+fn by_value<'a>(
+    record: &'a Record,
+    form: &str,
+    wanted: impl Fn(&Cell) -> bool,
+) -> Vec<(f64, SoundFigure<'a>)> {
+    let cells = figure::cells(record, "uflip")
+        .filter(|cell| cell.params.form.as_deref() == Some(form) && wanted(cell));
+    let mut found: Vec<(f64, SoundFigure<'_>)> = cells
+        .filter_map(|cell| {
+            Some((
+                *cell.params.other.get("value").filter(|value| value.is_finite())?,
+                SoundFigure::of(cell, "iops")?,
+            ))
+        })
         .collect();
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     found
 }
 
-fn at<'a, 'f>(found: &'f [(f64, Figure<'a>)], value: f64) -> Option<&'f Figure<'a>> {
+fn at<'a, 'f>(found: &'f [(f64, SoundFigure<'a>)], value: f64) -> Option<&'f SoundFigure<'a>> {
     found.iter().find(|(other, _)| *other == value).map(|(_, figure)| figure)
 }
 
 /// A write of 32 KiB in a row: what all others are held against.
-fn in_a_row(record: &Record) -> Option<Figure<'_>> {
+fn in_a_row(record: &Record) -> Option<SoundFigure<'_>> {
     let rows = writes(record, "granularity", Pattern::Sequential);
     at(&rows, BASE_BYTES as f64).or(at(&writes(record, "order", Pattern::Sequential), 1.0)).cloned()
 }
 
 /// How many times dearer one is than the other.
-fn dearer(slow: &Figure<'_>, fast: &Figure<'_>) -> Ratio {
+fn dearer(slow: &SoundFigure<'_>, fast: &SoundFigure<'_>) -> Ratio {
     Ratio::of(fast, slow)
 }
 
 /// Values from the smallest on that cost the same as `base`, and the first that does not.
-fn same_up_to<'a>(found: &[(f64, Figure<'a>)], base: &Figure<'_>) -> (Option<f64>, Option<(f64, Figure<'a>)>) {
-    let beyond = found.iter().position(|(_, figure)| dearer(figure, base).value > SAME).unwrap_or(found.len());
+fn same_up_to<'a>(
+    found: &[(f64, SoundFigure<'a>)],
+    base: &SoundFigure<'_>,
+) -> (Option<f64>, Option<(f64, SoundFigure<'a>)>) {
+    let beyond = found
+        .iter()
+        .position(|(_, figure)| dearer(figure, base).value > SAME)
+        .unwrap_or(found.len());
     (found[..beyond].last().map(|(value, _)| *value), found.get(beyond).cloned())
 }
 
 /// `random-locality`, `write-rows`, `write-order`, `pauses`, `start-up`, `parallel`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
-    [locality(record), rows(record), order(record), pauses(record), start_up(record), parallel(record)].into_iter().flatten().collect()
+    [
+        locality(record),
+        rows(record),
+        order(record),
+        pauses(record),
+        start_up(record),
+        parallel(record),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Within how much random writes cost no more than writes in a row.
@@ -86,7 +115,7 @@ fn locality(record: &Record) -> Option<Finding> {
     };
     let ranges = found.iter().map(|(value, figure)| format!("within {}: {figure}", range(*value)));
     Some(
-        Draft::info("random-locality", statement)
+        FindingBuilder::info("random-locality", statement)
             .figure(&base)
             .notes(ranges)
             .note(format!("{whole}; as much means up to {SAME} times (uFLIP locality; docs/field/snia-and-uflip.md#uflip)"))
@@ -114,9 +143,11 @@ fn rows(record: &Record) -> Option<Finding> {
     };
     let lines = found.iter().map(|(rows, figure)| format!("{rows} rows: {figure}"));
     Some(
-        Draft::info("write-rows", statement)
+        FindingBuilder::info("write-rows", statement)
             .notes(lines)
-            .note(format!("from {SAME} times on (uFLIP partitioning; docs/field/snia-and-uflip.md#uflip)"))
+            .note(format!(
+                "from {SAME} times on (uFLIP partitioning; docs/field/snia-and-uflip.md#uflip)"
+            ))
             .done(),
     )
 }
@@ -133,10 +164,16 @@ fn order(record: &Record) -> Option<Finding> {
         0.0 => "again and again in one place".to_owned(),
         steps => format!("in steps of {}", size((steps.max(0.0) * BASE_BYTES as f64) as u64)),
     };
-    let (slow, same): (Vec<_>, Vec<_>) =
-        found.iter().filter(|(value, _)| *value != 1.0).partition(|(_, figure)| dearer(figure, &base).value > SAME);
-    let slow_words: Vec<String> =
-        slow.iter().map(|(value, figure)| format!("{} {} times", name(*value), significant(dearer(figure, &base).value))).collect();
+    let (slow, same): (Vec<_>, Vec<_>) = found
+        .iter()
+        .filter(|(value, _)| *value != 1.0)
+        .partition(|(_, figure)| dearer(figure, &base).value > SAME);
+    let slow_words: Vec<String> = slow
+        .iter()
+        .map(|(value, figure)| {
+            format!("{} {} times", name(*value), significant(dearer(figure, &base).value))
+        })
+        .collect();
     let same_words: Vec<String> = same.iter().map(|(value, _)| name(*value)).collect();
     let statement = match (slow_words.is_empty(), same_words.is_empty()) {
         (true, _) => "It minds no order: backwards, in one place and in steps writes cost what they cost in a row.".to_owned(),
@@ -149,11 +186,15 @@ fn order(record: &Record) -> Option<Finding> {
             )
         }
     };
-    let lines = found
-        .iter()
-        .map(|(value, figure)| if *value == 1.0 { format!("in a row: {figure}") } else { format!("{}: {figure}", name(*value)) });
+    let lines = found.iter().map(|(value, figure)| {
+        if *value == 1.0 {
+            format!("in a row: {figure}")
+        } else {
+            format!("{}: {figure}", name(*value))
+        }
+    });
     Some(
-        Draft::info("write-order", statement)
+        FindingBuilder::info("write-order", statement)
             .notes(lines)
             .note(format!("from {SAME} times on (uFLIP order; docs/field/snia-and-uflip.md#uflip)"))
             .done(),
@@ -181,17 +222,28 @@ fn pauses(record: &Record) -> Option<Finding> {
             share(1.0 / gain.value)
         ),
     };
-    let bursts = burst.iter().map(|(writes, figure)| format!("bursts of {writes} with pauses of 100 ms between: {figure}"));
-    let lines = paused.iter().map(|(pause_ns, figure)| format!("{} before each: {figure}", Nanos(*pause_ns as u64)));
-    let disturbed = disturbance_ns(record)
-        .map(|(cell, ns)| format!("{}: after random writes, reads in a row were slower for {}", figure::named(cell), Nanos(ns as u64)));
+    let bursts = burst.iter().map(|(writes, figure)| {
+        format!("bursts of {writes} with pauses of 100 ms between: {figure}")
+    });
+    let lines = paused
+        .iter()
+        .map(|(pause_ns, figure)| format!("{} before each: {figure}", Nanos(*pause_ns as u64)));
+    let disturbed = disturbance_ns(record).map(|(cell, ns)| {
+        format!(
+            "{}: after random writes, reads in a row were slower for {}",
+            figure::named(cell),
+            Nanos(ns as u64)
+        )
+    });
     Some(
-        Draft::info("pauses", statement)
+        FindingBuilder::info("pauses", statement)
             .note(format!("without pauses: {base}"))
             .notes(lines)
             .notes(bursts)
             .notes(disturbed)
-            .note(format!("from {HELPS} times on (uFLIP pause and burst; docs/field/snia-and-uflip.md#uflip)"))
+            .note(format!(
+                "from {HELPS} times on (uFLIP pause and burst; docs/field/snia-and-uflip.md#uflip)"
+            ))
             .done(),
     )
 }
@@ -203,7 +255,12 @@ fn share(part: f64) -> String {
 /// How long random writes disturb reads in a row; none where nothing was seen.
 fn disturbance_ns(record: &Record) -> Option<(&Cell, f64)> {
     let cell = figure::form(record, "uflip", "pause")?;
-    let pause_ns = cell.metrics.other.get("pause_ns").map(|found| found.value).filter(|ns| ns.is_finite() && *ns > LEAST_PAUSE_NS)?;
+    let pause_ns = cell
+        .metrics
+        .other
+        .get("pause_ns")
+        .map(|found| found.value)
+        .filter(|ns| ns.is_finite() && *ns > LEAST_PAUSE_NS)?;
     // The test keeps twice the time it saw.
     Some((cell, pause_ns / 2.0))
 }
@@ -217,7 +274,7 @@ fn start_up(record: &Record) -> Option<Finding> {
         return None;
     }
     let bytes = Bytes((found.value * cell.params.block_bytes.unwrap_or(BASE_BYTES) as f64) as u64);
-    let mut draft = Draft::info(
+    let mut draft = FindingBuilder::info(
         "start-up",
         format!(
             "The first {} random writes ({bytes}) are unlike those that follow: a test that ends there measures the beginning, not the medium.",
@@ -235,13 +292,17 @@ fn start_up(record: &Record) -> Option<Finding> {
 /// What several I/Os at once bring.
 fn parallel(record: &Record) -> Option<Finding> {
     let of = |direction: Direction| {
-        let found = by_value(record, "parallelism", |cell| cell.params.direction == Some(direction));
+        let found =
+            by_value(record, "parallelism", |cell| cell.params.direction == Some(direction));
         let one = at(&found, 1.0)?.clone();
-        let (most, figure) = found.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value)).map(|(n, figure)| (*n, figure.clone()))?;
+        let (most, figure) = found
+            .iter()
+            .max_by(|a, b| a.1.value.total_cmp(&b.1.value))
+            .map(|(n, figure)| (*n, figure.clone()))?;
         (found.len() >= 3).then_some((Ratio::of(&figure, &one), most, one, figure))
     };
     let (reads, writes) = (of(Direction::Read), of(Direction::Write));
-    let said = |what: &str, found: &Option<(Ratio, f64, Figure<'_>, Figure<'_>)>| {
+    let said = |what: &str, found: &Option<(Ratio, f64, SoundFigure<'_>, SoundFigure<'_>)>| {
         let (gain, most, ..) = found.as_ref()?;
         Some(if gain.value >= HELPS {
             format!("{what} {} times as many a second with {most} at once", significant(gain.value))
@@ -249,22 +310,28 @@ fn parallel(record: &Record) -> Option<Finding> {
             format!("{what} no more with several at once")
         })
     };
-    let parts: Vec<String> = [said("random reads", &reads), said("random writes", &writes)].into_iter().flatten().collect();
+    let parts: Vec<String> = [said("random reads", &reads), said("random writes", &writes)]
+        .into_iter()
+        .flatten()
+        .collect();
     if parts.is_empty() {
         return None;
     }
     let helped = [&reads, &writes].into_iter().flatten().any(|found| found.0.value >= HELPS);
-    let lead = if helped { "It works on several I/Os at once" } else { "It does one thing at a time" };
-    let figures: Vec<Figure<'_>> = [reads, writes]
+    let lead =
+        if helped { "It works on several I/Os at once" } else { "It does one thing at a time" };
+    let figures: Vec<SoundFigure<'_>> = [reads, writes]
         .into_iter()
         .flatten()
         .flat_map(|(_, most, one, best)| [Some(one), Some(best).filter(|_| most > 1.0)])
         .flatten()
         .collect();
     Some(
-        Draft::info("parallel", format!("{lead}: {}.", parts.join(", ")))
+        FindingBuilder::info("parallel", format!("{lead}: {}.", parts.join(", ")))
             .figures(&figures)
-            .note(format!("from {HELPS} times on (uFLIP parallelism; docs/field/snia-and-uflip.md#uflip)"))
+            .note(format!(
+                "from {HELPS} times on (uFLIP parallelism; docs/field/snia-and-uflip.md#uflip)"
+            ))
             .done(),
     )
 }
@@ -285,7 +352,10 @@ mod tests {
     }
 
     fn told(cells: Vec<Cell>) -> Vec<String> {
-        conclude(&Record { cells, ..empty() }).into_iter().map(|finding| format!("{}: {}", finding.id, finding.statement)).collect()
+        conclude(&Record { cells, ..empty() })
+            .into_iter()
+            .map(|finding| format!("{}: {}", finding.id, finding.statement))
+            .collect()
     }
 
     fn series(form: &str, pattern: Pattern, costs: &[(f64, f64)]) -> Vec<Cell> {
@@ -295,16 +365,35 @@ mod tests {
     #[test]
     fn a_cheap_card_in_words() {
         let mut start = at_cost("start-up", 0.0, Pattern::Uniform, 100.0);
-        start.metrics.other.insert("start_up_ops".into(), Estimate { value: 95.0, ci95: None, n: 2048 });
+        start
+            .metrics
+            .other
+            .insert("start_up_ops".into(), Estimate { value: 95.0, ci95: None, n: 2048 });
         let mut pause = at_cost("pause", 0.0, Pattern::Uniform, 100.0);
         pause.metrics.other.insert("pause_ns".into(), Estimate { value: 5e9, ci95: None, n: 600 });
         let cells = [
             series("granularity", Pattern::Sequential, &[(512.0, 1.0), (32768.0, 3.0)]),
             series("granularity", Pattern::Uniform, &[(32768.0, 100.0)]),
-            series("locality", Pattern::Uniform, &[(1.0, 3.0), (4.0, 3.0), (16.0, 4.0), (64.0, 20.0), (16384.0, 100.0)]),
-            series("partitioning", Pattern::Sequential, &[(1.0, 3.0), (2.0, 3.1), (4.0, 3.2), (8.0, 90.0), (16.0, 95.0)]),
-            series("order", Pattern::Sequential, &[(-1.0, 60.0), (0.0, 50.0), (1.0, 3.0), (2.0, 4.0), (256.0, 100.0)]),
-            series("pause-before", Pattern::Uniform, &[(1e5, 100.0), (2.56e7, 30.0), (1.024e8, 10.0)]),
+            series(
+                "locality",
+                Pattern::Uniform,
+                &[(1.0, 3.0), (4.0, 3.0), (16.0, 4.0), (64.0, 20.0), (16384.0, 100.0)],
+            ),
+            series(
+                "partitioning",
+                Pattern::Sequential,
+                &[(1.0, 3.0), (2.0, 3.1), (4.0, 3.2), (8.0, 90.0), (16.0, 95.0)],
+            ),
+            series(
+                "order",
+                Pattern::Sequential,
+                &[(-1.0, 60.0), (0.0, 50.0), (1.0, 3.0), (2.0, 4.0), (256.0, 100.0)],
+            ),
+            series(
+                "pause-before",
+                Pattern::Uniform,
+                &[(1e5, 100.0), (2.56e7, 30.0), (1.024e8, 10.0)],
+            ),
             series("burst", Pattern::Uniform, &[(10.0, 50.0)]),
             series("parallelism", Pattern::Uniform, &[(1.0, 100.0), (2.0, 100.0), (4.0, 99.0)]),
             vec![start, pause],

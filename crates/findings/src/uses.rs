@@ -32,7 +32,11 @@ pub struct UseError {
 
 impl fmt::Display for UseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}' is no use that is known; write root-disk, camera, video=100Mbit, logger or database", self.given)
+        write!(
+            f,
+            "'{}' is no use that is known; write root-disk, camera, video=100Mbit, logger or database",
+            self.given
+        )
     }
 }
 
@@ -41,7 +45,8 @@ impl std::error::Error for UseError {}
 impl FromStr for Use {
     type Err = UseError;
 
-    /// Reads "root-disk", "camera", "video=100Mbit" (or "video=100"), "logger", "database". Video needs a rate of 1 to 100000 Mbit/s.
+    /// Reads "root-disk", "camera", "video=100Mbit" (or "video=100"), "logger", "database". Video
+    /// needs a rate of 1 to 100000 Mbit/s.
     fn from_str(text: &str) -> Result<Use, UseError> {
         let wrong = || UseError { given: text.to_owned() };
         match text.trim().to_ascii_lowercase().as_str() {
@@ -51,8 +56,12 @@ impl FromStr for Use {
             "database" => Ok(Use::Database),
             other => {
                 let rate = other.strip_prefix("video=").ok_or_else(wrong)?;
-                let digits = ["mbit/s", "mbits", "mbps", "mbit"].iter().find_map(|unit| rate.strip_suffix(unit)).unwrap_or(rate);
-                let mbit = digits.trim().parse::<u32>().ok().filter(|mbit| (1..=100_000).contains(mbit));
+                let digits = ["mbit/s", "mbits", "mbps", "mbit"]
+                    .iter()
+                    .find_map(|unit| rate.strip_suffix(unit))
+                    .unwrap_or(rate);
+                let mbit =
+                    digits.trim().parse::<u32>().ok().filter(|mbit| (1..=100_000).contains(mbit));
                 Ok(Use::Video { mbit: mbit.ok_or_else(wrong)? })
             }
         }
@@ -98,12 +107,17 @@ mod tests {
     #[test]
     fn uses_are_read_as_people_write_them() {
         let read = |text: &str| text.parse::<Use>().map(String::from);
-        for (text, name) in
-            [("root-disk", "root-disk"), ("video=100Mbit", "video=100Mbit"), ("VIDEO=50", "video=50Mbit"), (" logger ", "logger")]
-        {
+        for (text, name) in [
+            ("root-disk", "root-disk"),
+            ("video=100Mbit", "video=100Mbit"),
+            ("VIDEO=50", "video=50Mbit"),
+            (" logger ", "logger"),
+        ] {
             assert_eq!(read(text).as_deref(), Ok(name), "{text}");
         }
-        for text in ["", "video", "video=", "video=0Mbit", "video=-1", "video=9999999", "root", "camera=1"] {
+        for text in
+            ["", "video", "video=", "video=0Mbit", "video=-1", "video=9999999", "root", "camera=1"]
+        {
             assert!(read(text).is_err(), "{text}");
         }
         insta::assert_snapshot!(read("phone").unwrap_err(), @"'phone' is no use that is known; write root-disk, camera, video=100Mbit, logger or database");

@@ -1,52 +1,55 @@
-//! What the medium is good for, with reasons: one finding for each use, and one that sums them up in a sentence.
+//! What the medium is good for, with reasons: one finding for each use, and one that sums them up
+//! in a sentence.
 //!
-//! A use has needs; each need holds a figure against three thresholds. The weakest need decides, and it is the reason given.
+//! A use has needs; each need holds a figure against three thresholds. The weakest need decides,
+//! and it is the reason given.
 
 use record::units::{GIB, KIB, MIB, Nanos, SECOND_NS, significant};
 use record::{Bound, Direction, Finding, Record, Severity};
 
 use crate::conditions::{self, listed};
-use crate::draft::Draft;
-use crate::figure::{self, Figure, quantity, size};
+use crate::figure::{self, SoundFigure, quantity, size};
+use crate::finding_builder::FindingBuilder;
 use crate::flush::Flush;
 use crate::stalls::{self, EVENTS, Stalls};
 use crate::{Use, commits, gate};
 
 /// How well a medium does what is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub(crate) enum Fitness {
     Unusable,
     Poor,
     Fair,
     Good,
 }
 
-impl Level {
+impl Fitness {
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Level::Unusable => "unusable",
-            Level::Poor => "poor",
-            Level::Fair => "usable",
-            Level::Good => "good",
+            Fitness::Unusable => "unusable",
+            Fitness::Poor => "poor",
+            Fitness::Fair => "usable",
+            Fitness::Good => "good",
         }
     }
 }
 
-/// Random writes of a 5400 rpm laptop disk: the yardstick (docs/field/published-figures.md#other-figures).
+/// Random writes of a 5400 rpm laptop disk: the yardstick
+/// (docs/field/published-figures.md#other-figures).
 pub(crate) const DISK_IOPS: f64 = 90.0;
 /// Random writes that class A1 promises (docs/field/classes.md#minimum-rates).
 const A1_WRITES: f64 = 500.0;
 /// From when on random writes make a disk poor, usable and good.
 const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES];
-const WRITES_SOURCE: &str =
-    "a tenth of a laptop disk, a laptop disk, class A1; docs/field/published-figures.md#other-figures, docs/field/classes.md#minimum-rates";
+const WRITES_SOURCE: &str = "a tenth of a laptop disk, a laptop disk, class A1; docs/field/published-figures.md#other-figures, docs/field/classes.md#minimum-rates";
 
 /// A figure whose interval is wider than this factor, and wider than two levels, may be anything.
 const ANYTHING: f64 = 10.0;
 
-/// A figure against the least it takes to be poor, usable and good; what is below the first is unusable.
+/// A figure against the least it takes to be poor, usable and good; what is below the first is
+/// unusable.
 struct Need {
-    level: Level,
+    level: Fitness,
     /// Why, as in "it does 1.06 random writes of 4 KiB a second, a laptop disk does 90".
     reason: String,
     evidence: Vec<String>,
@@ -54,9 +57,9 @@ struct Need {
 }
 
 /// The verdict on one use.
-pub(crate) struct Verdict {
+pub(crate) struct UseVerdict {
     pub wanted: Use,
-    pub level: Level,
+    pub level: Fitness,
     reason: String,
     evidence: Vec<String>,
     confidence: Option<f64>,
@@ -67,30 +70,38 @@ pub(crate) struct Verdict {
 }
 
 impl Need {
-    /// The more the better. `None` of a bound on the side that it does not decide: what is at least little may be much, and the other way round. Nor of a
-    /// figure that may be anything.
-    fn at_least(figure: &Figure, [poor, fair, good]: [f64; 3], reason: String, source: &str) -> Option<Need> {
+    /// The more the better. `None` of a bound on the side that it does not decide: what is at least
+    /// little may be much, and the other way round. Nor of a figure that may be anything.
+    fn at_least(
+        figure: &SoundFigure,
+        [poor, fair, good]: [f64; 3],
+        reason: String,
+        source: &str,
+    ) -> Option<Need> {
         let level_of = |value: f64| match value {
-            value if value >= good => Level::Good,
-            value if value >= fair => Level::Fair,
-            value if value >= poor => Level::Poor,
-            _ => Level::Unusable,
+            value if value >= good => Fitness::Good,
+            value if value >= fair => Fitness::Fair,
+            value if value >= poor => Fitness::Poor,
+            _ => Fitness::Unusable,
         };
         let level = level_of(figure.value);
-        let is_known =
-            figure.ci95.is_none_or(|[low, high]| high < ANYTHING * low || (level_of(high) as u8).saturating_sub(level_of(low) as u8) <= 1);
+        let is_known = figure.ci95.is_none_or(|[low, high]| {
+            high < ANYTHING * low || (level_of(high) as u8).saturating_sub(level_of(low) as u8) <= 1
+        });
         let is_decided = match figure.bound {
             None => is_known,
-            Some(Bound::AtLeast) => level >= Level::Fair,
-            Some(Bound::AtMost) => level <= Level::Poor,
+            Some(Bound::AtLeast) => level >= Fitness::Fair,
+            Some(Bound::AtMost) => level <= Fitness::Poor,
         };
         let (from, to) = match level {
-            Level::Good => (Some(good), None),
-            Level::Fair => (Some(fair), Some(good)),
-            Level::Poor => (Some(poor), Some(fair)),
-            Level::Unusable => (None, Some(poor)),
+            Fitness::Good => (Some(good), None),
+            Fitness::Fair => (Some(fair), Some(good)),
+            Fitness::Poor => (Some(poor), Some(fair)),
+            Fitness::Unusable => (None, Some(poor)),
         };
-        let share = |threshold: Option<f64>, missing: f64| threshold.map_or(Some(missing), |t| figure.above(t));
+        let share = |threshold: Option<f64>, missing: f64| {
+            threshold.map_or(Some(missing), |t| figure.above(t))
+        };
         let confidence = figure.ci95.and_then(|_| Some(share(from, 1.0)? - share(to, 0.0)?));
         let asked = format!(
             "poor from {}, usable from {}, good from {} ({source})",
@@ -98,11 +109,17 @@ impl Need {
             quantity(figure.name, fair),
             quantity(figure.name, good)
         );
-        is_decided.then(|| Need { level, reason, evidence: vec![figure.to_string(), asked], confidence })
+        is_decided.then(|| Need {
+            level,
+            reason,
+            evidence: vec![figure.to_string(), asked],
+            confidence,
+        })
     }
 
-    /// The longest single writes: the less the better. The third longest decides, since fewer events may be the host's; `None` of fewer writes.
-    /// Without a limit for the poor, however long it is makes nothing unusable.
+    /// The longest single writes: the less the better. The third longest decides, since fewer
+    /// events may be the host's; `None` of fewer writes. Without a limit for the poor, however long
+    /// it is makes nothing unusable.
     fn at_most(
         stalls: &Stalls,
         [good_ns, fair_ns]: [u64; 2],
@@ -112,67 +129,104 @@ impl Need {
     ) -> Option<Need> {
         let third = stalls.lasting()?;
         let level = match third.ns {
-            ns if ns <= good_ns => Level::Good,
-            ns if ns <= fair_ns => Level::Fair,
-            ns if poor_ns.is_none_or(|poor_ns| ns <= poor_ns) => Level::Poor,
-            _ => Level::Unusable,
+            ns if ns <= good_ns => Fitness::Good,
+            ns if ns <= fair_ns => Fitness::Fair,
+            ns if poor_ns.is_none_or(|poor_ns| ns <= poor_ns) => Fitness::Poor,
+            _ => Fitness::Unusable,
         };
         let (no_better_than, no_worse_than) = match level {
-            Level::Good => (None, Some(good_ns)),
-            Level::Fair => (Some(good_ns), Some(fair_ns)),
-            Level::Poor => (Some(fair_ns), poor_ns),
-            Level::Unusable => (poor_ns, None),
+            Fitness::Good => (None, Some(good_ns)),
+            Fitness::Fair => (Some(good_ns), Some(fair_ns)),
+            Fitness::Poor => (Some(fair_ns), poor_ns),
+            Fitness::Unusable => (poor_ns, None),
         };
         let beyond = no_better_than.map_or(1.0, |ns| stalls.chance_beyond(ns));
         let within = no_worse_than.map_or(1.0, |ns| 1.0 - stalls.chance_beyond(ns));
         let confidence = Some(beyond.min(within));
-        let poor = poor_ns.map(|ns| format!(", poor up to {}", Nanos(ns))).unwrap_or_else(|| ", beyond it poor".into());
-        let asked = format!("good up to {}, usable up to {}{poor} ({source})", Nanos(good_ns), Nanos(fair_ns));
-        let told = format!("the third slowest of {} writes took {} ({})", stalls.n, Nanos(third.ns), third.cell.test);
-        let evidence = [Some(stalls.to_string()), stalls.too_few(good_ns), Some(asked)].into_iter().flatten().collect();
+        let poor = poor_ns
+            .map(|ns| format!(", poor up to {}", Nanos(ns)))
+            .unwrap_or_else(|| ", beyond it poor".into());
+        let asked = format!(
+            "good up to {}, usable up to {}{poor} ({source})",
+            Nanos(good_ns),
+            Nanos(fair_ns)
+        );
+        let told = format!(
+            "the third slowest of {} writes took {} ({})",
+            stalls.n,
+            Nanos(third.ns),
+            third.cell.test
+        );
+        let evidence = [Some(stalls.to_string()), stalls.too_few(good_ns), Some(asked)]
+            .into_iter()
+            .flatten()
+            .collect();
         Some(Need { level, reason: reason(&told, third.ns), evidence, confidence })
     }
 }
 
-/// The verdict from these needs: the weakest decides. `None` where nothing that a use needs was measured.
-fn weigh(wanted: Use, needs: Vec<Need>, untested: Vec<&'static str>) -> Option<Verdict> {
+/// The verdict from these needs: the weakest decides. `None` where nothing that a use needs was
+/// measured.
+fn weigh(wanted: Use, needs: Vec<Need>, untested: Vec<&'static str>) -> Option<UseVerdict> {
     let level = needs.iter().map(|need| need.level).min()?;
-    let evidence = needs.iter().flat_map(|need| need.evidence.clone()).fold(Vec::new(), |mut all: Vec<String>, line| {
-        if !all.contains(&line) {
-            all.push(line);
-        }
-        all
-    });
+    let evidence = needs.iter().flat_map(|need| need.evidence.clone()).fold(
+        Vec::new(),
+        |mut all: Vec<String>, line| {
+            if !all.contains(&line) {
+                all.push(line);
+            }
+            all
+        },
+    );
     let weakest = needs.into_iter().find(|need| need.level == level)?;
-    Some(Verdict { wanted, level, reason: weakest.reason, evidence, confidence: weakest.confidence, untested, condition: None })
+    Some(UseVerdict {
+        wanted,
+        level,
+        reason: weakest.reason,
+        evidence,
+        confidence: weakest.confidence,
+        untested,
+        condition: None,
+    })
 }
 
 /// Random writes at a size: a level, or else a bound.
-fn random_writes(record: &Record, block_bytes: u64) -> Option<Figure<'_>> {
-    figure::random_write(record, block_bytes).or_else(|| figure::random_write_bound(record, block_bytes))
+fn random_writes(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
+    figure::random_write(record, block_bytes)
+        .or_else(|| figure::random_write_bound(record, block_bytes))
 }
 
 /// Random writes at a size as a need of a system.
-fn writes_need(figure: &Figure) -> Option<Need> {
+fn writes_need(figure: &SoundFigure) -> Option<Need> {
     let block = size(figure.cell.params.block_bytes?);
-    let reason = format!("{} random writes of {block} a second, a laptop disk does 90", figure.number());
+    let reason =
+        format!("{} random writes of {block} a second, a laptop disk does 90", figure.number());
     Need::at_least(figure, WRITES, reason, WRITES_SOURCE)
 }
 
-/// What holds data that must survive a power cut needs a flush that waits for flash. Data is lost only then: poor, not unusable.
+/// What holds data that must survive a power cut needs a flush that waits for flash. Data is lost
+/// only then: poor, not unusable.
 fn safety_need(record: &Record) -> Option<Need> {
     let Flush::Lies(durable, fastest) = Flush::of(record) else { return None };
     let reason = "its flush does not wait for flash, and what it says is safe may be lost when the power goes".to_owned();
-    let evidence =
-        vec![durable.to_string(), format!("it writes {} at most (docs/field/cheats.md#cheats-and-caches)", quantity("bps", fastest))];
-    Some(Need { level: Level::Poor, reason, evidence, confidence: None })
+    let evidence = vec![
+        durable.to_string(),
+        format!(
+            "it writes {} at most (docs/field/cheats.md#cheats-and-caches)",
+            quantity("bps", fastest)
+        ),
+    ];
+    Some(Need { level: Fitness::Poor, reason, evidence, confidence: None })
 }
 
-fn root_disk(record: &Record) -> Option<Verdict> {
-    // The weaker first, so that it is the one that is named: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
+fn root_disk(record: &Record) -> Option<UseVerdict> {
+    // The weaker first, so that it is the one that is named: media exist with 261 IOPS at 4 KiB and
+    // 4 at 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
     let figures = [4 * KIB, 16 * KIB].into_iter().filter_map(|block| random_writes(record, block));
-    let mut needs: Vec<(f64, Need)> = figures.filter_map(|figure| Some((figure.value, writes_need(&figure)?))).collect();
-    let untested = if needs.len() < 2 { vec!["random writes of both 4 KiB and 16 KiB"] } else { vec![] };
+    let mut needs: Vec<(f64, Need)> =
+        figures.filter_map(|figure| Some((figure.value, writes_need(&figure)?))).collect();
+    let untested =
+        if needs.len() < 2 { vec!["random writes of both 4 KiB and 16 KiB"] } else { vec![] };
     // Of equals the small writes are named: everyone knows the figure.
     needs.sort_by(|a, b| (a.0 * 2.0 < b.0).cmp(&(b.0 * 2.0 < a.0)).reverse());
     let mut needs: Vec<Need> = needs.into_iter().map(|(_, need)| need).collect();
@@ -189,62 +243,102 @@ fn root_disk(record: &Record) -> Option<Verdict> {
     weigh(Use::RootDisk, needs, untested)
 }
 
-fn camera(record: &Record) -> Option<Verdict> {
+fn camera(record: &Record) -> Option<UseVerdict> {
     let figure = figure::sustained_write(record)?;
     let reason = format!("it writes {} in sequence", figure.text());
-    let need = Need::at_least(&figure, [2e6, 4e6, 10e6], reason, "classes C2, C4, C10; docs/field/classes.md#minimum-rates")?;
+    let need = Need::at_least(
+        &figure,
+        [2e6, 4e6, 10e6],
+        reason,
+        "classes C2, C4, C10; docs/field/classes.md#minimum-rates",
+    )?;
     weigh(Use::Camera, vec![need], vec![])
 }
 
-fn video(record: &Record, mbit: u32) -> Option<Verdict> {
+fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     let figure = figure::sustained_write(record)?;
     let need_bps = f64::from(mbit) * 125e3;
-    let reason = format!("it writes {} in sequence, the recording is {}", figure.text(), quantity("bps", need_bps));
+    let reason = format!(
+        "it writes {} in sequence, the recording is {}",
+        figure.text(),
+        quantity("bps", need_bps)
+    );
     // What only just keeps up has no reserve for the file system: a quarter more is good.
     let asked = [need_bps * 0.999, need_bps, need_bps * 1.25];
-    let mut needs = vec![Need::at_least(&figure, asked, reason, "the recording's rate, and a quarter more")?];
-    let slow = slowest_stretch(record, need_bps).filter(|(_, slowest, _)| *slowest < need_bps && needs[0].level > Level::Unusable);
+    let mut needs =
+        vec![Need::at_least(&figure, asked, reason, "the recording's rate, and a quarter more")?];
+    let slow = slowest_stretch(record, need_bps)
+        .filter(|(_, slowest, _)| *slowest < need_bps && needs[0].level > Fitness::Unusable);
     if let Some((from, slowest, many)) = slow {
-        let reason = format!("there are stretches of {} only, the recording is {}", quantity("bps", slowest), quantity("bps", need_bps));
-        needs.push(Need { level: Level::Poor, reason, evidence: vec![from], confidence: Some(stalls::chance_again(many)) });
+        let reason = format!(
+            "there are stretches of {} only, the recording is {}",
+            quantity("bps", slowest),
+            quantity("bps", need_bps)
+        );
+        needs.push(Need {
+            level: Fitness::Poor,
+            reason,
+            evidence: vec![from],
+            confidence: Some(stalls::chance_again(many)),
+        });
     }
-    let stalls = stalls::of(record, |cell| cell.test == "sequential-write" || cell.test == "sustained", MIB);
+    let stalls =
+        stalls::of(record, |cell| cell.test == "sequential-write" || cell.test == "sustained", MIB);
     let stall = stalls.and_then(|stalls| {
         let held = |ns: u64| quantity("_bytes", need_bps * ns as f64 / 1e9);
-        let reason = |told: &str, ns: u64| format!("{told}; the camera would have to hold {} meanwhile", held(ns));
+        let reason = |told: &str, ns: u64| {
+            format!("{told}; the camera would have to hold {} meanwhile", held(ns))
+        };
         let source = "a camera buffers a second or two; our choice";
         Need::at_most(&stalls, [SECOND_NS, 2 * SECOND_NS], Some(10 * SECOND_NS), reason, source)
     });
-    let untested = if stall.is_none() { vec!["how long a single large write can take"] } else { vec![] };
+    let untested =
+        if stall.is_none() { vec!["how long a single large write can take"] } else { vec![] };
     needs.extend(stall);
     weigh(Use::Video { mbit }, needs, untested)
 }
 
-/// A camera holds back what it films for so long; a stretch that is slower for longer loses frames. In seconds; our choice.
+/// A camera holds back what it films for so long; a stretch that is slower for longer loses frames.
+/// In seconds; our choice.
 const CAMERA_BUFFER_S: f64 = 2.0;
 
-/// A rate that three stretches of two seconds of a long sequential write stayed below, the lowest of all such writes, with its cell; in bytes a second. A
-/// single slow stretch may be the host's doing. And how many stretches of that write were slower than `need_bps`.
+/// A rate that three stretches of two seconds of a long sequential write stayed below, the lowest
+/// of all such writes, with its cell; in bytes a second. A single slow stretch may be the host's
+/// doing. And how many stretches of that write were slower than `need_bps`.
 fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(String, f64, u64)> {
-    let long = ["sustained", "random-fill", "prime"].iter().flat_map(|test| figure::cells(record, test));
+    let long =
+        ["sustained", "random-fill", "prime"].iter().flat_map(|test| figure::cells(record, test));
     let quiet = long.filter(|cell| gate::accusing(record, cell).is_none());
     let curves = quiet.flat_map(|cell| cell.series.iter().map(move |series| (cell, series)));
-    let along =
-        curves.filter(|(_, series)| series.y == record::Axis::Bps && matches!(series.x, record::Axis::Bytes | record::Axis::OffsetBytes));
+    let along = curves.filter(|(_, series)| {
+        series.y == record::SeriesAxis::Bps
+            && matches!(series.x, record::SeriesAxis::Bytes | record::SeriesAxis::OffsetBytes)
+    });
     let slowest = along.filter_map(|(cell, series)| {
         let rates = stretches(&series.points);
         let rate = *rates.get(EVENTS - 1)?;
         let many = rates.iter().filter(|rate| **rate < need_bps).count() as u64;
-        Some((format!("{}: {EVENTS} stretches of '{}' at {} or less", cell.id, series.name, quantity("bps", rate)), rate, many))
+        Some((
+            format!(
+                "{}: {EVENTS} stretches of '{}' at {} or less",
+                cell.id,
+                series.name,
+                quantity("bps", rate)
+            ),
+            rate,
+            many,
+        ))
     });
     slowest.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The rates of the stretches of two seconds that points (bytes so far, bytes a second since the point before) are cut into, the slowest first.
+/// The rates of the stretches of two seconds that points (bytes so far, bytes a second since the
+/// point before) are cut into, the slowest first.
 fn stretches(points: &[[f64; 2]]) -> Vec<f64> {
     let step = |pair: &[[f64; 2]]| {
         let (bytes, bps) = (pair[1][0] - pair[0][0], pair[1][1]);
-        (bytes > 0.0 && bps > 0.0 && bytes.is_finite() && bps.is_finite()).then(|| (bytes, bytes / bps))
+        (bytes > 0.0 && bps > 0.0 && bytes.is_finite() && bps.is_finite())
+            .then(|| (bytes, bytes / bps))
     };
     let (mut bytes, mut seconds) = (0.0, 0.0);
     let mut rates: Vec<f64> = Vec::new();
@@ -264,34 +358,50 @@ fn has_lines(record: &Record) -> bool {
     record.cells_of("log-append").next().is_some()
 }
 
-/// The writes that a logger's verdict goes by: lines as a logger appends them, or else the small writes of other tests that come near. These are never
-/// flushed, so they do not stand in for lines of which nothing can be told.
+/// The writes that a logger's verdict goes by: lines as a logger appends them, or else the small
+/// writes of other tests that come near. These are never flushed, so they do not stand in for lines
+/// of which nothing can be told.
 fn lines(record: &Record) -> Option<(Stalls<'_>, &'static [&'static str])> {
     let tests: &[&str] = if has_lines(record) { &["log-append"] } else { &stalls::LOGGING };
     Some((stalls::of_tests(record, tests).filter(|stalls| stalls.lasting().is_some())?, tests))
 }
 
-fn logger(record: &Record) -> Option<Verdict> {
+fn logger(record: &Record) -> Option<UseVerdict> {
     let (stalls, tests) = lines(record)?;
     let source = "the busy limits of the SD specification, 250 and 500 ms, and one second";
     let reason = |told: &str, _: u64| format!("{told}; records must be held in memory that long");
-    let mut need = Need::at_most(&stalls, [SECOND_NS / 4, SECOND_NS / 2], Some(SECOND_NS), reason, source)?;
+    let mut need =
+        Need::at_most(&stalls, [SECOND_NS / 4, SECOND_NS / 2], Some(SECOND_NS), reason, source)?;
     need.evidence.push(stalls::looked_at(record, tests));
-    if let Some(figure) = figure::cells(record, "log-append").find_map(|cell| Figure::of(cell, "iops").filter(|it| it.ci95.is_some())) {
+    if let Some(figure) = figure::cells(record, "log-append")
+        .find_map(|cell| SoundFigure::of(cell, "iops").filter(|it| it.ci95.is_some()))
+    {
         let durable = format!("it makes {} lines a second durable", significant(figure.value));
         need.reason = format!("{}; {durable}", need.reason);
         need.evidence.push(figure.to_string());
-        let asked = figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0);
-        let reason = format!("{durable}, and falls ever further behind a logger that writes {}", asked.unwrap_or(0.0));
-        let keeps_up =
-            asked.and_then(|asked| Need::at_least(&figure, [asked / 2.0, asked, asked], reason, "the lines a second of log-append"));
+        let asked =
+            figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0);
+        let reason = format!(
+            "{durable}, and falls ever further behind a logger that writes {}",
+            asked.unwrap_or(0.0)
+        );
+        let keeps_up = asked.and_then(|asked| {
+            Need::at_least(
+                &figure,
+                [asked / 2.0, asked, asked],
+                reason,
+                "the lines a second of log-append",
+            )
+        });
         match keeps_up {
             // How late lines are then is a matter of how long it was measured.
-            Some(behind) if behind.level <= Level::Poor => {
+            Some(behind) if behind.level <= Fitness::Poor => {
                 let evidence = behind.evidence.iter().chain(&need.evidence).cloned().collect();
                 need = Need { evidence, ..behind };
             }
-            Some(Need { confidence: Some(share), .. }) => need.confidence = Some(need.confidence.map_or(share, |own| own.min(share))),
+            Some(Need { confidence: Some(share), .. }) => {
+                need.confidence = Some(need.confidence.map_or(share, |own| own.min(share)))
+            }
             _ => {}
         }
     }
@@ -301,10 +411,14 @@ fn logger(record: &Record) -> Option<Verdict> {
 /// Said of a flush whose honesty no figure shows.
 const IF_HONEST: &str = "if its flush is honest, which only cutting the power can tell";
 
-fn database(record: &Record) -> Option<Verdict> {
+fn database(record: &Record) -> Option<UseVerdict> {
     let commits = commits::of(record)?;
-    let mut need =
-        Need::at_least(&commits.figure, WRITES.map(|writes| writes / commits::WRITES_PER_COMMIT), commits.reason, WRITES_SOURCE)?;
+    let mut need = Need::at_least(
+        &commits.figure,
+        WRITES.map(|writes| writes / commits::WRITES_PER_COMMIT),
+        commits.reason,
+        WRITES_SOURCE,
+    )?;
     need.evidence.splice(0..1, commits.evidence);
     let mut needs = vec![need];
     needs.extend(safety_need(record));
@@ -314,11 +428,12 @@ fn database(record: &Record) -> Option<Verdict> {
         Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source)
     }));
     let verdict = weigh(Use::Database, needs, vec![])?;
-    let is_open = matches!(Flush::of(record), Flush::Unclear(_) | Flush::TooFast(_)) && verdict.level >= Level::Fair;
-    Some(Verdict { condition: is_open.then_some(IF_HONEST), ..verdict })
+    let is_open = matches!(Flush::of(record), Flush::Unclear(_) | Flush::TooFast(_))
+        && verdict.level >= Fitness::Fair;
+    Some(UseVerdict { condition: is_open.then_some(IF_HONEST), ..verdict })
 }
 
-fn verdict_on(record: &Record, wanted: Use) -> Option<Verdict> {
+fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
     match wanted {
         Use::RootDisk => root_disk(record),
         Use::Camera => camera(record),
@@ -328,13 +443,15 @@ fn verdict_on(record: &Record, wanted: Use) -> Option<Verdict> {
     }
 }
 
-/// What a medium comes to for a use, the figure that decides as a number that is the better the larger, and as text.
-pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Level, f64, String)> {
+/// What a medium comes to for a use, the figure that decides as a number that is the better the
+/// larger, and as text.
+pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Fitness, f64, String)> {
     let level = verdict_on(record, wanted)?.level;
     let figure = match wanted {
-        Use::RootDisk => {
-            [4 * KIB, 16 * KIB].into_iter().filter_map(|block| random_writes(record, block)).min_by(|a, b| a.value.total_cmp(&b.value))?
-        }
+        Use::RootDisk => [4 * KIB, 16 * KIB]
+            .into_iter()
+            .filter_map(|block| random_writes(record, block))
+            .min_by(|a, b| a.value.total_cmp(&b.value))?,
         Use::Database => {
             let commits = commits::of(record)?;
             return Some((level, commits.figure.value, commits.reason));
@@ -342,7 +459,11 @@ pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Level, f64, Stri
         Use::Camera | Use::Video { .. } => figure::sustained_write(record)?,
         Use::Logger => {
             let third = lines(record)?.0.lasting()?;
-            return Some((level, -(third.ns as f64), format!("third slowest small write {}", Nanos(third.ns))));
+            return Some((
+                level,
+                -(third.ns as f64),
+                format!("third slowest small write {}", Nanos(third.ns)),
+            ));
         }
     };
     let what = match wanted {
@@ -353,42 +474,58 @@ pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Level, f64, Stri
 }
 
 /// The verdicts on these uses; one that cannot be given is left out.
-pub(crate) fn verdicts(record: &Record, uses: &[Use]) -> Vec<Verdict> {
+pub(crate) fn verdicts(record: &Record, uses: &[Use]) -> Vec<UseVerdict> {
     uses.iter().filter_map(|wanted| verdict_on(record, *wanted)).collect()
 }
 
-/// The usual recording rates, in Mbit/s: standard definition, HD, action cameras, 4K, and the video speed classes.
+/// The usual recording rates, in Mbit/s: standard definition, HD, action cameras, 4K, and the video
+/// speed classes.
 const USUAL_VIDEO: [u32; 8] = [8, 17, 28, 50, 100, 200, 400, 720];
 
 /// The fastest usual recording it is good for, or else usable for, or else the slowest one.
 fn usual_video(record: &Record) -> u32 {
-    let fastest =
-        |level: Level| USUAL_VIDEO.into_iter().rev().find(|mbit| video(record, *mbit).is_some_and(|verdict| verdict.level >= level));
-    fastest(Level::Good).or_else(|| fastest(Level::Fair)).unwrap_or(USUAL_VIDEO[0])
+    let fastest = |level: Fitness| {
+        USUAL_VIDEO
+            .into_iter()
+            .rev()
+            .find(|mbit| video(record, *mbit).is_some_and(|verdict| verdict.level >= level))
+    };
+    fastest(Fitness::Good).or_else(|| fastest(Fitness::Fair)).unwrap_or(USUAL_VIDEO[0])
 }
 
-/// All verdicts: the summary first, then each use. Where something is wrong with the medium itself (`faults`: it is a fake, it loses data, it
-/// fails), that is the verdict, and no speed is spoken of.
+/// All verdicts: the summary first, then each use. Where something is wrong with the medium itself
+/// (`faults`: it is a fake, it loses data, it fails), that is the verdict, and no speed is spoken
+/// of.
 pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> Vec<Finding> {
     if let Some(fault) = faults.first() {
         let others = faults.iter().skip(1).map(|fault| fault.statement.clone());
         return vec![
-            Draft::failure("verdict", format!("Do not use it. {}", fault.statement))
+            FindingBuilder::failure("verdict", format!("Do not use it. {}", fault.statement))
                 .notes(fault.evidence.iter().cloned())
                 .notes(others)
                 .surely(fault.confidence)
                 .done(),
         ];
     }
-    let all = [Use::RootDisk, Use::Camera, Use::Video { mbit: usual_video(record) }, Use::Logger, Use::Database];
+    let all = [
+        Use::RootDisk,
+        Use::Camera,
+        Use::Video { mbit: usual_video(record) },
+        Use::Logger,
+        Use::Database,
+    ];
     let uses: Vec<Use> = if wanted.is_empty() { all.to_vec() } else { wanted.to_vec() };
     let verdicts = verdicts(record, &uses);
-    let mut findings: Vec<Finding> = summary(record, &verdicts, !wanted.is_empty()).into_iter().collect();
+    let mut findings: Vec<Finding> =
+        summary(record, &verdicts, !wanted.is_empty()).into_iter().collect();
     findings.extend(verdicts.iter().map(|verdict| finding(verdict, !wanted.is_empty())));
     let given = |wanted: &Use| verdicts.iter().any(|verdict| verdict.wanted == *wanted);
-    findings.extend(wanted.iter().filter(|wanted| !given(wanted)).map(|wanted| untested(record, *wanted)));
+    findings.extend(
+        wanted.iter().filter(|wanted| !given(wanted)).map(|wanted| untested(record, *wanted)),
+    );
     // What random writes are often taken to promise a database is told, and that it is no verdict.
-    let has_writes = figure::random_write(record, 4 * KIB).is_some() || commits::of(record).is_some();
+    let has_writes =
+        figure::random_write(record, 4 * KIB).is_some() || commits::of(record).is_some();
     let open = [(Use::Logger, has_lines(record)), (Use::Database, has_writes)].into_iter();
     let is_open = |(of, was_tried): &(Use, bool)| wanted.is_empty() && *was_tried && !given(of);
     findings.extend(open.filter(is_open).map(|(of, _)| untested(record, of)));
@@ -399,26 +536,33 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
 pub(crate) fn of_checks(findings: &[Finding]) -> Option<Finding> {
     let passed: Vec<&Finding> = findings
         .iter()
-        .filter(|finding| ["capacity", "verify"].contains(&finding.id.as_str()) && finding.severity == Severity::Info)
+        .filter(|finding| {
+            ["capacity", "verify"].contains(&finding.id.as_str())
+                && finding.severity == Severity::Info
+        })
         .collect();
-    let said = passed.iter().map(|finding| finding.statement.as_str()).collect::<Vec<_>>().join(" ");
+    let said =
+        passed.iter().map(|finding| finding.statement.as_str()).collect::<Vec<_>>().join(" ");
     let evidence = passed.iter().flat_map(|finding| finding.evidence.iter().cloned());
-    (!passed.is_empty()).then(|| Draft::info("verdict", said).notes(evidence).done())
+    (!passed.is_empty()).then(|| FindingBuilder::info("verdict", said).notes(evidence).done())
 }
 
-/// What comes first where a medium was only read: nothing can be said of what it is good for, nor whether it is there.
+/// What comes first where a medium was only read: nothing can be said of what it is good for, nor
+/// whether it is there.
 pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
-    let is_read = |cell: &record::Cell| cell.params.direction == Some(Direction::Read) && gate::refusal(record, cell).is_none();
+    let is_read = |cell: &record::Cell| {
+        cell.params.direction == Some(Direction::Read) && gate::refusal(record, cell).is_none()
+    };
     let is_raw = record.target.kind == record::TargetKind::Block;
     (is_raw && record.cells.iter().any(is_read) && !record.cells.iter().any(writes)).then(|| {
         let said = "It was only read. Whether it is a fake was not tested, and what it is good for cannot be said without writing: \
                     --only capacity tells the first and puts back what lay there.";
-        Draft::info("verdict", said).done()
+        FindingBuilder::info("verdict", said).done()
     })
 }
 
 /// Whether a figure is certain enough to be said flatly.
-fn is_sure(verdict: &Verdict) -> bool {
+fn is_sure(verdict: &UseVerdict) -> bool {
     verdict.confidence.is_none_or(|share| share >= 0.95)
 }
 
@@ -427,13 +571,25 @@ fn untested(record: &Record, wanted: Use) -> Finding {
     let has = |test: &str| record.cells_of(test).next().is_some();
     let why = match wanted {
         Use::Database => return commits::untested(record),
-        Use::RootDisk if has("random-write") => "random writes of 4 and 16 KiB came to no figure that is known well enough",
+        Use::RootDisk if has("random-write") => {
+            "random writes of 4 and 16 KiB came to no figure that is known well enough"
+        }
         Use::RootDisk => "random writes of 4 KiB were not measured",
-        Use::Camera | Use::Video { .. } => "sequential writes were not measured, or came to no figure that is known well enough",
-        Use::Logger if has_lines(record) => "while its lines were written the host stood still, or they were too few",
-        Use::Logger => "no small writes were measured, or too few to tell the medium's from the host's",
+        Use::Camera | Use::Video { .. } => {
+            "sequential writes were not measured, or came to no figure that is known well enough"
+        }
+        Use::Logger if has_lines(record) => {
+            "while its lines were written the host stood still, or they were too few"
+        }
+        Use::Logger => {
+            "no small writes were measured, or too few to tell the medium's from the host's"
+        }
     };
-    Draft::info(id(wanted), format!("Whether it is good as {wanted} cannot be said: {why}.")).done()
+    FindingBuilder::info(
+        id(wanted),
+        format!("Whether it is good as {wanted} cannot be said: {why}."),
+    )
+    .done()
 }
 
 pub(crate) fn id(wanted: Use) -> &'static str {
@@ -446,60 +602,97 @@ pub(crate) fn id(wanted: Use) -> &'static str {
     }
 }
 
-fn finding(verdict: &Verdict, asked: bool) -> Finding {
-    let Verdict { wanted, level, reason, evidence, confidence, untested, condition } = verdict;
+fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
+    let UseVerdict { wanted, level, reason, evidence, confidence, untested, condition } = verdict;
     let severity = match level {
-        Level::Unusable if asked && is_sure(verdict) => Severity::Failure,
-        Level::Unusable | Level::Poor => Severity::Warning,
-        Level::Fair | Level::Good => Severity::Info,
+        Fitness::Unusable if asked && is_sure(verdict) => Severity::Failure,
+        Fitness::Unusable | Fitness::Poor => Severity::Warning,
+        Fitness::Fair | Fitness::Good => Severity::Info,
     };
     let word = capitalised(level.word());
     let doubt = if is_sure(verdict) { "" } else { ", as far as the few samples tell" };
-    let open = if untested.is_empty() { String::new() } else { format!(" Not tested: {}.", untested.join(", ")) };
+    let open = if untested.is_empty() {
+        String::new()
+    } else {
+        format!(" Not tested: {}.", untested.join(", "))
+    };
     let condition = condition.map(|condition| format!(" {condition}")).unwrap_or_default();
-    Draft::new(id(*wanted), severity, format!("{word} as {wanted}{condition}{doubt}: {reason}.{open}"))
-        .notes(evidence.iter().cloned())
-        .surely(*confidence)
-        .done()
+    FindingBuilder::new(
+        id(*wanted),
+        severity,
+        format!("{word} as {wanted}{condition}{doubt}: {reason}.{open}"),
+    )
+    .notes(evidence.iter().cloned())
+    .surely(*confidence)
+    .done()
 }
 
-/// What it is unfit for and why, then what it is good for, under which conditions. With `asked`, only about what was asked for, and loud if it is unfit.
-fn summary(record: &Record, verdicts: &[Verdict], asked: bool) -> Option<Finding> {
+/// What it is unfit for and why, then what it is good for, under which conditions. With `asked`,
+/// only about what was asked for, and loud if it is unfit.
+fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Finding> {
     let worst = verdicts.iter().min_by_key(|verdict| verdict.level)?;
-    let blame = [Level::Unusable, Level::Poor].into_iter().filter_map(|level| {
-        let because = if level == worst.level { format!(": {}", worst.reason) } else { String::new() };
+    let blame = [Fitness::Unusable, Fitness::Poor].into_iter().filter_map(|level| {
+        let because =
+            if level == worst.level { format!(": {}", worst.reason) } else { String::new() };
         Some(format!("{} as {}{because}.", capitalised(level.word()), uses(verdicts, level)?))
     });
     let mut parts: Vec<String> = blame.collect();
     let praise = praise(record, verdicts);
-    parts.extend(if praise.is_none() { conditions::of_blame(record).map(str::to_owned) } else { praise });
-    if worst.level >= Level::Fair {
+    parts.extend(if praise.is_none() {
+        conditions::of_blame(record).map(str::to_owned)
+    } else {
+        praise
+    });
+    if worst.level >= Fitness::Fair {
         parts.push(format!("{}.", capitalised(&worst.reason)));
     }
-    let severity = if worst.level <= Level::Poor { Severity::Warning } else { Severity::Info };
-    let severity = if asked && worst.level == Level::Unusable && is_sure(worst) { Severity::Failure } else { severity };
-    Some(Draft::new("verdict", severity, parts.join(" ")).notes(worst.evidence.iter().cloned()).surely(worst.confidence).done())
+    let severity = if worst.level <= Fitness::Poor { Severity::Warning } else { Severity::Info };
+    let severity = if asked && worst.level == Fitness::Unusable && is_sure(worst) {
+        Severity::Failure
+    } else {
+        severity
+    };
+    Some(
+        FindingBuilder::new("verdict", severity, parts.join(" "))
+            .notes(worst.evidence.iter().cloned())
+            .surely(worst.confidence)
+            .done(),
+    )
 }
 
-/// The uses of this level that depend on nothing that cannot be told, as a list; of which few samples tell it is said.
-fn uses(verdicts: &[Verdict], level: Level) -> Option<String> {
-    let told = |verdict: &Verdict| format!("{}{}", verdict.wanted, if is_sure(verdict) { "" } else { " (few samples)" });
-    listed(verdicts.iter().filter(|verdict| verdict.level == level && verdict.condition.is_none()).map(told))
+/// The uses of this level that depend on nothing that cannot be told, as a list; of which few
+/// samples tell it is said.
+fn uses(verdicts: &[UseVerdict], level: Fitness) -> Option<String> {
+    let told = |verdict: &UseVerdict| {
+        format!("{}{}", verdict.wanted, if is_sure(verdict) { "" } else { " (few samples)" })
+    };
+    listed(
+        verdicts
+            .iter()
+            .filter(|verdict| verdict.level == level && verdict.condition.is_none())
+            .map(told),
+    )
 }
 
 /// What it will do for and is good for, with what that depends on: one sentence.
-fn praise(record: &Record, verdicts: &[Verdict]) -> Option<String> {
-    let levels = [Level::Fair, Level::Good].into_iter().filter_map(|level| Some(format!("{} as {}", level.word(), uses(verdicts, level)?)));
+fn praise(record: &Record, verdicts: &[UseVerdict]) -> Option<String> {
+    let levels = [Fitness::Fair, Fitness::Good]
+        .into_iter()
+        .filter_map(|level| Some(format!("{} as {}", level.word(), uses(verdicts, level)?)));
     let flat: Vec<String> = levels.collect();
-    let is_durable = |verdict: &Verdict| matches!(verdict.wanted, Use::RootDisk | Use::Database | Use::Logger);
-    let is_praised = |verdict: &&Verdict| verdict.level >= Level::Fair;
+    let is_durable = |verdict: &UseVerdict| {
+        matches!(verdict.wanted, Use::RootDisk | Use::Database | Use::Logger)
+    };
+    let is_praised = |verdict: &&UseVerdict| verdict.level >= Fitness::Fair;
     let clause = conditions::of_praise(record, verdicts.iter().filter(is_praised).any(is_durable));
     let only_if = verdicts.iter().filter(is_praised).filter_map(|verdict| {
-        let lead = if flat.is_empty() { format!("{} ", verdict.level.word()) } else { String::new() };
+        let lead =
+            if flat.is_empty() { format!("{} ", verdict.level.word()) } else { String::new() };
         Some(format!("{lead}as {} only {}", verdict.wanted, verdict.condition?))
     });
     let clause = clause.map(|clause| format!(", {clause}")).unwrap_or_default();
-    let mut sentence: Vec<String> = if flat.is_empty() { Vec::new() } else { vec![format!("{}{clause}", flat.join("; "))] };
+    let mut sentence: Vec<String> =
+        if flat.is_empty() { Vec::new() } else { vec![format!("{}{clause}", flat.join("; "))] };
     sentence.extend(only_if);
     (!sentence.is_empty()).then(|| format!("{}.", capitalised(&sentence.join("; "))))
 }
@@ -525,7 +718,8 @@ mod tests {
     use super::*;
     use crate::testing::{empty, iops, known};
 
-    /// A cell of so many I/Os a second, known to a ten-thousandth, of which three took so long and all others a millisecond.
+    /// A cell of so many I/Os a second, known to a ten-thousandth, of which three took so long and
+    /// all others a millisecond.
     fn cell(test: &str, number: u32, block_bytes: u64, a_second: f64, three_ns: u64) -> Cell {
         let mut cell = iops(test, number, block_bytes, a_second, three_ns);
         cell.metrics.iops = Some(known(a_second, 0.0001, 400));
@@ -537,63 +731,112 @@ mod tests {
         cell
     }
 
-    fn level(record: &Record, wanted: Use) -> Level {
+    fn level(record: &Record, wanted: Use) -> Fitness {
         verdict_on(record, wanted).expect("what it needs was measured").level
     }
 
     fn system(small: f64, large: f64, three_ns: u64) -> Record {
-        let cells = vec![cell("random-write", 1, 4 * KIB, small, three_ns), cell("random-write", 2, 16 * KIB, large, three_ns)];
+        let cells = vec![
+            cell("random-write", 1, 4 * KIB, small, three_ns),
+            cell("random-write", 2, 16 * KIB, large, three_ns),
+        ];
         Record { cells, ..empty() }
     }
 
     #[test]
     fn a_system_disk_is_judged_by_its_weaker_random_writes() {
-        use Level::{Fair, Good, Poor, Unusable};
+        use Fitness::{Fair, Good, Poor, Unusable};
         // A tenth of a laptop disk, a laptop disk, class A1.
-        let cases = [(8.9, Unusable), (9.1, Poor), (89.0, Poor), (91.0, Fair), (495.0, Fair), (505.0, Good)];
+        let cases = [
+            (8.9, Unusable),
+            (9.1, Poor),
+            (89.0, Poor),
+            (91.0, Fair),
+            (495.0, Fair),
+            (505.0, Good),
+        ];
         for (writes, expected) in cases {
-            let found = [system(writes, 5000.0, 1_000_000), system(5000.0, writes, 1_000_000)].map(|record| level(&record, Use::RootDisk));
+            let found = [system(writes, 5000.0, 1_000_000), system(5000.0, writes, 1_000_000)]
+                .map(|record| level(&record, Use::RootDisk));
             assert_eq!(found, [expected; 2], "{writes}");
         }
     }
 
-    /// Thresholds in ms of the third longest write: good up to the first, usable up to the second, and of some poor up to the third.
+    /// Thresholds in ms of the third longest write: good up to the first, usable up to the second,
+    /// and of some poor up to the third.
     #[test]
     fn the_third_longest_write_decides_what_waits_for_it() {
-        use Level::{Fair, Good, Poor, Unusable};
+        use Fitness::{Fair, Good, Poor, Unusable};
         let levels = [
-            (Use::RootDisk, vec![(980, Good), (1020, Fair), (4900, Fair), (5100, Poor), (60_000, Poor)]),
-            (Use::Logger, vec![(245, Good), (255, Fair), (490, Fair), (510, Poor), (980, Poor), (1020, Unusable)]),
+            (
+                Use::RootDisk,
+                vec![(980, Good), (1020, Fair), (4900, Fair), (5100, Poor), (60_000, Poor)],
+            ),
+            (
+                Use::Logger,
+                vec![
+                    (245, Good),
+                    (255, Fair),
+                    (490, Fair),
+                    (510, Poor),
+                    (980, Poor),
+                    (1020, Unusable),
+                ],
+            ),
         ];
         for (wanted, cases) in levels {
             for (ms, expected) in cases {
-                assert_eq!(level(&system(5000.0, 5000.0, ms * 1_000_000), wanted), expected, "{wanted}: {ms} ms");
+                assert_eq!(
+                    level(&system(5000.0, 5000.0, ms * 1_000_000), wanted),
+                    expected,
+                    "{wanted}: {ms} ms"
+                );
             }
         }
     }
 
     #[test]
     fn a_camera_needs_what_the_classes_promise() {
-        use Level::{Fair, Good, Poor, Unusable};
-        let cases = [(1.98, Unusable), (2.02, Poor), (3.96, Poor), (4.04, Fair), (9.9, Fair), (10.1, Good)];
+        use Fitness::{Fair, Good, Poor, Unusable};
+        let cases =
+            [(1.98, Unusable), (2.02, Poor), (3.96, Poor), (4.04, Fair), (9.9, Fair), (10.1, Good)];
         for (megabytes, expected) in cases {
             let writing = cell("sequential-write", 1, MIB, megabytes * 1e6 / MIB as f64, 1_000_000);
-            assert_eq!(level(&Record { cells: vec![writing], ..empty() }, Use::Camera), expected, "{megabytes} MB/s");
+            assert_eq!(
+                level(&Record { cells: vec![writing], ..empty() }, Use::Camera),
+                expected,
+                "{megabytes} MB/s"
+            );
         }
     }
 
     #[test]
     fn a_recording_needs_its_rate_and_a_quarter_more_and_no_long_write() {
-        use Level::{Fair, Good, Poor, Unusable};
+        use Fitness::{Fair, Good, Poor, Unusable};
         let of = |megabytes: f64, three_ms: u64| {
-            let writing = cell("sequential-write", 1, MIB, megabytes * 1e6 / MIB as f64, three_ms * 1_000_000);
+            let writing = cell(
+                "sequential-write",
+                1,
+                MIB,
+                megabytes * 1e6 / MIB as f64,
+                three_ms * 1_000_000,
+            );
             // 100 Mbit/s are 12.5 MB/s.
             level(&Record { cells: vec![writing], ..empty() }, Use::Video { mbit: 100 })
         };
-        for (megabytes, expected) in [(12.48, Unusable), (12.495, Poor), (12.51, Fair), (15.6, Fair), (15.65, Good)] {
+        for (megabytes, expected) in
+            [(12.48, Unusable), (12.495, Poor), (12.51, Fair), (15.6, Fair), (15.65, Good)]
+        {
             assert_eq!(of(megabytes, 1), expected, "{megabytes} MB/s");
         }
-        let cases = [(980, Good), (1020, Fair), (1960, Fair), (2040, Poor), (9800, Poor), (10_200, Unusable)];
+        let cases = [
+            (980, Good),
+            (1020, Fair),
+            (1960, Fair),
+            (2040, Poor),
+            (9800, Poor),
+            (10_200, Unusable),
+        ];
         for (ms, expected) in cases {
             assert_eq!(of(100.0, ms), expected, "{ms} ms");
         }
@@ -611,23 +854,30 @@ mod tests {
     fn a_figure_that_may_be_anything_decides_nothing() {
         let own = cell("random-write", 1, 4 * KIB, 50.0, 1);
         let need = |ci95: Option<[f64; 2]>, bound: Option<Bound>, value: f64| {
-            let figure = Figure { ci95, bound, value, ..Figure::of(&own, "iops").unwrap() };
+            let figure =
+                SoundFigure { ci95, bound, value, ..SoundFigure::of(&own, "iops").unwrap() };
             writes_need(&figure).map(|need| need.level)
         };
         // Two levels apart and wider than ten times; either alone is enough to tell.
         assert_eq!(need(Some([8.9, 90.1]), None, 50.0), None);
-        assert_eq!(need(Some([9.1, 90.9]), None, 50.0), Some(Level::Poor));
-        assert_eq!(need(Some([8.9, 88.0]), None, 50.0), Some(Level::Poor));
-        assert_eq!(need(None, None, 50.0), Some(Level::Poor));
+        assert_eq!(need(Some([9.1, 90.9]), None, 50.0), Some(Fitness::Poor));
+        assert_eq!(need(Some([8.9, 88.0]), None, 50.0), Some(Fitness::Poor));
+        assert_eq!(need(None, None, 50.0), Some(Fitness::Poor));
         // What is at least little may be much; what is at most much may be little.
         let (at_least, at_most) = (Some(Bound::AtLeast), Some(Bound::AtMost));
-        assert_eq!([80.0, 100.0].map(|value| need(None, at_least, value)), [None, Some(Level::Fair)]);
-        assert_eq!([80.0, 100.0].map(|value| need(None, at_most, value)), [Some(Level::Poor), None]);
+        assert_eq!(
+            [80.0, 100.0].map(|value| need(None, at_least, value)),
+            [None, Some(Fitness::Fair)]
+        );
+        assert_eq!(
+            [80.0, 100.0].map(|value| need(None, at_most, value)),
+            [Some(Fitness::Poor), None]
+        );
     }
 
     #[test]
     fn a_verdict_is_said_flatly_from_nineteen_in_twenty_on() {
-        let of = |confidence: Option<f64>, level: Level| Verdict {
+        let of = |confidence: Option<f64>, level: Fitness| UseVerdict {
             wanted: Use::Camera,
             level,
             reason: "so".into(),
@@ -636,16 +886,27 @@ mod tests {
             untested: Vec::new(),
             condition: None,
         };
-        for (confidence, sure) in [(None, true), (Some(0.96), true), (Some(0.95), true), (Some(0.94), false)] {
-            let verdict = of(confidence, Level::Unusable);
+        for (confidence, sure) in
+            [(None, true), (Some(0.96), true), (Some(0.95), true), (Some(0.94), false)]
+        {
+            let verdict = of(confidence, Fitness::Unusable);
             assert_eq!(is_sure(&verdict), sure, "{confidence:?}");
             let told = finding(&verdict, true);
-            assert_eq!(told.statement.contains("as far as the few samples tell"), !sure, "{confidence:?}");
-            assert_eq!(told.severity, if sure { Severity::Failure } else { Severity::Warning }, "{confidence:?}");
+            assert_eq!(
+                told.statement.contains("as far as the few samples tell"),
+                !sure,
+                "{confidence:?}"
+            );
+            assert_eq!(
+                told.severity,
+                if sure { Severity::Failure } else { Severity::Warning },
+                "{confidence:?}"
+            );
             // Nobody asked about a camera.
             assert_eq!(finding(&verdict, false).severity, Severity::Warning);
         }
-        let levels = [Level::Poor, Level::Fair, Level::Good].map(|level| finding(&of(None, level), true).severity);
+        let levels = [Fitness::Poor, Fitness::Fair, Fitness::Good]
+            .map(|level| finding(&of(None, level), true).severity);
         assert_eq!(levels, [Severity::Warning, Severity::Info, Severity::Info]);
     }
 
@@ -656,7 +917,7 @@ mod tests {
             cell.params.other.insert("lines_per_s".into(), 10.0);
             level(&Record { cells: vec![cell], ..empty() }, Use::Logger)
         };
-        use Level::{Good, Poor, Unusable};
+        use Fitness::{Good, Poor, Unusable};
         for (a_second, expected) in [(4.9, Unusable), (5.1, Poor), (9.9, Poor), (10.1, Good)] {
             assert_eq!(lines(a_second), expected, "{a_second}");
         }
@@ -664,9 +925,22 @@ mod tests {
 
     #[test]
     fn a_usual_recording_is_the_fastest_it_is_good_for() {
-        for (megabytes, mbit) in [(200.0, 720), (113.0, 720), (111.0, 400), (63.0, 400), (15.65, 100), (15.6, 50), (1.01, 8), (0.5, 8)] {
+        for (megabytes, mbit) in [
+            (200.0, 720),
+            (113.0, 720),
+            (111.0, 400),
+            (63.0, 400),
+            (15.65, 100),
+            (15.6, 50),
+            (1.01, 8),
+            (0.5, 8),
+        ] {
             let writing = cell("sequential-write", 1, MIB, megabytes * 1e6 / MIB as f64, 1_000_000);
-            assert_eq!(usual_video(&Record { cells: vec![writing], ..empty() }), mbit, "{megabytes} MB/s");
+            assert_eq!(
+                usual_video(&Record { cells: vec![writing], ..empty() }),
+                mbit,
+                "{megabytes} MB/s"
+            );
         }
     }
 }

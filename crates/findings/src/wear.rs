@@ -1,56 +1,74 @@
-//! What the run wore of the medium, and what is left of it by its own account (docs/field/peers.md#wear-budget).
+//! What the run wore of the medium, and what is left of it by its own account
+//! (docs/field/peers.md#wear-budget).
 
 use record::units::{Bytes, significant};
 use record::{Cell, Finding, Pattern, Record};
 
-use crate::draft::Draft;
 use crate::figure;
+use crate::finding_builder::FindingBuilder;
 use crate::geometry;
 
 /// What a run wrote, and what it had programmed for that at most.
-pub(crate) struct Wear {
+pub(crate) struct WearEstimate {
     /// Written, in bytes.
     pub written_bytes: u64,
     /// Programmed at most, in bytes; none where no rate of writing in a row is known to judge by.
     pub programmed_bytes: Option<u64>,
 }
 
-impl Wear {
-    /// Of this record; none where nothing was written, and none for a disk, whose platters do not wear by writing.
-    pub fn of(record: &Record) -> Option<Wear> {
+impl WearEstimate {
+    /// Of this record; none where nothing was written, and none for a disk, whose platters do not
+    /// wear by writing.
+    pub fn of(record: &Record) -> Option<WearEstimate> {
         let written_bytes = record.written_bytes();
         if written_bytes == 0 || record.medium.rotational == Some(true) {
             return None;
         }
         let rate = figure::sustained_write(record).map(|figure| figure.value);
         let unit_bytes = geometry::au_bytes(record);
-        let programmed = |rate| record.cells.iter().map(|cell| programmed_bytes(cell, rate, unit_bytes)).fold(0u64, u64::saturating_add);
-        Some(Wear { written_bytes, programmed_bytes: rate.map(programmed) })
+        let programmed = |rate| {
+            record
+                .cells
+                .iter()
+                .map(|cell| programmed_bytes(cell, rate, unit_bytes))
+                .fold(0u64, u64::saturating_add)
+        };
+        Some(WearEstimate { written_bytes, programmed_bytes: rate.map(programmed) })
     }
 
     /// "wrote 1.2 GB, and had up to 40 GB programmed for it (33 times as much)".
     pub fn text(&self) -> String {
         let wrote = format!("wrote {}", Bytes(self.written_bytes));
         match self.programmed_bytes {
-            Some(programmed) if programmed > self.written_bytes + self.written_bytes / 4 => format!(
-                "{wrote}, for which up to {} may have been programmed ({} times as much)",
-                Bytes(programmed),
-                significant(programmed as f64 / self.written_bytes as f64)
-            ),
+            Some(programmed) if programmed > self.written_bytes + self.written_bytes / 4 => {
+                format!(
+                    "{wrote}, for which up to {} may have been programmed ({} times as much)",
+                    Bytes(programmed),
+                    significant(programmed as f64 / self.written_bytes as f64)
+                )
+            }
             _ => wrote,
         }
     }
 }
 
-/// What a cell had programmed at most: as much as could be written in a row in the time it took, and a whole allocation unit for each write
-/// where that is less and the unit is known.
+/// What a cell had programmed at most: as much as could be written in a row in the time it took,
+/// and a whole allocation unit for each write where that is less and the unit is known.
 fn programmed_bytes(cell: &Cell, rate_bps: f64, unit_bytes: Option<u64>) -> u64 {
-    if cell.written_bytes == 0 || cell.params.pattern == Some(Pattern::Sequential) || cell.params.pattern.is_none() {
+    if cell.written_bytes == 0
+        || cell.params.pattern == Some(Pattern::Sequential)
+        || cell.params.pattern.is_none()
+    {
         return cell.written_bytes;
     }
     let by_time = (cell.elapsed_ns as f64 / 1e9 * rate_bps) as u64;
-    let writes = cell.params.block_bytes.filter(|block| *block > 0).map(|block| cell.written_bytes.div_ceil(block));
-    let by_units = writes.zip(unit_bytes).map_or(u64::MAX, |(writes, unit)| writes.saturating_mul(unit));
+    let writes = cell
+        .params
+        .block_bytes
+        .filter(|block| *block > 0)
+        .map(|block| cell.written_bytes.div_ceil(block));
+    let by_units =
+        writes.zip(unit_bytes).map_or(u64::MAX, |(writes, unit)| writes.saturating_mul(unit));
     by_time.min(by_units).max(cell.written_bytes)
 }
 
@@ -62,12 +80,17 @@ fn share(percent: f64) -> String {
 
 /// `wear`: bytes written, bytes programmed at most, and what the medium says is left.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
-    let wear = Wear::of(record)?;
+    let wear = WearEstimate::of(record)?;
     let whole = record.medium.capacity_bytes.filter(|capacity| *capacity > 0).map(|capacity| {
-        let times = wear.programmed_bytes.unwrap_or(wear.written_bytes).max(wear.written_bytes) as f64 / capacity as f64;
+        let times = wear.programmed_bytes.unwrap_or(wear.written_bytes).max(wear.written_bytes)
+            as f64
+            / capacity as f64;
         format!("{} times the whole medium", significant(times))
     });
-    let (before, after) = (record.medium.health.clone().unwrap_or_default(), record.medium.health_after.clone().unwrap_or_default());
+    let (before, after) = (
+        record.medium.health.clone().unwrap_or_default(),
+        record.medium.health_after.clone().unwrap_or_default(),
+    );
     let percent = |used: Option<f64>| used.filter(|used| (0.0..1000.0).contains(used));
     let (used_before, used_after) = (percent(before.used_percent), percent(after.used_percent));
     let life = match (used_before, used_after) {
@@ -86,18 +109,34 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
                 share(100.0 - after)
             )
         }
-        (Some(before), None) => format!(" By its own count {} % of its rated life was used before the run.", share(before)),
+        (Some(before), None) => format!(
+            " By its own count {} % of its rated life was used before the run.",
+            share(before)
+        ),
         (None, Some(after)) => {
-            format!(" By its own count {} % of its rated life is used: {} % is left.", share(after), share(100.0 - after))
+            format!(
+                " By its own count {} % of its rated life is used: {} % is left.",
+                share(after),
+                share(100.0 - after)
+            )
         }
         (None, None) => " What is left of its life it does not say.".to_owned(),
     };
     let share = whole.map(|whole| format!(", {whole}")).unwrap_or_default();
-    let counted = after.written_bytes.zip(before.written_bytes).and_then(|(after, before)| after.checked_sub(before));
-    let state = after.pre_eol.or(before.pre_eol).map(|state| format!("reserve: state {state} (1 normal, 2 four fifths used, 3 urgent)"));
-    let errors = after.media_errors.zip(before.media_errors).map(|(after, before)| format!("media errors: {before} before, {after} after"));
+    let counted = after
+        .written_bytes
+        .zip(before.written_bytes)
+        .and_then(|(after, before)| after.checked_sub(before));
+    let state = after
+        .pre_eol
+        .or(before.pre_eol)
+        .map(|state| format!("reserve: state {state} (1 normal, 2 four fifths used, 3 urgent)"));
+    let errors = after
+        .media_errors
+        .zip(before.media_errors)
+        .map(|(after, before)| format!("media errors: {before} before, {after} after"));
     Some(
-        Draft::info("wear", format!("This run {}{share}.{life}", wear.text()))
+        FindingBuilder::info("wear", format!("This run {}{share}.{life}", wear.text()))
             .note(format!("written by all cells: {}", Bytes(wear.written_bytes)))
             .notes(
                 wear.programmed_bytes
@@ -134,14 +173,34 @@ mod tests {
     #[test]
     fn what_was_written_what_that_may_have_worn_and_what_is_left() {
         insta::assert_snapshot!(told(Medium::default()), @"This run wrote 105 MB, for which up to 1100 MiB may have been programmed (11.0 times as much). What is left of its life it does not say.");
-        let au = Medium { au_bytes: Some(4 * MIB), capacity_bytes: Some(4 * GIB), ..Medium::default() };
+        let au =
+            Medium { au_bytes: Some(4 * MIB), capacity_bytes: Some(4 * GIB), ..Medium::default() };
         insta::assert_snapshot!(told(au.clone()), @"This run wrote 105 MB, for which up to 500 MiB may have been programmed (4.98 times as much), 0.122 times the whole medium. What is left of its life it does not say.");
-        let health = |used: f64, written: u64| Some(Health { used_percent: Some(used), written_bytes: Some(written), ..Health::default() });
-        let same = Medium { health: health(20.0, 5 * GIB), health_after: health(20.0, 5 * GIB + 110 * MIB), ..au.clone() };
+        let health = |used: f64, written: u64| {
+            Some(Health {
+                used_percent: Some(used),
+                written_bytes: Some(written),
+                ..Health::default()
+            })
+        };
+        let same = Medium {
+            health: health(20.0, 5 * GIB),
+            health_after: health(20.0, 5 * GIB + 110 * MIB),
+            ..au.clone()
+        };
         insta::assert_snapshot!(told(same.clone()), @"This run wrote 105 MB, for which up to 500 MiB may have been programmed (4.98 times as much), 0.122 times the whole medium. By its own count 20 % of its rated life is used, as before the run: 80 % is left.");
-        assert!(conclude(&run(same)).unwrap().evidence.contains(&"the medium's own count rose by 110 MiB".to_owned()));
+        assert!(
+            conclude(&run(same))
+                .unwrap()
+                .evidence
+                .contains(&"the medium's own count rose by 110 MiB".to_owned())
+        );
         insta::assert_snapshot!(told(Medium { health: health(20.0, 1), health_after: health(30.0, 0), ..au.clone() }), @"This run wrote 105 MB, for which up to 500 MiB may have been programmed (4.98 times as much), 0.122 times the whole medium. Its own count of the life used rose from 20 to 30 %: 70 % is left.");
-        assert_eq!(told(Medium { rotational: Some(true), ..au }), "", "platters do not wear by writing");
+        assert_eq!(
+            told(Medium { rotational: Some(true), ..au }),
+            "",
+            "platters do not wear by writing"
+        );
         assert_eq!(conclude(&empty()), None, "nothing was written");
     }
 }

@@ -1,10 +1,11 @@
-//! The unit in which the medium programs, from how long sequential writes of different sizes take (docs/field/allocation-units.md#write-unit).
+//! The unit in which the medium programs, from how long sequential writes of different sizes take
+//! (docs/field/allocation-units.md#write-unit).
 
 use record::units::KIB;
 use record::{Content, Finding, Record};
 
-use crate::draft::Draft;
-use crate::figure::{self, Figure, size};
+use crate::figure::{self, SoundFigure, size};
+use crate::finding_builder::FindingBuilder;
 use crate::likelihood;
 
 /// Units that are tried.
@@ -27,20 +28,28 @@ pub struct UnitFit {
     pub confidence: f64,
 }
 
-/// Fits the programming unit to points (bytes of a write, nanoseconds it takes). `None` below six sizes, or without sizes on both sides of
-/// what is found.
+/// Fits the programming unit to points (bytes of a write, nanoseconds it takes). `None` below six
+/// sizes, or without sizes on both sides of what is found.
 pub fn fit_unit(points: &[(u64, f64)]) -> Option<UnitFit> {
-    let points: Vec<(u64, f64)> = points.iter().copied().filter(|(bytes, ns)| *bytes > 0 && ns.is_finite() && *ns > 0.0).collect();
+    let points: Vec<(u64, f64)> = points
+        .iter()
+        .copied()
+        .filter(|(bytes, ns)| *bytes > 0 && ns.is_finite() && *ns > 0.0)
+        .collect();
     if points.len() < 6 {
         return None;
     }
-    let fits: Vec<(u64, [f64; 3], f64)> =
-        UNITS.iter().filter_map(|unit| Some((*unit, best_parameters(&points, *unit)?))).map(|(unit, (p, e))| (unit, p, e)).collect();
+    let fits: Vec<(u64, [f64; 3], f64)> = UNITS
+        .iter()
+        .filter_map(|unit| Some((*unit, best_parameters(&points, *unit)?)))
+        .map(|(unit, (p, e))| (unit, p, e))
+        .collect();
     let errors: Vec<f64> = fits.iter().map(|(_, _, error)| *error).collect();
     let weights = likelihood::weights(&errors, points.len(), 3);
     let best = (0..fits.len()).min_by(|a, b| errors[*a].total_cmp(&errors[*b]))?;
     let (unit_bytes, [overhead_ns, _, partial_ns], error) = fits[best];
-    let both_sides = points.iter().any(|(bytes, _)| *bytes < unit_bytes) && points.iter().any(|(bytes, _)| *bytes > unit_bytes);
+    let both_sides = points.iter().any(|(bytes, _)| *bytes < unit_bytes)
+        && points.iter().any(|(bytes, _)| *bytes > unit_bytes);
     both_sides.then(|| UnitFit {
         unit_bytes,
         overhead_ns,
@@ -50,8 +59,8 @@ pub fn fit_unit(points: &[(u64, f64)]) -> Option<UnitFit> {
     })
 }
 
-/// Least squares of relative errors over the parameters (t0, 1/W, rmw), none of them negative: the best of all subsets that has no negative
-/// one (there are seven).
+/// Least squares of relative errors over the parameters (t0, 1/W, rmw), none of them negative: the
+/// best of all subsets that has no negative one (there are seven).
 fn best_parameters(points: &[(u64, f64)], unit: u64) -> Option<([f64; 3], f64)> {
     let rows: Vec<[f64; 3]> = points
         .iter()
@@ -64,8 +73,15 @@ fn best_parameters(points: &[(u64, f64)], unit: u64) -> Option<([f64; 3], f64)> 
     let mut best: Option<([f64; 3], f64)> = None;
     for subset in 1..8usize {
         let used: Vec<usize> = (0..3).filter(|parameter| subset >> parameter & 1 == 1).collect();
-        let Some(found) = solve(&rows, &used).filter(|found| found.iter().all(|value| *value >= 0.0)) else { continue };
-        let error: f64 = rows.iter().map(|row| (row.iter().zip(found).map(|(x, p)| x * p).sum::<f64>() - 1.0).powi(2)).sum();
+        let Some(found) =
+            solve(&rows, &used).filter(|found| found.iter().all(|value| *value >= 0.0))
+        else {
+            continue;
+        };
+        let error: f64 = rows
+            .iter()
+            .map(|row| (row.iter().zip(found).map(|(x, p)| x * p).sum::<f64>() - 1.0).powi(2))
+            .sum();
         if error.is_finite() && best.as_ref().is_none_or(|(_, least)| error < *least) {
             best = Some((found, error));
         }
@@ -78,18 +94,21 @@ fn solve(rows: &[[f64; 3]], used: &[usize]) -> Option<[f64; 3]> {
     let n = used.len();
     let mut matrix = vec![vec![0.0; n + 1]; n];
     // Columns are scaled to length 1, so that bytes and nanoseconds do not drown each other.
-    let scale: Vec<f64> = used.iter().map(|c| rows.iter().map(|row| row[*c].powi(2)).sum::<f64>().sqrt()).collect();
+    let scale: Vec<f64> =
+        used.iter().map(|c| rows.iter().map(|row| row[*c].powi(2)).sum::<f64>().sqrt()).collect();
     if scale.iter().any(|length| *length <= 0.0 || !length.is_finite()) {
         return None;
     }
     for (i, a) in used.iter().enumerate() {
         for (j, b) in used.iter().enumerate() {
-            matrix[i][j] = rows.iter().map(|row| row[*a] * row[*b]).sum::<f64>() / (scale[i] * scale[j]);
+            matrix[i][j] =
+                rows.iter().map(|row| row[*a] * row[*b]).sum::<f64>() / (scale[i] * scale[j]);
         }
         matrix[i][n] = rows.iter().map(|row| row[*a]).sum::<f64>() / scale[i];
     }
     for pivot in 0..n {
-        let row = (pivot..n).max_by(|a, b| matrix[*a][pivot].abs().total_cmp(&matrix[*b][pivot].abs()))?;
+        let row = (pivot..n)
+            .max_by(|a, b| matrix[*a][pivot].abs().total_cmp(&matrix[*b][pivot].abs()))?;
         matrix.swap(pivot, row);
         if matrix[pivot][pivot].abs() < 1e-9 {
             return None;
@@ -116,17 +135,25 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let figures = figures(record);
     let points: Vec<(u64, f64)> = figures
         .iter()
-        .filter_map(|figure| Some((figure.cell.params.block_bytes?, figure.cell.params.block_bytes? as f64 / figure.value * 1e9)))
+        .filter_map(|figure| {
+            Some((
+                figure.cell.params.block_bytes?,
+                figure.cell.params.block_bytes? as f64 / figure.value * 1e9,
+            ))
+        })
         .collect();
     let fit = fit_unit(&points).filter(|fit| fit.confidence >= SURE)?;
-    let statement = format!("It programs {} at once: sequential writes smaller than that waste time and wear.", size(fit.unit_bytes));
+    let statement = format!(
+        "It programs {} at once: sequential writes smaller than that waste time and wear.",
+        size(fit.unit_bytes)
+    );
     let quality = format!(
         "t(b) = t0 + whole units / rate + partial unit: relative error {} %, partial unit costs {} more",
         record::units::significant(fit.error * 100.0),
         record::units::Nanos(fit.partial_ns as u64)
     );
     Some(
-        Draft::info("write-unit", statement)
+        FindingBuilder::info("write-unit", statement)
             .note(format!("write_unit_bytes {}", fit.unit_bytes))
             .figures(&figures)
             .note(quality)
@@ -137,14 +164,19 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
 }
 
 /// Rates of sequential writes from 512 B to 256 KiB, of the test for it or else of the sweep.
-fn figures(record: &Record) -> Vec<Figure<'_>> {
+fn figures(record: &Record) -> Vec<SoundFigure<'_>> {
     let of = |test: &'static str| {
-        let mut figures: Vec<Figure> = Vec::new();
+        let mut figures: Vec<SoundFigure> = Vec::new();
         for cell in figure::cells(record, test) {
-            let fits = cell.params.block_bytes.is_some_and(|bytes| bytes.is_power_of_two() && bytes <= 256 * KIB)
+            let fits = cell
+                .params
+                .block_bytes
+                .is_some_and(|bytes| bytes.is_power_of_two() && bytes <= 256 * KIB)
                 && matches!(cell.params.content, None | Some(Content::Incompressible));
-            let known = figures.iter().any(|figure| figure.cell.params.block_bytes == cell.params.block_bytes);
-            figures.extend(Figure::of(cell, "bps").filter(|_| fits && !known));
+            let known = figures
+                .iter()
+                .any(|figure| figure.cell.params.block_bytes == cell.params.block_bytes);
+            figures.extend(SoundFigure::of(cell, "bps").filter(|_| fits && !known));
         }
         figures
     };
@@ -159,15 +191,19 @@ mod tests {
     /// Rates in MB/s at 4 KiB, 8 KiB.. 1 MiB, as published; times of 4 KiB to 256 KiB are used.
     #[track_caller]
     fn check(rates: [f64; 7], unit: u64) {
-        let points: Vec<(u64, f64)> =
-            rates.iter().enumerate().map(|(k, rate)| ((4 * KIB) << k, ((4 * KIB) << k) as f64 / (rate * 1e6) * 1e9)).collect();
+        let points: Vec<(u64, f64)> = rates
+            .iter()
+            .enumerate()
+            .map(|(k, rate)| ((4 * KIB) << k, ((4 * KIB) << k) as f64 / (rate * 1e6) * 1e9))
+            .collect();
         let fit = fit_unit(&points).unwrap();
         assert_eq!(fit.unit_bytes, unit, "{fit:?}");
     }
 
     #[test]
     fn units_of_published_cards() {
-        // docs/field/published-figures.md#other-figures: Lexar Professional 300x, SanDisk Ultra CF, Kingston 266x; units as docs/field/allocation-units.md#write-unit has them.
+        // docs/field/published-figures.md#other-figures: Lexar Professional 300x, SanDisk Ultra CF,
+        // Kingston 266x; units as docs/field/allocation-units.md#write-unit has them.
         check([3.8, 8.0, 19.5, 28.3, 37.0, 43.4, 44.5], 16 * KIB);
         check([2.8, 5.0, 12.6, 24.4, 26.3, 28.1, 27.7], 32 * KIB);
         check([2.1, 4.1, 7.5, 15.6, 35.7, 36.9, 38.1], 64 * KIB);
@@ -175,8 +211,13 @@ mod tests {
 
     #[test]
     fn what_has_no_unit_or_no_points_has_no_fit() {
-        let smooth: Vec<(u64, f64)> = (0..9).map(|k| (512 << k, 200_000.0 + (512 << k) as f64 * 20.0)).collect();
-        assert!(fit_unit(&smooth).is_none_or(|fit| fit.confidence < SURE || fit.unit_bytes <= 4 * KIB), "{:?}", fit_unit(&smooth));
+        let smooth: Vec<(u64, f64)> =
+            (0..9).map(|k| (512 << k, 200_000.0 + (512 << k) as f64 * 20.0)).collect();
+        assert!(
+            fit_unit(&smooth).is_none_or(|fit| fit.confidence < SURE || fit.unit_bytes <= 4 * KIB),
+            "{:?}",
+            fit_unit(&smooth)
+        );
         assert_eq!(fit_unit(&[(4096, 1.0); 3]), None);
         assert_eq!(fit_unit(&[(4096, f64::NAN); 9]), None);
         assert!(fit_unit(&[(4096, 1.0); 9]).is_none());

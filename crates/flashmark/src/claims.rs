@@ -11,7 +11,9 @@ pub fn read(text: &str) -> Result<Claims> {
     let mut seen = Vec::new();
     for item in text.split(',') {
         let Some((name, value)) = item.split_once('=') else {
-            return usage(format_args!("--claim {item}: write NAME=VALUE, for example capacity=32GB"));
+            return usage(format_args!(
+                "--claim {item}: write NAME=VALUE, for example capacity=32GB"
+            ));
         };
         let value = value.trim();
         let class = |letter| class_number(value, letter);
@@ -23,13 +25,27 @@ pub fn read(text: &str) -> Result<Claims> {
         seen.push(name);
         let ok = match name {
             "capacity" => replace(&mut claims.capacity_bytes, size),
-            "class" => replace(&mut claims.speed_class, class('C').filter(|class| [2, 4, 6, 10].contains(class))),
-            "uhs" => replace(&mut claims.uhs_grade, class('U').filter(|grade| [1, 3].contains(grade))),
-            "video" => replace(&mut claims.video_class, class('V').filter(|class| [6, 10, 30, 60, 90].contains(class))),
-            "app" => replace(&mut claims.app_class, class('A').filter(|class| [1, 2].contains(class))),
+            "class" => replace(
+                &mut claims.speed_class,
+                class('C').filter(|class| [2, 4, 6, 10].contains(class)),
+            ),
+            "uhs" => {
+                replace(&mut claims.uhs_grade, class('U').filter(|grade| [1, 3].contains(grade)))
+            }
+            "video" => replace(
+                &mut claims.video_class,
+                class('V').filter(|class| [6, 10, 30, 60, 90].contains(class)),
+            ),
+            "app" => {
+                replace(&mut claims.app_class, class('A').filter(|class| [1, 2].contains(class)))
+            }
             "read" => replace(&mut claims.read_bps, size.map(|rate| rate as f64)),
             "write" => replace(&mut claims.write_bps, size.map(|rate| rate as f64)),
-            other => return usage(format_args!("--claim {other}: known are capacity, class, uhs, video, app, read, write")),
+            other => {
+                return usage(format_args!(
+                    "--claim {other}: known are capacity, class, uhs, video, app, read, write"
+                ));
+            }
         };
         if !ok {
             return usage(format_args!(

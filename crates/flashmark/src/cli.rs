@@ -1,4 +1,5 @@
-//! The command line as typed. Nothing here touches the system; `commands` turns these into what is meant.
+//! The command line as typed. Nothing here touches the system; `commands` turns these into what is
+//! meant.
 
 use std::path::PathBuf;
 
@@ -31,7 +32,8 @@ pub enum Command {
     Run(Box<RunFlags>),
     /// Goes on with a run that was interrupted; no finished cell is repeated.
     Resume(ResumeFlags),
-    /// Puts back what a run only borrowed of a medium and could not put back itself: it was killed, or the medium was pulled out.
+    /// Puts back what a run only borrowed of a medium and could not put back itself: it was killed,
+    /// or the medium was pulled out.
     Restore(RestoreFlags),
     /// Prints the summary of a run.
     Show(ShowFlags),
@@ -39,19 +41,24 @@ pub enum Command {
     Runs(RunsFlags),
     /// Writes the page of one run or several.
     Report(ReportFlags),
-    /// Holds media against each other: who is faster at what, where curves cross, who is best for what.
+    /// Holds media against each other: who is faster at what, where curves cross, who is best for
+    /// what.
     Compare(CompareFlags),
-    /// Makes a site of a collection: a table to sort, filter and compare, a page a medium, all data; plain files.
+    /// Makes a site of a collection: a table to sort, filter and compare, a page a medium, all
+    /// data; plain files.
     Publish(crate::commands::publish::PublishFlags),
     /// Sends a run to a collection that others can read: shows what would be sent, and asks.
     Submit(crate::commands::submit::SubmitFlags),
     /// Tries file systems and schedulers with real work, and says which to use.
     Matrix(Box<MatrixFlags>),
-    /// Does recorded I/O again: captures, blktrace, fio iologs; as recorded, faster, or as fast as possible.
+    /// Does recorded I/O again: captures, blktrace, fio iologs; as recorded, faster, or as fast as
+    /// possible.
     Replay(Box<crate::commands::replay::ReplayFlags>),
-    /// Writes runs, or a whole collection, as CSV, JSON, a workbook, Parquet, or what fio would have printed.
+    /// Writes runs, or a whole collection, as CSV, JSON, a workbook, Parquet, or what fio would
+    /// have printed.
     Export(crate::commands::export::ExportFlags),
-    /// Makes runs of what other tools printed: fio, iozone, dd, f3, flashbench, hdparm, ioping and more.
+    /// Makes runs of what other tools printed: fio, iozone, dd, f3, flashbench, hdparm, ioping and
+    /// more.
     Import(ImportFlags),
     /// Shows the tests, what each does and what can be set.
     Tests(TestsFlags),
@@ -75,9 +82,11 @@ pub struct ListFlags {
 /// Flags of `run`.
 #[derive(Debug, Args)]
 pub struct RunFlags {
-    /// A directory (a test file is made in it and removed), a regular file, a block device, or sim:PROFILE.
+    /// A directory (a test file is made in it and removed), a regular file, a block device, or
+    /// sim:PROFILE.
     pub target: String,
-    /// quick (about a minute), standard (about ten), full, seeds (every published test as published), or a TOML file.
+    /// quick (about a minute), standard (about ten), full, seeds (every published test as
+    /// published), or a TOML file.
     #[arg(long, default_value = "standard", value_name = "NAME|FILE")]
     pub suite: String,
     /// Only these tests, separated by commas.
@@ -89,10 +98,12 @@ pub struct RunFlags {
     /// Changes a setting of a test; `flashmark tests` shows them. May be given several times.
     #[arg(long, value_name = "TEST.SETTING=VALUE")]
     pub set: Vec<String>,
-    /// What the box claims: capacity=32GB,class=10,uhs=1,video=30,app=A1,read=95MB/s,write=40MB/s. Below it: exit code 1.
+    /// What the box claims: capacity=32GB,class=10,uhs=1,video=30,app=A1,read=95MB/s,write=40MB/s.
+    /// Below it: exit code 1.
     #[arg(long, value_name = "CLAIMS")]
     pub claim: Option<String>,
-    /// What you want it for: root-disk, camera, video=100Mbit, logger, database. Unfit for one of them: exit code 1.
+    /// What you want it for: root-disk, camera, video=100Mbit, logger, database. Unfit for one of
+    /// them: exit code 1.
     #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
     pub uses: Vec<String>,
     /// Your words for this run.
@@ -121,10 +132,12 @@ pub struct RunFlags {
 /// What of a target may be touched, and how: flags of what measures it.
 #[derive(Debug, Args)]
 pub struct AccessFlags {
-    /// Allows a raw medium or a file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none), a partition by its own name or its medium's.
+    /// Allows a raw medium or a file to be overwritten; names it by serial number, CID or by-id
+    /// name (by its path where it has none), a partition by its own name or its medium's.
     #[arg(long, value_name = "ID")]
     pub erase: Option<String>,
-    /// Says that what lies on it may be overwritten. A medium that is not empty asks for this in a script, and for the word on a terminal.
+    /// Says that what lies on it may be overwritten. A medium that is not empty asks for this in a
+    /// script, and for the word on a terminal.
     #[arg(long, requires = "erase")]
     pub yes: bool,
     /// Touches only this range of a raw medium or file, for example 1GiB+64MiB.
@@ -142,7 +155,8 @@ pub struct ResumeFlags {
     pub run: Option<String>,
     /// Where its medium is now, if it is not found by itself: another slot, another reader.
     pub target: Option<String>,
-    /// Allows a medium to be overwritten on which not this run's data but something else lies now; names it as `run --erase` does.
+    /// Allows a medium to be overwritten on which not this run's data but something else lies now;
+    /// names it as `run --erase` does.
     #[arg(long, value_name = "ID")]
     pub erase: Option<String>,
     /// Goes on without asking.
@@ -216,7 +230,8 @@ pub struct ReportFlags {
 /// Flags of `compare`.
 #[derive(Debug, Args)]
 pub struct CompareFlags {
-    /// Which runs, of two media or more; several runs of one medium are its repeats, and say how certain a difference is.
+    /// Which runs, of two media or more; several runs of one medium are its repeats, and say how
+    /// certain a difference is.
     #[arg(required = true, num_args = 2.., value_name = "RUN")]
     pub runs: Vec<String>,
     /// Writes the comparison there as JSON; - for standard output.
@@ -230,9 +245,11 @@ pub struct CompareFlags {
 /// Flags of `matrix`.
 #[derive(Debug, Args)]
 pub struct MatrixFlags {
-    /// A block device, a regular file, or a directory (a file is made in it and removed). Needs root: file systems are made and mounted.
+    /// A block device, a regular file, or a directory (a file is made in it and removed). Needs
+    /// root: file systems are made and mounted.
     pub target: String,
-    /// Which file systems: ext2, ext3, ext4, ext4-nojournal, xfs, xfs-nolazy, btrfs, f2fs, jfs, nilfs2, vfat, exfat, or all.
+    /// Which file systems: ext2, ext3, ext4, ext4-nojournal, xfs, xfs-nolazy, btrfs, f2fs, jfs,
+    /// nilfs2, vfat, exfat, or all.
     #[arg(long, value_delimiter = ',', value_name = "FS,..", default_value = "all")]
     pub fs: Vec<String>,
     /// Which schedulers: none, mq-deadline, kyber, bfq, or all that the kernel offers.
@@ -250,7 +267,8 @@ pub struct MatrixFlags {
     /// Whether mkfs is told of the medium's allocation units: no, yes, or both.
     #[arg(long, value_delimiter = ',', value_name = "yes|no", default_value = "no", value_parser = ["yes", "no"])]
     pub align: Vec<String>,
-    /// How large an allocation unit is, for --align yes; without it what the medium says, or else 4 MiB.
+    /// How large an allocation unit is, for --align yes; without it what the medium says, or else 4
+    /// MiB.
     #[arg(long, value_name = "SIZE")]
     pub au: Option<String>,
     /// How often each combination is tried at least.
@@ -265,10 +283,12 @@ pub struct MatrixFlags {
     /// How large the file is that is made in a directory.
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
-    /// Allows the medium or file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none), a partition by its own name or its medium's.
+    /// Allows the medium or file to be overwritten; names it by serial number, CID or by-id name
+    /// (by its path where it has none), a partition by its own name or its medium's.
     #[arg(long, value_name = "ID")]
     pub erase: Option<String>,
-    /// Says that what lies on it may be overwritten. A medium that is not empty asks for this in a script, and for the word on a terminal.
+    /// Says that what lies on it may be overwritten. A medium that is not empty asks for this in a
+    /// script, and for the word on a terminal.
     #[arg(long, requires = "erase")]
     pub yes: bool,
     /// Your words for this run.
@@ -300,7 +320,8 @@ pub struct MatrixFlags {
 /// Flags of `import`.
 #[derive(Debug, Args)]
 pub struct ImportFlags {
-    /// Files with the output of other tools; - for standard input. What they are is found out from their content.
+    /// Files with the output of other tools; - for standard input. What they are is found out from
+    /// their content.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Says what would be imported and keeps nothing.
@@ -380,10 +401,11 @@ pub enum SimCommand {
         /// Its name.
         profile: String,
     },
-    /// Makes a profile a block device of this machine, in wall-clock time, to try any tool on. Needs root.
+    /// Makes a profile a block device of this machine, in wall-clock time, to try any tool on.
+    /// Needs root.
     ///
-    /// Prints the device's path and serves it until Ctrl-C. What is written is kept in memory and gone afterwards. Each profile is as slow as
-    /// its original.
+    /// Prints the device's path and serves it until Ctrl-C. What is written is kept in memory and
+    /// gone afterwards. Each profile is as slow as its original.
     Attach(AttachFlags),
     /// Ends what `attach` began, and cleans up after one that was killed.
     Detach(DetachFlags),
@@ -403,7 +425,8 @@ pub struct AttachFlags {
     /// Returns at once and goes on serving, until `flashmark sim detach`.
     #[arg(long)]
     pub background: bool,
-    /// Takes from this file what the way to the medium costs, and measures it into the file where there is none: media of one file differ in nothing else.
+    /// Takes from this file what the way to the medium costs, and measures it into the file where
+    /// there is none: media of one file differ in nothing else.
     #[arg(long, hide = true)]
     pub way: Option<PathBuf>,
     /// Serves whoever started it with --background.

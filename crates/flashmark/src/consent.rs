@@ -1,7 +1,8 @@
 //! Whether what lies on a medium may be overwritten: the one place in the program that decides.
 //!
-//! `--erase ID` says which medium is meant. Where something lies on it, or nobody can tell, that is not enough: what lies there is shown,
-//! and the word is typed by who sits in front of it, or `--yes` is said in a script.
+//! `--erase ID` says which medium is meant. Where something lies on it, or nobody can tell, that is
+//! not enough: what lies there is shown, and the word is typed by who sits in front of it, or
+//! `--yes` is said in a script.
 
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering;
@@ -29,7 +30,8 @@ pub struct Question<'a> {
 /// The word that gives a medium away.
 const WORD: &str = "erase";
 
-/// Goes on where nothing lies there, or who sits in front of it says so; refuses otherwise. Nothing has been written yet.
+/// Goes on where nothing lies there, or who sits in front of it says so; refuses otherwise. Nothing
+/// has been written yet.
 pub fn ask(question: &Question<'_>) -> Result<()> {
     if question.yes || question.contents.is_empty() == Some(true) {
         return Ok(());
@@ -41,7 +43,8 @@ pub fn ask(question: &Question<'_>) -> Result<()> {
             question.id
         ));
     }
-    let lines: String = question.contents.lines().iter().map(|line| format!("  {line}\n")).collect();
+    let lines: String =
+        question.contents.lines().iter().map(|line| format!("  {line}\n")).collect();
     say_text!(
         "{}",
         words::visible(&format!(
@@ -52,11 +55,19 @@ pub fn ask(question: &Question<'_>) -> Result<()> {
     );
     // what was typed before this was shown is no answer to it
     let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
-    say_text!("It may be overwritten, all of it. Type the word {WORD} to go on, anything else to leave it as it is: ");
+    say_text!(
+        "It may be overwritten, all of it. Type the word {WORD} to go on, anything else to leave it as it is: "
+    );
     match answer()?.as_deref() {
         Some(WORD) => Ok(()),
-        Some("") | None => refuse(format_args!("the word was not typed, so {} is left as it is; nothing was written", question.what)),
-        Some(other) => refuse(format_args!("'{other}' is not the word {WORD}, so {} is left as it is; nothing was written", question.what)),
+        Some("") | None => refuse(format_args!(
+            "the word was not typed, so {} is left as it is; nothing was written",
+            question.what
+        )),
+        Some(other) => refuse(format_args!(
+            "'{other}' is not the word {WORD}, so {} is left as it is; nothing was written",
+            question.what
+        )),
     }
 }
 
@@ -73,12 +84,16 @@ pub fn go_on() -> Result<()> {
 fn finding(question: &Question<'_>) -> String {
     match question.contents.is_empty() {
         None => format!("what {} holds {}", question.what, question.contents.summary()),
-        Some(_) => format!("{} is not empty: it holds {}", question.what, question.contents.lines().join("; ")),
+        Some(_) => format!(
+            "{} is not empty: it holds {}",
+            question.what,
+            question.contents.lines().join("; ")
+        ),
     }
 }
 
-/// A line from the terminal, without surrounding blanks; `None` where it has ended. Ctrl-C is heard: the main thread is told of it, and
-/// this one only waits.
+/// A line from the terminal, without surrounding blanks; `None` where it has ended. Ctrl-C is
+/// heard: the main thread is told of it, and this one only waits.
 fn answer() -> Result<Option<String>> {
     const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     let stop = signals::listen()?;
@@ -87,7 +102,10 @@ fn answer() -> Result<Option<String>> {
     loop {
         if stop.load(Ordering::SeqCst) {
             say!("");
-            return Err(Failure { exit: Exit::Interrupted, error: anyhow::anyhow!("interrupted; nothing was written") });
+            return Err(Failure {
+                exit: Exit::Interrupted,
+                error: anyhow::anyhow!("interrupted; nothing was written"),
+            });
         }
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&LOOK)) {
             Ok(0) | Err(Errno::INTR) => {}
@@ -110,7 +128,9 @@ pub fn plan(contents: &Contents, erase: Option<&str>) -> String {
     };
     let way = match contents.is_empty() {
         Some(true) => String::new(),
-        _ => format!("As it is not empty, {WORD} has to be typed on a terminal; in a script, say --erase {id} --yes.\n"),
+        _ => format!(
+            "As it is not empty, {WORD} has to be typed on a terminal; in a script, say --erase {id} --yes.\n"
+        ),
     };
     format!("Would be erased:\n{lines}{way}")
 }
@@ -120,19 +140,26 @@ mod tests {
     use super::*;
 
     fn asked(contents: &Contents, yes: bool) -> std::result::Result<(), String> {
-        ask(&Question { what: "/dev/sdb", id: "4C53", contents, yes }).map_err(|failure| format!("{:?} {failure}", failure.exit))
+        ask(&Question { what: "/dev/sdb", id: "4C53", contents, yes })
+            .map_err(|failure| format!("{:?} {failure}", failure.exit))
     }
 
     #[test]
     fn only_nothing_and_yes_need_no_question() {
-        let thing = host::Thing { kind: Some("ext4".into()), label: Some("MYPHOTOS".into()), size_bytes: 1 << 30, ..Default::default() };
+        let thing = host::ContentItem {
+            kind: Some("ext4".into()),
+            label: Some("MYPHOTOS".into()),
+            size_bytes: 1 << 30,
+            ..Default::default()
+        };
         let full = Contents { things: vec![thing], unknown: None };
         let hidden = Contents::unknown("it did not answer within 10 s");
         assert_eq!(asked(&Contents::default(), false), Ok(()));
         for contents in [&full, &hidden] {
             assert_eq!(asked(contents, true), Ok(()));
         }
-        // a test has a terminal at most for its input; with one for both, it would wait for somebody
+        // a test has a terminal at most for its input; with one for both, it would wait for
+        // somebody
         if !std::io::stderr().is_terminal() {
             insta::assert_snapshot!(asked(&full, false).unwrap_err(), @"Refused /dev/sdb is not empty: it holds ext4 'MYPHOTOS', 1 GiB; if all that may be overwritten, say --erase 4C53 --yes; nothing was written");
             insta::assert_snapshot!(asked(&hidden, false).unwrap_err(), @"Refused what /dev/sdb holds cannot be told: it did not answer within 10 s; if all that may be overwritten, say --erase 4C53 --yes; nothing was written");

@@ -13,7 +13,10 @@ pub fn lines<'a>(damage: impl Iterator<Item = &'a Damage>) -> Vec<String> {
     let all: Vec<String> = damage.map(|damage| clean(&damage.to_string())).collect();
     let mut shown: Vec<String> = all.iter().take(MOST_LINES).cloned().collect();
     if all.len() > MOST_LINES {
-        shown.push(format!("and {} more places of the journal; `flashmark show --salvage` names them all", all.len() - MOST_LINES));
+        shown.push(format!(
+            "and {} more places of the journal; `flashmark show --salvage` names them all",
+            all.len() - MOST_LINES
+        ));
     }
     shown
 }
@@ -25,12 +28,16 @@ pub fn line(damage: &[Damage]) -> Option<String> {
         [one] => Some(clean(&one.to_string())),
         [first, rest @ ..] => {
             let first = clean(&first.to_string());
-            Some(format!("{first}; and {} more, `flashmark show --salvage` names them all", rest.len()))
+            Some(format!(
+                "{first}; and {} more, `flashmark show --salvage` names them all",
+                rest.len()
+            ))
         }
     }
 }
 
-/// Says on standard error, a line each, what of a run's journal is damaged. Nobody need be there to read it.
+/// Says on standard error, a line each, what of a run's journal is damaged. Nobody need be there to
+/// read it.
 pub fn warn<'a>(dir: &RunDir, damage: impl Iterator<Item = &'a Damage>) {
     lines(damage).iter().for_each(|line| tell(dir, line));
 }

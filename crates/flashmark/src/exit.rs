@@ -42,7 +42,12 @@ impl fmt::Display for Failure {
         let said = self.error.to_string();
         f.write_str(&said)?;
         // Many an error says in its own words what caused it: nobody wants to read that twice.
-        let more = self.error.chain().skip(1).map(ToString::to_string).filter(|cause| !said.contains(cause.as_str()));
+        let more = self
+            .error
+            .chain()
+            .skip(1)
+            .map(ToString::to_string)
+            .filter(|cause| !said.contains(cause.as_str()));
         more.take(1).try_for_each(|cause| write!(f, ": {cause}"))
     }
 }

@@ -1,7 +1,8 @@
-//! The program: flags -> request -> opened target -> plan -> sitting -> record -> outputs.
+//! The program: flags -> request -> opened target -> plan -> session -> record -> outputs.
 //!
-//! `main.rs` composes; [`cli`] is the command line as typed, [`request`] what is meant by it, [`opened`] the target with everything
-//! known about it, [`session`] one sitting of a run. A library only so that `xtask` can print man pages from the same flags.
+//! `main.rs` composes; [`cli`] is the command line as typed, [`request`] what is meant by it,
+//! [`opened`] the target with everything known about it, [`session`] one session of a run. A
+//! library only so that `xtask` can print man pages from the same flags.
 
 pub mod attach;
 pub mod claims;
@@ -11,18 +12,18 @@ pub mod commands;
 pub mod consent;
 pub mod damage;
 pub mod exit;
-pub mod lent;
-pub mod opened;
+pub mod messages;
+pub mod not_restored;
+pub mod open_target;
 pub mod outputs;
-pub mod owed;
+pub mod progress_display;
 pub mod reach;
 pub mod reopened;
 pub mod request;
+pub mod restore;
 pub mod sampler;
-pub mod say;
-pub mod screen;
 pub mod session;
-pub mod settle;
 pub mod signals;
+pub mod undo_file;
 pub mod watchdog;
 pub mod words;

@@ -12,7 +12,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return if error.use_stderr() { exit::Exit::Usage.into() } else { exit::Exit::Done.into() };
+            return if error.use_stderr() {
+                exit::Exit::Usage.into()
+            } else {
+                exit::Exit::Done.into()
+            };
         }
     };
     match beside_the_main_thread(|| dispatch(cli.command)) {
@@ -25,10 +29,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does the work on another thread. The kernel tells the main thread of a signal first, and nothing interrupts a call that the medium
-/// does not answer: were it made there, Ctrl-C would not be heard.
+/// Does the work on another thread. The kernel tells the main thread of a signal first, and nothing
+/// interrupts a call that the medium does not answer: were it made there, Ctrl-C would not be
+/// heard.
 fn beside_the_main_thread(work: impl FnOnce() -> exit::Result + Send + 'static) -> exit::Result {
-    let worker = std::thread::Builder::new().name("work".into()).stack_size(8 << 20).spawn(work).or_internal()?;
+    let worker = std::thread::Builder::new()
+        .name("work".into())
+        .stack_size(8 << 20)
+        .spawn(work)
+        .or_internal()?;
     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 

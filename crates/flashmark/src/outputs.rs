@@ -38,10 +38,17 @@ pub fn check<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
     for path in paths.filter(|path| path.as_os_str() != "-") {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            return usage(format_args!("{}: there is no directory {}; make it first", path.display(), folder.display()));
+            return usage(format_args!(
+                "{}: there is no directory {}; make it first",
+                path.display(),
+                folder.display()
+            ));
         }
         if path.is_dir() {
-            return usage(format_args!("{}: this is a directory; name a file in it", path.display()));
+            return usage(format_args!(
+                "{}: this is a directory; name a file in it",
+                path.display()
+            ));
         }
     }
     Ok(())
@@ -61,7 +68,11 @@ pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
         None => {}
     }
     let mut summary = text_summary(record, to_stdout);
-    summary += &format!("\nRecord  {}\nPage    {}\n", dir.record_path().display(), dir.path().join(PAGE_FILE).display());
+    summary += &format!(
+        "\nRecord  {}\nPage    {}\n",
+        dir.record_path().display(),
+        dir.path().join(PAGE_FILE).display()
+    );
     if to_stdout {
         crate::say_text!("{summary}")
     } else {
@@ -72,7 +83,8 @@ pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
 
 /// The summary, as wide as the terminal but at most 80 columns, coloured on a terminal only.
 pub fn text_summary(record: &Record, to_stderr: bool) -> String {
-    let terminal = if to_stderr { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+    let terminal =
+        if to_stderr { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
     let colour = terminal && std::env::var_os("NO_COLOR").is_none();
     report::text::summary(record, 80, colour)
 }
@@ -94,7 +106,8 @@ fn print_whole(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Prints the record of a run to standard output. One that does not arrive whole is an error, also where the reader has gone away.
+/// Prints the record of a run to standard output. One that does not arrive whole is an error, also
+/// where the reader has gone away.
 pub fn print_record(record: &Record, dir: &RunDir) -> Result<()> {
     let unheard = |error: std::io::Error| {
         let name = dir.name();
@@ -106,7 +119,10 @@ pub fn print_record(record: &Record, dir: &RunDir) -> Result<()> {
 }
 
 /// What to do where the results of a run cannot be kept: the run is not lost.
-pub fn keepable<T>(done: std::result::Result<T, impl Into<anyhow::Error>>, dir: &RunDir) -> Result<T> {
+pub fn keepable<T>(
+    done: std::result::Result<T, impl Into<anyhow::Error>>,
+    dir: &RunDir,
+) -> Result<T> {
     let way_on = |error: anyhow::Error| {
         let folder = dir.path().parent().unwrap_or(dir.path());
         anyhow::anyhow!(

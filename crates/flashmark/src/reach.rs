@@ -3,19 +3,20 @@
 use host::{DeviceNumber, Roots};
 use record::{Cell, Flag, Reach, Target};
 
-use crate::opened::Opened;
+use crate::open_target::OpenTarget;
 
 /// What is to be doubted of every cell of a run.
 pub struct Doubts {
     /// There is no medium: memory answers.
     is_memory: bool,
-    /// What the kernel counts of the medium is all that reaches it, and as many bytes as are issued.
+    /// What the kernel counts of the medium is all that reaches it, and as many bytes as are
+    /// issued.
     is_counted: bool,
 }
 
 impl Doubts {
     /// Of an opened target.
-    pub fn of(opened: &Opened) -> Doubts {
+    pub fn of(opened: &OpenTarget) -> Doubts {
         let is_memory = opened.flags.contains(&Flag::MemoryFilesystem);
         // What a file system compresses is fewer bytes on the medium.
         let is_compressed = opened.flags.contains(&Flag::CompressedFilesystem);
@@ -37,7 +38,8 @@ impl Doubts {
 }
 
 fn is_counted(target: &Target) -> bool {
-    let number: Option<DeviceNumber> = target.device_number.as_ref().and_then(|number| number.parse().ok());
+    let number: Option<DeviceNumber> =
+        target.device_number.as_ref().and_then(|number| number.parse().ok());
     let filesystem = target.filesystem.as_ref().and_then(|filesystem| filesystem.kind.as_deref());
     number.is_some_and(|number| host::counts_all(&Roots::default(), number, filesystem))
 }

@@ -1,23 +1,25 @@
-//! The medium of an earlier sitting: found under whatever node it is now, and known again by what lies on it.
+//! The medium of an earlier session: found under whatever node it is now, and known again by what
+//! lies on it.
 //!
-//! Names are not enough. Behind a reader, serial number, model and size are the reader's, and the same card may have been formatted
-//! and filled by its owner meanwhile. So before anything is written, what the journal says of the medium is held against what is there.
+//! Names are not enough. Behind a reader, serial number, model and size are the reader's, and the
+//! same card may have been formatted and filled by its owner meanwhile. So before anything is
+//! written, what the journal says of the medium is held against what is there.
 
 use device::content::Filler;
 use host::Roots;
 use record::{Fingerprint, Record, TargetKind};
 use store::Replayed;
 use suite::Plan;
-use suite::fingerprint::{self, Recognition, Traces, Writer};
+use suite::fingerprint::{self, FingerprintHistory, Recognition, UnfinishedCell};
 
 use crate::exit::{OrExit, Result, refuse};
-use crate::opened::Opened;
-use crate::request::Request;
+use crate::open_target::OpenTarget;
+use crate::request::RunRequest;
 
-/// What an earlier sitting left to go by.
+/// What an earlier session left to go by.
 pub struct Earlier<'a> {
     /// What was asked for then.
-    pub request: &'a Request,
+    pub request: &'a RunRequest,
     /// What its journal says.
     pub replayed: &'a Replayed,
     /// What was to be done.
@@ -27,13 +29,13 @@ pub struct Earlier<'a> {
 }
 
 /// How a medium looks before a run writes to it; none where no data of others can be at stake.
-pub fn fingerprint(opened: &mut Opened, plan: &Plan, seed: u64) -> Result<Option<Fingerprint>> {
+pub fn fingerprint(opened: &mut OpenTarget, plan: &Plan, seed: u64) -> Result<Option<Fingerprint>> {
     if !matches!(opened.target.kind, TargetKind::Block | TargetKind::File) {
         return Ok(None);
     }
     let starts = opened.partition_starts();
     let contents = opened.contents.as_ref().map(host::Contents::identity_lines).unwrap_or_default();
-    let places = fingerprint::places(&opened.site.facts, &plan.cells, &starts, seed);
+    let places = fingerprint::places(&opened.info.facts, &plan.cells, &starts, seed);
     let marks = fingerprint::read_marks(opened.device(), &places, None).or_io()?;
     let boot_id = host::boot_id(&Roots::default());
     Ok(Some(Fingerprint { diskseq: opened.target.diskseq, boot_id, contents, marks }))
@@ -44,18 +46,23 @@ impl Earlier<'_> {
         &self.replayed.record
     }
 
-    /// Opens the run's medium, and says whether it is the one: where it was, where it is found by what it says of itself, or where the
-    /// user says it is (`by_hand`). Of several that may be it, the one that is known again.
-    pub fn open(&self, by_hand: Option<&str>) -> Result<(Opened, Recognition)> {
+    /// Opens the run's medium, and says whether it is the one: where it was, where it is found by
+    /// what it says of itself, or where the user says it is (`by_hand`). Of several that may be it,
+    /// the one that is known again.
+    pub fn open(&self, by_hand: Option<&str>) -> Result<(OpenTarget, Recognition)> {
         let mut refused = None;
         let mut strange = None;
         for target in self.whereabouts(by_hand) {
-            let opened = Opened::open(&Request { target, reopened: true, ..self.request.clone() });
-            let same = opened.and_then(|opened| self.may_be_it(&opened, by_hand.is_some()).map(|()| opened));
+            let opened =
+                OpenTarget::open(&RunRequest { target, reopened: true, ..self.request.clone() });
+            let same = opened
+                .and_then(|opened| self.may_be_it(&opened, by_hand.is_some()).map(|()| opened));
             match same.and_then(|mut opened| Ok((self.recognise(&mut opened)?, opened))) {
-                Ok((found @ Recognition::Strange { .. }, opened)) => drop(strange.get_or_insert((opened, found))),
+                Ok((found @ Recognition::Strange { .. }, opened)) => {
+                    strange = strange.or(Some((opened, found)));
+                }
                 Ok((recognised, opened)) => return Ok((opened, recognised)),
-                Err(failure) => drop(refused.get_or_insert(failure)),
+                Err(failure) => refused = refused.or(Some(failure)),
             }
         }
         match (strange, refused) {
@@ -73,28 +80,37 @@ impl Earlier<'_> {
         let mut places = vec![self.request.target.clone()];
         if self.record().target.kind == TargetKind::Block {
             let others = host::nodes_like(&Roots::default(), self.record());
-            places.extend(others.iter().map(|path| path.display().to_string()).filter(|path| *path != self.request.target));
+            places.extend(
+                others
+                    .iter()
+                    .map(|path| path.display().to_string())
+                    .filter(|path| *path != self.request.target),
+            );
         }
         places
     }
 
-    /// Whether it says of itself what the medium said. Whoever names the place by hand may have put it into another reader: then only the size counts.
-    fn may_be_it(&self, opened: &Opened, by_hand: bool) -> Result<()> {
-        let same = if by_hand { opened.as_large_as(self.record()) } else { opened.same_as(self.record()) };
+    /// Whether it says of itself what the medium said. Whoever names the place by hand may have put
+    /// it into another reader: then only the size counts.
+    fn may_be_it(&self, opened: &OpenTarget, by_hand: bool) -> Result<()> {
+        let same =
+            if by_hand { opened.as_large_as(self.record()) } else { opened.same_as(self.record()) };
         same.or_refuse()
     }
 
     /// Holds what lies on the medium against what the journal says of it. Reads only.
-    fn recognise(&self, opened: &mut Opened) -> Result<Recognition> {
+    fn recognise(&self, opened: &mut OpenTarget) -> Result<Recognition> {
         if !matches!(opened.target.kind, TargetKind::Block | TargetKind::File) {
             return Ok(Recognition::Ours);
         }
-        let store::Traces { fingerprint, marks, marked_after, begun } = &self.replayed.traces;
-        let before = fingerprint.as_ref().map(|fingerprint| fingerprint.marks.clone()).unwrap_or_default();
-        let traces = Traces {
+        let store::JournalFingerprints { fingerprint, marks, marked_after, begun } =
+            &self.replayed.traces;
+        let before =
+            fingerprint.as_ref().map(|fingerprint| fingerprint.marks.clone()).unwrap_or_default();
+        let traces = FingerprintHistory {
             before,
             later: marked_after.iter().copied().zip(marks.iter().copied()).collect(),
-            writers: Writer::begun(&self.record().plan, begun),
+            writers: UnfinishedCell::begun(&self.record().plan, begun),
         };
         fingerprint::recognise(opened.device(), &Filler::new(self.request.seed), &traces).or_io()
     }

@@ -17,7 +17,7 @@ use crate::outputs::Outputs;
 
 /// What the user wants measured, and how. Kept in the journal, so that a run can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Request {
+pub struct RunRequest {
     /// The target as named.
     pub target: String,
     /// The confirmation that it may be overwritten.
@@ -25,7 +25,8 @@ pub struct Request {
     /// `--yes` was given with it.
     #[serde(skip)]
     pub yes: bool,
-    /// What lay on it was shown, or was nothing, and may be overwritten; on the same medium it is not asked for again.
+    /// What lay on it was shown, or was nothing, and may be overwritten; on the same medium it is
+    /// not asked for again.
     #[serde(default)]
     pub confirmed: bool,
     /// It is measured though it is a fake.
@@ -49,7 +50,8 @@ pub struct Request {
     pub time_limit_ns: Option<u64>,
     /// Largest span any cell touches; a test file is made this large.
     pub file_bytes: u64,
-    /// The medium was given away under another name or node; what lies on it tells whether it is the one.
+    /// The medium was given away under another name or node; what lies on it tells whether it is
+    /// the one.
     #[serde(skip)]
     pub reopened: bool,
 }
@@ -69,29 +71,40 @@ pub struct Wanted {
 }
 
 /// Reads the flags of `run`.
-pub fn read(flags: &RunFlags) -> Result<(Request, Wanted)> {
+pub fn read(flags: &RunFlags) -> Result<(RunRequest, Wanted)> {
     let suite = read_suite(&flags.suite)?;
     let time_limit_ns = flags.time_limit.as_deref().map(read_time_limit).transpose()?;
     let set = flags.set.iter().map(|text| read_setting(text)).collect::<Result<_>>()?;
     let choice = Choice { only: flags.only.clone(), skip: flags.skip.clone(), set, time_limit_ns };
     flags.outputs.check()?;
-    let request = Request {
+    let request = RunRequest {
         target: flags.target.clone(),
         erase: flags.access.erase.clone(),
         yes: flags.access.yes,
         confirmed: false,
         anyway: flags.anyway,
-        restoring: choice.only.iter().any(|name| suite::catalogue::find(name).is_ok_and(|test| test.needs().restores)),
+        restoring: choice
+            .only
+            .iter()
+            .any(|name| suite::catalogue::find(name).is_ok_and(|test| test.needs().restores)),
         span: flags.access.span.as_deref().map(read_span).transpose()?,
         engine: flags.access.engine.clone(),
-        seed: flags.seed.unwrap_or_else(|| if flags.target.starts_with("sim:") { 1 } else { fresh_seed() }),
+        seed: flags
+            .seed
+            .unwrap_or_else(|| if flags.target.starts_with("sim:") { 1 } else { fresh_seed() }),
         claims: flags.claim.as_deref().map(claims::read).transpose()?,
         uses: read_uses(&flags.uses)?,
         time_limit_ns: time_limit_ns.or(suite.time_limit_ns),
         file_bytes: file_bytes(&suite, &choice),
         reopened: false,
     };
-    let wanted = Wanted { suite, choice, label: flags.label.clone(), outputs: flags.outputs.clone(), plan_only: flags.plan };
+    let wanted = Wanted {
+        suite,
+        choice,
+        label: flags.label.clone(),
+        outputs: flags.outputs.clone(),
+        plan_only: flags.plan,
+    };
     Ok((request, wanted))
 }
 
@@ -103,7 +116,9 @@ fn read_suite(name: &str) -> Result<Suite> {
         Ok(text) => Suite::parse(name, &text).or_usage(),
         Err(error) => {
             let known = Suite::names().collect::<Vec<_>>().join(", ");
-            usage(format_args!("--suite {name}: neither a suite ({known}) nor a file that can be read ({error})"))
+            usage(format_args!(
+                "--suite {name}: neither a suite ({known}) nor a file that can be read ({error})"
+            ))
         }
     }
 }
@@ -120,25 +135,39 @@ pub fn read_uses(names: &[String]) -> Result<Vec<Use>> {
 
 /// Reads `--time-limit`, in nanoseconds.
 pub fn read_time_limit(text: &str) -> Result<u64> {
-    text.parse::<Nanos>().map(|ns| ns.0).map_err(|error| anyhow::anyhow!("--time-limit: {error}")).or_usage()
+    text.parse::<Nanos>()
+        .map(|ns| ns.0)
+        .map_err(|error| anyhow::anyhow!("--time-limit: {error}"))
+        .or_usage()
 }
 
 /// Takes `test.setting=value` apart.
 fn read_setting(text: &str) -> Result<(String, String, String)> {
     let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
     match parts {
-        Some(((test, setting), value)) => Ok((test.to_owned(), setting.to_owned(), value.to_owned())),
-        None => usage(format_args!("--set {text}: write TEST.SETTING=VALUE, for example random-write.block=4KiB")),
+        Some(((test, setting), value)) => {
+            Ok((test.to_owned(), setting.to_owned(), value.to_owned()))
+        }
+        None => usage(format_args!(
+            "--set {text}: write TEST.SETTING=VALUE, for example random-write.block=4KiB"
+        )),
     }
 }
 
 /// Reads `OFFSET+SIZE`.
 pub fn read_span(text: &str) -> Result<(u64, u64)> {
-    let read = |part: &str| part.parse::<Bytes>().map(|bytes| bytes.0).map_err(|e| anyhow::anyhow!("--span: {e}")).or_usage();
+    let read = |part: &str| {
+        part.parse::<Bytes>()
+            .map(|bytes| bytes.0)
+            .map_err(|e| anyhow::anyhow!("--span: {e}"))
+            .or_usage()
+    };
     match text.split_once('+') {
         Some((offset, size)) => match (read(offset)?, read(size)?) {
             (_, 0) => usage("--span: the size must be more than 0"),
-            (offset, size) if offset % 4096 != 0 || size % 4096 != 0 => usage("--span: offset and size must be multiples of 4 KiB"),
+            (offset, size) if offset % 4096 != 0 || size % 4096 != 0 => {
+                usage("--span: offset and size must be multiples of 4 KiB")
+            }
             (offset, size) => Ok((offset, size)),
         },
         None => usage(format_args!("--span {text}: write OFFSET+SIZE, for example 1GiB+64MiB")),
@@ -147,22 +176,29 @@ pub fn read_span(text: &str) -> Result<(u64, u64)> {
 
 /// The largest span any test of the suite asks for: how large a test file is made.
 fn file_bytes(suite: &Suite, choice: &Choice) -> u64 {
-    let from_suite = suite.tests.iter().flat_map(|entry| entry.settings.iter().map(move |(name, value)| (&entry.test, name, value)));
+    let from_suite = suite.tests.iter().flat_map(|entry| {
+        entry.settings.iter().map(move |(name, value)| (&entry.test, name, value))
+    });
     let from_choice = choice.set.iter().map(|(test, name, value)| (test, name, value));
-    let named = from_suite.chain(from_choice).filter(|(test, name, _)| *name == "span" && !choice.skip.contains(test));
-    let largest = named.filter_map(|(_, _, value)| value.parse::<Bytes>().ok()).map(|bytes| bytes.0).max();
+    let named = from_suite
+        .chain(from_choice)
+        .filter(|(test, name, _)| *name == "span" && !choice.skip.contains(test));
+    let largest =
+        named.filter_map(|(_, _, value)| value.parse::<Bytes>().ok()).map(|bytes| bytes.0).max();
     largest.unwrap_or(512 << 20)
 }
 
 /// A seed nobody chose: from the time and the process, mixed.
 pub(crate) fn fresh_seed() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos() as u64);
     stats::Random::for_purpose(now ^ (u64::from(std::process::id()) << 32), "seed").bits() >> 11
 }
 
-impl Request {
-    /// Whether a raw medium may be written without having been given away: by nothing but a test that was asked for by name and puts
-    /// back what it overwrites.
+impl RunRequest {
+    /// Whether a raw medium may be written without having been given away: by nothing but a test
+    /// that was asked for by name and puts back what it overwrites.
     pub fn borrows(&self) -> bool {
         self.restoring && self.erase.is_none()
     }

@@ -1,7 +1,9 @@
-//! What the kernel counts of the medium while it is measured, ten times a second, beside the measurement; and what the host had to do meanwhile.
+//! What the kernel counts of the medium while it is measured, ten times a second, beside the
+//! measurement; and what the host had to do meanwhile.
 //!
-//! Each cell keeps the counters as they stood at up to [`MOST`] moments. When there are more, every second one is left out and from then on
-//! only every second is taken: as they are running totals, nothing between two of them is lost.
+//! Each cell keeps the counters as they stood at up to [`MOST`] moments. When there are more, every
+//! second one is left out and from then on only every second is taken: as they are running totals,
+//! nothing between two of them is lost.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,13 +34,20 @@ struct Shared {
 }
 
 impl Sampler {
-    /// For a run that has been measured for `used_ns` before. None where the kernel counts nothing: a simulated medium has no counters.
+    /// For a run that has been measured for `used_ns` before. None where the kernel counts nothing:
+    /// a simulated medium has no counters.
     pub fn start(target: &Target, used_ns: u64) -> Option<Sampler> {
         let number: DeviceNumber = target.device_number.as_ref()?.parse().ok()?;
         let roots = Roots::default();
         let stat = StatFile::open(&roots, number).ok()?;
-        let began_ns = ring::now_ns().wrapping_sub(used_ns);
-        let shared = Arc::new(Shared { roots, stat, course: Mutex::default(), over: AtomicBool::new(false), began_ns });
+        let began_ns = blockio::now_ns().wrapping_sub(used_ns);
+        let shared = Arc::new(Shared {
+            roots,
+            stat,
+            course: Mutex::default(),
+            over: AtomicBool::new(false),
+            began_ns,
+        });
         let for_thread = Arc::clone(&shared);
         let look = move || {
             while !for_thread.over.load(Ordering::Relaxed) {
@@ -53,7 +62,8 @@ impl Sampler {
 
     /// A cell begins.
     pub fn begin(&self) {
-        *self.shared.course() = Course { open: true, strain: Strain::now(&self.shared.roots), ..Course::default() };
+        *self.shared.course() =
+            Course { open: true, strain: Strain::now(&self.shared.roots), ..Course::default() };
         self.shared.look(true);
     }
 
@@ -88,7 +98,7 @@ impl Shared {
         if course.open
             && let Ok(counters) = self.stat.read()
         {
-            course.take(ring::now_ns().wrapping_sub(self.began_ns), counters, due);
+            course.take(blockio::now_ns().wrapping_sub(self.began_ns), counters, due);
         }
     }
 }
@@ -127,7 +137,9 @@ impl Course {
     /// Counted from the first moment on; nothing where the counters became another device's.
     fn samples(self) -> Vec<Sample> {
         let Some((_, first)) = self.moments.first().copied() else { return Vec::new() };
-        let since = |(at_ns, counters): (u64, Counters)| Some(Sample { at_ns, counters: counters.since(&first)? });
+        let since = |(at_ns, counters): (u64, Counters)| {
+            Some(Sample { at_ns, counters: counters.since(&first)? })
+        };
         self.moments.into_iter().map(since).collect::<Option<_>>().unwrap_or_default()
     }
 }
@@ -143,16 +155,25 @@ mod tests {
     /// A cell of so many looks, a tenth of a second and ten reads apart.
     fn course(looks: u64) -> Vec<Sample> {
         let mut course = Course::default();
-        (0..looks).for_each(|look| course.take(look * 100, counters(1000 + look * 10), look == 0 || look == looks - 1));
+        (0..looks).for_each(|look| {
+            course.take(look * 100, counters(1000 + look * 10), look == 0 || look == looks - 1)
+        });
         course.samples()
     }
 
     #[test]
     fn a_short_cell_keeps_every_look_and_a_long_one_its_whole_course() {
-        assert_eq!(course(5).iter().map(|sample| sample.counters.read.ios).collect::<Vec<_>>(), [0, 10, 20, 30, 40]);
+        assert_eq!(
+            course(5).iter().map(|sample| sample.counters.read.ios).collect::<Vec<_>>(),
+            [0, 10, 20, 30, 40]
+        );
         for looks in [64, 65, 200, 10_000, 100_000] {
             let samples = course(looks);
-            assert!(samples.len() <= MOST && samples.len() > MOST / 2, "{looks}: {}", samples.len());
+            assert!(
+                samples.len() <= MOST && samples.len() > MOST / 2,
+                "{looks}: {}",
+                samples.len()
+            );
             let last = samples.last().unwrap();
             assert_eq!((samples[0].at_ns, samples[0].counters.read.ios), (0, 0));
             assert_eq!((last.at_ns, last.counters.read.ios), ((looks - 1) * 100, (looks - 1) * 10));

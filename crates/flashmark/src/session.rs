@@ -1,4 +1,4 @@
-//! One sitting of a run: measure what is left of the plan, keep every cell, end in order.
+//! One session of a run: measure what is left of the plan, keep every cell, end in order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,32 +7,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::{Device, ExtentGuard, IoError, IoErrorKind, WriteBudget};
 use record::units::{Bytes, Nanos};
 use record::{Cell, Disturbance, Ended, Flag, Record, Sample, Severity, Stop};
-use store::{Ending, Entry, Journal, Lock, RunDir};
-use suite::{Event, Listener, Plan, RunEnd, RunOptions, Undo};
+use store::{Ending, Journal, JournalEntry, Lock, RunDir};
+use suite::{Plan, RunEnd, RunEvent, RunListener, RunOptions, Undo};
 
 use crate::exit::{Exit, Failure, OrExit, Result};
-use crate::lent::LentOnDisk;
-use crate::opened::Opened;
+use crate::open_target::OpenTarget;
 use crate::outputs::{self, Outputs, keepable};
+use crate::progress_display::Screen;
 use crate::reach::Doubts;
 use crate::reopened::Earlier;
-use crate::request::Request;
+use crate::request::RunRequest;
 use crate::sampler::Sampler;
-use crate::screen::Screen;
+use crate::undo_file::UndoOnDisk;
 use crate::watchdog::Watchdog;
-use crate::{settle, signals};
+use crate::{restore, signals};
 
 /// What is said before a medium that was not given away is written.
 const LENT: &str = "This writes to the medium: what is overwritten is kept in the run's directory first and put back at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
 
-/// What a sitting works on.
-pub struct Sitting {
+/// What a session works on.
+pub struct RunSession {
     /// The target.
-    pub opened: Opened,
+    pub opened: OpenTarget,
     /// All that is to be done, what is done already included.
     pub plan: Plan,
     /// What the user wants.
-    pub request: Request,
+    pub request: RunRequest,
     /// The run on disk.
     pub dir: RunDir,
     /// Its journal, locked.
@@ -41,16 +41,27 @@ pub struct Sitting {
     pub done: Vec<Cell>,
     /// Device time of earlier sittings, in nanoseconds.
     pub used_ns: u64,
-    /// What earlier sittings had written is gone from the medium, and the user gave it away again as it is.
+    /// What earlier sittings had written is gone from the medium, and the user gave it away again
+    /// as it is.
     pub taken_anew: bool,
     /// Where results go.
     pub outputs: Outputs,
 }
 
-impl Sitting {
+impl RunSession {
     /// Measures, keeps, reports; returns how the program ends.
     pub fn hold(self) -> Result {
-        let Sitting { mut opened, plan, request, dir, mut journal, done, used_ns, taken_anew, outputs } = self;
+        let RunSession {
+            mut opened,
+            plan,
+            request,
+            dir,
+            mut journal,
+            done,
+            used_ns,
+            taken_anew,
+            outputs,
+        } = self;
         let stop = signals::listen()?;
         let lost = !done.is_empty() && (taken_anew || opened.loses_its_data());
         let device = WriteBudget::new(opened.take_device(&plan), budget_bytes(&plan, lost));
@@ -66,18 +77,35 @@ impl Sitting {
             Nanos(plan.max_ns().saturating_sub(used_ns)),
             Bytes(plan.max_written_bytes())
         ));
-        if opened.site.borrowed.is_some() {
+        if opened.info.borrowed.is_some() {
             screen.print(LENT);
         }
         let owing = Arc::new(AtomicBool::new(false));
         let watchdog = Watchdog::start(&stop, &owing, last_words(&dir, &request));
-        let mut lent = LentOnDisk::none(&dir, opened.describe());
-        let undo: Option<&mut dyn Undo> = if opened.is_simulated() { None } else { Some(&mut lent) };
-        let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop, anyway: request.anyway, undo };
+        let mut lent = UndoOnDisk::none(&dir, opened.describe());
+        let undo: Option<&mut dyn Undo> =
+            if opened.is_simulated() { None } else { Some(&mut lent) };
+        let options = RunOptions {
+            seed: request.seed,
+            target: &opened.info,
+            done,
+            used_ns,
+            lost,
+            stop: &stop,
+            anyway: request.anyway,
+            undo,
+        };
         let sampler = Sampler::start(&opened.target, used_ns);
         let doubts = Doubts::of(&opened);
-        let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing, sampler, doubts, seen: HashMap::new() };
-        let ahead = (!opened.is_simulated()).then(ring::Ahead::of_others);
+        let mut keeper = JournalListener {
+            journal: &mut journal,
+            screen: &screen,
+            owing: &owing,
+            sampler,
+            doubts,
+            seen: HashMap::new(),
+        };
+        let ahead = (!opened.is_simulated()).then(blockio::Ahead::of_others);
         let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
         drop(ahead);
         watchdog.end();
@@ -90,20 +118,28 @@ impl Sitting {
     }
 }
 
-/// Puts back what the run could not, because its medium was away: waits for it, and says so. What is still missing then is said by everything that
-/// speaks of the run.
-fn give_back(request: &Request, plan: &Plan, dir: &RunDir, journal: &mut Journal, stop: &AtomicBool) {
+/// Puts back what the run could not, because its medium was away: waits for it, and says so. What
+/// is still missing then is said by everything that speaks of the run.
+fn give_back(
+    request: &RunRequest,
+    plan: &Plan,
+    dir: &RunDir,
+    journal: &mut Journal,
+    stop: &AtomicBool,
+) {
     if dir.owed().is_none() {
         return;
     }
     let put = dir.replay().or_internal().and_then(|replayed| {
         let earlier = Earlier { request, replayed: &replayed, plan, run: dir.name() };
-        settle::when_it_is_back(&earlier, dir, (None, settle::PATIENCE), stop, &mut |text| crate::say!("flashmark: {text}"))
+        restore::when_it_is_back(&earlier, dir, (None, restore::PATIENCE), stop, &mut |text| {
+            crate::say!("flashmark: {text}")
+        })
     });
     match put {
         Ok(Some(put)) => {
-            crate::say!("flashmark: {}", settle::told(&put, dir).0);
-            if let Err(error) = settle::note(journal, &put) {
+            crate::say!("flashmark: {}", restore::told(&put, dir).0);
+            if let Err(error) = restore::note(journal, &put) {
                 crate::say!("flashmark: {error}");
             }
         }
@@ -112,14 +148,19 @@ fn give_back(request: &Request, plan: &Plan, dir: &RunDir, journal: &mut Journal
     }
 }
 
-/// The most this sitting may write, in bytes: what the plan announced, and the filling once more where it is lost.
+/// The most this session may write, in bytes: what the plan announced, and the filling once more
+/// where it is lost.
 fn budget_bytes(plan: &Plan, lost: bool) -> u64 {
-    let fills = plan.cells.iter().filter(|cell| lost && suite::is_filling(cell)).map(|cell| cell.max_written_bytes);
+    let fills = plan
+        .cells
+        .iter()
+        .filter(|cell| lost && suite::is_filling(cell))
+        .map(|cell| cell.max_written_bytes);
     fills.fold(plan.max_written_bytes(), u64::saturating_add)
 }
 
 /// Journal and screen, listening.
-struct Keeper<'a> {
+struct JournalListener<'a> {
     journal: &'a mut Journal,
     screen: &'a Screen,
     /// The medium is not as its owner left it.
@@ -127,24 +168,25 @@ struct Keeper<'a> {
     /// Looks at the medium's counters beside the measurement.
     sampler: Option<Sampler>,
     doubts: Doubts,
-    /// What was counted during each cell, by its id, of the medium and of the host: one that is revised later keeps it.
+    /// What was counted during each cell, by its id, of the medium and of the host: one that is
+    /// revised later keeps it.
     seen: HashMap<String, (Vec<Sample>, Disturbance)>,
 }
 
-impl Keeper<'_> {
+impl JournalListener<'_> {
     /// A cell that has ended or is revised, with what the kernel counted meanwhile.
-    fn counted(&mut self, event: &Event<'_>) -> Option<Cell> {
+    fn counted(&mut self, event: &RunEvent<'_>) -> Option<Cell> {
         let cell = match event {
-            Event::CellStarted { .. } => {
+            RunEvent::CellStarted { .. } => {
                 self.sampler.iter().for_each(Sampler::begin);
                 return None;
             }
-            Event::CellFinished { cell, .. } => {
+            RunEvent::CellFinished { cell, .. } => {
                 let seen = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
                 self.seen.insert(cell.id.clone(), seen);
                 cell
             }
-            Event::CellRevised { cell } => cell,
+            RunEvent::CellRevised { cell } => cell,
             _ => return None,
         };
         let (activity, strain) = self.seen.get(&cell.id).cloned().unwrap_or_default();
@@ -156,26 +198,33 @@ impl Keeper<'_> {
     }
 }
 
-impl Listener for Keeper<'_> {
-    fn hear(&mut self, event: &Event<'_>) -> std::result::Result<(), String> {
+impl RunListener for JournalListener<'_> {
+    fn on_event(&mut self, event: &RunEvent<'_>) -> std::result::Result<(), String> {
         let counted = self.counted(event);
         let event = &match (event, &counted) {
-            (Event::CellFinished { index, .. }, Some(cell)) => Event::CellFinished { index: *index, cell },
-            (Event::CellRevised { .. }, Some(cell)) => Event::CellRevised { cell },
+            (RunEvent::CellFinished { index, .. }, Some(cell)) => {
+                RunEvent::CellFinished { index: *index, cell }
+            }
+            (RunEvent::CellRevised { .. }, Some(cell)) => RunEvent::CellRevised { cell },
             _ => event.clone(),
         };
-        // On disk first, and what is not there is not shown: what the screen has shown is never lost.
+        // On disk first, and what is not there is not shown: what the screen has shown is never
+        // lost.
         let kept = match event {
-            Event::CellFinished { cell, .. } | Event::CellRevised { cell } => self.journal.append(&(*cell).clone().into()),
-            Event::Skipped(skip) => self.journal.append(&(*skip).clone().into()),
-            Event::Flagged(flag) => self.journal.append(&(*flag).clone().into()),
-            Event::Owing(owing) => {
+            RunEvent::CellFinished { cell, .. } | RunEvent::CellRevised { cell } => {
+                self.journal.append(&(*cell).clone().into())
+            }
+            RunEvent::Skipped(skip) => self.journal.append(&(*skip).clone().into()),
+            RunEvent::Flagged(flag) => self.journal.append(&(*flag).clone().into()),
+            RunEvent::Owing(owing) => {
                 self.owing.store(*owing, Ordering::SeqCst);
                 Ok(())
             }
-            Event::CellStarted { cell, .. } if cell.max_written_bytes > 0 => self.journal.append(&Entry::Begun(cell.id.clone())),
-            Event::Marked(marks) => self.journal.append(&Entry::Marked(marks.to_vec())),
-            Event::CellStarted { .. } | Event::Progress(_) => Ok(()),
+            RunEvent::CellStarted { cell, .. } if cell.max_written_bytes > 0 => {
+                self.journal.append(&JournalEntry::Begun(cell.id.clone()))
+            }
+            RunEvent::Marked(marks) => self.journal.append(&JournalEntry::Marked(marks.to_vec())),
+            RunEvent::CellStarted { .. } | RunEvent::Progress(_) => Ok(()),
         };
         kept.map_err(|error| error.to_string())?;
         self.screen.show(event);
@@ -184,7 +233,7 @@ impl Listener for Keeper<'_> {
 }
 
 /// What is kept and said of a run whose medium does not answer when it is interrupted.
-fn last_words(dir: &RunDir, request: &Request) -> impl FnOnce() + Send + use<> {
+fn last_words(dir: &RunDir, request: &RunRequest) -> impl FnOnce() + Send + use<> {
     let (dir, request) = (dir.clone(), request.clone());
     move || {
         if let Ok(replayed) = dir.replay() {
@@ -198,8 +247,9 @@ fn last_words(dir: &RunDir, request: &Request) -> impl FnOnce() + Send + use<> {
     }
 }
 
-/// Adds what is still owed to the medium, and the conclusions, those that the user's claims and uses ask for among them.
-fn judged(mut record: Record, request: &Request, dir: &RunDir) -> Record {
+/// Adds what is still owed to the medium, and the conclusions, those that the user's claims and
+/// uses ask for among them.
+fn judged(mut record: Record, request: &RunRequest, dir: &RunDir) -> Record {
     record.flags.extend(dir.owed().map(|owed| Flag::NotPutBack {
         bytes: owed.bytes,
         first_offset_bytes: owed.first_offset_bytes.unwrap_or(0),
@@ -209,24 +259,40 @@ fn judged(mut record: Record, request: &Request, dir: &RunDir) -> Record {
     record
 }
 
-fn conclude(end: RunEnd, opened: &Opened, request: &Request, dir: &RunDir, journal: &mut Journal, outputs: &Outputs) -> Result {
+fn conclude(
+    end: RunEnd,
+    opened: &OpenTarget,
+    request: &RunRequest,
+    dir: &RunDir,
+    journal: &mut Journal,
+    outputs: &Outputs,
+) -> Result {
     let ending = Ending {
         ended: end.ended,
         finished: opened.now(),
         elapsed_ns: end.elapsed_ns,
         temperatures: opened.temperatures(),
-        // A medium that has just failed may take long to say how it feels, and whoever interrupted wants the prompt back.
+        // A medium that has just failed may take long to say how it feels, and whoever interrupted
+        // wants the prompt back.
         health: if end.ended == Ended::Complete { opened.health() } else { None },
     };
     // What an interrupted cell had measured is shown, though it will be measured again.
-    let mut half_done = end.cells.iter().filter(|cell| cell.stop == Stop::Interrupted && cell.ops > 0);
-    let kept = half_done.try_for_each(|cell| journal.append(&cell.clone().into())).and_then(|()| journal.append(&ending.into()));
+    let mut half_done =
+        end.cells.iter().filter(|cell| cell.stop == Stop::Interrupted && cell.ops > 0);
+    let kept = half_done
+        .try_for_each(|cell| journal.append(&cell.clone().into()))
+        .and_then(|()| journal.append(&ending.into()));
     let record = dir.replay().or_internal()?.record;
     let record = judged(record, request, dir);
     keepable(dir.write_record(&record), dir)?;
     outputs::deliver(&record, dir, outputs)?;
     if let Some(reason) = end.failed {
-        return keepable(Err(anyhow::anyhow!("the run was ended, because its results could not be kept: {reason}")), dir);
+        return keepable(
+            Err(anyhow::anyhow!(
+                "the run was ended, because its results could not be kept: {reason}"
+            )),
+            dir,
+        );
     }
     keepable(kept, dir)?;
     let exit = exit(&record, end.error.as_ref());
@@ -237,10 +303,15 @@ fn conclude(end: RunEnd, opened: &Opened, request: &Request, dir: &RunDir, journ
             Ok(exit)
         }
         (Exit::Io, Some(error)) => {
-            crate::say!("flashmark: {error}; what was measured before is kept, go on with: flashmark resume {}", dir.name());
+            crate::say!(
+                "flashmark: {error}; what was measured before is kept, go on with: flashmark resume {}",
+                dir.name()
+            );
             Ok(exit)
         }
-        (Exit::Io | Exit::Refused, _) => Err(Failure { exit, error: anyhow::anyhow!(unfinished(&record)) }),
+        (Exit::Io | Exit::Refused, _) => {
+            Err(Failure { exit, error: anyhow::anyhow!(unfinished(&record)) })
+        }
         _ => Ok(exit),
     }
 }
@@ -251,18 +322,25 @@ pub fn exit(record: &Record, error: Option<&IoError>) -> Exit {
         (_, Some(error)) if error.kind == IoErrorKind::Refused => Exit::Internal,
         (Ended::Interrupted, _) => Exit::Interrupted,
         (Ended::Error, Some(_)) => Exit::Io,
-        (Ended::Error, None) if record.cells.iter().any(|cell| cell.stop == Stop::Error) => Exit::Io,
+        (Ended::Error, None) if record.cells.iter().any(|cell| cell.stop == Stop::Error) => {
+            Exit::Io
+        }
         (Ended::Error, None) => Exit::Refused,
         _ => verdict(record),
     }
 }
 
-/// Ends a run that was killed after its last cell, before it could say that it was done. Needs no medium.
-pub fn conclude_late(dir: &RunDir, lock: Lock, request: &Request, outputs: &Outputs) -> Result {
+/// Ends a run that was killed after its last cell, before it could say that it was done. Needs no
+/// medium.
+pub fn conclude_late(dir: &RunDir, lock: Lock, request: &RunRequest, outputs: &Outputs) -> Result {
     let record = dir.replay().or_internal()?.record;
     if record.run.ended != Ended::Complete {
         // When it was done is not known.
-        let ending = Ending { ended: Ended::Complete, elapsed_ns: record.run.elapsed_ns, ..Ending::default() };
+        let ending = Ending {
+            ended: Ended::Complete,
+            elapsed_ns: record.run.elapsed_ns,
+            ..Ending::default()
+        };
         dir.journal(lock).or_internal()?.append(&ending.into()).or_internal()?;
     }
     let record = judged_and_written(dir, request)?;
@@ -271,7 +349,7 @@ pub fn conclude_late(dir: &RunDir, lock: Lock, request: &Request, outputs: &Outp
 }
 
 /// Makes the record of a run again from its journal.
-pub fn judged_and_written(dir: &RunDir, request: &Request) -> Result<Record> {
+pub fn judged_and_written(dir: &RunDir, request: &RunRequest) -> Result<Record> {
     let record = judged(dir.replay().or_internal()?.record, request, dir);
     dir.write_record(&record).or_internal()?;
     Ok(record)
@@ -283,7 +361,12 @@ fn verdict(record: &Record) -> Exit {
     if failed { Exit::MediumFailed } else { Exit::Done }
 }
 
-/// Why a run could not be finished though the medium gave no error (a file system that could not be made).
+/// Why a run could not be finished though the medium gave no error (a file system that could not be
+/// made).
 fn unfinished(record: &Record) -> String {
-    record.cells.iter().find_map(|cell| cell.reason.clone()).unwrap_or_else(|| "a test failed".into())
+    record
+        .cells
+        .iter()
+        .find_map(|cell| cell.reason.clone())
+        .unwrap_or_else(|| "a test failed".into())
 }

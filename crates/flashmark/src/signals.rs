@@ -8,7 +8,8 @@ use signal_hook::flag;
 
 use crate::exit::{Exit, OrExit, Result};
 
-/// Sets the returned flag at the first signal; the second ends the process at once. There is one flag: whoever asks again gets it as it is.
+/// Sets the returned flag at the first signal; the second ends the process at once. There is one
+/// flag: whoever asks again gets it as it is.
 pub fn listen() -> Result<Arc<AtomicBool>> {
     static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let mut is_new = false;
@@ -22,7 +23,8 @@ pub fn listen() -> Result<Arc<AtomicBool>> {
     }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Order matters: the shutdown sees the flag only after the first signal has set it.
-        flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop)).or_internal()?;
+        flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))
+            .or_internal()?;
         flag::register(signal, Arc::clone(&stop)).or_internal()?;
     }
     Ok(stop)

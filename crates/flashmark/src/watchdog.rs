@@ -10,16 +10,21 @@ use crate::exit::Exit;
 /// How long after Ctrl-C a run may take to end by itself.
 const PATIENCE: Duration = Duration::from_millis(850);
 
-/// Ends the process if an interrupted run does not end by itself, because the medium does not answer.
+/// Ends the process if an interrupted run does not end by itself, because the medium does not
+/// answer.
 pub struct Watchdog {
     over: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
 impl Watchdog {
-    /// Looks at `stop` from now on. What is to be done before the process ends is `last_words`. While the medium is owed what lay on it
-    /// (`owing`), it waits.
-    pub fn start(stop: &Arc<AtomicBool>, owing: &Arc<AtomicBool>, last_words: impl FnOnce() + Send + 'static) -> Watchdog {
+    /// Looks at `stop` from now on. What is to be done before the process ends is `last_words`.
+    /// While the medium is owed what lay on it (`owing`), it waits.
+    pub fn start(
+        stop: &Arc<AtomicBool>,
+        owing: &Arc<AtomicBool>,
+        last_words: impl FnOnce() + Send + 'static,
+    ) -> Watchdog {
         let over = Arc::new(AtomicBool::new(false));
         let (stop, owing, is_over) = (Arc::clone(stop), Arc::clone(owing), Arc::clone(&over));
         let thread = std::thread::spawn(move || {
@@ -31,7 +36,9 @@ impl Watchdog {
                             "\nflashmark: interrupted; puts back what lay on the medium first. A second Ctrl-C would leave it overwritten"
                         );
                     }
-                } else if stop.load(Ordering::SeqCst) && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                } else if stop.load(Ordering::SeqCst)
+                    && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE
+                {
                     last_words();
                     std::process::exit(Exit::Interrupted as i32);
                 }

@@ -3,8 +3,8 @@
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{Cell, Content, Params, Region};
 
-/// Text made harmless for a terminal: what would move the cursor, colour the screen, hide or turn text around is written out. Line breaks
-/// stay.
+/// Text made harmless for a terminal: what would move the cursor, colour the screen, hide or turn
+/// text around is written out. Line breaks stay.
 pub fn visible(text: &str) -> String {
     harmless(text, |c| c.escape_debug().to_string())
 }
@@ -48,11 +48,14 @@ pub fn cell(test: &str, params: &Params) -> String {
     words
 }
 
-/// What a cell without a rate of its own has: how long its I/Os took. A replay goes at the rate of what was recorded.
+/// What a cell without a rate of its own has: how long its I/Os took. A replay goes at the rate of
+/// what was recorded.
 fn typical(cell: &Cell) -> String {
     let latency = cell.metrics.latency_ns.as_ref();
     let told = latency.and_then(|latency| Some((latency.p50?, latency.max)));
-    told.map_or("nothing measured".to_owned(), |(p50, max)| format!("typically {}, worst {}", Nanos(p50), Nanos(max)))
+    told.map_or("nothing measured".to_owned(), |(p50, max)| {
+        format!("typically {}, worst {}", Nanos(p50), Nanos(max))
+    })
 }
 
 /// A cell's main figure: what the test is about, with its interval.
@@ -74,7 +77,9 @@ pub fn figure(cell: &Cell) -> String {
         _ => return typical(cell),
     };
     let interval = match estimate.ci95 {
-        Some([low, high]) if estimate.value > 0.0 => format!(" ± {} %", significant((high - low) / 2.0 / estimate.value * 100.0)),
+        Some([low, high]) if estimate.value > 0.0 => {
+            format!(" ± {} %", significant((high - low) / 2.0 / estimate.value * 100.0))
+        }
         _ => String::new(),
     };
     let stall = metrics.other.get("worst_stall_ns").map(|stall| stall.value as u64);

@@ -1,9 +1,10 @@
-//! What a session changes of the machine, noted before it is changed, so that all of it can be undone: at the end, on an error, and on the
-//! next start after a kill.
+//! What a session changes of the machine, noted before it is changed, so that all of it can be
+//! undone: at the end, on an error, and on the next start after a kill.
 //!
-//! A note is one line of a file that is locked for as long as its process (or a program it started) lives. Undoing goes from the last line to
-//! the first and touches only what is exactly as noted: a loop device by the inode behind it, a queue by the device's number and the kernel's
-//! count of media, a file by a name that only this module makes.
+//! A note is one line of a file that is locked for as long as its process (or a program it started)
+//! lives. Undoing goes from the last line to the first and touches only what is exactly as noted: a
+//! loop device by the inode behind it, a queue by the device's number and the kernel's count of
+//! media, a file by a name that only this module makes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -12,11 +13,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::inventory::Disk;
+use crate::inventory::InventoryEntry;
 use crate::loopdev::{self, Backing, Loop, LoopError, LoopOptions};
 use crate::roots::Roots;
 use crate::scheduler::{QueueError, QueueOf, REMEMBERED};
-use crate::stage::{NoteFile, StageError, abandoned, boot_id};
+use crate::stage::{NoteFile, StagingError, abandoned, boot_id};
 use crate::tool::ToolError;
 
 const SUFFIX: &str = ".changes";
@@ -53,7 +54,7 @@ struct Line {
 pub enum ChangeError {
     /// It could not be noted, and so was not done.
     #[error(transparent)]
-    Note(#[from] StageError),
+    Note(#[from] StagingError),
     /// A loop device.
     #[error(transparent)]
     Loop(#[from] LoopError),
@@ -96,32 +97,56 @@ impl Changes {
         Ok(())
     }
 
-    /// A file of `bytes` in `directory`, for this session only. With `filled`, all of it is written (zeros), so that its blocks are there before
-    /// anything is measured; else it is all holes.
-    pub fn make_file(&mut self, directory: &Path, bytes: u64, filled: bool) -> Result<PathBuf, ChangeError> {
-        let unique = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    /// A file of `bytes` in `directory`, for this session only. With `filled`, all of it is written
+    /// (zeros), so that its blocks are there before anything is measured; else it is all holes.
+    pub fn make_file(
+        &mut self,
+        directory: &Path,
+        bytes: u64,
+        filled: bool,
+    ) -> Result<PathBuf, ChangeError> {
+        let unique =
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         let path = directory.join(format!("{FILE_PREFIX}{}-{unique:x}.img", std::process::id()));
         self.note(Change::File { path: path.clone() })?;
-        let made = OpenOptions::new().write(true).create_new(true).open(&path).and_then(|file| fill(file, bytes, filled));
+        let made = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .and_then(|file| fill(file, bytes, filled));
         made.map_err(|source| ChangeError::File { what: "make", path: path.clone(), source })?;
         Ok(path)
     }
 
     /// Attaches a loop device, which goes when this does.
     pub fn attach(&mut self, file: &Path, options: LoopOptions) -> Result<Loop, ChangeError> {
-        let backing = Backing::of(file, options).map_err(|source| LoopError::Io { path: file.to_owned(), source })?;
+        let backing = Backing::of(file, options)
+            .map_err(|source| LoopError::Io { path: file.to_owned(), source })?;
         self.note(Change::Loop { backing })?;
         Ok(loopdev::attach_with(file, options)?)
     }
 
-    /// Changes a setting of a device's queue ("scheduler"). What the queue was like is noted before the first change.
-    pub fn set_queue(&mut self, disk: &Disk, setting: &str, value: &str) -> Result<(), ChangeError> {
+    /// Changes a setting of a device's queue ("scheduler"). What the queue was like is noted before
+    /// the first change.
+    pub fn set_queue(
+        &mut self,
+        disk: &InventoryEntry,
+        setting: &str,
+        value: &str,
+    ) -> Result<(), ChangeError> {
         let of = QueueOf::new(disk);
-        let known = self.made.iter().any(|change| matches!(change, Change::Queue { of: known, .. } if *known == of));
+        let known = self
+            .made
+            .iter()
+            .any(|change| matches!(change, Change::Queue { of: known, .. } if *known == of));
         if !known {
             for setting in REMEMBERED {
                 if let Some(before) = of.get(setting) {
-                    self.note(Change::Queue { of: of.clone(), setting: setting.to_owned(), before })?;
+                    self.note(Change::Queue {
+                        of: of.clone(),
+                        setting: setting.to_owned(),
+                        before,
+                    })?;
                 }
             }
         }
@@ -192,11 +217,11 @@ impl Change {
 
 /// Removes a file that was made here.
 fn remove(path: &Path) -> Result<(), ChangeError> {
-    let is_ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(FILE_PREFIX));
+    let is_ours =
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(FILE_PREFIX));
     match fs::symlink_metadata(path) {
-        Ok(metadata) if is_ours && metadata.is_file() => {
-            fs::remove_file(path).map_err(|source| ChangeError::File { what: "remove", path: path.to_owned(), source })
-        }
+        Ok(metadata) if is_ours && metadata.is_file() => fs::remove_file(path)
+            .map_err(|source| ChangeError::File { what: "remove", path: path.to_owned(), source }),
         _ => Ok(()),
     }
 }
@@ -210,7 +235,8 @@ pub struct Undone {
     pub undone: Result<(), ChangeError>,
 }
 
-/// Undoes what killed sessions left, by the notes in `state_dir`. Sessions that are still alive are left alone.
+/// Undoes what killed sessions left, by the notes in `state_dir`. Sessions that are still alive are
+/// left alone.
 pub fn clean_changes(state_dir: &Path) -> io::Result<Vec<Undone>> {
     abandoned(state_dir, SUFFIX, clean_one)
 }
@@ -234,6 +260,8 @@ fn in_words(change: &Change) -> Option<String> {
     match change {
         Change::File { path } => Some(format!("the file {}", path.display())),
         Change::Loop { .. } => Some("a loop device".to_owned()),
-        Change::Queue { of, setting, before } => (setting == "scheduler").then(|| format!("the scheduler of {} ({before})", of.name())),
+        Change::Queue { of, setting, before } => {
+            (setting == "scheduler").then(|| format!("the scheduler of {} ({before})", of.name()))
+        }
     }
 }

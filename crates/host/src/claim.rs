@@ -7,17 +7,20 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 
-use crate::inventory::{Disk, find};
+use crate::inventory::{InventoryEntry, find};
 use crate::open_files::{Hold, Holding, LockKind, OpenFiles, settled};
-use crate::picture::Picture;
 use crate::roots::{DeviceNumber, Roots};
+use crate::snapshot::Picture;
 use crate::target::BlockTarget;
-use crate::uses::{Use, summary};
+use crate::uses::{InUseReason, summary};
 
-/// An exclusive hold (O_EXCL) on a block device with a lock (flock) on its whole disk, and the memory of what the device was when it was taken.
+/// An exclusive hold (O_EXCL) on a block device with a lock (flock) on its whole disk, and the
+/// memory of what the device was when it was taken.
 ///
-/// The lock is what udev and partitioning tools heed (<https://systemd.io/BLOCK_DEVICE_LOCKING>). Let go of on drop. While it is held, mounting, `mkfs` and making the device part of something else fail with EBUSY; plain
-/// opens by the tests do not. It is released while a file system is staged on the medium, and taken again afterwards.
+/// The lock is what udev and partitioning tools heed (<https://systemd.io/BLOCK_DEVICE_LOCKING>).
+/// Let go of on drop. While it is held, mounting, `mkfs` and making the device part of something
+/// else fail with EBUSY; plain opens by the tests do not. It is released while a file system is
+/// staged on the medium, and taken again afterwards.
 #[derive(Debug)]
 pub struct Claim {
     roots: Roots,
@@ -53,7 +56,7 @@ pub enum ClaimError {
         /// The node.
         path: PathBuf,
         /// Why.
-        uses: Vec<Use>,
+        uses: Vec<InUseReason>,
     },
     /// Unplugged.
     #[error("{} is gone; plug the medium in again and start over with it", path.display())]
@@ -100,29 +103,37 @@ pub fn claim(roots: &Roots, target: &BlockTarget) -> Result<Claim, ClaimError> {
 }
 
 impl Claim {
-    /// Checks, right before the first write, that this is still the claimed medium: the node still has the device number, the
-    /// kernel still counts the same medium, its size is the same, and nothing on it has come into use.
+    /// Checks, right before the first write, that this is still the claimed medium: the node still
+    /// has the device number, the kernel still counts the same medium, its size is the same, and
+    /// nothing on it has come into use.
     pub fn still_same(&self) -> Result<(), ClaimError> {
         let path = || self.path.clone();
-        let changed = |what, before: String, now: String| Err(ClaimError::Changed { path: path(), what, before, now });
-        let now = self.roots.block_number(&self.path).ok_or_else(|| ClaimError::Gone { path: path() })?;
+        let changed = |what, before: String, now: String| {
+            Err(ClaimError::Changed { path: path(), what, before, now })
+        };
+        let now =
+            self.roots.block_number(&self.path).ok_or_else(|| ClaimError::Gone { path: path() })?;
         if now != self.number {
             return changed("device number", self.number.to_string(), now.to_string());
         }
-        let (disk, partition) = find(&self.roots, now).ok_or_else(|| ClaimError::Gone { path: path() })?;
+        let (disk, partition) =
+            find(&self.roots, now).ok_or_else(|| ClaimError::Gone { path: path() })?;
         if disk.diskseq != self.diskseq {
             return changed("disk sequence number", or_none(self.diskseq), or_none(disk.diskseq));
         }
-        let size_bytes = partition.as_ref().map_or(disk.size_bytes, |partition| partition.size_bytes);
+        let size_bytes =
+            partition.as_ref().map_or(disk.size_bytes, |partition| partition.size_bytes);
         match size_bytes {
             _ if disk.name != self.disk => changed("name", self.disk.clone(), disk.name),
             0 => Err(ClaimError::Gone { path: path() }),
-            size if size != self.size_bytes => changed("size in bytes", self.size_bytes.to_string(), size.to_string()),
+            size if size != self.size_bytes => {
+                changed("size in bytes", self.size_bytes.to_string(), size.to_string())
+            }
             _ => self.unused(disk),
         }
     }
 
-    fn unused(&self, disk: Disk) -> Result<(), ClaimError> {
+    fn unused(&self, disk: InventoryEntry) -> Result<(), ClaimError> {
         let in_use = |uses| Err(ClaimError::InUse { path: self.path.clone(), uses });
         if !disk.uses.is_empty() {
             return in_use(disk.uses);
@@ -130,7 +141,9 @@ impl Claim {
         let picture = Picture::take(&self.roots);
         let held = || {
             let slot = picture.named(&self.disk);
-            slot.map_or_else(Vec::new, |slot| OpenFiles::look_for(&picture, slot).uses(&picture, slot))
+            slot.map_or_else(Vec::new, |slot| {
+                OpenFiles::look_for(&picture, slot).uses(&picture, slot)
+            })
         };
         let uses = settled(held);
         if uses.is_empty() { Ok(()) } else { in_use(uses) }
@@ -150,11 +163,13 @@ impl Claim {
         self.held = None;
     }
 
-    /// Takes the device again if it was released, and checks that it is still the same; if it is not, it is not held.
+    /// Takes the device again if it was released, and checks that it is still the same; if it is
+    /// not, it is not held.
     pub fn retake(&mut self) -> Result<(), ClaimError> {
         if self.held.is_none() {
             let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
-            let fd = open(self.roots.locate(&self.path), flags, Mode::empty()).map_err(|errno| self.open_failed(errno))?;
+            let fd = open(self.roots.locate(&self.path), flags, Mode::empty())
+                .map_err(|errno| self.open_failed(errno))?;
             self.held = Some(fd);
         }
         let same = self.is_the_number().and_then(|()| self.lock()).and_then(|()| self.still_same());
@@ -172,7 +187,12 @@ impl Claim {
         if now == self.number {
             return Ok(());
         }
-        Err(ClaimError::Changed { path, what: "device number", before: self.number.to_string(), now: now.to_string() })
+        Err(ClaimError::Changed {
+            path,
+            what: "device number",
+            before: self.number.to_string(),
+            now: now.to_string(),
+        })
     }
 
     /// Locks the whole disk; udev, which locks what it probes, is waited for.
@@ -182,7 +202,8 @@ impl Claim {
         }
         let path = Path::new("/dev").join(self.disk.replace('!', "/"));
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = open(self.roots.locate(&path), flags, Mode::empty()).map_err(|errno| self.open_failed(errno))?;
+        let fd = open(self.roots.locate(&path), flags, Mode::empty())
+            .map_err(|errno| self.open_failed(errno))?;
         let refusals = settled(|| match flock(&fd, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => vec![()],
             _ => Vec::new(),
@@ -192,7 +213,8 @@ impl Claim {
             return Ok(());
         }
         let flock = Hold::Lock(LockKind::Flock);
-        let holdings = OpenFiles::look(&self.roots, &[]).of_block(self.roots.block_number(&path).unwrap_or(self.number));
+        let holdings = OpenFiles::look(&self.roots, &[])
+            .of_block(self.roots.block_number(&path).unwrap_or(self.number));
         let holding = holdings.into_iter().next().unwrap_or(Holding { how: flock, by: None });
         Err(ClaimError::Locked { path, holding })
     }
@@ -201,7 +223,9 @@ impl Claim {
         let path = self.path.clone();
         match errno {
             Errno::BUSY => ClaimError::Held { path },
-            Errno::NOENT | Errno::NXIO | Errno::NODEV | Errno::NOMEDIUM => ClaimError::Gone { path },
+            Errno::NOENT | Errno::NXIO | Errno::NODEV | Errno::NOMEDIUM => {
+                ClaimError::Gone { path }
+            }
             other => ClaimError::Io { path, source: other.into() },
         }
     }

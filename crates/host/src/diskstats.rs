@@ -1,4 +1,5 @@
-//! `/proc/diskstats` and `stat` in sysfs (docs/field/linux-io.md#iostat-columns; kernel documentation admin-guide/iostats).
+//! `/proc/diskstats` and `stat` in sysfs (docs/field/linux-io.md#iostat-columns; kernel
+//! documentation admin-guide/iostats).
 
 use std::fs::{self, File};
 use std::io;
@@ -37,7 +38,12 @@ fn parse_line(line: &str) -> Option<DiskStats> {
     let minor = words.next()?.parse().ok()?;
     let name = words.next()?.to_owned();
     let fields = numbers(words)?;
-    Some(DiskStats { number: DeviceNumber { major, minor }, name, in_flight: *fields.get(8)?, counters: Counters::from_fields(&fields)? })
+    Some(DiskStats {
+        number: DeviceNumber { major, minor },
+        name,
+        in_flight: *fields.get(8)?,
+        counters: Counters::from_fields(&fields)?,
+    })
 }
 
 fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> Option<Vec<u64>> {
@@ -61,18 +67,29 @@ impl StatFile {
         let length = self.0.read_at(&mut text, 0)?;
         let text = str::from_utf8(&text[..length]).unwrap_or_default();
         let counters = numbers(text.split_whitespace()).as_deref().and_then(Counters::from_fields);
-        counters.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the kernel's counters are not in the form known"))
+        counters.ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the kernel's counters are not in the form known",
+            )
+        })
     }
 }
 
-/// Whether the kernel's counters of a device tell all that reaches it: they are on, have ever counted anything, and the file system on it does not lie
-/// on other devices too. `filesystem` is that through which it is used.
+/// Whether the kernel's counters of a device tell all that reaches it: they are on, have ever
+/// counted anything, and the file system on it does not lie on other devices too. `filesystem` is
+/// that through which it is used.
 pub fn counts_all(roots: &Roots, number: DeviceNumber, filesystem: Option<&str>) -> bool {
     let dir = roots.sys.join(format!("dev/block/{number}"));
     // The queue of a partition is that of its disk.
-    let is_off = ["queue/iostats", "../queue/iostats"].iter().any(|path| crate::roots::flag(&dir.join(path)) == Some(false));
-    // Some drivers (a disk with several paths before Linux 6.4) count nothing at all; who finds a medium has read of it.
-    let counts = StatFile::open(roots, number).and_then(|stat| stat.read()).is_ok_and(|all| all.read.ios + all.write.ios > 0);
+    let is_off = ["queue/iostats", "../queue/iostats"]
+        .iter()
+        .any(|path| crate::roots::flag(&dir.join(path)) == Some(false));
+    // Some drivers (a disk with several paths before Linux 6.4) count nothing at all; who finds a
+    // medium has read of it.
+    let counts = StatFile::open(roots, number)
+        .and_then(|stat| stat.read())
+        .is_ok_and(|all| all.read.ios + all.write.ios > 0);
     counts && !is_off && !is_one_of_several(roots, &dir, filesystem)
 }
 
@@ -81,9 +98,13 @@ fn is_one_of_several(roots: &Roots, dir: &std::path::Path, filesystem: Option<&s
     match filesystem {
         Some("btrfs") => {
             let name = fs::canonicalize(dir).ok().and_then(|dir| Some(dir.file_name()?.to_owned()));
-            let volumes =
-                fs::read_dir(roots.sys.join("fs/btrfs")).into_iter().flatten().flatten().map(|volume| volume.path().join("devices"));
-            let ours = volumes.filter(|devices| name.as_ref().is_some_and(|name| devices.join(name).exists()));
+            let volumes = fs::read_dir(roots.sys.join("fs/btrfs"))
+                .into_iter()
+                .flatten()
+                .flatten()
+                .map(|volume| volume.path().join("devices"));
+            let ours = volumes
+                .filter(|devices| name.as_ref().is_some_and(|name| devices.join(name).exists()));
             ours.into_iter().any(|devices| fs::read_dir(devices).into_iter().flatten().count() > 1)
         }
         // They do not say in sysfs what they lie on.
@@ -121,9 +142,14 @@ mod tests {
         assert!(StatFile::open(&roots, number).is_err());
         fs::create_dir_all(roots.sys.join("dev/block/8:0")).unwrap();
         let write = |text: &str| fs::write(roots.sys.join("dev/block/8:0/stat"), text).unwrap();
-        write("     1        2        3        4        5        6        7        8        9       10       11\n");
+        write(
+            "     1        2        3        4        5        6        7        8        9       10       11\n",
+        );
         let stat = StatFile::open(&roots, number).unwrap();
-        assert_eq!(stat.read().unwrap(), parse_diskstats("8 0 sda 1 2 3 4 5 6 7 8 9 10 11")[0].counters);
+        assert_eq!(
+            stat.read().unwrap(),
+            parse_diskstats("8 0 sda 1 2 3 4 5 6 7 8 9 10 11")[0].counters
+        );
         write("2 2 3 4 5 6 7 8 9 10 12 0 0 0 0\n");
         assert_eq!((stat.read().unwrap().read.ios, stat.read().unwrap().weighted_ms), (2, 12));
         write("");
@@ -134,7 +160,10 @@ mod tests {
     fn every_listed_device_of_this_machine_has_counters() {
         let roots = Roots::default();
         let known: Vec<DeviceNumber> = diskstats(&roots).iter().map(|disk| disk.number).collect();
-        for disk in crate::list(&roots).iter().filter(|disk| disk.size_bytes > 0 && !disk.name.starts_with("loop")) {
+        for disk in crate::list(&roots)
+            .iter()
+            .filter(|disk| disk.size_bytes > 0 && !disk.name.starts_with("loop"))
+        {
             assert!(known.contains(&disk.number), "{}", disk.name);
         }
     }

@@ -7,7 +7,8 @@ use record::{Host, Temperature};
 
 use crate::roots::{Roots, link_name, names, number, text};
 
-/// Everything known of the machine at the start of a run; the rate of memory is the caller's to measure.
+/// Everything known of the machine at the start of a run; the rate of memory is the caller's to
+/// measure.
 pub fn facts(roots: &Roots) -> Host {
     let cpuinfo = text(&roots.proc.join("cpuinfo")).unwrap_or_default();
     Host {
@@ -21,7 +22,9 @@ pub fn facts(roots: &Roots) -> Host {
         memory_bytes: memory(roots, "MemTotal"),
         memory_bps: None,
         load: load(roots),
-        clocksource: text(&roots.sys.join("devices/system/clocksource/clocksource0/current_clocksource")),
+        clocksource: text(
+            &roots.sys.join("devices/system/clocksource/clocksource0/current_clocksource"),
+        ),
         virtualised: virtualised(roots, &cpuinfo),
         kernel_options: kernel_options(&text(&roots.proc.join("cmdline")).unwrap_or_default()),
         vm: writeback_limits(roots),
@@ -40,7 +43,9 @@ fn board(roots: &Roots) -> Option<String> {
     if let Some(model) = text(&roots.proc.join("device-tree/model")) {
         return Some(model);
     }
-    let dmi = |name: &str| text(&roots.sys.join("class/dmi/id").join(name)).filter(|name| !is_filler(name));
+    let dmi = |name: &str| {
+        text(&roots.sys.join("class/dmi/id").join(name)).filter(|name| !is_filler(name))
+    };
     let vendor = dmi("sys_vendor").or_else(|| dmi("board_vendor"));
     let product = dmi("product_name").or_else(|| dmi("board_name"));
     let words: Vec<String> = [vendor, product].into_iter().flatten().collect();
@@ -49,13 +54,23 @@ fn board(roots: &Roots) -> Option<String> {
 
 /// What makers leave in the firmware when they fill in nothing.
 fn is_filler(name: &str) -> bool {
-    ["to be filled", "default string", "system product name", "system manufacturer", "not specified", "o.e.m."]
-        .iter()
-        .any(|filler| name.to_ascii_lowercase().contains(filler))
+    [
+        "to be filled",
+        "default string",
+        "system product name",
+        "system manufacturer",
+        "not specified",
+        "o.e.m.",
+    ]
+    .iter()
+    .any(|filler| name.to_ascii_lowercase().contains(filler))
 }
 
 fn cpu(cpuinfo: &str) -> Option<String> {
-    ["model name", "Processor", "cpu model", "Hardware"].iter().find_map(|key| field(cpuinfo, key)).map(str::to_owned)
+    ["model name", "Processor", "cpu model", "Hardware"]
+        .iter()
+        .find_map(|key| field(cpuinfo, key))
+        .map(str::to_owned)
 }
 
 /// The value of the first `key : value` line.
@@ -93,7 +108,8 @@ pub fn load(roots: &Roots) -> Option<f64> {
     text(&roots.proc.join("loadavg"))?.split(' ').next()?.parse().ok()
 }
 
-/// The hypervisor, "none" where there is evidence that there is none, `None` where there is no evidence.
+/// The hypervisor, "none" where there is evidence that there is none, `None` where there is no
+/// evidence.
 fn virtualised(roots: &Roots, cpuinfo: &str) -> Option<String> {
     const NAMES: [(&str, &str); 13] = [
         ("QEMU", "qemu"),
@@ -175,7 +191,9 @@ fn writeback_limits(roots: &Roots) -> BTreeMap<String, u64> {
         "swappiness",
         "vfs_cache_pressure",
     ];
-    let limits = LIMITS.iter().filter_map(|name| Some(((*name).to_owned(), number(&roots.proc.join("sys/vm").join(name))?)));
+    let limits = LIMITS.iter().filter_map(|name| {
+        Some(((*name).to_owned(), number(&roots.proc.join("sys/vm").join(name))?))
+    });
     limits.chain(memory(roots, "SwapTotal").map(|bytes| ("swap_bytes".to_owned(), bytes))).collect()
 }
 
@@ -188,9 +206,11 @@ pub fn throttled(roots: &Roots) -> Option<String> {
 
 /// The bits of get_throttled: the lower half is now, the upper half since the start.
 fn throttle_words(bits: u32) -> String {
-    const MEANINGS: [&str; 4] = ["under-voltage", "frequency capped", "throttled", "soft temperature limit"];
+    const MEANINGS: [&str; 4] =
+        ["under-voltage", "frequency capped", "throttled", "soft temperature limit"];
     let said = |shift: usize, when: &str| {
-        let set = MEANINGS.iter().enumerate().filter(move |(bit, _)| bits >> (bit + shift) & 1 == 1);
+        let set =
+            MEANINGS.iter().enumerate().filter(move |(bit, _)| bits >> (bit + shift) & 1 == 1);
         set.map(|(_, meaning)| format!("{meaning} {when}")).collect::<Vec<_>>()
     };
     let words = [said(0, "now"), said(16, "since the start")].concat();
@@ -200,28 +220,45 @@ fn throttle_words(bits: u32) -> String {
 /// All thermometers, read for the start.
 fn temperatures(roots: &Roots) -> Vec<Temperature> {
     let now = temperatures_now(roots).into_iter();
-    now.map(|(sensor, celsius)| Temperature { sensor, start_celsius: Some(celsius), end_celsius: None }).collect()
+    now.map(|(sensor, celsius)| Temperature {
+        sensor,
+        start_celsius: Some(celsius),
+        end_celsius: None,
+    })
+    .collect()
 }
 
-/// Adds the readings of the end to those of the start; a thermometer that came later is added without a start.
+/// Adds the readings of the end to those of the start; a thermometer that came later is added
+/// without a start.
 pub fn end_temperatures(roots: &Roots, temperatures: &mut Vec<Temperature>) {
     for (sensor, celsius) in temperatures_now(roots) {
         match temperatures.iter_mut().find(|known| known.sensor == sensor) {
             Some(known) => known.end_celsius = Some(celsius),
-            None => temperatures.push(Temperature { sensor, start_celsius: None, end_celsius: Some(celsius) }),
+            None => temperatures.push(Temperature {
+                sensor,
+                start_celsius: None,
+                end_celsius: Some(celsius),
+            }),
         }
     }
 }
 
-/// Every thermometer with its reading in degrees Celsius: thermal zones by type, sensors by chip, device and label
-/// ("nvme nvme0 Composite").
+/// Every thermometer with its reading in degrees Celsius: thermal zones by type, sensors by chip,
+/// device and label ("nvme nvme0 Composite").
 pub fn temperatures_now(roots: &Roots) -> BTreeMap<String, f64> {
     let mut readings = BTreeMap::new();
     let mut add = |name: String, path: &Path| {
-        let celsius = text(path).and_then(|text| text.parse::<f64>().ok()).map(|millis| millis / 1000.0);
+        let celsius =
+            text(path).and_then(|text| text.parse::<f64>().ok()).map(|millis| millis / 1000.0);
         if let Some(celsius) = celsius.filter(|celsius| (-100.0..300.0).contains(celsius)) {
-            let taken = readings.keys().filter(|known: &&String| **known == name || known.starts_with(&format!("{name} #"))).count();
-            readings.insert(if taken == 0 { name } else { format!("{name} #{}", taken + 1) }, celsius);
+            let taken = readings
+                .keys()
+                .filter(|known: &&String| {
+                    **known == name || known.starts_with(&format!("{name} #"))
+                })
+                .count();
+            readings
+                .insert(if taken == 0 { name } else { format!("{name} #{}", taken + 1) }, celsius);
         }
     };
     let zones = roots.sys.join("class/thermal");
@@ -233,9 +270,16 @@ pub fn temperatures_now(roots: &Roots) -> BTreeMap<String, f64> {
     for chip in names(&chips) {
         let dir = chips.join(&chip);
         let device = link_name(&dir.join("device"));
-        for input in names(&dir).into_iter().filter(|name| name.starts_with("temp") && name.ends_with("_input")) {
+        for input in names(&dir)
+            .into_iter()
+            .filter(|name| name.starts_with("temp") && name.ends_with("_input"))
+        {
             let label = text(&dir.join(input.replace("_input", "_label")));
-            let words = [text(&dir.join("name")), device.clone(), label.or_else(|| input.strip_suffix("_input").map(str::to_owned))];
+            let words = [
+                text(&dir.join("name")),
+                device.clone(),
+                label.or_else(|| input.strip_suffix("_input").map(str::to_owned)),
+            ];
             add(words.into_iter().flatten().collect::<Vec<_>>().join(" "), &dir.join(&input));
         }
     }
@@ -267,13 +311,19 @@ mod tests {
             ("proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 108.00\nCPU part\t: 0xd08\n"),
             ("proc/meminfo", "MemTotal:        3884388 kB\nSwapTotal:        102396 kB\n"),
             ("proc/loadavg", "0.52 0.58 0.59 1/257 1234\n"),
-            ("proc/cmdline", "console=tty1 root=PARTUUID=1234 sdhci.debug_quirks2=4 elevator=deadline rootwait\n"),
+            (
+                "proc/cmdline",
+                "console=tty1 root=PARTUUID=1234 sdhci.debug_quirks2=4 elevator=deadline rootwait\n",
+            ),
             ("proc/sys/vm/dirty_ratio", "20\n"),
             ("sys/devices/system/cpu/online", "0-2,5\n"),
             ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "ondemand\n"),
             ("sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq", "600000\n"),
             ("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "1500000\n"),
-            ("sys/devices/system/clocksource/clocksource0/current_clocksource", "arch_sys_counter\n"),
+            (
+                "sys/devices/system/clocksource/clocksource0/current_clocksource",
+                "arch_sys_counter\n",
+            ),
             ("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n"),
             ("sys/class/thermal/thermal_zone0/type", "cpu-thermal\n"),
             ("sys/class/thermal/thermal_zone0/temp", "48212\n"),
@@ -322,7 +372,10 @@ mod tests {
         let (_dir, roots) = tree(&[("sys/class/dmi/id/product_name", "VirtualBox\n")]);
         assert_eq!(virtualised(&roots, "flags\t: fpu").as_deref(), Some("virtualbox"));
         let (_dir, roots) = tree(&[("proc/x", "")]);
-        assert_eq!(virtualised(&roots, "flags\t: fpu hypervisor lahf_lm").as_deref(), Some("unknown hypervisor"));
+        assert_eq!(
+            virtualised(&roots, "flags\t: fpu hypervisor lahf_lm").as_deref(),
+            Some("unknown hypervisor")
+        );
         assert_eq!(virtualised(&roots, "flags\t: fpu lahf_lm").as_deref(), Some("none"));
     }
 
@@ -342,10 +395,15 @@ mod tests {
         let mut readings = temperatures(&roots);
         fs::write(dir.path().join("sys/class/hwmon/hwmon0/temp1_input"), "52850\n").unwrap();
         end_temperatures(&roots, &mut readings);
-        let shown: Vec<_> = readings.iter().map(|t| (t.sensor.as_str(), t.start_celsius, t.end_celsius)).collect();
+        let shown: Vec<_> =
+            readings.iter().map(|t| (t.sensor.as_str(), t.start_celsius, t.end_celsius)).collect();
         assert_eq!(
             shown,
-            [("acpitz", Some(30.0), Some(30.0)), ("acpitz #2", Some(31.0), Some(31.0)), ("nvme Composite", Some(35.85), Some(52.85)),]
+            [
+                ("acpitz", Some(30.0), Some(30.0)),
+                ("acpitz #2", Some(31.0), Some(31.0)),
+                ("nvme Composite", Some(35.85), Some(52.85)),
+            ]
         );
     }
 
@@ -358,6 +416,11 @@ mod tests {
     #[test]
     fn this_machine_has_a_kernel_a_processor_and_memory() {
         let host = facts(&Roots::default());
-        assert!(host.kernel.is_some() && host.cpus >= Some(1) && host.memory_bytes > Some(1 << 20) && host.arch.is_some());
+        assert!(
+            host.kernel.is_some()
+                && host.cpus >= Some(1)
+                && host.memory_bytes > Some(1 << 20)
+                && host.arch.is_some()
+        );
     }
 }

@@ -49,8 +49,18 @@ pub fn nature(kind: &str) -> Nature {
         "davfs2",
         "vmhgfs-fuse",
     ];
-    const REMOTE_FUSE: [&str; 10] =
-        ["gvfsd-fuse", "ceph-fuse", "ceph", "curlftpfs", "goofys", "gcsfuse", "mount-s3", "juicefs", "seaweedfs", "smbnetfs"];
+    const REMOTE_FUSE: [&str; 10] = [
+        "gvfsd-fuse",
+        "ceph-fuse",
+        "ceph",
+        "curlftpfs",
+        "goofys",
+        "gcsfuse",
+        "mount-s3",
+        "juicefs",
+        "seaweedfs",
+        "smbnetfs",
+    ];
     const MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
     const PSEUDO: [&str; 20] = [
         "proc",
@@ -81,7 +91,10 @@ pub fn nature(kind: &str) -> Nature {
         Nature::Memory
     } else if PSEUDO.contains(&kind) {
         Nature::Pseudo
-    } else if matches!(bare, "overlay" | "aufs" | "unionfs" | "unionfs-fuse" | "mergerfs" | "fuse-overlayfs") {
+    } else if matches!(
+        bare,
+        "overlay" | "aufs" | "unionfs" | "unionfs-fuse" | "mergerfs" | "fuse-overlayfs"
+    ) {
         Nature::Overlay
     } else {
         Nature::Local
@@ -90,9 +103,13 @@ pub fn nature(kind: &str) -> Nature {
 
 /// Whether the file system may store something smaller than what was written.
 ///
-/// ZFS compresses unless told not to, and does not say so in its mount options; UBIFS and JFFS2 compress unless told not to.
+/// ZFS compresses unless told not to, and does not say so in its mount options; UBIFS and JFFS2
+/// compress unless told not to.
 pub fn compresses(mount: &Mount) -> bool {
-    let set = |name: &str| mount.has_option(name) || mount.option(name).is_some_and(|value| value != "none" && value != "no");
+    let set = |name: &str| {
+        mount.has_option(name)
+            || mount.option(name).is_some_and(|value| value != "none" && value != "no")
+    };
     match mount.kind.as_str() {
         "btrfs" => set("compress") || set("compress-force"),
         "f2fs" => set("compress_algorithm"),
@@ -108,8 +125,12 @@ pub fn flags(mount: &Mount) -> Vec<Flag> {
     let mut flags = Vec::new();
     match nature(&mount.kind) {
         Nature::Memory => flags.push(Flag::MemoryFilesystem),
-        Nature::Overlay => flags
-            .push(Flag::Note { text: format!("{} lays directories over one another: the first write to a file copies it", mount.kind) }),
+        Nature::Overlay => flags.push(Flag::Note {
+            text: format!(
+                "{} lays directories over one another: the first write to a file copies it",
+                mount.kind
+            ),
+        }),
         _ => {}
     }
     if compresses(mount) {
@@ -128,7 +149,11 @@ pub struct Space {
 }
 
 /// As the record keeps it.
-pub fn describe(mount: &Mount, space: Option<Space>, partition_offset_bytes: Option<u64>) -> Filesystem {
+pub fn describe(
+    mount: &Mount,
+    space: Option<Space>,
+    partition_offset_bytes: Option<u64>,
+) -> Filesystem {
     Filesystem {
         kind: Some(mount.kind.clone()),
         options: Some(mount.joined_options()),
@@ -158,20 +183,28 @@ mod tests {
 
     #[test]
     fn networks_memory_and_pseudo_file_systems_are_told_apart() {
-        for kind in ["nfs4", "cifs", "9p", "fuse.sshfs", "fuse.rclone", "virtiofs", "fuse.gcsfuse"] {
+        for kind in ["nfs4", "cifs", "9p", "fuse.sshfs", "fuse.rclone", "virtiofs", "fuse.gcsfuse"]
+        {
             assert_eq!(nature(kind), Nature::Remote, "{kind}");
         }
         for kind in ["ext4", "vfat", "fuseblk", "fuse.ntfs-3g", "zfs", "f2fs"] {
             assert_eq!(nature(kind), Nature::Local, "{kind}");
         }
-        assert_eq!((nature("tmpfs"), nature("proc"), nature("overlay")), (Nature::Memory, Nature::Pseudo, Nature::Overlay));
+        assert_eq!(
+            (nature("tmpfs"), nature("proc"), nature("overlay")),
+            (Nature::Memory, Nature::Pseudo, Nature::Overlay)
+        );
     }
 
     #[test]
     fn compression_is_seen_in_the_options() {
         let said = |kind, options| compresses(&mount(kind, options));
         assert!(said("btrfs", "rw,compress=zstd:3,ssd"));
-        assert!(said("btrfs", "rw,compress-force=lzo") && said("btrfs", "compress") && said("zfs", "rw"));
+        assert!(
+            said("btrfs", "rw,compress-force=lzo")
+                && said("btrfs", "compress")
+                && said("zfs", "rw")
+        );
         assert!(!said("btrfs", "rw,ssd") && !said("btrfs", "compress=no") && !said("ext4", "rw"));
         assert!(said("f2fs", "compress_algorithm=lz4") && !said("ubifs", "compr=none"));
     }

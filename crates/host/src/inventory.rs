@@ -6,20 +6,21 @@ use record::{Link, Medium, Queue};
 
 use crate::identity;
 use crate::open_files::OpenFiles;
-use crate::picture::{Partition, Picture, Slot};
 use crate::roots::{DeviceNumber, Roots, flag, number};
-use crate::uses::Use;
+use crate::snapshot::{BlockDeviceEntry, Partition, Picture};
+use crate::uses::InUseReason;
 
 /// A whole block device: what it is, how it is attached, and why it is in use.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Disk {
+pub struct InventoryEntry {
     /// Kernel name: "mmcblk0", "sda".
     pub name: String,
     /// Its device node.
     pub path: PathBuf,
     /// Its device number.
     pub number: DeviceNumber,
-    /// The kernel's count of media: another medium in the same slot has another one. Kernel 5.15 and newer.
+    /// The kernel's count of media: another medium in the same slot has another one. Kernel 5.15
+    /// and newer.
     pub diskseq: Option<u64>,
     /// Size; 0 for a reader without a card.
     pub size_bytes: u64,
@@ -31,24 +32,27 @@ pub struct Disk {
     pub link: Link,
     /// Its partitions, in order of their place in the table.
     pub partitions: Vec<Partition>,
-    /// Why it must be left alone; empty when it is free. From the traces in sysfs and proc (see [`crate::uses()`]); [`list`] adds what other
-    /// processes have open.
-    pub uses: Vec<Use>,
+    /// Why it must be left alone; empty when it is free. From the traces in sysfs and proc (see
+    /// [`crate::uses()`]); [`list`] adds what other processes have open.
+    pub uses: Vec<InUseReason>,
 }
 
-impl Disk {
-    /// Every name by which this very medium can be told from others: CID, serial number, names under `/dev/disk/by-id`. Where
-    /// it has none of these (a loop device), the path of its node.
+impl InventoryEntry {
+    /// Every name by which this very medium can be told from others: CID, serial number, names
+    /// under `/dev/disk/by-id`. Where it has none of these (a loop device), the path of its node.
     pub fn ids(&self) -> Vec<String> {
         self.ids_for(None)
     }
 
-    /// Names that give away this medium (`--erase ID`), or that partition of it, the most telling first. The names of the medium name
-    /// each of its partitions as well: which one is meant stands in the target. The name of a partition never gives away the medium.
+    /// Names that give away this medium (`--erase ID`), or that partition of it, the most telling
+    /// first. The names of the medium name each of its partitions as well: which one is meant
+    /// stands in the target. The name of a partition never gives away the medium.
     pub fn ids_for(&self, partition: Option<&Partition>) -> Vec<String> {
-        let of_partition = partition.into_iter().flat_map(|partition| partition.by_id.iter().cloned());
+        let of_partition =
+            partition.into_iter().flat_map(|partition| partition.by_id.iter().cloned());
         let own = [&self.medium.cid, &self.medium.serial].into_iter().flatten().cloned();
-        let ids: Vec<String> = of_partition.chain(own).chain(self.medium.by_id.iter().cloned()).collect();
+        let ids: Vec<String> =
+            of_partition.chain(own).chain(self.medium.by_id.iter().cloned()).collect();
         if ids.is_empty() { self.paths_for(partition) } else { ids }
     }
 
@@ -57,18 +61,21 @@ impl Disk {
         paths.map(|path| path.display().to_string()).collect()
     }
 
-    /// Whether `id` names this very medium as a whole, so that all of it may be erased (`--erase ID`).
+    /// Whether `id` names this very medium as a whole, so that all of it may be erased (`--erase
+    /// ID`).
     pub fn answers_to(&self, id: &str) -> bool {
         self.answers_for(None, id)
     }
 
-    /// Whether `id` names what is to be erased: this medium, or that partition of it. Letter case does not matter in a CID or serial
-    /// number, and does in names and paths; a leading `/dev/disk/by-id/` may stand before a name.
+    /// Whether `id` names what is to be erased: this medium, or that partition of it. Letter case
+    /// does not matter in a CID or serial number, and does in names and paths; a leading
+    /// `/dev/disk/by-id/` may stand before a name.
     pub fn answers_for(&self, partition: Option<&Partition>, id: &str) -> bool {
         let id = id.trim();
         let name = id.strip_prefix("/dev/disk/by-id/").unwrap_or(id);
         let registers = [&self.medium.cid, &self.medium.serial].into_iter().flatten();
-        let by_register = registers.map(String::as_str).any(|known| known.trim().eq_ignore_ascii_case(id));
+        let by_register =
+            registers.map(String::as_str).any(|known| known.trim().eq_ignore_ascii_case(id));
         !id.is_empty() && (by_register || self.ids_for(partition).iter().any(|known| known == name))
     }
 
@@ -78,10 +85,11 @@ impl Disk {
     }
 }
 
-/// Every whole block device worth naming, in natural order: memory disks, optical drives, hardware partitions of an eMMC
-/// (boot, RPMB) and empty loop, zram and network slots are left out; a card reader without a card is kept. Starts no program
-/// and opens no device but attached loop devices, to ask what they are over.
-pub fn list(roots: &Roots) -> Vec<Disk> {
+/// Every whole block device worth naming, in natural order: memory disks, optical drives, hardware
+/// partitions of an eMMC (boot, RPMB) and empty loop, zram and network slots are left out; a card
+/// reader without a card is kept. Starts no program and opens no device but attached loop devices,
+/// to ask what they are over.
+pub fn list(roots: &Roots) -> Vec<InventoryEntry> {
     let picture = Picture::take(roots);
     let open_files = OpenFiles::look(roots, &picture.backing_files());
     let found = picture.slots.iter().filter(|slot| worth_naming(slot)).map(|slot| {
@@ -93,21 +101,24 @@ pub fn list(roots: &Roots) -> Vec<Disk> {
 }
 
 /// The whole device with that number or with a partition of that number, and the partition.
-pub fn find(roots: &Roots, number: DeviceNumber) -> Option<(Disk, Option<Partition>)> {
+pub fn find(roots: &Roots, number: DeviceNumber) -> Option<(InventoryEntry, Option<Partition>)> {
     find_in(&Picture::take(roots), number)
 }
 
-pub(crate) fn find_in(picture: &Picture<'_>, number: DeviceNumber) -> Option<(Disk, Option<Partition>)> {
+pub(crate) fn find_in(
+    picture: &Picture<'_>,
+    number: DeviceNumber,
+) -> Option<(InventoryEntry, Option<Partition>)> {
     let (slot, partition) = picture.find(number)?;
     Some((disk(picture, slot), partition.cloned()))
 }
 
 /// Everything about one device.
-fn disk(picture: &Picture<'_>, slot: &Slot) -> Disk {
+fn disk(picture: &Picture<'_>, slot: &BlockDeviceEntry) -> InventoryEntry {
     let mut medium = identity::medium(picture.roots, &slot.dir);
     medium.by_id = picture.by_id(slot.number);
     medium.capacity_bytes = (slot.size_bytes > 0).then_some(slot.size_bytes);
-    Disk {
+    InventoryEntry {
         name: slot.name.clone(),
         path: slot.path.clone(),
         number: slot.number,
@@ -121,11 +132,14 @@ fn disk(picture: &Picture<'_>, slot: &Slot) -> Disk {
     }
 }
 
-fn worth_naming(slot: &Slot) -> bool {
+fn worth_naming(slot: &BlockDeviceEntry) -> bool {
     let driver = slot.name.trim_end_matches(|c: char| c.is_ascii_digit());
     match driver {
         "ram" | "sr" | "fd" | "mtdblock" => false,
         "loop" | "zram" | "nbd" => slot.size_bytes > 0,
-        _ => !(slot.name.starts_with("mmcblk") && (slot.name.contains("boot") || slot.name.ends_with("rpmb"))),
+        _ => {
+            !(slot.name.starts_with("mmcblk")
+                && (slot.name.contains("boot") || slot.name.ends_with("rpmb")))
+        }
     }
 }

@@ -1,16 +1,16 @@
-//! What a mounted file system really stores things on: a device, memory, or what cannot be told. For an overlay that is its upper layer,
-//! as everything that is written goes there.
+//! What a mounted file system really stores things on: a device, memory, or what cannot be told.
+//! For an overlay that is its upper layer, as everything that is written goes there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::filesystems::{Nature, nature};
 use crate::mounts::{Mount, mount_of, unescape};
-use crate::picture::{Below, Picture};
 use crate::roots::DeviceNumber;
+use crate::snapshot::{Below, Picture};
 
-/// Layers over layers over layers are followed this far. The kernel allows two overlays over one another; files under loop devices may
-/// lie on any number of others.
+/// Layers over layers over layers are followed this far. The kernel allows two overlays over one
+/// another; files under loop devices may lie on any number of others.
 const DEEPEST: usize = 8;
 
 /// Where what is written to a place goes.
@@ -26,9 +26,10 @@ pub(crate) enum Beneath {
 
 /// Where a directory or file (absolute, links resolved) on this mount really is.
 ///
-/// On an overlay, a directory is where its upper layer is. A file that lies in a lower layer is read there and written above, so it is
-/// nowhere unless both are on one device. Without an upper layer nothing can be written, and a place is where the lower layers are: a
-/// file in the first that has it, a directory only if all are on one device.
+/// On an overlay, a directory is where its upper layer is. A file that lies in a lower layer is
+/// read there and written above, so it is nowhere unless both are on one device. Without an upper
+/// layer nothing can be written, and a place is where the lower layers are: a file in the first
+/// that has it, a directory only if all are on one device.
 pub(crate) fn beneath(picture: &Picture<'_>, mount: &Mount, path: &Path) -> Beneath {
     follow(picture, mount, path, 0)
 }
@@ -56,7 +57,8 @@ fn follow(picture: &Picture<'_>, mount: &Mount, path: &Path, depth: usize) -> Be
 
 fn overlay(picture: &Picture<'_>, mount: &Mount, path: &Path, depth: usize) -> Beneath {
     let of_layer = |layer: &PathBuf| {
-        let under = mount_of(picture.roots, &picture.mounts, layer).filter(|under| under.id != mount.id);
+        let under =
+            mount_of(picture.roots, &picture.mounts, layer).filter(|under| under.id != mount.id);
         under.map_or(Beneath::Unknown, |under| follow(picture, under, layer, depth + 1))
     };
     let inside = inside(mount, path);
@@ -77,7 +79,8 @@ fn overlay(picture: &Picture<'_>, mount: &Mount, path: &Path, depth: usize) -> B
         Upper::Hidden => Beneath::Unknown,
         Upper::At(upper) => {
             let above = of_layer(&upper);
-            let split = is_file && above != Beneath::Memory && !has_it(&&upper) && lower() != Some(above);
+            let split =
+                is_file && above != Beneath::Memory && !has_it(&&upper) && lower() != Some(above);
             if split { Beneath::Unknown } else { above }
         }
     }
@@ -101,23 +104,31 @@ enum Upper {
 fn upper_layer(mount: &Mount) -> Upper {
     let Some(raw) = mount.option("upperdir") else { return Upper::None };
     let plain = unescape(raw);
-    // older kernels show the path as it was given, with a backslash before what the option's syntax minds
+    // older kernels show the path as it was given, with a backslash before what the option's syntax
+    // minds
     let found = directory(&plain).or_else(|| directory(&without_backslashes(&plain)));
     found.map_or(Upper::Hidden, Upper::At)
 }
 
-/// The layers that are only read, uppermost first; `None` if one of them cannot be seen. One list in `lowerdir`, or since Linux 6.8 one
-/// `lowerdir+` for each (the kernel's Documentation/filesystems/overlayfs.rst).
+/// The layers that are only read, uppermost first; `None` if one of them cannot be seen. One list
+/// in `lowerdir`, or since Linux 6.8 one `lowerdir+` for each (the kernel's
+/// Documentation/filesystems/overlayfs.rst).
 fn lower_layers(mount: &Mount) -> Option<Vec<PathBuf>> {
-    let single = mount.super_options.split(',').filter_map(|option| option.strip_prefix("lowerdir+=")).map(unescape);
+    let single = mount
+        .super_options
+        .split(',')
+        .filter_map(|option| option.strip_prefix("lowerdir+="))
+        .map(unescape);
     let listed = mount.option("lowerdir").map(split_list).unwrap_or_default();
-    let layers: Option<Vec<PathBuf>> =
-        single.chain(listed).map(|layer| directory(&layer).or_else(|| directory(&without_backslashes(&layer)))).collect();
+    let layers: Option<Vec<PathBuf>> = single
+        .chain(listed)
+        .map(|layer| directory(&layer).or_else(|| directory(&without_backslashes(&layer))))
+        .collect();
     layers.filter(|layers| !layers.is_empty())
 }
 
-/// The parts of `lowerdir`. A colon of a path's own has a backslash before it, which the mount table writes as `\134`, or is written as
-/// `\072`. What follows `::` holds only data, no names.
+/// The parts of `lowerdir`. A colon of a path's own has a backslash before it, which the mount
+/// table writes as `\134`, or is written as `\072`. What follows `::` holds only data, no names.
 fn split_list(raw: &str) -> Vec<String> {
     const PLACEHOLDER: char = '\u{0}';
     let guarded = raw.replace("\\134:", "\u{0}").replace("\\:", "\u{0}");

@@ -1,7 +1,8 @@
 //! What is plugged in and what it is used for; mkfs, mount, loop.
 //!
-//! Everything that is read comes through [`Roots`], so that a copied tree answers as the running system does. This room says
-//! what is there and refuses what must not be touched; it never knows a test and never prints.
+//! Everything that is read comes through [`Roots`], so that a copied tree answers as the running
+//! system does. This crate says what is there and refuses what must not be touched; it never knows
+//! a test and never prints.
 
 mod changes;
 mod claim;
@@ -12,42 +13,47 @@ mod filesystems;
 mod identity;
 mod inventory;
 mod layers;
+mod location;
 pub mod loopdev;
 mod mounts;
 mod open_files;
-mod picture;
-mod place;
+mod pressure;
 mod recipes;
-mod returned;
+mod reinserted;
 mod roots;
 mod scheduler;
 mod smart;
+mod snapshot;
 mod stage;
-mod strain;
 mod target;
 mod tool;
 mod uses;
 
 pub use changes::{ChangeError, Changes, Undone, clean_changes};
 pub use claim::{Claim, ClaimError, claim};
-pub use contents::{Contents, Thing, contents, contents_of, contents_of_file};
+pub use contents::{ContentItem, Contents, contents, contents_of, contents_of_file};
 pub use diskstats::{DiskStats, StatFile, counts_all, diskstats, parse_diskstats};
 pub use facts::{end_temperatures, facts, load, temperatures_now, throttled};
 pub use filesystems::{Nature, Space, nature};
 pub use identity::registers;
-pub use inventory::{Disk, find, list};
+pub use inventory::{InventoryEntry, find, list};
+pub use location::{Location, NotProved, device_of_directory, free_space, prove_on_device};
 pub use loopdev::{Loop, LoopError, LoopOptions};
 pub use mounts::{Mount, mount_of, mounts};
 pub use open_files::{Hold, Holding, LockKind, NotSeen, OpenFiles, Process};
-pub use picture::Partition;
-pub use place::{NotProved, Place, device_of_directory, free_space, prove_on_device};
+pub use pressure::Strain;
 pub use recipes::{RECIPES, Recipe, Unavailable, recipe};
-pub use returned::nodes_like;
+pub use reinserted::nodes_like;
 pub use roots::{DeviceNumber, Node, Roots};
 pub use scheduler::{QueueError, written_bytes};
 pub use smart::{health, parse_sdmon, parse_smartctl};
-pub use stage::{Leftover, MkfsSpec, StageError, Staged, boot_id, clean_leftovers, stage_filesystem};
-pub use strain::Strain;
-pub use target::{Access, BlockTarget, DirectoryTarget, FileTarget, Found, TargetError, not_seen, resolve};
+pub use snapshot::Partition;
+pub use stage::{
+    Leftover, MkfsSpec, Staged, StagingError, boot_id, clean_leftovers, stage_filesystem,
+};
+pub use target::{
+    Access, BlockTarget, DirectoryTarget, FileTarget, ResolvedTarget, TargetError, not_seen,
+    resolve,
+};
 pub use tool::ToolError;
-pub use uses::{Use, exclusively_open, summary, uses};
+pub use uses::{InUseReason, exclusively_open, summary, uses};

@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::picture::loop_backing;
 use crate::roots::{DeviceNumber, Roots, flag, number, text};
+use crate::snapshot::loop_backing;
 use crate::tool::{self, ToolError};
-use ring::FileIdentity;
+use blockio::FileIdentity;
 
 /// How a loop device is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,8 @@ pub fn attach(file: &Path, direct_io: bool) -> Result<Loop, LoopError> {
 
 /// Attaches a free loop device to a file or block device. Needs root.
 pub fn attach_with(file: &Path, options: LoopOptions) -> Result<Loop, LoopError> {
-    let backing = Backing::of(file, options).map_err(|source| LoopError::Io { path: file.to_owned(), source })?;
+    let backing = Backing::of(file, options)
+        .map_err(|source| LoopError::Io { path: file.to_owned(), source })?;
     let mut words = vec!["--find".to_owned(), "--show".to_owned()];
     words.push(format!("--direct-io={}", if options.direct_io { "on" } else { "off" }));
     words.push(format!("--offset={}", options.offset_bytes));
@@ -148,10 +149,13 @@ impl Drop for Loop {
     }
 }
 
-/// Nodes of the loop devices over a file, by the name under which the kernel knows it: the file itself may be out of reach, its server dead.
+/// Nodes of the loop devices over a file, by the name under which the kernel knows it: the file
+/// itself may be out of reach, its server dead.
 pub fn over(file: &Path) -> Vec<PathBuf> {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    let over_it = devices.filter(|device| text(&device.path().join("loop/backing_file")).is_some_and(|name| Path::new(&name) == file));
+    let over_it = devices.filter(|device| {
+        text(&device.path().join("loop/backing_file")).is_some_and(|name| Path::new(&name) == file)
+    });
     over_it.map(|device| Path::new("/dev").join(device.file_name())).collect()
 }
 
@@ -161,10 +165,13 @@ pub(crate) fn attached_to(backing: &Backing) -> Vec<PathBuf> {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let loops = devices.filter(|device| device.path().join("loop").is_dir());
     let nodes = loops.map(|device| Path::new("/dev").join(device.file_name()));
-    nodes.filter(|node| roots.block_number(node).is_some_and(|number| backing.is_that_of(number))).collect()
+    nodes
+        .filter(|node| roots.block_number(node).is_some_and(|number| backing.is_that_of(number)))
+        .collect()
 }
 
-/// Detaches the loop devices over a file, by the name under which the kernel knows it. Still in use, one goes away with its last user.
+/// Detaches the loop devices over a file, by the name under which the kernel knows it. Still in
+/// use, one goes away with its last user.
 pub fn detach_over(file: &Path) -> Result<(), LoopError> {
     over(file).iter().try_for_each(|path| Ok(detach_node(path)?))
 }
@@ -185,12 +192,20 @@ impl Backing {
     pub(crate) fn is_that_of(&self, number: DeviceNumber) -> bool {
         let dir = attributes(number);
         if let Some(known) = loop_backing(&Roots::default(), number) {
-            let file = if known.rdevice == 0 { (known.device, known.inode) } else { (0, known.rdevice) };
-            return self == &Backing { file, offset_bytes: known.offset_bytes, size_bytes: known.size_limit_bytes };
+            let file =
+                if known.rdevice == 0 { (known.device, known.inode) } else { (0, known.rdevice) };
+            return self
+                == &Backing {
+                    file,
+                    offset_bytes: known.offset_bytes,
+                    size_bytes: known.size_limit_bytes,
+                };
         }
         let attribute = |name: &str| self::number(&dir.join(name));
         let file = text(&dir.join("backing_file")).and_then(|path| identity(Path::new(&path)).ok());
-        file == Some(self.file) && attribute("offset") == Some(self.offset_bytes) && attribute("sizelimit") == Some(self.size_bytes)
+        file == Some(self.file)
+            && attribute("offset") == Some(self.offset_bytes)
+            && attribute("sizelimit") == Some(self.size_bytes)
     }
 }
 
@@ -199,7 +214,8 @@ fn attributes(number: DeviceNumber) -> PathBuf {
     PathBuf::from(format!("/sys/dev/block/{number}/loop"))
 }
 
-/// Device and inode of a file; of a block device 0 and its number, as its node may be one of several.
+/// Device and inode of a file; of a block device 0 and its number, as its node may be one of
+/// several.
 fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
     let metadata = fs::metadata(path)?;
     let is_block = Roots::default().block_number(path).is_some();

@@ -86,8 +86,8 @@ pub(crate) fn mounts_of(process: &Path) -> Vec<Mount> {
 
 /// The mount that `path` (absolute, links resolved) lies on.
 ///
-/// On the running system the kernel says which one it is (statx); in a copied tree it is the last of those with the longest
-/// mount point.
+/// On the running system the kernel says which one it is (statx); in a copied tree it is the last
+/// of those with the longest mount point.
 pub fn mount_of<'a>(roots: &Roots, mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     if roots.is_real()
         && let Some(id) = mount_id(path)
@@ -109,7 +109,9 @@ fn mount_id(path: &Path) -> Option<u64> {
 pub fn swaps(roots: &Roots) -> Vec<PathBuf> {
     let table = fs::read(roots.proc.join("swaps")).unwrap_or_default();
     let lines = table.split(|byte| *byte == b'\n').skip(1);
-    let first_words = lines.filter_map(|line| line.split(u8::is_ascii_whitespace).next().filter(|word| !word.is_empty()));
+    let first_words = lines.filter_map(|line| {
+        line.split(u8::is_ascii_whitespace).next().filter(|word| !word.is_empty())
+    });
     first_words.map(|word| PathBuf::from(OsString::from_vec(unescaped(word)))).collect()
 }
 
@@ -123,7 +125,8 @@ fn unescaped(bytes: &[u8]) -> Vec<u8> {
     let mut at = 0;
     while at < bytes.len() {
         let octal = bytes.get(at + 1..at + 4).filter(|_| bytes[at] == b'\\');
-        let value = octal.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        let value =
+            octal.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
         plain.push(value.unwrap_or(bytes[at]));
         at += if value.is_some() { 4 } else { 1 };
     }
@@ -147,7 +150,10 @@ mod tests {
         let line = r"36 35 98:0 /mnt1 /media/my\040card rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=continue";
         let mount = Mount::parse(line).unwrap();
         assert_eq!(mount.at, Path::new("/media/my card"));
-        assert_eq!((mount.kind.as_str(), mount.source.as_str(), mount.root.as_str()), ("ext3", "/dev/root", "/mnt1"));
+        assert_eq!(
+            (mount.kind.as_str(), mount.source.as_str(), mount.root.as_str()),
+            ("ext3", "/dev/root", "/mnt1")
+        );
         assert_eq!(mount.option("errors"), Some("continue"));
         assert_eq!(mount.joined_options(), "rw,noatime,errors=continue");
         assert_eq!(Mount::parse("nonsense"), None);
@@ -188,8 +194,15 @@ mod tests {
         fs::create_dir_all(roots.proc.join("self")).unwrap();
         let table = b"1 0 8:1 / /media/\xff rw - vfat /dev/sda1 rw\n2 0 8:2 / /home rw - ext4 /dev/sda2 rw\n";
         fs::write(roots.proc.join("self/mountinfo"), table).unwrap();
-        assert_eq!(mounts(&roots).iter().map(|mount| mount.number.minor).collect::<Vec<_>>(), [1, 2]);
-        fs::write(roots.proc.join("swaps"), b"Filename Type\n/swap\xff\\040file file 5\n/dev/sda3 partition 1\n").unwrap();
+        assert_eq!(
+            mounts(&roots).iter().map(|mount| mount.number.minor).collect::<Vec<_>>(),
+            [1, 2]
+        );
+        fs::write(
+            roots.proc.join("swaps"),
+            b"Filename Type\n/swap\xff\\040file file 5\n/dev/sda3 partition 1\n",
+        )
+        .unwrap();
         let odd = PathBuf::from(OsString::from_vec(b"/swap\xff file".to_vec()));
         assert_eq!(swaps(&roots), [odd, PathBuf::from("/dev/sda3")]);
     }

@@ -1,4 +1,5 @@
-//! What other processes have open, mapped or locked: read from `/proc` once, and then asked for a medium or a file.
+//! What other processes have open, mapped or locked: read from `/proc` once, and then asked for a
+//! medium or a file.
 
 mod locks;
 mod process;
@@ -7,12 +8,12 @@ mod unseen;
 use std::fmt;
 use std::path::PathBuf;
 
-use ring::FileIdentity;
+use blockio::FileIdentity;
 
 use crate::mounts::Mount;
-use crate::picture::{Below, Picture, Slot};
 use crate::roots::{DeviceNumber, Roots};
-use crate::uses::Use;
+use crate::snapshot::{Below, BlockDeviceEntry, Picture};
+use crate::uses::InUseReason;
 pub use locks::LockKind;
 use locks::Locked;
 pub use process::Process;
@@ -89,24 +90,32 @@ pub struct OpenFiles {
 impl OpenFiles {
     /// Looks for block devices, and for the regular files that are named.
     pub fn look(roots: &Roots, files: &[FileIdentity]) -> OpenFiles {
-        let mut found = OpenFiles { locks: locks::all(roots), not_seen: unseen::limits(roots), ..OpenFiles::default() };
+        let mut found = OpenFiles {
+            locks: locks::all(roots),
+            not_seen: unseen::limits(roots),
+            ..OpenFiles::default()
+        };
         let wanted = |thing: &Thing| match thing {
             Thing::Block(_) => true,
             Thing::File(file) => files.contains(file),
         };
         process::visit_all(roots, &wanted, &mut |seen| match seen {
-            process::Seen::Entry(entry) => found.entries.push(entry),
-            process::Seen::Namespace(mounts, process) => {
+            process::ProcessEntry::Entry(entry) => found.entries.push(entry),
+            process::ProcessEntry::Namespace(mounts, process) => {
                 found.elsewhere.extend(mounts.into_iter().map(|mount| (mount, process.clone())));
             }
-            process::Seen::Refused => found.not_seen.processes += 1,
+            process::ProcessEntry::Refused => found.not_seen.processes += 1,
         });
         found
     }
 
-    /// Looks for everything that concerns a disk: its nodes, those below it, and the files below these.
-    pub(crate) fn look_for(picture: &Picture<'_>, slot: &Slot) -> OpenFiles {
-        OpenFiles::look(picture.roots, &files_below(picture, slot).into_iter().map(|(file, _)| file).collect::<Vec<_>>())
+    /// Looks for everything that concerns a disk: its nodes, those below it, and the files below
+    /// these.
+    pub(crate) fn look_for(picture: &Picture<'_>, slot: &BlockDeviceEntry) -> OpenFiles {
+        OpenFiles::look(
+            picture.roots,
+            &files_below(picture, slot).into_iter().map(|(file, _)| file).collect::<Vec<_>>(),
+        )
     }
 
     /// What could not be looked at.
@@ -126,7 +135,8 @@ impl OpenFiles {
 
     /// Who has the block device with this number open in whatever way, our own process left out.
     pub fn openers(&self, number: DeviceNumber) -> Vec<Process> {
-        let mut openers: Vec<Process> = self.of(Thing::Block(number)).map(|entry| entry.by.clone()).collect();
+        let mut openers: Vec<Process> =
+            self.of(Thing::Block(number)).map(|entry| entry.by.clone()).collect();
         openers.sort();
         openers.dedup();
         openers
@@ -138,7 +148,9 @@ impl OpenFiles {
 
     /// Who holds a thing; `inode` is what the kernel's table of locks knows it by.
     fn holdings(&self, thing: Thing, inode: Option<FileIdentity>) -> Vec<Holding> {
-        let seen = self.of(thing).filter_map(|entry| Some(Holding { how: entry.hold?, by: Some(entry.by.clone()) }));
+        let seen = self
+            .of(thing)
+            .filter_map(|entry| Some(Holding { how: entry.hold?, by: Some(entry.by.clone()) }));
         let mut found: Vec<Holding> = seen.collect();
         found.sort();
         let mut named = Vec::new();
@@ -149,27 +161,39 @@ impl OpenFiles {
             }
         });
         if found.is_empty() {
-            let locks = self.locks.iter().filter(|lock| inode.is_some_and(|inode| lock.is_on(inode)) && !lock.is_ours());
-            found.extend(locks.map(|lock| Holding { how: Hold::Lock(lock.kind), by: lock.process() }));
+            let locks = self
+                .locks
+                .iter()
+                .filter(|lock| inode.is_some_and(|inode| lock.is_on(inode)) && !lock.is_ours());
+            found.extend(
+                locks.map(|lock| Holding { how: Hold::Lock(lock.kind), by: lock.process() }),
+            );
             found.dedup();
         }
         found
     }
 
-    /// Why a disk is in use by the processes that hold it or what is below it, and by mounts in other namespaces.
-    pub(crate) fn uses(&self, picture: &Picture<'_>, slot: &Slot) -> Vec<Use> {
+    /// Why a disk is in use by the processes that hold it or what is below it, and by mounts in
+    /// other namespaces.
+    pub(crate) fn uses(&self, picture: &Picture<'_>, slot: &BlockDeviceEntry) -> Vec<InUseReason> {
         let mut found = Vec::new();
         for medium in std::iter::once(slot).chain(picture.below(slot)) {
             for (number, name, _) in medium.nodes() {
                 let node = picture.node_identity(number, name);
                 let holdings = self.holdings(Thing::Block(number), node).into_iter();
-                found.extend(holdings.map(|holding| Use::Held { what: name.to_owned(), holding }));
+                found.extend(
+                    holdings.map(|holding| InUseReason::Held { what: name.to_owned(), holding }),
+                );
                 found.extend(self.mounted_elsewhere(picture, number, name));
             }
         }
         for (file, path) in files_below(picture, slot) {
             let what = process::plain(&path.to_string_lossy());
-            found.extend(self.of_file(file).into_iter().map(|holding| Use::Held { what: what.clone(), holding }));
+            found.extend(
+                self.of_file(file)
+                    .into_iter()
+                    .map(|holding| InUseReason::Held { what: what.clone(), holding }),
+            );
         }
         found.sort();
         found.dedup();
@@ -177,15 +201,28 @@ impl OpenFiles {
     }
 
     /// Mounts of the device that are seen in another mount namespace and not in ours.
-    fn mounted_elsewhere(&self, picture: &Picture<'_>, number: DeviceNumber, name: &str) -> Option<Use> {
+    fn mounted_elsewhere(
+        &self,
+        picture: &Picture<'_>,
+        number: DeviceNumber,
+        name: &str,
+    ) -> Option<InUseReason> {
         let here = picture.mounts.iter().any(|mount| picture.device_of(mount) == Some(number));
-        let (mount, by) = self.elsewhere.iter().find(|(mount, _)| picture.device_of(mount) == Some(number)).filter(|_| !here)?;
-        Some(Use::MountedElsewhere { device: name.to_owned(), at: mount.at.clone(), by: by.clone() })
+        let (mount, by) = self
+            .elsewhere
+            .iter()
+            .find(|(mount, _)| picture.device_of(mount) == Some(number))
+            .filter(|_| !here)?;
+        Some(InUseReason::MountedElsewhere {
+            device: name.to_owned(),
+            at: mount.at.clone(),
+            by: by.clone(),
+        })
     }
 }
 
 /// The files that a disk, or what it is made of, has its content in.
-fn files_below(picture: &Picture<'_>, slot: &Slot) -> Vec<(FileIdentity, PathBuf)> {
+fn files_below(picture: &Picture<'_>, slot: &BlockDeviceEntry) -> Vec<(FileIdentity, PathBuf)> {
     let media = std::iter::once(slot).chain(picture.below(slot));
     let files = media.flat_map(|medium| &medium.below).filter_map(|below| match below {
         Below::File(file) => Some((file.identity()?, file.path.clone())),
@@ -194,7 +231,8 @@ fn files_below(picture: &Picture<'_>, slot: &Slot) -> Vec<(FileIdentity, PathBuf
     files.collect()
 }
 
-/// Looks again until nothing is found, for about a second: udev and its like open what has changed, and let go of it.
+/// Looks again until nothing is found, for about a second: udev and its like open what has changed,
+/// and let go of it.
 pub(crate) fn settled<T>(mut look: impl FnMut() -> Vec<T>) -> Vec<T> {
     const LOOKS: u32 = 10;
     const PAUSE: std::time::Duration = std::time::Duration::from_millis(100);

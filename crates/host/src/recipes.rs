@@ -16,13 +16,14 @@ pub struct Recipe {
     pub name: &'static str,
     /// The kernel's name of it.
     pub kind: &'static str,
-    /// Words for mkfs besides what keeps it from asking. None of them discards: every combination finds the medium as the one before it left
-    /// it, and those whose mkfs cannot discard have no disadvantage.
+    /// Words for mkfs besides what keeps it from asking. None of them discards: every combination
+    /// finds the medium as the one before it left it, and those whose mkfs cannot discard have no
+    /// disadvantage.
     options: &'static [&'static str],
     /// What of `-E` of mke2fs it needs; given there once, with the alignment.
     extended: &'static str,
-    /// Mount options without which it would work in the background, or discard, while others measure; what the user asks for comes after them
-    /// and wins.
+    /// Mount options without which it would work in the background, or discard, while others
+    /// measure; what the user asks for comes after them and wins.
     quiet: &'static [&'static str],
     /// How mkfs is told of allocation units.
     alignment: Alignment,
@@ -84,7 +85,14 @@ pub const RECIPES: &[Recipe] = &[
     Recipe { name: "ext3", kind: "ext3", quiet: &[], ..EXT },
     EXT,
     Recipe { name: "ext4-nojournal", options: &["-b", "4096", "-O", "^has_journal"], ..EXT },
-    Recipe { name: "xfs", kind: "xfs", options: &["-K"], alignment: Alignment::StripeUnit, least_bytes: 300 * MIB, ..OTHER },
+    Recipe {
+        name: "xfs",
+        kind: "xfs",
+        options: &["-K"],
+        alignment: Alignment::StripeUnit,
+        least_bytes: 300 * MIB,
+        ..OTHER
+    },
     Recipe {
         name: "xfs-nolazy",
         kind: "xfs",
@@ -112,8 +120,22 @@ pub const RECIPES: &[Recipe] = &[
         ..OTHER
     },
     Recipe { name: "jfs", kind: "jfs", alignment: Alignment::None, ..OTHER },
-    Recipe { name: "nilfs2", kind: "nilfs2", options: &["-K"], alignment: Alignment::Segment, least_bytes: 128 * MIB, ..OTHER },
-    Recipe { name: "vfat", kind: "vfat", options: &["-F", "32"], alignment: Alignment::None, least_bytes: 64 * MIB, ..OTHER },
+    Recipe {
+        name: "nilfs2",
+        kind: "nilfs2",
+        options: &["-K"],
+        alignment: Alignment::Segment,
+        least_bytes: 128 * MIB,
+        ..OTHER
+    },
+    Recipe {
+        name: "vfat",
+        kind: "vfat",
+        options: &["-F", "32"],
+        alignment: Alignment::None,
+        least_bytes: 64 * MIB,
+        ..OTHER
+    },
     Recipe { name: "exfat", kind: "exfat", alignment: Alignment::Boundary, ..OTHER },
 ];
 
@@ -123,10 +145,12 @@ pub fn recipe(name: &str) -> Option<&'static Recipe> {
 }
 
 impl Recipe {
-    /// How it is made and mounted: fitted to allocation units of `au_bytes`, or as mkfs does by itself.
+    /// How it is made and mounted: fitted to allocation units of `au_bytes`, or as mkfs does by
+    /// itself.
     pub fn spec(&self, au_bytes: Option<u64>, mount_options: &[String]) -> MkfsSpec {
         let mut options: Vec<String> = self.options.iter().map(|word| (*word).to_owned()).collect();
-        let mut extended: Vec<String> = [self.extended.to_owned()].into_iter().filter(|word| !word.is_empty()).collect();
+        let mut extended: Vec<String> =
+            [self.extended.to_owned()].into_iter().filter(|word| !word.is_empty()).collect();
         if let Some(words) = au_bytes.and_then(|au_bytes| self.fitting(au_bytes)) {
             match self.alignment {
                 Alignment::Stripe => extended.push(words),
@@ -137,21 +161,34 @@ impl Recipe {
             options.extend(["-E".to_owned(), extended.join(",")]);
         }
         let quiet = self.quiet.iter().map(|word| (*word).to_owned());
-        MkfsSpec { kind: self.kind.to_owned(), options, mount_options: quiet.chain(mount_options.iter().cloned()).collect(), label: None }
+        MkfsSpec {
+            kind: self.kind.to_owned(),
+            options,
+            mount_options: quiet.chain(mount_options.iter().cloned()).collect(),
+            label: None,
+        }
     }
 
-    /// What tells mkfs of allocation units of that size; `None` where it cannot be told, or not of this size.
+    /// What tells mkfs of allocation units of that size; `None` where it cannot be told, or not of
+    /// this size.
     pub fn fitting(&self, au_bytes: u64) -> Option<String> {
         const BLOCK_BYTES: u64 = 4096;
         const SEGMENT_BYTES: u64 = 2 * MIB;
-        let multiple = |unit: u64| (au_bytes > 0 && au_bytes.is_multiple_of(unit)).then(|| au_bytes / unit);
+        let multiple =
+            |unit: u64| (au_bytes > 0 && au_bytes.is_multiple_of(unit)).then(|| au_bytes / unit);
         match self.alignment {
             Alignment::None => None,
-            Alignment::Stripe => multiple(BLOCK_BYTES).map(|blocks| format!("stride=1,stripe-width={blocks}")),
-            Alignment::StripeUnit => multiple(BLOCK_BYTES).map(|_| format!("-d su={au_bytes},sw=1")),
+            Alignment::Stripe => {
+                multiple(BLOCK_BYTES).map(|blocks| format!("stride=1,stripe-width={blocks}"))
+            }
+            Alignment::StripeUnit => {
+                multiple(BLOCK_BYTES).map(|_| format!("-d su={au_bytes},sw=1"))
+            }
             Alignment::Sections => multiple(SEGMENT_BYTES).map(|segments| format!("-s {segments}")),
             // 16 blocks are the least that mkfs takes
-            Alignment::Segment => multiple(BLOCK_BYTES).filter(|blocks| *blocks >= 16).map(|blocks| format!("-B {blocks}")),
+            Alignment::Segment => multiple(BLOCK_BYTES)
+                .filter(|blocks| *blocks >= 16)
+                .map(|blocks| format!("-B {blocks}")),
             Alignment::Boundary => au_bytes.is_power_of_two().then(|| format!("-b {au_bytes}")),
         }
     }
@@ -159,24 +196,37 @@ impl Recipe {
     /// The mkfs line for a person to type: as it was run, but it asks before it overwrites.
     pub fn mkfs_line(&self, au_bytes: Option<u64>, device: &str) -> String {
         let spec = self.spec(au_bytes, &[]);
-        // what only a measurement needs is left out: discarding is what one wants of a new file system
+        // what only a measurement needs is left out: discarding is what one wants of a new file
+        // system
         let spared = ["-K", "nodiscard"];
-        let words = spec.options.iter().map(|word| word.replace("nodiscard,", "")).filter(|word| !spared.contains(&word.as_str()));
+        let words = spec
+            .options
+            .iter()
+            .map(|word| word.replace("nodiscard,", ""))
+            .filter(|word| !spared.contains(&word.as_str()));
         let mut words: Vec<String> = words.collect();
         if words.last().is_some_and(|word| word == "-E") {
             words.pop();
         }
-        let words: Vec<String> = std::iter::once(format!("mkfs.{}", self.kind)).chain(words).chain([device.to_owned()]).collect();
+        let words: Vec<String> = std::iter::once(format!("mkfs.{}", self.kind))
+            .chain(words)
+            .chain([device.to_owned()])
+            .collect();
         words.join(" ").replace(" -t 0", "")
     }
 
-    /// Whether mkfs and the kernel's driver seem to be there. Only making and mounting one says for sure.
+    /// Whether mkfs and the kernel's driver seem to be there. Only making and mounting one says for
+    /// sure.
     pub fn available(&self, roots: &Roots) -> Result<(), Unavailable> {
         let mkfs = format!("mkfs.{}", self.kind);
         if !tool::is_there(&mkfs) {
             return Err(Unavailable::NoMkfs { kind: self.kind, package: tool::package(&mkfs) });
         }
-        if has_driver(roots, self.kind) { Ok(()) } else { Err(Unavailable::NoDriver { kind: self.kind }) }
+        if has_driver(roots, self.kind) {
+            Ok(())
+        } else {
+            Err(Unavailable::NoDriver { kind: self.kind })
+        }
     }
 }
 
@@ -187,7 +237,8 @@ fn has_driver(roots: &Roots, kind: &str) -> bool {
         return true;
     }
     let Some(release) = text(&roots.proc.join("sys/kernel/osrelease")) else { return false };
-    let modules = ["/lib/modules", "/usr/lib/modules"].map(|folder| Path::new(folder).join(&release).join("modules.dep"));
+    let modules = ["/lib/modules", "/usr/lib/modules"]
+        .map(|folder| Path::new(folder).join(&release).join("modules.dep"));
     let file = format!("/{kind}.ko");
     modules.iter().any(|list| fs::read_to_string(list).is_ok_and(|list| list.contains(&file)))
 }
@@ -231,7 +282,12 @@ mod tests {
     #[test]
     fn names_are_unique() {
         for recipe in RECIPES {
-            assert_eq!(RECIPES.iter().filter(|other| other.name == recipe.name).count(), 1, "{}", recipe.name);
+            assert_eq!(
+                RECIPES.iter().filter(|other| other.name == recipe.name).count(),
+                1,
+                "{}",
+                recipe.name
+            );
         }
     }
 
@@ -241,6 +297,8 @@ mod tests {
         let roots = Roots::copied(dir.path());
         fs::create_dir_all(&roots.proc).unwrap();
         fs::write(roots.proc.join("filesystems"), "nodev\tsysfs\n\text4\n").unwrap();
-        assert!(has_driver(&roots, "ext4") && !has_driver(&roots, "ext") && !has_driver(&roots, "jfs"));
+        assert!(
+            has_driver(&roots, "ext4") && !has_driver(&roots, "ext") && !has_driver(&roots, "jfs")
+        );
     }
 }

@@ -9,8 +9,9 @@ use std::str::FromStr;
 
 /// The three trees everything here is read from.
 ///
-/// A copied tree cannot hold device nodes without rights, so in a copy of `/dev` a regular file with the text `block 8:16` or
-/// `char 1:3` stands for one. In the real `/dev` such a file means nothing.
+/// A copied tree cannot hold device nodes without rights, so in a copy of `/dev` a regular file
+/// with the text `block 8:16` or `char 1:3` stands for one. In the real `/dev` such a file means
+/// nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roots {
     /// `/sys`.
@@ -28,7 +29,19 @@ impl Default for Roots {
 }
 
 /// A device number as the kernel writes it: `major:minor`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 #[serde(into = "String", try_from = "String")]
 pub struct DeviceNumber {
     /// The driver.
@@ -48,7 +61,8 @@ impl DeviceNumber {
         rustix::fs::makedev(self.major, self.minor)
     }
 
-    /// Whether no device has it: file systems without a device of their own (tmpfs, nfs, btrfs, overlay) get major 0.
+    /// Whether no device has it: file systems without a device of their own (tmpfs, nfs, btrfs,
+    /// overlay) get major 0.
     pub fn is_anonymous(self) -> bool {
         self.major == 0
     }
@@ -76,10 +90,9 @@ impl TryFrom<String> for DeviceNumber {
 impl FromStr for DeviceNumber {
     type Err = String;
     fn from_str(text: &str) -> Result<DeviceNumber, String> {
-        let parsed = text
-            .trim()
-            .split_once(':')
-            .and_then(|(major, minor)| Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? }));
+        let parsed = text.trim().split_once(':').and_then(|(major, minor)| {
+            Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
+        });
         parsed.ok_or_else(|| format!("'{text}' is not a device number (major:minor)"))
     }
 }
@@ -112,7 +125,8 @@ impl Roots {
         self.dev == Path::new("/dev")
     }
 
-    /// The path to look at for a path as a user or the kernel writes it: below `/dev` it is looked up in this tree.
+    /// The path to look at for a path as a user or the kernel writes it: below `/dev` it is looked
+    /// up in this tree.
     pub fn locate(&self, path: &Path) -> PathBuf {
         match path.strip_prefix("/dev") {
             Ok(below) => self.dev.join(below),
@@ -164,7 +178,8 @@ impl Roots {
     }
 }
 
-/// The text of a small kernel file without surrounding blanks; `None` where it is missing, unreadable or empty.
+/// The text of a small kernel file without surrounding blanks; `None` where it is missing,
+/// unreadable or empty.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -186,10 +201,12 @@ pub(crate) fn flag(path: &Path) -> Option<bool> {
     number(path).map(|value| value != 0)
 }
 
-/// The names in a directory, in natural order (`sda`, `sdb`, `sdaa`; `loop2` before `loop10`); empty where there is none.
+/// The names in a directory, in natural order (`sda`, `sdb`, `sdaa`; `loop2` before `loop10`);
+/// empty where there is none.
 pub(crate) fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort_by_cached_key(|name| natural_key(name));
     names
 }
@@ -229,7 +246,10 @@ mod tests {
         for name in ["loop10", "loop2", "sdaa", "sdb", "mmcblk0", "mmcblk0p2", "mmcblk0p1"] {
             fs::write(dir.path().join(name), "").unwrap();
         }
-        assert_eq!(names(dir.path()), ["loop2", "loop10", "mmcblk0", "mmcblk0p1", "mmcblk0p2", "sdb", "sdaa"]);
+        assert_eq!(
+            names(dir.path()),
+            ["loop2", "loop10", "mmcblk0", "mmcblk0p1", "mmcblk0p2", "sdb", "sdaa"]
+        );
     }
 
     #[test]
@@ -239,7 +259,10 @@ mod tests {
         fs::create_dir(&roots.dev).unwrap();
         fs::write(roots.dev.join("sdb"), "block 8:16").unwrap();
         fs::write(dir.path().join("elsewhere"), "block 8:16").unwrap();
-        assert_eq!(roots.node(Path::new("/dev/sdb")).unwrap(), Node::Block(DeviceNumber { major: 8, minor: 16 }));
+        assert_eq!(
+            roots.node(Path::new("/dev/sdb")).unwrap(),
+            Node::Block(DeviceNumber { major: 8, minor: 16 })
+        );
         assert_eq!(roots.node(&dir.path().join("elsewhere")).unwrap(), Node::File);
         assert_eq!(Roots::default().node(&roots.dev.join("sdb")).unwrap(), Node::File);
     }

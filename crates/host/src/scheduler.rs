@@ -1,22 +1,27 @@
-//! The block layer's queue of a medium: which schedulers there are, and the settings that a change of scheduler moves.
+//! The block layer's queue of a medium: which schedulers there are, and the settings that a change
+//! of scheduler moves.
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use crate::inventory::Disk;
-use crate::picture::SECTOR_BYTES;
+use crate::inventory::InventoryEntry;
 use crate::roots::{DeviceNumber, Roots, number, text};
+use crate::snapshot::SECTOR_BYTES;
 
-/// Settings of a queue that are remembered before a scheduler is changed: the kernel sets the number of requests anew with each scheduler, and
-/// bfq switches the throttling of writeback off. In the order of noting; they are restored from the end, the scheduler first.
-pub(crate) const REMEMBERED: [&str; 4] = ["read_ahead_kb", "wbt_lat_usec", "nr_requests", "scheduler"];
+/// Settings of a queue that are remembered before a scheduler is changed: the kernel sets the
+/// number of requests anew with each scheduler, and bfq switches the throttling of writeback off.
+/// In the order of noting; they are restored from the end, the scheduler first.
+pub(crate) const REMEMBERED: [&str; 4] =
+    ["read_ahead_kb", "wbt_lat_usec", "nr_requests", "scheduler"];
 
 /// Bytes written to a device since it is there, by whomever.
-pub fn written_bytes(disk: &Disk) -> u64 {
+pub fn written_bytes(disk: &InventoryEntry) -> u64 {
     const SECTORS_WRITTEN: usize = 6;
-    let stat = text(&Roots::default().sys.join("block").join(&disk.name).join("stat")).unwrap_or_default();
-    let sectors = stat.split_whitespace().nth(SECTORS_WRITTEN).and_then(|word| word.parse::<u64>().ok());
+    let stat =
+        text(&Roots::default().sys.join("block").join(&disk.name).join("stat")).unwrap_or_default();
+    let sectors =
+        stat.split_whitespace().nth(SECTORS_WRITTEN).and_then(|word| word.parse::<u64>().ok());
     sectors.unwrap_or(0) * SECTOR_BYTES
 }
 
@@ -69,7 +74,7 @@ pub enum QueueError {
 }
 
 impl QueueOf {
-    pub fn new(disk: &Disk) -> QueueOf {
+    pub fn new(disk: &InventoryEntry) -> QueueOf {
         QueueOf { disk: disk.name.clone(), number: disk.number, diskseq: disk.diskseq }
     }
 
@@ -81,7 +86,8 @@ impl QueueOf {
     /// Whether the same medium is still behind that name.
     pub fn is_there(&self) -> bool {
         let dir = self.dir();
-        let same_number = text(&dir.join("dev")).and_then(|text| text.parse().ok()) == Some(self.number);
+        let same_number =
+            text(&dir.join("dev")).and_then(|text| text.parse().ok()) == Some(self.number);
         same_number && number(&dir.join("diskseq")) == self.diskseq
     }
 
@@ -89,13 +95,15 @@ impl QueueOf {
         Roots::default().sys.join("block").join(&self.disk)
     }
 
-    /// The value of a setting; of `scheduler` the one in use. `None` where there is no such setting.
+    /// The value of a setting; of `scheduler` the one in use. `None` where there is no such
+    /// setting.
     pub fn get(&self, setting: &str) -> Option<String> {
         let text = text(&self.dir().join("queue").join(setting))?;
         if setting != "scheduler" {
             return Some(text);
         }
-        let chosen = text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+        let chosen =
+            text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
         Some(chosen.unwrap_or(&text).to_owned())
     }
 
@@ -110,19 +118,31 @@ impl QueueOf {
         if self.get(setting).as_deref() == Some(value) {
             return Ok(());
         }
-        let (disk, setting_name, wanted) = (self.disk.clone(), setting.to_owned(), value.to_owned());
+        let (disk, setting_name, wanted) =
+            (self.disk.clone(), setting.to_owned(), value.to_owned());
         if let Err(source) = fs::write(self.dir().join("queue").join(setting), value) {
             // the kernel looks for a module of that name first
             if setting == "scheduler" && source.kind() == io::ErrorKind::InvalidInput {
-                return Err(QueueError::NoScheduler { disk, scheduler: wanted, offered: self.schedulers() });
+                return Err(QueueError::NoScheduler {
+                    disk,
+                    scheduler: wanted,
+                    offered: self.schedulers(),
+                });
             }
             return Err(QueueError::Refused { disk, setting: setting_name, value: wanted, source });
         }
         match self.get(setting) {
             Some(now) if now == value => Ok(()),
             // some kernels take any word for it and keep to what they have
-            _ if setting == "scheduler" => Err(QueueError::NoScheduler { disk, scheduler: wanted, offered: self.schedulers() }),
-            now => Err(QueueError::NotTaken { disk, setting: setting_name, value: wanted, now: now.unwrap_or_default() }),
+            _ if setting == "scheduler" => {
+                Err(QueueError::NoScheduler { disk, scheduler: wanted, offered: self.schedulers() })
+            }
+            now => Err(QueueError::NotTaken {
+                disk,
+                setting: setting_name,
+                value: wanted,
+                now: now.unwrap_or_default(),
+            }),
         }
     }
 }

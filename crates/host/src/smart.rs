@@ -1,19 +1,21 @@
-//! Health as a disk tells it: through smartctl, where it is installed (docs/field/identity.md#other-buses).
+//! Health as a disk tells it: through smartctl, where it is installed
+//! (docs/field/identity.md#other-buses).
 
 use record::{Health, MediumKind};
 use serde_json::Value;
 
-use crate::inventory::{self, Disk};
+use crate::inventory::{self, InventoryEntry};
 use crate::roots::Roots;
 use crate::tool;
 
 /// How long a disk may think about its health.
 const PATIENCE_SECONDS: u64 = 10;
 
-/// The health of a disk now: what sysfs says (eMMC), else what `smartctl` reads, and of an SD card in a slot what `sdmon` reads. `None` where the
-/// disk says nothing, is another one by now, the program is not installed, or the user may not. Starts a program and sends the disk a
-/// command: not for lists.
-pub fn health(roots: &Roots, disk: &Disk) -> Option<Health> {
+/// The health of a disk now: what sysfs says (eMMC), else what `smartctl` reads, and of an SD card
+/// in a slot what `sdmon` reads. `None` where the disk says nothing, is another one by now, the
+/// program is not installed, or the user may not. Starts a program and sends the disk a command:
+/// not for lists.
+pub fn health(roots: &Roots, disk: &InventoryEntry) -> Option<Health> {
     // An eMMC's registers were read when it was found, and wear on.
     let (now, _) = inventory::find(roots, disk.number)?;
     if now.diskseq != disk.diskseq {
@@ -46,7 +48,9 @@ pub fn parse_sdmon(json: &str) -> Option<Health> {
     let all: Value = serde_json::from_str(json).ok()?;
     let used = all["healthStatusPercentUsed"].as_f64();
     let left = all["enduranceRemainLifePercent"].as_f64();
-    let used_percent = used.or_else(|| left.map(|left| 100.0 - left)).filter(|used| (0.0..=255.0).contains(used))?;
+    let used_percent = used
+        .or_else(|| left.map(|left| 100.0 - left))
+        .filter(|used| (0.0..=255.0).contains(used))?;
     let version = all["version"].as_str().and_then(|version| version.split_whitespace().next());
     let source = version.map_or_else(|| "sdmon".to_owned(), |version| format!("sdmon {version}"));
     Some(Health { used_percent: Some(used_percent), source: Some(source), ..Health::default() })
@@ -54,13 +58,15 @@ pub fn parse_sdmon(json: &str) -> Option<Health> {
 
 /// Reads what `smartctl --json` prints.
 ///
-/// NVMe data units are 512,000 bytes. Of the ATA attributes only those are taken whose meaning their name tells; the numbers alone
-/// mean different things with every maker.
+/// NVMe data units are 512,000 bytes. Of the ATA attributes only those are taken whose meaning
+/// their name tells; the numbers alone mean different things with every maker.
 pub fn parse_smartctl(json: &str) -> Option<Health> {
     let all: Value = serde_json::from_str(json).ok()?;
     let nvme = &all["nvme_smart_health_information_log"];
-    let used_percent =
-        nvme["percentage_used"].as_f64().or_else(|| all["endurance_used"]["current_percent"].as_f64()).or_else(|| ata_used_percent(&all));
+    let used_percent = nvme["percentage_used"]
+        .as_f64()
+        .or_else(|| all["endurance_used"]["current_percent"].as_f64())
+        .or_else(|| ata_used_percent(&all));
     let written_bytes = match nvme["data_units_written"].as_u64() {
         Some(units) => units.checked_mul(512_000),
         None => ata_written_bytes(&all),
@@ -69,8 +75,19 @@ pub fn parse_smartctl(json: &str) -> Option<Health> {
     if used_percent.is_none() && written_bytes.is_none() && media_errors.is_none() {
         return None;
     }
-    let version: Vec<String> = all["smartctl"]["version"].as_array()?.iter().filter_map(Value::as_u64).map(|n| n.to_string()).collect();
-    Some(Health { used_percent, written_bytes, media_errors, pre_eol: None, source: Some(format!("smartctl {}", version.join("."))) })
+    let version: Vec<String> = all["smartctl"]["version"]
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_u64)
+        .map(|n| n.to_string())
+        .collect();
+    Some(Health {
+        used_percent,
+        written_bytes,
+        media_errors,
+        pre_eol: None,
+        source: Some(format!("smartctl {}", version.join("."))),
+    })
 }
 
 /// `Total_LBAs_Written` counts logical blocks.
@@ -85,7 +102,8 @@ fn ata_written_bytes(all: &Value) -> Option<u64> {
 fn ata_used_percent(all: &Value) -> Option<f64> {
     const LEFT: [&str; 3] = ["SSD_Life_Left", "Media_Wearout_Indicator", "Percent_Life_Remaining"];
     let table = all["ata_smart_attributes"]["table"].as_array()?;
-    let row = table.iter().find(|row| row["name"].as_str().is_some_and(|name| LEFT.contains(&name)))?;
+    let row =
+        table.iter().find(|row| row["name"].as_str().is_some_and(|name| LEFT.contains(&name)))?;
     row["value"].as_f64().filter(|left| (0.0..=100.0).contains(left)).map(|left| 100.0 - left)
 }
 
@@ -98,7 +116,10 @@ mod tests {
         let json = r#"{"smartctl":{"version":[7,3]},"nvme_smart_health_information_log":
             {"percentage_used":3,"data_units_written":1000,"media_errors":2,"temperature":35}}"#;
         let health = parse_smartctl(json).unwrap();
-        assert_eq!((health.used_percent, health.written_bytes, health.media_errors), (Some(3.0), Some(512_000_000), Some(2)));
+        assert_eq!(
+            (health.used_percent, health.written_bytes, health.media_errors),
+            (Some(3.0), Some(512_000_000), Some(2))
+        );
         assert_eq!(health.source.as_deref(), Some("smartctl 7.3"));
     }
 
@@ -106,9 +127,14 @@ mod tests {
     fn ata_attributes_count_by_name_only() {
         let with = |name: &str| {
             let row = format!(r#"{{"id":241,"name":"{name}","raw":{{"value":100}}}}"#);
-            format!(r#"{{"smartctl":{{"version":[7,3]}},"logical_block_size":512,"ata_smart_attributes":{{"table":[{row}]}}}}"#)
+            format!(
+                r#"{{"smartctl":{{"version":[7,3]}},"logical_block_size":512,"ata_smart_attributes":{{"table":[{row}]}}}}"#
+            )
         };
-        assert_eq!(parse_smartctl(&with("Total_LBAs_Written")).unwrap().written_bytes, Some(51_200));
+        assert_eq!(
+            parse_smartctl(&with("Total_LBAs_Written")).unwrap().written_bytes,
+            Some(51_200)
+        );
         assert_eq!(parse_smartctl(&with("Host_Writes_32MiB")), None);
         assert_eq!(parse_smartctl("smartctl: no such device"), None);
         let left = with("x").replace(r#""name":"x""#, r#""name":"SSD_Life_Left","value":97"#);
@@ -119,8 +145,14 @@ mod tests {
     fn industrial_cards_tell_what_is_used_or_what_is_left() {
         let sandisk = r#"{"version": "v0.9.0 (4dff9b6) arm64", "healthStatusPercentUsed": 1, "success":true}"#;
         let health = parse_sdmon(sandisk).unwrap();
-        assert_eq!((health.used_percent, health.source.as_deref()), (Some(1.0), Some("sdmon v0.9.0")));
-        assert_eq!(parse_sdmon(r#"{"enduranceRemainLifePercent": 97.5}"#).unwrap().used_percent, Some(2.5));
+        assert_eq!(
+            (health.used_percent, health.source.as_deref()),
+            (Some(1.0), Some("sdmon v0.9.0"))
+        );
+        assert_eq!(
+            parse_sdmon(r#"{"enduranceRemainLifePercent": 97.5}"#).unwrap().used_percent,
+            Some(2.5)
+        );
         assert_eq!(parse_sdmon(r#"{"error1":"1st CMD56 CALL FAILED: Operation timed out"}"#), None);
     }
 
@@ -133,7 +165,8 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
-        for (name, text) in [("type", "MMC"), ("life_time", "0x01 0x02"), ("pre_eol_info", "0x01")] {
+        for (name, text) in [("type", "MMC"), ("life_time", "0x01 0x02"), ("pre_eol_info", "0x01")]
+        {
             write(&card.join(name), text);
         }
         for (name, text) in [("dev", "179:0"), ("size", "15269888"), ("diskseq", "4")] {

@@ -1,9 +1,12 @@
-//! A file system on a region of a raw medium, for the tests that need one (docs/field/classic-tools.md#dd, docs/field/iozone.md#single-file), and its undoing.
+//! A file system on a region of a raw medium, for the tests that need one
+//! (docs/field/classic-tools.md#dd, docs/field/iozone.md#single-file), and its undoing.
 //!
-//! Nothing is written to the medium but inside the region: the region is the target itself where it is all of it; else it is shown to the kernel as a partition without a partition
-//! table (`addpart`), or, where the kernel takes none (a region that overlaps a partition, a target that is a partition itself, a
-//! driver without partitions), as a loop device over that part of it. Each step is noted in a file before it is done, so
-//! that a run that was killed can be undone by the next one ([`clean_leftovers`]).
+//! Nothing is written to the medium but inside the region: the region is the target itself where it
+//! is all of it; else it is shown to the kernel as a partition without a partition table
+//! (`addpart`), or, where the kernel takes none (a region that overlaps a partition, a target that
+//! is a partition itself, a driver without partitions), as a loop device over that part of it. Each
+//! step is noted in a file before it is done, so that a run that was killed can be undone by the
+//! next one ([`clean_leftovers`]).
 
 mod note;
 mod region;
@@ -20,8 +23,8 @@ use record::units::Bytes;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 use crate::claim::{Claim, ClaimError};
+use crate::location::{NotProved, prove_on_device};
 use crate::loopdev::LoopError;
-use crate::place::{NotProved, prove_on_device};
 use crate::roots::{DeviceNumber, Roots};
 use crate::target::BlockTarget;
 use crate::tool::{self, ToolError};
@@ -29,9 +32,10 @@ use note::Note;
 pub use note::boot_id;
 pub use note::{Leftover, clean_leftovers};
 pub(crate) use note::{NoteFile, abandoned};
-use region::Region;
+use region::StagedRegion;
 
-/// Regions begin and end at multiples of this: the page of every file system and the largest logical block of a medium.
+/// Regions begin and end at multiples of this: the page of every file system and the largest
+/// logical block of a medium.
 pub const REGION_ALIGN_BYTES: u64 = 4096;
 
 /// How the private directories are named.
@@ -46,7 +50,8 @@ pub struct MkfsSpec {
     pub options: Vec<String>,
     /// Words for mount; "noatime", "nodiratime", "sync" become flags, others go to the file system.
     pub mount_options: Vec<String>,
-    /// A name for the file system, by which it is known again; at most 11 of capital letters and digits, which all of them take.
+    /// A name for the file system, by which it is known again; at most 11 of capital letters and
+    /// digits, which all of them take.
     pub label: Option<String>,
 }
 
@@ -56,8 +61,9 @@ impl MkfsSpec {
         MkfsSpec { label: Some(label.to_owned()), ..self }
     }
 
-    /// The published form of `record-ops` (docs/field/classic-tools.md#dd): ext4 without a journal, mounted noatime. `noinit_itable` keeps the kernel
-    /// from zeroing inode tables in the background while the medium is measured.
+    /// The published form of `record-ops` (docs/field/classic-tools.md#dd): ext4 without a journal,
+    /// mounted noatime. `noinit_itable` keeps the kernel from zeroing inode tables in the
+    /// background while the medium is measured.
     pub fn record_ops() -> MkfsSpec {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect();
         MkfsSpec {
@@ -70,15 +76,19 @@ impl MkfsSpec {
 
     /// In words: "ext4 -b 4096, noatime".
     pub fn words(&self) -> String {
-        let mkfs = std::iter::once(self.kind.as_str()).chain(self.options.iter().map(String::as_str));
+        let mkfs =
+            std::iter::once(self.kind.as_str()).chain(self.options.iter().map(String::as_str));
         let mkfs = mkfs.collect::<Vec<_>>().join(" ");
-        std::iter::once(mkfs).chain(self.mount_options.iter().cloned()).collect::<Vec<_>>().join(", ")
+        std::iter::once(mkfs)
+            .chain(self.mount_options.iter().cloned())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
 /// A file system could not be staged or undone.
 #[derive(Debug, thiserror::Error)]
-pub enum StageError {
+pub enum StagingError {
     /// The region is not within the medium, or not aligned.
     #[error("a region of {} at {} does not fit {device} ({}): it must lie inside and begin and end at multiples of 4 KiB", Bytes(*bytes), Bytes(*offset_bytes), Bytes(*device_bytes))]
     Region {
@@ -101,7 +111,9 @@ pub enum StageError {
     #[error(transparent)]
     Loop(#[from] LoopError),
     /// The kernel showed no device for the region.
-    #[error("the kernel made no device for the region on {device}; is /dev served (devtmpfs or udev)?")]
+    #[error(
+        "the kernel made no device for the region on {device}; is /dev served (devtmpfs or udev)?"
+    )]
     NoDevice {
         /// Kernel name.
         device: String,
@@ -139,7 +151,8 @@ pub enum StageError {
     },
 }
 
-/// A mounted file system on a region of a medium. Undone on drop; [`Staged::undo`] tells how that went.
+/// A mounted file system on a region of a medium. Undone on drop; [`Staged::undo`] tells how that
+/// went.
 #[derive(Debug)]
 pub struct Staged {
     mount_point: PathBuf,
@@ -156,22 +169,25 @@ impl Staged {
         &self.mount_point
     }
 
-    /// The number of the region's device; what [`prove_on_device`] expects of anything under the mount point.
+    /// The number of the region's device; what [`prove_on_device`] expects of anything under the
+    /// mount point.
     pub fn number(&self) -> DeviceNumber {
         self.number
     }
 
-    /// "ext4 -b 4096 -E stride=1,stripe-width=16 -O ^has_journal, noatime, on a 600 MiB region at 1 GiB".
+    /// "ext4 -b 4096 -E stride=1,stripe-width=16 -O ^has_journal, noatime, on a 600 MiB region at 1
+    /// GiB".
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Unmounts, takes the region's device away and removes the directory. What fails stays noted for [`clean_leftovers`].
-    pub fn undo(mut self) -> Result<(), StageError> {
+    /// Unmounts, takes the region's device away and removes the directory. What fails stays noted
+    /// for [`clean_leftovers`].
+    pub fn undo(mut self) -> Result<(), StagingError> {
         self.undo_once()
     }
 
-    fn undo_once(&mut self) -> Result<(), StageError> {
+    fn undo_once(&mut self) -> Result<(), StagingError> {
         let Some(file) = self.file.take() else { return Ok(()) };
         self.note.undo()?;
         file.remove();
@@ -186,10 +202,12 @@ impl Drop for Staged {
     }
 }
 
-/// Makes and mounts a file system on `bytes` of a medium from `offset_bytes` on. What was in the region is lost. Needs root.
+/// Makes and mounts a file system on `bytes` of a medium from `offset_bytes` on. What was in the
+/// region is lost. Needs root.
 ///
-/// `claim` must be of `target`; it is checked, and released where the kernel would refuse to mount a partition of a claimed device:
-/// take it again ([`Claim::retake`]) after [`Staged::undo`]. `state_dir` is where the note for [`clean_leftovers`] is kept.
+/// `claim` must be of `target`; it is checked, and released where the kernel would refuse to mount
+/// a partition of a claimed device: take it again ([`Claim::retake`]) after [`Staged::undo`].
+/// `state_dir` is where the note for [`clean_leftovers`] is kept.
 pub fn stage_filesystem(
     claim: &mut Claim,
     target: &BlockTarget,
@@ -197,7 +215,7 @@ pub fn stage_filesystem(
     bytes: u64,
     spec: &MkfsSpec,
     state_dir: &Path,
-) -> Result<Staged, StageError> {
+) -> Result<Staged, StagingError> {
     check_region(target, offset_bytes, bytes)?;
     claim.still_same()?;
     let mut file = NoteFile::create(state_dir, note::SUFFIX)?;
@@ -224,19 +242,21 @@ pub fn stage_filesystem(
     }
 }
 
-fn check_region(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> Result<(), StageError> {
+fn check_region(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> Result<(), StagingError> {
     let device_bytes = target.size_bytes();
-    let aligned = offset_bytes.is_multiple_of(REGION_ALIGN_BYTES) && bytes.is_multiple_of(REGION_ALIGN_BYTES);
+    let aligned =
+        offset_bytes.is_multiple_of(REGION_ALIGN_BYTES) && bytes.is_multiple_of(REGION_ALIGN_BYTES);
     let inside = offset_bytes.checked_add(bytes).is_some_and(|end| end <= device_bytes);
     let whole = offset_bytes == 0 && bytes == device_bytes;
     if (aligned || whole) && inside && bytes > 0 {
         return Ok(());
     }
     let device = target.disk.name.clone();
-    Err(StageError::Region { device, device_bytes, offset_bytes, bytes })
+    Err(StagingError::Region { device, device_bytes, offset_bytes, bytes })
 }
 
-/// Directory, region, file system, mount, proof; each noted before it is done. Returns the region's device number.
+/// Directory, region, file system, mount, proof; each noted before it is done. Returns the region's
+/// device number.
 fn build(
     claim: &mut Claim,
     target: &BlockTarget,
@@ -244,13 +264,13 @@ fn build(
     spec: &MkfsSpec,
     file: &mut NoteFile,
     note: &mut Note,
-) -> Result<DeviceNumber, StageError> {
+) -> Result<DeviceNumber, StagingError> {
     note.directory = fresh_directory_name();
     file.write(note)?;
     make_private(&note.directory)?;
     make_private(&note.mount_point())?;
 
-    let region = Region::make(target, offset_bytes, bytes, |planned| {
+    let region = StagedRegion::make(target, offset_bytes, bytes, |planned| {
         note.region = Some(planned.clone());
         file.write(note)
     })?;
@@ -275,12 +295,12 @@ fn fresh_directory_name() -> PathBuf {
 }
 
 /// A directory only its owner may enter; it must not exist before.
-fn make_private(path: &Path) -> Result<(), StageError> {
-    let failed = |source| StageError::Io { what: "make", path: path.to_owned(), source };
+fn make_private(path: &Path) -> Result<(), StagingError> {
+    let failed = |source| StagingError::Io { what: "make", path: path.to_owned(), source };
     DirBuilder::new().mode(0o700).create(path).map_err(failed)
 }
 
-fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), StageError> {
+fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), StagingError> {
     let unasked: &[&str] = match spec.kind.as_str() {
         "ext2" | "ext3" | "ext4" => &["-q", "-F"],
         "xfs" | "btrfs" | "f2fs" => &["-q", "-f"],
@@ -290,8 +310,13 @@ fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), StageError> {
         "vfat" => &["-I"],
         _ => &[],
     };
-    let labelled = spec.label.iter().flat_map(|label| [label_option(&spec.kind).to_owned(), label.clone()]);
-    let words = unasked.iter().map(|word| (*word).to_owned()).chain(spec.options.iter().cloned()).chain(labelled);
+    let labelled =
+        spec.label.iter().flat_map(|label| [label_option(&spec.kind).to_owned(), label.clone()]);
+    let words = unasked
+        .iter()
+        .map(|word| (*word).to_owned())
+        .chain(spec.options.iter().cloned())
+        .chain(labelled);
     tool::run(&format!("mkfs.{}", spec.kind), words.chain([device.display().to_string()]))?;
     Ok(())
 }
@@ -305,7 +330,7 @@ fn label_option(kind: &str) -> &'static str {
     }
 }
 
-fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), StageError> {
+fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), StagingError> {
     let mut flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     let mut data = Vec::new();
     for option in &spec.mount_options {
@@ -319,12 +344,18 @@ fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), StageError>
             other => data.push(other),
         }
     }
-    let failed = |source: io::Error| StageError::Mount { kind: spec.kind.clone(), device: device.to_owned(), source };
+    let failed = |source: io::Error| StagingError::Mount {
+        kind: spec.kind.clone(),
+        device: device.to_owned(),
+        source,
+    };
     let data = CString::new(data.join(",")).map_err(|error| failed(error.into()))?;
-    mount(device, at, spec.kind.as_str(), flags, data.as_c_str()).map_err(|errno| failed(errno.into()))
+    mount(device, at, spec.kind.as_str(), flags, data.as_c_str())
+        .map_err(|errno| failed(errno.into()))
 }
 
-/// Tries until the kernel lets go of what udev or an indexer still looks at: `tries` times, a tenth of a second apart.
+/// Tries until the kernel lets go of what udev or an indexer still looks at: `tries` times, a tenth
+/// of a second apart.
 fn patiently<T, E>(tries: u32, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     for _ in 1..tries {
         if let Ok(done) = attempt() {
@@ -336,20 +367,23 @@ fn patiently<T, E>(tries: u32, mut attempt: impl FnMut() -> Result<T, E>) -> Res
 }
 
 /// Unmounts what is mounted at `at`, if it is the device `number`.
-fn unmount_ours(at: &Path, number: DeviceNumber) -> Result<(), StageError> {
+fn unmount_ours(at: &Path, number: DeviceNumber) -> Result<(), StagingError> {
     let roots = Roots::default();
-    let is_ours = |mount: &crate::Mount| mount.at == at && prove_on_device(&roots, at, number).is_ok();
+    let is_ours =
+        |mount: &crate::Mount| mount.at == at && prove_on_device(&roots, at, number).is_ok();
     while crate::mounts(&roots).iter().any(is_ours) {
         patiently(20, || unmount(at, UnmountFlags::empty()))
-            .map_err(|errno| StageError::Unmount { at: at.to_owned(), source: errno.into() })?;
+            .map_err(|errno| StagingError::Unmount { at: at.to_owned(), source: errno.into() })?;
     }
     Ok(())
 }
 
 /// Removes an empty directory that may not be there.
-fn remove_directory(path: &Path) -> Result<(), StageError> {
+fn remove_directory(path: &Path) -> Result<(), StagingError> {
     match fs::remove_dir(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(StageError::Io { what: "remove", path: path.to_owned(), source }),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(StagingError::Io { what: "remove", path: path.to_owned(), source })
+        }
         _ => Ok(()),
     }
 }

@@ -1,4 +1,5 @@
-//! From the words a user types to the thing to be tested, or to a refusal that names the thing and the way out.
+//! From the words a user types to the thing to be tested, or to a refusal that names the thing and
+//! the way out.
 
 mod block;
 mod error;
@@ -8,16 +9,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use blockio::FileIdentity;
 use record::units::KIB;
 use record::{Filesystem, Flag, Target, TargetKind};
-use ring::FileIdentity;
 
 use crate::filesystems::{self, Nature, Space};
-use crate::inventory::Disk;
+use crate::inventory::InventoryEntry;
+use crate::location::{Location, device_of_directory, free_space};
 use crate::open_files::{NotSeen, OpenFiles};
-use crate::picture::{Partition, Picture};
-use crate::place::{Place, device_of_directory, free_space};
 use crate::roots::{Node, Roots, flag, text};
+use crate::snapshot::{Partition, Picture};
 pub use error::TargetError;
 
 /// Less free space than this is none: a test file of useful size does not fit.
@@ -36,7 +37,7 @@ pub enum Access {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectoryTarget {
     /// Where it is; `place.path` has all links resolved.
-    pub place: Place,
+    pub place: Location,
     /// Its file system.
     pub filesystem: Filesystem,
     /// Doubts about anything measured there.
@@ -47,7 +48,7 @@ pub struct DirectoryTarget {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileTarget {
     /// Where it is; `place.path` has all links resolved.
-    pub place: Place,
+    pub place: Location,
     /// What tells it from all others, whatever its name leads to later.
     pub identity: FileIdentity,
     /// Its length.
@@ -64,7 +65,7 @@ pub struct BlockTarget {
     /// The node as the kernel names it ("/dev/sda1"), whatever link the user gave.
     pub path: PathBuf,
     /// The whole device.
-    pub disk: Disk,
+    pub disk: InventoryEntry,
     /// The partition that was named.
     pub partition: Option<Partition>,
     /// Doubts about anything measured there.
@@ -85,7 +86,7 @@ impl BlockTarget {
 
 /// What a target turned out to be.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
+pub enum ResolvedTarget {
     /// A directory.
     Directory(Box<DirectoryTarget>),
     /// A regular file.
@@ -94,38 +95,46 @@ pub enum Found {
     Block(Box<BlockTarget>),
 }
 
-impl Found {
+impl ResolvedTarget {
     /// The medium that measurements are about, where there is one.
-    pub fn medium(&self) -> Option<&Disk> {
+    pub fn medium(&self) -> Option<&InventoryEntry> {
         match self {
-            Found::Directory(found) => found.place.medium(),
-            Found::File(found) => found.place.medium(),
-            Found::Block(found) => Some(&found.disk),
+            ResolvedTarget::Directory(found) => found.place.medium(),
+            ResolvedTarget::File(found) => found.place.medium(),
+            ResolvedTarget::Block(found) => Some(&found.disk),
         }
     }
 
     /// Doubts about anything measured here.
     pub fn flags(&self) -> &[Flag] {
         match self {
-            Found::Directory(found) => &found.flags,
-            Found::File(found) => &found.flags,
-            Found::Block(found) => &found.flags,
+            ResolvedTarget::Directory(found) => &found.flags,
+            ResolvedTarget::File(found) => &found.flags,
+            ResolvedTarget::Block(found) => &found.flags,
         }
     }
 
     /// As the record keeps it; `given` is what the user typed. The engine is the caller's to add.
     pub fn record(&self, roots: &Roots, given: &str) -> Target {
         let (kind, filesystem) = match self {
-            Found::Directory(found) => (TargetKind::Directory, Some(found.filesystem.clone())),
-            Found::File(found) => (TargetKind::File, Some(found.filesystem.clone())),
-            Found::Block(_) => (TargetKind::Block, None),
+            ResolvedTarget::Directory(found) => {
+                (TargetKind::Directory, Some(found.filesystem.clone()))
+            }
+            ResolvedTarget::File(found) => (TargetKind::File, Some(found.filesystem.clone())),
+            ResolvedTarget::Block(_) => (TargetKind::Block, None),
         };
         let (top, partition) = match self {
-            Found::Directory(found) => (found.place.disk.as_ref(), found.place.partition.as_ref()),
-            Found::File(found) => (found.place.disk.as_ref(), found.place.partition.as_ref()),
-            Found::Block(found) => (Some(&found.disk), found.partition.as_ref()),
+            ResolvedTarget::Directory(found) => {
+                (found.place.disk.as_ref(), found.place.partition.as_ref())
+            }
+            ResolvedTarget::File(found) => {
+                (found.place.disk.as_ref(), found.place.partition.as_ref())
+            }
+            ResolvedTarget::Block(found) => (Some(&found.disk), found.partition.as_ref()),
         };
-        let device = partition.map(|part| (part.name.clone(), part.number)).or(top.map(|disk| (disk.name.clone(), disk.number)));
+        let device = partition
+            .map(|part| (part.name.clone(), part.number))
+            .or(top.map(|disk| (disk.name.clone(), disk.number)));
         Target {
             kind,
             path: given.to_owned(),
@@ -142,7 +151,7 @@ impl Found {
 }
 
 /// What a loop device is backed by, and whether it reads that directly.
-fn backing(roots: &Roots, disk: &Disk) -> Option<String> {
+fn backing(roots: &Roots, disk: &InventoryEntry) -> Option<String> {
     let dir = roots.sys.join("block").join(&disk.name).join("loop");
     let how = if flag(&dir.join("dio"))? { "direct" } else { "through the page cache" };
     Some(format!("{} ({how})", text(&dir.join("backing_file"))?))
@@ -151,18 +160,25 @@ fn backing(roots: &Roots, disk: &Disk) -> Option<String> {
 const AS_ROOT: &str = "run it as root, or name a directory on the medium instead";
 const OTHER_DIRECTORY: &str = "name a directory that is yours, or run it as root";
 
-/// Finds out what the user named. Links, also those under `/dev/disk/by-id` and `by-path`, are followed; whether a medium is in
-/// use is decided by device number, and of a file by device and inode, never by name. Opens a block device once, for reading, to learn
-/// whether it may and whether another program holds it. What other processes have open is looked at again for about a second before anything
-/// is refused for it: udev and its like let go by themselves.
-pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<Found, TargetError> {
+/// Finds out what the user named. Links, also those under `/dev/disk/by-id` and `by-path`, are
+/// followed; whether a medium is in use is decided by device number, and of a file by device and
+/// inode, never by name. Opens a block device once, for reading, to learn whether it may and
+/// whether another program holds it. What other processes have open is looked at again for about a
+/// second before anything is refused for it: udev and its like let go by themselves.
+pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<ResolvedTarget, TargetError> {
     let path = Path::new(target);
     let given = || target.to_owned();
-    let not_storage = |what: &str| TargetError::NotStorage { target: given(), what: what.to_owned() };
+    let not_storage =
+        |what: &str| TargetError::NotStorage { target: given(), what: what.to_owned() };
     match roots.node(path).map_err(|error| look_failed(roots, target, error))? {
-        Node::Block(number) => block::find(roots, target, number, access).map(|found| Found::Block(Box::new(found))),
-        Node::Directory => directory(roots, target).map(|found| Found::Directory(Box::new(found))),
-        Node::File => file::find(roots, target, access).map(|found| Found::File(Box::new(found))),
+        Node::Block(number) => block::find(roots, target, number, access)
+            .map(|found| ResolvedTarget::Block(Box::new(found))),
+        Node::Directory => {
+            directory(roots, target).map(|found| ResolvedTarget::Directory(Box::new(found)))
+        }
+        Node::File => {
+            file::find(roots, target, access).map(|found| ResolvedTarget::File(Box::new(found)))
+        }
         Node::Character => Err(not_storage("character device")),
         Node::Fifo => Err(not_storage("named pipe")),
         Node::Socket => Err(not_storage("socket")),
@@ -184,8 +200,12 @@ fn look_failed(roots: &Roots, target: &str, error: io::Error) -> TargetError {
     let target = target.to_owned();
     match (error.kind(), link) {
         (io::ErrorKind::NotFound, Ok(to)) => TargetError::Dangling { target, to },
-        (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Err(_)) => TargetError::Missing { target },
-        (io::ErrorKind::PermissionDenied, _) => TargetError::NoRights { target, right: "look at", way_out: OTHER_DIRECTORY },
+        (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Err(_)) => {
+            TargetError::Missing { target }
+        }
+        (io::ErrorKind::PermissionDenied, _) => {
+            TargetError::NoRights { target, right: "look at", way_out: OTHER_DIRECTORY }
+        }
         _ => TargetError::Io { target, source: error },
     }
 }
@@ -202,9 +222,10 @@ fn directory(roots: &Roots, target: &str) -> Result<DirectoryTarget, TargetError
 }
 
 /// Where a directory or file is, refused where there is no medium of this machine below.
-fn locate(roots: &Roots, target: &str) -> Result<Place, TargetError> {
+fn locate(roots: &Roots, target: &str) -> Result<Location, TargetError> {
     let path = roots.locate(Path::new(target));
-    let place = device_of_directory(roots, &path).map_err(|error| look_failed(roots, target, error))?;
+    let place =
+        device_of_directory(roots, &path).map_err(|error| look_failed(roots, target, error))?;
     check_nature(target, &place.mount)?;
     Ok(place)
 }
@@ -212,18 +233,29 @@ fn locate(roots: &Roots, target: &str) -> Result<Place, TargetError> {
 fn check_nature(target: &str, mount: &crate::Mount) -> Result<(), TargetError> {
     let (target, kind) = (target.to_owned(), mount.kind.clone());
     match filesystems::nature(&kind) {
-        Nature::Remote => Err(TargetError::Remote { target, kind, source_name: mount.source.clone() }),
-        Nature::Pseudo => Err(TargetError::NotStorage { target, what: format!("pseudo file system ({kind})") }),
+        Nature::Remote => {
+            Err(TargetError::Remote { target, kind, source_name: mount.source.clone() })
+        }
+        Nature::Pseudo => {
+            Err(TargetError::NotStorage { target, what: format!("pseudo file system ({kind})") })
+        }
         Nature::Local | Nature::Memory | Nature::Overlay => Ok(()),
     }
 }
 
 /// Whether the wanted access is given; a read-only file system is told from missing rights.
-fn may_write(target: &str, place: &Place, wanted: rustix::fs::Access) -> Result<(), TargetError> {
+fn may_write(
+    target: &str,
+    place: &Location,
+    wanted: rustix::fs::Access,
+) -> Result<(), TargetError> {
     use rustix::fs::{AtFlags, CWD, accessat};
     let target = target.to_owned();
-    let read_only =
-        || TargetError::ReadOnlyFilesystem { target: target.clone(), kind: place.mount.kind.clone(), at: place.mount.at.clone() };
+    let read_only = || TargetError::ReadOnlyFilesystem {
+        target: target.clone(),
+        kind: place.mount.kind.clone(),
+        at: place.mount.at.clone(),
+    };
     if wanted.contains(rustix::fs::Access::WRITE_OK) && place.mount.has_option("ro") {
         return Err(read_only());
     }
@@ -231,14 +263,15 @@ fn may_write(target: &str, place: &Place, wanted: rustix::fs::Access) -> Result<
         Ok(()) => Ok(()),
         Err(rustix::io::Errno::ROFS) => Err(read_only()),
         Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => {
-            let right = if wanted.contains(rustix::fs::Access::WRITE_OK) { "write to" } else { "read" };
+            let right =
+                if wanted.contains(rustix::fs::Access::WRITE_OK) { "write to" } else { "read" };
             Err(TargetError::NoRights { target, right, way_out: OTHER_DIRECTORY })
         }
         Err(error) => Err(TargetError::Io { target, source: error.into() }),
     }
 }
 
-fn space(target: &str, place: &Place) -> Result<Space, TargetError> {
+fn space(target: &str, place: &Location) -> Result<Space, TargetError> {
     free_space(&place.path).map_err(|source| TargetError::Io { target: target.to_owned(), source })
 }
 
@@ -249,8 +282,12 @@ fn check_free(target: &str, space: Space) -> Result<(), TargetError> {
     Err(TargetError::Full { target: target.to_owned(), free_bytes: space.free_bytes })
 }
 
-fn filesystem(place: &Place, space: Space) -> Filesystem {
-    filesystems::describe(&place.mount, Some(space), place.partition.as_ref().map(|partition| partition.offset_bytes))
+fn filesystem(place: &Location, space: Space) -> Filesystem {
+    filesystems::describe(
+        &place.mount,
+        Some(space),
+        place.partition.as_ref().map(|partition| partition.offset_bytes),
+    )
 }
 
 #[cfg(test)]

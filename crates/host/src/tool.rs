@@ -1,4 +1,5 @@
-//! The system's own programs (losetup, addpart, mkfs, smartctl), run quietly and with their complaint in the error.
+//! The system's own programs (losetup, addpart, mkfs, smartctl), run quietly and with their
+//! complaint in the error.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -57,8 +58,8 @@ where
     Err(ToolError::Failed { command: words(&command), complaint })
 }
 
-/// Runs a program that may hang on a sick medium; its standard output whatever its exit status, `None` if it is not there or
-/// took longer than `seconds`.
+/// Runs a program that may hang on a sick medium; its standard output whatever its exit status,
+/// `None` if it is not there or took longer than `seconds`.
 pub(crate) fn run_for(tool: &str, arguments: &[&str], seconds: u64) -> Option<String> {
     let looked = look(tool, arguments, seconds, u64::MAX).ok()?;
     String::from_utf8(looked.output).ok()
@@ -66,7 +67,7 @@ pub(crate) fn run_for(tool: &str, arguments: &[&str], seconds: u64) -> Option<St
 
 /// What a program that looks at something had to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct ToolReport {
     /// Its exit code; none after a signal.
     pub code: Option<i32>,
     /// Its standard output, as much as was asked for.
@@ -86,16 +87,30 @@ pub(crate) enum NoLook {
     Failed { tool: String, source: io::Error },
 }
 
-/// Runs a program that may hang on a sick medium, for so long at most, and takes so much of its output.
-pub(crate) fn look(tool: &str, arguments: &[&str], seconds: u64, most_bytes: u64) -> Result<Look, NoLook> {
+/// Runs a program that may hang on a sick medium, for so long at most, and takes so much of its
+/// output.
+pub(crate) fn look(
+    tool: &str,
+    arguments: &[&str],
+    seconds: u64,
+    most_bytes: u64,
+) -> Result<ToolReport, NoLook> {
     let failed = |source: io::Error| match not_started(tool, source) {
         ToolError::Missing { tool, package } => NoLook::Missing { tool, package },
         ToolError::Start { source, .. } => NoLook::Failed { tool: tool.to_owned(), source },
-        ToolError::Failed { complaint, .. } => NoLook::Failed { tool: tool.to_owned(), source: io::Error::other(complaint) },
+        ToolError::Failed { complaint, .. } => {
+            NoLook::Failed { tool: tool.to_owned(), source: io::Error::other(complaint) }
+        }
     };
-    let mut child = prepare(tool).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+    let mut child = prepare(tool)
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
     let output = read_beside(child.stdout.take().expect("it was asked for"), most_bytes);
-    let complaint = read_beside(child.stderr.take().expect("it was asked for"), MOST_COMPLAINT_BYTES);
+    let complaint =
+        read_beside(child.stderr.take().expect("it was asked for"), MOST_COMPLAINT_BYTES);
     let Some(status) = wait_for(&mut child, Duration::from_secs(seconds)).map_err(failed)? else {
         // a program in uninterruptible sleep stays until its I/O returns; it is not waited for
         let _ = child.kill();
@@ -104,14 +119,22 @@ pub(crate) fn look(tool: &str, arguments: &[&str], seconds: u64, most_bytes: u64
     let complaint = complaint.join().unwrap_or_default();
     let complaint = String::from_utf8_lossy(&complaint);
     let last = complaint.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    Ok(Look { code: status.code(), output: output.join().unwrap_or_default(), complaint: last.trim().to_owned() })
+    Ok(ToolReport {
+        code: status.code(),
+        output: output.join().unwrap_or_default(),
+        complaint: last.trim().to_owned(),
+    })
 }
 
 /// A complaint is a line; no program may fill the memory with it.
 const MOST_COMPLAINT_BYTES: u64 = 64 << 10;
 
-/// Empties a pipe while its program runs: a full one would stop it. What is beyond the limit is read and dropped.
-fn read_beside(mut pipe: impl Read + Send + 'static, most_bytes: u64) -> std::thread::JoinHandle<Vec<u8>> {
+/// Empties a pipe while its program runs: a full one would stop it. What is beyond the limit is
+/// read and dropped.
+fn read_beside(
+    mut pipe: impl Read + Send + 'static,
+    most_bytes: u64,
+) -> std::thread::JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         // a pipe that breaks has nothing more to say
@@ -143,7 +166,10 @@ fn wait_for(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatus>>
 pub(crate) fn is_there(tool: &str) -> bool {
     let path = std::env::var("PATH").unwrap_or_default();
     let folders = format!("{path}:{SYSTEM_FOLDERS}");
-    folders.split(':').filter(|folder| !folder.is_empty()).any(|folder| std::path::Path::new(folder).join(tool).is_file())
+    folders
+        .split(':')
+        .filter(|folder| !folder.is_empty())
+        .any(|folder| std::path::Path::new(folder).join(tool).is_file())
 }
 
 fn prepare(tool: &str) -> Command {
@@ -157,7 +183,9 @@ fn not_started(tool: &str, error: io::Error) -> ToolError {
     let tool = tool.to_owned();
     match error.kind() {
         // a directory of PATH that may not be entered makes "not found" a "permission denied"
-        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => ToolError::Missing { package: package(&tool), tool },
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
+            ToolError::Missing { package: package(&tool), tool }
+        }
         _ => ToolError::Start { tool, source: error },
     }
 }
@@ -192,7 +220,9 @@ mod tests {
     #[test]
     fn a_complaint_and_a_missing_program_are_told_apart() {
         assert_eq!(run("echo", ["a", "b"]).unwrap(), "a b");
-        let failed = run("sh", ["-c", "echo first >&2; echo no such medium >&2; exit 3"]).unwrap_err().to_string();
+        let failed = run("sh", ["-c", "echo first >&2; echo no such medium >&2; exit 3"])
+            .unwrap_err()
+            .to_string();
         assert!(failed.ends_with("failed: no such medium"), "{failed}");
         insta::assert_snapshot!(run("mkfs.nilfs2-not-here", [""; 0]).unwrap_err(), @"mkfs.nilfs2-not-here is not installed; install the package util-linux");
     }
@@ -207,7 +237,16 @@ mod tests {
 
     #[test]
     fn a_program_that_says_too_much_is_heard_to_its_end_and_not_kept() {
-        let said = look("sh", &["-c", "head -c 300000 /dev/zero; echo one >&2; echo two >&2; exit 8"], 10, 5).unwrap();
-        assert_eq!(said, Look { code: Some(8), output: vec![0; 5], complaint: "two".to_owned() });
+        let said = look(
+            "sh",
+            &["-c", "head -c 300000 /dev/zero; echo one >&2; echo two >&2; exit 8"],
+            10,
+            5,
+        )
+        .unwrap();
+        assert_eq!(
+            said,
+            ToolReport { code: Some(8), output: vec![0; 5], complaint: "two".to_owned() }
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Why a medium must be left alone: mounts, swap, holders, the running system. Decided by device number, never by name.
+//! Why a medium must be left alone: mounts, swap, holders, the running system. Decided by device
+//! number, never by name.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use crate::mounts::{Mount, mount_of};
 use crate::open_files::{Holding, Process};
-use crate::picture::{Below, Picture, Slot};
 use crate::roots::{DeviceNumber, Roots, names, text};
+use crate::snapshot::{Below, BlockDeviceEntry, Picture};
 
 /// One reason not to touch a device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Use {
+pub enum InUseReason {
     /// The running system lives on it.
     Root {
         /// What is found there: "/", "/boot", "/usr".
@@ -45,7 +46,8 @@ pub enum Use {
         /// Id of the file system.
         id: String,
     },
-    /// Another program holds it for itself (O_EXCL), or it is mounted where this process cannot see it.
+    /// Another program holds it for itself (O_EXCL), or it is mounted where this process cannot see
+    /// it.
     ExclusivelyOpen {
         /// Kernel name.
         device: String,
@@ -70,21 +72,31 @@ pub enum Use {
     },
 }
 
-impl fmt::Display for Use {
+impl fmt::Display for InUseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Use::Root { at } => write!(f, "the running system is on it ({})", at.display()),
-            Use::Mounted { device, at } => write!(f, "{device} is mounted at {}", at.display()),
-            Use::Swap { device } => write!(f, "{device} is swap space"),
-            Use::Holder { device, holder, what } => write!(f, "{device} is part of {holder} ({what})"),
-            Use::BtrfsMember { device, id } => write!(f, "{device} is part of the mounted btrfs {id}"),
-            Use::ExclusivelyOpen { device, open_in } => {
+            InUseReason::Root { at } => write!(f, "the running system is on it ({})", at.display()),
+            InUseReason::Mounted { device, at } => {
+                write!(f, "{device} is mounted at {}", at.display())
+            }
+            InUseReason::Swap { device } => write!(f, "{device} is swap space"),
+            InUseReason::Holder { device, holder, what } => {
+                write!(f, "{device} is part of {holder} ({what})")
+            }
+            InUseReason::BtrfsMember { device, id } => {
+                write!(f, "{device} is part of the mounted btrfs {id}")
+            }
+            InUseReason::ExclusivelyOpen { device, open_in } => {
                 write!(f, "{device} is held open by another program or mounted out of sight")?;
                 let names: Vec<String> = open_in.iter().map(Process::to_string).collect();
-                if names.is_empty() { Ok(()) } else { write!(f, " (it is open in {})", names.join(" and ")) }
+                if names.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, " (it is open in {})", names.join(" and "))
+                }
             }
-            Use::Held { what, holding } => write!(f, "{what} is {holding}"),
-            Use::MountedElsewhere { device, at, by } => {
+            InUseReason::Held { what, holding } => write!(f, "{what} is {holding}"),
+            InUseReason::MountedElsewhere { device, at, by } => {
                 write!(f, "{device} is mounted at {} in the mount namespace of {by}", at.display())
             }
         }
@@ -92,25 +104,26 @@ impl fmt::Display for Use {
 }
 
 /// Several uses in one line: the first three, and how many more.
-pub fn summary(uses: &[Use]) -> String {
-    let mut words: Vec<String> = uses.iter().take(3).map(Use::to_string).collect();
+pub fn summary(uses: &[InUseReason]) -> String {
+    let mut words: Vec<String> = uses.iter().take(3).map(InUseReason::to_string).collect();
     if uses.len() > 3 {
         words.push(format!("and {} more", uses.len() - 3));
     }
     words.join(", ")
 }
 
-/// Why the whole device of that kernel name is in use: itself, its partitions, and everything above and below it.
+/// Why the whole device of that kernel name is in use: itself, its partitions, and everything above
+/// and below it.
 ///
-/// Reads sysfs and proc only. What holds a device exclusively without leaving a trace there is found by
-/// [`exclusively_open`].
-pub fn uses(roots: &Roots, disk: &str) -> Vec<Use> {
+/// Reads sysfs and proc only. What holds a device exclusively without leaving a trace there is
+/// found by [`exclusively_open`].
+pub fn uses(roots: &Roots, disk: &str) -> Vec<InUseReason> {
     let picture = Picture::take(roots);
     picture.named(disk).map(|slot| picture.uses(slot)).unwrap_or_default()
 }
 
-/// Whether someone else holds the device node exclusively (O_EXCL fails with EBUSY). Opens the device for reading, so it
-/// needs the right to; without it the answer is no.
+/// Whether someone else holds the device node exclusively (O_EXCL fails with EBUSY). Opens the
+/// device for reading, so it needs the right to; without it the answer is no.
 pub fn exclusively_open(roots: &Roots, path: &Path) -> bool {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
@@ -119,7 +132,7 @@ pub fn exclusively_open(roots: &Roots, path: &Path) -> bool {
 
 impl Picture<'_> {
     /// Why a whole device is in use, most serious first, each reason once.
-    pub fn uses(&self, slot: &Slot) -> Vec<Use> {
+    pub fn uses(&self, slot: &BlockDeviceEntry) -> Vec<InUseReason> {
         let mut found = BTreeSet::new();
         self.collect(slot, &mut BTreeSet::new(), &mut found);
         // what a stacked device is made of must not be in use by anything but the stack itself
@@ -130,53 +143,82 @@ impl Picture<'_> {
         found.into_iter().collect()
     }
 
-    /// Adds the reasons found on a device, its partitions and everything stacked on them. Devices in `seen` are passed over.
-    fn collect(&self, slot: &Slot, seen: &mut BTreeSet<String>, found: &mut BTreeSet<Use>) {
+    /// Adds the reasons found on a device, its partitions and everything stacked on them. Devices
+    /// in `seen` are passed over.
+    fn collect(
+        &self,
+        slot: &BlockDeviceEntry,
+        seen: &mut BTreeSet<String>,
+        found: &mut BTreeSet<InUseReason>,
+    ) {
         if !seen.insert(slot.name.clone()) {
             return;
         }
-        found.extend(self.system_places(slot).map(|at| Use::Root { at }));
+        found.extend(self.system_places(slot).map(|at| InUseReason::Root { at }));
         for (number, name, dir) in slot.nodes() {
             found.extend(self.direct(number, name));
-            for holder in self.holders(number, &dir).filter(|holder| !seen.contains(&holder.name)).collect::<Vec<_>>() {
+            for holder in self
+                .holders(number, &dir)
+                .filter(|holder| !seen.contains(&holder.name))
+                .collect::<Vec<_>>()
+            {
                 let what = what_holds(holder);
-                found.insert(Use::Holder { device: name.to_owned(), holder: holder.name.clone(), what });
+                found.insert(InUseReason::Holder {
+                    device: name.to_owned(),
+                    holder: holder.name.clone(),
+                    what,
+                });
                 self.collect(holder, seen, found);
             }
         }
     }
 
     /// Mounts, swap and btrfs of exactly this device number.
-    fn direct(&self, number: DeviceNumber, name: &str) -> Vec<Use> {
+    fn direct(&self, number: DeviceNumber, name: &str) -> Vec<InUseReason> {
         let device = || name.to_owned();
         let mounted = self.mounts.iter().filter(|mount| self.device_of(mount) == Some(number));
-        let mounted = mounted.map(|mount| Use::Mounted { device: device(), at: mount.at.clone() });
-        let swapped = self.swaps.contains(&number).then(|| Use::Swap { device: device() });
+        let mounted =
+            mounted.map(|mount| InUseReason::Mounted { device: device(), at: mount.at.clone() });
+        let swapped = self.swaps.contains(&number).then(|| InUseReason::Swap { device: device() });
         let members = self.btrfs.iter().filter(|(member, _)| *member == number);
-        let members = members.map(|(_, id)| Use::BtrfsMember { device: device(), id: id.clone() });
-        let mut found: Vec<Use> = mounted.chain(swapped).chain(members).collect();
+        let members =
+            members.map(|(_, id)| InUseReason::BtrfsMember { device: device(), id: id.clone() });
+        let mut found: Vec<InUseReason> = mounted.chain(swapped).chain(members).collect();
         if found.is_empty() {
             found.extend(self.loops_over_files_on(number, name));
         }
         found
     }
 
-    /// Loop devices over files of a file system on this device that is mounted nowhere any more, or out of sight: they keep it alive.
-    fn loops_over_files_on(&self, number: DeviceNumber, name: &str) -> impl Iterator<Item = Use> {
+    /// Loop devices over files of a file system on this device that is mounted nowhere any more, or
+    /// out of sight: they keep it alive.
+    fn loops_over_files_on(
+        &self,
+        number: DeviceNumber,
+        name: &str,
+    ) -> impl Iterator<Item = InUseReason> {
         let is_there = move |below: &Below| matches!(below, Below::File(file) if file.device() == Some(number));
         let loops = self.slots.iter().filter(move |slot| slot.below.iter().any(is_there));
-        loops.map(move |slot| Use::Holder { device: name.to_owned(), holder: slot.name.clone(), what: "loop over a file on it".to_owned() })
+        loops.map(move |slot| InUseReason::Holder {
+            device: name.to_owned(),
+            holder: slot.name.clone(),
+            what: "loop over a file on it".to_owned(),
+        })
     }
 
-    /// Devices made of this one: those sysfs names, and the loop and zram devices that are backed by it.
-    fn holders(&self, number: DeviceNumber, dir: &Path) -> impl Iterator<Item = &Slot> {
+    /// Devices made of this one: those sysfs names, and the loop and zram devices that are backed
+    /// by it.
+    fn holders(&self, number: DeviceNumber, dir: &Path) -> impl Iterator<Item = &BlockDeviceEntry> {
         let named = names(&dir.join("holders"));
-        self.slots.iter().filter(move |slot| named.contains(&slot.name) || slot.below.contains(&Below::Device(number)))
+        self.slots.iter().filter(move |slot| {
+            named.contains(&slot.name) || slot.below.contains(&Below::Device(number))
+        })
     }
 
-    /// The whole devices that a stacked device (dm, md, loop) lies on directly or through others, itself not counted. A file
-    /// below a loop device counts only for `file_too`: a file on a mounted file system is no reason to leave a loop alone.
-    fn walk_down(&self, slot: &Slot, file_too: bool, found: &mut Vec<String>) {
+    /// The whole devices that a stacked device (dm, md, loop) lies on directly or through others,
+    /// itself not counted. A file below a loop device counts only for `file_too`: a file on a
+    /// mounted file system is no reason to leave a loop alone.
+    fn walk_down(&self, slot: &BlockDeviceEntry, file_too: bool, found: &mut Vec<String>) {
         for below in &slot.below {
             let number = match below {
                 Below::Device(number) => Some(*number),
@@ -197,42 +239,49 @@ impl Picture<'_> {
     }
 
     /// The whole devices a stacked device is made of, itself not counted.
-    pub fn below(&self, slot: &Slot) -> Vec<&Slot> {
+    pub fn below(&self, slot: &BlockDeviceEntry) -> Vec<&BlockDeviceEntry> {
         let mut found = Vec::new();
         self.walk_down(slot, false, &mut found);
         found.iter().filter_map(|name| self.named(name)).collect()
     }
 
-    /// The places of the running system that lie on this device, through whatever is stacked between.
-    fn system_places(&self, slot: &Slot) -> impl Iterator<Item = PathBuf> {
+    /// The places of the running system that lie on this device, through whatever is stacked
+    /// between.
+    fn system_places(&self, slot: &BlockDeviceEntry) -> impl Iterator<Item = PathBuf> {
         const PLACES: [&str; 5] = ["/", "/usr", "/boot", "/boot/efi", "/boot/firmware"];
         let on_slot = |mount: &&Mount| {
-            let Some((top, _)) = self.system_device(mount, 0).and_then(|number| self.find(number)) else {
+            let Some((top, _)) = self.system_device(mount, 0).and_then(|number| self.find(number))
+            else {
                 return false;
             };
             let mut chain = vec![top.name.clone()];
             self.walk_down(top, true, &mut chain);
             chain.contains(&slot.name)
         };
-        let places = self.mounts.iter().filter(|mount| PLACES.iter().any(|place| mount.at == Path::new(place)));
+        let places = self
+            .mounts
+            .iter()
+            .filter(|mount| PLACES.iter().any(|place| mount.at == Path::new(place)));
         places.filter(on_slot).map(|mount| mount.at.clone()).collect::<BTreeSet<_>>().into_iter()
     }
 
-    /// The device below a mount; for an overlay (a live system) the device of its upper, else its lowest, directory.
+    /// The device below a mount; for an overlay (a live system) the device of its upper, else its
+    /// lowest, directory.
     pub fn system_device(&self, mount: &Mount, depth: usize) -> Option<DeviceNumber> {
         if mount.kind != "overlay" || depth > 4 {
             return self.device_of(mount);
         }
         let lowest = mount.option("lowerdir").and_then(|dirs| dirs.rsplit(':').next());
         [mount.option("upperdir"), lowest].into_iter().flatten().find_map(|dir| {
-            let under = mount_of(self.roots, &self.mounts, Path::new(dir)).filter(|under| under.id != mount.id)?;
+            let under = mount_of(self.roots, &self.mounts, Path::new(dir))
+                .filter(|under| under.id != mount.id)?;
             self.system_device(under, depth + 1)
         })
     }
 }
 
 /// The common name of what a stacked device is.
-fn what_holds(holder: &Slot) -> String {
+fn what_holds(holder: &BlockDeviceEntry) -> String {
     let name = holder.name.trim_end_matches(|c: char| c.is_ascii_digit());
     let dm_id = text(&holder.dir.join("dm/uuid")).unwrap_or_default();
     let what = match (name, dm_id.split('-').next()) {

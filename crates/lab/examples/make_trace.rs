@@ -1,12 +1,13 @@
-//! Makes a trace of any length, to see what a replay costs: `cargo run --release -p flashmark-lab --example make_trace -- 10000000 FILE`.
-//! Four requests at once, reads and writes of 4 KiB at random places of the first GiB, a flush now and then.
+//! Makes a trace of any length, to see what a replay costs: `cargo run --release -p
+//! flashmark-lab --example make_trace -- 10000000 FILE`. Four requests at once, reads and writes of 4 KiB at
+//! random places of the first GiB, a flush now and then.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a tool that prints")]
 
 use std::fs::File;
 use std::io::BufWriter;
 
 use device::Op;
-use flashmark_lab::trace::{Header, Issue, Marks, Writer};
+use flashmark_lab::trace::{Issue, Marks, TraceHeader, TraceWriter};
 
 const PLACES: u64 = (1 << 30) / 4096;
 const AT_ONCE: u64 = 4;
@@ -14,12 +15,18 @@ const APART_NS: u64 = 50_000;
 
 fn main() -> std::io::Result<()> {
     let mut words = std::env::args().skip(1);
-    let (Some(requests), Some(path)) = (words.next().and_then(|word| word.parse::<u64>().ok()), words.next()) else {
+    let (Some(requests), Some(path)) =
+        (words.next().and_then(|word| word.parse::<u64>().ok()), words.next())
+    else {
         println!("make_trace REQUESTS FILE");
         std::process::exit(2);
     };
-    let header = Header { device: "made".into(), recorder: "make_trace".into(), ..Header::default() };
-    let mut writer = Writer::new(BufWriter::new(File::create(&path)?), &header)?;
+    let header = TraceHeader {
+        device: "made".into(),
+        recorder: "make_trace".into(),
+        ..TraceHeader::default()
+    };
+    let mut writer = TraceWriter::new(BufWriter::new(File::create(&path)?), &header)?;
     let mut random = stats::Random::new(1);
     for number in 0..requests {
         let op = match (number % 64, random.below(4)) {
@@ -27,9 +34,19 @@ fn main() -> std::io::Result<()> {
             (_, 0) => Op::Read,
             _ => Op::Write,
         };
-        let (offset_bytes, length_bytes) = if op == Op::Flush { (0, 0) } else { (random.below(PLACES) * 4096, 4096) };
+        let (offset_bytes, length_bytes) =
+            if op == Op::Flush { (0, 0) } else { (random.below(PLACES) * 4096, 4096) };
         let time_ns = number * APART_NS;
-        writer.issued(&Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device: 1, cpu: 0, pid: 1 })?;
+        writer.issued(&Issue {
+            time_ns,
+            op,
+            marks: Marks::NONE,
+            offset_bytes,
+            length_bytes,
+            device: 1,
+            cpu: 0,
+            pid: 1,
+        })?;
         if let Some(done) = number.checked_sub(AT_ONCE - 1) {
             writer.completed(time_ns + APART_NS / 2, done)?;
         }

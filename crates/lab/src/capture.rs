@@ -1,8 +1,9 @@
-//! Recording the block I/O that a machine does by itself, so that a trial can be made with the real load.
+//! Recording the block I/O that a machine does by itself, so that a trial can be made with the real
+//! load.
 //!
-//! The events `block_rq_issue` and `block_rq_complete` say when a request was handed to the driver and when it was done. They are read
-//! from a private instance of tracefs as the kernel lays them into its buffer, without being made into text: that is what keeps the cost
-//! down.
+//! The events `block_rq_issue` and `block_rq_complete` say when a request was handed to the driver
+//! and when it was done. They are read from a private instance of tracefs as the kernel lays them
+//! into its buffer, without being made into text: that is what keeps the cost down.
 
 mod error;
 mod format;
@@ -21,16 +22,17 @@ use device::Op;
 use rustix::time::{ClockId, clock_gettime};
 
 pub use error::CaptureError;
-pub use source::Source;
+pub use source::CaptureSource;
 
-use crate::trace::{Header, Issue, Step, Writer};
+use crate::trace::{Issue, TraceEvent, TraceHeader, TraceWriter};
 
-/// What has been recorded is in the file after this time at the latest. A block that is cut short costs some 20 bytes.
+/// What has been recorded is in the file after this time at the latest. A block that is cut short
+/// costs some 20 bytes.
 const KEEP_NS: u64 = 1_000_000_000;
 
 /// When a recording ends by itself.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
+pub struct CaptureLimits {
     /// After so long.
     pub time: Option<Duration>,
     /// When the trace has so many bytes; at most a block of it more.
@@ -79,25 +81,33 @@ impl Captured {
 
     fn count(&mut self, issue: &Issue) {
         match issue.op {
-            Op::Read => (self.reads, self.read_bytes) = (self.reads + 1, self.read_bytes + issue.length_bytes),
-            Op::Write => (self.writes, self.written_bytes) = (self.writes + 1, self.written_bytes + issue.length_bytes),
+            Op::Read => {
+                (self.reads, self.read_bytes) =
+                    (self.reads + 1, self.read_bytes + issue.length_bytes)
+            }
+            Op::Write => {
+                (self.writes, self.written_bytes) =
+                    (self.writes + 1, self.written_bytes + issue.length_bytes)
+            }
             Op::Discard => self.discards += 1,
             Op::Flush => self.flushes += 1,
         }
     }
 }
 
-/// Whether recording is possible here; if not, the error says what is missing. Removes what captures that were killed left behind.
+/// Whether recording is possible here; if not, the error says what is missing. Removes what
+/// captures that were killed left behind.
 pub fn prepare() -> Result<(), CaptureError> {
     recorder::prepare()
 }
 
-/// Records until a limit or `stop`; `hear` is told several times a second how far it is. What it makes in tracefs is gone when it returns.
+/// Records until a limit or `stop`; `hear` is told several times a second how far it is. What it
+/// makes in tracefs is gone when it returns.
 pub fn capture<W: Write>(
-    source: &Source,
-    header: &Header,
+    source: &CaptureSource,
+    header: &TraceHeader,
     out: W,
-    limits: Limits,
+    limits: CaptureLimits,
     stop: &AtomicBool,
     hear: &mut dyn FnMut(&Captured),
 ) -> Result<Captured, CaptureError> {
@@ -108,9 +118,9 @@ pub fn capture<W: Write>(
 
 /// A trace being written, and what is in it.
 struct Sink<W: Write> {
-    writer: Writer<Counted<W>>,
+    writer: TraceWriter<Counted<W>>,
     bytes: Rc<Cell<u64>>,
-    limits: Limits,
+    limits: CaptureLimits,
     captured: Captured,
     begun_ns: u64,
     begun_cpu_ns: u64,
@@ -119,11 +129,21 @@ struct Sink<W: Write> {
 }
 
 impl<W: Write> Sink<W> {
-    fn new(out: W, header: &Header, limits: Limits) -> Result<Sink<W>, CaptureError> {
+    fn new(out: W, header: &TraceHeader, limits: CaptureLimits) -> Result<Sink<W>, CaptureError> {
         let bytes = Rc::new(Cell::new(0));
-        let writer = Writer::new(Counted { out, bytes: Rc::clone(&bytes) }, header).map_err(CaptureError::Write)?;
-        let (begun_ns, begun_cpu_ns) = (clock_ns(ClockId::MonotonicRaw), clock_ns(ClockId::ProcessCPUTime));
-        let mut sink = Sink { writer, bytes, limits, captured: Captured::default(), begun_ns, begun_cpu_ns, kept_ns: begun_ns };
+        let writer = TraceWriter::new(Counted { out, bytes: Rc::clone(&bytes) }, header)
+            .map_err(CaptureError::Write)?;
+        let (begun_ns, begun_cpu_ns) =
+            (clock_ns(ClockId::MonotonicRaw), clock_ns(ClockId::ProcessCPUTime));
+        let mut sink = Sink {
+            writer,
+            bytes,
+            limits,
+            captured: Captured::default(),
+            begun_ns,
+            begun_cpu_ns,
+            kept_ns: begun_ns,
+        };
         sink.writer.flush().map_err(CaptureError::Write)?;
         Ok(sink)
     }
@@ -138,13 +158,13 @@ impl<W: Write> Sink<W> {
         self.writer.flush().map_err(CaptureError::Write)
     }
 
-    fn take(&mut self, step: &Step) -> Result<(), CaptureError> {
+    fn take(&mut self, step: &TraceEvent) -> Result<(), CaptureError> {
         let written = match step {
-            Step::Issued(issue) => {
+            TraceEvent::Issued(issue) => {
                 self.captured.count(issue);
                 self.writer.issued(issue).map(|_| ())
             }
-            Step::Completed { time_ns, number } => {
+            TraceEvent::Completed { time_ns, number } => {
                 self.captured.completed += 1;
                 self.writer.completed(*time_ns, *number)
             }

@@ -1,7 +1,8 @@
 //! In how many pieces the files of a work lie, and what that costs.
 //!
-//! Extents are counted by whoever calls (FIEMAP, which not every file system answers). The cost is what reading the files takes as they lie,
-//! against reading the same bytes from a copy written in one go right after, on the same file system.
+//! Extents are counted by whoever calls (FIEMAP, which not every file system answers). The cost is
+//! what reading the files takes as they lie, against reading the same bytes from a copy written in
+//! one go right after, on the same file system.
 
 use std::fs;
 use std::io;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use device::{Device, Request};
 
-use crate::work::WorkError;
+use crate::workload::WorkError;
 
 /// Counts the extents of a file.
 pub type CountExtents<'a> = &'a dyn Fn(&Path) -> io::Result<u64>;
@@ -79,8 +80,9 @@ fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
     found
 }
 
-/// How many times as long the largest files below a directory take to read as a copy of them takes that is written in one go; at most 16 MiB
-/// of them. `None` where there is nothing to read or a read fails: the work's own result stands without it.
+/// How many times as long the largest files below a directory take to read as a copy of them takes
+/// that is written in one go; at most 16 MiB of them. `None` where there is nothing to read or a
+/// read fails: the work's own result stands without it.
 pub fn cost(directory: &Path, open: OpenAsDevice<'_>) -> Option<f64> {
     let mut files = files_below(directory);
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -92,7 +94,9 @@ pub fn cost(directory: &Path, open: OpenAsDevice<'_>) -> Option<f64> {
             break;
         }
         left -= bytes;
-        let timed = copied(&path, &copy, bytes).ok().and_then(|()| Some((read_ns(&path, bytes, open)?, read_ns(&copy, bytes, open)?)));
+        let timed = copied(&path, &copy, bytes)
+            .ok()
+            .and_then(|()| Some((read_ns(&path, bytes, open)?, read_ns(&copy, bytes, open)?)));
         let _ = fs::remove_file(&copy);
         let (lies, one_go) = timed?;
         as_they_lie_ns += lies;
@@ -111,7 +115,8 @@ fn copied(from: &Path, to: &Path, bytes: u64) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Reads the beginning of a file from one end to the other, past the page cache; nanoseconds by the device's clock.
+/// Reads the beginning of a file from one end to the other, past the page cache; nanoseconds by the
+/// device's clock.
 fn read_ns(path: &Path, bytes: u64, open: OpenAsDevice<'_>) -> Option<u64> {
     let mut device = open(path, bytes).ok()?;
     device.prepare(1, READ_BYTES as usize).ok()?;

@@ -6,4 +6,4 @@ pub mod matrix;
 pub mod replay;
 pub mod trace;
 pub mod watch;
-pub mod work;
+pub mod workload;

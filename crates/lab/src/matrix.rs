@@ -1,34 +1,39 @@
-//! Every file system with every scheduler, doing real work: which combination suits the medium and the work is found by trying.
+//! Every file system with every scheduler, doing real work: which combination suits the medium and
+//! the work is found by trying.
 //!
-//! A [`Combination`] is tried in a fixed way: its file system is made and mounted, the work is done on it, it is unmounted. [`run`] tries all of
-//! them in random order, block by block (one repeat of each is a block, so that what changes with time changes for all), and goes on with those
-//! that may still be best until the best two are told apart. What it is tried on is behind [`Site`]: a real medium ([`Stand`]), or in tests
-//! one that fails in a chosen way.
+//! A [`Combination`] is tried in a fixed way: its file system is made and mounted, the work is done
+//! on it, it is unmounted. [`run`] tries all of them in random order, block by block (one repeat of
+//! each is a block, so that what changes with time changes for all), and goes on with those that
+//! may still be best until the best two are told apart. What it is tried on is behind
+//! [`MatrixBackend`]: a real medium ([`MediumBackend`]), or in tests one that fails in a chosen
+//! way.
 
 mod axes;
-mod blame;
+mod error_streak;
+mod medium_backend;
 mod order;
 mod results;
 mod session;
-mod stand;
 #[cfg(test)]
 mod tests;
 mod trace_work;
 
 pub use axes::{Axes, Combination, LeftOut};
+pub use medium_backend::{MediumBackend, Probe};
 pub use results::{Failed, Results, result_of};
-pub use session::{End, Event, Limits, Trial, run};
-pub use stand::{Probe, Stand};
+pub use session::{End, MatrixEvent, MatrixLimits, MatrixTrial, run};
 pub use trace_work::{PREFIX as TRACE_PREFIX, TraceWork};
 
 use std::path::PathBuf;
 
 /// What combinations are tried on.
-pub trait Site {
-    /// Makes ready: scheduler, file system, mount. What it gives is undone by [`Site::end`], which is called after every success.
+pub trait MatrixBackend {
+    /// Makes ready: scheduler, file system, mount. What it gives is undone by
+    /// [`MatrixBackend::end`], which is called after every success.
     ///
     /// # Errors
-    /// [`Unready::Combination`] where this combination cannot be and others may; then nothing is left of it.
+    /// [`Unready::Combination`] where this combination cannot be and others may; then nothing is
+    /// left of it.
     fn begin(&mut self, combination: &Combination) -> Result<Prepared, Unready>;
 
     /// Undoes what `begin` did, but for the scheduler.
@@ -37,7 +42,8 @@ pub trait Site {
     /// In words. Nothing further may be tried then.
     fn end(&mut self) -> Result<(), String>;
 
-    /// Whether the medium still reads and writes. Asked after a try that failed, while nothing is mounted.
+    /// Whether the medium still reads and writes. Asked after a try that failed, while nothing is
+    /// mounted.
     ///
     /// # Errors
     /// In words: what it answered instead.

@@ -1,9 +1,12 @@
-//! A recorded trace, done again on any device: when it was done, faster, or as fast as the device can.
+//! A recorded trace, done again on any device: when it was done, faster, or as fast as the device
+//! can.
 //!
-//! One rule keeps what depends on what, at every speed: **a request that was issued after another one had completed waits for it.**
-//! The steps of a trace are gone through in the order of time; at a completion the replay waits for that very request, and only then
-//! goes on. So what ran beside each other does so again, and what waited waits. Of a trace without completions (a fio iolog) nothing
-//! is known, and each request waits for the one before, or for as many before as the user says.
+//! One rule keeps what depends on what, at every speed: **a request that was issued after another
+//! one had completed waits for it.** The steps of a trace are gone through in the order of time; at
+//! a completion the replay waits for that very request, and only then goes on. So what ran beside
+//! each other does so again, and what waited waits. Of a trace without completions (a fio iolog)
+//! nothing is known, and each request waits for the one before, or for as many before as the user
+//! says.
 
 mod cells;
 mod fill;
@@ -16,8 +19,8 @@ use record::units::Bytes;
 
 pub use cells::{TEST, cells, planned, title};
 pub use fill::fill;
-pub use placing::{Fit, Left, Placing};
-pub use player::{Done, Heard, Outcome, Player};
+pub use placing::{CapacityFit, Left, Placing};
+pub use player::{Done, Heard, Player, ReplayOutcome};
 
 /// When requests are issued.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,11 +33,11 @@ pub enum Pace {
 
 /// How a trace is done again.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct ReplaySettings {
     /// When.
     pub pace: Pace,
     /// What becomes of places that the medium does not have.
-    pub fit: Fit,
+    pub fit: CapacityFit,
     /// Most requests in flight of a trace that does not say what waited for what.
     pub depth: u32,
     /// Writes, discards and flushes are left out.

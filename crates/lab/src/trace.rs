@@ -1,7 +1,8 @@
 //! Recorded block I/O: what was issued when, and when it was done.
 //!
-//! A trace is read as a stream of [`Step`]s in the order of time, never as a whole: a recording of a day fits in no memory. [`open`]
-//! tells by the content what wrote a file (our captures, blktrace, blkparse text, fio's iologs); [`Writer`] writes our own form.
+//! A trace is read as a stream of [`TraceEvent`]s in the order of time, never as a whole: a
+//! recording of a day fits in no memory. [`open`] tells by the content what wrote a file (our
+//! captures, blktrace, blkparse text, fio's iologs); [`TraceWriter`] writes our own form.
 
 mod blkparse;
 mod blktrace;
@@ -18,11 +19,11 @@ mod tests;
 use device::Op;
 
 pub use error::TraceError;
-pub use format::{Header, Reader, Writer};
-pub use kernel::{What, rwbs};
-pub use open::{Form, Trace, open};
-pub use pairs::{Pairs, Place};
-pub use survey::{Course, Recorded, Span, Survey, op_index};
+pub use format::{Reader, TraceHeader, TraceWriter};
+pub use kernel::{RequestKind, rwbs};
+pub use open::{Trace, TraceFormat, open};
+pub use pairs::{Pairs, RequestKey};
+pub use survey::{Course, Recorded, Span, TraceSurvey, op_index};
 
 /// What was asked of a request beside its operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,7 +70,8 @@ impl Marks {
 /// A request as it was handed to the driver (or, where only that was recorded, to the queue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Issue {
-    /// When, in nanoseconds of the recording's clock. What [`Trace::steps`] gives counts from the first request.
+    /// When, in nanoseconds of the recording's clock. What [`Trace::steps`] gives counts from the
+    /// first request.
     pub time_ns: u64,
     /// What it does.
     pub op: Op,
@@ -79,7 +81,8 @@ pub struct Issue {
     pub offset_bytes: u64,
     /// Length in bytes; 0 for a flush.
     pub length_bytes: u64,
-    /// Which of the recorded devices or files; the kernel's number (major << 20 | minor), or a file's number.
+    /// Which of the recorded devices or files; the kernel's number (major << 20 | minor), or a
+    /// file's number.
     pub device: u32,
     /// The processor that issued it.
     pub cpu: u32,
@@ -89,7 +92,7 @@ pub struct Issue {
 
 /// One event of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum TraceEvent {
     /// A request was issued. The first one of a trace has number 0, the next 1.
     Issued(Issue),
     /// A request was done.
@@ -101,12 +104,12 @@ pub enum Step {
     },
 }
 
-impl Step {
+impl TraceEvent {
     /// When it happened.
     pub fn time_ns(&self) -> u64 {
         match self {
-            Step::Issued(issue) => issue.time_ns,
-            Step::Completed { time_ns, .. } => *time_ns,
+            TraceEvent::Issued(issue) => issue.time_ns,
+            TraceEvent::Completed { time_ns, .. } => *time_ns,
         }
     }
 }
@@ -125,7 +128,7 @@ pub struct Notes {
 /// The events of a trace, one after the other.
 pub trait Steps {
     /// The next event; `None` after the last.
-    fn next(&mut self) -> Result<Option<Step>, TraceError>;
+    fn next(&mut self) -> Result<Option<TraceEvent>, TraceError>;
 
     /// What is to be said about the recording, as far as it has been read.
     fn notes(&self) -> Notes;

@@ -1,7 +1,9 @@
-//! What a device does from moment to moment, by the kernel's own counters: the columns of `iostat -x` (docs/field/linux-io.md#iostat-columns).
+//! What a device does from moment to moment, by the kernel's own counters: the columns of
+//! `iostat -x` (docs/field/linux-io.md#iostat-columns).
 //!
-//! The columns are [`record::Activity`], a pure function of two looks and the time between. Here a device is found by whatever name
-//! a person has for it, looked at, and missed when it is gone. Needs no rights.
+//! The columns are [`record::Activity`], a pure function of two looks and the time between. Here a
+//! device is found by whatever name a person has for it, looked at, and missed when it is gone.
+//! Needs no rights.
 
 mod table;
 
@@ -13,7 +15,7 @@ use record::alike::closest;
 use record::{Activity, Counters};
 use rustix::time::{ClockId, clock_gettime};
 
-pub use table::{COLUMNS, Column, header, line, object};
+pub use table::{COLUMNS, WatchColumn, header, line, object};
 
 /// A device cannot be watched, or not any longer.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -78,19 +80,24 @@ pub struct Watched {
 
 /// The counters of some devices at one moment.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct CounterSnapshot {
     /// Nanoseconds on the raw monotonic clock.
     pub at_ns: u64,
     all: Vec<DiskStats>,
 }
 
-/// Finds a device by its kernel name (`sda1`), any path to its node, or its name under `/dev/disk/by-id`.
+/// Finds a device by its kernel name (`sda1`), any path to its node, or its name under
+/// `/dev/disk/by-id`.
 pub fn find(roots: &Roots, asked: &str) -> Result<Watched, WatchError> {
     let known = host::diskstats(roots);
     let path = Path::new(asked);
-    let places = [path.to_owned(), Path::new("/dev").join(asked), Path::new("/dev/disk/by-id").join(asked)];
+    let places =
+        [path.to_owned(), Path::new("/dev").join(asked), Path::new("/dev/disk/by-id").join(asked)];
     // A bare word is a name of the kernel's before it is a file that happens to lie here.
-    let by_name = known.iter().find(|disk| disk.name == asked || disk.name.replace('!', "/") == asked).map(|disk| disk.number);
+    let by_name = known
+        .iter()
+        .find(|disk| disk.name == asked || disk.name.replace('!', "/") == asked)
+        .map(|disk| disk.number);
     let number = by_name.or_else(|| places.iter().find_map(|place| roots.block_number(place)));
     let Some(number) = number else { return Err(not_found(roots, asked, &known)) };
     let name = known.iter().find(|disk| disk.number == number).map(|disk| disk.name.clone());
@@ -112,18 +119,29 @@ fn not_found(roots: &Roots, asked: &str, known: &[DiskStats]) -> WatchError {
         Ok(Node::Fifo | Node::Socket) => "a pipe or socket",
         Ok(Node::Block(_)) | Err(_) => {
             let by_id = names_in(&roots.dev.join("disk/by-id"));
-            let names = known.iter().map(|disk| disk.name.as_str()).chain(by_id.iter().map(String::as_str));
-            let near = closest(asked.rsplit('/').next().unwrap_or(asked), names).into_iter().map(str::to_owned).collect();
+            let names =
+                known.iter().map(|disk| disk.name.as_str()).chain(by_id.iter().map(String::as_str));
+            let near = closest(asked.rsplit('/').next().unwrap_or(asked), names)
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
             return WatchError::Missing { asked: asked.to_owned(), near };
         }
     };
     let place = host::device_of_directory(roots, path).ok();
-    let on = place.and_then(|place| place.partition.map(|part| part.name).or(place.disk.map(|disk| disk.name)));
+    let on = place.and_then(|place| {
+        place.partition.map(|part| part.name).or(place.disk.map(|disk| disk.name))
+    });
     WatchError::NotABlockDevice { asked: asked.to_owned(), what, on }
 }
 
 fn names_in(dir: &Path) -> Vec<String> {
-    fs::read_dir(dir).into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect()
 }
 
 /// A small text that sysfs has about a device.
@@ -138,12 +156,21 @@ impl Watched {
     }
 
     /// Its counters in a look.
-    pub fn counters(&self, look: &Look) -> Option<Counters> {
-        look.all.iter().find(|disk| disk.number == self.number && disk.name == self.name).map(|disk| disk.counters)
+    pub fn counters(&self, look: &CounterSnapshot) -> Option<Counters> {
+        look.all
+            .iter()
+            .find(|disk| disk.number == self.number && disk.name == self.name)
+            .map(|disk| disk.counters)
     }
 
-    /// What it did between two looks; an error where it is not there any more, or is another one under the same name.
-    pub fn activity(&self, roots: &Roots, before: &Look, after: &Look) -> Result<Activity, WatchError> {
+    /// What it did between two looks; an error where it is not there any more, or is another one
+    /// under the same name.
+    pub fn activity(
+        &self,
+        roots: &Roots,
+        before: &CounterSnapshot,
+        after: &CounterSnapshot,
+    ) -> Result<Activity, WatchError> {
         let gone = |how| WatchError::Gone { name: self.name.clone(), how };
         let (Some(first), Some(last)) = (self.counters(before), self.counters(after)) else {
             return Err(gone("the kernel does not know it any more"));
@@ -155,15 +182,16 @@ impl Watched {
         if attribute(roots, self.number, "diskseq") != self.diskseq {
             return Err(another());
         }
-        Activity::between(&first, &last, after.at_ns.saturating_sub(before.at_ns)).ok_or_else(another)
+        Activity::between(&first, &last, after.at_ns.saturating_sub(before.at_ns))
+            .ok_or_else(another)
     }
 }
 
 /// Looks at all devices at once.
-pub fn look(roots: &Roots) -> Look {
+pub fn look(roots: &Roots) -> CounterSnapshot {
     let at = clock_gettime(ClockId::MonotonicRaw);
     let at_ns = at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64;
-    Look { at_ns, all: host::diskstats(roots) }
+    CounterSnapshot { at_ns, all: host::diskstats(roots) }
 }
 
 #[cfg(test)]

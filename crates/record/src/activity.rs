@@ -1,9 +1,11 @@
-//! What the kernel counts of a block device, and what two looks at its counters say, as `iostat -x` of sysstat defines it (docs/field/linux-io.md#iostat-columns).
+//! What the kernel counts of a block device, and what two looks at its counters say, as `iostat -x`
+//! of sysstat defines it (docs/field/linux-io.md#iostat-columns).
 
 use serde::{Deserialize, Serialize};
 
-/// The running totals of one block device: the fields of `/proc/diskstats` after the name, but for the I/Os in flight (kernel
-/// documentation admin-guide/iostats). Sectors are 512 bytes, whatever the medium's own are.
+/// The running totals of one block device: the fields of `/proc/diskstats` after the name, but for
+/// the I/Os in flight (kernel documentation admin-guide/iostats). Sectors are 512 bytes, whatever
+/// the medium's own are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Reads.
@@ -43,8 +45,9 @@ pub struct Flushed {
 }
 
 impl Counters {
-    /// From the numbers after a device's name, in the kernel's order, I/Os in flight (the ninth) included: 11 of them, 15 since Linux
-    /// 4.18, 17 since 5.5. None where there are fewer: a partition on Linux 2.6.
+    /// From the numbers after a device's name, in the kernel's order, I/Os in flight (the ninth)
+    /// included: 11 of them, 15 since Linux 4.18, 17 since 5.5. None where there are fewer: a
+    /// partition on Linux 2.6.
     pub fn from_fields(fields: &[u64]) -> Option<Counters> {
         let served = |at: usize| {
             let of = fields.get(at..at + 4)?;
@@ -67,19 +70,26 @@ impl Counters {
         let mut fields = [of(&self.read), of(&self.write)].concat();
         fields.extend([0, self.busy_ms, self.weighted_ms]);
         fields.extend(self.discard.iter().flat_map(of));
-        // The kernel has had discards longer than flushes, so the second never stands without the first.
-        fields.extend(self.discard.and(self.flush).iter().flat_map(|flushed| [flushed.ios, flushed.ms]));
+        // The kernel has had discards longer than flushes, so the second never stands without the
+        // first.
+        fields.extend(
+            self.discard.and(self.flush).iter().flat_map(|flushed| [flushed.ios, flushed.ms]),
+        );
         fields
     }
 
-    /// What was added since `before`. None where a count of I/Os or sectors went back: these are the counters of another device.
+    /// What was added since `before`. None where a count of I/Os or sectors went back: these are
+    /// the counters of another device.
     pub fn since(&self, before: &Counters) -> Option<Counters> {
         let discard = match (before.discard, self.discard) {
             (Some(before), Some(after)) => Some(after.since(&before)?),
             _ => None,
         };
         let flush = match (before.flush, self.flush) {
-            (Some(before), Some(after)) => Some(Flushed { ios: grown(before.ios, after.ios)?, ms: time_grown(before.ms, after.ms) }),
+            (Some(before), Some(after)) => Some(Flushed {
+                ios: grown(before.ios, after.ios)?,
+                ms: time_grown(before.ms, after.ms),
+            }),
             _ => None,
         };
         Some(Counters {
@@ -104,52 +114,59 @@ impl Served {
     }
 }
 
-/// How far a counter went on. A 32-bit kernel counts modulo 2^32; going half of that in one step is taken for going back.
+/// How far a counter went on. A 32-bit kernel counts modulo 2^32; going half of that in one step is
+/// taken for going back.
 fn grown(before: u64, after: u64) -> Option<u64> {
     let wrapped = (after as u32).wrapping_sub(before as u32);
     let may_wrap = before <= u64::from(u32::MAX) && wrapped < 1 << 31;
     after.checked_sub(before).or(may_wrap.then_some(u64::from(wrapped)))
 }
 
-/// The same for times, which every kernel prints modulo 2^32 ms. A step back is a sum over processors read while it changed: no time passed.
+/// The same for times, which every kernel prints modulo 2^32 ms. A step back is a sum over
+/// processors read while it changed: no time passed.
 fn time_grown(before: u64, after: u64) -> u64 {
     grown(before, after).unwrap_or(0)
 }
 
-/// What a device did in a stretch of time: the columns of `iostat -x`, under the names they have there in the comments. What did not happen has the
-/// value 0, as in iostat.
+/// What a device did in a stretch of time: the columns of `iostat -x`, under the names they have
+/// there in the comments. What did not happen has the value 0, as in iostat.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Activity {
     /// The stretch of time, in seconds.
     pub interval_s: f64,
     /// Reads.
-    pub read: Flow,
+    pub read: IoCounters,
     /// Writes.
-    pub write: Flow,
+    pub write: IoCounters,
     /// Discards; none where the kernel does not count them.
-    pub discard: Option<Flow>,
-    /// Flushes a second (`f/s`) and the mean time of one in ms (`f_await`); none where the kernel does not count them.
+    pub discard: Option<IoCounters>,
+    /// Flushes a second (`f/s`) and the mean time of one in ms (`f_await`); none where the kernel
+    /// does not count them.
     pub flush: Option<[f64; 2]>,
     /// `await`: mean time of a read, write or discard from being queued to being done, in ms.
     pub await_ms: f64,
-    /// `areq-sz`: mean size of a read, write or discard, in KiB. The older `avgrq-sz` counts sectors, so it is twice this.
+    /// `areq-sz`: mean size of a read, write or discard, in KiB. The older `avgrq-sz` counts
+    /// sectors, so it is twice this.
     pub size_kib: f64,
     /// `aqu-sz` (older: `avgqu-sz`): mean number of I/Os queued or in flight.
     pub queue: f64,
-    /// `svctm`: busy time over I/Os, in ms. Not what one I/O takes where several are served at once; sysstat dropped it in version 12.1.
+    /// `svctm`: busy time over I/Os, in ms. Not what one I/O takes where several are served at
+    /// once; sysstat dropped it in version 12.1.
     pub service_ms: f64,
-    /// `%util`: share of the time with at least one I/O in flight. 100 does not mean that no more is possible.
+    /// `%util`: share of the time with at least one I/O in flight. 100 does not mean that no more
+    /// is possible.
     pub busy_percent: f64,
 }
 
 /// One kind of I/O in a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Flow {
+pub struct IoCounters {
     /// `r/s`, `w/s`, `d/s`: I/Os completed a second, after merging.
     pub ios_per_s: f64,
     /// `rkB/s`, `wkB/s`, `dkB/s`: KiB a second. iostat calls 1024 bytes a kB.
     pub kib_per_s: f64,
-    /// `rrqm/s`, `wrqm/s`, `drqm/s`: I/Os a second that were merged with a neighbour before they were issued.
+    /// `rrqm/s`, `wrqm/s`, `drqm/s`: I/Os a second that were merged with a neighbour before they
+    /// were issued.
     pub merged_per_s: f64,
     /// `%rrqm`, `%wrqm`, `%drqm`: share of all that were merged.
     pub merged_percent: f64,
@@ -160,7 +177,8 @@ pub struct Flow {
 }
 
 impl Activity {
-    /// Between two looks that are `interval_ns` apart. None where the counters went back (see [`Counters::since`]).
+    /// Between two looks that are `interval_ns` apart. None where the counters went back (see
+    /// [`Counters::since`]).
     pub fn between(before: &Counters, after: &Counters, interval_ns: u64) -> Option<Activity> {
         let interval_s = interval_ns as f64 / 1e9;
         let Counters { read, write, busy_ms, weighted_ms, discard, flush } = after.since(before)?;
@@ -172,7 +190,9 @@ impl Activity {
             read: flow(&read, interval_s),
             write: flow(&write, interval_s),
             discard: discard.map(|discard| flow(&discard, interval_s)),
-            flush: flush.map(|flush| [over(flush.ios as f64, interval_s), over(flush.ms as f64, flush.ios as f64)]),
+            flush: flush.map(|flush| {
+                [over(flush.ios as f64, interval_s), over(flush.ms as f64, flush.ios as f64)]
+            }),
             await_ms: over(sum(|kind| kind.ms), ios),
             size_kib: over(sum(|kind| kind.sectors) / 2.0, ios),
             queue: over(weighted_ms as f64 / 1000.0, interval_s),
@@ -182,9 +202,10 @@ impl Activity {
     }
 }
 
-fn flow(served: &Served, interval_s: f64) -> Flow {
-    let [ios, merged, sectors, ms] = [served.ios, served.merged, served.sectors, served.ms].map(|count| count as f64);
-    Flow {
+fn flow(served: &Served, interval_s: f64) -> IoCounters {
+    let [ios, merged, sectors, ms] =
+        [served.ios, served.merged, served.sectors, served.ms].map(|count| count as f64);
+    IoCounters {
         ios_per_s: over(ios, interval_s),
         kib_per_s: over(sectors / 2.0, interval_s),
         merged_per_s: over(merged, interval_s),
@@ -199,8 +220,8 @@ fn over(of: f64, by: f64) -> f64 {
     if by > 0.0 { of / by } else { 0.0 }
 }
 
-/// The counters of the medium at one moment of a run. As text, a line: the time, then the numbers as in `/proc/diskstats` (0 for the I/Os
-/// in flight), counted from the first sample of the cell.
+/// The counters of the medium at one moment of a run. As text, a line: the time, then the numbers
+/// as in `/proc/diskstats` (0 for the I/Os in flight), counted from the first sample of the cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Sample {
@@ -220,12 +241,15 @@ impl From<Sample> for String {
 impl TryFrom<String> for Sample {
     type Error = String;
     fn try_from(line: String) -> Result<Sample, String> {
-        let numbers: Option<Vec<u64>> = line.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
+        let numbers: Option<Vec<u64>> =
+            line.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
         let sample = numbers.as_deref().and_then(|numbers| {
             let (at_ns, fields) = numbers.split_first()?;
             Some(Sample { at_ns: *at_ns, counters: Counters::from_fields(fields)? })
         });
-        sample.ok_or_else(|| format!("'{line}' is no sample: a time and the fields of /proc/diskstats"))
+        sample.ok_or_else(|| {
+            format!("'{line}' is no sample: a time and the fields of /proc/diskstats")
+        })
     }
 }
 
@@ -237,14 +261,16 @@ mod tests {
 
     fn grown_by(fields: &[u64], interval_s: u64) -> Activity {
         let zero = Counters::from_fields(&vec![0; fields.len()]).unwrap();
-        Activity::between(&zero, &Counters::from_fields(fields).unwrap(), interval_s * SECOND_NS).unwrap()
+        Activity::between(&zero, &Counters::from_fields(fields).unwrap(), interval_s * SECOND_NS)
+            .unwrap()
     }
 
     fn two_digits(value: f64) -> String {
         format!("{value:.2}")
     }
 
-    /// docs/field/linux-io.md#iostat-test-vector: reproduces a line of iostat that was published with a card behind 20 writes a second.
+    /// docs/field/linux-io.md#iostat-test-vector: reproduces a line of iostat that was published
+    /// with a card behind 20 writes a second.
     #[test]
     fn the_published_line_comes_out() {
         let found = grown_by(&[0, 0, 0, 0, 204, 0, 2208, 135_464, 0, 936, 89_200], 10);
@@ -253,35 +279,53 @@ mod tests {
         assert_eq!(two_digits(found.size_kib * 2.0), "10.82");
         assert_eq!(two_digits(found.queue), "8.92");
         // 135464 / 204 is 664.0392...
-        assert_eq!((two_digits(found.await_ms), two_digits(found.write.await_ms)), ("664.04".into(), "664.04".into()));
+        assert_eq!(
+            (two_digits(found.await_ms), two_digits(found.write.await_ms)),
+            ("664.04".into(), "664.04".into())
+        );
         assert_eq!(two_digits(found.service_ms), "4.59");
         assert_eq!(two_digits(found.busy_percent), "9.36");
-        assert_eq!((found.read, found.discard, found.flush), (Flow::default(), None, None));
+        assert_eq!((found.read, found.discard, found.flush), (IoCounters::default(), None, None));
     }
 
     #[test]
     fn merges_discards_and_flushes_have_their_columns() {
-        let found = grown_by(&[10, 30, 800, 50, 5, 5, 400, 100, 7, 1500, 600, 2, 6, 4096, 8, 4, 12], 2);
-        assert_eq!((found.read.merged_per_s, found.read.merged_percent, found.write.merged_percent), (15.0, 75.0, 50.0));
+        let found =
+            grown_by(&[10, 30, 800, 50, 5, 5, 400, 100, 7, 1500, 600, 2, 6, 4096, 8, 4, 12], 2);
+        assert_eq!(
+            (found.read.merged_per_s, found.read.merged_percent, found.write.merged_percent),
+            (15.0, 75.0, 50.0)
+        );
         assert_eq!((found.read.size_kib, found.read.await_ms), (40.0, 5.0));
         let discard = found.discard.unwrap();
-        assert_eq!((discard.ios_per_s, discard.merged_percent, discard.await_ms, discard.size_kib), (1.0, 75.0, 4.0, 1024.0));
+        assert_eq!(
+            (discard.ios_per_s, discard.merged_percent, discard.await_ms, discard.size_kib),
+            (1.0, 75.0, 4.0, 1024.0)
+        );
         assert_eq!(found.flush, Some([2.0, 3.0]));
         // All but flushes: 17 I/Os, 158 ms, 5296 sectors.
-        assert_eq!((two_digits(found.await_ms), two_digits(found.size_kib)), ("9.29".into(), "155.76".into()));
+        assert_eq!(
+            (two_digits(found.await_ms), two_digits(found.size_kib)),
+            ("9.29".into(), "155.76".into())
+        );
         assert_eq!((found.busy_percent, found.queue), (75.0, 0.3));
     }
 
     #[test]
     fn nothing_done_is_zero_and_no_time_is_no_rate() {
         let idle = grown_by(&[0; 17], 1);
-        assert_eq!((idle.await_ms, idle.service_ms, idle.read.merged_percent, idle.flush), (0.0, 0.0, 0.0, Some([0.0, 0.0])));
+        assert_eq!(
+            (idle.await_ms, idle.service_ms, idle.read.merged_percent, idle.flush),
+            (0.0, 0.0, 0.0, Some([0.0, 0.0]))
+        );
         assert_eq!(grown_by(&[9; 17], 0).read.ios_per_s, 0.0);
     }
 
     #[test]
     fn counters_that_wrap_go_on_and_counters_that_go_back_are_anothers() {
-        let fields = |first: u64, ms: u64| Counters::from_fields(&[first, 0, 0, ms, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+        let fields = |first: u64, ms: u64| {
+            Counters::from_fields(&[first, 0, 0, ms, 0, 0, 0, 0, 0, 0, 0]).unwrap()
+        };
         let limit = u64::from(u32::MAX);
         let wrapped = fields(4, 6).since(&fields(limit - 5, limit - 3)).unwrap();
         assert_eq!((wrapped.read.ios, wrapped.read.ms), (10, 10));

@@ -5,7 +5,8 @@ pub fn edits(from: &str, to: &str) -> usize {
     edits_to_beginnings(from, to).pop().unwrap_or(0)
 }
 
-/// The same to each beginning of the other word: at place `n` to its first `n` letters, its whole length the last.
+/// The same to each beginning of the other word: at place `n` to its first `n` letters, its whole
+/// length the last.
 pub fn edits_to_beginnings(from: &str, to: &str) -> Vec<usize> {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -23,8 +24,9 @@ pub fn edits_to_beginnings(from: &str, to: &str) -> Vec<usize> {
 /// So many names are worth naming.
 const MOST: usize = 3;
 
-/// Up to three of these that may have been meant by `asked`, the closest first: those that begin with it, those that hold it, those
-/// that differ from it by half of its letters at most. Those that are equally close keep their order; capitals do not matter.
+/// Up to three of these that may have been meant by `asked`, the closest first: those that begin
+/// with it, those that hold it, those that differ from it by half of its letters at most. Those
+/// that are equally close keep their order; capitals do not matter.
 pub fn closest<'a>(asked: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let asked = asked.to_lowercase();
     let distance = |name: &str| match name.to_lowercase() {
@@ -33,7 +35,11 @@ pub fn closest<'a>(asked: &str, names: impl IntoIterator<Item = &'a str>) -> Vec
         name => edits(&asked, &name),
     };
     let most = asked.chars().count().div_ceil(2);
-    let mut near: Vec<(usize, &str)> = names.into_iter().map(|name| (distance(name), name)).filter(|(far, _)| *far <= most).collect();
+    let mut near: Vec<(usize, &str)> = names
+        .into_iter()
+        .map(|name| (distance(name), name))
+        .filter(|(far, _)| *far <= most)
+        .collect();
     near.sort_by_key(|(far, _)| *far);
     near.into_iter().take(MOST).map(|(_, name)| name).collect()
 }
@@ -44,7 +50,8 @@ mod tests {
 
     #[test]
     fn what_may_have_been_meant_is_named_the_closest_first() {
-        let names = ["sda", "sda1", "sdb", "loop0", "mmcblk0", "mmcblk0p1", "usb-SanDisk_Ultra_4C53-0:0"];
+        let names =
+            ["sda", "sda1", "sdb", "loop0", "mmcblk0", "mmcblk0p1", "usb-SanDisk_Ultra_4C53-0:0"];
         let near = |asked: &str| closest(asked, names);
         assert_eq!(near("sdc"), ["sda", "sdb", "sda1"]);
         assert_eq!(near("mmcblk0p2"), ["mmcblk0p1", "mmcblk0"]);
@@ -55,7 +62,10 @@ mod tests {
 
     #[test]
     fn letters_are_inserted_deleted_and_replaced() {
-        assert_eq!(["kitten", "sitting", "kitten", "", "kitte"].map(|to| edits("kitten", to)), [0, 3, 0, 6, 1]);
+        assert_eq!(
+            ["kitten", "sitting", "kitten", "", "kitte"].map(|to| edits("kitten", to)),
+            [0, 3, 0, 6, 1]
+        );
         assert_eq!((edits("", "ab"), edits("ü", "u")), (2, 1));
     }
 

@@ -28,7 +28,8 @@ pub enum Pattern {
     Uniform,
     /// Every block exactly once, in random order.
     Permutation,
-    /// One random block in each allocation unit per pass, allocation units in random order (docs/field/statistics.md#sampling-random-writes).
+    /// One random block in each allocation unit per pass, allocation units in random order
+    /// (docs/field/statistics.md#sampling-random-writes).
     Stratified,
     /// At a fixed distance, as a file system's metadata lies.
     Strided,
@@ -41,7 +42,8 @@ pub enum Pattern {
 pub enum Region {
     /// From the first byte.
     Front,
-    /// From half of the capacity on: where the headline tests run, so that a faster front area does not flatter them.
+    /// From half of the capacity on: where the headline tests run, so that a faster front area does
+    /// not flatter them.
     Middle,
     /// All of it.
     Whole,
@@ -74,7 +76,9 @@ impl Content {
 }
 
 /// When a write counts as done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Sync {
@@ -88,7 +92,9 @@ pub enum Sync {
 }
 
 /// The way through the kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Path {
@@ -148,8 +154,8 @@ pub struct Params {
 }
 
 impl Params {
-    /// Which of several cells stands for a test, least first: the middle of the medium or a file before the whole and the front, one thread
-    /// at depth one, incompressible data.
+    /// Which of several cells stands for a test, least first: the middle of the medium or a file
+    /// before the whole and the front, one thread at depth one, incompressible data.
     pub fn standing(&self) -> impl Ord + use<> {
         let region = match self.region {
             Some(Region::Middle | Region::File) => 0_u8,
@@ -187,7 +193,8 @@ pub struct Estimate {
     pub n: u64,
 }
 
-/// What one I/O took, in nanoseconds. A percentile with too few samples is absent (docs/field/statistics.md#percentiles).
+/// What one I/O took, in nanoseconds. A percentile with too few samples is absent
+/// (docs/field/statistics.md#percentiles).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
@@ -209,7 +216,8 @@ pub struct Latency {
     pub p99_9: Option<u64>,
     /// Slowest: the worst stall.
     pub max: u64,
-    /// 95 % intervals of percentiles, by name ("p50", "p99"), from order statistics; absent where the samples are too few.
+    /// 95 % intervals of percentiles, by name ("p50", "p99"), from order statistics; absent where
+    /// the samples are too few.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ci95: BTreeMap<String, [u64; 2]>,
 }
@@ -227,7 +235,8 @@ pub struct Metrics {
     /// Time of one I/O.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<Latency>,
-    /// Everything else a test reports: `access_time_ns`, `cpu_ns_per_io`, `groups_per_s`, `burst_iops`, `zero_to_random_ratio`.
+    /// Everything else a test reports: `access_time_ns`, `cpu_ns_per_io`, `groups_per_s`,
+    /// `burst_iops`, `zero_to_random_ratio`.
     #[serde(default, flatten)]
     pub other: BTreeMap<String, Estimate>,
 }
@@ -252,13 +261,15 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Whether the medium or a person ended it before it was done, so that it has no result and is repeated when the run is resumed.
+    /// Whether the medium or a person ended it before it was done, so that it has no result and is
+    /// repeated when the run is resumed.
     pub fn cut_short(self) -> bool {
         matches!(self, Stop::Error | Stop::Interrupted)
     }
 }
 
-/// The label of a cell of a matrix that tells who made it fail, where that was not what was tried. Such a try is repeated on resume.
+/// The label of a cell of a matrix that tells who made it fail, where that was not what was tried.
+/// Such a try is repeated on resume.
 pub const FAILED_BY: &str = "failed_by";
 const BY_MEDIUM: &str = "medium";
 
@@ -266,7 +277,8 @@ const BY_MEDIUM: &str = "medium";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
-    /// Stable name within the run: the test, and a number where it has several cells (`random-write/2`).
+    /// Stable name within the run: the test, and a number where it has several cells
+    /// (`random-write/2`).
     pub id: String,
     /// The test.
     pub test: String,
@@ -297,19 +309,23 @@ pub struct Cell {
     /// Doubts about the numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
-    /// What the numbers were measured on, where that is not the target itself ("ext4 -b 4096, noatime, on a 512 MiB partition").
+    /// What the numbers were measured on, where that is not the target itself ("ext4 -b 4096,
+    /// noatime, on a 512 MiB partition").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// What tells it from other cells of its test that is not a parameter of the I/O. In a matrix: `filesystem`, `align`, `mount_options`,
-    /// `scheduler`, `work`, `repeat`, and `part` of what is detail.
+    /// What tells it from other cells of its test that is not a parameter of the I/O. In a matrix:
+    /// `filesystem`, `align`, `mount_options`, `scheduler`, `work`, `repeat`, and `part` of what is
+    /// detail.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// What the kernel counted of the medium while this was measured, at a few dozen moments; absent where it counts nothing. Each is a line
-    /// of text: the time since the run began in nanoseconds, then the fields of `/proc/diskstats`, counted from the first line.
+    /// What the kernel counted of the medium while this was measured, at a few dozen moments;
+    /// absent where it counts nothing. Each is a line of text: the time since the run began in
+    /// nanoseconds, then the fields of `/proc/diskstats`, counted from the first line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub activity: Vec<Sample>,
-    /// What was issued, and what the kernel counted of it on the medium; absent where it counts nothing.
+    /// What was issued, and what the kernel counted of it on the medium; absent where it counts
+    /// nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
     /// What the host did to it; absent where nobody looked (a simulated medium, an old record).
@@ -345,8 +361,9 @@ impl Cell {
     /// The share of it in which the host stood still, as it was seen or as it is flagged, 0 to 1.
     pub fn stood_still_share(&self) -> f64 {
         let seen_ns = self.disturbance.as_ref().map_or(0, |seen| seen.stood_still_ns);
-        let said_ns =
-            self.flags.iter().map(|flag| if let Flag::HostStoodStill { stood_still_ns, .. } = flag { *stood_still_ns } else { 0 });
+        let said_ns = self.flags.iter().map(|flag| {
+            if let Flag::HostStoodStill { stood_still_ns, .. } = flag { *stood_still_ns } else { 0 }
+        });
         let ns = said_ns.max().unwrap_or(0).max(seen_ns);
         if ns == 0 { 0.0 } else { ns as f64 / self.elapsed_ns.max(ns) as f64 }
     }
@@ -363,24 +380,29 @@ impl Cell {
         }
     }
 
-    /// Leaves rates and percentiles without an interval: how far they are from a level nobody can say.
+    /// Leaves rates and percentiles without an interval: how far they are from a level nobody can
+    /// say.
     pub fn without_intervals(&mut self) {
         let metrics = &mut self.metrics;
-        [&mut metrics.iops, &mut metrics.bps].into_iter().flatten().for_each(|rate| rate.ci95 = None);
+        [&mut metrics.iops, &mut metrics.bps]
+            .into_iter()
+            .flatten()
+            .for_each(|rate| rate.ci95 = None);
         if let Some(latency) = &mut metrics.latency_ns {
             latency.ci95.clear();
         }
     }
 
-    /// The figure of a work's headline cell, and whether more of it is better: what it did a second or, where it counts nothing, the seconds
-    /// it took. `None` where there is neither.
+    /// The figure of a work's headline cell, and whether more of it is better: what it did a second
+    /// or, where it counts nothing, the seconds it took. `None` where there is neither.
     pub fn work_result(&self) -> Option<(f64, bool)> {
         let rate = self.metrics.iops.map(|iops| (iops.value, true));
         let time = (self.elapsed_ns > 0).then(|| (self.elapsed_ns as f64 / 1e9, false));
         rate.or(time).filter(|(value, _)| *value > 0.0 && value.is_finite())
     }
 
-    /// Whether a try of a matrix failed because the medium did, and not what was tried on it: its label [`FAILED_BY`] says so.
+    /// Whether a try of a matrix failed because the medium did, and not what was tried on it: its
+    /// label [`FAILED_BY`] says so.
     pub fn is_failed_by_medium(&self) -> bool {
         self.label(FAILED_BY) == BY_MEDIUM
     }

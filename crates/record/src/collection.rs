@@ -1,5 +1,6 @@
-//! What a collection of published runs consists of, as the rooms hand it to each other: `findings` draws a headline from a run, `store` keeps and
-//! finds, `report` makes pages, `site` serves them. Plain data.
+//! What a collection of published runs consists of, as the crates hand it to each other: `findings`
+//! draws a headline from a run, `store` keeps and finds, `report` makes pages, `site` serves them.
+//! Plain data.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +10,12 @@ use crate::{MediumKind, Published};
 
 mod naming;
 
-/// The figures a collection is sorted and filtered by, in the order in which they are told: random write first, worst stall second.
+/// The figures a collection is sorted and filtered by, in the order in which they are told: random
+/// write first, worst stall second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Figure"))]
 #[serde(rename_all = "kebab-case")]
-pub enum Figure {
+pub enum HeadlineFigure {
     /// Random writes of 4 KiB, IOPS.
     #[serde(rename = "random-write-4k", alias = "random-write4k")]
     RandomWrite4k,
@@ -43,7 +45,7 @@ pub enum Figure {
 
 /// What a figure is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum FigureUnit {
     /// I/Os a second.
     Iops,
     /// Bytes a second.
@@ -52,64 +54,68 @@ pub enum Unit {
     Ns,
 }
 
-impl Figure {
+impl HeadlineFigure {
     /// All of them, in order.
-    pub const ALL: [Figure; 10] = [
-        Figure::RandomWrite4k,
-        Figure::WorstStall,
-        Figure::RandomWrite512,
-        Figure::RandomWrite16k,
-        Figure::RandomWrite64k,
-        Figure::SequentialWrite,
-        Figure::RandomRead4k,
-        Figure::SequentialRead,
-        Figure::RandomFill,
-        Figure::ZeroFill,
+    pub const ALL: [HeadlineFigure; 10] = [
+        HeadlineFigure::RandomWrite4k,
+        HeadlineFigure::WorstStall,
+        HeadlineFigure::RandomWrite512,
+        HeadlineFigure::RandomWrite16k,
+        HeadlineFigure::RandomWrite64k,
+        HeadlineFigure::SequentialWrite,
+        HeadlineFigure::RandomRead4k,
+        HeadlineFigure::SequentialRead,
+        HeadlineFigure::RandomFill,
+        HeadlineFigure::ZeroFill,
     ];
 
     /// Its name in JSON, addresses and column heads of downloads.
     pub const fn name(self) -> &'static str {
         match self {
-            Figure::RandomWrite4k => "random-write-4k",
-            Figure::WorstStall => "worst-stall",
-            Figure::RandomWrite512 => "random-write-512",
-            Figure::RandomWrite16k => "random-write-16k",
-            Figure::RandomWrite64k => "random-write-64k",
-            Figure::SequentialWrite => "sequential-write",
-            Figure::RandomRead4k => "random-read-4k",
-            Figure::SequentialRead => "sequential-read",
-            Figure::RandomFill => "random-fill",
-            Figure::ZeroFill => "zero-fill",
+            HeadlineFigure::RandomWrite4k => "random-write-4k",
+            HeadlineFigure::WorstStall => "worst-stall",
+            HeadlineFigure::RandomWrite512 => "random-write-512",
+            HeadlineFigure::RandomWrite16k => "random-write-16k",
+            HeadlineFigure::RandomWrite64k => "random-write-64k",
+            HeadlineFigure::SequentialWrite => "sequential-write",
+            HeadlineFigure::RandomRead4k => "random-read-4k",
+            HeadlineFigure::SequentialRead => "sequential-read",
+            HeadlineFigure::RandomFill => "random-fill",
+            HeadlineFigure::ZeroFill => "zero-fill",
         }
     }
 
     /// The figure of that name.
-    pub fn named(name: &str) -> Option<Figure> {
-        Figure::ALL.into_iter().find(|figure| figure.name() == name)
+    pub fn named(name: &str) -> Option<HeadlineFigure> {
+        HeadlineFigure::ALL.into_iter().find(|figure| figure.name() == name)
     }
 
     /// Its unit.
-    pub const fn unit(self) -> Unit {
+    pub const fn unit(self) -> FigureUnit {
         match self {
-            Figure::WorstStall => Unit::Ns,
-            Figure::SequentialWrite | Figure::SequentialRead | Figure::RandomFill | Figure::ZeroFill => Unit::Bps,
-            _ => Unit::Iops,
+            HeadlineFigure::WorstStall => FigureUnit::Ns,
+            HeadlineFigure::SequentialWrite
+            | HeadlineFigure::SequentialRead
+            | HeadlineFigure::RandomFill
+            | HeadlineFigure::ZeroFill => FigureUnit::Bps,
+            _ => FigureUnit::Iops,
         }
     }
 
     /// Whether a small value is the good one.
     pub const fn smaller_is_better(self) -> bool {
-        matches!(self, Figure::WorstStall)
+        matches!(self, HeadlineFigure::WorstStall)
     }
 }
 
-/// What one run says of its medium in a line: only sound figures, each of the cell that stands for it.
+/// What one run says of its medium in a line: only sound figures, each of the cell that stands for
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Headline"))]
 #[serde(default)]
-pub struct Headline {
+pub struct RunHeadline {
     /// Figures; one that was not measured, or not soundly, is absent.
-    pub figures: BTreeMap<Figure, f64>,
+    pub figures: BTreeMap<HeadlineFigure, f64>,
     /// The verdict in a sentence.
     pub verdict: Option<String>,
     /// What is wrong with it, by the ids of the findings (`capacity-fake`, `span-cache`, ...).
@@ -118,7 +124,8 @@ pub struct Headline {
     pub is_fake: bool,
 }
 
-/// By which the runs of one model of a medium belong together: capacity as labelled, words without case and odd spaces.
+/// By which the runs of one model of a medium belong together: capacity as labelled, words without
+/// case and odd spaces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
@@ -133,7 +140,9 @@ pub struct Model {
 }
 
 /// Where a figure comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -150,7 +159,8 @@ pub enum Origin {
 
 impl Origin {
     /// All of them.
-    pub const ALL: [Origin; 4] = [Origin::Measured, Origin::Imported, Origin::Reference, Origin::Simulated];
+    pub const ALL: [Origin; 4] =
+        [Origin::Measured, Origin::Imported, Origin::Reference, Origin::Simulated];
 
     /// Its name in JSON, addresses and downloads.
     pub const fn name(self) -> &'static str {
@@ -169,10 +179,12 @@ impl Origin {
 }
 
 /// What became of a submission.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Standing"))]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum SubmissionStatus {
     /// In the collection.
     #[default]
     Accepted,
@@ -184,30 +196,35 @@ pub enum Standing {
     Withdrawn,
 }
 
-impl Standing {
+impl SubmissionStatus {
     /// All of them.
-    pub const ALL: [Standing; 4] = [Standing::Accepted, Standing::Quarantined, Standing::Rejected, Standing::Withdrawn];
+    pub const ALL: [SubmissionStatus; 4] = [
+        SubmissionStatus::Accepted,
+        SubmissionStatus::Quarantined,
+        SubmissionStatus::Rejected,
+        SubmissionStatus::Withdrawn,
+    ];
 
     /// Its name in JSON, addresses and downloads.
     pub const fn name(self) -> &'static str {
         match self {
-            Standing::Accepted => "accepted",
-            Standing::Quarantined => "quarantined",
-            Standing::Rejected => "rejected",
-            Standing::Withdrawn => "withdrawn",
+            SubmissionStatus::Accepted => "accepted",
+            SubmissionStatus::Quarantined => "quarantined",
+            SubmissionStatus::Rejected => "rejected",
+            SubmissionStatus::Withdrawn => "withdrawn",
         }
     }
 
     /// The standing of that name.
-    pub fn named(name: &str) -> Option<Standing> {
-        Standing::ALL.into_iter().find(|standing| standing.name() == name)
+    pub fn named(name: &str) -> Option<SubmissionStatus> {
+        SubmissionStatus::ALL.into_iter().find(|standing| standing.name() == name)
     }
 }
 
 /// One run of a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Entry {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Entry"))]
+pub struct CollectionRun {
     /// Name of the run in the collection: lower-case letters, digits and hyphens.
     pub id: String,
     /// RFC 3339, when it came in.
@@ -215,21 +232,21 @@ pub struct Entry {
     /// Where it comes from.
     pub origin: Origin,
     /// What became of it.
-    pub standing: Standing,
+    pub standing: SubmissionStatus,
     /// 1, and one more with each replacement.
     pub revision: u32,
     /// Which model it is of.
     pub model: Model,
     /// Its line.
-    pub headline: Headline,
+    pub headline: RunHeadline,
     /// All of it.
     pub run: Published,
 }
 
 /// The middle of several units or hosts, and how far they lie apart.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Spread {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Spread"))]
+pub struct HostSpread {
     /// The median over runs, each host counted once (the median of the hosts' medians).
     pub median: f64,
     /// The lowest.
@@ -244,8 +261,8 @@ pub struct Spread {
 
 /// One line of the table: a model of a medium, with what all of its runs say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Line {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Line"))]
+pub struct CollectionLine {
     /// Name in addresses: lower-case letters, digits and hyphens, unique in a collection.
     pub slug: String,
     /// What it is called: "SanDisk SD32G 32 GB".
@@ -265,7 +282,7 @@ pub struct Line {
     /// Whether this line is that of the fakes of a model.
     pub is_fake: bool,
     /// Figures over the runs.
-    pub figures: BTreeMap<Figure, Spread>,
+    pub figures: BTreeMap<HeadlineFigure, HostSpread>,
     /// The verdict of the latest run.
     pub verdict: Option<String>,
     /// RFC 3339, when the latest run came in.
@@ -277,7 +294,7 @@ pub struct Line {
 #[serde(rename_all = "kebab-case")]
 pub enum SortBy {
     /// The median of a figure; lines without it come last, either way round.
-    Figure(Figure),
+    Figure(HeadlineFigure),
     /// By name.
     Name,
     /// By capacity.
@@ -307,7 +324,7 @@ pub struct Query {
     /// Words of the interface: "usb".
     pub interface: Option<String>,
     /// A threshold of one's own: the median is at least this good.
-    pub at_least: Vec<(Figure, f64)>,
+    pub at_least: Vec<(HeadlineFigure, f64)>,
     /// Whether fakes are shown (apart, as their own lines). `None`: both.
     pub fakes: Option<bool>,
     /// Order; random writes of 4 KiB, best first, where nothing is said.
@@ -324,7 +341,7 @@ pub struct Query {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Page {
     /// The lines.
-    pub lines: Vec<Line>,
+    pub lines: Vec<CollectionLine>,
     /// How many fit the query.
     pub total: u64,
 }

@@ -1,4 +1,5 @@
-//! What the host did to a measurement: how long it stood still, what waited for it, who else used the medium.
+//! What the host did to a measurement: how long it stood still, what waited for it, who else used
+//! the medium.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,8 @@ pub struct Standstill {
     pub to_ns: u64,
 }
 
-/// How late the host woke a thread that wants to run every few milliseconds: what it may have added to each I/O.
+/// How late the host woke a thread that wants to run every few milliseconds: what it may have added
+/// to each I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// On average, in nanoseconds.
@@ -21,7 +23,8 @@ pub struct Lateness {
     pub p99_ns: u64,
 }
 
-/// What was seen of the host while a cell was measured. A number that the host does not give is absent.
+/// What was seen of the host while a cell was measured. A number that the host does not give is
+/// absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
@@ -34,20 +37,22 @@ pub struct Disturbance {
     pub left_out: u64,
     /// The longest I/O of all, those included that are left out of the latencies, in nanoseconds.
     pub longest_with_host_ns: u64,
-    /// Time in which some task waited for a processor, in microseconds (pressure stall information of the kernel).
+    /// Time in which some task waited for a processor, in microseconds (pressure stall information
+    /// of the kernel).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_pressure_us: Option<u64>,
     /// Time in which some task waited for memory, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_pressure_us: Option<u64>,
-    /// Time that the machine below a virtual one took away, all processors together, in nanoseconds.
+    /// Time that the machine below a virtual one took away, all processors together, in
+    /// nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_ns: Option<u64>,
     /// How often a thread of ours was made to give up its processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempted: Option<u64>,
-    /// Where the host stood still for too much of the cell, it was measured twice, and the quieter one is this: how long the host stood still the other time, in
-    /// nanoseconds.
+    /// Where the host stood still for too much of the cell, it was measured twice, and the quieter
+    /// one is this: how long the host stood still the other time, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_time_stood_still_ns: Option<u64>,
 }
@@ -55,16 +60,20 @@ pub struct Disturbance {
 /// Standstills that are kept.
 const MOST: usize = 16;
 
-/// A host that stood still for more than this share of a cell may have made any contrast or stall in it; our choice. A standstill of 50 ms is left out of
-/// every latency already, so that only many of them matter.
+/// A host that stood still for more than this share of a cell may have made any contrast or stall
+/// in it; our choice. A standstill of 50 ms is left out of every latency already, so that only many
+/// of them matter.
 pub const DISTURBED_SHARE: f64 = 0.05;
 
 impl Disturbance {
     /// Adds what was seen in another stretch of the same cell.
     pub fn add(&mut self, other: Disturbance) {
-        let sum = |a: Option<u64>, b: Option<u64>| a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0)));
+        let sum = |a: Option<u64>, b: Option<u64>| {
+            a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0)))
+        };
         self.standstills.extend(other.standstills);
-        self.standstills.sort_by_key(|stall| std::cmp::Reverse(stall.to_ns.saturating_sub(stall.from_ns)));
+        self.standstills
+            .sort_by_key(|stall| std::cmp::Reverse(stall.to_ns.saturating_sub(stall.from_ns)));
         self.standstills.truncate(MOST);
         self.stood_still_ns = self.stood_still_ns.saturating_add(other.stood_still_ns);
         self.left_out = self.left_out.saturating_add(other.left_out);
@@ -73,6 +82,7 @@ impl Disturbance {
         self.memory_pressure_us = sum(self.memory_pressure_us, other.memory_pressure_us);
         self.steal_ns = sum(self.steal_ns, other.steal_ns);
         self.preempted = sum(self.preempted, other.preempted);
-        self.other_time_stood_still_ns = sum(self.other_time_stood_still_ns, other.other_time_stood_still_ns);
+        self.other_time_stood_still_ns =
+            sum(self.other_time_stood_still_ns, other.other_time_stood_still_ns);
     }
 }

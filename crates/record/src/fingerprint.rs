@@ -1,22 +1,25 @@
-//! How a medium is known again: not by its name, which behind a reader is the reader's, but by what lies on it.
+//! How a medium is known again: not by its name, which behind a reader is the reader's, but by what
+//! lies on it.
 
 use serde::{Deserialize, Serialize};
 
 /// A place of a medium, and the checksum of what was read there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Mark {
+pub struct FingerprintMark {
     /// First byte.
     pub offset_bytes: u64,
     /// Length.
     pub bytes: u64,
     /// CRC-32C of what was read.
     pub crc32c: u32,
-    /// Whether some of it was data of the run itself: if so, the medium can later be asked to show it again.
+    /// Whether some of it was data of the run itself: if so, the medium can later be asked to show
+    /// it again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ours: bool,
 }
 
-/// What told a medium from others when a run began. Kept in the journal, never in the record: it says what lies on somebody's medium.
+/// What told a medium from others when a run began. Kept in the journal, never in the record: it
+/// says what lies on somebody's medium.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// The kernel's count of media; means something only within one `boot_id`.
@@ -28,7 +31,8 @@ pub struct Fingerprint {
     /// What lay on it, a line each: partition table, file systems with their labels.
     #[serde(default)]
     pub contents: Vec<String>,
-    /// Places and what was read there before the run wrote anything: outside the span of the run, where nothing may change, and inside it.
+    /// Places and what was read there before the run wrote anything: outside the span of the run,
+    /// where nothing may change, and inside it.
     #[serde(default)]
-    pub marks: Vec<Mark>,
+    pub marks: Vec<FingerprintMark>,
 }

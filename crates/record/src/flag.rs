@@ -1,4 +1,5 @@
-//! Doubts: a result that is valid, but should be read with care. Each says what was seen and what to do.
+//! Doubts: a result that is valid, but should be read with care. Each says what was seen and what
+//! to do.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,16 +62,19 @@ pub enum Flag {
     CompressedFilesystem,
     /// A memory file system: there is no medium.
     MemoryFilesystem,
-    /// Too little of what was issued was counted by the kernel on the medium: something before it answered, and the figure is not the medium's.
+    /// Too little of what was issued was counted by the kernel on the medium: something before it
+    /// answered, and the figure is not the medium's.
     NotThisMedium {
         /// Bytes that were issued in the direction that the cell is about.
         issued_bytes: u64,
         /// Bytes that the kernel counted on the medium meanwhile.
         counted_bytes: u64,
     },
-    /// The device holds its data in the memory of the host (a loop device over a file, through the page cache).
+    /// The device holds its data in the memory of the host (a loop device over a file, through the
+    /// page cache).
     HostCached,
-    /// The span was never written by us: a controller may answer reads of unwritten flash without touching it.
+    /// The span was never written by us: a controller may answer reads of unwritten flash without
+    /// touching it.
     NotPrimed,
     /// Fewer bytes were primed than asked for, because time was up.
     PartlyPrimed {
@@ -79,14 +83,16 @@ pub enum Flag {
         /// Bytes asked for.
         wanted_bytes: u64,
     },
-    /// The block is larger than the largest command and no multiple of it: the tail is a command of its own (docs/field/classic-tools.md#dd).
+    /// The block is larger than the largest command and no multiple of it: the tail is a command of
+    /// its own (docs/field/classic-tools.md#dd).
     SplitCommand {
         /// Bytes of one I/O.
         block_bytes: u64,
         /// Largest command.
         max_transfer_bytes: u64,
     },
-    /// Small writes go a faster way that is limited: the rate fell or 16 KiB are much slower (docs/field/statistics.md#sampling-random-writes).
+    /// Small writes go a faster way that is limited: the rate fell or 16 KiB are much slower
+    /// (docs/field/statistics.md#sampling-random-writes).
     SmallWriteBypass {
         /// IOPS at this size over IOPS at 16 KiB.
         ratio: f64,
@@ -96,27 +102,28 @@ pub enum Flag {
         /// How long it took to settle.
         debt_ns: u64,
     },
-    /// Writes were so fast that a cache may have taken them, and too little had been written to fill every cache there may be: the figure
-    /// is true of what was written, and may not last.
+    /// Writes were so fast that a cache may have taken them, and too little had been written to
+    /// fill every cache there may be: the figure is true of what was written, and may not last.
     MayNotLast {
         /// Bytes that the run had written to the medium when this was measured.
         written_bytes: u64,
     },
-    /// So much a second warms a medium, and it had been kept up for too short a time to show: the figure is that of a cool medium, and may
-    /// not last.
+    /// So much a second warms a medium, and it had been kept up for too short a time to show: the
+    /// figure is that of a cool medium, and may not last.
     MayGetHot {
         /// Bytes a second.
         bps: f64,
         /// How long it was kept up.
         lasted_ns: u64,
     },
-    /// The medium had not come to rest when this was measured, for instance because a cache still gave up what it had taken before: the figure is
-    /// no level, and has no interval.
+    /// The medium had not come to rest when this was measured, for instance because a cache still
+    /// gave up what it had taken before: the figure is no level, and has no interval.
     Transient {
         /// On which side of the figure the level lies.
         bound: Bound,
     },
-    /// The host stood still while this was measured; I/Os that were under way meanwhile are left out of latencies and stalls.
+    /// The host stood still while this was measured; I/Os that were under way meanwhile are left
+    /// out of latencies and stalls.
     HostStoodStill {
         /// For so long, all stretches together.
         stood_still_ns: u64,
@@ -201,17 +208,36 @@ impl std::fmt::Display for Flag {
         let percent = |x: f64| significant(x * 100.0);
         match self {
             Flag::NotConverged { relative_half_width } => {
-                write!(f, "not converged: the figure is certain to {} % only; give it more time", percent(*relative_half_width))
+                write!(
+                    f,
+                    "not converged: the figure is certain to {} % only; give it more time",
+                    percent(*relative_half_width)
+                )
             }
-            Flag::TooFewSamples { n } => write!(f, "{n} I/Os are too few for an interval; give it more time"),
+            Flag::TooFewSamples { n } => {
+                write!(f, "{n} I/Os are too few for an interval; give it more time")
+            }
             Flag::Drifting { range, .. } => {
-                write!(f, "still moving: the last windows differ by {} %; a longer run shows where it settles", percent(*range))
+                write!(
+                    f,
+                    "still moving: the last windows differ by {} %; a longer run shows where it settles",
+                    percent(*range)
+                )
             }
             Flag::Autocorrelated { lag1 } => {
-                write!(f, "neighbouring batches go together (r1 {}): the interval was widened for it", significant(*lag1))
+                write!(
+                    f,
+                    "neighbouring batches go together (r1 {}): the interval was widened for it",
+                    significant(*lag1)
+                )
             }
             Flag::FasterThanLink { bps, link_bps } => {
-                write!(f, "impossible: {} over a link of {}; a cache answered", BytesPerSecond(*bps), BytesPerSecond(*link_bps))
+                write!(
+                    f,
+                    "impossible: {} over a link of {}; a cache answered",
+                    BytesPerSecond(*bps),
+                    BytesPerSecond(*link_bps)
+                )
             }
             Flag::FasterThanMemory { bps, memory_bps } => {
                 write!(
@@ -221,13 +247,21 @@ impl std::fmt::Display for Flag {
                     BytesPerSecond(*memory_bps)
                 )
             }
-            Flag::ZeroLatency { n } => write!(f, "impossible: {n} I/Os took no time; they never reached a medium"),
+            Flag::ZeroLatency { n } => {
+                write!(f, "impossible: {n} I/Os took no time; they never reached a medium")
+            }
             Flag::Sparse { hole_bytes } => {
-                write!(f, "the file has {} that were never written; reading them touches no medium", crate::units::Bytes(*hole_bytes))
+                write!(
+                    f,
+                    "the file has {} that were never written; reading them touches no medium",
+                    crate::units::Bytes(*hole_bytes)
+                )
             }
             Flag::Cached => write!(f, "the page cache answered, not the medium"),
             Flag::CompressedFilesystem => write!(f, "the file system compresses data itself"),
-            Flag::MemoryFilesystem => write!(f, "the file system lives in memory: there is no medium"),
+            Flag::MemoryFilesystem => {
+                write!(f, "the file system lives in memory: there is no medium")
+            }
             Flag::NotThisMedium { issued_bytes, counted_bytes } => write!(
                 f,
                 "only {} of {} issued reached the medium: these are not its figures",
@@ -235,9 +269,17 @@ impl std::fmt::Display for Flag {
                 crate::units::Bytes(*issued_bytes)
             ),
             Flag::HostCached => write!(f, "the device is backed by the host's page cache"),
-            Flag::NotPrimed => write!(f, "the span was never written by this run; reads of unwritten flash can be faked"),
+            Flag::NotPrimed => write!(
+                f,
+                "the span was never written by this run; reads of unwritten flash can be faked"
+            ),
             Flag::PartlyPrimed { primed_bytes, wanted_bytes } => {
-                write!(f, "primed {} of {} before time was up", crate::units::Bytes(*primed_bytes), crate::units::Bytes(*wanted_bytes))
+                write!(
+                    f,
+                    "primed {} of {} before time was up",
+                    crate::units::Bytes(*primed_bytes),
+                    crate::units::Bytes(*wanted_bytes)
+                )
             }
             Flag::SplitCommand { block_bytes, max_transfer_bytes } => write!(
                 f,
@@ -246,9 +288,17 @@ impl std::fmt::Display for Flag {
                 crate::units::Bytes(*max_transfer_bytes)
             ),
             Flag::SmallWriteBypass { ratio } => {
-                write!(f, "small writes take a faster way: {} times the IOPS of 16 KiB", significant(*ratio))
+                write!(
+                    f,
+                    "small writes take a faster way: {} times the IOPS of 16 KiB",
+                    significant(*ratio)
+                )
             }
-            Flag::Debt { debt_ns } => write!(f, "the medium needed {} more to settle; the figure includes it", Nanos(*debt_ns)),
+            Flag::Debt { debt_ns } => write!(
+                f,
+                "the medium needed {} more to settle; the figure includes it",
+                Nanos(*debt_ns)
+            ),
             Flag::MayNotLast { written_bytes } => {
                 write!(
                     f,
@@ -265,12 +315,22 @@ impl std::fmt::Display for Flag {
                 )
             }
             Flag::Transient { bound } => {
-                write!(f, "the medium had not come to rest: its level is {} this; give it more time", bound.words())
+                write!(
+                    f,
+                    "the medium had not come to rest: its level is {} this; give it more time",
+                    bound.words()
+                )
             }
             Flag::HostStoodStill { stood_still_ns, left_out } => {
-                write!(f, "the host stood still for {}: {left_out} I/Os are left out of the latencies", Nanos(*stood_still_ns))
+                write!(
+                    f,
+                    "the host stood still for {}: {left_out} I/Os are left out of the latencies",
+                    Nanos(*stood_still_ns)
+                )
             }
-            Flag::BusyHost { load_per_core } => write!(f, "the host was busy (load {} per core)", significant(*load_per_core)),
+            Flag::BusyHost { load_per_core } => {
+                write!(f, "the host was busy (load {} per core)", significant(*load_per_core))
+            }
             Flag::Throttled => write!(f, "slowed down by heat"),
             Flag::Stalled { longest_ns } => write!(f, "one call took {}", Nanos(*longest_ns)),
             Flag::NotPutBack { bytes, run, .. } => write!(

@@ -14,20 +14,22 @@ const CEILING_NS: u64 = 3_600_000_000_000;
 /// What counts.
 type Counts = hdrhistogram::Histogram<u64>;
 
-/// A latency histogram in nanoseconds with three significant digits (HdrHistogram): 1 ns to one hour.
+/// A latency histogram in nanoseconds with three significant digits (HdrHistogram): 1 ns to one
+/// hour.
 #[derive(Clone, Debug)]
-pub struct Histogram(Held);
+pub struct Histogram(Repr);
 
 #[derive(Clone, Debug)]
-enum Held {
+enum Repr {
     Counted(Counts),
-    Told(Told),
+    Told(EncodedCounts),
 }
 
-/// One that was read. Counts are made of it when somebody looks at them: most histograms are only passed on, and a run has seventy, each of
-/// which takes 270 kB then and a fraction of a millisecond to make, and to encode again.
+/// One that was read. Counts are made of it when somebody looks at them: most histograms are only
+/// passed on, and a run has seventy, each of which takes 270 kB then and a fraction of a
+/// millisecond to make, and to encode again.
 #[derive(Debug)]
-struct Told {
+struct EncodedCounts {
     /// As it came; known to be one of ours.
     text: Box<str>,
     /// The counts that are not 0, with their places.
@@ -35,8 +37,9 @@ struct Told {
     counts: OnceLock<Box<Counts>>,
 }
 
-impl Told {
-    /// As `hdrhistogram` iterates over what was recorded: the largest value that is counted as the same, and how many.
+impl EncodedCounts {
+    /// As `hdrhistogram` iterates over what was recorded: the largest value that is counted as the
+    /// same, and how many.
     fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.few.iter().map(|(place, count)| (text::values(*place).1, *count))
     }
@@ -50,9 +53,9 @@ impl Told {
     }
 }
 
-impl Clone for Told {
-    fn clone(&self) -> Told {
-        Told { text: self.text.clone(), few: self.few.clone(), counts: OnceLock::new() }
+impl Clone for EncodedCounts {
+    fn clone(&self) -> EncodedCounts {
+        EncodedCounts { text: self.text.clone(), few: self.few.clone(), counts: OnceLock::new() }
     }
 }
 
@@ -67,7 +70,7 @@ fn counts_of(mut plain: &[u8]) -> Result<Counts, HistogramError> {
 impl PartialEq for Histogram {
     fn eq(&self, other: &Histogram) -> bool {
         match (&self.0, &other.0) {
-            (Held::Told(one), Held::Told(two)) if one.text == two.text => true,
+            (Repr::Told(one), Repr::Told(two)) if one.text == two.text => true,
             _ => self.counts() == other.counts(),
         }
     }
@@ -80,7 +83,7 @@ pub struct HistogramError(String);
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram(Held::Counted(nothing()))
+        Histogram(Repr::Counted(nothing()))
     }
 }
 
@@ -88,20 +91,20 @@ impl Histogram {
     #[inline]
     fn counts(&self) -> &Counts {
         match &self.0 {
-            Held::Counted(counts) => counts,
-            Held::Told(told) => told.counts(),
+            Repr::Counted(counts) => counts,
+            Repr::Told(told) => told.counts(),
         }
     }
 
     /// The counts to add to; its text is then no longer true.
     #[inline]
     fn counts_mut(&mut self) -> &mut Counts {
-        if matches!(self.0, Held::Told(_)) {
+        if matches!(self.0, Repr::Told(_)) {
             self.make_counted();
         }
         match &mut self.0 {
-            Held::Counted(counts) => counts,
-            Held::Told(_) => unreachable!("it was replaced above"),
+            Repr::Counted(counts) => counts,
+            Repr::Told(_) => unreachable!("it was replaced above"),
         }
     }
 
@@ -109,7 +112,7 @@ impl Histogram {
     #[cold]
     #[inline(never)]
     fn make_counted(&mut self) {
-        self.0 = Held::Counted(self.counts().clone());
+        self.0 = Repr::Counted(self.counts().clone());
     }
 
     /// Counts one latency. Zero counts as 1 ns; the caller flags it.
@@ -139,8 +142,8 @@ impl Histogram {
     /// Samples.
     pub fn len(&self) -> u64 {
         match &self.0 {
-            Held::Counted(counts) => counts.len(),
-            Held::Told(told) => told.few.iter().map(|(_, count)| count).sum(),
+            Repr::Counted(counts) => counts.len(),
+            Repr::Told(told) => told.few.iter().map(|(_, count)| count).sum(),
         }
     }
 
@@ -152,8 +155,8 @@ impl Histogram {
     /// Smallest sample.
     pub fn min(&self) -> u64 {
         match &self.0 {
-            Held::Counted(counts) => counts.min(),
-            Held::Told(told) => told.few.first().map_or(0, |(place, _)| text::values(*place).0),
+            Repr::Counted(counts) => counts.min(),
+            Repr::Told(told) => told.few.first().map_or(0, |(place, _)| text::values(*place).0),
         }
     }
 
@@ -187,31 +190,37 @@ impl Histogram {
     /// Samples longer than this.
     pub fn count_above(&self, latency_ns: u64) -> u64 {
         match &self.0 {
-            Held::Counted(counts) => counts.len() - counts.count_between(0, latency_ns),
-            Held::Told(told) => told.few.iter().filter(|(place, _)| text::values(*place).0 > latency_ns).map(|(_, count)| count).sum(),
+            Repr::Counted(counts) => counts.len() - counts.count_between(0, latency_ns),
+            Repr::Told(told) => told
+                .few
+                .iter()
+                .filter(|(place, _)| text::values(*place).0 > latency_ns)
+                .map(|(_, count)| count)
+                .sum(),
         }
     }
 
     /// The buckets that are not empty: (largest value in it, in ns; samples).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (counted, told) = match &self.0 {
-            Held::Counted(counts) => (Some(counts), None),
-            Held::Told(told) => (None, Some(told)),
+            Repr::Counted(counts) => (Some(counts), None),
+            Repr::Told(told) => (None, Some(told)),
         };
         let counted = counted.into_iter().flat_map(|counts| counts.iter_recorded());
         let counted = counted.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()));
-        counted.chain(told.into_iter().flat_map(Told::buckets))
+        counted.chain(told.into_iter().flat_map(EncodedCounts::buckets))
     }
 
     /// The text form kept in a record. One that was read and not added to is passed on as it came.
     pub fn encode(&self) -> String {
         match &self.0 {
-            Held::Told(told) => told.text.to_string(),
-            Held::Counted(counts) => encoded(counts),
+            Repr::Told(told) => told.text.to_string(),
+            Repr::Counted(counts) => encoded(counts),
         }
     }
 
-    /// Reads the text form. Hostile input is an error, never a panic, and takes no more than a few megabytes.
+    /// Reads the text form. Hostile input is an error, never a panic, and takes no more than a few
+    /// megabytes.
     pub fn decode(text: &str) -> Result<Self, HistogramError> {
         Histogram::read(text.into())
     }
@@ -219,25 +228,31 @@ impl Histogram {
     fn read(text: Box<str>) -> Result<Self, HistogramError> {
         let plain = text::plain(&text)?;
         if plain.is_ours {
-            return Ok(Histogram(Held::Told(Told { text, few: plain.counts.into(), counts: OnceLock::new() })));
+            return Ok(Histogram(Repr::Told(EncodedCounts {
+                text,
+                few: plain.counts.into(),
+                counts: OnceLock::new(),
+            })));
         }
         let mut ours = nothing();
         ours.add(&counts_of(&plain.bytes)?).map_err(|e| HistogramError(e.to_string()))?;
-        Ok(Histogram(Held::Counted(ours)))
+        Ok(Histogram(Repr::Counted(ours)))
     }
 }
 
 fn encoded(counts: &Counts) -> String {
     let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(counts, &mut bytes).expect("writing to memory does not fail");
+    V2DeflateSerializer::new()
+        .serialize(counts, &mut bytes)
+        .expect("writing to memory does not fail");
     STANDARD.encode(bytes)
 }
 
 impl serde::Serialize for Histogram {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            Held::Told(told) => serializer.serialize_str(&told.text),
-            Held::Counted(counts) => serializer.serialize_str(&encoded(counts)),
+            Repr::Told(told) => serializer.serialize_str(&told.text),
+            Repr::Counted(counts) => serializer.serialize_str(&encoded(counts)),
         }
     }
 }
@@ -327,14 +342,16 @@ mod tests {
             let _ = Histogram::decode(&text);
         }
 
-        /// What the check lets through can be read, and reads as the library reads it; what the library reads of ours is let through.
+        /// What the check lets through can be read, and reads as the library reads it; what the
+        /// library reads of ours is let through.
         #[test]
         fn the_check_agrees_with_the_library(
             counts in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..60),
             samples in proptest::collection::vec(1u64..10_000_000_000_000, 1..20),
             flips in proptest::collection::vec((0usize..400, 0u8..8), 0..3),
         ) {
-            // A sound one, some of whose bits may be others; and one with a sound head and any counts.
+            // A sound one, some of whose bits may be others; and one with a sound head and any
+            // counts.
             let mut sound = Vec::new();
             let mut histogram = Histogram::default();
             samples.iter().for_each(|&s| histogram.record(s));
@@ -353,7 +370,7 @@ mod tests {
                 let library = std::panic::catch_unwind(|| counts_of(&bytes));
                 match (ours, library) {
                     (Ok(ours), Ok(Ok(theirs))) if theirs.high() == CEILING_NS => assert_eq!(*ours.counts(), theirs),
-                    (Ok(ours), library) => assert!(matches!(ours.0, Held::Counted(_)), "{library:?}"),
+                    (Ok(ours), library) => assert!(matches!(ours.0, Repr::Counted(_)), "{library:?}"),
                     (Err(_), Ok(Ok(theirs))) => assert!(theirs.high() != CEILING_NS || theirs.low() != 1 || theirs.len() == u64::MAX),
                     (Err(_), _) => {}
                 }

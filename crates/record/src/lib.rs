@@ -1,7 +1,8 @@
 //! Units, the versioned run record and its published subset, latency histogram and series.
 //!
-//! A record holds plan, medium, host, software version and raw histograms and series, so that every table, finding and report
-//! can be redone without measuring again. This room knows nothing of files, clocks, threads, command lines, HTML or HTTP.
+//! A record holds plan, medium, host, software version and raw histograms and series, so that every
+//! table, finding and report can be redone without measuring again. This crate knows nothing of
+//! files, clocks, threads, command lines, HTML or HTTP.
 
 mod activity;
 pub mod alike;
@@ -18,14 +19,22 @@ mod run;
 mod series;
 pub mod units;
 
-pub use activity::{Activity, Counters, Flow, Flushed, Sample, Served};
-pub use cell::{Cell, Content, Direction, Estimate, FAILED_BY, Latency, Metrics, Params, Path, Pattern, Region, Stop, Sync};
+pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
+pub use cell::{
+    Cell, Content, Direction, Estimate, FAILED_BY, Latency, Metrics, Params, Path, Pattern, Region,
+    Stop, Sync,
+};
 pub use disturbance::{DISTURBED_SHARE, Disturbance, Lateness, Standstill};
-pub use fingerprint::{Fingerprint, Mark};
+pub use fingerprint::{Fingerprint, FingerprintMark};
 pub use flag::{Bound, Flag};
 pub use histogram::{Histogram, HistogramError};
-pub use medium::{Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target, TargetKind, Temperature};
+pub use medium::{
+    Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target,
+    TargetKind, Temperature,
+};
 pub use published::Published;
 pub use reach::{Reach, strayed};
-pub use run::{Ended, Finding, PlannedCell, Record, RecordError, Run, SCHEMA, Severity, Skip, Software};
-pub use series::{Axis, Series};
+pub use run::{
+    Ended, Finding, PlannedCell, Record, RecordError, Run, SCHEMA, Severity, Skip, Software,
+};
+pub use series::{Series, SeriesAxis};

@@ -15,7 +15,9 @@ macro_rules! data {
 }
 
 /// What kind of thing a medium is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MediumKind {
@@ -139,7 +141,8 @@ SpeedClasses {
 data! {
 /// What the medium says of its own health.
 Health {
-    /// Share of the rated life used, in percent (eMMC life time A/B as the upper end of its 10 % step; NVMe percentage used).
+    /// Share of the rated life used, in percent (eMMC life time A/B as the upper end of its 10 %
+    /// step; NVMe percentage used).
     used_percent: Option<f64>,
     /// eMMC PRE_EOL_INFO: 1 normal, 2 80 % of the reserve used, 3 urgent.
     pre_eol: Option<u32>,

@@ -1,10 +1,11 @@
-//! What may be published: an allow-list, converted by hand. No serial numbers, host names, user names or paths.
+//! What may be published: an allow-list, converted by hand. No serial numbers, host names, user
+//! names or paths.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cell, Claims, Filesystem, Finding, Flag, Host, Link, Medium, MediumKind, Queue, Record, Run, Skip, Software, SpeedClasses, Target,
-    TargetKind,
+    Cell, Claims, Filesystem, Finding, Flag, Host, Link, Medium, MediumKind, Queue, Record, Run,
+    Skip, Software, SpeedClasses, Target, TargetKind,
 };
 
 /// The published subset of a record. A field that is not named here is not published.
@@ -99,7 +100,8 @@ impl From<&Record> for Published {
 }
 
 impl Published {
-    /// A record in which all that is not published is blank, for whoever draws conclusions or pages from records.
+    /// A record in which all that is not published is blank, for whoever draws conclusions or pages
+    /// from records.
     pub fn to_record(&self, id: &str) -> Record {
         let run = Run {
             id: id.to_owned(),
@@ -128,7 +130,11 @@ impl Published {
             profile: self.profile.clone(),
             ..Medium::default()
         };
-        let filesystem = Filesystem { kind: self.filesystem.clone(), options: self.mount_options.clone(), ..Filesystem::default() };
+        let filesystem = Filesystem {
+            kind: self.filesystem.clone(),
+            options: self.mount_options.clone(),
+            ..Filesystem::default()
+        };
         let target = Target {
             kind: self.target,
             filesystem: (filesystem != Filesystem::default()).then_some(filesystem),

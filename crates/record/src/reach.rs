@@ -1,4 +1,5 @@
-//! What was issued for a cell, and what the kernel counted of it on the medium: whether the figures are the medium's at all.
+//! What was issued for a cell, and what the kernel counted of it on the medium: whether the figures
+//! are the medium's at all.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +7,15 @@ use crate::{Cell, Counters, Direction, Flag, Path};
 
 /// A sector of the kernel's counters.
 const SECTOR_BYTES: u64 = 512;
-/// Of this share of what was issued the medium must have seen the most, or something before it answered.
+/// Of this share of what was issued the medium must have seen the most, or something before it
+/// answered.
 const LEAST_SHARE: f64 = 0.9;
 /// So little may be missing of any cell: the kernel adds up over processors while they count.
 const SLACK_BYTES: u64 = 1 << 20;
 
-/// I/Os and bytes of one cell: those that the program issued, and those that the kernel counted on the medium meanwhile. I/Os are merged and split on their
-/// way, so that only bytes can be held against each other; and what others did on the same medium is counted too.
+/// I/Os and bytes of one cell: those that the program issued, and those that the kernel counted on
+/// the medium meanwhile. I/Os are merged and split on their way, so that only bytes can be held
+/// against each other; and what others did on the same medium is counted too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reach {
@@ -47,8 +50,9 @@ impl Reach {
         }
     }
 
-    /// Whether too little arrived for the figures to be the medium's, in the direction that the cell is about. None where the page cache is what is
-    /// measured, where the I/O went through a file system on top, and where less is missing than 1 MiB or a block.
+    /// Whether too little arrived for the figures to be the medium's, in the direction that the
+    /// cell is about. None where the page cache is what is measured, where the I/O went through a
+    /// file system on top, and where less is missing than 1 MiB or a block.
     pub fn doubt(&self, cell: &Cell) -> Option<Flag> {
         if cell.params.path == Path::Buffered || cell.on.is_some() {
             return None;
@@ -58,21 +62,30 @@ impl Reach {
             Direction::Write => (self.issued_written_bytes, self.counted_written_bytes),
         };
         let slack = SLACK_BYTES.max(cell.params.block_bytes.unwrap_or(0));
-        let is_short = (counted_bytes as f64) < issued_bytes as f64 * LEAST_SHARE && issued_bytes - counted_bytes > slack;
+        let is_short = (counted_bytes as f64) < issued_bytes as f64 * LEAST_SHARE
+            && issued_bytes - counted_bytes > slack;
         is_short.then_some(Flag::NotThisMedium { issued_bytes, counted_bytes })
     }
 }
 
-/// Why nothing in a run is of a medium, in words that go on after its name; none where something is.
+/// Why nothing in a run is of a medium, in words that go on after its name; none where something
+/// is.
 pub fn strayed(flags: &[Flag], cells: &[Cell]) -> Option<&'static str> {
     if flags.contains(&Flag::MemoryFilesystem) {
         return Some("measured memory, not a medium");
     }
-    let is_elsewhere = |cell: &Cell| cell.flags.iter().any(|flag| matches!(flag, Flag::NotThisMedium { .. } | Flag::MemoryFilesystem));
+    let is_elsewhere = |cell: &Cell| {
+        cell.flags
+            .iter()
+            .any(|flag| matches!(flag, Flag::NotThisMedium { .. } | Flag::MemoryFilesystem))
+    };
     let direct = cells.iter().filter(|cell| cell.params.path == Path::Direct);
-    let mut measured = direct.filter(|cell| cell.metrics.iops.is_some() || cell.metrics.bps.is_some()).peekable();
+    let mut measured =
+        direct.filter(|cell| cell.metrics.iops.is_some() || cell.metrics.bps.is_some()).peekable();
     let all = measured.peek().is_some() && measured.all(is_elsewhere);
-    all.then_some("measured something before the medium: next to nothing of what was issued reached it")
+    all.then_some(
+        "measured something before the medium: next to nothing of what was issued reached it",
+    )
 }
 
 #[cfg(test)]
@@ -81,7 +94,11 @@ mod tests {
     use crate::{Params, Served};
 
     fn cell(direction: Direction, bytes: u64) -> Cell {
-        let mut cell = Cell::begun("a", "a", Params { direction: Some(direction), block_bytes: Some(4096), ..Params::default() });
+        let mut cell = Cell::begun(
+            "a",
+            "a",
+            Params { direction: Some(direction), block_bytes: Some(4096), ..Params::default() },
+        );
         (cell.bytes, cell.ops) = (bytes, bytes / 4096);
         cell.written_bytes = if direction == Direction::Write { bytes } else { 0 };
         cell
@@ -89,7 +106,11 @@ mod tests {
 
     fn doubt(cell: &Cell, read_bytes: u64, written_bytes: u64) -> Option<Flag> {
         let served = |bytes| Served { ios: 1, sectors: bytes / 512, ..Served::default() };
-        let counters = Counters { read: served(read_bytes), write: served(written_bytes), ..Counters::default() };
+        let counters = Counters {
+            read: served(read_bytes),
+            write: served(written_bytes),
+            ..Counters::default()
+        };
         Reach::of(cell, &counters).doubt(cell)
     }
 
@@ -97,9 +118,15 @@ mod tests {
     fn what_does_not_arrive_is_not_of_the_medium() {
         let written = cell(Direction::Write, 1_390_000_000);
         let flag = doubt(&written, 0, 200_192).unwrap();
-        assert_eq!(flag, Flag::NotThisMedium { issued_bytes: 1_390_000_000, counted_bytes: 200_192 });
+        assert_eq!(
+            flag,
+            Flag::NotThisMedium { issued_bytes: 1_390_000_000, counted_bytes: 200_192 }
+        );
         assert!(flag.is_impossible() && flag.to_string().starts_with("only "), "{flag}");
-        assert!(doubt(&cell(Direction::Read, 64 << 20), 0, 1 << 40).is_some(), "what was written is no read");
+        assert!(
+            doubt(&cell(Direction::Read, 64 << 20), 0, 1 << 40).is_some(),
+            "what was written is no read"
+        );
         assert!(doubt(&cell(Direction::Read, 64 << 20), 57 << 20, 0).is_some());
     }
 
@@ -132,10 +159,14 @@ mod tests {
             cell.flags.extend(flag);
             cell
         };
-        let elsewhere = || with(Some(Flag::NotThisMedium { issued_bytes: 1 << 30, counted_bytes: 0 }));
+        let elsewhere =
+            || with(Some(Flag::NotThisMedium { issued_bytes: 1 << 30, counted_bytes: 0 }));
         assert_eq!(strayed(&[], &[]), None);
         assert_eq!(strayed(&[], &[elsewhere(), with(None)]), None);
         assert!(strayed(&[], &[elsewhere()]).is_some());
-        assert_eq!(strayed(&[Flag::MemoryFilesystem], &[with(None)]), Some("measured memory, not a medium"));
+        assert_eq!(
+            strayed(&[Flag::MemoryFilesystem], &[with(None)]),
+            Some("measured memory, not a medium")
+        );
     }
 }

@@ -159,7 +159,9 @@ pub enum RecordError {
         found: String,
     },
     /// Written by a newer version.
-    #[error("the record is of form '{found}', this version reads '{SCHEMA}'; a newer flashmark reads it")]
+    #[error(
+        "the record is of form '{found}', this version reads '{SCHEMA}'; a newer flashmark reads it"
+    )]
     Newer {
         /// What it says it is.
         found: String,

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// What an axis of a series means; names carry the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Axis"))]
 #[serde(rename_all = "snake_case")]
-pub enum Axis {
+pub enum SeriesAxis {
     /// Time since the cell began.
     ElapsedNs,
     /// Bytes moved since the cell began.
@@ -32,9 +32,9 @@ pub struct Series {
     /// What it shows ("rate along the fill", "slowest I/O in each window").
     pub name: String,
     /// Meaning of the first number of a point.
-    pub x: Axis,
+    pub x: SeriesAxis,
     /// Meaning of the second number of a point.
-    pub y: Axis,
+    pub y: SeriesAxis,
     /// The points in order of x.
     pub points: Vec<[f64; 2]>,
 }

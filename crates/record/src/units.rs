@@ -1,7 +1,7 @@
 //! Bytes, nanoseconds and rates: parsing what a person types, and printing what a person reads.
 //!
-//! MB = 10^6 bytes and MiB = 2^20 bytes; a bare `k`, `M`, `G` is binary, as in fio, dd and iozone. Every printed figure says
-//! which it is.
+//! MB = 10^6 bytes and MiB = 2^20 bytes; a bare `k`, `M`, `G` is binary, as in fio, dd and iozone.
+//! Every printed figure says which it is.
 
 use std::fmt;
 
@@ -19,13 +19,17 @@ pub const SECOND_NS: u64 = 1_000_000_000;
 pub const MILLISECOND_NS: u64 = 1_000_000;
 
 /// A number of bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
 /// A length of time in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
@@ -121,7 +125,8 @@ impl std::str::FromStr for Nanos {
 }
 
 impl fmt::Display for Bytes {
-    /// Exact binary sizes in binary units ("4 KiB", "1 GiB"), everything else in decimal ones ("31.9 GB").
+    /// Exact binary sizes in binary units ("4 KiB", "1 GiB"), everything else in decimal ones
+    /// ("31.9 GB").
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.0;
         let text = match bytes {
@@ -198,9 +203,15 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        for (text, value) in
-            [("512", 512), ("4k", 4096), ("4KiB", 4096), ("4kB", 4000), ("1.5GiB", 3 * GIB / 2), ("32GB", 32_000_000_000), ("8s", 4096)]
-        {
+        for (text, value) in [
+            ("512", 512),
+            ("4k", 4096),
+            ("4KiB", 4096),
+            ("4kB", 4000),
+            ("1.5GiB", 3 * GIB / 2),
+            ("32GB", 32_000_000_000),
+            ("8s", 4096),
+        ] {
             assert_eq!(bytes(text), Ok(value), "{text}");
         }
     }

@@ -1,12 +1,15 @@
-//! The pages of a collection, as a tree of files or as a server hands them out: the same functions make both.
+//! The pages of a collection, as a tree of files or as a server hands them out: the same functions
+//! make both.
 //!
-//! [`table`] is the wide table, [`medium`] a page a medium, [`compare`] up to eight of them side by side, [`text_page`] what explains them, [`feed`]
-//! what is new; [`data`] the same as JSON and CSV. All are functions of lines and entries: where these are kept, and how pages reach a
-//! reader, is not known here. A [`Site`] says how pages refer to each other.
+//! [`table`] is the wide table, [`medium`] a page a medium, [`compare`] up to eight of them side by
+//! side, [`text_page`] what explains them, [`feed`] what is new; [`data`] the same as JSON and CSV.
+//! All are functions of lines and entries: where these are kept, and how pages reach a reader, is
+//! not known here. A [`SiteInfo`] says how pages refer to each other.
 //!
-//! Reading needs no script. In a tree sorting leads to pages sorted beforehand, on a server to another query; the script sorts and filters
-//! in the page, counts what is ticked for comparison, and remembers hidden columns. Nothing a record says is taken for markup, and the
-//! content security policy ([`POLICY`]) lets nothing run that is not a file of the site.
+//! Reading needs no script. In a tree sorting leads to pages sorted beforehand, on a server to
+//! another query; the script sorts and filters in the page, counts what is ticked for comparison,
+//! and remembers hidden columns. Nothing a record says is taken for markup, and the content
+//! security policy ([`POLICY`]) lets nothing run that is not a file of the site.
 
 mod address;
 mod compare;
@@ -20,7 +23,9 @@ mod run;
 mod table;
 mod text;
 
-pub use address::{Asset, POLICY, Place, Shelf, Site, assets, file_of, is_slug, orders, shelves};
+pub use address::{
+    Asset, POLICY, Shelf, SiteInfo, SiteKind, assets, file_of, is_slug, orders, shelves,
+};
 pub use compare::{choose, compare, compare_kind, ready_file};
 pub use feed::{Item, feed};
 pub use medium::{MOST_RUNS, medium, medium_beside};
@@ -33,7 +38,7 @@ use address::Links;
 use crate::words;
 
 /// What stands around every page: head, navigation, foot.
-pub(crate) struct Shell<'a> {
+pub(crate) struct SiteFrame<'a> {
     pub title: String,
     pub site: String,
     pub made: Option<&'a str>,
@@ -52,13 +57,13 @@ pub(crate) struct NavItem {
     pub here: bool,
 }
 
-impl<'a> Shell<'a> {
+impl<'a> SiteFrame<'a> {
     /// `here` is the page's place in the navigation.
-    pub fn new(links: Links<'a>, title: String, here: &str) -> Shell<'a> {
+    pub fn new(links: Links<'a>, title: String, here: &str) -> SiteFrame<'a> {
         let [style, script] = assets();
         let home = links.table(&record::collection::Query::default());
         let item = |name, text, href| NavItem { text, href, here: name == here };
-        Shell {
+        SiteFrame {
             title: words::clean(&title),
             site: words::clean(&links.site.title),
             made: links.site.made.as_deref(),

@@ -1,18 +1,22 @@
 //! Several media side by side, for a terminal and as a page.
 
 use askama::Template;
-use findings::{Comparison, Curve, Judgement, Point};
+use findings::{BlockSizePoint, Curve, FasterMedium, MediaComparison};
 use record::units::{Bytes, significant};
 
-use crate::html::Shell;
+use crate::html::PageHead;
 use crate::tables::Table;
 use crate::{text, words};
 
-/// The comparison for a terminal, in lines of at most `width` columns; tables as wide as they need to be.
-pub fn summary(comparison: &Comparison, width: usize) -> String {
+/// The comparison for a terminal, in lines of at most `width` columns; tables as wide as they need
+/// to be.
+pub fn summary(comparison: &MediaComparison, width: usize) -> String {
     let mut out = String::new();
     for medium in &comparison.media {
-        out += &text::paragraph(&format!("{} ({})", words::clean(&medium.name), words::count(medium.runs.len(), "run")), width);
+        out += &text::paragraph(
+            &format!("{} ({})", words::clean(&medium.name), words::count(medium.runs.len(), "run")),
+            width,
+        );
     }
     if !comparison.differences.is_empty() {
         out += "\nNot only the media differ\n";
@@ -38,15 +42,21 @@ pub fn summary(comparison: &Comparison, width: usize) -> String {
 }
 
 /// The comparison as a page.
-pub fn page(comparison: &Comparison) -> String {
+pub fn page(comparison: &MediaComparison) -> String {
     let media = comparison
         .media
         .iter()
-        .map(|medium| format!("{} ({})", words::clean(&medium.name), words::count(medium.runs.len(), "run")))
+        .map(|medium| {
+            format!("{} ({})", words::clean(&medium.name), words::count(medium.runs.len(), "run"))
+        })
         .collect();
     let page = ComparisonPage {
         media,
-        differences: comparison.differences.iter().map(|difference| words::clean(difference)).collect(),
+        differences: comparison
+            .differences
+            .iter()
+            .map(|difference| words::clean(difference))
+            .collect(),
         ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
         curves: comparison.curves.iter().map(CurveView::of).collect(),
     };
@@ -66,29 +76,44 @@ struct ComparisonPage {
 pub(crate) struct CurveView {
     pub title: String,
     pub sentences: Vec<String>,
-    pub table: TableView,
+    pub table: ComparisonTable,
 }
 
 impl CurveView {
     pub fn of(curve: &Curve) -> CurveView {
-        CurveView { title: title(curve), sentences: sentences(curve), table: TableView { table: table(curve) } }
+        CurveView {
+            title: title(curve),
+            sentences: sentences(curve),
+            table: ComparisonTable { table: table(curve) },
+        }
     }
 }
 
 #[derive(Template)]
 #[template(path = "table.html")]
-pub(crate) struct TableView {
+pub(crate) struct ComparisonTable {
     table: Table,
 }
 
 fn title(curve: &Curve) -> String {
-    format!("{}: {} against {}", words::capitalised(&words::test(&curve.test)), words::clean(&curve.a), words::clean(&curve.b))
+    format!(
+        "{}: {} against {}",
+        words::capitalised(&words::test(&curve.test)),
+        words::clean(&curve.a),
+        words::clean(&curve.b)
+    )
 }
 
 /// "1. X (good, 1480 IOPS random writes of 4 KiB), 2. Y (..)".
 fn order(rank: &findings::Rank) -> String {
-    let place = |(at, place): (usize, &findings::Place)| {
-        format!("{}. {} ({}, {})", at + 1, words::clean(&place.name), place.level, words::clean(&place.figure))
+    let place = |(at, place): (usize, &findings::RankPlace)| {
+        format!(
+            "{}. {} ({}, {})",
+            at + 1,
+            words::clean(&place.name),
+            place.level,
+            words::clean(&place.figure)
+        )
     };
     rank.order.iter().enumerate().map(place).collect::<Vec<_>>().join("; ")
 }
@@ -102,16 +127,24 @@ fn sentences(curve: &Curve) -> Vec<String> {
         .map(|crossing| {
             let (winner, loser) = if crossing.above == "a" { (&a, &b) } else { (&b, &a) };
             let size = |bytes: f64| Bytes(bytes.max(0.0).round() as u64).to_string();
-            let range = crossing.ci95.map(|[low, high]| format!(" (between {} and {})", size(low), size(high))).unwrap_or_default();
-            format!("{winner} overtakes {loser} at blocks of about {}{range}.", size(crossing.block_bytes))
+            let range = crossing
+                .ci95
+                .map(|[low, high]| format!(" (between {} and {})", size(low), size(high)))
+                .unwrap_or_default();
+            format!(
+                "{winner} overtakes {loser} at blocks of about {}{range}.",
+                size(crossing.block_bytes)
+            )
         })
         .collect();
-    let all = |wanted: Judgement| !curve.points.is_empty() && curve.points.iter().all(|point| point.judgement == wanted);
+    let all = |wanted: FasterMedium| {
+        !curve.points.is_empty() && curve.points.iter().all(|point| point.judgement == wanted)
+    };
     for (wanted, sentence) in [
-        (Judgement::Faster, format!("{a} is faster at every size.")),
-        (Judgement::Slower, format!("{b} is faster at every size.")),
-        (Judgement::Same, "They are the same at every size, within 10 %.".to_owned()),
-        (Judgement::Unclear, "No difference is certain.".to_owned()),
+        (FasterMedium::Faster, format!("{a} is faster at every size.")),
+        (FasterMedium::Slower, format!("{b} is faster at every size.")),
+        (FasterMedium::Same, "They are the same at every size, within 10 %.".to_owned()),
+        (FasterMedium::Unclear, "No difference is certain.".to_owned()),
     ] {
         said.extend(all(wanted).then_some(sentence));
     }
@@ -119,11 +152,14 @@ fn sentences(curve: &Curve) -> Vec<String> {
 }
 
 fn table(curve: &Curve) -> Table {
-    let mut table = Table::new(&["Block", "#A", "#B", "#A over B", "95 % interval", "Which is faster"]);
+    let mut table =
+        Table::new(&["Block", "#A", "#B", "#A over B", "95 % interval", "Which is faster"]);
     for point in &curve.points {
         let figure = |value: f64| words::quantity(&curve.metric, value);
-        let interval =
-            point.ci95.map(|[low, high]| format!("{} to {}", significant(low), significant(high))).unwrap_or_else(|| "none".to_owned());
+        let interval = point
+            .ci95
+            .map(|[low, high]| format!("{} to {}", significant(low), significant(high)))
+            .unwrap_or_else(|| "none".to_owned());
         table.push(
             vec![
                 Bytes(point.block_bytes).to_string(),
@@ -139,12 +175,12 @@ fn table(curve: &Curve) -> Table {
     table
 }
 
-fn verdict(point: &Point) -> &'static str {
+fn verdict(point: &BlockSizePoint) -> &'static str {
     match point.judgement {
-        Judgement::Faster => "A",
-        Judgement::Slower => "B",
-        Judgement::Same => "the same, within 10 %",
-        Judgement::Unclear => "cannot be said",
+        FasterMedium::Faster => "A",
+        FasterMedium::Slower => "B",
+        FasterMedium::Same => "the same, within 10 %",
+        FasterMedium::Unclear => "cannot be said",
     }
 }
 

@@ -1,11 +1,13 @@
-//! Records for tests and for looking at pages: a good card, a horrible one, one that failed. Deterministic.
+//! Records for tests and for looking at pages: a good card, a horrible one, one that failed.
+//! Deterministic.
 
 use std::collections::BTreeMap;
 
 use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{
-    Axis, Cell, Content, Direction, Ended, Estimate, Filesystem, Flag, Histogram, Host, Latency, Link, Medium, MediumKind, Metrics, Params,
-    PlannedCell, Queue, Record, Region, Run, SCHEMA, Series, Skip, Software, SpeedClasses, Stop, Target, TargetKind, Temperature,
+    Cell, Content, Direction, Ended, Estimate, Filesystem, Flag, Histogram, Host, Latency, Link,
+    Medium, MediumKind, Metrics, Params, PlannedCell, Queue, Record, Region, Run, SCHEMA, Series,
+    SeriesAxis, Skip, Software, SpeedClasses, Stop, Target, TargetKind, Temperature,
 };
 
 /// A small generator, so that histograms look like measurements and are the same every time.
@@ -13,7 +15,8 @@ struct Dice(u64);
 
 impl Dice {
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as f64 + 0.5) / (1u64 << 31) as f64
     }
 
@@ -66,11 +69,23 @@ fn intervals(histogram: &Histogram) -> BTreeMap<String, [u64; 2]> {
         let half = 1.96 * (q * (1.0 - q) / n).sqrt();
         [histogram.quantile((q - half).max(0.0)), histogram.quantile((q + half).min(1.0))]
     };
-    percentiles.into_iter().filter(|(_, _, least)| n >= *least).map(|(name, q, _)| (name.to_owned(), around(q))).collect()
+    percentiles
+        .into_iter()
+        .filter(|(_, _, least)| n >= *least)
+        .map(|(name, q, _)| (name.to_owned(), around(q)))
+        .collect()
 }
 
 /// A random I/O cell: one I/O takes `fast_ns`, or `slow_ns` in a share of cases.
-fn random(test: &str, number: usize, block: u64, region: Region, threads: u32, [fast_ns, slow_ns, share]: [f64; 3], n: u64) -> Cell {
+fn random(
+    test: &str,
+    number: usize,
+    block: u64,
+    region: Region,
+    threads: u32,
+    [fast_ns, slow_ns, share]: [f64; 3],
+    n: u64,
+) -> Cell {
     let (histogram, latency) = latencies(n, fast_ns, slow_ns, share, block + number as u64);
     let iops = 1e9 / histogram.mean() * f64::from(threads);
     let relative = 1.96 * (0.2 + 2.0 * share) / (n as f64).sqrt();
@@ -90,7 +105,9 @@ fn random(test: &str, number: usize, block: u64, region: Region, threads: u32, [
     cell.metrics.latency_ns = Some(latency);
     if reads {
         cell.metrics.other.insert("access_time_ns".to_owned(), estimate(1e9 / iops, relative, n));
-        cell.metrics.other.insert("cpu_ns_per_io".to_owned(), Estimate { value: 9_400.0, ci95: None, n });
+        cell.metrics
+            .other
+            .insert("cpu_ns_per_io".to_owned(), Estimate { value: 9_400.0, ci95: None, n });
     }
     (cell.ops, cell.bytes) = (n, n * block);
     cell.written_bytes = if reads { 0 } else { n * block };
@@ -99,7 +116,14 @@ fn random(test: &str, number: usize, block: u64, region: Region, threads: u32, [
     cell
 }
 
-fn sequential(test: &str, number: usize, block: u64, content: Content, overhead_ns: f64, bps: f64) -> Cell {
+fn sequential(
+    test: &str,
+    number: usize,
+    block: u64,
+    content: Content,
+    overhead_ns: f64,
+    bps: f64,
+) -> Cell {
     let time_ns = overhead_ns + block as f64 / bps * 1e9;
     let rate = block as f64 / time_ns * 1e9;
     let n = 64 * MIB / block;
@@ -138,22 +162,48 @@ fn fill(test: &str, bps: f64, dips: f64) -> Cell {
         let second = points.iter().map(|[at, rate]| [*at, rate * 0.8]).collect();
         cell.series.push(Series {
             name: "rate along the span, pass 1".to_owned(),
-            x: Axis::OffsetBytes,
-            y: Axis::Bps,
+            x: SeriesAxis::OffsetBytes,
+            y: SeriesAxis::Bps,
             points: points.clone(),
         });
-        cell.series.push(Series { name: "rate along the span, pass 2".to_owned(), x: Axis::OffsetBytes, y: Axis::Bps, points: second });
+        cell.series.push(Series {
+            name: "rate along the span, pass 2".to_owned(),
+            x: SeriesAxis::OffsetBytes,
+            y: SeriesAxis::Bps,
+            points: second,
+        });
     } else {
-        cell.series.push(Series { name: "rate".to_owned(), x: Axis::OffsetBytes, y: Axis::Bps, points });
+        cell.series.push(Series {
+            name: "rate".to_owned(),
+            x: SeriesAxis::OffsetBytes,
+            y: SeriesAxis::Bps,
+            points,
+        });
     }
-    cell.params.content = Some(if test == "zero-fill" { Content::Zeros } else { Content::Incompressible });
+    cell.params.content =
+        Some(if test == "zero-fill" { Content::Zeros } else { Content::Incompressible });
     cell.params.block_bytes = Some(MIB);
     cell.metrics.bps = Some(estimate(bps * 0.97, 0.02, 960));
-    (cell.ops, cell.bytes, cell.written_bytes, cell.stop) = (960, 960 * MIB, 960 * MIB, Stop::Bytes);
+    (cell.ops, cell.bytes, cell.written_bytes, cell.stop) =
+        (960, 960 * MIB, 960 * MIB, Stop::Bytes);
     cell
 }
 
-const SIZES: [u64; 13] = [512, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB, 2 * MIB];
+const SIZES: [u64; 13] = [
+    512,
+    KIB,
+    2 * KIB,
+    4 * KIB,
+    8 * KIB,
+    16 * KIB,
+    32 * KIB,
+    64 * KIB,
+    128 * KIB,
+    256 * KIB,
+    512 * KIB,
+    MIB,
+    2 * MIB,
+];
 
 /// What a demonstration medium does: overheads and rates.
 struct Traits {
@@ -174,17 +224,41 @@ fn cells(traits: &Traits) -> Vec<Cell> {
         fill("random-fill", traits.write_bps, traits.dips),
     ];
     for (at, &block) in crate::headline::RANDOM_WRITE_SIZES.iter().enumerate() {
-        let mut cell = random("random-write", at, block, Region::Middle, 1, traits.random_writes[at], traits.ops);
+        let mut cell = random(
+            "random-write",
+            at,
+            block,
+            Region::Middle,
+            1,
+            traits.random_writes[at],
+            traits.ops,
+        );
         cell.params.span_bytes = Some(512 * MIB);
         let iops = cell.metrics.iops.map(|e| e.value).unwrap_or_default();
         cell.metrics.other.insert("burst_iops".to_owned(), estimate(iops * 3.0, 0.08, 64));
-        cell.metrics.other.insert("full_pass_s".to_owned(), estimate(131_072.0 / iops, 0.05, traits.ops));
+        cell.metrics
+            .other
+            .insert("full_pass_s".to_owned(), estimate(131_072.0 / iops, 0.05, traits.ops));
         let mut dice = Dice(block);
-        let points = (1..40).map(|window| [f64::from(window * 100) * block as f64, iops * block as f64 * dice.spread(0.08)]);
-        cell.series.push(Series { name: "rate".to_owned(), x: Axis::Bytes, y: Axis::Bps, points: points.collect() });
-        let worst = cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64).unwrap_or_default();
-        let points = (1..40).map(|stretch| [f64::from(stretch) * 100.0, worst * dice.uniform().powi(2)]);
-        cell.series.push(Series { name: "slowest I/O".to_owned(), x: Axis::Ops, y: Axis::LatencyNs, points: points.collect() });
+        let points = (1..40).map(|window| {
+            [f64::from(window * 100) * block as f64, iops * block as f64 * dice.spread(0.08)]
+        });
+        cell.series.push(Series {
+            name: "rate".to_owned(),
+            x: SeriesAxis::Bytes,
+            y: SeriesAxis::Bps,
+            points: points.collect(),
+        });
+        let worst =
+            cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64).unwrap_or_default();
+        let points =
+            (1..40).map(|stretch| [f64::from(stretch) * 100.0, worst * dice.uniform().powi(2)]);
+        cell.series.push(Series {
+            name: "slowest I/O".to_owned(),
+            x: SeriesAxis::Ops,
+            y: SeriesAxis::LatencyNs,
+            points: points.collect(),
+        });
         cells.push(cell);
     }
     for (at, span) in [8u64, 16, 32, 64, 128, 1024].into_iter().enumerate() {
@@ -192,32 +266,68 @@ fn cells(traits: &Traits) -> Vec<Cell> {
         if span <= 32 {
             traits_here[2] = 0.0;
         }
-        let mut cell = random("random-write", 4 + at, 4 * KIB, Region::Middle, 1, traits_here, traits.ops);
+        let mut cell =
+            random("random-write", 4 + at, 4 * KIB, Region::Middle, 1, traits_here, traits.ops);
         cell.params.span_bytes = Some(span * MIB);
         cells.push(cell);
     }
     for (number, (region, threads)) in
-        [(Region::Middle, 1), (Region::Middle, 8), (Region::Whole, 1), (Region::Front, 1)].into_iter().enumerate()
+        [(Region::Middle, 1), (Region::Middle, 8), (Region::Whole, 1), (Region::Front, 1)]
+            .into_iter()
+            .enumerate()
     {
         for (at, &block) in SIZES.iter().enumerate() {
             let front = if region == Region::Front { 0.8 } else { 1.0 };
-            let time = (traits.read_ns * front + block as f64 / traits.read_bps * 1e9) * f64::from(threads).powf(0.85);
-            cells.push(random("random-read", number * SIZES.len() + at, block, region, threads, [time, time * 8.0, 0.002], 1500));
+            let time = (traits.read_ns * front + block as f64 / traits.read_bps * 1e9)
+                * f64::from(threads).powf(0.85);
+            cells.push(random(
+                "random-read",
+                number * SIZES.len() + at,
+                block,
+                region,
+                threads,
+                [time, time * 8.0, 0.002],
+                1500,
+            ));
         }
     }
     let sweep = || SIZES[3..12].iter().copied().chain([120 * KIB]).enumerate();
-    cells.extend(
-        sweep().map(|(at, block)| sequential("sequential-read", at, block, Content::Incompressible, traits.read_ns * 0.6, traits.read_bps)),
+    cells.extend(sweep().map(|(at, block)| {
+        sequential(
+            "sequential-read",
+            at,
+            block,
+            Content::Incompressible,
+            traits.read_ns * 0.6,
+            traits.read_bps,
+        )
+    }));
+    cells.extend(sweep().map(|(at, block)| {
+        sequential(
+            "sequential-write",
+            at,
+            block,
+            Content::Incompressible,
+            traits.write_ns,
+            traits.write_bps,
+        )
+    }));
+    let mut seek = random(
+        "seek",
+        0,
+        512,
+        Region::Whole,
+        1,
+        [traits.read_ns, traits.read_ns * 5.0, 0.001],
+        1500,
     );
-    cells.extend(
-        sweep().map(|(at, block)| sequential("sequential-write", at, block, Content::Incompressible, traits.write_ns, traits.write_bps)),
-    );
-    let mut seek = random("seek", 0, 512, Region::Whole, 1, [traits.read_ns, traits.read_ns * 5.0, 0.001], 1500);
-    let estimates: BTreeMap<String, Estimate> = [("seeks_per_s", 1e9 / traits.read_ns), ("access_time_ns", traits.read_ns)]
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), estimate(value, 0.01, 30_000)))
-        .collect();
-    seek.metrics = Metrics { other: estimates, latency_ns: seek.metrics.latency_ns, ..Metrics::default() };
+    let estimates: BTreeMap<String, Estimate> =
+        [("seeks_per_s", 1e9 / traits.read_ns), ("access_time_ns", traits.read_ns)]
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), estimate(value, 0.01, 30_000)))
+            .collect();
+    seek.metrics =
+        Metrics { other: estimates, latency_ns: seek.metrics.latency_ns, ..Metrics::default() };
     cells.push(seek);
     for (at, form) in ["device", "cache"].into_iter().enumerate() {
         let mut read = cell("buffered-read", &format!("buffered-read/{}", at + 1));
@@ -252,8 +362,22 @@ fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
             seed: 42,
             suite: "standard".to_owned(),
             label: Some("from the camera drawer".to_owned()),
-            command: ["flashmark", "run", "/dev/sdb", "--suite", "standard", "--erase", "0x1234abcd"].map(str::to_owned).to_vec(),
-            software: Software { name: "flashmark".to_owned(), version: "0.1.0".to_owned(), commit: Some("9cbbe3b".to_owned()) },
+            command: [
+                "flashmark",
+                "run",
+                "/dev/sdb",
+                "--suite",
+                "standard",
+                "--erase",
+                "0x1234abcd",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            software: Software {
+                name: "flashmark".to_owned(),
+                version: "0.1.0".to_owned(),
+                commit: Some("9cbbe3b".to_owned()),
+            },
             ended: Ended::Complete,
             resumed: 0,
         },
@@ -267,7 +391,11 @@ fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
             manufacturer: Some("0x03 SanDisk".to_owned()),
             made: Some("2019-07".to_owned()),
             au_bytes: Some(4 * MIB),
-            classes: Some(SpeedClasses { speed_class: Some(10), app_class: Some(1), ..SpeedClasses::default() }),
+            classes: Some(SpeedClasses {
+                speed_class: Some(10),
+                app_class: Some(1),
+                ..SpeedClasses::default()
+            }),
             removable: Some(true),
             ..Medium::default()
         },
@@ -279,7 +407,11 @@ fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
             governor: Some("ondemand".to_owned()),
             memory_bytes: Some(4 * GIB),
             memory_bps: Some(2.6e9),
-            temperatures: vec![Temperature { sensor: "cpu".to_owned(), start_celsius: Some(41.5), end_celsius: Some(48.0) }],
+            temperatures: vec![Temperature {
+                sensor: "cpu".to_owned(),
+                start_celsius: Some(41.5),
+                end_celsius: Some(48.0),
+            }],
             ..Host::default()
         }),
         target: Target {
@@ -292,7 +424,11 @@ fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
                 max_bps: Some(50e6),
                 ..Link::default()
             }),
-            queue: Some(Queue { scheduler: Some("mq-deadline".to_owned()), max_sectors_kb: Some(512), ..Queue::default() }),
+            queue: Some(Queue {
+                scheduler: Some("mq-deadline".to_owned()),
+                max_sectors_kb: Some(512),
+                ..Queue::default()
+            }),
             engine: Some("io_uring".to_owned()),
             ..Target::default()
         },
@@ -311,7 +447,12 @@ pub(crate) fn good() -> Record {
         read_bps: 67e6,
         write_ns: 220e3,
         write_bps: 60e6,
-        random_writes: [[600e3, 4e6, 0.01], [640e3, 5e6, 0.01], [1.2e6, 12e6, 0.01], [2.1e6, 30e6, 0.012]],
+        random_writes: [
+            [600e3, 4e6, 0.01],
+            [640e3, 5e6, 0.01],
+            [1.2e6, 12e6, 0.01],
+            [2.1e6, 30e6, 0.012],
+        ],
         ops: 4000,
         dips: 0.7,
     });
@@ -323,7 +464,8 @@ pub(crate) fn good() -> Record {
     record
 }
 
-/// A class 10 card with about one random write a second, small ones hidden by a bypass (about docs/field/ftl.md#profile-5b).
+/// A class 10 card with about one random write a second, small ones hidden by a bypass (about
+/// docs/field/ftl.md#profile-5b).
 pub(crate) fn horrible() -> Record {
     let merge = [460e6, 2.4e9, 0.06];
     let mut cells = cells(&Traits {
@@ -346,11 +488,13 @@ pub(crate) fn horrible() -> Record {
     record(["Transcend", "SDHC 32G"], cells)
 }
 
-/// A stick that vanished half way, after a cache had answered some of the reads; hostile words wherever a record takes words.
+/// A stick that vanished half way, after a cache had answered some of the reads; hostile words
+/// wherever a record takes words.
 pub(crate) fn broken() -> Record {
     let nasty = "</script><img src=x onerror=alert(1)>\u{1b}[2J & \"quotes\"";
     let mut writes = random("random-write", 1, 4 * KIB, Region::File, 1, [20e6, 490e6, 0.02], 40);
-    (writes.stop, writes.reason) = (Stop::Error, Some(format!("the device went away (ENODEV) {nasty}")));
+    (writes.stop, writes.reason) =
+        (Stop::Error, Some(format!("the device went away (ENODEV) {nasty}")));
     writes.on = Some("ext4, noatime".to_owned());
     let mut few = random("random-write", 0, 512, Region::File, 1, [20e6, 490e6, 0.02], 3);
     few.metrics.iops = few.metrics.iops.map(|e| Estimate { ci95: None, ..e });
@@ -362,11 +506,14 @@ pub(crate) fn broken() -> Record {
     let mut unknown = cell("quantum-write", "quantum-write");
     unknown.params.form = Some(nasty.to_owned());
     unknown.metrics.other.insert("spin_per_s".to_owned(), estimate(7.5, 0.1, 12));
-    unknown.metrics.other.insert("broken_iops".to_owned(), Estimate { value: f64::NAN, ci95: Some([f64::NAN, f64::INFINITY]), n: 9 });
+    unknown.metrics.other.insert(
+        "broken_iops".to_owned(),
+        Estimate { value: f64::NAN, ci95: Some([f64::NAN, f64::INFINITY]), n: 9 },
+    );
     unknown.series.push(Series {
         name: nasty.to_owned(),
-        x: Axis::Ops,
-        y: Axis::Celsius,
+        x: SeriesAxis::Ops,
+        y: SeriesAxis::Celsius,
         points: vec![[0.0, 41.0], [f64::NAN, f64::NAN], [9.0, 44.0]],
     });
     let mut record = record(["Generic", nasty], vec![few, writes, reads, cached, unknown]);
@@ -388,7 +535,10 @@ pub(crate) fn broken() -> Record {
     record.run.ended = Ended::Error;
     record.run.label = Some(nasty.to_owned());
     record.skipped = ["sector-write", "ext2-format", "ext2-fill"]
-        .map(|test| Skip { test: test.to_owned(), reason: "needs a raw medium; name a block device".to_owned() })
+        .map(|test| Skip {
+            test: test.to_owned(),
+            reason: "needs a raw medium; name a block device".to_owned(),
+        })
         .to_vec();
     record.flags.push(Flag::Note { text: nasty.to_owned() });
     record

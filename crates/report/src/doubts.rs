@@ -1,4 +1,5 @@
-//! What a reader must know before trusting the numbers: how the run ended, doubts, errors, and what was left out.
+//! What a reader must know before trusting the numbers: how the run ended, doubts, errors, and what
+//! was left out.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +18,17 @@ pub(crate) fn state(record: &Record) -> Option<String> {
         Ended::Complete => None,
         // What is published tells neither its plan nor how it ended, and was sent after it had.
         Ended::Running if done > 0 && record.plan.is_empty() => None,
-        Ended::Running if done == 0 => Some("Nothing measured yet: the run has begun and no cell is done.".to_owned()),
+        Ended::Running if done == 0 => {
+            Some("Nothing measured yet: the run has begun and no cell is done.".to_owned())
+        }
         Ended::Running => Some(format!("The run is not finished: {progress}.")),
-        Ended::Interrupted => Some(format!("The run was interrupted: {progress}; it can be resumed.")),
+        Ended::Interrupted => {
+            Some(format!("The run was interrupted: {progress}; it can be resumed."))
+        }
         Ended::Error => match first_error(record) {
-            error if error.is_empty() => Some(format!("The run could not go on: {progress}; it can be resumed.")),
+            error if error.is_empty() => {
+                Some(format!("The run could not go on: {progress}; it can be resumed."))
+            }
             error => Some(format!("The medium failed: {progress}.{error}")),
         },
     }
@@ -30,7 +37,15 @@ pub(crate) fn state(record: &Record) -> Option<String> {
 /// " random write 4 KiB: input/output error at byte 512." or nothing.
 fn first_error(record: &Record) -> String {
     let failed = record.cells.iter().find(|cell| cell.stop == Stop::Error);
-    failed.map(|cell| format!(" {}: {}.", words::capitalised(&words::cell(cell)), error(cell).trim_end_matches('.'))).unwrap_or_default()
+    failed
+        .map(|cell| {
+            format!(
+                " {}: {}.",
+                words::capitalised(&words::cell(cell)),
+                error(cell).trim_end_matches('.')
+            )
+        })
+        .unwrap_or_default()
 }
 
 /// Why a cell failed, in words.
@@ -48,15 +63,26 @@ pub(crate) struct Doubt {
     pub severe: bool,
 }
 
-/// Errors and impossible numbers first, then the run's own flags, then the cells', one line for each kind and test.
+/// Errors and impossible numbers first, then the run's own flags, then the cells', one line for
+/// each kind and test.
 pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {
     let mut lines = Vec::new();
     for cell in record.cells.iter().filter(|cell| cell.stop == Stop::Error) {
-        lines.push(Doubt { about: words::cell(cell), text: format!("stopped by an error: {}", error(cell)), severe: true });
+        lines.push(Doubt {
+            about: words::cell(cell),
+            text: format!("stopped by an error: {}", error(cell)),
+            severe: true,
+        });
     }
     lines.extend(grouped(record, |cell| figure::impossible_flags(cell).collect()));
-    lines.extend(record.flags.iter().map(|flag| Doubt { about: String::new(), text: words::doubt(flag), severe: flag.is_impossible() }));
-    lines.extend(grouped(record, |cell| figure::doubts(cell).filter(|flag| !flag.is_impossible()).collect()));
+    lines.extend(record.flags.iter().map(|flag| Doubt {
+        about: String::new(),
+        text: words::doubt(flag),
+        severe: flag.is_impossible(),
+    }));
+    lines.extend(grouped(record, |cell| {
+        figure::doubts(cell).filter(|flag| !flag.is_impossible()).collect()
+    }));
     lines
 }
 
@@ -65,7 +91,9 @@ fn grouped<'a>(record: &'a Record, wanted: impl Fn(&'a Cell) -> Vec<&'a Flag>) -
     let mut groups: Vec<(&Flag, Vec<&Cell>)> = Vec::new();
     for cell in &record.cells {
         for flag in wanted(cell) {
-            let same = |(first, cells): &&mut (&Flag, Vec<&Cell>)| alike(first, flag) && cells[0].test == cell.test;
+            let same = |(first, cells): &&mut (&Flag, Vec<&Cell>)| {
+                alike(first, flag) && cells[0].test == cell.test
+            };
             match groups.iter_mut().find(same) {
                 Some((_, cells)) => cells.push(cell),
                 None => groups.push((flag, vec![cell])),
@@ -81,7 +109,8 @@ fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> Doubt {
         many => format!("{} ({} cells)", words::test(&many[0].test), many.len()),
     };
     let differ = cells.iter().any(|cell| !cell.flags.contains(flag));
-    let text = if flag.is_impossible() { figure::said_impossible(flag) } else { words::doubt(flag) };
+    let text =
+        if flag.is_impossible() { figure::said_impossible(flag) } else { words::doubt(flag) };
     let text = if differ { format!("for one, {text}") } else { text };
     Doubt { about, text, severe: flag.is_impossible() }
 }
@@ -112,15 +141,19 @@ fn says_size(reason: &str, block_bytes: Option<u64>) -> bool {
 
 /// Why a test (at a block size, where one is asked for) has no cell in this record; one phrase.
 pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
-    let asked = |cell: &&PlannedCell| cell.test == test && (block_bytes.is_none() || cell.params.block_bytes == block_bytes);
+    let asked = |cell: &&PlannedCell| {
+        cell.test == test && (block_bytes.is_none() || cell.params.block_bytes == block_bytes)
+    };
     let planned: Vec<&PlannedCell> = record.plan.iter().filter(asked).collect();
     let about = |name: &str| name == test || planned.iter().any(|cell| cell.id == name);
-    // A reason that speaks of the test as a whole may be about another size of it, where this size was planned.
+    // A reason that speaks of the test as a whole may be about another size of it, where this size
+    // was planned.
     let of_cell = |name: &str| planned.iter().any(|cell| cell.id == name);
     // What was left out while it ran was left out last, and that decides.
     let skips = || record.skipped.iter().rev();
-    let fitting =
-        skips().find(|skip| of_cell(&skip.test)).or_else(|| skips().find(|skip| about(&skip.test) && says_size(&skip.reason, block_bytes)));
+    let fitting = skips()
+        .find(|skip| of_cell(&skip.test))
+        .or_else(|| skips().find(|skip| about(&skip.test) && says_size(&skip.reason, block_bytes)));
     if let Some(skip) = fitting {
         return format!("skipped: {}", words::clean(&skip.reason));
     }

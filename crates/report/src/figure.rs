@@ -1,11 +1,12 @@
-//! What may be printed: a figure with its interval, its sample count and its stop reason, or the reason why there is none.
+//! What may be printed: a figure with its interval, its sample count and its stop reason, or the
+//! reason why there is none.
 
 use record::{Bound, Cell, Estimate, Flag, Latency};
 
 use crate::words;
 
 /// A metric of a cell, ready to print.
-pub(crate) struct Figure {
+pub(crate) struct MetricText {
     /// Name in the record (`access_time_ns`), or "latency p99".
     pub name: String,
     /// What is shown of it.
@@ -35,9 +36,14 @@ pub(crate) fn impossible(cell: &Cell) -> Option<String> {
     impossible_flags(cell).next().map(said_impossible)
 }
 
-/// The flags that say so. A cell that measures the cache on purpose (hdparm -T) has a number of its own; its flag is a footnote there.
+/// The flags that say so. A cell that measures the cache on purpose (hdparm -T) has a number of its
+/// own; its flag is a footnote there.
 pub(crate) fn impossible_flags(cell: &Cell) -> impl Iterator<Item = &Flag> {
-    let is_meant = |flag: &Flag| *flag == Flag::Cached && cell.test == "buffered-read" && cell.params.form.as_deref() == Some("cache");
+    let is_meant = |flag: &Flag| {
+        *flag == Flag::Cached
+            && cell.test == "buffered-read"
+            && cell.params.form.as_deref() == Some("cache")
+    };
     cell.flags.iter().filter(move |flag| flag.is_impossible() && !is_meant(flag))
 }
 
@@ -50,10 +56,12 @@ pub(crate) fn said_impossible(flag: &Flag) -> String {
 /// Stands where an interval would, for what is a fact and no estimate.
 const SEEN: &str = "as seen";
 
-/// The largest or smallest of what was seen, and what was counted over all of it, are facts, not estimates: they have a sample count
-/// but no interval.
+/// The largest or smallest of what was seen, and what was counted over all of it, are facts, not
+/// estimates: they have a sample count but no interval.
 fn is_fact(name: &str) -> bool {
-    ["worst_", "longest_", "max_", "min_", "slowest_", "replay_"].iter().any(|prefix| name.starts_with(prefix))
+    ["worst_", "longest_", "max_", "min_", "slowest_", "replay_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
         || ["debt_ns", "cpu_ns_per_io", "host_lateness_ns", "host_lateness_p99_ns"].contains(&name)
 }
 
@@ -65,14 +73,26 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     let bound = cell.transient().map(Bound::words);
     let finite = estimate.ci95.filter(|ends| ends.iter().all(|end| end.is_finite()));
     let interval = match finite {
-        _ if !estimate.value.is_finite() || estimate.n == 0 => return Shown::Withheld("nothing measured".to_owned()),
+        _ if !estimate.value.is_finite() || estimate.n == 0 => {
+            return Shown::Withheld("nothing measured".to_owned());
+        }
         // A passing state has no level: the figure bounds it on one side, and that is all it says.
         _ if let Some(bound) = bound.filter(|_| !is_fact(name)) => bound.to_owned(),
         Some(ends) => words::interval(name, ends),
         None if is_fact(name) => SEEN.to_owned(),
-        None => return Shown::Withheld(format!("no interval from {}", words::count(estimate.n as usize, "sample"))),
+        None => {
+            return Shown::Withheld(format!(
+                "no interval from {}",
+                words::count(estimate.n as usize, "sample")
+            ));
+        }
     };
-    Shown::Number { value: estimate.value, text: words::quantity(name, estimate.value), interval, n: estimate.n }
+    Shown::Number {
+        value: estimate.value,
+        text: words::quantity(name, estimate.value),
+        interval,
+        n: estimate.n,
+    }
 }
 
 /// An estimate under the name it has in the record.
@@ -84,14 +104,19 @@ pub(crate) fn estimate<'a>(cell: &'a Cell, name: &str) -> Option<&'a Estimate> {
     }
 }
 
-/// All metrics of a cell in the order of the record: rates, everything else by name, then what single I/Os took. The mean latency is
-/// left out, because the record has no interval for it; the rate says the same.
-pub(crate) fn figures(cell: &Cell) -> Vec<Figure> {
+/// All metrics of a cell in the order of the record: rates, everything else by name, then what
+/// single I/Os took. The mean latency is left out, because the record has no interval for it; the
+/// rate says the same.
+pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
     let metrics = &cell.metrics;
-    let rates = [("iops", &metrics.iops), ("bps", &metrics.bps)].into_iter().filter_map(|(name, e)| Some((name, e.as_ref()?)));
+    let rates = [("iops", &metrics.iops), ("bps", &metrics.bps)]
+        .into_iter()
+        .filter_map(|(name, e)| Some((name, e.as_ref()?)));
     let others = metrics.other.iter().map(|(name, e)| (name.as_str(), e));
-    let mut figures: Vec<Figure> =
-        rates.chain(others).map(|(name, e)| Figure { name: name.to_owned(), shown: show(cell, name, e) }).collect();
+    let mut figures: Vec<MetricText> = rates
+        .chain(others)
+        .map(|(name, e)| MetricText { name: name.to_owned(), shown: show(cell, name, e) })
+        .collect();
     if let (Some(latency), None) = (&metrics.latency_ns, impossible(cell)) {
         figures.extend(latencies(latency));
     }
@@ -101,39 +126,65 @@ pub(crate) fn figures(cell: &Cell) -> Vec<Figure> {
 /// Metrics that are what their test is known by; elsewhere the rate is.
 const PUBLISHED: [&str; 3] = ["seeks_per_s", "groups_per_s", "mean_ms"];
 
-/// What a cell is about: the metric its test is known by, or else the first that can be printed, or else the first.
-pub(crate) fn primary(cell: &Cell) -> Option<Figure> {
+/// What a cell is about: the metric its test is known by, or else the first that can be printed, or
+/// else the first.
+pub(crate) fn primary(cell: &Cell) -> Option<MetricText> {
     let mut figures = figures(cell);
-    let published = |figure: &Figure| PUBLISHED.contains(&figure.name.as_str());
-    let printable = |figure: &Figure| figure.shown.value().is_some();
-    let best = figures.iter().position(published).or_else(|| figures.iter().position(printable)).unwrap_or(0);
+    let published = |figure: &MetricText| PUBLISHED.contains(&figure.name.as_str());
+    let printable = |figure: &MetricText| figure.shown.value().is_some();
+    let best = figures
+        .iter()
+        .position(published)
+        .or_else(|| figures.iter().position(printable))
+        .unwrap_or(0);
     (!figures.is_empty()).then(|| figures.swap_remove(best))
 }
 
-/// Order statistics of single I/Os; percentiles that too few samples support are absent from the record and stay so (docs/field/statistics.md#percentiles).
-fn latencies(latency: &Latency) -> Vec<Figure> {
-    let percentiles = [("p50", latency.p50), ("p90", latency.p90), ("p95", latency.p95), ("p99", latency.p99), ("p99_9", latency.p99_9)];
+/// Order statistics of single I/Os; percentiles that too few samples support are absent from the
+/// record and stay so (docs/field/statistics.md#percentiles).
+fn latencies(latency: &Latency) -> Vec<MetricText> {
+    let percentiles = [
+        ("p50", latency.p50),
+        ("p90", latency.p90),
+        ("p95", latency.p95),
+        ("p99", latency.p99),
+        ("p99_9", latency.p99_9),
+    ];
     let extreme = |name: &str, ns: u64| (ns > 0).then(|| time(name, latency, ns, SEEN.to_owned()));
     let interval = |name| percentile_interval(latency, name).unwrap_or_else(|| SEEN.to_owned());
-    let middle = percentiles.into_iter().filter_map(|(name, ns)| Some(time(name, latency, ns?, interval(name))));
-    extreme("fastest", latency.min).into_iter().chain(middle).chain(extreme("slowest", latency.max)).collect()
+    let middle = percentiles
+        .into_iter()
+        .filter_map(|(name, ns)| Some(time(name, latency, ns?, interval(name))));
+    extreme("fastest", latency.min)
+        .into_iter()
+        .chain(middle)
+        .chain(extreme("slowest", latency.max))
+        .collect()
 }
 
-fn time(name: &str, latency: &Latency, ns: u64, interval: String) -> Figure {
-    let shown = Shown::Number { value: ns as f64, text: words::quantity("_ns", ns as f64), interval, n: latency.n };
-    Figure { name: format!("latency {}", name.replace("9_9", "9.9")), shown }
+fn time(name: &str, latency: &Latency, ns: u64, interval: String) -> MetricText {
+    let shown = Shown::Number {
+        value: ns as f64,
+        text: words::quantity("_ns", ns as f64),
+        interval,
+        n: latency.n,
+    };
+    MetricText { name: format!("latency {}", name.replace("9_9", "9.9")), shown }
 }
 
 fn percentile_interval(latency: &Latency, name: &str) -> Option<String> {
     latency.ci95.get(name).map(|ends| words::interval("_ns", ends.map(|ns| ns as f64)))
 }
 
-/// A percentile with its interval in one text, "1.20 ms (1.10 to 1.30 ms)"; "-" where too few samples support it.
+/// A percentile with its interval in one text, "1.20 ms (1.10 to 1.30 ms)"; "-" where too few
+/// samples support it.
 pub(crate) fn percentile(latency: &Latency, name: &str, ns: Option<u64>) -> String {
     let Some(ns) = ns else { return "-".to_owned() };
     // Broken before the interval, where there is no room, and nowhere else.
     let whole = |text: String| text.replace(' ', "\u{a0}");
-    let interval = percentile_interval(latency, name).map(|interval| format!(" ({})", whole(interval))).unwrap_or_default();
+    let interval = percentile_interval(latency, name)
+        .map(|interval| format!(" ({})", whole(interval)))
+        .unwrap_or_default();
     whole(words::quantity("_ns", ns as f64)) + &interval
 }
 
@@ -142,8 +193,10 @@ pub(crate) fn worst_ns(cell: &Cell) -> Option<f64> {
     if impossible(cell).is_some() {
         return None;
     }
-    // Of the writes that were measured, as its counts are; what came before them is a metric of its own.
-    let seen = cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64).filter(|ns| *ns > 0.0);
+    // Of the writes that were measured, as its counts are; what came before them is a metric of its
+    // own.
+    let seen =
+        cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64).filter(|ns| *ns > 0.0);
     let told = cell.metrics.other.get("worst_stall_ns").map(|e| e.value);
     seen.or(told).filter(|ns| ns.is_finite() && *ns > 0.0)
 }

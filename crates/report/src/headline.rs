@@ -1,4 +1,5 @@
-//! What decides whether a medium is usable, in the order of DESIGN 6: random write first, always at four sizes.
+//! What decides whether a medium is usable, in the order of DESIGN 6: random write first, always at
+//! four sizes.
 
 use findings::gate::{self, Refusal};
 use findings::{is_verdict, standard_cell, streaming_cell};
@@ -8,11 +9,12 @@ use record::{Cell, Finding, Record, Severity};
 use crate::figure::{self, Shown};
 use crate::{doubts, words, yardstick};
 
-/// The sizes random write is always told at: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
+/// The sizes random write is always told at: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB
+/// (docs/field/published-figures.md#survey-of-microsd-cards).
 pub(crate) const RANDOM_WRITE_SIZES: [u64; 4] = [512, 4 * KIB, 16 * KIB, 64 * KIB];
 
 /// One line of the headline.
-pub(crate) struct Row<'a> {
+pub(crate) struct HeadlineRow<'a> {
     /// "Random write, 4 KiB".
     pub label: String,
     /// The number, or why there is none.
@@ -23,7 +25,7 @@ pub(crate) struct Row<'a> {
     pub cell: Option<&'a Cell>,
 }
 
-impl Row<'_> {
+impl HeadlineRow<'_> {
     /// Why the cell ended.
     pub fn stop(&self) -> &'static str {
         self.cell.map(|cell| words::stop(cell.stop)).unwrap_or("")
@@ -37,7 +39,7 @@ impl Row<'_> {
 
 /// How a cell stands to the one that stands for its test and block size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CellRelation {
     /// It is that one.
     Standard,
     /// As that one, over another span or once more.
@@ -47,12 +49,18 @@ pub(crate) enum Kind {
 }
 
 /// Which of the three a cell is.
-pub(crate) fn kind(record: &Record, cell: &Cell) -> Kind {
-    if record.cells_of(&cell.test).map(|other| other.params.standing()).min() != Some(cell.params.standing()) {
-        return Kind::Variant;
+pub(crate) fn kind(record: &Record, cell: &Cell) -> CellRelation {
+    if record.cells_of(&cell.test).map(|other| other.params.standing()).min()
+        != Some(cell.params.standing())
+    {
+        return CellRelation::Variant;
     }
     let stands = standard_cell(record, &cell.test, cell.params.block_bytes);
-    if stands.is_some_and(|best| std::ptr::eq(best, cell)) { Kind::Standard } else { Kind::Repeat }
+    if stands.is_some_and(|best| std::ptr::eq(best, cell)) {
+        CellRelation::Standard
+    } else {
+        CellRelation::Repeat
+    }
 }
 
 /// What a row is about, and where its number is found.
@@ -67,25 +75,32 @@ struct Ask<'a> {
     disk: f64,
 }
 
-fn row<'a>(record: &'a Record, ask: Ask<'a>) -> Row<'a> {
-    let refused = ask.cell.and_then(|cell| gate::refusal(record, cell)).filter(|why| matches!(why, Refusal::NoMedium | Refusal::Fake));
+fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
+    let refused = ask
+        .cell
+        .and_then(|cell| gate::refusal(record, cell))
+        .filter(|why| matches!(why, Refusal::NoMedium | Refusal::Fake));
     let shown = match ask.cell {
         Some(cell) if refused.is_some() && figure::impossible(cell).is_none() => {
             Shown::Withheld(refused.map(|why| why.to_string()).unwrap_or_default())
         }
         None => Shown::Withheld(doubts::absence(record, ask.test, ask.block_bytes)),
-        Some(cell) => match ask.metrics.iter().find_map(|name| Some((name, figure::estimate(cell, name)?))) {
-            Some((name, estimate)) => figure::show(cell, name, estimate),
-            None => Shown::Withheld(figure::impossible(cell).unwrap_or_else(|| "nothing measured".to_owned())),
-        },
+        Some(cell) => {
+            match ask.metrics.iter().find_map(|name| Some((name, figure::estimate(cell, name)?))) {
+                Some((name, estimate)) => figure::show(cell, name, estimate),
+                None => Shown::Withheld(
+                    figure::impossible(cell).unwrap_or_else(|| "nothing measured".to_owned()),
+                ),
+            }
+        }
     };
     let is_level = ask.cell.is_none_or(|cell| cell.transient().is_none());
     let times_disk = shown.value().filter(|_| is_level).map(|value| value / ask.disk);
-    Row { label: ask.label, shown, times_disk, cell: ask.cell }
+    HeadlineRow { label: ask.label, shown, times_disk, cell: ask.cell }
 }
 
 /// Random write at the four sizes; what a run did not plan is said, not left out.
-pub(crate) fn random_writes(record: &Record) -> Vec<Row<'_>> {
+pub(crate) fn random_writes(record: &Record) -> Vec<HeadlineRow<'_>> {
     let ask = |size: u64| Ask {
         label: format!("Random write, {}", Bytes(size)),
         test: "random-write",
@@ -97,8 +112,9 @@ pub(crate) fn random_writes(record: &Record) -> Vec<Row<'_>> {
     RANDOM_WRITE_SIZES.into_iter().map(|size| row(record, ask(size))).collect()
 }
 
-/// The rows after random write, without those the run did not plan: sustained write, random read, sequential read, fills.
-fn others(record: &Record) -> Vec<Row<'_>> {
+/// The rows after random write, without those the run did not plan: sustained write, random read,
+/// sequential read, fills.
+fn others(record: &Record) -> Vec<HeadlineRow<'_>> {
     let writing = streaming_cell(record, "sequential-write");
     let reading = streaming_cell(record, "sequential-read");
     let sustained = writing.is_some_and(|cell| cell.metrics.other.contains_key("sustained_bps"));
@@ -119,7 +135,12 @@ fn others(record: &Record) -> Vec<Row<'_>> {
         disk: yardstick::DISK_BPS,
     };
     let asks = [
-        sequential(if sustained { "Sustained write" } else { "Sequential write" }, "sequential-write", writing, &["sustained_bps", "bps"]),
+        sequential(
+            if sustained { "Sustained write" } else { "Sequential write" },
+            "sequential-write",
+            writing,
+            &["sustained_bps", "bps"],
+        ),
         Ask {
             label: "Random read, 4 KiB".to_owned(),
             test: "random-read",
@@ -151,7 +172,7 @@ fn is_known(record: &Record, test: &str) -> bool {
 }
 
 /// The whole headline; empty for a run of tests it does not speak of, such as a replay.
-pub(crate) fn rows(record: &Record) -> Vec<Row<'_>> {
+pub(crate) fn rows(record: &Record) -> Vec<HeadlineRow<'_>> {
     if !TESTS.iter().any(|test| is_known(record, test)) {
         return Vec::new();
     }
@@ -166,12 +187,23 @@ pub(crate) fn rows(record: &Record) -> Vec<Row<'_>> {
 }
 
 /// Tests the headline speaks of; all others have a table of their own.
-pub(crate) const TESTS: [&str; 7] =
-    ["prime", "zero-fill", "random-fill", "sequential-read", "sequential-write", "random-read", "random-write"];
+pub(crate) const TESTS: [&str; 7] = [
+    "prime",
+    "zero-fill",
+    "random-fill",
+    "sequential-read",
+    "sequential-write",
+    "random-read",
+    "random-write",
+];
 
 /// Two or three sentences made from numbers alone; judging them is the business of findings.
 pub(crate) fn sentences(record: &Record) -> Vec<String> {
-    let is_fault = |finding: &Finding| finding.severity == Severity::Failure && !is_verdict(finding) && !finding.id.ends_with("claim");
+    let is_fault = |finding: &Finding| {
+        finding.severity == Severity::Failure
+            && !is_verdict(finding)
+            && !finding.id.ends_with("claim")
+    };
     // How fast a medium is that must not be used is no matter.
     if record.findings.iter().any(is_fault) {
         return Vec::new();
@@ -184,21 +216,29 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     let rate = |test| {
         // What smaller blocks do is the way of the command and not of the medium.
         let is_large = |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB);
-        let cell = streaming_cell(record, test).filter(is_large).filter(|cell| may_be_said(cell))?;
-        let (name, found) = ["sustained_bps", "bps"].into_iter().find_map(|name| Some((name, figure::estimate(cell, name)?)))?;
+        let cell =
+            streaming_cell(record, test).filter(is_large).filter(|cell| may_be_said(cell))?;
+        let (name, found) = ["sustained_bps", "bps"]
+            .into_iter()
+            .find_map(|name| Some((name, figure::estimate(cell, name)?)))?;
         figure::show(cell, name, found).value()
     };
     let rates = [("writes", rate("sequential-write")), ("reads", rate("sequential-read"))];
-    let rates: Vec<String> = rates.iter().filter_map(|(what, bps)| Some(format!("{what} {}", words::quantity("bps", (*bps)?)))).collect();
+    let rates: Vec<String> = rates
+        .iter()
+        .filter_map(|(what, bps)| Some(format!("{what} {}", words::quantity("bps", (*bps)?))))
+        .collect();
     if !rates.is_empty() {
         said.push(format!("In sequence it {}.", rates.join(" and ")));
     }
     said
 }
 
-/// "Random writes of 4 KiB: 49.2 a second (IOPS), 0.55 times what a 5400 rpm laptop disk does (90); of 16 KiB only 2.20."
-fn random_write_sentence(writes: &[Row]) -> Option<String> {
-    let sized = writes.iter().filter_map(|row| Some((row.cell?.params.block_bytes?, row.shown.value()?)));
+/// "Random writes of 4 KiB: 49.2 a second (IOPS), 0.55 times what a 5400 rpm laptop disk does (90);
+/// of 16 KiB only 2.20."
+fn random_write_sentence(writes: &[HeadlineRow]) -> Option<String> {
+    let sized =
+        writes.iter().filter_map(|row| Some((row.cell?.params.block_bytes?, row.shown.value()?)));
     let measured: Vec<(u64, f64)> = sized.collect();
     let &(size, iops) = measured.iter().find(|(size, _)| *size == 4 * KIB).or(measured.first())?;
     let mut text = format!(
@@ -209,18 +249,25 @@ fn random_write_sentence(writes: &[Row]) -> Option<String> {
         yardstick::DISK,
         yardstick::DISK_IOPS
     );
-    let collapse = measured.iter().filter(|(other, slow)| *other <= 16 * KIB && *slow < iops / 4.0).min_by(|a, b| a.1.total_cmp(&b.1));
+    let collapse = measured
+        .iter()
+        .filter(|(other, slow)| *other <= 16 * KIB && *slow < iops / 4.0)
+        .min_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((other, slow)) = collapse {
         text.push_str(&format!("; of {} only {}", Bytes(*other), significant(*slow)));
     }
     Some(text + ".")
 }
 
-/// "The slowest of 80 random writes of 4 KiB took 3.17 s." The worst write stall is what breaks loggers and video.
-fn worst_sentence(writes: &[Row]) -> Option<String> {
+/// "The slowest of 80 random writes of 4 KiB took 3.17 s." The worst write stall is what breaks
+/// loggers and video.
+fn worst_sentence(writes: &[HeadlineRow]) -> Option<String> {
     let worst = writes.iter().filter_map(|row| Some((figure::worst_ns(row.cell?)?, row.cell?)));
     let (ns, cell) = worst.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let n = cell.metrics.latency_ns.as_ref().map_or(cell.ops, |latency| latency.n);
     let block = Bytes(cell.params.block_bytes?);
-    Some(format!("The slowest of {n} random writes of {block} took {}.", words::quantity("_ns", ns)))
+    Some(format!(
+        "The slowest of {n} random writes of {block} took {}.",
+        words::quantity("_ns", ns)
+    ))
 }

@@ -1,8 +1,10 @@
-//! One self-contained page: no network, no fonts or pictures from elsewhere, nothing a record says is taken for markup.
+//! One self-contained page: no network, no fonts or pictures from elsewhere, nothing a record says
+//! is taken for markup.
 //!
-//! A content security policy names the two scripts-and-styles of the page by their SHA-256, so that even markup that should slip
-//! through could not run. The page is whole without JavaScript; the script makes tooltips quicker, opens what is folded
-//! before printing, and hands out the record as a file.
+//! A content security policy names the two scripts-and-styles of the page by their SHA-256, so that
+//! even markup that should slip through could not run. The page is whole without JavaScript; the
+//! script makes tooltips quicker, opens what is folded before printing, and hands out the record as
+//! a file.
 
 pub(crate) mod view;
 
@@ -15,9 +17,9 @@ use sha2::{Digest as _, Sha256};
 use view::{MatrixPage, RunPage};
 
 /// What every page shares: style, script, and the policy that lets nothing else run.
-pub(crate) struct Shell;
+pub(crate) struct PageHead;
 
-impl Shell {
+impl PageHead {
     /// The style sheet.
     pub const STYLE: &str = include_str!("../templates/report.css");
     /// The script.
@@ -27,19 +29,24 @@ impl Shell {
     pub fn policy() -> String {
         let allow = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
         let (script, style) = (allow(Self::SCRIPT), allow(Self::STYLE));
-        format!("default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'")
+        format!(
+            "default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'"
+        )
     }
 }
 
 /// The report of one run.
 pub fn page(record: &Record) -> String {
     if let Some(matrix) = findings::matrix::of(record) {
-        return MatrixPage::of(record, &matrix).render().expect("a template that compiled renders into memory");
+        return MatrixPage::of(record, &matrix)
+            .render()
+            .expect("a template that compiled renders into memory");
     }
     RunPage::of(record).render().expect("a template that compiled renders into memory")
 }
 
-/// The same as a part of another page, which has the style sheet and the script, and hands out the record as a file of its own.
+/// The same as a part of another page, which has the style sheet and the script, and hands out the
+/// record as a file of its own.
 pub(crate) fn body(record: &Record) -> String {
     let body = match findings::matrix::of(record) {
         Some(matrix) => MatrixPage::part_of(record, &matrix).as_main().render(),

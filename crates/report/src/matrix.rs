@@ -1,13 +1,15 @@
-//! What a matrix comes to, for a terminal and as parts of a page: who is best, by how much, and the lines that make it so.
+//! What a matrix comes to, for a terminal and as parts of a page: who is best, by how much, and the
+//! lines that make it so.
 
-use findings::matrix::{Matrix, Place, Standing, WorkPlaces};
+use findings::matrix::{CombinationResult, ContestStanding, Matrix, WorkPlaces};
 use record::units::significant;
 use record::{Cell, Ended, Record, Stop, TargetKind};
 
 use crate::tables::Table;
 use crate::{doubts, text, words};
 
-/// The summary of a matrix for a terminal; sentences in lines of at most `width` columns, tables as wide as they need to be.
+/// The summary of a matrix for a terminal; sentences in lines of at most `width` columns, tables as
+/// wide as they need to be.
 pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
     let mut out = text::paragraph(&words::medium_line(record), width);
     if let Some(state) = state(record) {
@@ -20,7 +22,10 @@ pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
             out += &text::plain(&ranking(work));
         }
         for (way, reason) in &work.failed {
-            out += &text::paragraph(&format!("  failed: {}: {}", words::clean(&way.words()), words::clean(reason)), width);
+            out += &text::paragraph(
+                &format!("  failed: {}: {}", words::clean(&way.words()), words::clean(reason)),
+                width,
+            );
         }
     }
     if let Some(best) = matrix.overall.first() {
@@ -43,9 +48,14 @@ pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
     out
 }
 
-/// Said of a matrix that is not finished: tries are counted, not the cells that each of them leaves.
+/// Said of a matrix that is not finished: tries are counted, not the cells that each of them
+/// leaves.
 pub(crate) fn state(record: &Record) -> Option<String> {
-    let is_done = |cell: &&Cell| cell.label("part").is_empty() && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium();
+    let is_done = |cell: &&Cell| {
+        cell.label("part").is_empty()
+            && cell.stop != Stop::Interrupted
+            && !cell.is_failed_by_medium()
+    };
     let tries = record.cells.iter().filter(is_done).count();
     let how = match record.run.ended {
         Ended::Complete => return None,
@@ -53,7 +63,10 @@ pub(crate) fn state(record: &Record) -> Option<String> {
         Ended::Interrupted => "was interrupted",
         Ended::Error => "was ended by a failure of the medium or the machine",
     };
-    Some(format!("The matrix {how}: {tries} of {} planned tries are done; flashmark resume goes on.", record.plan.len()))
+    Some(format!(
+        "The matrix {how}: {tries} of {} planned tries are done; flashmark resume goes on.",
+        record.plan.len()
+    ))
 }
 
 /// All ways of one work, the best first.
@@ -91,22 +104,32 @@ pub(crate) fn ranking(work: &WorkPlaces) -> Table {
     table
 }
 
-fn interval(place: &Place) -> String {
-    place.ci95.map(|[low, high]| format!("{} to {}", significant(low), significant(high))).unwrap_or_default()
+fn interval(place: &CombinationResult) -> String {
+    place
+        .ci95
+        .map(|[low, high]| format!("{} to {}", significant(low), significant(high)))
+        .unwrap_or_default()
 }
 
-fn standing(standing: Standing) -> &'static str {
+fn standing(standing: ContestStanding) -> &'static str {
     match standing {
-        Standing::Best => "best",
-        Standing::Worse => "worse",
-        Standing::Same => "the same, within 10 %",
-        Standing::Unclear => "cannot be said",
+        ContestStanding::Best => "best",
+        ContestStanding::Worse => "worse",
+        ContestStanding::Same => "the same, within 10 %",
+        ContestStanding::Unclear => "cannot be said",
     }
 }
 
-/// What each scheduler comes to on all file systems: how near to the best at its best and on average, how fair, and how long the longest stall.
+/// What each scheduler comes to on all file systems: how near to the best at its best and on
+/// average, how fair, and how long the longest stall.
 pub(crate) fn by_scheduler(work: &WorkPlaces) -> Table {
-    let mut table = Table::new(&["Scheduler", "#Of the best, at its best", "#On average", "#Fairness", "#Slowest"]);
+    let mut table = Table::new(&[
+        "Scheduler",
+        "#Of the best, at its best",
+        "#On average",
+        "#Fairness",
+        "#Slowest",
+    ]);
     let mut names: Vec<&str> = Vec::new();
     for place in &work.places {
         if !names.contains(&place.way.scheduler.as_str()) {
@@ -114,23 +137,35 @@ pub(crate) fn by_scheduler(work: &WorkPlaces) -> Table {
         }
     }
     for name in names {
-        let places: Vec<&Place> = work.places.iter().filter(|place| place.way.scheduler == name).collect();
-        let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        let places: Vec<&CombinationResult> =
+            work.places.iter().filter(|place| place.way.scheduler == name).collect();
+        let mean = |values: Vec<f64>| {
+            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        };
         let best = places.iter().map(|place| place.relative).max_by(f64::total_cmp);
         let average = mean(places.iter().map(|place| place.relative.ln()).collect()).map(f64::exp);
         let fairness = mean(places.iter().filter_map(|place| place.fairness).collect());
         let worst = places.iter().filter_map(|place| place.worst_stall_ns).max_by(f64::total_cmp);
         let shown = |value: Option<f64>| value.map(significant).unwrap_or_else(|| "-".to_owned());
         let worst = worst.map(words::stall).unwrap_or_else(|| "-".to_owned());
-        table.push(vec![words::clean(name), shown(best), shown(average), shown(fairness), worst], Vec::new());
+        table.push(
+            vec![words::clean(name), shown(best), shown(average), shown(fairness), worst],
+            Vec::new(),
+        );
     }
     table
 }
 
 /// In how many pieces the files lay, and what that cost; `None` where no file system told.
 pub(crate) fn fragmentation(matrix: &Matrix) -> Option<Table> {
-    let mut table =
-        Table::new(&["Work", "File system", "Scheduler", "#Extents a file before", "#After", "#Reading takes, times one piece"]);
+    let mut table = Table::new(&[
+        "Work",
+        "File system",
+        "Scheduler",
+        "#Extents a file before",
+        "#After",
+        "#Reading takes, times one piece",
+    ]);
     let shown = |value: Option<f64>| value.map(significant).unwrap_or_else(|| "-".to_owned());
     for work in &matrix.works {
         for place in &work.places {
@@ -138,7 +173,8 @@ pub(crate) fn fragmentation(matrix: &Matrix) -> Option<Table> {
             if before.is_none() && after.is_none() && place.fragmentation_read_ratio.is_none() {
                 continue;
             }
-            let way = [&work.work, &place.way.filesystem_words(), &place.way.scheduler].map(|word| words::clean(word));
+            let way = [&work.work, &place.way.filesystem_words(), &place.way.scheduler]
+                .map(|word| words::clean(word));
             let figures = [shown(before), shown(after), shown(place.fragmentation_read_ratio)];
             table.push(way.into_iter().chain(figures).collect(), Vec::new());
         }
@@ -146,9 +182,12 @@ pub(crate) fn fragmentation(matrix: &Matrix) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// What to type to use the medium in the recommended way, and which way that is; printed, never run. With several works it is the way that is
-/// near the best at all of them.
-pub(crate) fn commands(record: &Record, matrix: &Matrix) -> Option<(String, Vec<(&'static str, String)>)> {
+/// What to type to use the medium in the recommended way, and which way that is; printed, never
+/// run. With several works it is the way that is near the best at all of them.
+pub(crate) fn commands(
+    record: &Record,
+    matrix: &Matrix,
+) -> Option<(String, Vec<(&'static str, String)>)> {
     let best = match matrix.overall.first() {
         Some(best) => matrix.works.first()?.places.iter().find(|place| place.way == best.way)?,
         None => matrix.works.first()?.best()?,
@@ -159,17 +198,25 @@ pub(crate) fn commands(record: &Record, matrix: &Matrix) -> Option<(String, Vec<
     };
     let kind = best.way.filesystem.split('-').next().unwrap_or_default();
     let mkfs = if best.mkfs.is_empty() { format!("mkfs.{kind} DEVICE") } else { best.mkfs.clone() };
-    let options = if best.way.mount_options.is_empty() { "defaults" } else { &best.way.mount_options };
+    let options =
+        if best.way.mount_options.is_empty() { "defaults" } else { &best.way.mount_options };
     let pass = if kind.starts_with("ext") { 2 } else { 0 };
     let lines = vec![
         ("make the file system; everything on it is lost", mkfs.replace("DEVICE", &device)),
-        ("a line of /etc/fstab; `blkid` tells the UUID", format!("UUID=THE-UUID  /MOUNT/POINT  {kind}  {options}  0  {pass}")),
-        ("a file in /etc/udev/rules.d, for example 60-scheduler.rules", udev(record, &best.way.scheduler)),
+        (
+            "a line of /etc/fstab; `blkid` tells the UUID",
+            format!("UUID=THE-UUID  /MOUNT/POINT  {kind}  {options}  0  {pass}"),
+        ),
+        (
+            "a file in /etc/udev/rules.d, for example 60-scheduler.rules",
+            udev(record, &best.way.scheduler),
+        ),
     ];
     Some((best.way.words(), lines))
 }
 
-/// A rule that gives the medium its scheduler whenever it is plugged in, by what tells it from others.
+/// A rule that gives the medium its scheduler whenever it is plugged in, by what tells it from
+/// others.
 fn udev(record: &Record, scheduler: &str) -> String {
     let medium = &record.medium;
     let quoted = |text: &str| text.replace(['"', '\\'], "?");
@@ -193,12 +240,25 @@ mod tests {
     use crate::demo;
 
     fn cell(filesystem: &str, scheduler: &str, repeat: u32, figure: f64) -> Cell {
-        let mut cell = Cell::begun(format!("untar/{filesystem}/{scheduler}#{repeat}"), "untar", Params::default());
+        let mut cell = Cell::begun(
+            format!("untar/{filesystem}/{scheduler}#{repeat}"),
+            "untar",
+            Params::default(),
+        );
         cell.metrics.iops = Some(Estimate { value: figure, ci95: None, n: 1 });
-        cell.metrics.other.insert("worst_stall_ns".to_owned(), Estimate { value: 2e6, ci95: None, n: 1 });
-        cell.metrics.other.insert("extents_per_file_after".to_owned(), Estimate { value: 1.5, ci95: None, n: 1 });
-        let labels =
-            [("work", "untar"), ("filesystem", filesystem), ("align", "no"), ("mount_options", "noatime"), ("scheduler", scheduler)];
+        cell.metrics
+            .other
+            .insert("worst_stall_ns".to_owned(), Estimate { value: 2e6, ci95: None, n: 1 });
+        cell.metrics
+            .other
+            .insert("extents_per_file_after".to_owned(), Estimate { value: 1.5, ci95: None, n: 1 });
+        let labels = [
+            ("work", "untar"),
+            ("filesystem", filesystem),
+            ("align", "no"),
+            ("mount_options", "noatime"),
+            ("scheduler", scheduler),
+        ];
         cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         cell.labels.insert("repeat".to_owned(), repeat.to_string());
         cell.labels.insert("mkfs".to_owned(), format!("mkfs.{filesystem} DEVICE"));
@@ -207,10 +267,17 @@ mod tests {
 
     fn record() -> Record {
         let mut record = demo::good();
-        let figures = [("ext4", "none", 100.0), ("ext4", "bfq", 50.0), ("xfs", "none", 70.0), ("xfs", "bfq", 40.0)];
+        let figures = [
+            ("ext4", "none", 100.0),
+            ("ext4", "bfq", 50.0),
+            ("xfs", "none", 70.0),
+            ("xfs", "bfq", 40.0),
+        ];
         record.cells = figures
             .iter()
-            .flat_map(|(fs, scheduler, figure)| (1..=3).map(move |repeat| cell(fs, scheduler, repeat, figure + f64::from(repeat))))
+            .flat_map(|(fs, scheduler, figure)| {
+                (1..=3).map(move |repeat| cell(fs, scheduler, repeat, figure + f64::from(repeat)))
+            })
             .collect();
         let planned = |cell: &Cell| PlannedCell {
             id: cell.id.clone(),
@@ -234,9 +301,15 @@ mod tests {
         let record = record();
         let matrix = findings::matrix::of(&record).unwrap();
         let text = summary(&record, &matrix, 80);
-        assert!(text.contains("untar: ext4 (noatime) with none is best: 102 a second, 1.42 times"), "{text}");
+        assert!(
+            text.contains("untar: ext4 (noatime) with none is best: 102 a second, 1.42 times"),
+            "{text}"
+        );
         let (way, lines) = commands(&record, &matrix).unwrap();
-        assert_eq!((way.as_str(), lines[0].1.as_str()), ("ext4 (noatime) with none", "mkfs.ext4 /dev/sdb"));
+        assert_eq!(
+            (way.as_str(), lines[0].1.as_str()),
+            ("ext4 (noatime) with none", "mkfs.ext4 /dev/sdb")
+        );
         insta::assert_snapshot!(lines[1].1, @"UUID=THE-UUID  /MOUNT/POINT  ext4  noatime  0  2");
         insta::assert_snapshot!(lines[2].1, @r#"ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ENV{ID_SERIAL_SHORT}=="42?", ATTR{queue/scheduler}="none""#);
     }
@@ -257,6 +330,9 @@ mod tests {
         let mut record = record();
         record.run.ended = Ended::Interrupted;
         record.cells.truncate(5);
-        assert_eq!(state(&record).unwrap(), "The matrix was interrupted: 5 of 12 planned tries are done; flashmark resume goes on.");
+        assert_eq!(
+            state(&record).unwrap(),
+            "The matrix was interrupted: 5 of 12 planned tries are done; flashmark resume goes on."
+        );
     }
 }

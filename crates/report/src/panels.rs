@@ -8,8 +8,8 @@ mod spans;
 
 use record::{Cell, Estimate, Record};
 
-use crate::chart::{Chart, Mark, Stroke, Style};
-use crate::headline::Kind;
+use crate::chart::{Chart, ChartMark, Stroke, Style};
+use crate::headline::CellRelation;
 use crate::tables::Table;
 use crate::{figure, headline, words};
 
@@ -22,7 +22,8 @@ pub struct Panel {
     pub table: Table,
 }
 
-/// All charts a record supports, the most important first. A chart without a point is not among them.
+/// All charts a record supports, the most important first. A chart without a point is not among
+/// them.
 pub fn of_record(record: &Record) -> Vec<Panel> {
     each(record).collect()
 }
@@ -33,11 +34,22 @@ pub(crate) fn first_of_record(record: &Record, most: usize) -> Vec<Panel> {
 }
 
 fn each(record: &Record) -> impl Iterator<Item = Panel> {
-    const USUAL: [fn(&Record) -> Panel; 6] =
-        [blocks::random_writes, spans::random_writes, blocks::rates, blocks::access_times, latency::random_writes, latency::random_reads];
+    const USUAL: [fn(&Record) -> Panel; 6] = [
+        blocks::random_writes,
+        spans::random_writes,
+        blocks::rates,
+        blocks::access_times,
+        latency::random_writes,
+        latency::random_reads,
+    ];
     let curves = std::iter::once_with(move || curves::all(record)).flatten();
     let activity = std::iter::once_with(move || activity::all(record)).flatten();
-    USUAL.into_iter().map(move |panel| panel(record)).chain(curves).chain(activity).filter(|panel| !panel.chart.is_empty())
+    USUAL
+        .into_iter()
+        .map(move |panel| panel(record))
+        .chain(curves)
+        .chain(activity)
+        .filter(|panel| !panel.chart.is_empty())
 }
 
 /// Cells that differ in block size alone.
@@ -48,28 +60,42 @@ struct Group<'a> {
     cells: Vec<&'a Cell>,
 }
 
-/// The cells of some tests, grouped into the lines of a chart: one colour a test, solid for what stands for the test, dashed and
-/// dotted for its variants. Repeats of the same over other spans are not among them.
+/// The cells of some tests, grouped into the lines of a chart: one colour a test, solid for what
+/// stands for the test, dashed and dotted for its variants. Repeats of the same over other spans
+/// are not among them.
 fn groups<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     for &test in tests {
         let mut variants = 0;
         for cell in record.cells_of(test).filter(|cell| cell.params.block_bytes.is_some()) {
             let name = match headline::kind(record, cell) {
-                Kind::Repeat => continue,
-                Kind::Standard => words::capitalised(&words::test(test)),
-                Kind::Variant => variant_name(record, cell),
+                CellRelation::Repeat => continue,
+                CellRelation::Standard => words::capitalised(&words::test(test)),
+                CellRelation::Variant => variant_name(record, cell),
             };
             // Two cells of one size cannot be on one line.
-            let same =
-                |group: &Group| group.name == name && group.cells.iter().any(|other| other.params.block_bytes == cell.params.block_bytes);
-            let name = if groups.iter().any(same) { format!("{name}, {}", words::clean(&cell.id)) } else { name };
+            let same = |group: &Group| {
+                group.name == name
+                    && group
+                        .cells
+                        .iter()
+                        .any(|other| other.params.block_bytes == cell.params.block_bytes)
+            };
+            let name = if groups.iter().any(same) {
+                format!("{name}, {}", words::clean(&cell.id))
+            } else {
+                name
+            };
             match groups.iter_mut().find(|group| group.name == name) {
                 Some(group) => group.cells.push(cell),
                 None => {
-                    let is_variant = headline::kind(record, cell) == Kind::Variant;
+                    let is_variant = headline::kind(record, cell) == CellRelation::Variant;
                     variants += usize::from(is_variant);
-                    groups.push(Group { name, style: style(hue(test), if is_variant { variants } else { 0 }), cells: vec![cell] });
+                    groups.push(Group {
+                        name,
+                        style: style(hue(test), if is_variant { variants } else { 0 }),
+                        cells: vec![cell],
+                    });
                 }
             }
         }
@@ -83,9 +109,14 @@ fn groups<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
 
 /// The test, and what is different from the cell that stands for it.
 fn variant_name(record: &Record, cell: &Cell) -> String {
-    let usual = findings::standard_cell(record, &cell.test, None).map(|cell| words::variant(&cell.params)).unwrap_or_default();
+    let usual = findings::standard_cell(record, &cell.test, None)
+        .map(|cell| words::variant(&cell.params))
+        .unwrap_or_default();
     let different = words::variant(&cell.params).into_iter().filter(|part| !usual.contains(part));
-    std::iter::once(words::capitalised(&words::test(&cell.test))).chain(different).collect::<Vec<_>>().join(", ")
+    std::iter::once(words::capitalised(&words::test(&cell.test)))
+        .chain(different)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Every test keeps its colour from chart to chart.
@@ -102,8 +133,12 @@ fn hue(test: &str) -> usize {
 
 /// The look of the n-th variant of a test; the 0-th is what stands for it.
 fn style(hue: usize, variant: usize) -> Style {
-    const LOOKS: [(Stroke, Mark); 4] =
-        [(Stroke::Solid, Mark::Disc), (Stroke::Dashed, Mark::Square), (Stroke::Dotted, Mark::Triangle), (Stroke::Dashed, Mark::Diamond)];
+    const LOOKS: [(Stroke, ChartMark); 4] = [
+        (Stroke::Solid, ChartMark::Disc),
+        (Stroke::Dashed, ChartMark::Square),
+        (Stroke::Dotted, ChartMark::Triangle),
+        (Stroke::Dashed, ChartMark::Diamond),
+    ];
     let (stroke, mark) = if variant == 0 { LOOKS[0] } else { LOOKS[1 + (variant - 1) % 3] };
     Style { hue, stroke, mark }
 }
@@ -112,15 +147,30 @@ fn style(hue: usize, variant: usize) -> Style {
 fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &Estimate) {
     let mut notes = table.notes_of(cell);
     let [value, interval, n] = table.shown(&figure::show(cell, name, found), &mut notes);
-    let block = cell.params.block_bytes.map(|bytes| record::units::Bytes(bytes).to_string()).unwrap_or_default();
+    let block = cell
+        .params
+        .block_bytes
+        .map(|bytes| record::units::Bytes(bytes).to_string())
+        .unwrap_or_default();
     // The slowest I/O is that of the whole cell, not of its beginning.
-    let worst = figure::worst_ns(cell).filter(|_| name != "burst_iops").map(words::stall).unwrap_or_else(|| "-".to_owned());
-    table.push(vec![what.to_owned(), block, value, interval, n, worst, words::stop(cell.stop).to_owned()], notes);
+    let worst = figure::worst_ns(cell)
+        .filter(|_| name != "burst_iops")
+        .map(words::stall)
+        .unwrap_or_else(|| "-".to_owned());
+    table.push(
+        vec![what.to_owned(), block, value, interval, n, worst, words::stop(cell.stop).to_owned()],
+        notes,
+    );
 }
 
 /// Said beneath a chart when cells are missing from it for being impossible.
 fn undrawn(groups: &[Group]) -> String {
-    match groups.iter().flat_map(|group| &group.cells).filter(|cell| figure::impossible(cell).is_some()).count() {
+    match groups
+        .iter()
+        .flat_map(|group| &group.cells)
+        .filter(|cell| figure::impossible(cell).is_some())
+        .count()
+    {
         0 => String::new(),
         n => format!(" Not drawn: {} with impossible numbers.", words::count(n, "cell")),
     }

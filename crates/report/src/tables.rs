@@ -3,23 +3,23 @@
 use record::units::Bytes;
 use record::{Cell, Flag, Record, Stop};
 
-use crate::figure::{self, Figure, Shown};
+use crate::figure::{self, MetricText, Shown};
 use crate::{doubts, words};
 
 /// A table with footnotes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Column heads.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     /// Rows, each with as many cells as there are columns.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     /// Footnotes; rows name them by number, from 1.
     pub notes: Vec<String>,
 }
 
 /// A column head.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
+pub struct TableColumn {
     /// What it says.
     pub name: &'static str,
     /// Whether it holds numbers, which stand to the right.
@@ -28,7 +28,7 @@ pub struct Column {
 
 /// A row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct TableRow {
     /// One text a column.
     pub cells: Vec<String>,
     /// Footnotes that belong to it.
@@ -40,13 +40,16 @@ pub struct Row {
 impl Table {
     /// An empty table; a name that begins with `#` is a column of numbers.
     pub fn new(columns: &[&'static str]) -> Table {
-        let column = |name: &&'static str| Column { name: name.trim_start_matches('#'), numeric: name.starts_with('#') };
+        let column = |name: &&'static str| TableColumn {
+            name: name.trim_start_matches('#'),
+            numeric: name.starts_with('#'),
+        };
         Table { columns: columns.iter().map(column).collect(), ..Table::default() }
     }
 
     /// Adds a row of its own.
     pub fn push(&mut self, cells: Vec<String>, notes: Vec<usize>) {
-        self.rows.push(Row { cells, notes, leads: true });
+        self.rows.push(TableRow { cells, notes, leads: true });
     }
 
     /// The number of a footnote with this text; the same text has the same number.
@@ -61,7 +64,9 @@ impl Table {
     /// The footnotes a cell needs: what it was measured on, its error, its flags.
     pub(crate) fn notes_of(&mut self, cell: &Cell) -> Vec<usize> {
         let mut notes = Vec::new();
-        notes.extend(cell.on.as_deref().map(|on| self.note(format!("measured on {}", words::clean(on)))));
+        notes.extend(
+            cell.on.as_deref().map(|on| self.note(format!("measured on {}", words::clean(on)))),
+        );
         if cell.stop == Stop::Error {
             notes.push(self.note(format!("stopped by an error: {}", doubts::error(cell))));
         }
@@ -73,7 +78,9 @@ impl Table {
     /// Figure, interval and count of something shown; what is withheld is a footnote.
     pub(crate) fn shown(&mut self, shown: &Shown, notes: &mut Vec<usize>) -> [String; 3] {
         match shown {
-            Shown::Number { text, interval, n, .. } => [text.clone(), interval.clone(), n.to_string()],
+            Shown::Number { text, interval, n, .. } => {
+                [text.clone(), interval.clone(), n.to_string()]
+            }
             Shown::Withheld(why) => {
                 notes.push(self.note(why.clone()));
                 let word = if why.starts_with("impossible") { "impossible" } else { "-" };
@@ -83,10 +90,14 @@ impl Table {
     }
 }
 
-/// The parameters of a cell in words, with its span where others of the same test have the same ones, or else its id.
+/// The parameters of a cell in words, with its span where others of the same test have the same
+/// ones, or else its id.
 fn told_apart(cell: &Cell, cells: &[&Cell]) -> String {
     let params = words::params(&cell.params);
-    let twins: Vec<&&Cell> = cells.iter().filter(|other| other.id != cell.id && words::params(&other.params) == params).collect();
+    let twins: Vec<&&Cell> = cells
+        .iter()
+        .filter(|other| other.id != cell.id && words::params(&other.params) == params)
+        .collect();
     let differs = twins.iter().all(|twin| twin.params.span_bytes != cell.params.span_bytes);
     match cell.params.span_bytes {
         _ if params.is_empty() => words::clean(&cell.id),
@@ -102,8 +113,15 @@ pub(crate) fn of_cells(cells: &[&Cell]) -> Table {
     for cell in cells {
         let notes = table.notes_of(cell);
         let figures = match (figure::impossible(cell), figure::figures(cell)) {
-            (Some(why), _) => vec![Figure { name: "-".to_owned(), shown: Shown::Withheld(why) }],
-            (None, none) if none.is_empty() => vec![Figure { name: "-".to_owned(), shown: Shown::Withheld("nothing measured".to_owned()) }],
+            (Some(why), _) => {
+                vec![MetricText { name: "-".to_owned(), shown: Shown::Withheld(why) }]
+            }
+            (None, none) if none.is_empty() => {
+                vec![MetricText {
+                    name: "-".to_owned(),
+                    shown: Shown::Withheld("nothing measured".to_owned()),
+                }]
+            }
             (None, figures) => figures,
         };
         for (at, figure) in figures.iter().enumerate() {
@@ -111,7 +129,11 @@ pub(crate) fn of_cells(cells: &[&Cell]) -> Table {
             let [value, interval, n] = table.shown(&figure.shown, &mut notes);
             let what = if at == 0 { told_apart(cell, cells) } else { String::new() };
             let stop = if at == 0 { words::stop(cell.stop).to_owned() } else { String::new() };
-            table.rows.push(Row { cells: vec![what, words::metric(&figure.name), value, interval, n, stop], notes, leads: at == 0 });
+            table.rows.push(TableRow {
+                cells: vec![what, words::metric(&figure.name), value, interval, n, stop],
+                notes,
+                leads: at == 0,
+            });
         }
     }
     table

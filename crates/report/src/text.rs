@@ -8,8 +8,9 @@ use crate::figure::{self, Shown};
 use crate::tables::{self, Table};
 use crate::{doubts, headline, matrix, words};
 
-/// What a person sees when a run ends: the medium, a few plain sentences, the headline, then doubts and what was left out. Lines are
-/// at most `width` columns wide (80 where less is asked for than a figure needs); `colour` adds ANSI colours and nothing else.
+/// What a person sees when a run ends: the medium, a few plain sentences, the headline, then doubts
+/// and what was left out. Lines are at most `width` columns wide (80 where less is asked for than a
+/// figure needs); `colour` adds ANSI colours and nothing else.
 pub fn summary(record: &Record, width: usize, colour: bool) -> String {
     if let Some(found) = findings::matrix::of(record) {
         return matrix::summary(record, &found, width);
@@ -24,7 +25,8 @@ pub fn summary(record: &Record, width: usize, colour: bool) -> String {
     out.text
 }
 
-/// Every finding with its evidence, its confidence, and what it means; lines of at most `width` columns.
+/// Every finding with its evidence, its confidence, and what it means; lines of at most `width`
+/// columns.
 pub fn findings(record: &Record, width: usize) -> String {
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
     out.prose(&words::medium_line(record), 2, |_, text| text.to_owned());
@@ -33,18 +35,30 @@ pub fn findings(record: &Record, width: usize) -> String {
     }
     for finding in &record.findings {
         out.line("");
-        out.prose(&format!("[{}] {}", words::severity(finding.severity), words::clean(&finding.statement)), 2, |_, text| text.to_owned());
+        out.prose(
+            &format!(
+                "[{}] {}",
+                words::severity(finding.severity),
+                words::clean(&finding.statement)
+            ),
+            2,
+            |_, text| text.to_owned(),
+        );
         for line in &finding.evidence {
             out.indented(&words::clean(line), [4, 6], |_, text| text.to_owned());
         }
-        let confidence = words::confidence(finding).map(|text| format!("{text}; ")).unwrap_or_default();
-        let page = findings::page(&finding.id).map(|page| format!("what it means: {page}")).unwrap_or_default();
+        let confidence =
+            words::confidence(finding).map(|text| format!("{text}; ")).unwrap_or_default();
+        let page = findings::page(&finding.id)
+            .map(|page| format!("what it means: {page}"))
+            .unwrap_or_default();
         out.indented(&format!("{confidence}{page}"), [4, 6], |_, text| text.to_owned());
     }
     out.text
 }
 
-/// Every cell with every metric, one table for each test, footnotes beneath. As wide as it needs to be.
+/// Every cell with every metric, one table for each test, footnotes beneath. As wide as it needs to
+/// be.
 pub fn table(record: &Record) -> String {
     let mut text = words::medium_line(record) + "\n";
     for (test, table) in tables::all(record) {
@@ -67,7 +81,9 @@ pub(crate) fn plain(table: &Table) -> String {
         grid.add_row(row.cells.iter().cloned().chain([notes]).collect::<Vec<_>>());
     }
     for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| column.numeric) {
-        let numbers = grid.column_mut(at).unwrap_or_else(|| unreachable!("column {} was just added", column.name));
+        let numbers = grid
+            .column_mut(at)
+            .unwrap_or_else(|| unreachable!("column {} was just added", column.name));
         numbers.set_cell_alignment(CellAlignment::Right);
     }
     let mut text = grid.trim_fmt() + "\n";
@@ -81,7 +97,8 @@ pub(crate) fn plain(table: &Table) -> String {
 pub(crate) const NOT_PUT_BACK: &str = "not-put-back";
 /// Narrower than this, a row of the headline cannot be read.
 const MIN_WIDTH: usize = 60;
-/// Columns of the headline: label and figure, two blanks, interval and n, two blanks, stop, slowest: 80 in all.
+/// Columns of the headline: label and figure, two blanks, interval and n, two blanks, stop,
+/// slowest: 80 in all.
 const LABEL: usize = 23;
 const FIGURE: usize = LABEL + 11;
 const INTERVAL: usize = 16;
@@ -94,7 +111,11 @@ struct Ink(bool);
 
 impl Ink {
     fn paint(&self, code: &str, text: &str) -> String {
-        if self.0 && !text.is_empty() { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.0 && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
     fn strong(&self, text: &str) -> String {
         self.paint("1", text)
@@ -129,7 +150,12 @@ impl Page {
     }
 
     /// The same with the first line indented too, by no more than the others.
-    fn indented(&mut self, text: &str, [first, indent]: [usize; 2], ink: impl Fn(&Ink, &str) -> String) {
+    fn indented(
+        &mut self,
+        text: &str,
+        [first, indent]: [usize; 2],
+        ink: impl Fn(&Ink, &str) -> String,
+    ) {
         for (at, line) in wrapped(text, self.width - indent).iter().enumerate() {
             let pad = if at == 0 { first } else { indent };
             let inked = ink(&self.ink, line);
@@ -139,8 +165,13 @@ impl Page {
 
     fn opening(&mut self, record: &Record) {
         self.prose(&words::medium_line(record), 2, Ink::strong);
-        // What it comes to is read first, and by many it is all that is read; before it only what endangers data.
-        for finding in record.findings.iter().filter(|finding| finding.id == "verdict" || finding.id == NOT_PUT_BACK) {
+        // What it comes to is read first, and by many it is all that is read; before it only what
+        // endangers data.
+        for finding in record
+            .findings
+            .iter()
+            .filter(|finding| finding.id == "verdict" || finding.id == NOT_PUT_BACK)
+        {
             self.statement(finding, "");
         }
         let label = record.run.label.as_deref().map(words::clean).filter(|label| !label.is_empty());
@@ -154,11 +185,20 @@ impl Page {
         }
         // A fault of the medium is the verdict already.
         let said = |finding: &Finding| {
-            record.findings.iter().any(|verdict| verdict.id == "verdict" && verdict.statement.contains(&finding.statement))
+            record.findings.iter().any(|verdict| {
+                verdict.id == "verdict" && verdict.statement.contains(&finding.statement)
+            })
         };
         // A standstill is no footnote, also where it may have been the machine's.
-        let is_first = |finding: &&Finding| finding.severity == Severity::Failure || finding.id == "standstill";
-        for finding in record.findings.iter().filter(is_first).filter(|finding| finding.id != "verdict" && !said(finding)) {
+        let is_first = |finding: &&Finding| {
+            finding.severity == Severity::Failure || finding.id == "standstill"
+        };
+        for finding in record
+            .findings
+            .iter()
+            .filter(is_first)
+            .filter(|finding| finding.id != "verdict" && !said(finding))
+        {
             self.statement(finding, "");
         }
         for sentence in headline::sentences(record) {
@@ -180,11 +220,16 @@ impl Page {
         let loud = |finding: &&Finding| match finding.severity {
             Severity::Failure => false,
             // What is impossible stands among the doubts, figure by figure.
-            Severity::Warning => !["verdict", "impossible", "standstill", NOT_PUT_BACK].contains(&finding.id.as_str()),
+            Severity::Warning => !["verdict", "impossible", "standstill", NOT_PUT_BACK]
+                .contains(&finding.id.as_str()),
             Severity::Info => finding.id != "verdict" && findings::is_verdict(finding),
         };
         let shown: Vec<&Finding> = record.findings.iter().filter(loud).collect();
-        let others = record.findings.iter().filter(|finding| finding.severity == Severity::Info && !findings::is_verdict(finding)).count();
+        let others = record
+            .findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Info && !findings::is_verdict(finding))
+            .count();
         if shown.is_empty() && others == 0 {
             return;
         }
@@ -192,7 +237,11 @@ impl Page {
         for finding in shown {
             self.statement(finding, "- ");
         }
-        let more = if others == 0 { "evidence".to_owned() } else { format!("{} more, and the evidence", others) };
+        let more = if others == 0 {
+            "evidence".to_owned()
+        } else {
+            format!("{} more, and the evidence", others)
+        };
         self.indented(&format!("{more}: flashmark show --findings"), [2, 2], Ink::faint);
     }
 
@@ -207,8 +256,13 @@ impl Page {
     }
 
     fn heads(&mut self) {
-        let heads =
-            format!("{}  {}  {:STOP$}{:>SLOWEST$}", spread("", "figure", FIGURE), spread("95 % interval", "n", COUNT), "stop", "slowest");
+        let heads = format!(
+            "{}  {}  {:STOP$}{:>SLOWEST$}",
+            spread("", "figure", FIGURE),
+            spread("95 % interval", "n", COUNT),
+            "stop",
+            "slowest"
+        );
         self.line("");
         let heads = self.ink.faint(&heads);
         self.line(&heads);
@@ -218,16 +272,22 @@ impl Page {
         let label = words::clipped(label, LABEL);
         match shown {
             Shown::Number { text, interval, n, .. } => {
-                let unit = text.split_once(' ').map(|(_, unit)| format!(" {unit}")).unwrap_or_default();
+                let unit =
+                    text.split_once(' ').map(|(_, unit)| format!(" {unit}")).unwrap_or_default();
                 let interval = interval.strip_suffix(&unit).unwrap_or(interval);
-                let gap = " ".repeat(FIGURE.saturating_sub(label.chars().count() + text.chars().count()));
+                let gap =
+                    " ".repeat(FIGURE.saturating_sub(label.chars().count() + text.chars().count()));
                 let figure = self.ink.strong(text);
-                self.line(&format!("{label}{gap}{figure}  {}  {stop:STOP$}{worst:>SLOWEST$}", spread(interval, &n.to_string(), COUNT)));
+                self.line(&format!(
+                    "{label}{gap}{figure}  {}  {stop:STOP$}{worst:>SLOWEST$}",
+                    spread(interval, &n.to_string(), COUNT)
+                ));
             }
             Shown::Withheld(why) => {
                 let ink = if why.starts_with("impossible") { Ink::alarm } else { Ink::faint };
                 for (at, line) in wrapped(why, self.width - FIGURE - 2).iter().enumerate() {
-                    let start = if at == 0 { spread(&label, "-", FIGURE) } else { " ".repeat(FIGURE) };
+                    let start =
+                        if at == 0 { spread(&label, "-", FIGURE) } else { " ".repeat(FIGURE) };
                     let why = ink(&self.ink, line);
                     self.line(&format!("{start}  {why}"));
                 }
@@ -238,7 +298,9 @@ impl Page {
     /// Tests the headline does not speak of, one row a cell with the figure it is about.
     fn other_tests(&mut self, record: &Record) {
         let mut last = "";
-        for cell in record.cells.iter().filter(|cell| !headline::TESTS.contains(&cell.test.as_str())) {
+        for cell in
+            record.cells.iter().filter(|cell| !headline::TESTS.contains(&cell.test.as_str()))
+        {
             if last != cell.test {
                 let name = words::capitalised(&words::test(&cell.test));
                 self.line("");
@@ -252,7 +314,12 @@ impl Page {
                 params => params,
             };
             let worst = figure::worst_ns(cell).map(words::stall).unwrap_or_else(|| "-".to_owned());
-            self.row(&format!("  {}", words::clipped(&what, LABEL - 3)), &primary.shown, words::stop(cell.stop), &worst);
+            self.row(
+                &format!("  {}", words::clipped(&what, LABEL - 3)),
+                &primary.shown,
+                words::stop(cell.stop),
+                &worst,
+            );
         }
     }
 
@@ -263,8 +330,13 @@ impl Page {
         }
         self.section("Doubts");
         for doubt in doubts {
-            let about = if doubt.about.is_empty() { String::new() } else { format!("{}: ", doubt.about) };
-            self.prose(&format!("- {about}{}", doubt.text), 2, if doubt.severe { Ink::alarm } else { Ink::warn });
+            let about =
+                if doubt.about.is_empty() { String::new() } else { format!("{}: ", doubt.about) };
+            self.prose(
+                &format!("- {about}{}", doubt.text),
+                2,
+                if doubt.severe { Ink::alarm } else { Ink::warn },
+            );
         }
     }
 

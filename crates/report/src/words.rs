@@ -1,10 +1,14 @@
-//! Facts and quantities in words: names of media, tests and parameters, and numbers with the unit their name carries.
+//! Facts and quantities in words: names of media, tests and parameters, and numbers with the unit
+//! their name carries.
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Cell, Content, Direction, Finding, Flag, Medium, MediumKind, Params, Path, Record, Region, Severity, Stop, Sync, TargetKind};
+use record::{
+    Cell, Content, Direction, Finding, Flag, Medium, MediumKind, Params, Path, Record, Region,
+    Severity, Stop, Sync, TargetKind,
+};
 
-/// Text from a record made harmless for a terminal and honest to the eye: control characters become spaces, characters that reorder
-/// or hide text are dropped.
+/// Text from a record made harmless for a terminal and honest to the eye: control characters become
+/// spaces, characters that reorder or hide text are dropped.
 pub fn clean(text: &str) -> String {
     text.chars()
         .filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'))
@@ -14,7 +18,8 @@ pub fn clean(text: &str) -> String {
         .to_owned()
 }
 
-/// A doubt in words: what was seen, and what whoever reads the figure must do. The statistics behind it stand in the record.
+/// A doubt in words: what was seen, and what whoever reads the figure must do. The statistics
+/// behind it stand in the record.
 pub(crate) fn doubt(flag: &Flag) -> String {
     match flag {
         Flag::Autocorrelated { .. } => {
@@ -46,8 +51,14 @@ pub fn kind(kind: MediumKind) -> &'static str {
 
 /// The name a medium goes by: what it calls itself, or else its kind.
 pub fn name(medium: &Medium) -> String {
-    let known: Vec<String> = [&medium.vendor, &medium.model].into_iter().flatten().map(|part| clean(part)).collect();
-    let known = known.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ");
+    let known: Vec<String> =
+        [&medium.vendor, &medium.model].into_iter().flatten().map(|part| clean(part)).collect();
+    let known = known
+        .iter()
+        .filter(|part| !part.is_empty())
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(" ");
     match (&medium.profile, known.is_empty()) {
         (_, false) => known,
         (Some(profile), true) => clean(profile),
@@ -141,7 +152,12 @@ pub fn variant(params: &Params) -> Vec<String> {
 
 /// The settings a test keeps with its cells: "certainty 0.02, min 3.00 s".
 pub fn settings(params: &Params) -> String {
-    params.other.iter().map(|(name, value)| format!("{} {}", metric(name), quantity(name, *value))).collect::<Vec<_>>().join(", ")
+    params
+        .other
+        .iter()
+        .map(|(name, value)| format!("{} {}", metric(name), quantity(name, *value)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// All parameters that tell a cell apart, block size first: "4 KiB, middle, 8 threads".
@@ -152,26 +168,33 @@ pub fn params(params: &Params) -> String {
 
 /// A cell in a few words: "random write 4 KiB".
 pub fn cell(cell: &Cell) -> String {
-    [test(&cell.test), params(&cell.params)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    [test(&cell.test), params(&cell.params)]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The same where other cells differ from it by their span only: then the span is said too.
 pub fn cell_among(record: &Record, one: &Cell) -> String {
-    let alike = |other: &Cell| cell(other) == cell(one) && other.params.span_bytes != one.params.span_bytes;
+    let alike =
+        |other: &Cell| cell(other) == cell(one) && other.params.span_bytes != one.params.span_bytes;
     let span = one.params.span_bytes.filter(|_| record.cells_of(&one.test).any(alike));
     let span = span.map(|bytes| format!(", span {}", Bytes(bytes))).unwrap_or_default();
     cell(one) + &span
 }
 
-/// What tells a cell from its neighbours in a table of its own: all parameters but the usual place and
-/// iozone's one repeated byte, the form first.
+/// What tells a cell from its neighbours in a table of its own: all parameters but the usual place
+/// and iozone's one repeated byte, the form first.
 pub fn row(params: &Params) -> String {
-    let place = params.region.filter(|place| matches!(place, Region::Middle | Region::File)).map(region);
+    let place =
+        params.region.filter(|place| matches!(place, Region::Middle | Region::File)).map(region);
     let byte = params.content.filter(|data| matches!(data, Content::Byte(_))).map(content);
     let usual = |part: &String| place == Some(part.as_str()) || byte.as_ref() == Some(part);
     let block = params.block_bytes.map(|bytes| Bytes(bytes).to_string());
     let form = params.form.iter().map(|form| clean(form));
-    let rest = variant(params).into_iter().skip(params.form.iter().count()).filter(|part| !usual(part));
+    let rest =
+        variant(params).into_iter().skip(params.form.iter().count()).filter(|part| !usual(part));
     form.chain(block).chain(rest).collect::<Vec<_>>().join(", ")
 }
 
@@ -188,7 +211,8 @@ pub fn stop(stop: Stop) -> &'static str {
 }
 
 /// Unit suffixes of metric names, longest first, and what is left of the name without them.
-const SUFFIXES: [&str; 9] = ["_per_s", "_celsius", "_percent", "_bytes", "_ratio", "_iops", "_bps", "_ns", "_ms"];
+const SUFFIXES: [&str; 9] =
+    ["_per_s", "_celsius", "_percent", "_bytes", "_ratio", "_iops", "_bps", "_ns", "_ms"];
 
 /// A metric's name as a person says it, without its unit: "access time", "CPU time per I/O".
 pub fn metric(name: &str) -> String {
@@ -200,14 +224,19 @@ pub fn metric(name: &str) -> String {
         _ => {}
     }
     let name = clean(name);
-    let stem = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).or_else(|| name.strip_suffix("_s")).unwrap_or(&name);
+    let stem = SUFFIXES
+        .iter()
+        .find_map(|suffix| name.strip_suffix(suffix))
+        .or_else(|| name.strip_suffix("_s"))
+        .unwrap_or(&name);
     match stem {
         "mean" => "mean time".to_owned(),
         _ => stem.replace("_ns_", " ").replace('_', " "),
     }
 }
 
-/// A value with the unit its metric's name carries (DESIGN 3: `_iops`, `_bps`, `_ns`, `_ms`, `_s`, `_bytes`, `_per_s`).
+/// A value with the unit its metric's name carries (DESIGN 3: `_iops`, `_bps`, `_ns`, `_ms`, `_s`,
+/// `_bytes`, `_per_s`).
 pub fn quantity(name: &str, value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -244,7 +273,9 @@ fn nanos(ns: f64) -> String {
 pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
     let (from, to) = (quantity(name, low), quantity(name, high));
     let parts = |text: &str| {
-        text.split_once(' ').filter(|(_, unit)| !unit.contains(' ')).map(|(number, unit)| (number.to_owned(), unit.to_owned()))
+        text.split_once(' ')
+            .filter(|(_, unit)| !unit.contains(' '))
+            .map(|(number, unit)| (number.to_owned(), unit.to_owned()))
     };
     match (parts(&from), parts(&to)) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {to}"),
@@ -267,7 +298,8 @@ pub fn clipped(text: &str, width: usize) -> String {
 
 /// How many times something, to two digits: "0.55", "12".
 pub fn times(ratio: f64) -> String {
-    let decimals = if ratio > 0.0 { (1 - ratio.log10().floor() as i32).clamp(0, 6) as usize } else { 0 };
+    let decimals =
+        if ratio > 0.0 { (1 - ratio.log10().floor() as i32).clamp(0, 6) as usize } else { 0 };
     format!("{ratio:.decimals$}")
 }
 
@@ -284,7 +316,11 @@ pub fn severity(severity: Severity) -> &'static str {
 pub fn confidence(finding: &Finding) -> Option<String> {
     let percent = finding.confidence.filter(|share| (0.0..=1.0).contains(share))? * 100.0;
     // Whoever says 100 % is asked how they know.
-    Some(if percent > 99.0 { "more than 99 % certain".to_owned() } else { format!("{} % certain", percent.floor()) })
+    Some(if percent > 99.0 {
+        "more than 99 % certain".to_owned()
+    } else {
+        format!("{} % certain", percent.floor())
+    })
 }
 
 /// A count with its noun: "1 cell", "3 cells".

@@ -1,11 +1,16 @@
-//! How much memory simulated media take: `cargo run --release -p flashmark-sim --example memory` (Linux).
+//! How much memory simulated media take: `cargo run --release -p flashmark-sim --example memory`
+//! (Linux).
 //!
-//! The resident set of this process, from /proc/self/statm, before and after; beside what the medium says that it keeps. Each step is a medium
-//! of its own, dropped before the next.
-#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "it measures the simulator and prints")]
+//! The resident set of this process, from /proc/self/statm, before and after; beside what the
+//! medium says that it keeps. Each step is a medium of its own, dropped before the next.
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it measures the simulator and prints"
+)]
 
 use device::{Completion, Device, Op, Request};
-use flashmark_sim::{Options, Profile, SimDevice};
+use flashmark_sim::{Profile, SimDevice, SimOptions};
 
 const MIB: u64 = 1 << 20;
 const PAGE: u64 = 4096;
@@ -24,13 +29,27 @@ struct Step {
 }
 
 fn main() {
-    let step = Step { what: "", keep_data: true, writes: 0, bytes: MIB, laps: 1, random: false, discards: false };
+    let step = Step {
+        what: "",
+        keep_data: true,
+        writes: 0,
+        bytes: MIB,
+        laps: 1,
+        random: false,
+        discards: false,
+    };
     let steps = [
         Step { what: "nothing", ..step },
         Step { what: "64 MiB in a row", writes: 64, ..step },
         Step { what: "256 MiB in a row", writes: 256, ..step },
         Step { what: "the same 64 MiB four times", writes: 4 * 64, laps: 4, ..step },
-        Step { what: "16,384 single pages at random places", writes: 16_384, bytes: PAGE, random: true, ..step },
+        Step {
+            what: "16,384 single pages at random places",
+            writes: 16_384,
+            bytes: PAGE,
+            random: true,
+            ..step
+        },
         Step { what: "256 MiB in a row, discarded again", writes: 256, discards: true, ..step },
         Step {
             what: "no data: 10,000,000 single pages at random places",
@@ -41,11 +60,19 @@ fn main() {
             ..step
         },
     ];
-    println!("{:52} {:>10} {:>12} {:>12}", "written to a medium of 500 GB (throttler)", "written", "kept", "resident");
+    println!(
+        "{:52} {:>10} {:>12} {:>12}",
+        "written to a medium of 500 GB (throttler)", "written", "kept", "resident"
+    );
     for step in steps {
         let (kept, resident) = measure(&step);
         let written = step.writes * step.bytes / MIB;
-        println!("{:52} {written:>6} MiB {:>8} MiB {:>8.1} MiB", step.what, kept / MIB, resident / MIB as f64);
+        println!(
+            "{:52} {written:>6} MiB {:>8} MiB {:>8.1} MiB",
+            step.what,
+            kept / MIB,
+            resident / MIB as f64
+        );
     }
 }
 
@@ -53,7 +80,8 @@ fn main() {
 fn measure(step: &Step) -> (u64, f64) {
     let before = resident();
     let profile = Profile::builtin("throttler").expect("it comes with the program");
-    let mut device = SimDevice::new(profile, Options { seed: 1, capacity: None, keep_data: step.keep_data });
+    let mut device =
+        SimDevice::new(profile, SimOptions { seed: 1, capacity: None, keep_data: step.keep_data });
     device.prepare(1, step.bytes as usize).expect("buffers in memory can be made");
     let places = device.facts().capacity_bytes / step.bytes;
     let lap = (step.writes / step.laps).max(1);
@@ -71,14 +99,22 @@ fn measure(step: &Step) -> (u64, f64) {
         go(&mut device, Request::write(0, place * step.bytes, step.bytes));
     }
     if step.discards {
-        go(&mut device, Request { op: Op::Discard, ..Request::read(0, 0, step.writes * step.bytes) });
+        go(
+            &mut device,
+            Request { op: Op::Discard, ..Request::read(0, 0, step.writes * step.bytes) },
+        );
     }
     (device.kept_bytes(), resident() - before)
 }
 
 /// Bytes of memory this process occupies.
 fn resident() -> f64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux tells what a process occupies");
-    let pages: f64 = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("the second number is the resident set");
+    let statm =
+        std::fs::read_to_string("/proc/self/statm").expect("Linux tells what a process occupies");
+    let pages: f64 = statm
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse().ok())
+        .expect("the second number is the resident set");
     pages * PAGE as f64
 }

@@ -1,12 +1,18 @@
-//! How many simulated I/Os a second one core does, every latency recorded: `cargo run --release -p flashmark-sim --example speed`.
+//! How many simulated I/Os a second one core does, every latency recorded: `cargo run --release -p
+//! flashmark-sim --example speed`.
 //!
-//! The one place of this room that asks a wall clock: it measures the simulator, not a medium.
-#![allow(clippy::disallowed_types, clippy::disallowed_macros, clippy::disallowed_methods, reason = "it times the simulator and prints")]
+//! The one place of this crate that asks a wall clock: it measures the simulator, not a medium.
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "it times the simulator and prints"
+)]
 
 use std::time::Instant;
 
 use device::{Completion, Device, Request};
-use flashmark_sim::{Options, Profile, SimDevice};
+use flashmark_sim::{Profile, SimDevice, SimOptions};
 use record::Histogram;
 
 /// 512 MiB in records of 4 KiB, as iozone does.
@@ -21,16 +27,23 @@ fn main() {
         ("span-cheat-128", 10_000_000),
     ] {
         let (seconds, simulated) = random_writes(name, ios);
-        println!("{name:18} {:6.1} M I/Os a second ({simulated:.0} s of device time in {seconds:.2} s)", ios as f64 / seconds / 1e6);
+        println!(
+            "{name:18} {:6.1} M I/Os a second ({simulated:.0} s of device time in {seconds:.2} s)",
+            ios as f64 / seconds / 1e6
+        );
     }
     let (seconds, simulated) = random_writes("sd-worst", RECORDS);
-    println!("one iozone pass of sd-worst: {:.1} h of device time in {seconds:.3} s", simulated / 3600.0);
+    println!(
+        "one iozone pass of sd-worst: {:.1} h of device time in {seconds:.3} s",
+        simulated / 3600.0
+    );
 }
 
 /// Uniformly random 4 KiB writes in 512 MiB: seconds of the wall clock and of the device.
 fn random_writes(name: &str, ios: u64) -> (f64, f64) {
     let profile = Profile::builtin(name).expect("it comes with the program");
-    let mut device = SimDevice::new(profile, Options { seed: 1, capacity: None, keep_data: false });
+    let mut device =
+        SimDevice::new(profile, SimOptions { seed: 1, capacity: None, keep_data: false });
     device.prepare(1, 4096).expect("buffers in memory can be made");
     let start = device.facts().capacity_bytes / 2;
     let mut histogram = Histogram::default();

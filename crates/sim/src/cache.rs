@@ -1,5 +1,5 @@
-//! Volatile write caches: writes are done before they are on flash, and a flush waits for that, or lies. One kind passes every write on, the
-//! other combines writes to the same place.
+//! Volatile write caches: writes are done before they are on flash, and a flush waits for that, or
+//! lies. One kind passes every write on, the other combines writes to the same place.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,7 +27,7 @@ pub(crate) struct WriteCache {
 }
 
 impl WriteCache {
-    pub(crate) fn new(cache: &spec::Cache) -> WriteCache {
+    pub(crate) fn new(cache: &spec::CacheSpec) -> WriteCache {
         WriteCache {
             size: cache.size.0,
             ns_per_byte: cache.rate.ns_per_byte(),
@@ -43,7 +43,8 @@ impl WriteCache {
         self.honest
     }
 
-    /// When a write that comes now has been taken: at once while there is room, else when enough has gone to flash.
+    /// When a write that comes now has been taken: at once while there is room, else when enough
+    /// has gone to flash.
     pub(crate) fn take(&mut self, now_ns: u64, bytes: u64) -> u64 {
         let mut room_ns = now_ns;
         let held = held_bytes(bytes);
@@ -88,7 +89,7 @@ pub(crate) struct CombiningCache {
 }
 
 impl CombiningCache {
-    pub(crate) fn new(cache: &spec::Cache) -> CombiningCache {
+    pub(crate) fn new(cache: &spec::CacheSpec) -> CombiningCache {
         CombiningCache {
             most_pages: (cache.size.0 / PAGE_BYTES).max(1) as usize,
             ns_per_byte: cache.rate.ns_per_byte(),
@@ -133,8 +134,14 @@ impl CombiningCache {
             }
         };
         let base = first / RUN_PAGES * RUN_PAGES;
-        let begin = (base..first).rev().take_while(|page| self.dirty.contains_key(page)).last().unwrap_or(first);
-        let pages = (begin..base + RUN_PAGES).take_while(|page| self.dirty.remove(page).is_some()).count() as u64;
+        let begin = (base..first)
+            .rev()
+            .take_while(|page| self.dirty.contains_key(page))
+            .last()
+            .unwrap_or(first);
+        let pages = (begin..base + RUN_PAGES)
+            .take_while(|page| self.dirty.remove(page).is_some())
+            .count() as u64;
         Some(Extent::new(begin * PAGE_BYTES, pages * PAGE_BYTES))
     }
 
@@ -148,11 +155,17 @@ impl CombiningCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::units::{Rate, Size, Time};
+    use crate::profile::units::{ByteSize, Rate, Time};
 
     #[test]
     fn what_is_written_again_goes_to_flash_once_and_the_oldest_goes_first() {
-        let spec = spec::Cache { size: Size(4 * PAGE_BYTES), rate: Rate(1e9), command: Time(0.0), honest: false, combines: true };
+        let spec = spec::CacheSpec {
+            size: ByteSize(4 * PAGE_BYTES),
+            rate: Rate(1e9),
+            command: Time(0.0),
+            honest: false,
+            combines: true,
+        };
         let mut cache = CombiningCache::new(&spec);
         let page = |page| Extent::new(page * PAGE_BYTES, PAGE_BYTES);
         for number in [10, 20, 10, 30, 10, 40] {

@@ -48,9 +48,11 @@ impl Chance {
     }
 }
 
-/// Multipliers of service times: lognormal with a heavier tail, with a mean of exactly 1, so that jitter never moves a long-run truth.
+/// Multipliers of service times: lognormal with a heavier tail, with a mean of exactly 1, so that
+/// jitter never moves a long-run truth.
 ///
-/// A draw is a look-up in a table of quantiles instead of a logarithm and an exponential for every I/O.
+/// A draw is a look-up in a table of quantiles instead of a logarithm and an exponential for every
+/// I/O.
 #[derive(Clone, Debug)]
 pub(crate) struct Jitter {
     multipliers: Box<[f64]>,
@@ -59,18 +61,22 @@ pub(crate) struct Jitter {
 const TABLE_BITS: u32 = 12;
 
 impl Jitter {
-    /// Spread `sigma` (standard deviation of the logarithm); a share `tail_share` of the draws is 3 to `tail_factor` times as long.
+    /// Spread `sigma` (standard deviation of the logarithm); a share `tail_share` of the draws is 3
+    /// to `tail_factor` times as long.
     pub(crate) fn new(sigma: f64, tail_share: f64, tail_factor: f64) -> Option<Jitter> {
         if sigma == 0.0 && tail_share == 0.0 {
             return None;
         }
         let n = 1usize << TABLE_BITS;
         let tails = (tail_share * n as f64).round() as usize;
-        let mut multipliers: Box<[f64]> = (0..n).map(|i| (sigma * normal_quantile((i as f64 + 0.5) / n as f64)).exp()).collect();
-        // The tail is spread evenly over the table, so that it is independent of where the body of the distribution lies.
+        let mut multipliers: Box<[f64]> =
+            (0..n).map(|i| (sigma * normal_quantile((i as f64 + 0.5) / n as f64)).exp()).collect();
+        // The tail is spread evenly over the table, so that it is independent of where the body of
+        // the distribution lies.
         for k in 0..tails {
             let share = (k as f64 + 0.5) / tails as f64;
-            multipliers[k * n / tails] *= 3.0f64.min(tail_factor) + (tail_factor - 3.0).max(0.0) * share;
+            multipliers[k * n / tails] *=
+                3.0f64.min(tail_factor) + (tail_factor - 3.0).max(0.0) * share;
         }
         let mean = multipliers.iter().sum::<f64>() / n as f64;
         multipliers.iter_mut().for_each(|m| *m /= mean);
@@ -84,7 +90,8 @@ impl Jitter {
     }
 }
 
-/// The value below which a standard normal variable lies with this probability (rational approximation of P. Acklam, error under 1.2e-9).
+/// The value below which a standard normal variable lies with this probability (rational
+/// approximation of P. Acklam, error under 1.2e-9).
 fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -39.696_830_286_653_76,
@@ -94,8 +101,13 @@ fn normal_quantile(p: f64) -> f64 {
         -30.664_798_066_147_16,
         2.506_628_277_459_239,
     ];
-    const B: [f64; 5] =
-        [-54.476_098_798_224_06, 161.585_836_858_040_9, -155.698_979_859_886_6, 66.801_311_887_719_72, -13.280_681_552_885_72];
+    const B: [f64; 5] = [
+        -54.476_098_798_224_06,
+        161.585_836_858_040_9,
+        -155.698_979_859_886_6,
+        66.801_311_887_719_72,
+        -13.280_681_552_885_72,
+    ];
     const C: [f64; 6] = [
         -0.007_784_894_002_430_293,
         -0.322_396_458_041_136_5,
@@ -104,8 +116,14 @@ fn normal_quantile(p: f64) -> f64 {
         4.374_664_141_464_968,
         2.938_163_982_698_783,
     ];
-    const D: [f64; 4] = [0.007_784_695_709_041_462, 0.322_467_129_070_039_8, 2.445_134_137_142_996, 3.754_408_661_907_416];
-    let polynomial = |coefficients: &[f64], x: f64| coefficients.iter().fold(0.0, |sum, c| sum * x + c);
+    const D: [f64; 4] = [
+        0.007_784_695_709_041_462,
+        0.322_467_129_070_039_8,
+        2.445_134_137_142_996,
+        3.754_408_661_907_416,
+    ];
+    let polynomial =
+        |coefficients: &[f64], x: f64| coefficients.iter().fold(0.0, |sum, c| sum * x + c);
     if p > 0.5 {
         return -normal_quantile(1.0 - p);
     }
@@ -127,7 +145,8 @@ mod tests {
         let jitter = Jitter::new(0.1, 0.0, 1.0).unwrap();
         let logs: Vec<f64> = jitter.multipliers.iter().map(|m| m.ln()).collect();
         let mean_log = logs.iter().sum::<f64>() / logs.len() as f64;
-        let sigma = (logs.iter().map(|l| (l - mean_log).powi(2)).sum::<f64>() / logs.len() as f64).sqrt();
+        let sigma =
+            (logs.iter().map(|l| (l - mean_log).powi(2)).sum::<f64>() / logs.len() as f64).sqrt();
         assert!((jitter.multipliers.iter().sum::<f64>() / 4096.0 - 1.0).abs() < 1e-12);
         assert!((sigma - 0.1).abs() < 1e-4, "{sigma}");
     }

@@ -1,4 +1,5 @@
-//! Controllers that are fast for benchmarks: compression, and a fast way for one pattern (docs/field/cheats.md#cheats-and-caches).
+//! Controllers that are fast for benchmarks: compression, and a fast way for one pattern
+//! (docs/field/cheats.md#cheats-and-caches).
 
 use record::Content;
 
@@ -16,7 +17,7 @@ pub(crate) struct Compression {
 }
 
 impl Compression {
-    pub(crate) fn new(compression: &spec::Compression, usual: Rate) -> Compression {
+    pub(crate) fn new(compression: &spec::CompressionSpec, usual: Rate) -> Compression {
         Compression {
             zeros_ease: usual.0 / compression.zeros_rate.0,
             zeros_ns_per_byte: compression.zeros_rate.ns_per_byte(),
@@ -46,13 +47,15 @@ impl Compression {
     }
 }
 
-/// What bytes look like to a compressing controller: one byte over and over, partly zeros, or neither.
+/// What bytes look like to a compressing controller: one byte over and over, partly zeros, or
+/// neither.
 pub(crate) fn classify(bytes: &[u8]) -> Content {
     let first = bytes.first().copied().unwrap_or(0);
     if bytes.iter().all(|byte| *byte == first) {
         return if first == 0 { Content::Zeros } else { Content::Byte(first) };
     }
-    // Runs of 64 zero bytes are what a compressor sees of a block that is partly zeros; single zeros in random data are not.
+    // Runs of 64 zero bytes are what a compressor sees of a block that is partly zeros; single
+    // zeros in random data are not.
     let zero_runs = bytes.chunks(64).filter(|chunk| chunk.iter().all(|byte| *byte == 0)).count();
     match zero_runs * 64 * 100 / bytes.len() {
         0 => Content::Incompressible,
@@ -76,7 +79,7 @@ pub(crate) struct PatternCheat {
 }
 
 impl PatternCheat {
-    pub(crate) fn new(cheat: &spec::PatternCheat) -> PatternCheat {
+    pub(crate) fn new(cheat: &spec::PatternCheatSpec) -> PatternCheat {
         PatternCheat {
             block: cheat.block.0,
             span: cheat.span.0,
@@ -94,7 +97,11 @@ impl PatternCheat {
     /// Sees every write; the time of one that takes the fast way.
     pub(crate) fn takes(&mut self, offset: u64, bytes: u64) -> Option<f64> {
         let end = offset + bytes;
-        let (low, high) = if self.streak == 0 { (offset, end) } else { (self.low.min(offset), self.high.max(end)) };
+        let (low, high) = if self.streak == 0 {
+            (offset, end)
+        } else {
+            (self.low.min(offset), self.high.max(end))
+        };
         if bytes != self.block || !offset.is_multiple_of(self.block) || high - low > self.span {
             self.streak = 0;
             return None;
@@ -122,8 +129,12 @@ mod tests {
     fn data_is_taken_for_what_it_is() {
         let mut half = vec![0u8; 4096];
         (0..2048).for_each(|i| half[i] = (i * 7 + 1) as u8 | 1);
-        let random: Vec<u8> = (0..512u64).flat_map(|i| crate::chance::mix(i).to_le_bytes()).collect();
+        let random: Vec<u8> =
+            (0..512u64).flat_map(|i| crate::chance::mix(i).to_le_bytes()).collect();
         let seen = [vec![0; 512], vec![9; 512], half, random].map(|bytes| classify(&bytes));
-        assert_eq!(seen, [Content::Zeros, Content::Byte(9), Content::Compressible(50), Content::Incompressible]);
+        assert_eq!(
+            seen,
+            [Content::Zeros, Content::Byte(9), Content::Compressible(50), Content::Incompressible]
+        );
     }
 }

@@ -8,16 +8,16 @@ use record::{Content, Sync};
 
 use crate::cache::{CombiningCache, WriteCache};
 use crate::cheat;
-use crate::fault::{Effect, Faults};
-use crate::journal::Journal;
+use crate::fault::{FaultEffect, Faults};
 use crate::mapping::Behind;
 use crate::medium::Medium;
 use crate::memory::Memory;
 use crate::profile::Profile;
-use crate::profile::spec::Lost;
+use crate::profile::spec::LostReads;
 use crate::profile::units::LONGEST_NS;
 use crate::queue::Queue;
 use crate::recent::Recent;
+use crate::write_history::WriteHistory;
 
 /// I/Os the host keeps in flight at most; the medium itself takes as many as its profile says.
 const MAX_IN_FLIGHT: u32 = 256;
@@ -27,22 +27,24 @@ const EIO: i32 = 5;
 
 /// How to run a profile.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct SimOptions {
     /// Every chance comes from it.
     pub seed: u64,
     /// Another size than the profile's, in bytes; a fake shrinks or grows in proportion.
     pub capacity: Option<u64>,
-    /// Whether reads return what was written. Without data, writers need not fill their buffers, and long runs are fast.
+    /// Whether reads return what was written. Without data, writers need not fill their buffers,
+    /// and long runs are fast.
     pub keep_data: bool,
 }
 
-impl Default for Options {
+impl Default for SimOptions {
     fn default() -> Self {
-        Options { seed: 0, capacity: None, keep_data: true }
+        SimOptions { seed: 0, capacity: None, keep_data: true }
     }
 }
 
-/// A simulated medium: the same profile, options and requests give the same times and bytes, always.
+/// A simulated medium: the same profile, options and requests give the same times and bytes,
+/// always.
 pub struct SimDevice {
     facts: Facts,
     clock_ns: u64,
@@ -53,13 +55,13 @@ pub struct SimDevice {
     cache: Option<WriteCache>,
     combining: Option<CombiningCache>,
     faults: Faults,
-    journal: Option<Journal>,
+    journal: Option<WriteHistory>,
     memory: Option<Memory>,
     recent: Option<Recent>,
     slots: Vec<SlotState>,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     sequence: u64,
-    lost: Lost,
+    lost: LostReads,
 }
 
 struct SlotState {
@@ -67,7 +69,8 @@ struct SlotState {
     busy: bool,
 }
 
-/// What it takes the kernel to find that a flush need not be sent: 1 to 2 us were measured on a loop device that is declared to write through.
+/// What it takes the kernel to find that a flush need not be sent: 1 to 2 us were measured on a
+/// loop device that is declared to write through.
 const NOT_SENT_NS: u64 = 1000;
 
 /// An I/O under way, ordered by when it is done.
@@ -102,18 +105,22 @@ impl Ord for InFlight {
 impl SimDevice {
     /// The medium a profile describes, fresh.
     ///
-    /// A size given in the options is rounded down to a whole allocation unit (or logical block) and is at least one MiB.
-    pub fn new(profile: &Profile, options: Options) -> SimDevice {
+    /// A size given in the options is rounded down to a whole allocation unit (or logical block)
+    /// and is at least one MiB.
+    pub fn new(profile: &Profile, options: SimOptions) -> SimDevice {
         let unit = options.seed;
         SimDevice::of_unit(profile, unit, options)
     }
 
-    /// The same unit of a product again, fresh, with other chances: `unit` decides what differs from one unit to the next (which places are
-    /// worn), the seed of the options decides everything else. [`SimDevice::new`] takes both from the seed.
-    pub fn of_unit(profile: &Profile, unit: u64, options: Options) -> SimDevice {
+    /// The same unit of a product again, fresh, with other chances: `unit` decides what differs
+    /// from one unit to the next (which places are worn), the seed of the options decides
+    /// everything else. [`SimDevice::new`] takes both from the seed.
+    pub fn of_unit(profile: &Profile, unit: u64, options: SimOptions) -> SimDevice {
         let spec = profile.spec();
         let grain = profile.au_bytes().unwrap_or(spec.medium.logical_block.0);
-        let capacity = options.capacity.map_or(spec.medium.capacity.0, |bytes| (bytes.max(1 << 20) / grain).max(1) * grain);
+        let capacity = options
+            .capacity
+            .map_or(spec.medium.capacity.0, |bytes| (bytes.max(1 << 20) / grain).max(1) * grain);
         let medium = Medium::new(spec, capacity, options.seed, unit);
         let real = medium.mapping().map_or(capacity, |mapping| mapping.real_bytes());
         let faults = Faults::new(&spec.fault, capacity, options.seed);
@@ -132,10 +139,14 @@ impl SimDevice {
             },
             clock_ns: 0,
             rested_ns: 0,
-            lost: medium.mapping().map_or(Lost::Zeros, |mapping| mapping.lost()),
-            journal: (options.keep_data && faults.may_lose_power()).then(Journal::default),
+            lost: medium.mapping().map_or(LostReads::Zeros, |mapping| mapping.lost()),
+            journal: (options.keep_data && faults.may_lose_power()).then(WriteHistory::default),
             memory: options.keep_data.then(|| Memory::new(real, spec.medium.unwritten.byte())),
-            recent: spec.fake.as_ref().and_then(|fake| fake.remembers).map(|size| Recent::new(size.0)),
+            recent: spec
+                .fake
+                .as_ref()
+                .and_then(|fake| fake.remembers)
+                .map(|size| Recent::new(size.0)),
             medium,
             queue: Queue::new(spec),
             cache: spec.cache.as_ref().filter(|cache| !cache.combines).map(WriteCache::new),
@@ -165,7 +176,9 @@ impl SimDevice {
     /// Why a request cannot be taken.
     #[inline]
     fn objection(&self, request: &Request) -> Option<IoError> {
-        let Some(slot) = self.slots.get(request.slot as usize) else { return Some(refuse(request, "there is no such slot")) };
+        let Some(slot) = self.slots.get(request.slot as usize) else {
+            return Some(refuse(request, "there is no such slot"));
+        };
         if slot.busy {
             return Some(refuse(request, "its slot is in flight"));
         }
@@ -173,14 +186,24 @@ impl SimDevice {
             return None;
         }
         if request.op == Op::Discard && !self.facts.discards {
-            return Some(IoError::new(IoErrorKind::Unsupported, request, "the medium takes no discards"));
+            return Some(IoError::new(
+                IoErrorKind::Unsupported,
+                request,
+                "the medium takes no discards",
+            ));
         }
         if request.op != Op::Discard && request.length_bytes > slot.buffer.len() as u64 {
             return Some(refuse(request, "it is longer than its buffer"));
         }
         let block_mask = self.facts.logical_block_bytes - 1;
-        if request.path == record::Path::Direct && (request.offset_bytes | request.length_bytes) & block_mask != 0 {
-            return Some(IoError::new(IoErrorKind::Unsupported, request, format!("not aligned to {} bytes", block_mask + 1)));
+        if request.path == record::Path::Direct
+            && (request.offset_bytes | request.length_bytes) & block_mask != 0
+        {
+            return Some(IoError::new(
+                IoErrorKind::Unsupported,
+                request,
+                format!("not aligned to {} bytes", block_mask + 1),
+            ));
         }
         let range = Extent::new(request.offset_bytes, request.length_bytes);
         if range.bytes == 0 || !Extent::new(0, self.facts.capacity_bytes).contains(&range) {
@@ -195,7 +218,11 @@ impl SimDevice {
             return Err(objection);
         }
         self.rest();
-        let effect = if self.faults.none() { Effect::default() } else { self.faults.consult(&request, self.clock_ns) };
+        let effect = if self.faults.none() {
+            FaultEffect::default()
+        } else {
+            self.faults.consult(&request, self.clock_ns)
+        };
         if let Some(at_ns) = effect.gone_at {
             self.lose_what_is_under_way(at_ns, effect.power_lost);
         }
@@ -205,7 +232,8 @@ impl SimDevice {
         };
         self.slots[request.slot as usize].busy = true;
         self.sequence += 1;
-        let completion = Completion { slot: request.slot, submitted_ns: self.clock_ns, completed_ns, result };
+        let completion =
+            Completion { slot: request.slot, submitted_ns: self.clock_ns, completed_ns, result };
         self.in_flight.push(Reverse(InFlight { sequence: self.sequence, completion }));
         Ok(())
     }
@@ -217,12 +245,19 @@ impl SimDevice {
         if self.clock_ns > since {
             self.medium.idle((self.clock_ns - since) as f64);
             self.rested_ns = self.clock_ns;
-            while self.queue.all_done_ns() < self.clock_ns && self.write_back(since, CombiningCache::oldest).is_some() {}
+            while self.queue.all_done_ns() < self.clock_ns
+                && self.write_back(since, CombiningCache::oldest).is_some()
+            {}
         }
     }
 
-    /// Lets a combining cache write something to flash, from this moment on; when that is done. `None` where there is nothing.
-    fn write_back(&mut self, from_ns: u64, chosen: fn(&mut CombiningCache) -> Option<Extent>) -> Option<u64> {
+    /// Lets a combining cache write something to flash, from this moment on; when that is done.
+    /// `None` where there is nothing.
+    fn write_back(
+        &mut self,
+        from_ns: u64,
+        chosen: fn(&mut CombiningCache) -> Option<Extent>,
+    ) -> Option<u64> {
         let place = chosen(self.combining.as_mut()?)?;
         let ns = self.medium.write(place.offset_bytes, place.bytes, Content::Incompressible);
         Some(self.queue.schedule(from_ns, service(ns), place.bytes, true))
@@ -262,12 +297,18 @@ impl SimDevice {
         }
         let (done_ns, durable_ns) = match &mut self.cache {
             None => {
-                let done = self.queue.schedule(self.clock_ns, service(ns) + delay_ns, request.length_bytes, true);
+                let done = self.queue.schedule(
+                    self.clock_ns,
+                    service(ns) + delay_ns,
+                    request.length_bytes,
+                    true,
+                );
                 (done, done)
             }
             Some(cache) => {
                 let taken_ns = cache.take(self.clock_ns, request.length_bytes) + delay_ns;
-                let on_flash_ns = self.queue.schedule(taken_ns, service(ns), request.length_bytes, true);
+                let on_flash_ns =
+                    self.queue.schedule(taken_ns, service(ns), request.length_bytes, true);
                 cache.goes_to_flash(on_flash_ns, request.length_bytes);
                 let waits = cache.is_honest() && request.sync != Sync::None;
                 (if waits { on_flash_ns } else { taken_ns }, on_flash_ns)
@@ -279,7 +320,8 @@ impl SimDevice {
         done_ns
     }
 
-    /// A write into a combining cache is done when there is room for it; a synced one into an honest cache when all of it is on flash.
+    /// A write into a combining cache is done when there is room for it; a synced one into an
+    /// honest cache when all of it is on flash.
     fn serve_combined(&mut self, request: &Request, beside: Option<Extent>, delay_ns: u64) -> u64 {
         let place = Extent::new(request.offset_bytes, request.length_bytes);
         let Some(cache) = &mut self.combining else { return self.clock_ns };
@@ -298,11 +340,14 @@ impl SimDevice {
         done_ns
     }
 
-    /// What a compressing controller sees: the bytes where there are any, else what the request says of them.
+    /// What a compressing controller sees: the bytes where there are any, else what the request
+    /// says of them.
     #[inline]
     fn content_of(&self, request: &Request) -> Content {
         if self.facts.keeps_data && self.medium.looks_at_content() {
-            return cheat::classify(&self.slots[request.slot as usize].buffer[..request.length_bytes as usize]);
+            return cheat::classify(
+                &self.slots[request.slot as usize].buffer[..request.length_bytes as usize],
+            );
         }
         request.content
     }
@@ -339,7 +384,10 @@ impl SimDevice {
             return None;
         }
         let bad = self.medium.bad(request.offset_bytes, request.length_bytes)?;
-        Some(IoError::new(IoErrorKind::Medium, request, format!("worn out at byte {bad}")).with_errno(EIO))
+        Some(
+            IoError::new(IoErrorKind::Medium, request, format!("worn out at byte {bad}"))
+                .with_errno(EIO),
+        )
     }
 
     /// When an I/O that fails has failed: at once if the medium is gone, else after a command.
@@ -351,16 +399,19 @@ impl SimDevice {
         self.schedule(ns, 0, 0, false)
     }
 
-    /// Lets a fault happen whose moment comes before this one; true if there was one, after which completions are others.
+    /// Lets a fault happen whose moment comes before this one; true if there was one, after which
+    /// completions are others.
     fn passes_fault(&mut self, until_ns: u64) -> bool {
         let Some((at_ns, power_lost)) = self.faults.take_away(until_ns) else { return false };
         self.lose_what_is_under_way(at_ns, power_lost);
         true
     }
 
-    /// The medium went away: what was not done fails, and what was not durable is torn where the power went too.
+    /// The medium went away: what was not done fails, and what was not durable is torn where the
+    /// power went too.
     fn lose_what_is_under_way(&mut self, at_ns: u64, power_lost: bool) {
-        let gone = || IoError::general(IoErrorKind::Gone, "the medium went away while this was under way");
+        let gone =
+            || IoError::general(IoErrorKind::Gone, "the medium went away while this was under way");
         let mut under_way = std::mem::take(&mut self.in_flight).into_vec();
         for Reverse(io) in under_way.iter_mut().filter(|io| io.0.completion.completed_ns > at_ns) {
             io.completion.completed_ns = at_ns.max(self.clock_ns);
@@ -379,8 +430,8 @@ impl SimDevice {
         }
     }
 
-    /// Copies between buffer and medium, through the mapping; a write is durable from `durable_ns` on. While nobody looks at data, nothing is copied, and what
-    /// is overwritten is forgotten.
+    /// Copies between buffer and medium, through the mapping; a write is durable from `durable_ns`
+    /// on. While nobody looks at data, nothing is copied, and what is overwritten is forgotten.
     fn move_data(&mut self, request: &Request, durable_ns: u64) {
         let is_looked_at = self.facts.keeps_data;
         if request.op == Op::Flush || request.op == Op::Read && !is_looked_at {
@@ -400,13 +451,22 @@ impl SimDevice {
         let buffer = &mut self.slots[request.slot as usize].buffer;
         match request.op {
             Op::Read => recent.read(offset, &mut buffer[..bytes as usize]),
-            Op::Write => recent.write(offset, bytes, is_looked_at.then(|| &buffer[..bytes as usize])),
+            Op::Write => {
+                recent.write(offset, bytes, is_looked_at.then(|| &buffer[..bytes as usize]))
+            }
             _ => recent.forget(offset, bytes),
         }
     }
 
     /// Copies one run that lies together; `start` is its place in the buffer.
-    fn move_run(&mut self, request: &Request, start: u64, behind: Behind, bytes: u64, durable_ns: u64) {
+    fn move_run(
+        &mut self,
+        request: &Request,
+        start: u64,
+        behind: Behind,
+        bytes: u64,
+        durable_ns: u64,
+    ) {
         let Some(memory) = &mut self.memory else { return };
         // A discard has no buffer.
         if request.op == Op::Discard || !self.facts.keeps_data {
@@ -415,7 +475,8 @@ impl SimDevice {
             }
             return;
         }
-        let buffer = &mut self.slots[request.slot as usize].buffer[start as usize..(start + bytes) as usize];
+        let buffer =
+            &mut self.slots[request.slot as usize].buffer[start as usize..(start + bytes) as usize];
         match (request.op, behind) {
             (Op::Read, Behind::Real(at)) => memory.read(at, buffer),
             (Op::Read, Behind::Nothing) => lost(self.lost, buffer, self.sequence),
@@ -426,7 +487,10 @@ impl SimDevice {
                 }
                 memory.write(at, buffer);
                 if !self.faults.none() {
-                    self.faults.corrupted(at, bytes).into_iter().for_each(|(byte, bit)| memory.flip(byte, bit));
+                    self.faults
+                        .corrupted(at, bytes)
+                        .into_iter()
+                        .for_each(|(byte, bit)| memory.flip(byte, bit));
                 }
             }
         }
@@ -434,11 +498,11 @@ impl SimDevice {
 }
 
 /// What a place without flash reads as.
-fn lost(lost: Lost, buffer: &mut [u8], sequence: u64) {
+fn lost(lost: LostReads, buffer: &mut [u8], sequence: u64) {
     match lost {
-        Lost::Zeros => buffer.fill(0x00),
-        Lost::Ones => buffer.fill(0xff),
-        Lost::Garbage => {
+        LostReads::Zeros => buffer.fill(0x00),
+        LostReads::Ones => buffer.fill(0xff),
+        LostReads::Garbage => {
             for (index, chunk) in buffer.chunks_mut(8).enumerate() {
                 let word = crate::chance::mix(sequence ^ ((index as u64) << 40));
                 chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
@@ -447,7 +511,8 @@ fn lost(lost: Lost, buffer: &mut [u8], sequence: u64) {
     }
 }
 
-/// A service time as the clock counts it: whole nanoseconds, never none, and never so many that the clock would overflow.
+/// A service time as the clock counts it: whole nanoseconds, never none, and never so many that the
+/// clock would overflow.
 #[inline]
 fn service(ns: f64) -> u64 {
     (ns.round() as u64).clamp(1, LONGEST_NS)
@@ -467,7 +532,8 @@ impl Device for SimDevice {
     }
 
     fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
-        self.slots = (0..slots).map(|_| SlotState { buffer: vec![0; slot_bytes], busy: false }).collect();
+        self.slots =
+            (0..slots).map(|_| SlotState { buffer: vec![0; slot_bytes], busy: false }).collect();
         Ok(())
     }
 
@@ -510,7 +576,7 @@ impl Device for SimDevice {
         None
     }
 
-    fn look_at_data(&mut self, looked_at: bool) {
+    fn set_data_needed(&mut self, looked_at: bool) {
         // What a power cut tears is looked at later.
         if self.memory.is_some() && self.journal.is_none() {
             self.facts.keeps_data = looked_at;

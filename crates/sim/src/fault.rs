@@ -3,7 +3,7 @@
 use device::{Extent, IoError, IoErrorKind, Op, Request};
 
 use crate::chance::Chance;
-use crate::profile::spec::{Direction, Fault, FaultKind};
+use crate::profile::spec::{FaultDirection, FaultKind, FaultSpec};
 
 /// Error numbers as Linux gives them.
 const EIO: i32 = 5;
@@ -12,7 +12,7 @@ const EROFS: i32 = 30;
 
 /// What the faults do to an I/O.
 #[derive(Debug, Default)]
-pub(crate) struct Effect {
+pub(crate) struct FaultEffect {
     /// It takes this much longer.
     pub delay_ns: u64,
     /// It fails.
@@ -25,7 +25,7 @@ pub(crate) struct Effect {
 
 #[derive(Debug)]
 struct Armed {
-    fault: Fault,
+    fault: FaultSpec,
     extent: Extent,
     /// When it began, by the device's clock.
     began_ns: Option<u64>,
@@ -34,7 +34,7 @@ struct Armed {
 }
 
 impl Armed {
-    fn new(fault: &Fault, capacity_bytes: u64) -> Armed {
+    fn new(fault: &FaultSpec, capacity_bytes: u64) -> Armed {
         let offset = fault.offset.map_or(0, |size| size.0);
         let bytes = fault.size.map_or(capacity_bytes.saturating_sub(offset), |size| size.0);
         let left = if fault.kind == FaultKind::Hang { 1 } else { fault.times.unwrap_or(u64::MAX) };
@@ -58,14 +58,16 @@ impl Armed {
     }
 
     fn is_over(&self, now_ns: u64) -> bool {
-        self.began_ns.is_some_and(|began| self.fault.lasts.is_some_and(|lasts| now_ns >= began + lasts.0 as u64))
+        self.began_ns.is_some_and(|began| {
+            self.fault.lasts.is_some_and(|lasts| now_ns >= began + lasts.0 as u64)
+        })
     }
 
     fn concerns(&self, request: &Request) -> bool {
         let direction = match self.fault.direction {
             None => matches!(request.op, Op::Read | Op::Write),
-            Some(Direction::Read) => request.op == Op::Read,
-            Some(Direction::Write) => request.op == Op::Write,
+            Some(FaultDirection::Read) => request.op == Op::Read,
+            Some(FaultDirection::Write) => request.op == Op::Write,
         };
         direction && self.extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes))
     }
@@ -81,7 +83,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    pub(crate) fn new(faults: &[Fault], capacity_bytes: u64, seed: u64) -> Faults {
+    pub(crate) fn new(faults: &[FaultSpec], capacity_bytes: u64, seed: u64) -> Faults {
         Faults {
             armed: faults.iter().map(|fault| Armed::new(fault, capacity_bytes)).collect(),
             chance: Chance::new(seed ^ 0xfa17),
@@ -106,22 +108,32 @@ impl Faults {
         &mut self.chance
     }
 
-    /// Begins the first fault that takes the medium away at some moment up to this one: when, and whether the power goes with it.
+    /// Begins the first fault that takes the medium away at some moment up to this one: when, and
+    /// whether the power goes with it.
     ///
     /// Such a fault does not wait for the next request: it fails what is in flight.
     pub(crate) fn take_away(&mut self, until_ns: u64) -> Option<(u64, bool)> {
         let moment = |armed: &Armed| {
-            let takes_away = matches!(armed.fault.kind, FaultKind::Vanish | FaultKind::PowerCut) && armed.began_ns.is_none();
-            armed.fault.after.map(|after| after.0 as u64).filter(|at_ns| takes_away && *at_ns <= until_ns)
+            let takes_away = matches!(armed.fault.kind, FaultKind::Vanish | FaultKind::PowerCut)
+                && armed.began_ns.is_none();
+            armed
+                .fault
+                .after
+                .map(|after| after.0 as u64)
+                .filter(|at_ns| takes_away && *at_ns <= until_ns)
         };
-        let (at_ns, armed) = self.armed.iter_mut().filter_map(|armed| Some((moment(armed)?, armed))).min_by_key(|(at_ns, _)| *at_ns)?;
+        let (at_ns, armed) = self
+            .armed
+            .iter_mut()
+            .filter_map(|armed| Some((moment(armed)?, armed)))
+            .min_by_key(|(at_ns, _)| *at_ns)?;
         armed.began_ns = Some(at_ns);
         Some((at_ns, armed.fault.kind == FaultKind::PowerCut))
     }
 
     /// What happens to a request that is handed over now.
-    pub(crate) fn consult(&mut self, request: &Request, now_ns: u64) -> Effect {
-        let mut effect = Effect::default();
+    pub(crate) fn consult(&mut self, request: &Request, now_ns: u64) -> FaultEffect {
+        let mut effect = FaultEffect::default();
         for armed in &mut self.armed {
             let begins = armed.begin(now_ns, self.ops, self.written);
             if armed.began_ns.is_none() || armed.left == 0 {
@@ -140,9 +152,14 @@ impl Faults {
     pub(crate) fn corrupted(&mut self, offset: u64, bytes: u64) -> Vec<(u64, u32)> {
         const PAGE: u64 = crate::memory::PAGE_BYTES;
         let mut flips = Vec::new();
-        for armed in self.armed.iter().filter(|armed| armed.fault.kind == FaultKind::Corruption && armed.began_ns.is_some()) {
+        for armed in self
+            .armed
+            .iter()
+            .filter(|armed| armed.fault.kind == FaultKind::Corruption && armed.began_ns.is_some())
+        {
             let share = armed.fault.share.unwrap_or(1.0);
-            let (start, end) = (offset.max(armed.extent.offset_bytes), (offset + bytes).min(armed.extent.end()));
+            let (start, end) =
+                (offset.max(armed.extent.offset_bytes), (offset + bytes).min(armed.extent.end()));
             let mut at = start;
             while at < end {
                 let stop = end.min((at / PAGE + 1) * PAGE);
@@ -158,8 +175,9 @@ impl Faults {
 
 impl Armed {
     /// Adds what this fault, which has begun, does to a request.
-    fn strike(&mut self, request: &Request, now_ns: u64, begins: bool, effect: &mut Effect) {
-        let fail = |kind, errno, detail: &str| Some(IoError::new(kind, request, detail).with_errno(errno));
+    fn strike(&mut self, request: &Request, now_ns: u64, begins: bool, effect: &mut FaultEffect) {
+        let fail =
+            |kind, errno, detail: &str| Some(IoError::new(kind, request, detail).with_errno(errno));
         match self.fault.kind {
             FaultKind::MediumError if self.concerns(request) => {
                 self.left -= 1;
@@ -179,7 +197,8 @@ impl Armed {
                 }
             }
             FaultKind::ReadOnly if request.modifies() => {
-                effect.error = fail(IoErrorKind::ReadOnly, EROFS, "the medium has switched to read-only");
+                effect.error =
+                    fail(IoErrorKind::ReadOnly, EROFS, "the medium has switched to read-only");
             }
             FaultKind::MediumError | FaultKind::Corruption | FaultKind::ReadOnly => {}
         }

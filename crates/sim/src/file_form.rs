@@ -1,4 +1,5 @@
-//! A file on a simulated medium: every synchronous write takes the inode along (docs/field/iozone.md#single-file).
+//! A file on a simulated medium: every synchronous write takes the inode along
+//! (docs/field/iozone.md#single-file).
 
 use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
 use record::{Path, Sync};
@@ -14,11 +15,13 @@ const BLOCK_BYTES: u64 = 4096;
 /// Room between the inode table and the data, so that they never share an allocation unit.
 const DISTANCE_BYTES: u64 = 64 << 20;
 
-/// A file on ext4 without a journal, as iozone sees it: a device double for the file variant of `record-ops`.
+/// A file on ext4 without a journal, as iozone sees it: a device double for the file variant of
+/// `record-ops`.
 ///
-/// A write with [`Sync::File`] is also a write of 4 KiB to a fixed place in the inode table, whenever size or modification time have
-/// changed: at every write that makes the file longer, else once in 4 ms. With [`Sync::Data`] only the size counts. The file lies in one
-/// piece in the second half of the medium.
+/// A write with [`Sync::File`] is also a write of 4 KiB to a fixed place in the inode table,
+/// whenever size or modification time have changed: at every write that makes the file longer, else
+/// once in 4 ms. With [`Sync::Data`] only the size counts. The file lies in one piece in the second
+/// half of the medium.
 pub struct FileForm {
     device: SimDevice,
     facts: Facts,
@@ -31,14 +34,23 @@ pub struct FileForm {
 }
 
 impl FileForm {
-    /// An empty file on a medium. It may grow to `bytes`, or to what the second half of the medium has room for, if that is less.
+    /// An empty file on a medium. It may grow to `bytes`, or to what the second half of the medium
+    /// has room for, if that is less.
     pub fn new(device: SimDevice, bytes: u64) -> FileForm {
         let medium = device.facts();
         let inode = truth::middle_bytes(medium.capacity_bytes);
-        let start = inode + DISTANCE_BYTES.min(medium.capacity_bytes / 8 / BLOCK_BYTES * BLOCK_BYTES);
+        let start =
+            inode + DISTANCE_BYTES.min(medium.capacity_bytes / 8 / BLOCK_BYTES * BLOCK_BYTES);
         let capacity_bytes = bytes.min(medium.capacity_bytes - start) / BLOCK_BYTES * BLOCK_BYTES;
         let facts = Facts { capacity_bytes, discards: false, ..medium.clone() };
-        FileForm { device, facts, start, inode: Extent::new(inode, BLOCK_BYTES), length_bytes: 0, modified: None }
+        FileForm {
+            device,
+            facts,
+            start,
+            inode: Extent::new(inode, BLOCK_BYTES),
+            length_bytes: 0,
+            modified: None,
+        }
     }
 
     /// The inode, if this write must take it along.
@@ -82,14 +94,28 @@ impl Device for FileForm {
         }
         let end = request.offset_bytes.checked_add(request.length_bytes);
         if end.is_none_or(|end| end > self.facts.capacity_bytes) {
-            return Err(IoError::new(IoErrorKind::Refused, &request, "it does not lie in the file"));
+            return Err(IoError::new(
+                IoErrorKind::Refused,
+                &request,
+                "it does not lie in the file",
+            ));
         }
         if request.op == Op::Discard {
-            return Err(IoError::new(IoErrorKind::Unsupported, &request, "a file takes no discards"));
+            return Err(IoError::new(
+                IoErrorKind::Unsupported,
+                &request,
+                "a file takes no discards",
+            ));
         }
-        let aligned = (request.offset_bytes | request.length_bytes).is_multiple_of(self.facts.logical_block_bytes);
-        let inode = if request.op == Op::Write && (aligned || request.path == Path::Buffered) { self.inode_of(&request) } else { None };
-        self.device.take(Request { offset_bytes: self.start + request.offset_bytes, ..request }, inode)
+        let aligned = (request.offset_bytes | request.length_bytes)
+            .is_multiple_of(self.facts.logical_block_bytes);
+        let inode = if request.op == Op::Write && (aligned || request.path == Path::Buffered) {
+            self.inode_of(&request)
+        } else {
+            None
+        };
+        self.device
+            .take(Request { offset_bytes: self.start + request.offset_bytes, ..request }, inode)
     }
 
     fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
@@ -112,12 +138,15 @@ impl Device for FileForm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Profile};
+    use crate::{Profile, SimOptions};
 
     /// How long a first write of 4 KiB and a second one to the same place take, in nanoseconds.
     fn writes_ns(sync: Sync) -> [u64; 2] {
         let profile = Profile::builtin("a1").unwrap();
-        let mut file = FileForm::new(SimDevice::new(profile, Options { keep_data: false, ..Options::default() }), 1 << 20);
+        let mut file = FileForm::new(
+            SimDevice::new(profile, SimOptions { keep_data: false, ..SimOptions::default() }),
+            1 << 20,
+        );
         file.prepare(1, 4096).unwrap();
         [(); 2].map(|()| {
             let mut done = Vec::new();
@@ -138,23 +167,30 @@ mod tests {
     #[test]
     fn on_a_card_with_several_open_units_the_inode_costs_random_writes_little() {
         let profile = Profile::builtin("class10").unwrap();
-        let mut file = FileForm::new(SimDevice::new(profile, Options { keep_data: false, ..Options::default() }), 512 << 20);
+        let mut file = FileForm::new(
+            SimDevice::new(profile, SimOptions { keep_data: false, ..SimOptions::default() }),
+            512 << 20,
+        );
         file.prepare(1, 4096).unwrap();
         let mut done = Vec::new();
         for i in 0..5000u64 {
             // A full-period permutation of the first blocks of all allocation units.
             let block = (i * 77 % 128) * 1024;
-            file.submit(Request { sync: Sync::File, ..Request::write(0, block * 4096, 4096) }).unwrap();
+            file.submit(Request { sync: Sync::File, ..Request::write(0, block * 4096, 4096) })
+                .unwrap();
             file.reap(1, &mut done).unwrap();
         }
         let in_file = 5000.0 * 1e9 / file.now() as f64;
         let raw = truth::random_write_iops(profile, 4096, 512 << 20, 1);
-        assert!((0.7..1.05).contains(&(in_file / raw)), "{in_file} {raw}: docs/field/cautions.md#cautions says 0.7 to 1");
+        assert!(
+            (0.7..1.05).contains(&(in_file / raw)),
+            "{in_file} {raw}: docs/field/cautions.md#cautions says 0.7 to 1"
+        );
     }
 
     #[test]
     fn a_file_keeps_the_contract_of_a_device() {
-        let medium = SimDevice::new(Profile::builtin("a1").unwrap(), Options::default());
+        let medium = SimDevice::new(Profile::builtin("a1").unwrap(), SimOptions::default());
         device::conformance::device_conformance(&mut FileForm::new(medium, 1 << 20));
     }
 }

@@ -1,4 +1,5 @@
-//! Modelled against published numbers: docs/field/ftl.md#profiles, kept by a test and printed by `fit_table`.
+//! Modelled against published numbers: docs/field/ftl.md#profiles, kept by a test and printed by
+//! `fit_table`.
 
 use std::fmt::Write as _;
 
@@ -7,8 +8,8 @@ use record::units::{Bytes, significant};
 use record::{Direction, Pattern};
 
 use crate::profile::Profile;
-use crate::truth::{Length, Load, Work};
-use crate::{Options, SimDevice};
+use crate::truth::{Length, RunningLoad, SteadyLoad};
+use crate::{SimDevice, SimOptions};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -29,20 +30,28 @@ pub enum Quantity {
     Seeks(u32),
     /// Single sectors written anywhere, in ms (docs/field/ext2.md#mortons-benchmark).
     SectorWrite,
-    /// Block groups of an ext2 file system written, in groups a second (docs/field/ext2.md#what-mke2fs-writes).
+    /// Block groups of an ext2 file system written, in groups a second
+    /// (docs/field/ext2.md#what-mke2fs-writes).
     Groups,
-    /// A write of this size, in turn over one allocation unit more than the medium keeps open, in ms (docs/field/allocation-units.md#flashbench, docs/field/published-figures.md#survey-of-microsd-cards).
+    /// A write of this size, in turn over one allocation unit more than the medium keeps open, in
+    /// ms (docs/field/allocation-units.md#flashbench,
+    /// docs/field/published-figures.md#survey-of-microsd-cards).
     PastOpen(u64),
 }
 
 impl std::fmt::Display for Quantity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let depth = |depth: u32| if depth == 1 { String::new() } else { format!(", depth {depth}") };
+        let depth =
+            |depth: u32| if depth == 1 { String::new() } else { format!(", depth {depth}") };
         match *self {
             Quantity::Write(block) => write!(f, "dd write {}, MB/s", Bytes(block)),
             Quantity::Read(block) => write!(f, "dd read {}, MB/s", Bytes(block)),
-            Quantity::RandomRead(block, qd) => write!(f, "random read {}{}, IOPS", Bytes(block), depth(qd)),
-            Quantity::RandomWrite(block, qd) => write!(f, "random write {}{}, IOPS", Bytes(block), depth(qd)),
+            Quantity::RandomRead(block, qd) => {
+                write!(f, "random read {}{}, IOPS", Bytes(block), depth(qd))
+            }
+            Quantity::RandomWrite(block, qd) => {
+                write!(f, "random write {}{}, IOPS", Bytes(block), depth(qd))
+            }
             Quantity::Seeks(percent) => write!(f, "random read in {percent} %, IOPS"),
             Quantity::SectorWrite => write!(f, "512 B write, ms"),
             Quantity::Groups => write!(f, "ext2 groups, 1/s"),
@@ -53,7 +62,7 @@ impl std::fmt::Display for Quantity {
 
 /// A published number, what the model makes of it, and how far apart they may be.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fit {
+pub struct FitCheck {
     /// Name of the profile.
     pub profile: &'static str,
     /// What was measured.
@@ -66,7 +75,7 @@ pub struct Fit {
     pub claimed_percent: f64,
 }
 
-impl Fit {
+impl FitCheck {
     /// How far the model is off, in percent of the published number.
     pub fn error_percent(&self) -> f64 {
         (self.modelled / self.published - 1.0) * 100.0
@@ -87,7 +96,9 @@ const K64: u64 = 64 * KIB;
 /// A published number: what, how much, and the claimed fit in percent.
 type Row = (Quantity, f64, f64);
 
-/// Published numbers by profile. Sources: docs/field/ext2.md#mortons-benchmark, docs/field/published-figures.md#survey-of-microsd-cards, docs/field/published-figures.md#other-figures, docs/field/ftl.md#profiles states the fits.
+/// Published numbers by profile. Sources: docs/field/ext2.md#mortons-benchmark,
+/// docs/field/published-figures.md#survey-of-microsd-cards,
+/// docs/field/published-figures.md#other-figures, docs/field/ftl.md#profiles states the fits.
 #[rustfmt::skip]
 const PUBLISHED: &[(&str, &[Row])] = &[
     ("cf-lexar-300x", &[
@@ -149,13 +160,15 @@ const PUBLISHED: &[(&str, &[Row])] = &[
     ("disk-10k", &[(Seeks(100), 130.0, 3.0), (Write(MIB), 65.0, 10.0)]),
 ];
 
-/// Every published number that docs/field/ftl.md#profiles has, and what the model makes of it with the chances of this seed.
-pub fn fits(seed: u64) -> Vec<Fit> {
+/// Every published number that docs/field/ftl.md#profiles has, and what the model makes of it with
+/// the chances of this seed.
+pub fn fits(seed: u64) -> Vec<FitCheck> {
     PUBLISHED
         .iter()
         .flat_map(|(name, rows)| {
-            let profile = Profile::builtin(name).expect("the table names profiles that come with the program");
-            rows.iter().map(move |&(quantity, published, claimed_percent)| Fit {
+            let profile = Profile::builtin(name)
+                .expect("the table names profiles that come with the program");
+            rows.iter().map(move |&(quantity, published, claimed_percent)| FitCheck {
                 profile: name,
                 quantity,
                 published,
@@ -168,12 +181,18 @@ pub fn fits(seed: u64) -> Vec<Fit> {
 
 /// The table of modelled against published numbers, as Markdown.
 pub fn fit_table() -> String {
-    let mut table = String::from("| profile | quantity | published | modelled | off by | claimed |\n|---|---|---:|---:|---:|---:|\n");
+    let mut table = String::from(
+        "| profile | quantity | published | modelled | off by | claimed |\n|---|---|---:|---:|---:|---:|\n",
+    );
     for fit in fits(SEED) {
         let (published, modelled) = (significant(fit.published), significant(fit.modelled));
         let (off, claimed) = (fit.error_percent(), fit.claimed_percent);
-        writeln!(table, "| {} | {} | {published} | {modelled} | {off:+.1} % | {claimed} % |", fit.profile, fit.quantity)
-            .expect("writing to memory does not fail");
+        writeln!(
+            table,
+            "| {} | {} | {published} | {modelled} | {off:+.1} % | {claimed} % |",
+            fit.profile, fit.quantity
+        )
+        .expect("writing to memory does not fail");
     }
     table
 }
@@ -183,14 +202,20 @@ const SEED: u64 = 5;
 
 fn modelled(profile: &Profile, quantity: Quantity, seed: u64) -> f64 {
     let row = |direction, block: u64| {
-        let work = Work { direction, pattern: Pattern::Sequential, ..Work::random_write(block, profile.capacity_bytes()) };
+        let work = SteadyLoad {
+            direction,
+            pattern: Pattern::Sequential,
+            ..SteadyLoad::random_write(block, profile.capacity_bytes())
+        };
         // As dd does, but long enough that the tail of the jitter averages out.
         let n = (SPAN / block).max(20_000);
-        Load::new(profile, &work, seed).rate(Length::ios(n / 8), Length::ios(n)) * block as f64 / 1e6
+        RunningLoad::new(profile, &work, seed).rate(Length::ios(n / 8), Length::ios(n))
+            * block as f64
+            / 1e6
     };
     let random = |direction, block, queue_depth, span| {
-        let work = Work { direction, queue_depth, ..Work::random_write(block, span) };
-        Load::new(profile, &work, seed).rate(Length::ios(20_000), Length::ios(100_000))
+        let work = SteadyLoad { direction, queue_depth, ..SteadyLoad::random_write(block, span) };
+        RunningLoad::new(profile, &work, seed).rate(Length::ios(20_000), Length::ios(100_000))
     };
     match quantity {
         Write(block) => row(Direction::Write, block),
@@ -198,29 +223,47 @@ fn modelled(profile: &Profile, quantity: Quantity, seed: u64) -> f64 {
         RandomRead(block, depth) => random(Direction::Read, block, depth, SPAN),
         RandomWrite(block, depth) => random(Direction::Write, block, depth, SPAN),
         Seeks(percent) => {
-            let work = Work { offset_bytes: Some(0), ..Work::random_read(K4, profile.capacity_bytes() * u64::from(percent) / 100) };
-            Load::new(profile, &work, seed).rate(Length::ios(1000), Length::ios(100_000))
+            let work = SteadyLoad {
+                offset_bytes: Some(0),
+                ..SteadyLoad::random_read(K4, profile.capacity_bytes() * u64::from(percent) / 100)
+            };
+            RunningLoad::new(profile, &work, seed).rate(Length::ios(1000), Length::ios(100_000))
         }
         SectorWrite => {
-            let work = Work { offset_bytes: Some(0), ..Work::random_write(512, profile.capacity_bytes()) };
-            1e3 / Load::new(profile, &work, seed).rate(Length::ios(1000), Length::ios(50_000))
+            let work = SteadyLoad {
+                offset_bytes: Some(0),
+                ..SteadyLoad::random_write(512, profile.capacity_bytes())
+            };
+            1e3 / RunningLoad::new(profile, &work, seed)
+                .rate(Length::ios(1000), Length::ios(50_000))
         }
-        Groups => 1e3 / mean_ms(profile, seed, 5000, |g| (KIB + (g * 8 * MIB) % (profile.capacity_bytes() - 8 * MIB), 66 * KIB)),
+        Groups => {
+            1e3 / mean_ms(profile, seed, 5000, |g| {
+                (KIB + (g * 8 * MIB) % (profile.capacity_bytes() - 8 * MIB), 66 * KIB)
+            })
+        }
         PastOpen(block) => past_open(profile, seed, block),
     }
 }
 
-/// flashbench --open-au: in turn over one allocation unit more than are open, 12 apart, each in ascending order, from 16 MiB on.
+/// flashbench --open-au: in turn over one allocation unit more than are open, 12 apart, each in
+/// ascending order, from 16 MiB on.
 fn past_open(profile: &Profile, seed: u64, block: u64) -> f64 {
-    let ftl = profile.spec().log_block.as_ref().expect("only a medium that maps allocation units has open ones");
+    let ftl = profile
+        .spec()
+        .log_block
+        .as_ref()
+        .expect("only a medium that maps allocation units has open ones");
     let turns = u64::from(ftl.open_aus) + 1;
     let au = ftl.au.0;
-    mean_ms(profile, seed, 2 * turns * (au / block), |i| (16 * MIB + (i % turns) * 12 * au + (i / turns) * block % au, block))
+    mean_ms(profile, seed, 2 * turns * (au / block), |i| {
+        (16 * MIB + (i % turns) * 12 * au + (i / turns) * block % au, block)
+    })
 }
 
 /// Mean time of writes at these places, after the first third.
 fn mean_ms(profile: &Profile, seed: u64, n: u64, place: impl Fn(u64) -> (u64, u64)) -> f64 {
-    let mut device = SimDevice::new(profile, Options { seed, capacity: None, keep_data: false });
+    let mut device = SimDevice::new(profile, SimOptions { seed, capacity: None, keep_data: false });
     device.prepare(1, MIB as usize).expect("buffers in memory can be made");
     let (mut begin_ns, mut done) = (0, Vec::new());
     for i in 0..n {
@@ -242,13 +285,17 @@ mod tests {
     #[test]
     fn the_table_in_the_documentation_is_the_one_that_is_measured() {
         let page = include_str!("../../../docs/simulated-media.md");
-        assert!(page.contains(&fit_table()), "put this into docs/simulated-media.md:\n{}", fit_table());
+        assert!(
+            page.contains(&fit_table()),
+            "put this into docs/simulated-media.md:\n{}",
+            fit_table()
+        );
     }
 
     #[test]
     fn every_model_is_as_close_to_the_published_numbers_as_is_claimed() {
         for seed in [1, 2, SEED] {
-            let misses: Vec<Fit> = fits(seed).into_iter().filter(|fit| !fit.holds()).collect();
+            let misses: Vec<FitCheck> = fits(seed).into_iter().filter(|fit| !fit.holds()).collect();
             assert!(misses.is_empty(), "seed {seed}: {misses:#?}");
         }
     }

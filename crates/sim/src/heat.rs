@@ -1,4 +1,5 @@
-//! Temperature: work warms the medium, and a hot one is slow (docs/field/cheats.md#cheats-and-caches, "thermal throttling").
+//! Temperature: work warms the medium, and a hot one is slow
+//! (docs/field/cheats.md#cheats-and-caches, "thermal throttling").
 
 use crate::profile::spec;
 
@@ -17,7 +18,7 @@ pub(crate) struct Heat {
 }
 
 impl Heat {
-    pub(crate) fn new(heat: &spec::Heat) -> Heat {
+    pub(crate) fn new(heat: &spec::HeatSpec) -> Heat {
         Heat {
             ambient: heat.ambient,
             limit: heat.limit,

@@ -1,7 +1,8 @@
 //! Simulated media in virtual time.
 //!
-//! A profile (TOML, `profiles/*.toml`) describes a medium; [`SimDevice`] behaves like it: it merges, caches, throttles, lies and fails
-//! as docs/field/ftl.md#translation-layers describes, and the same profile and seed give the same bytes and times. It must never know a wall clock,
+//! A profile (TOML, `profiles/*.toml`) describes a medium; [`SimDevice`] behaves like it: it
+//! merges, caches, throttles, lies and fails as docs/field/ftl.md#translation-layers describes, and
+//! the same profile and seed give the same bytes and times. It must never know a wall clock,
 //! threads, files, or which test is running.
 
 mod cache;
@@ -12,7 +13,6 @@ mod fault;
 mod file_form;
 mod fit;
 mod heat;
-mod journal;
 mod mapping;
 mod medium;
 mod memory;
@@ -22,8 +22,9 @@ mod recent;
 mod timing;
 pub mod truth;
 mod wear;
+mod write_history;
 
-pub use device::{Options, SimDevice};
+pub use device::{SimDevice, SimOptions};
 pub use file_form::FileForm;
-pub use fit::{Fit, Quantity, fit_table, fits};
+pub use fit::{FitCheck, Quantity, fit_table, fits};
 pub use profile::{Profile, ProfileError};

@@ -1,6 +1,7 @@
-//! Which flash answers for an address: counterfeits have less of it than they announce (docs/field/counterfeits.md#f3probe).
+//! Which flash answers for an address: counterfeits have less of it than they announce
+//! (docs/field/counterfeits.md#f3probe).
 
-use crate::profile::spec::{Fake, Lost, Spec};
+use crate::profile::spec::{Fake, LostReads, Spec};
 
 /// What stands behind a run of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,19 +17,25 @@ pub(crate) enum Behind {
 pub(crate) struct Mapping {
     real: u64,
     module: u64,
-    lost: Lost,
+    lost: LostReads,
 }
 
 impl Mapping {
-    /// The mapping of a medium of this size. If that is not the announced size, the real one changes with it, so that a fake stays one.
+    /// The mapping of a medium of this size. If that is not the announced size, the real one
+    /// changes with it, so that a fake stays one.
     pub(crate) fn new(spec: &Spec, capacity_bytes: u64) -> Option<Mapping> {
         let fake: &Fake = spec.fake.as_ref()?;
         let announced = spec.medium.capacity.0;
         let scale = |bytes: u64| {
-            let scaled = (u128::from(bytes) * u128::from(capacity_bytes) / u128::from(announced)) as u64;
+            let scaled =
+                (u128::from(bytes) * u128::from(capacity_bytes) / u128::from(announced)) as u64;
             scaled.next_multiple_of(spec.medium.logical_block.0)
         };
-        Some(Mapping { real: scale(fake.real.0), module: fake.module.map_or(capacity_bytes, |module| scale(module.0)), lost: fake.lost })
+        Some(Mapping {
+            real: scale(fake.real.0),
+            module: fake.module.map_or(capacity_bytes, |module| scale(module.0)),
+            lost: fake.lost,
+        })
     }
 
     /// Bytes of flash there are.
@@ -37,7 +44,7 @@ impl Mapping {
     }
 
     /// What places without flash read as.
-    pub(crate) fn lost(&self) -> Lost {
+    pub(crate) fn lost(&self) -> LostReads {
         self.lost
     }
 
@@ -49,14 +56,19 @@ impl Mapping {
                 return None;
             }
             let folded = at % self.module;
-            let (behind, stop) = if folded < self.real { (Behind::Real(folded), self.real) } else { (Behind::Nothing, self.module) };
+            let (behind, stop) = if folded < self.real {
+                (Behind::Real(folded), self.real)
+            } else {
+                (Behind::Nothing, self.module)
+            };
             let run = (stop - folded).min(end - at);
             at += run;
             Some((behind, run))
         })
     }
 
-    /// The place whose timing an address has; a controller without flash behind an address still does the work (a guess).
+    /// The place whose timing an address has; a controller without flash behind an address still
+    /// does the work (a guess).
     #[inline]
     pub(crate) fn timing_offset(&self, offset: u64) -> u64 {
         (offset % self.module) % self.real

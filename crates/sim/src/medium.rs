@@ -7,7 +7,7 @@ use crate::cheat::{Compression, PatternCheat};
 use crate::heat::Heat;
 use crate::mapping::Mapping;
 use crate::profile::spec::Spec;
-use crate::timing::{self, Piece, Timing};
+use crate::timing::{self, MediumCommand, Timing};
 use crate::wear::Wear;
 
 /// Model and layers; answers how long each I/O takes.
@@ -24,7 +24,8 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    /// The medium a profile describes, of this size, with the chances of this seed and the worn places of this unit.
+    /// The medium a profile describes, of this size, with the chances of this seed and the worn
+    /// places of this unit.
     pub(crate) fn new(spec: &Spec, capacity_bytes: u64, seed: u64, unit: u64) -> Medium {
         let usual = spec.write.as_ref().map(|write| write.rate);
         Medium {
@@ -33,7 +34,11 @@ impl Medium {
             jitter: Jitter::new(spec.jitter.sigma, spec.jitter.tail_share, spec.jitter.tail_factor),
             max_transfer: spec.medium.max_transfer.map_or(u64::MAX, |size| size.0),
             mapping: Mapping::new(spec, capacity_bytes),
-            compression: spec.compression.as_ref().zip(usual).map(|(compression, usual)| Compression::new(compression, usual)),
+            compression: spec
+                .compression
+                .as_ref()
+                .zip(usual)
+                .map(|(compression, usual)| Compression::new(compression, usual)),
             pattern: spec.pattern_cheat.as_ref().map(PatternCheat::new),
             heat: spec.heat.as_ref().map(Heat::new),
             wear: spec.wear.as_ref().map(|wear| Wear::new(wear, unit)),
@@ -82,7 +87,9 @@ impl Medium {
         let pattern = self.pattern.as_mut().and_then(|pattern| pattern.takes(offset, bytes));
         let mut ns = match shortcut.or(pattern) {
             Some(ns) => ns,
-            None => self.split(at, bytes, ease, |timing, piece, chance| timing.write(piece, chance)),
+            None => {
+                self.split(at, bytes, ease, |timing, piece, chance| timing.write(piece, chance))
+            }
         };
         if let Some(wear) = &mut self.wear {
             ns *= wear.write_factor(bytes);
@@ -118,15 +125,28 @@ impl Medium {
 
     /// Splits an I/O into commands the medium takes, as the kernel does, and adds up their times.
     #[inline]
-    fn split(&mut self, offset: u64, bytes: u64, ease: f64, serve: impl Fn(&mut dyn Timing, &Piece, &mut Chance) -> f64) -> f64 {
+    fn split(
+        &mut self,
+        offset: u64,
+        bytes: u64,
+        ease: f64,
+        serve: impl Fn(&mut dyn Timing, &MediumCommand, &mut Chance) -> f64,
+    ) -> f64 {
         if bytes <= self.max_transfer {
-            let piece = Piece { offset_bytes: offset, bytes, first: true, tail: false, ease };
+            let piece =
+                MediumCommand { offset_bytes: offset, bytes, first: true, tail: false, ease };
             return serve(&mut *self.timing, &piece, &mut self.chance);
         }
         let (mut ns, mut at, end) = (0.0, offset, offset + bytes);
         while at < end {
             let take = self.max_transfer.min(end - at);
-            let piece = Piece { offset_bytes: at, bytes: take, first: at == offset, tail: at + take == end, ease };
+            let piece = MediumCommand {
+                offset_bytes: at,
+                bytes: take,
+                first: at == offset,
+                tail: at + take == end,
+                ease,
+            };
             ns += serve(&mut *self.timing, &piece, &mut self.chance);
             at += take;
         }

@@ -9,7 +9,8 @@ const LEAF_PAGES: u64 = 256;
 type Page = Box<[u8; PAGE_BYTES as usize]>;
 type Leaf = [Option<Page>; LEAF_PAGES as usize];
 
-/// The contents of a medium. Memory grows with what was written; pages that hold nothing but the blank byte are not kept.
+/// The contents of a medium. Memory grows with what was written; pages that hold nothing but the
+/// blank byte are not kept.
 pub(crate) struct Memory {
     leaves: Vec<Option<Box<Leaf>>>,
     blank: u8,
@@ -32,7 +33,9 @@ impl Memory {
     pub(crate) fn read(&self, offset: u64, into: &mut [u8]) {
         for (page, inside, range) in pages(offset, into.len()) {
             match self.page(page) {
-                Some(data) => into[range.clone()].copy_from_slice(&data[inside..inside + range.len()]),
+                Some(data) => {
+                    into[range.clone()].copy_from_slice(&data[inside..inside + range.len()])
+                }
                 None => into[range].fill(self.blank),
             }
         }
@@ -80,7 +83,8 @@ impl Memory {
     }
 
     fn page_mut(&mut self, page: u64) -> &mut Page {
-        let leaf = self.leaves[(page / LEAF_PAGES) as usize].get_or_insert_with(|| Box::new([const { None }; LEAF_PAGES as usize]));
+        let leaf = self.leaves[(page / LEAF_PAGES) as usize]
+            .get_or_insert_with(|| Box::new([const { None }; LEAF_PAGES as usize]));
         leaf[(page % LEAF_PAGES) as usize].get_or_insert_with(|| {
             self.pages += 1;
             Box::new([self.blank; PAGE_BYTES as usize])

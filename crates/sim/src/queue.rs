@@ -1,4 +1,5 @@
-//! Commands at once: channels that work side by side, and the part of a command that nothing overlaps.
+//! Commands at once: channels that work side by side, and the part of a command that nothing
+//! overlaps.
 
 use crate::profile::spec::Spec;
 use crate::profile::units::{Rate, Time};
@@ -25,19 +26,31 @@ struct Serial {
 
 impl Queue {
     pub(crate) fn new(spec: &Spec) -> Queue {
-        let serial = |time: Time, rate: Option<Rate>| Serial { ns: time.0, ns_per_byte: rate.map_or(0.0, Rate::ns_per_byte) };
+        let serial = |time: Time, rate: Option<Rate>| Serial {
+            ns: time.0,
+            ns_per_byte: rate.map_or(0.0, Rate::ns_per_byte),
+        };
         Queue {
             free_ns: vec![0; spec.queue.channels as usize],
             shared_free_ns: 0,
             serial_read: serial(spec.queue.serial_read, spec.read.as_ref().map(|read| read.rate)),
-            serial_write: serial(spec.queue.serial_write, spec.write.as_ref().map(|write| write.rate)),
+            serial_write: serial(
+                spec.queue.serial_write,
+                spec.write.as_ref().map(|write| write.rate),
+            ),
             all_done_ns: 0,
         }
     }
 
     /// When a command that comes now, takes this long and moves this much is done.
     #[inline]
-    pub(crate) fn schedule(&mut self, now_ns: u64, service_ns: u64, bytes: u64, is_write: bool) -> u64 {
+    pub(crate) fn schedule(
+        &mut self,
+        now_ns: u64,
+        service_ns: u64,
+        bytes: u64,
+        is_write: bool,
+    ) -> u64 {
         let done = match self.free_ns.as_mut_slice() {
             [free] => {
                 *free = now_ns.max(*free) + service_ns;
@@ -49,9 +62,16 @@ impl Queue {
         done
     }
 
-    /// It waits for the channel that is free first, then for the shared part; both are held from there on as long as it needs them.
-    /// Alone it takes its own time; with many, the slower of channels and shared part sets the pace.
-    fn schedule_on_channels(&mut self, now_ns: u64, service_ns: u64, bytes: u64, is_write: bool) -> u64 {
+    /// It waits for the channel that is free first, then for the shared part; both are held from
+    /// there on as long as it needs them. Alone it takes its own time; with many, the slower of
+    /// channels and shared part sets the pace.
+    fn schedule_on_channels(
+        &mut self,
+        now_ns: u64,
+        service_ns: u64,
+        bytes: u64,
+        is_write: bool,
+    ) -> u64 {
         let serial = if is_write { self.serial_write } else { self.serial_read };
         let serial_ns = ((serial.ns + bytes as f64 * serial.ns_per_byte) as u64).min(service_ns);
         let channel = self.free_ns.iter_mut().min().expect("a checked profile has a channel");
@@ -82,7 +102,13 @@ mod tests {
     /// I/Os of 1000 ns that are done in 1000 ns, at this depth.
     fn rate(channels: usize, serial_ns: f64, depth: usize) -> f64 {
         let serial = Serial { ns: serial_ns, ns_per_byte: 0.0 };
-        let mut queue = Queue { free_ns: vec![0; channels], shared_free_ns: 0, serial_read: serial, serial_write: serial, all_done_ns: 0 };
+        let mut queue = Queue {
+            free_ns: vec![0; channels],
+            shared_free_ns: 0,
+            serial_read: serial,
+            serial_write: serial,
+            all_done_ns: 0,
+        };
         let mut done = vec![0; depth];
         for _ in 0..1000 {
             let next = (0..depth).min_by_key(|&i| done[i]).unwrap();

@@ -1,4 +1,5 @@
-//! The controller's memory of a fake: what was written last can be read back, whether there is flash for it or not (docs/field/counterfeits.md#f3probe).
+//! The controller's memory of a fake: what was written last can be read back, whether there is
+//! flash for it or not (docs/field/counterfeits.md#f3probe).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +12,8 @@ pub(crate) struct Recent {
     most_pages: usize,
     /// By number of the page: when it was written, and what, where that was looked at.
     pages: BTreeMap<u64, (u64, Option<Page>)>,
-    /// In order of writing; an entry whose number is no longer its page's has been written again since.
+    /// In order of writing; an entry whose number is no longer its page's has been written again
+    /// since.
     order: VecDeque<(u64, u64)>,
     written: u64,
 }
@@ -19,16 +21,23 @@ pub(crate) struct Recent {
 impl Recent {
     /// Remembers this many bytes, in pages.
     pub(crate) fn new(bytes: u64) -> Recent {
-        Recent { most_pages: (bytes / PAGE_BYTES) as usize, pages: BTreeMap::new(), order: VecDeque::new(), written: 0 }
+        Recent {
+            most_pages: (bytes / PAGE_BYTES) as usize,
+            pages: BTreeMap::new(),
+            order: VecDeque::new(),
+            written: 0,
+        }
     }
 
-    /// Sees a write; no data: nobody looks at it. A page that is only partly written is not remembered.
+    /// Sees a write; no data: nobody looks at it. A page that is only partly written is not
+    /// remembered.
     pub(crate) fn write(&mut self, offset: u64, bytes: u64, data: Option<&[u8]>) {
         for (page, part) in whole_and_parts(offset, bytes as usize) {
             self.pages.remove(&page);
             if part.len() == PAGE_BYTES as usize {
                 self.written += 1;
-                let data = data.and_then(|data| <&[u8; PAGE_BYTES as usize]>::try_from(&data[part]).ok());
+                let data =
+                    data.and_then(|data| <&[u8; PAGE_BYTES as usize]>::try_from(&data[part]).ok());
                 self.pages.insert(page, (self.written, data.map(|data| Box::new(*data))));
                 self.order.push_back((self.written, page));
             }
@@ -54,13 +63,20 @@ impl Recent {
     /// Forgets a range that is discarded.
     pub(crate) fn forget(&mut self, offset: u64, bytes: u64) {
         let first = offset / PAGE_BYTES;
-        let touched: Vec<u64> = self.pages.range(first..(offset + bytes).div_ceil(PAGE_BYTES)).map(|(page, _)| *page).collect();
+        let touched: Vec<u64> = self
+            .pages
+            .range(first..(offset + bytes).div_ceil(PAGE_BYTES))
+            .map(|(page, _)| *page)
+            .collect();
         touched.iter().for_each(|page| drop(self.pages.remove(page)));
     }
 }
 
 /// The pages that a range touches, each with its part of the buffer.
-fn whole_and_parts(offset: u64, bytes: usize) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
+fn whole_and_parts(
+    offset: u64,
+    bytes: usize,
+) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {
         let at = offset + done as u64;
@@ -83,13 +99,19 @@ mod tests {
     #[test]
     fn what_was_written_last_is_remembered_and_no_more() {
         let mut recent = Recent::new(8192);
-        let write = |recent: &mut Recent, offset, data: &[u8]| recent.write(offset, data.len() as u64, Some(data));
+        let write = |recent: &mut Recent, offset, data: &[u8]| {
+            recent.write(offset, data.len() as u64, Some(data))
+        };
         write(&mut recent, 0, &[1; 4096]);
         write(&mut recent, 8192, &[2; 8192]);
         assert_eq!([0, 8192, 12288].map(|at| byte_at(&recent, at)), [0, 2, 2]);
         write(&mut recent, 8192, &[3; 4096]);
         write(&mut recent, 0, &[4; 4096]);
-        assert_eq!([0, 8192, 12288].map(|at| byte_at(&recent, at)), [4, 3, 0], "writing again renews");
+        assert_eq!(
+            [0, 8192, 12288].map(|at| byte_at(&recent, at)),
+            [4, 3, 0],
+            "writing again renews"
+        );
         write(&mut recent, 8192, &[5; 512]);
         assert_eq!(byte_at(&recent, 9000), 0, "a page that is partly new is forgotten");
         recent.forget(100, 1);

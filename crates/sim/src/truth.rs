@@ -1,14 +1,14 @@
 //! What a medium does in the long run: the truth that estimates are held against.
 //!
-//! No estimate, only a very long run without data, after everything that helps at first is used up: caches, logs for small writes, fast
-//! ways for patterns.
+//! No estimate, only a very long run without data, after everything that helps at first is used up:
+//! caches, logs for small writes, fast ways for patterns.
 
 use device::{Completion, Device, Op, Request};
 use record::{Content, Direction, Histogram, Pattern};
 
 use crate::chance::Chance;
 use crate::profile::Profile;
-use crate::{Options, SimDevice};
+use crate::{SimDevice, SimOptions};
 
 /// I/Os that are measured; enough that chance moves the result by less than 0.1 %, tails included.
 const MEASURED: u64 = 400_000;
@@ -21,7 +21,7 @@ const FILL_BYTES: u64 = 1 << 20;
 
 /// A steady load.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Work {
+pub struct SteadyLoad {
     /// Which way data moves.
     pub direction: Direction,
     /// `Sequential` wraps at the end of the span; everything else is uniform.
@@ -38,10 +38,10 @@ pub struct Work {
     pub content: Content,
 }
 
-impl Work {
+impl SteadyLoad {
     /// Random writes of incompressible data, one at a time, from the middle of the medium on.
-    pub fn random_write(block_bytes: u64, span_bytes: u64) -> Work {
-        Work {
+    pub fn random_write(block_bytes: u64, span_bytes: u64) -> SteadyLoad {
+        SteadyLoad {
             direction: Direction::Write,
             pattern: Pattern::Uniform,
             block_bytes,
@@ -53,32 +53,41 @@ impl Work {
     }
 
     /// Random reads, one at a time, from the middle of the medium on.
-    pub fn random_read(block_bytes: u64, span_bytes: u64) -> Work {
-        Work { direction: Direction::Read, ..Work::random_write(block_bytes, span_bytes) }
+    pub fn random_read(block_bytes: u64, span_bytes: u64) -> SteadyLoad {
+        SteadyLoad {
+            direction: Direction::Read,
+            ..SteadyLoad::random_write(block_bytes, span_bytes)
+        }
     }
 
     /// Writes of incompressible data in a row, from the middle of the medium on.
-    pub fn sequential_write(block_bytes: u64, span_bytes: u64) -> Work {
-        Work { pattern: Pattern::Sequential, ..Work::random_write(block_bytes, span_bytes) }
+    pub fn sequential_write(block_bytes: u64, span_bytes: u64) -> SteadyLoad {
+        SteadyLoad {
+            pattern: Pattern::Sequential,
+            ..SteadyLoad::random_write(block_bytes, span_bytes)
+        }
     }
 
     /// Reads in a row, from the middle of the medium on.
-    pub fn sequential_read(block_bytes: u64, span_bytes: u64) -> Work {
-        Work { direction: Direction::Read, ..Work::sequential_write(block_bytes, span_bytes) }
+    pub fn sequential_read(block_bytes: u64, span_bytes: u64) -> SteadyLoad {
+        SteadyLoad {
+            direction: Direction::Read,
+            ..SteadyLoad::sequential_write(block_bytes, span_bytes)
+        }
     }
 }
 
 /// I/Os a second in the long run.
-pub fn iops(profile: &Profile, work: &Work, seed: u64) -> f64 {
-    let mut load = Load::new(profile, work, seed);
+pub fn iops(profile: &Profile, work: &SteadyLoad, seed: u64) -> f64 {
+    let mut load = RunningLoad::new(profile, work, seed);
     let (warm_up, measured) = lengths(profile, work);
     load.fill(cached_bytes(profile));
     load.rate(warm_up, measured)
 }
 
 /// Every latency of a long run, in nanoseconds: the truth of percentiles.
-pub fn latencies(profile: &Profile, work: &Work, seed: u64) -> Histogram {
-    let mut load = Load::new(profile, work, seed);
+pub fn latencies(profile: &Profile, work: &SteadyLoad, seed: u64) -> Histogram {
+    let mut load = RunningLoad::new(profile, work, seed);
     let (warm_up, measured) = lengths(profile, work);
     load.fill(cached_bytes(profile));
     load.run(warm_up, |_| {});
@@ -89,7 +98,7 @@ pub fn latencies(profile: &Profile, work: &Work, seed: u64) -> Histogram {
 
 /// The long-run figures that tell media apart: what `sim list` shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Headline {
+pub struct LongRunFigures {
     /// Random writes of 4 KiB in 512 MiB, a second.
     pub random_write_4k_iops: f64,
     /// Random writes of 16 KiB in 512 MiB, a second.
@@ -102,25 +111,30 @@ pub struct Headline {
     pub read_bps: f64,
 }
 
-/// The headline of a medium, from shorter runs: within about 1 % of the long-run truth, in milliseconds.
+/// The headline of a medium, from shorter runs: within about 1 % of the long-run truth, in
+/// milliseconds.
 ///
-/// A medium that gets hot is run through its cycles for the rates, which heat it; its random I/O is measured cool.
-pub fn headline(profile: &Profile, seed: u64) -> Headline {
-    let rate = |work: Work| {
-        let mut load = Load::new(profile, &work, seed);
+/// A medium that gets hot is run through its cycles for the rates, which heat it; its random I/O is
+/// measured cool.
+pub fn headline(profile: &Profile, seed: u64) -> LongRunFigures {
+    let rate = |work: SteadyLoad| {
+        let mut load = RunningLoad::new(profile, &work, seed);
         load.fill(cached_bytes(profile));
         let cooling_ns = if work.pattern == Pattern::Sequential { cooling_ns(profile) } else { 0 };
         let small = small_fast_bytes(profile) / work.block_bytes;
-        load.rate(Length { ios: 2_000 + small, ns: 2 * cooling_ns }, Length { ios: 20_000, ns: 6 * cooling_ns })
+        load.rate(
+            Length { ios: 2_000 + small, ns: 2 * cooling_ns },
+            Length { ios: 20_000, ns: 6 * cooling_ns },
+        )
     };
     const SPAN: u64 = 512 << 20;
     const ROW: u64 = 1 << 20;
-    Headline {
-        random_write_4k_iops: rate(Work::random_write(4096, SPAN)),
-        random_write_16k_iops: rate(Work::random_write(16384, SPAN)),
-        random_read_4k_iops: rate(Work::random_read(4096, SPAN)),
-        write_bps: rate(Work::sequential_write(ROW, 1 << 30)) * ROW as f64,
-        read_bps: rate(Work::sequential_read(ROW, 1 << 30)) * ROW as f64,
+    LongRunFigures {
+        random_write_4k_iops: rate(SteadyLoad::random_write(4096, SPAN)),
+        random_write_16k_iops: rate(SteadyLoad::random_write(16384, SPAN)),
+        random_read_4k_iops: rate(SteadyLoad::random_read(4096, SPAN)),
+        write_bps: rate(SteadyLoad::sequential_write(ROW, 1 << 30)) * ROW as f64,
+        read_bps: rate(SteadyLoad::sequential_read(ROW, 1 << 30)) * ROW as f64,
     }
 }
 
@@ -130,26 +144,30 @@ fn cooling_ns(profile: &Profile) -> u64 {
 }
 
 /// How long a run warms up and is measured.
-fn lengths(profile: &Profile, work: &Work) -> (Length, Length) {
+fn lengths(profile: &Profile, work: &SteadyLoad) -> (Length, Length) {
     // A medium that warms up goes through several cycles of hot and cool.
     let cooling_ns = cooling_ns(profile);
-    let warm_up = Length { ios: WARM_UP + small_fast_bytes(profile) / work.block_bytes, ns: 2 * cooling_ns };
+    let warm_up =
+        Length { ios: WARM_UP + small_fast_bytes(profile) / work.block_bytes, ns: 2 * cooling_ns };
     (warm_up, Length { ios: MEASURED, ns: 6 * cooling_ns })
 }
 
-/// Random writes a second in the long run, one at a time, in a span from the middle of the medium on.
+/// Random writes a second in the long run, one at a time, in a span from the middle of the medium
+/// on.
 pub fn random_write_iops(profile: &Profile, block_bytes: u64, span_bytes: u64, seed: u64) -> f64 {
-    iops(profile, &Work::random_write(block_bytes, span_bytes), seed)
+    iops(profile, &SteadyLoad::random_write(block_bytes, span_bytes), seed)
 }
 
-/// Random reads a second in the long run, one at a time, in a span from the middle of the medium on.
+/// Random reads a second in the long run, one at a time, in a span from the middle of the medium
+/// on.
 pub fn random_read_iops(profile: &Profile, block_bytes: u64, span_bytes: u64, seed: u64) -> f64 {
-    iops(profile, &Work::random_read(block_bytes, span_bytes), seed)
+    iops(profile, &SteadyLoad::random_read(block_bytes, span_bytes), seed)
 }
 
-/// Bytes a second in the long run, in a row, from the middle of the medium on, over 1 GiB again and again.
+/// Bytes a second in the long run, in a row, from the middle of the medium on, over 1 GiB again and
+/// again.
 pub fn sequential_bps(profile: &Profile, direction: Direction, block_bytes: u64, seed: u64) -> f64 {
-    let work = Work { direction, ..Work::sequential_write(block_bytes, 1 << 30) };
+    let work = SteadyLoad { direction, ..SteadyLoad::sequential_write(block_bytes, 1 << 30) };
     iops(profile, &work, seed) * block_bytes as f64
 }
 
@@ -162,14 +180,19 @@ pub(crate) fn middle_bytes(capacity_bytes: u64) -> u64 {
 /// Bytes of small writes that take a faster way before a medium shows its true speed.
 fn small_fast_bytes(profile: &Profile) -> u64 {
     let spec = profile.spec();
-    let bypass = spec.log_block.as_ref().and_then(|ftl| ftl.bypass.as_ref()?.capacity).map_or(0, |size| size.0);
+    let bypass = spec
+        .log_block
+        .as_ref()
+        .and_then(|ftl| ftl.bypass.as_ref()?.capacity)
+        .map_or(0, |size| size.0);
     bypass + spec.pattern_cheat.as_ref().map_or(0, |cheat| cheat.capacity.0)
 }
 
 /// Bytes of any writes that go to a cache before a medium shows its true speed.
 fn cached_bytes(profile: &Profile) -> u64 {
     let spec = profile.spec();
-    let stages: u64 = spec.page_mapped.iter().flat_map(|ftl| &ftl.stages).map(|stage| stage.size.0).sum();
+    let stages: u64 =
+        spec.page_mapped.iter().flat_map(|ftl| &ftl.stages).map(|stage| stage.size.0).sum();
     stages + spec.cache.as_ref().map_or(0, |cache| cache.size.0)
 }
 
@@ -188,9 +211,9 @@ impl Length {
 }
 
 /// A load that is running.
-pub(crate) struct Load {
+pub(crate) struct RunningLoad {
     device: SimDevice,
-    work: Work,
+    work: SteadyLoad,
     start: u64,
     blocks: u64,
     next: u64,
@@ -199,22 +222,35 @@ pub(crate) struct Load {
     done: Vec<Completion>,
 }
 
-impl Load {
+impl RunningLoad {
     /// A load on a fresh medium without data.
-    pub(crate) fn new(profile: &Profile, work: &Work, seed: u64) -> Load {
-        let mut device = SimDevice::new(profile, Options { seed, capacity: None, keep_data: false });
-        device.prepare(work.queue_depth, work.block_bytes.max(FILL_BYTES) as usize).expect("buffers in memory can be made");
+    pub(crate) fn new(profile: &Profile, work: &SteadyLoad, seed: u64) -> RunningLoad {
+        let mut device =
+            SimDevice::new(profile, SimOptions { seed, capacity: None, keep_data: false });
+        device
+            .prepare(work.queue_depth, work.block_bytes.max(FILL_BYTES) as usize)
+            .expect("buffers in memory can be made");
         let capacity = device.facts().capacity_bytes;
         let start = work.offset_bytes.unwrap_or_else(|| middle_bytes(capacity));
         let blocks = (work.span_bytes.min(capacity - start) / work.block_bytes).max(1);
-        Load { device, work: *work, start, blocks, next: 0, started: false, chance: Chance::new(!seed), done: Vec::new() }
+        RunningLoad {
+            device,
+            work: *work,
+            start,
+            blocks,
+            next: 0,
+            started: false,
+            chance: Chance::new(!seed),
+            done: Vec::new(),
+        }
     }
 
     /// Writes this much in a row, so that no cache has room left.
     fn fill(&mut self, bytes: u64) {
         let blocks = (self.device.facts().capacity_bytes - self.start) / FILL_BYTES;
         for i in 0..bytes.div_ceil(FILL_BYTES) {
-            let request = Request::write(0, self.start + i % blocks.max(1) * FILL_BYTES, FILL_BYTES);
+            let request =
+                Request::write(0, self.start + i % blocks.max(1) * FILL_BYTES, FILL_BYTES);
             self.device.submit(request).expect("the second half of a medium has room for a write");
             self.device.reap(1, &mut self.done).expect("a simulated device always knows its I/Os");
             self.done.clear();
@@ -229,7 +265,8 @@ impl Load {
         done as f64 * 1e9 / (self.device.now() - begin_ns) as f64
     }
 
-    /// Runs for this long with the queue full, and shows every completion; returns how many I/Os succeeded.
+    /// Runs for this long with the queue full, and shows every completion; returns how many I/Os
+    /// succeeded.
     fn run(&mut self, length: Length, mut see: impl FnMut(&Completion)) -> u64 {
         let begin_ns = self.device.now();
         let (mut seen, mut succeeded) = (0, 0);
@@ -264,7 +301,11 @@ impl Load {
             Direction::Write => Op::Write,
         };
         let offset = self.start + block * self.work.block_bytes;
-        let request = Request { op, content: self.work.content, ..Request::read(slot, offset, self.work.block_bytes) };
+        let request = Request {
+            op,
+            content: self.work.content,
+            ..Request::read(slot, offset, self.work.block_bytes)
+        };
         self.device.submit(request).expect("the span lies on the medium");
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Wear {
 }
 
 impl Wear {
-    pub(crate) fn new(wear: &spec::Wear, unit: u64) -> Wear {
+    pub(crate) fn new(wear: &spec::WearSpec, unit: u64) -> Wear {
         Wear {
             unit: mix(unit ^ 0x77ea_7000),
             block: wear.block.0,
@@ -39,12 +39,16 @@ impl Wear {
 
     /// First byte of a bad place in the range.
     pub(crate) fn bad(&self, offset: u64, bytes: u64) -> Option<u64> {
-        self.blocks(offset, bytes).find(|block| self.lot(*block) < self.bad_share).map(|block| (block * self.block).max(offset))
+        self.blocks(offset, bytes)
+            .find(|block| self.lot(*block) < self.bad_share)
+            .map(|block| (block * self.block).max(offset))
     }
 
     /// What retries add to a read.
     pub(crate) fn retries_ns(&self, offset: u64, bytes: u64) -> f64 {
-        let weak = |block: &u64| (self.bad_share..self.bad_share + self.weak_share).contains(&self.lot(*block));
+        let weak = |block: &u64| {
+            (self.bad_share..self.bad_share + self.weak_share).contains(&self.lot(*block))
+        };
         self.blocks(offset, bytes).filter(weak).count() as f64 * self.retries_ns
     }
 

@@ -1,8 +1,10 @@
-//! How often somebody may do what costs something: a bucket of tokens for each address. The time is handed in.
+//! How often somebody may do what costs something: a bucket of tokens for each address. The time is
+//! handed in.
 //!
-//! What is remembered is bounded, whoever asks: a bucket that is full again says nothing and is dropped, and where there are too many others the
-//! fullest ones go, which are those of whom has asked for the least. Whoever has emptied a bucket cannot have it forgotten without asking from as
-//! many addresses as are remembered.
+//! What is remembered is bounded, whoever asks: a bucket that is full again says nothing and is
+//! dropped, and where there are too many others the fullest ones go, which are those of whom has
+//! asked for the least. Whoever has emptied a bucket cannot have it forgotten without asking from
+//! as many addresses as are remembered.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -21,7 +23,8 @@ pub struct Allowance {
     buckets: Mutex<HashMap<Asker, Bucket>>,
 }
 
-/// Who asks: an IPv4 address, or the network of an IPv6 address (a house has at least a /64, and may use any address in it).
+/// Who asks: an IPv4 address, or the network of an IPv6 address (a house has at least a /64, and
+/// may use any address in it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Asker {
     V4(u32),
@@ -47,7 +50,11 @@ struct Bucket {
 impl Allowance {
     /// So many a minute, and so many at once; at least one of each.
     pub fn new(per_minute: u32, burst: u32) -> Allowance {
-        Allowance { per_second: f64::from(per_minute.max(1)) / 60.0, burst: f64::from(burst.max(1)), buckets: Mutex::default() }
+        Allowance {
+            per_second: f64::from(per_minute.max(1)) / 60.0,
+            burst: f64::from(burst.max(1)),
+            buckets: Mutex::default(),
+        }
     }
 
     /// Takes one from the bucket of an address.
@@ -61,7 +68,8 @@ impl Allowance {
             self.forget(&mut buckets, now);
         }
         let bucket = buckets.entry(asker).or_insert(Bucket { tokens: self.burst, at: now });
-        // A moment before the last one is no moment: the clock of the caller may be read in another order than it asks.
+        // A moment before the last one is no moment: the clock of the caller may be read in another
+        // order than it asks.
         let at = now.max(bucket.at);
         *bucket = Bucket { tokens: self.tokens(bucket, at), at };
         if bucket.tokens >= 1.0 {
@@ -81,7 +89,8 @@ impl Allowance {
     fn forget(&self, buckets: &mut HashMap<Asker, Bucket>, now: Instant) {
         buckets.retain(|_, bucket| self.tokens(bucket, now) < self.burst);
         let Some(too_many) = (buckets.len() + FORGOTTEN).checked_sub(MOST) else { return };
-        let mut by_tokens: Vec<(f64, Asker)> = buckets.iter().map(|(asker, bucket)| (self.tokens(bucket, now), *asker)).collect();
+        let mut by_tokens: Vec<(f64, Asker)> =
+            buckets.iter().map(|(asker, bucket)| (self.tokens(bucket, now), *asker)).collect();
         by_tokens.sort_by(|a, b| b.0.total_cmp(&a.0));
         for (_, asker) in by_tokens.into_iter().take(too_many) {
             buckets.remove(&asker);

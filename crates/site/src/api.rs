@@ -1,10 +1,11 @@
-//! The interface for programs: reading. What changes something is in `submissions.rs` and `moderation.rs`.
+//! The interface for programs: reading. What changes something is in `submissions.rs` and
+//! `moderation.rs`.
 
 use axum::Json;
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use record::collection::{Figure, Line, Spread};
+use record::collection::{CollectionLine, HeadlineFigure, HostSpread};
 use serde::{Deserialize, Serialize};
 use store::collection::{Facet, HostEffect};
 use utoipa::{IntoParams, ToSchema};
@@ -52,7 +53,12 @@ fn answer(body: impl Serialize) -> Response {
         (status = 404, description = "There is none", body = ProblemBody, content_type = "application/problem+json"),
         (status = 410, description = "It was rejected or withdrawn", body = ProblemBody, content_type = "application/problem+json"),
     ))]
-pub async fn run(State(app): State<App>, Path(id): Path<String>, bearer: Bearer, client: Client) -> Result<Response, Problem> {
+pub async fn run(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    bearer: Bearer,
+    client: Client,
+) -> Result<Response, Problem> {
     let sees_all = matches!(app.who(bearer, client).await?, Who::Moderator { .. });
     let entry = app
         .make(move |collection| match shown(collection, &id) {
@@ -69,7 +75,8 @@ pub async fn run(State(app): State<App>, Path(id): Path<String>, bearer: Bearer,
 
 /// What a revision of a run was.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Revision {
+#[schema(as = Revision)]
+pub struct RevisionView {
     /// 1, and one more with each replacement.
     pub revision: u32,
     /// RFC 3339, when it came in.
@@ -86,15 +93,23 @@ pub struct Revision {
 #[utoipa::path(get, path = "/api/v1/runs/{id}/revisions", tag = "runs",
     params(("id" = String, Path, description = "Name of the run in the collection")),
     responses(
-        (status = 200, description = "Its revisions", body = Vec<Revision>),
+        (status = 200, description = "Its revisions", body = Vec<RevisionView>),
         (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
     ))]
-pub async fn revisions(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Problem> {
+pub async fn revisions(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     let revisions = app.read(move |collection| collection.revisions(&id)).await?;
     if revisions.is_empty() {
         return Err(Problem::not_found("no run of this name is in the collection"));
     }
-    let revision = |it: store::collection::Revision| Revision { revision: it.revision, received: it.received, who: it.who, why: it.why };
+    let revision = |it: store::collection::Revision| RevisionView {
+        revision: it.revision,
+        received: it.received,
+        who: it.who,
+        why: it.why,
+    };
     Ok(answer(revisions.into_iter().map(revision).collect::<Vec<_>>()))
 }
 
@@ -109,7 +124,10 @@ pub async fn revisions(State(app): State<App>, Path(id): Path<String>) -> Result
         (status = 404, description = "There is no such run or revision", body = ProblemBody, content_type = "application/problem+json"),
         (status = 410, description = "The run was rejected or withdrawn", body = ProblemBody, content_type = "application/problem+json"),
     ))]
-pub async fn revision(State(app): State<App>, Path((id, revision)): Path<(String, u32)>) -> Result<Response, Problem> {
+pub async fn revision(
+    State(app): State<App>,
+    Path((id, revision)): Path<(String, u32)>,
+) -> Result<Response, Problem> {
     let entry = app
         .make(move |collection| {
             let (current, _) = shown(collection, &id)?;
@@ -124,10 +142,11 @@ pub async fn revision(State(app): State<App>, Path((id, revision)): Path<(String
 
 /// A page of lines.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Lines {
+#[schema(as = Lines)]
+pub struct LinesPage {
     /// The lines, in the order asked for.
     #[schema(value_type = Vec<schema::Line>)]
-    pub lines: Vec<Line>,
+    pub lines: Vec<CollectionLine>,
     /// How many fit the query.
     pub total: u64,
     /// Which page this is, from 1.
@@ -136,7 +155,8 @@ pub struct Lines {
     pub per_page: u32,
 }
 
-/// What is asked of the lines. Any figure is a parameter too: at least that many IOPS or MB/s, or at most that many ms.
+/// What is asked of the lines. Any figure is a parameter too: at least that many IOPS or MB/s, or
+/// at most that many ms.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "it describes what report::collection::query reads")]
@@ -178,12 +198,13 @@ struct LinesQuery {
 ///
 /// What the table shows with the same words behind the `?`. What is not understood is passed over.
 #[utoipa::path(get, path = "/api/v1/lines", tag = "lines", params(LinesQuery),
-    responses((status = 200, description = "A page of lines", body = Lines)))]
+    responses((status = 200, description = "A page of lines", body = LinesPage)))]
 pub async fn lines(State(app): State<App>, RawQuery(text): RawQuery) -> Result<Response, Problem> {
     let query = asked(text.as_deref());
-    let (page, per_page) = (u64::from(query.page) + 1, query.per_page.unwrap_or(report::collection::query::LINES));
+    let (page, per_page) =
+        (u64::from(query.page) + 1, query.per_page.unwrap_or(report::collection::query::LINES));
     let found = app.read(move |collection| collection.lines(&query)).await?;
-    Ok(answer(Lines { lines: found.lines, total: found.total, page, per_page }))
+    Ok(answer(LinesPage { lines: found.lines, total: found.total, page, per_page }))
 }
 
 /// A line with those it stands beside.
@@ -191,10 +212,10 @@ pub async fn lines(State(app): State<App>, RawQuery(text): RawQuery) -> Result<R
 pub struct LineBody {
     /// The line.
     #[schema(value_type = schema::Line)]
-    pub line: Line,
+    pub line: CollectionLine,
     /// The other lines of its model: other origins, its fakes. They are never mixed with it.
     #[schema(value_type = Vec<schema::Line>)]
-    pub beside: Vec<Line>,
+    pub beside: Vec<CollectionLine>,
 }
 
 /// A line.
@@ -213,7 +234,8 @@ pub async fn line(State(app): State<App>, Path(slug): Path<String>) -> Result<Re
 
 /// A figure on one kind of host against all others.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Effect {
+#[schema(as = Effect)]
+pub struct EffectView {
     /// What the hosts are told apart by.
     #[schema(value_type = String, example = "kernel")]
     pub facet: Facet,
@@ -222,32 +244,42 @@ pub struct Effect {
     pub group: String,
     /// Of which figure.
     #[schema(value_type = schema::Figure)]
-    pub figure: Figure,
+    pub figure: HeadlineFigure,
     /// On these hosts.
     #[schema(value_type = schema::Spread)]
-    pub inside: Spread,
+    pub inside: HostSpread,
     /// On all others.
     #[schema(value_type = schema::Spread)]
-    pub outside: Spread,
+    pub outside: HostSpread,
 }
 
 /// What the host does to a medium.
 ///
-/// For each thing by which hosts differ, each of its values, and each figure: the median there and elsewhere. Empty where all hosts are alike.
+/// For each thing by which hosts differ, each of its values, and each figure: the median there and
+/// elsewhere. Empty where all hosts are alike.
 #[utoipa::path(get, path = "/api/v1/lines/{slug}/host-effects", tag = "lines",
     params(("slug" = String, Path, description = "Name of the medium in addresses")),
     responses(
-        (status = 200, description = "Effects", body = Vec<Effect>),
+        (status = 200, description = "Effects", body = Vec<EffectView>),
         (status = 404, description = "There is no such line", body = ProblemBody, content_type = "application/problem+json"),
     ))]
-pub async fn host_effects(State(app): State<App>, Path(slug): Path<String>) -> Result<Response, Problem> {
+pub async fn host_effects(
+    State(app): State<App>,
+    Path(slug): Path<String>,
+) -> Result<Response, Problem> {
     let found = app
         .read(move |collection| match collection.line(&slug)? {
             Some(line) => collection.host_effects(&line.slug).map(Some),
             None => Ok(None),
         })
         .await?;
-    let effect = |it: HostEffect| Effect { facet: it.facet, group: it.group, figure: it.figure, inside: it.inside, outside: it.outside };
+    let effect = |it: HostEffect| EffectView {
+        facet: it.facet,
+        group: it.group,
+        figure: it.figure,
+        inside: it.inside,
+        outside: it.outside,
+    };
     let effects = found.ok_or_else(no_medium)?;
     Ok(answer(effects.into_iter().map(effect).collect::<Vec<_>>()))
 }
@@ -279,19 +311,24 @@ pub struct AuditLine {
     pub run: Option<String>,
     /// Why, or anything else.
     pub detail: String,
-    /// SHA-256 over the hash of the line before and all of the above: what is changed or taken out shows.
+    /// SHA-256 over the hash of the line before and all of the above: what is changed or taken out
+    /// shows.
     pub hash: String,
 }
 
 /// What was done to the collection.
 ///
-/// By whom and why, the oldest first. Lines are only ever added. Nothing here tells where a submission came from.
+/// By whom and why, the oldest first. Lines are only ever added. Nothing here tells where a
+/// submission came from.
 #[utoipa::path(get, path = "/api/v1/audit", tag = "audit", params(AuditQuery),
     responses(
         (status = 200, description = "Lines of the audit", body = Vec<AuditLine>),
         (status = 400, description = "No numbers", body = ProblemBody, content_type = "application/problem+json"),
     ))]
-pub async fn audit(State(app): State<App>, Query(query): Query<AuditQuery>) -> Result<Response, Problem> {
+pub async fn audit(
+    State(app): State<App>,
+    Query(query): Query<AuditQuery>,
+) -> Result<Response, Problem> {
     let n = query.n.unwrap_or(SOME_AUDIT).clamp(1, AUDIT);
     // Numbers beyond what a database counts to are beyond the end.
     let after = query.after.min(i64::MAX as u64);

@@ -35,11 +35,24 @@ impl FromStr for Base {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Base, String> {
-        let refused = || format!("'{}' is no address of a site; write it as https://example.org/cards/", text.escape_debug());
-        let host_from = ["https://", "http://"].iter().find(|scheme| text.starts_with(*scheme)).ok_or_else(refused)?.len();
+        let refused = || {
+            format!(
+                "'{}' is no address of a site; write it as https://example.org/cards/",
+                text.escape_debug()
+            )
+        };
+        let host_from = ["https://", "http://"]
+            .iter()
+            .find(|scheme| text.starts_with(*scheme))
+            .ok_or_else(refused)?
+            .len();
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:[]/".contains(c);
         let whole = format!("{}/", text.trim_end_matches('/'));
-        let host_length = whole.get(host_from..).and_then(|rest| rest.find('/')).filter(|length| *length > 0).ok_or_else(refused)?;
+        let host_length = whole
+            .get(host_from..)
+            .and_then(|rest| rest.find('/'))
+            .filter(|length| *length > 0)
+            .ok_or_else(refused)?;
         let prefix_from = host_from + host_length;
         if !text.chars().all(plain) || whole[prefix_from..].contains("//") {
             return Err(refused());
@@ -54,11 +67,22 @@ mod tests {
 
     #[test]
     fn an_address_has_an_origin_and_a_prefix() {
-        let parts =
-            |text: &str| Base::from_str(text).map(|base| (base.origin().to_owned(), base.prefix().to_owned(), base.whole().to_owned()));
-        let told = |origin: &str, prefix: &str, whole: &str| Ok((origin.to_owned(), prefix.to_owned(), whole.to_owned()));
-        assert_eq!(parts("https://example.org"), told("https://example.org", "", "https://example.org/"));
-        assert_eq!(parts("http://[::1]:8080/a/b/"), told("http://[::1]:8080", "/a/b", "http://[::1]:8080/a/b/"));
+        let parts = |text: &str| {
+            Base::from_str(text).map(|base| {
+                (base.origin().to_owned(), base.prefix().to_owned(), base.whole().to_owned())
+            })
+        };
+        let told = |origin: &str, prefix: &str, whole: &str| {
+            Ok((origin.to_owned(), prefix.to_owned(), whole.to_owned()))
+        };
+        assert_eq!(
+            parts("https://example.org"),
+            told("https://example.org", "", "https://example.org/")
+        );
+        assert_eq!(
+            parts("http://[::1]:8080/a/b/"),
+            told("http://[::1]:8080", "/a/b", "http://[::1]:8080/a/b/")
+        );
         for bad in [
             "",
             "example.org",

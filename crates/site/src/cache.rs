@@ -1,4 +1,5 @@
-//! Pages that were made, packed, for those who ask for the same. Bounded in bytes: what was not asked for since the younger half was filled is forgotten.
+//! Pages that were made, packed, for those who ask for the same. Bounded in bytes: what was not
+//! asked for since the younger half was filled is forgotten.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +9,7 @@ use bytes::Bytes;
 
 /// A page as it is sent.
 #[derive(Debug)]
-pub struct Packed {
+pub struct CompressedPage {
     /// What it is, as HTTP says it.
     pub media_type: &'static str,
     /// Its name for who has it already.
@@ -19,7 +20,7 @@ pub struct Packed {
 
 #[derive(Clone)]
 struct Held {
-    page: Arc<Packed>,
+    page: Arc<CompressedPage>,
     version: u64,
     made: Instant,
 }
@@ -32,7 +33,7 @@ struct Halves {
 }
 
 /// The pages.
-pub struct Cache {
+pub struct PageCache {
     halves: Mutex<Halves>,
     most_bytes: usize,
 }
@@ -40,10 +41,10 @@ pub struct Cache {
 /// What a page costs beside its bytes.
 const OVERHEAD: usize = 512;
 
-impl Cache {
+impl PageCache {
     /// One of at most so many bytes.
-    pub fn new(most_bytes: usize) -> Cache {
-        Cache { halves: Mutex::default(), most_bytes }
+    pub fn new(most_bytes: usize) -> PageCache {
+        PageCache { halves: Mutex::default(), most_bytes }
     }
 
     fn halves(&self) -> MutexGuard<'_, Halves> {
@@ -52,9 +53,17 @@ impl Cache {
     }
 
     /// The page of that name, made from that version and no longer ago than that.
-    pub fn get(&self, name: &str, version: u64, most_age: Duration, now: Instant) -> Option<Arc<Packed>> {
+    pub fn get(
+        &self,
+        name: &str,
+        version: u64,
+        most_age: Duration,
+        now: Instant,
+    ) -> Option<Arc<CompressedPage>> {
         let mut halves = self.halves();
-        let fresh = |held: &Held| held.version == version && now.saturating_duration_since(held.made) <= most_age;
+        let fresh = |held: &Held| {
+            held.version == version && now.saturating_duration_since(held.made) <= most_age
+        };
         if let Some(held) = halves.young.get(name) {
             return fresh(held).then(|| held.page.clone());
         }
@@ -65,7 +74,7 @@ impl Cache {
     }
 
     /// Keeps a page.
-    pub fn put(&self, name: String, version: u64, page: Arc<Packed>, made: Instant) {
+    pub fn put(&self, name: String, version: u64, page: Arc<CompressedPage>, made: Instant) {
         self.keep(&mut self.halves(), name, Held { page, version, made });
     }
 
@@ -87,7 +96,9 @@ impl Cache {
     /// Bytes of all pages, for who counts.
     pub fn bytes(&self) -> usize {
         let halves = self.halves();
-        let bytes = |pages: &HashMap<String, Held>| pages.values().map(|held| held.page.body.len()).sum::<usize>();
+        let bytes = |pages: &HashMap<String, Held>| {
+            pages.values().map(|held| held.page.body.len()).sum::<usize>()
+        };
         bytes(&halves.young) + bytes(&halves.old)
     }
 }
@@ -96,23 +107,32 @@ impl Cache {
 mod tests {
     use super::*;
 
-    fn page(bytes: usize) -> Arc<Packed> {
-        Arc::new(Packed { media_type: "text/html", etag: String::new(), body: Bytes::from(vec![0; bytes]) })
+    fn page(bytes: usize) -> Arc<CompressedPage> {
+        Arc::new(CompressedPage {
+            media_type: "text/html",
+            etag: String::new(),
+            body: Bytes::from(vec![0; bytes]),
+        })
     }
 
     #[test]
     fn a_page_is_there_while_it_is_true() {
-        let (cache, start, age) = (Cache::new(1 << 20), Instant::now(), Duration::from_secs(10));
+        let (cache, start, age) =
+            (PageCache::new(1 << 20), Instant::now(), Duration::from_secs(10));
         cache.put("a".into(), 1, page(10), start);
         assert!(cache.get("a", 1, age, start + age).is_some());
         assert!(cache.get("a", 2, age, start).is_none(), "something was changed since");
-        assert!(cache.get("a", 1, age, start + age * 2).is_none(), "others may have changed something");
+        assert!(
+            cache.get("a", 1, age, start + age * 2).is_none(),
+            "others may have changed something"
+        );
         assert!(cache.get("b", 1, age, start).is_none());
     }
 
     #[test]
     fn many_pages_stay_below_the_limit_and_those_asked_for_stay() {
-        let (cache, start, age) = (Cache::new(100_000), Instant::now(), Duration::from_secs(10));
+        let (cache, start, age) =
+            (PageCache::new(100_000), Instant::now(), Duration::from_secs(10));
         cache.put("asked".into(), 1, page(1000), start);
         for number in 0..1000 {
             cache.put(format!("page {number}"), 1, page(1000), start);

@@ -17,7 +17,8 @@ use crate::state::{App, hex};
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
 
-/// The address that counts for allowances: the peer's, or what a trusted proxy says of it. It is kept nowhere.
+/// The address that counts for allowances: the peer's, or what a trusted proxy says of it. It is
+/// kept nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client(pub IpAddr);
 
@@ -25,12 +26,16 @@ impl Client {
     /// The address of whoever sent this.
     pub fn of(extensions: &Extensions, headers: &HeaderMap, proxies: &[IpAddr]) -> Client {
         // Without a peer the request came through no connection: a test.
-        let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.to_canonical());
+        let peer = extensions
+            .get::<Peer>()
+            .map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.to_canonical());
         if !proxies.contains(&peer) {
             return Client(peer);
         }
-        // Each proxy adds whom it heard from at the end; what stands before the first stranger may be made up.
-        let told = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+        // Each proxy adds whom it heard from at the end; what stands before the first stranger may
+        // be made up.
+        let told =
+            headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
         let told: Vec<&str> = told.flat_map(|value| value.split(',')).map(str::trim).collect();
         let mut client = peer;
         for address in told.into_iter().rev() {
@@ -80,11 +85,16 @@ impl<S: Sync> FromRequestParts<S> for Wants {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Wants, Infallible> {
-        let text = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let text = |name| {
+            parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        };
         let mut ways = text(ACCEPT_ENCODING).split(',').map(|way| way.split(';').map(str::trim));
         let gzip = ways.any(|mut way| {
-            let is_gzip = way.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip") || name == "*");
-            let is_refused = way.any(|weight| weight.strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0)));
+            let is_gzip =
+                way.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip") || name == "*");
+            let is_refused = way.any(|weight| {
+                weight.strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0))
+            });
             is_gzip && !is_refused
         });
         Ok(Wants { gzip, known: text(IF_NONE_MATCH).to_owned() })
@@ -100,8 +110,10 @@ impl<S: Sync> FromRequestParts<S> for Bearer {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Bearer, Problem> {
         let Some(value) = parts.headers.get(AUTHORIZATION) else { return Ok(Bearer(None)) };
-        let refused = || Problem::unauthorized("the header Authorization must be 'Bearer' and a token");
-        let (scheme, secret) = value.to_str().ok().and_then(|value| value.split_once(' ')).ok_or_else(refused)?;
+        let refused =
+            || Problem::unauthorized("the header Authorization must be 'Bearer' and a token");
+        let (scheme, secret) =
+            value.to_str().ok().and_then(|value| value.split_once(' ')).ok_or_else(refused)?;
         let secret = secret.trim();
         if !scheme.eq_ignore_ascii_case("bearer") || secret.is_empty() || secret.len() > 200 {
             return Err(refused());
@@ -134,9 +146,13 @@ pub enum Who {
 
 impl Who {
     fn of(secret: &str, token: Token) -> Who {
-        // Two tokens may have one label: some of the hash tells them apart, and helps nobody to guess one.
+        // Two tokens may have one label: some of the hash tells them apart, and helps nobody to
+        // guess one.
         let mark = &hex(&Sha256::digest(secret.as_bytes()))[..8];
-        let name = format!("{} ({mark})", if token.label.is_empty() { token.kind.name() } else { &token.label });
+        let name = format!(
+            "{} ({mark})",
+            if token.label.is_empty() { token.kind.name() } else { &token.label }
+        );
         match token.kind {
             TokenKind::Edit => Who::Editor { run: token.run.unwrap_or_default() },
             TokenKind::Api => Who::Api { name },
@@ -166,7 +182,11 @@ impl App {
             Some(token) if token.revoked.is_none() => Ok(Who::of(&secret, token)),
             found => {
                 self.allow_attempt(client.0)?;
-                let state = if found.is_some() { "this token was revoked" } else { "this token is not known here" };
+                let state = if found.is_some() {
+                    "this token was revoked"
+                } else {
+                    "this token is not known here"
+                };
                 Err(Problem::unauthorized(state))
             }
         }
@@ -180,7 +200,9 @@ impl App {
         match self.who(bearer, client).await? {
             Who::Moderator { name } => Ok(name),
             Who::Anyone => Err(Problem::unauthorized("this needs the token of a moderator")),
-            _ => Err(Problem::forbidden("this needs the token of a moderator; yours is another kind")),
+            _ => Err(Problem::forbidden(
+                "this needs the token of a moderator; yours is another kind",
+            )),
         }
     }
 }
@@ -205,7 +227,10 @@ mod tests {
         assert_eq!(client("192.0.2.9", &["198.51.100.1"], &[]), "192.0.2.9");
         assert_eq!(client("192.0.2.9", &["198.51.100.1"], &["127.0.0.1"]), "192.0.2.9");
         assert_eq!(client("127.0.0.1", &["198.51.100.1"], &["127.0.0.1"]), "198.51.100.1");
-        assert_eq!(client("::ffff:127.0.0.1", &["[2001:db8::1]:443"], &["127.0.0.1"]), "2001:db8::1");
+        assert_eq!(
+            client("::ffff:127.0.0.1", &["[2001:db8::1]:443"], &["127.0.0.1"]),
+            "2001:db8::1"
+        );
         assert_eq!(client("127.0.0.1", &[], &["127.0.0.1"]), "127.0.0.1");
     }
 
@@ -213,7 +238,10 @@ mod tests {
     fn what_the_client_claims_of_itself_is_not_believed() {
         let proxies = ["127.0.0.1", "10.0.0.2"];
         assert_eq!(client("127.0.0.1", &["1.1.1.1, 198.51.100.1"], &proxies), "198.51.100.1");
-        assert_eq!(client("127.0.0.1", &["1.1.1.1", "198.51.100.1, 10.0.0.2"], &proxies), "198.51.100.1");
+        assert_eq!(
+            client("127.0.0.1", &["1.1.1.1", "198.51.100.1, 10.0.0.2"], &proxies),
+            "198.51.100.1"
+        );
         assert_eq!(client("127.0.0.1", &["1.1.1.1, nonsense"], &proxies), "127.0.0.1");
     }
 }

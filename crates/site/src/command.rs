@@ -15,8 +15,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::base::Base;
 use crate::problem::Problem;
 use crate::serve::serve;
-use crate::state::{App, Options, Quarantine, now, secret};
-use crate::upload::Limits;
+use crate::state::{App, Quarantine, ServerOptions, now, secret};
+use crate::upload::UploadLimits;
 
 /// Descriptors that are asked for: a connection is one, and the collection needs a few.
 const DESCRIPTORS: u64 = 8192;
@@ -25,14 +25,21 @@ const USAGE: u8 = 2;
 /// The server broke.
 const INTERNAL: u8 = 5;
 
-/// The Flashmark collection as a web service. Without any flags: a collection in the file flashmark.db, at http://127.0.0.1:8080.
+/// The Flashmark collection as a web service. Without any flags: a collection in the file
+/// flashmark.db, at http://127.0.0.1:8080.
 #[derive(Debug, Parser)]
 #[command(name = "flashmark-site", version, args_conflicts_with_subcommands = false)]
 pub struct Flags {
     /// Where to listen; port 0 takes a free one.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", env = "FLASHMARK_SITE_LISTEN")]
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        default_value = "127.0.0.1:8080",
+        env = "FLASHMARK_SITE_LISTEN"
+    )]
     listen: String,
-    /// The collection: sqlite:FILE, which is made where there is none, or postgres://USER@HOST/NAME.
+    /// The collection: sqlite:FILE, which is made where there is none, or
+    /// postgres://USER@HOST/NAME.
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -42,11 +49,17 @@ pub struct Flags {
         hide_env_values = true
     )]
     database: String,
-    /// The full address the site is reached at, for example https://example.org/cards/; feed readers need it, and a path is what all addresses begin with.
+    /// The full address the site is reached at, for example https://example.org/cards/; feed
+    /// readers need it, and a path is what all addresses begin with.
     #[arg(long, value_name = "URL", env = "FLASHMARK_SITE_BASE")]
     base: Option<Base>,
     /// What the site is called.
-    #[arg(long, value_name = "WORDS", default_value = "Flashmark collection", env = "FLASHMARK_SITE_TITLE")]
+    #[arg(
+        long,
+        value_name = "WORDS",
+        default_value = "Flashmark collection",
+        env = "FLASHMARK_SITE_TITLE"
+    )]
     title: String,
     /// Without the built-in reference data. What is in the collection already stays.
     #[arg(long)]
@@ -125,8 +138,10 @@ pub fn run(flags: Flags) -> ExitCode {
         Err(error) => return told(error, USAGE),
     };
     match &flags.command {
-        None => serve_until_told(&flags, &collection).map_or_else(|(error, code)| told(error, code), |()| ExitCode::SUCCESS),
-        Some(Command::Token(token)) => make_or_revoke(&collection, token).map_or_else(|error| told(error, USAGE), |()| ExitCode::SUCCESS),
+        None => serve_until_told(&flags, &collection)
+            .map_or_else(|(error, code)| told(error, code), |()| ExitCode::SUCCESS),
+        Some(Command::Token(token)) => make_or_revoke(&collection, token)
+            .map_or_else(|error| told(error, USAGE), |()| ExitCode::SUCCESS),
         Some(Command::Check) => check(&collection).unwrap_or_else(|error| told(error, INTERNAL)),
     }
 }
@@ -135,8 +150,8 @@ fn open(database: &str) -> Result<Collection> {
     Ok(Collection::open(&Address::parse(database)?)?)
 }
 
-fn options(flags: &Flags) -> Options {
-    Options {
+fn options(flags: &Flags) -> ServerOptions {
+    ServerOptions {
         title: flags.title.clone(),
         base: flags.base.clone(),
         quarantine: flags.quarantine,
@@ -144,18 +159,22 @@ fn options(flags: &Flags) -> Options {
         burst: flags.burst,
         requests_per_minute: flags.requests_per_minute,
         proxies: flags.proxy.iter().map(IpAddr::to_canonical).collect(),
-        limits: Limits::default(),
+        limits: UploadLimits::default(),
         body_time: Duration::from_secs(flags.body_timeout),
         answer_time: Duration::from_secs(flags.body_timeout + 60),
-        ..Options::default()
+        ..ServerOptions::default()
     }
 }
 
-/// Serves until a signal says to stop. The collection is the caller's: its connections must be closed after the runtime has ended.
+/// Serves until a signal says to stop. The collection is the caller's: its connections must be
+/// closed after the runtime has ended.
 fn serve_until_told(flags: &Flags, collection: &Collection) -> Result<(), (anyhow::Error, u8)> {
     let usage = |error: anyhow::Error| (error, USAGE);
     if !flags.no_reference {
-        collection.keep_reference(&store::reference::entries(), &now()).context("the reference data").map_err(usage)?;
+        collection
+            .keep_reference(&store::reference::entries(), &now())
+            .context("the reference data")
+            .map_err(usage)?;
     }
     raise_descriptors();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -163,11 +182,17 @@ fn serve_until_told(flags: &Flags, collection: &Collection) -> Result<(), (anyho
     let app = App::new(collection.clone(), options(flags));
     let served = runtime.block_on(async {
         let listener = TcpListener::bind(&flags.listen).await;
-        let listener =
-            listener.with_context(|| format!("cannot listen at {}; --listen names another place", flags.listen)).map_err(usage)?;
+        let listener = listener
+            .with_context(|| {
+                format!("cannot listen at {}; --listen names another place", flags.listen)
+            })
+            .map_err(usage)?;
         let stop = stop().context("no signals").map_err(|error| (error, INTERNAL))?;
         announce(&listener, collection).map_err(|error| (error, INTERNAL))?;
-        serve(listener, app, Duration::from_secs(flags.grace), stop).await.context("the server broke").map_err(|error| (error, INTERNAL))
+        serve(listener, app, Duration::from_secs(flags.grace), stop)
+            .await
+            .context("the server broke")
+            .map_err(|error| (error, INTERNAL))
     });
     runtime.shutdown_timeout(Duration::from_secs(5));
     served
@@ -182,7 +207,8 @@ fn announce(listener: &TcpListener, collection: &Collection) -> Result<()> {
 
 /// Ends with the first signal; a second one ends the process at once.
 fn stop() -> io::Result<impl Future<Output = ()>> {
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (mut terminate, mut interrupt) =
+        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     Ok(async move {
         either(&mut terminate, &mut interrupt).await;
         eprintln!("flashmark-site: stopping; what was begun is ended first");
@@ -215,7 +241,9 @@ fn make_or_revoke(collection: &Collection, flags: &TokenFlags) -> Result<()> {
     if let Some(TokenCommand::Revoke { token }) = &flags.command {
         return revoke(collection, token);
     }
-    let (Some(kind), Some(label)) = (flags.kind, &flags.label) else { bail!("a token needs --kind and --label") };
+    let (Some(kind), Some(label)) = (flags.kind, &flags.label) else {
+        bail!("a token needs --kind and --label")
+    };
     let label = report::words::clean(label).trim().to_owned();
     if label.is_empty() || label.chars().count() > 80 {
         bail!("the label is a name of at most 80 letters: it stands in the audit");
@@ -227,7 +255,13 @@ fn make_or_revoke(collection: &Collection, flags: &TokenFlags) -> Result<()> {
     let token = secret().map_err(said)?;
     let known = Token { kind, run: None, label: label.clone(), created: now(), revoked: None };
     collection.grant(&token, &known)?;
-    collection.note("operator", "made a token", None, &format!("{}: {label}", kind.name()), &now())?;
+    collection.note(
+        "operator",
+        "made a token",
+        None,
+        &format!("{}: {label}", kind.name()),
+        &now(),
+    )?;
     eprintln!("The token of '{label}' ({}). It is shown this once:", kind.name());
     let mut out = io::stdout().lock();
     writeln!(out, "{token}")?;
@@ -244,7 +278,13 @@ fn revoke(collection: &Collection, token: &str) -> Result<()> {
         bail!("this token was revoked before");
     }
     let label = if known.label.is_empty() { known.run.unwrap_or_default() } else { known.label };
-    collection.note("operator", "revoked a token", None, &format!("{}: {label}", known.kind.name()), &now())?;
+    collection.note(
+        "operator",
+        "revoked a token",
+        None,
+        &format!("{}: {label}", known.kind.name()),
+        &now(),
+    )?;
     eprintln!("The token of '{label}' ({}) counts no longer.", known.kind.name());
     Ok(())
 }
@@ -257,7 +297,8 @@ fn check(collection: &Collection) -> Result<ExitCode> {
         writeln!(out, "{fault}")?;
     }
     let runs = counts.accepted + counts.quarantined + counts.rejected + counts.withdrawn;
-    let said = if faults.is_empty() { "all is as it should be" } else { "this is not as it should be" };
+    let said =
+        if faults.is_empty() { "all is as it should be" } else { "this is not as it should be" };
     writeln!(out, "{runs} runs, {} lines: {said}", counts.lines)?;
     Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
@@ -276,16 +317,33 @@ mod tests {
     fn the_flags_do_not_contradict_each_other() {
         Flags::command().debug_assert();
         let kind = |words: &[&str]| match Flags::try_parse_from(words).map(|flags| flags.command) {
-            Ok(Some(Command::Token(TokenFlags { command: Some(TokenCommand::Revoke { token }), .. }))) => format!("revokes {token}"),
-            Ok(Some(Command::Token(token))) => format!("makes {:?} for {:?}", token.kind, token.label),
+            Ok(Some(Command::Token(TokenFlags {
+                command: Some(TokenCommand::Revoke { token }),
+                ..
+            }))) => format!("revokes {token}"),
+            Ok(Some(Command::Token(token))) => {
+                format!("makes {:?} for {:?}", token.kind, token.label)
+            }
             Ok(other) => format!("{other:?}"),
             Err(error) => format!("{:?}", error.kind()),
         };
         assert_eq!(kind(&["flashmark-site"]), "None");
         assert_eq!(kind(&["flashmark-site", "check", "--database", "sqlite:x.db"]), "Some(Check)");
-        let make = ["flashmark-site", "token", "--database", "sqlite:x.db", "--kind", "api", "--label", "a lab"];
+        let make = [
+            "flashmark-site",
+            "token",
+            "--database",
+            "sqlite:x.db",
+            "--kind",
+            "api",
+            "--label",
+            "a lab",
+        ];
         assert_eq!(kind(&make), "makes Some(Api) for Some(\"a lab\")");
-        assert_eq!(kind(&["flashmark-site", "token", "--kind", "edit", "--label", "x"]), "InvalidValue");
+        assert_eq!(
+            kind(&["flashmark-site", "token", "--kind", "edit", "--label", "x"]),
+            "InvalidValue"
+        );
         assert_eq!(kind(&["flashmark-site", "token", "--kind", "api"]), "MissingRequiredArgument");
         assert_eq!(kind(&["flashmark-site", "token", "revoke", "-"]), "revokes -");
         assert_eq!(kind(&["flashmark-site", "--base", "example.org"]), "ValueValidation");

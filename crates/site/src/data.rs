@@ -1,4 +1,5 @@
-//! Downloads. What is small is made and sent; what may be large is written by a thread of its own while it is sent, so that nobody's slowness costs memory.
+//! Downloads. What is small is made and sent; what may be large is written by a thread of its own
+//! while it is sent, so that nobody's slowness costs memory.
 
 use std::io::{self, Write};
 use std::pin::Pin;
@@ -31,7 +32,11 @@ const PIECE: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `/data/collection.csv` and `.json`: the lines that fit a query.
-pub async fn collection(State(app): State<App>, Path(name): Path<String>, RawQuery(text): RawQuery) -> Result<Response, Problem> {
+pub async fn collection(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    RawQuery(text): RawQuery,
+) -> Result<Response, Problem> {
     let query = asked(text.as_deref());
     match name.as_str() {
         "collection.csv" => stream(&app, false, CSV, &name, move |collection, to| {
@@ -56,13 +61,19 @@ pub async fn collection(State(app): State<App>, Path(name): Path<String>, RawQue
 }
 
 /// Hands out all lines that fit, in the order asked for, a page at a time.
-fn each_line(collection: &Collection, query: Query, take: &mut dyn FnMut(&record::collection::Line) -> io::Result<()>) -> io::Result<()> {
+fn each_line(
+    collection: &Collection,
+    query: Query,
+    take: &mut dyn FnMut(&record::collection::CollectionLine) -> io::Result<()>,
+) -> io::Result<()> {
     let mut query = Query { page: 0, per_page: Some(query::MOST_LINES), ..query };
     loop {
         let page = collection.lines(&query).map_err(io::Error::other)?;
         page.lines.iter().try_for_each(&mut *take)?;
         query.page += 1;
-        if page.lines.is_empty() || u64::from(query.page) * u64::from(query::MOST_LINES) >= page.total {
+        if page.lines.is_empty()
+            || u64::from(query.page) * u64::from(query::MOST_LINES) >= page.total
+        {
             return Ok(());
         }
     }
@@ -70,7 +81,8 @@ fn each_line(collection: &Collection, query: Query, take: &mut dyn FnMut(&record
 
 /// `/data/medium/SLUG.json` with its runs, `/data/medium/SLUG.csv` its line.
 pub async fn medium(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Problem> {
-    let (slug, kind) = name.rsplit_once('.').filter(|(slug, _)| is_slug(slug)).ok_or_else(no_file)?;
+    let (slug, kind) =
+        name.rsplit_once('.').filter(|(slug, _)| is_slug(slug)).ok_or_else(no_file)?;
     let (slug, kind) = (slug.to_owned(), kind.to_owned());
     let line = app.read(move |collection| collection.line(&slug)).await?.ok_or_else(no_medium)?;
     match kind.as_str() {
@@ -106,8 +118,12 @@ pub async fn run(State(app): State<App>, Path(name): Path<String>) -> Result<Res
 /// `/data/all/...`: every run of the collection, for analysis.
 pub async fn all(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Problem> {
     match name.as_str() {
-        "runs.json" => stream(&app, true, JSON, &name, |collection, to| export(collection, Box::new(JsonSink::new(to)))),
-        "cells.csv" => stream(&app, true, CSV, &name, |collection, to| export(collection, Box::new(CsvSink::new(to)))),
+        "runs.json" => stream(&app, true, JSON, &name, |collection, to| {
+            export(collection, Box::new(JsonSink::new(to)))
+        }),
+        "cells.csv" => stream(&app, true, CSV, &name, |collection, to| {
+            export(collection, Box::new(CsvSink::new(to)))
+        }),
         "runs.parquet" => stream(&app, true, PARQUET, &name, |collection, to| {
             export(collection, Box::new(ParquetSink::new(to, io::sink()).map_err(io::Error::from)?))
         }),
@@ -134,10 +150,15 @@ fn file(media_type: &'static str, name: &str, text: String) -> Response {
 fn head(media_type: &'static str, name: &str) -> [(axum::http::HeaderName, String); 3] {
     // Names are parts of addresses that were found: letters, digits, hyphens and a point.
     let disposition = format!("attachment; filename=\"{name}\"");
-    [(CONTENT_TYPE, media_type.to_owned()), (CACHE_CONTROL, "public, max-age=5".to_owned()), (CONTENT_DISPOSITION, disposition)]
+    [
+        (CONTENT_TYPE, media_type.to_owned()),
+        (CACHE_CONTROL, "public, max-age=5".to_owned()),
+        (CONTENT_DISPOSITION, disposition),
+    ]
 }
 
-/// Sends what `write` writes. Where it fails, the answer breaks off, so that nobody takes a part for the whole.
+/// Sends what `write` writes. Where it fails, the answer breaks off, so that nobody takes a part
+/// for the whole.
 fn stream(
     app: &App,
     is_whole: bool,
@@ -162,7 +183,8 @@ fn stream(
     Ok((head(media_type, name), Body::new(Pieces(pieces))).into_response())
 }
 
-/// Where a download is written to: hands on a piece whenever it has enough, and waits for the reader, but not for ever.
+/// Where a download is written to: hands on a piece whenever it has enough, and waits for the
+/// reader, but not for ever.
 pub struct Pipe {
     to: mpsc::Sender<io::Result<Bytes>>,
     runtime: tokio::runtime::Handle,
@@ -183,7 +205,9 @@ impl Write for Pipe {
             return Ok(());
         }
         let piece = std::mem::replace(&mut self.held, Vec::with_capacity(PIECE)).into();
-        let sent = self.runtime.block_on(async { tokio::time::timeout(PATIENCE, self.to.send(Ok(piece))).await });
+        let sent = self
+            .runtime
+            .block_on(async { tokio::time::timeout(PATIENCE, self.to.send(Ok(piece))).await });
         match sent {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(io::Error::new(io::ErrorKind::BrokenPipe, "the reader left")),
@@ -199,7 +223,10 @@ impl hyper::body::Body for Pieces {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         self.0.poll_recv(context).map(|piece| piece.map(|piece| piece.map(Frame::data)))
     }
 }

@@ -1,17 +1,18 @@
-//! The interface for programs, described (OpenAPI 3.1) from its handlers and types: `utoipa` has the routes, `schemars` the types of a run, which are those of
-//! the published schema of records.
+//! The interface for programs, described (OpenAPI 3.1) from its handlers and types: `utoipa` has
+//! the routes, `schemars` the types of a run, which are those of the published schema of records.
 
 use std::sync::LazyLock;
 
 use askama::Template;
 use record::Published;
-use record::collection::{Entry, Line};
+use record::collection::{CollectionLine, CollectionRun};
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
 
-/// Types of other rooms, by the names they have in the description. What they are made of is filled in by [`whole`].
+/// Types of other crates, by the names they have in the description. What they are made of is
+/// filled in by [`whole`].
 pub mod schema {
     use std::borrow::Cow;
 
@@ -49,13 +50,19 @@ pub fn base() -> OpenApi {
         .title("Flashmark collection")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(about))
-        .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build()))
+        .license(Some(
+            LicenseBuilder::new()
+                .name("MIT OR Apache-2.0")
+                .identifier(Some("MIT OR Apache-2.0"))
+                .build(),
+        ))
         .build();
     let bearer = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some("The edit token of a run, an API token, or the token of a moderator"))
         .build();
-    let components = ComponentsBuilder::new().security_scheme("token", SecurityScheme::Http(bearer)).build();
+    let components =
+        ComponentsBuilder::new().security_scheme("token", SecurityScheme::Http(bearer)).build();
     OpenApiBuilder::new().info(info).components(Some(components)).build()
 }
 
@@ -63,10 +70,11 @@ pub fn base() -> OpenApi {
 static WHOLE: LazyLock<Value> = LazyLock::new(|| {
     let (_, api) = crate::api::router().split_for_parts();
     let mut whole = serde_json::to_value(api).expect("a description is JSON");
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = "/components/schemas".into());
+    let settings = SchemaSettings::draft2020_12()
+        .with(|settings| settings.definitions_path = "/components/schemas".into());
     let mut generator = settings.into_generator();
-    generator.subschema_for::<Entry>();
-    generator.subschema_for::<Line>();
+    generator.subschema_for::<CollectionRun>();
+    generator.subschema_for::<CollectionLine>();
     generator.subschema_for::<Published>();
     let types = generator.take_definitions(true);
     if let Some(Value::Object(schemas)) = whole.pointer_mut("/components/schemas") {
@@ -77,7 +85,9 @@ static WHOLE: LazyLock<Value> = LazyLock::new(|| {
         "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } }
     });
     let paths = whole["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
-    for operation in paths.filter_map(Value::as_object_mut).flat_map(|operations| operations.values_mut()) {
+    for operation in
+        paths.filter_map(Value::as_object_mut).flat_map(|operations| operations.values_mut())
+    {
         if let Some(Value::Object(responses)) = operation.get_mut("responses") {
             responses.insert("default".to_owned(), others.clone());
         }
@@ -124,7 +134,9 @@ fn plain(text: &str) -> String {
 
 /// The same for people, as the body of a page.
 pub fn page(prefix: &str) -> String {
-    let text = |value: &'static Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let text = |value: &'static Value, name: &str| {
+        value.get(name).and_then(Value::as_str).unwrap_or_default()
+    };
     let paths = WHOLE["paths"].as_object().into_iter().flatten();
     let row = |path: &'static String, method: &String, operation: &'static Value| Row {
         method: method.to_uppercase(),
@@ -133,8 +145,9 @@ pub fn page(prefix: &str) -> String {
         about: plain(text(operation, "description")),
         token: token(operation),
     };
-    let operations =
-        paths.flat_map(|(path, operations)| operations.as_object().into_iter().flatten().map(move |(method, it)| (path, method, it)));
+    let operations = paths.flat_map(|(path, operations)| {
+        operations.as_object().into_iter().flatten().map(move |(method, it)| (path, method, it))
+    });
     let rows = operations.map(|(path, method, operation)| row(path, method, operation)).collect();
     let page = ApiPage { about: text(&WHOLE["info"], "description"), prefix, rows };
     page.render().expect("a template that compiled renders into memory")

@@ -1,8 +1,8 @@
-//! The collection as a web service: pages, downloads, an interface for programs, and submissions. It trusts no byte that comes in, and nothing that
-//! could touch a medium is linked into it.
+//! The collection as a web service: pages, downloads, an interface for programs, and submissions.
+//! It trusts no byte that comes in, and nothing that could touch a medium is linked into it.
 //!
-//! Where to begin reading: `web.rs` (all routes, and what holds for every answer), `state.rs` (what requests share, and the way to the collection),
-//! `submissions.rs` (how a run comes in).
+//! Where to begin reading: `web.rs` (all routes, and what holds for every answer), `state.rs` (what
+//! requests share, and the way to the collection), `submissions.rs` (how a run comes in).
 
 pub mod allowance;
 mod api;
@@ -26,5 +26,5 @@ mod web;
 
 pub use base::Base;
 pub use serve::serve;
-pub use state::{App, Options, Quarantine};
+pub use state::{App, Quarantine, ServerOptions};
 pub use web::router;

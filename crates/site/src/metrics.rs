@@ -45,7 +45,7 @@ struct Of {
 }
 
 /// What is counted.
-pub struct Metrics {
+pub struct ServerMetrics {
     registry: Registry,
     answered: Family<Answered, Counter>,
     took: Family<Route, Histogram, fn() -> Histogram>,
@@ -61,37 +61,58 @@ pub struct Metrics {
 
 /// From a millisecond to half a minute.
 fn times() -> Histogram {
-    Histogram::new([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0])
+    Histogram::new([
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
+    ])
 }
 
-impl Metrics {
+impl ServerMetrics {
     /// Nothing counted yet.
-    pub fn new() -> Metrics {
+    pub fn new() -> ServerMetrics {
         let mut registry = Registry::with_prefix("flashmark_site");
         let answered = Family::default();
         let took: Family<Route, Histogram, fn() -> Histogram> = Family::new_with_constructor(times);
         let (submissions, pages, runs) = (Family::default(), Family::default(), Family::default());
-        let (lines, cache_bytes, connections) = (Gauge::default(), Gauge::default(), Gauge::default());
+        let (lines, cache_bytes, connections) =
+            (Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("requests", "Requests that were answered", answered.clone());
         registry.register("request_seconds", "Time until an answer began", took.clone());
         registry.register("submissions", "Submissions by what became of them", submissions.clone());
         registry.register("pages", "Pages by whether they had to be made", pages.clone());
         registry.register("runs", "Runs of the collection by standing", runs.clone());
-        registry.register("lines", "Lines of the table, all origins and fakes included", lines.clone());
+        registry.register(
+            "lines",
+            "Lines of the table, all origins and fakes included",
+            lines.clone(),
+        );
         registry.register("cache_bytes", "Bytes of pages that are kept", cache_bytes.clone());
         registry.register("connections", "Connections that are open", connections.clone());
         let counted = Mutex::default();
-        Metrics { registry, answered, took, submissions, pages, runs, lines, cache_bytes, connections, counted }
+        ServerMetrics {
+            registry,
+            answered,
+            took,
+            submissions,
+            pages,
+            runs,
+            lines,
+            cache_bytes,
+            connections,
+            counted,
+        }
     }
 
-    /// A submission was judged: "accepted", "quarantined", "known", "replaced", "withdrawn", or the code of the refusal.
+    /// A submission was judged: "accepted", "quarantined", "known", "replaced", "withdrawn", or the
+    /// code of the refusal.
     pub fn submission(&self, outcome: &'static str) {
         self.submissions.get_or_create(&Outcome { outcome }).inc();
     }
 
     /// A page was sent.
     pub fn page(&self, was_kept: bool) {
-        self.pages.get_or_create(&Outcome { outcome: if was_kept { "kept" } else { "made" } }).inc();
+        self.pages
+            .get_or_create(&Outcome { outcome: if was_kept { "kept" } else { "made" } })
+            .inc();
     }
 
     fn count(&self, counts: &Counts) {
@@ -109,28 +130,38 @@ impl Metrics {
 
     fn text(&self) -> String {
         let mut text = String::new();
-        prometheus_client::encoding::text::encode(&mut text, &self.registry).expect("text is written into memory");
+        prometheus_client::encoding::text::encode(&mut text, &self.registry)
+            .expect("text is written into memory");
         text
     }
 }
 
-impl Default for Metrics {
-    fn default() -> Metrics {
-        Metrics::new()
+impl Default for ServerMetrics {
+    fn default() -> ServerMetrics {
+        ServerMetrics::new()
     }
 }
 
 /// Counts a request by the route it took: addresses have names in them, and are too many.
 pub async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let route =
+        request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     // A method can be any word: only those that are answered are counted by name.
-    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"].into_iter().find(|known| *known == request.method().as_str());
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
+        .into_iter()
+        .find(|known| *known == request.method().as_str());
     let method = known.unwrap_or("other").to_owned();
     let start = Instant::now();
     let response = next.run(request).await;
     let metrics = app.metrics();
-    metrics.took.get_or_create(&Route { route: route.clone() }).observe(start.elapsed().as_secs_f64());
-    metrics.answered.get_or_create(&Answered { route, method, status: response.status().as_u16() }).inc();
+    metrics
+        .took
+        .get_or_create(&Route { route: route.clone() })
+        .observe(start.elapsed().as_secs_f64());
+    metrics
+        .answered
+        .get_or_create(&Answered { route, method, status: response.status().as_u16() })
+        .inc();
     response
 }
 
@@ -144,5 +175,9 @@ pub async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
     }
     drop(counted);
     metrics.cache_bytes.set(app.cache().bytes() as u64);
-    Ok(([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], metrics.text()).into_response())
+    Ok((
+        [(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")],
+        metrics.text(),
+    )
+        .into_response())
 }

@@ -1,7 +1,10 @@
-//! For who judges what is quarantined: a page behind the token of a moderator, and the same for programs.
+//! For who judges what is quarantined: a page behind the token of a moderator, and the same for
+//! programs.
 //!
-//! Signing in trades the token for a session that lives in memory, and for the only cookie of the site: HttpOnly, SameSite=Strict, for this page alone. Each form
-//! carries a secret of the session besides. The token is looked up with each request, so that one that is revoked ends its sessions.
+//! Signing in trades the token for a session that lives in memory, and for the only cookie of the
+//! site: HttpOnly, SameSite=Strict, for this page alone. Each form carries a secret of the session
+//! besides. The token is looked up with each request, so that one that is revoked ends its
+//! sessions.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +18,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::header::{CACHE_CONTROL, COOKIE, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use record::collection::{Entry, Figure, Headline, Origin, Standing};
+use record::collection::{CollectionRun, HeadlineFigure, Origin, RunHeadline, SubmissionStatus};
 use serde::{Deserialize, Serialize};
 use store::collection::{Collection, CollectionError, Counts};
 use utoipa::{IntoParams, ToSchema};
@@ -60,7 +63,11 @@ impl Sessions {
         let mut all = self.all();
         all.retain(|_, session| session.since.elapsed() < SESSION);
         while all.len() >= MOST_SESSIONS {
-            let Some(oldest) = all.iter().min_by_key(|(_, session)| session.since).map(|(id, _)| id.clone()) else { break };
+            let Some(oldest) =
+                all.iter().min_by_key(|(_, session)| session.since).map(|(id, _)| id.clone())
+            else {
+                break;
+            };
             all.remove(&oldest);
         }
         all.insert(id, Session { token, form, since: Instant::now() });
@@ -76,23 +83,50 @@ impl Sessions {
 }
 
 fn cookie_of(headers: &HeaderMap) -> Option<String> {
-    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
-    cookies.filter_map(|cookie| cookie.trim().split_once('=')).find(|(name, _)| *name == COOKIE_NAME).map(|(_, id)| id.to_owned())
+    let cookies = headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'));
+    cookies
+        .filter_map(|cookie| cookie.trim().split_once('='))
+        .find(|(name, _)| *name == COOKIE_NAME)
+        .map(|(_, id)| id.to_owned())
 }
 
 fn set_cookie(app: &App, id: &str, seconds: u64) -> (axum::http::HeaderName, String) {
-    let secure = if app.options().base.as_ref().is_some_and(crate::base::Base::is_https) { "; Secure" } else { "" };
+    let secure = if app.options().base.as_ref().is_some_and(crate::base::Base::is_https) {
+        "; Secure"
+    } else {
+        ""
+    };
     let path = app.address("/moderation");
-    (SET_COOKIE, format!("{COOKIE_NAME}={id}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"))
+    (
+        SET_COOKIE,
+        format!(
+            "{COOKIE_NAME}={id}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+        ),
+    )
 }
 
 /// The session and the name of whoever sent this, if they have signed in and still may.
-async fn signed_in(app: &App, headers: &HeaderMap, client: Client) -> Result<Option<(Session, String)>, Problem> {
-    let Some(session) = cookie_of(headers).and_then(|id| app.sessions().get(&id)) else { return Ok(None) };
+async fn signed_in(
+    app: &App,
+    headers: &HeaderMap,
+    client: Client,
+) -> Result<Option<(Session, String)>, Problem> {
+    let Some(session) = cookie_of(headers).and_then(|id| app.sessions().get(&id)) else {
+        return Ok(None);
+    };
     let name = app.moderator(Bearer(Some(session.token.clone())), client).await;
     match name {
         Ok(name) => Ok(Some((session, name))),
-        Err(problem) if problem.status == StatusCode::UNAUTHORIZED || problem.status == StatusCode::FORBIDDEN => Ok(None),
+        Err(problem)
+            if problem.status == StatusCode::UNAUTHORIZED
+                || problem.status == StatusCode::FORBIDDEN =>
+        {
+            Ok(None)
+        }
         Err(problem) => Err(problem),
     }
 }
@@ -143,7 +177,8 @@ fn page(app: &App, status: StatusCode, body: &str) -> Response {
 
 fn sign_in_page(app: &App, problem: Option<&Problem>) -> Response {
     let reason = problem.map(|problem| sentence(&problem.reason));
-    let page_of = SignInPage { action: app.address("/moderation/sign-in"), problem: reason.as_deref() };
+    let page_of =
+        SignInPage { action: app.address("/moderation/sign-in"), problem: reason.as_deref() };
     let body = page_of.render().expect("a template that compiled renders into memory");
     page(app, problem.map_or(StatusCode::OK, |problem| problem.status), &body)
 }
@@ -156,11 +191,22 @@ pub struct Said {
 }
 
 /// `/moderation`
-pub async fn moderation(State(app): State<App>, Query(said): Query<Said>, client: Client, headers: HeaderMap) -> Result<Response, Problem> {
-    let Some((session, name)) = signed_in(&app, &headers, client).await? else { return Ok(sign_in_page(&app, None)) };
+pub async fn moderation(
+    State(app): State<App>,
+    Query(said): Query<Said>,
+    client: Client,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let Some((session, name)) = signed_in(&app, &headers, client).await? else {
+        return Ok(sign_in_page(&app, None));
+    };
     let prefix = app.prefix().to_owned();
     let (counts, rows) = app.read(move |collection| waiting(collection, &prefix)).await?;
-    let done = said.done.as_deref().and_then(Standing::named).zip(said.run.filter(|run| report::collection::is_slug(run)));
+    let done = said
+        .done
+        .as_deref()
+        .and_then(SubmissionStatus::named)
+        .zip(said.run.filter(|run| report::collection::is_slug(run)));
     let page_of = ModerationPage {
         name,
         judge: app.address("/moderation/judge"),
@@ -183,16 +229,33 @@ fn waiting(collection: &Collection, prefix: &str) -> Result<(Counts, Vec<Row>), 
         let latest = collection.revisions(&entry.id)?.pop();
         let (who, why) = latest.map(|latest| (latest.who, latest.why)).unwrap_or_default();
         let line = crate::pages::line_of(collection, &entry)?;
-        rows.push(row(&entry, prefix, line.map(|line| format!("{prefix}/medium/{}", line.slug)), who, &why));
+        rows.push(row(
+            &entry,
+            prefix,
+            line.map(|line| format!("{prefix}/medium/{}", line.slug)),
+            who,
+            &why,
+        ));
     }
     Ok((collection.counts()?, rows))
 }
 
-fn row(entry: &Entry, prefix: &str, medium: Option<String>, who: String, why: &str) -> Row {
+fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, who: String, why: &str) -> Row {
     let clean = |text: &str| report::words::clean(text);
     let run = &entry.run;
-    let facts = [Some(entry.origin.name().to_owned()), run.interface_words(), run.board.clone(), run.label.clone()];
-    let told = |figure: Figure| entry.headline.figures.get(&figure).map(|value| (figure_name(figure), figure_told(figure, *value)));
+    let facts = [
+        Some(entry.origin.name().to_owned()),
+        run.interface_words(),
+        run.board.clone(),
+        run.label.clone(),
+    ];
+    let told = |figure: HeadlineFigure| {
+        entry
+            .headline
+            .figures
+            .get(&figure)
+            .map(|value| (figure_name(figure), figure_told(figure, *value)))
+    };
     Row {
         id: entry.id.clone(),
         name: clean(&run.name()),
@@ -204,26 +267,26 @@ fn row(entry: &Entry, prefix: &str, medium: Option<String>, who: String, why: &s
         revision: entry.revision,
         reasons: reasons_of(why).iter().map(|reason| clean(reason)).collect(),
         verdict: clean(entry.headline.verdict.as_deref().unwrap_or_default()),
-        figures: Figure::ALL.into_iter().filter_map(told).collect(),
+        figures: HeadlineFigure::ALL.into_iter().filter_map(told).collect(),
     }
 }
 
-fn figure_name(figure: Figure) -> &'static str {
+fn figure_name(figure: HeadlineFigure) -> &'static str {
     match figure {
-        Figure::RandomWrite4k => "Random write 4 KiB",
-        Figure::WorstStall => "Worst stall",
-        Figure::RandomWrite512 => "Random write 512 B",
-        Figure::RandomWrite16k => "Random write 16 KiB",
-        Figure::RandomWrite64k => "Random write 64 KiB",
-        Figure::SequentialWrite => "Sequential write",
-        Figure::RandomRead4k => "Random read 4 KiB",
-        Figure::SequentialRead => "Sequential read",
-        Figure::RandomFill => "Fill, random data",
-        Figure::ZeroFill => "Fill, zeros",
+        HeadlineFigure::RandomWrite4k => "Random write 4 KiB",
+        HeadlineFigure::WorstStall => "Worst stall",
+        HeadlineFigure::RandomWrite512 => "Random write 512 B",
+        HeadlineFigure::RandomWrite16k => "Random write 16 KiB",
+        HeadlineFigure::RandomWrite64k => "Random write 64 KiB",
+        HeadlineFigure::SequentialWrite => "Sequential write",
+        HeadlineFigure::RandomRead4k => "Random read 4 KiB",
+        HeadlineFigure::SequentialRead => "Sequential read",
+        HeadlineFigure::RandomFill => "Fill, random data",
+        HeadlineFigure::ZeroFill => "Fill, zeros",
     }
 }
 
-fn figure_told(figure: Figure, value: f64) -> String {
+fn figure_told(figure: HeadlineFigure, value: f64) -> String {
     let unit = figure.unit();
     let shown = value / report::collection::query::unit_factor(unit);
     format!("{} {}", record::units::significant(shown), report::collection::query::unit_name(unit))
@@ -236,10 +299,17 @@ pub struct SignIn {
 }
 
 /// `POST /moderation/sign-in`
-pub async fn sign_in(State(app): State<App>, client: Client, Form(form): Form<SignIn>) -> Result<Response, Problem> {
+pub async fn sign_in(
+    State(app): State<App>,
+    client: Client,
+    Form(form): Form<SignIn>,
+) -> Result<Response, Problem> {
     let token = form.token.trim().to_owned();
     if token.is_empty() || token.len() > 200 {
-        return Ok(sign_in_page(&app, Some(&Problem::unauthorized("this token is not known here"))));
+        return Ok(sign_in_page(
+            &app,
+            Some(&Problem::unauthorized("this token is not known here")),
+        ));
     }
     let name = match app.moderator(Bearer(Some(token.clone())), client).await {
         Ok(name) => name,
@@ -247,8 +317,10 @@ pub async fn sign_in(State(app): State<App>, client: Client, Form(form): Form<Si
     };
     let (id, form) = (secret()?, secret()?);
     app.sessions().begin(id.clone(), token, form);
-    app.add(move |collection| collection.note(&name, "signed in", None, "moderation", &now())).await?;
-    Ok(([set_cookie(&app, &id, SESSION.as_secs())], Redirect::to(&app.address("/moderation"))).into_response())
+    app.add(move |collection| collection.note(&name, "signed in", None, "moderation", &now()))
+        .await?;
+    Ok(([set_cookie(&app, &id, SESSION.as_secs())], Redirect::to(&app.address("/moderation")))
+        .into_response())
 }
 
 /// The form one signs out with.
@@ -258,7 +330,11 @@ pub struct SignOut {
 }
 
 /// `POST /moderation/sign-out`
-pub async fn sign_out(State(app): State<App>, headers: HeaderMap, Form(form): Form<SignOut>) -> Result<Response, Problem> {
+pub async fn sign_out(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Form(form): Form<SignOut>,
+) -> Result<Response, Problem> {
     if let Some(id) = cookie_of(&headers)
         && app.sessions().get(&id).is_some_and(|session| session.form == form.form)
     {
@@ -284,7 +360,9 @@ pub async fn judge_form(
     headers: HeaderMap,
     Form(form): Form<JudgeForm>,
 ) -> Result<Response, Problem> {
-    let Some((session, name)) = signed_in(&app, &headers, client).await? else { return Ok(sign_in_page(&app, None)) };
+    let Some((session, name)) = signed_in(&app, &headers, client).await? else {
+        return Ok(sign_in_page(&app, None));
+    };
     if session.form != form.form {
         return Err(Problem::forbidden("this form is not of this session; open the page again"));
     }
@@ -296,17 +374,19 @@ pub async fn judge_form(
     Ok(Redirect::to(&to).into_response())
 }
 
-fn standing_of(name: &str) -> Result<Standing, Problem> {
-    let known = Standing::named(name).filter(|standing| *standing != Standing::Withdrawn);
+fn standing_of(name: &str) -> Result<SubmissionStatus, Problem> {
+    let known =
+        SubmissionStatus::named(name).filter(|standing| *standing != SubmissionStatus::Withdrawn);
     known.ok_or_else(|| {
-        let reason = "the standing must be accepted, rejected or quarantined; DELETE withdraws a run";
+        let reason =
+            "the standing must be accepted, rejected or quarantined; DELETE withdraws a run";
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "standing", reason)
     })
 }
 
 /// A judgement.
 #[derive(Debug, Deserialize, ToSchema)]
-pub struct Judgement {
+pub struct ModerationJudgement {
     /// `accepted`, `rejected` or `quarantined`.
     #[schema(example = "accepted")]
     pub standing: String,
@@ -320,7 +400,7 @@ pub struct Judgement {
 /// For moderators. One that was withdrawn stays so.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/standing", tag = "moderation", security(("token" = [])),
     params(("id" = String, Path, description = "Name of the run in the collection")),
-    request_body(content = Judgement, content_type = "application/json"),
+    request_body(content = ModerationJudgement, content_type = "application/json"),
     responses(
         (status = 200, description = "Judged, now or before", body = ReceiptBody),
         (status = 400, description = "No JSON", body = ProblemBody, content_type = "application/problem+json"),
@@ -341,10 +421,13 @@ pub async fn judge(
     body: Bytes,
 ) -> Result<Response, Problem> {
     let name = app.moderator(bearer, client).await?;
-    let judgement: Judgement = serde_json::from_slice(&body).map_err(|error| Problem::bad(format!("this is no judgement: {error}")))?;
+    let judgement: ModerationJudgement = serde_json::from_slice(&body)
+        .map_err(|error| Problem::bad(format!("this is no judgement: {error}")))?;
     let (standing, why) = (standing_of(&judgement.standing)?, kept_why(&judgement.why));
-    let receipt = app.change(move |collection| collection.judge(&id, standing, &name, &why, &now())).await?;
-    Ok(([(CACHE_CONTROL, "no-store")], Json(ReceiptBody::of(&app, receipt, None, Vec::new()))).into_response())
+    let receipt =
+        app.change(move |collection| collection.judge(&id, standing, &name, &why, &now())).await?;
+    Ok(([(CACHE_CONTROL, "no-store")], Json(ReceiptBody::of(&app, receipt, None, Vec::new())))
+        .into_response())
 }
 
 /// How much of the quarantine.
@@ -358,7 +441,7 @@ pub struct QuarantineQuery {
 
 /// What waits for a person.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Waiting {
+pub struct PendingSubmissions {
     /// How many there are.
     pub waiting: u64,
     /// Those that have waited longest.
@@ -385,7 +468,7 @@ pub struct WaitingRun {
     pub reasons: Vec<String>,
     /// What it says of its medium.
     #[schema(value_type = schema::Headline)]
-    pub headline: Headline,
+    pub headline: RunHeadline,
 }
 
 /// What is quarantined.
@@ -393,7 +476,7 @@ pub struct WaitingRun {
 /// For moderators. The oldest first.
 #[utoipa::path(get, path = "/api/v1/quarantine", tag = "moderation", security(("token" = [])), params(QuarantineQuery),
     responses(
-        (status = 200, description = "What waits", body = Waiting),
+        (status = 200, description = "What waits", body = PendingSubmissions),
         (status = 400, description = "No number", body = ProblemBody, content_type = "application/problem+json"),
         (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Not the token of a moderator", body = ProblemBody, content_type = "application/problem+json"),
@@ -414,13 +497,13 @@ pub async fn quarantine(
                 let latest = collection.revisions(&entry.id)?.pop();
                 runs.push(waiting_run(entry, latest));
             }
-            Ok(Waiting { waiting: collection.counts()?.quarantined, runs })
+            Ok(PendingSubmissions { waiting: collection.counts()?.quarantined, runs })
         })
         .await?;
     Ok(([(CACHE_CONTROL, "no-store")], Json(waiting)).into_response())
 }
 
-fn waiting_run(entry: Entry, latest: Option<store::collection::Revision>) -> WaitingRun {
+fn waiting_run(entry: CollectionRun, latest: Option<store::collection::Revision>) -> WaitingRun {
     let (who, why) = latest.map(|latest| (latest.who, latest.why)).unwrap_or_default();
     WaitingRun {
         name: entry.run.name(),

@@ -1,4 +1,5 @@
-//! The pages that people read: those of `report`, live. A page is made when it is asked for, packed, and kept until something changes.
+//! The pages that people read: those of `report`, live. A page is made when it is asked for,
+//! packed, and kept until something changes.
 
 use std::fmt::Write as _;
 use std::future::Future;
@@ -15,12 +16,12 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use record::collection::{Entry, Line, Query, Standing};
-use report::collection::{self as made, Item, MOST_COMPARED, MOST_RUNS, Site, is_slug, query};
+use record::collection::{CollectionLine, CollectionRun, Query, SubmissionStatus};
+use report::collection::{self as made, Item, MOST_COMPARED, MOST_RUNS, SiteInfo, is_slug, query};
 use sha2::{Digest as _, Sha256};
 use store::collection::{Collection, Revision};
 
-use crate::cache::Packed;
+use crate::cache::CompressedPage;
 use crate::client::Wants;
 use crate::problem::Problem;
 use crate::state::{App, hex};
@@ -36,14 +37,14 @@ const FRESH: &str = "public, max-age=5";
 const HTML: &str = "text/html; charset=utf-8";
 
 /// A page that was made.
-pub struct Made {
+pub struct RenderedPage {
     text: String,
     media_type: &'static str,
 }
 
-impl Made {
-    fn page(text: String) -> Made {
-        Made { text, media_type: HTML }
+impl RenderedPage {
+    fn page(text: String) -> RenderedPage {
+        RenderedPage { text, media_type: HTML }
     }
 }
 
@@ -57,7 +58,7 @@ async fn kept<F>(
     make: impl FnOnce() -> F,
 ) -> Result<Response, Problem>
 where
-    F: Future<Output = Result<Packed, Problem>>,
+    F: Future<Output = Result<CompressedPage, Problem>>,
 {
     let now = Instant::now();
     let known = app.cache().get(&name, version, most_age, now);
@@ -78,19 +79,22 @@ async fn live(
     app: &App,
     wants: &Wants,
     name: String,
-    make: impl FnOnce(&Collection, &Site) -> Result<Made, Problem> + Send + 'static,
+    make: impl FnOnce(&Collection, &SiteInfo) -> Result<RenderedPage, Problem> + Send + 'static,
 ) -> Result<Response, Problem> {
     let version = app.changes();
     kept(app, wants, name, version, app.options().page_age, || packed(app, make)).await
 }
 
 /// Makes a page and packs it, off the threads that answer.
-async fn packed(app: &App, make: impl FnOnce(&Collection, &Site) -> Result<Made, Problem> + Send + 'static) -> Result<Packed, Problem> {
+async fn packed(
+    app: &App,
+    make: impl FnOnce(&Collection, &SiteInfo) -> Result<RenderedPage, Problem> + Send + 'static,
+) -> Result<CompressedPage, Problem> {
     let site = app.site().clone();
     app.make(move |collection| {
-        let Made { text, media_type } = make(collection, &site)?;
+        let RenderedPage { text, media_type } = make(collection, &site)?;
         let etag = format!("W/\"{}\"", &hex(&Sha256::digest(&text))[..16]);
-        Ok(Packed { media_type, etag, body: gzipped(text.as_bytes()) })
+        Ok(CompressedPage { media_type, etag, body: gzipped(text.as_bytes()) })
     })
     .await
 }
@@ -98,10 +102,14 @@ async fn packed(app: &App, make: impl FnOnce(&Collection, &Site) -> Result<Made,
 fn gzipped(text: &[u8]) -> Bytes {
     // Beyond this level a page takes twice the time for a twentieth of its bytes.
     let mut packer = GzEncoder::new(Vec::with_capacity(text.len() / 4), Compression::new(4));
-    packer.write_all(text).and_then(|()| packer.finish()).expect("memory takes what is written").into()
+    packer
+        .write_all(text)
+        .and_then(|()| packer.finish())
+        .expect("memory takes what is written")
+        .into()
 }
 
-fn answer(page: &Packed, wants: &Wants) -> Response {
+fn answer(page: &CompressedPage, wants: &Wants) -> Response {
     let mut response = match (wants.has(&page.etag), wants.gzip) {
         (true, _) => StatusCode::NOT_MODIFIED.into_response(),
         (false, true) => {
@@ -131,33 +139,45 @@ pub fn pairs(text: Option<&str>) -> Vec<(String, String)> {
 }
 
 /// The table.
-pub async fn table(State(app): State<App>, RawQuery(text): RawQuery, wants: Wants) -> Result<Response, Problem> {
+pub async fn table(
+    State(app): State<App>,
+    RawQuery(text): RawQuery,
+    wants: Wants,
+) -> Result<Response, Problem> {
     let asked = asked(text.as_deref());
     let name = format!("table?{}", query::to_text(&asked));
     live(&app, &wants, name, move |collection, site| {
         let shelves = made::shelves().into_iter().map(|shelf| shelf.query);
         let (page, shelves) = collection.lines_and_filled(&asked, shelves)?;
-        let site = Site { shelves: Some(shelves), ..site.clone() };
-        Ok(Made::page(made::table(&site, &page, &asked)))
+        let site = SiteInfo { shelves: Some(shelves), ..site.clone() };
+        Ok(RenderedPage::page(made::table(&site, &page, &asked)))
     })
     .await
 }
 
 /// A medium with its runs.
-pub async fn medium(State(app): State<App>, Path(slug): Path<String>, wants: Wants) -> Result<Response, Problem> {
+pub async fn medium(
+    State(app): State<App>,
+    Path(slug): Path<String>,
+    wants: Wants,
+) -> Result<Response, Problem> {
     let (line, beside) = line_and_beside(&app, slug).await?;
-    // It changes when its line does, which is looked up each time; what others changed that does not show in the line is old soon.
+    // It changes when its line does, which is looked up each time; what others changed that does
+    // not show in the line is old soon.
     let version = version_of(&line, &beside, app.reworks());
     kept(&app, &wants, format!("medium {}", line.slug), version, app.options().page_age * 6, || {
         packed(&app, move |collection, site| {
             let entries = collection.latest_runs_of(&line.slug, MOST_RUNS)?;
-            Ok(Made::page(made::medium_beside(site, &line, &entries, &beside)))
+            Ok(RenderedPage::page(made::medium_beside(site, &line, &entries, &beside)))
         })
     })
     .await
 }
 
-async fn line_and_beside(app: &App, slug: String) -> Result<(Line, Vec<Line>), Problem> {
+async fn line_and_beside(
+    app: &App,
+    slug: String,
+) -> Result<(CollectionLine, Vec<CollectionLine>), Problem> {
     let found = match is_slug(&slug) {
         true => app.read(move |collection| with_beside(collection, &slug)).await?,
         false => None,
@@ -166,7 +186,10 @@ async fn line_and_beside(app: &App, slug: String) -> Result<(Line, Vec<Line>), P
 }
 
 /// A line by its name, and the other lines of its model.
-pub fn with_beside(collection: &Collection, slug: &str) -> Result<Option<(Line, Vec<Line>)>, store::collection::CollectionError> {
+pub fn with_beside(
+    collection: &Collection,
+    slug: &str,
+) -> Result<Option<(CollectionLine, Vec<CollectionLine>)>, store::collection::CollectionError> {
     let Some(line) = collection.line(slug)? else { return Ok(None) };
     let mut beside = collection.lines_of(&line.model)?;
     beside.retain(|other| other.slug != line.slug);
@@ -175,10 +198,12 @@ pub fn with_beside(collection: &Collection, slug: &str) -> Result<Option<(Line, 
 
 /// What is said where no medium has that name.
 pub fn no_medium() -> Problem {
-    Problem::not_found("no medium of this name is in the collection; its runs may have been withdrawn")
+    Problem::not_found(
+        "no medium of this name is in the collection; its runs may have been withdrawn",
+    )
 }
 
-fn version_of(line: &Line, beside: &[Line], reworks: u64) -> u64 {
+fn version_of(line: &CollectionLine, beside: &[CollectionLine], reworks: u64) -> u64 {
     let mut hasher = Sha256::new_with_prefix(reworks.to_le_bytes());
     for line in std::iter::once(line).chain(beside) {
         hasher.update(made::data::line_json(line));
@@ -187,7 +212,11 @@ fn version_of(line: &Line, beside: &[Line], reworks: u64) -> u64 {
 }
 
 /// Media side by side.
-pub async fn compare(State(app): State<App>, RawQuery(text): RawQuery, wants: Wants) -> Result<Response, Problem> {
+pub async fn compare(
+    State(app): State<App>,
+    RawQuery(text): RawQuery,
+    wants: Wants,
+) -> Result<Response, Problem> {
     let mut slugs: Vec<String> = Vec::new();
     for (name, slug) in pairs(text.as_deref()) {
         if name == "m" && is_slug(&slug) && !slugs.contains(&slug) && slugs.len() <= MOST_COMPARED {
@@ -200,11 +229,15 @@ pub async fn compare(State(app): State<App>, RawQuery(text): RawQuery, wants: Wa
         for slug in &slugs {
             if let Some(line) = collection.line(slug)? {
                 // One too many is not shown, but said.
-                let runs = if media.len() < MOST_COMPARED { collection.latest_runs_of(slug, COMPARED_RUNS)? } else { Vec::new() };
+                let runs = if media.len() < MOST_COMPARED {
+                    collection.latest_runs_of(slug, COMPARED_RUNS)?
+                } else {
+                    Vec::new()
+                };
                 media.push((line, runs));
             }
         }
-        Ok(Made::page(made::compare(site, &media)))
+        Ok(RenderedPage::page(made::compare(site, &media)))
     })
     .await
 }
@@ -213,21 +246,31 @@ pub async fn compare(State(app): State<App>, RawQuery(text): RawQuery, wants: Wa
 pub async fn about(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
     live(&app, &wants, "about".to_owned(), |collection, site| {
         let counts = collection.counts()?;
-        Ok(Made::page(made::about(site, counts.lines, counts.accepted)))
+        Ok(RenderedPage::page(made::about(site, counts.lines, counts.accepted)))
     })
     .await
 }
 
 /// A page of text, where there is one of that name.
-pub async fn text(State(app): State<App>, Path(name): Path<String>, wants: Wants) -> Result<Response, Problem> {
-    let is_known = ["methodology", "findings"].contains(&name.as_str()) || made::TEXTS.iter().any(|text| text.name == name);
+pub async fn text(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    wants: Wants,
+) -> Result<Response, Problem> {
+    let is_known = ["methodology", "findings"].contains(&name.as_str())
+        || made::TEXTS.iter().any(|text| text.name == name);
     if !is_known {
         return Err(Problem::not_found("there is nothing at this address"));
     }
     kept(&app, &wants, format!("text {name}"), 0, FOR_EVER, || {
         packed(&app, move |_, site| {
-            let page = if name == "methodology" { Some(made::methodology(site)) } else { made::text_page(site, &name) };
-            page.map(Made::page).ok_or_else(|| Problem::not_found("there is nothing at this address"))
+            let page = if name == "methodology" {
+                Some(made::methodology(site))
+            } else {
+                made::text_page(site, &name)
+            };
+            page.map(RenderedPage::page)
+                .ok_or_else(|| Problem::not_found("there is nothing at this address"))
         })
     })
     .await
@@ -241,55 +284,87 @@ pub async fn feed(State(app): State<App>, wants: Wants) -> Result<Response, Prob
         for entry in &entries {
             found.push(line_of(collection, entry)?);
         }
-        let with_line = entries.iter().zip(&found).filter_map(|(entry, line)| Some((entry, line.as_ref()?)));
-        let items: Vec<Item> = with_line.map(|(entry, line)| Item { entry, slug: &line.slug, name: &line.name }).collect();
+        let with_line =
+            entries.iter().zip(&found).filter_map(|(entry, line)| Some((entry, line.as_ref()?)));
+        let items: Vec<Item> = with_line
+            .map(|(entry, line)| Item { entry, slug: &line.slug, name: &line.name })
+            .collect();
         // The base has the prefix already.
-        let place = if site.base.is_some() { made::Place::Live(String::new()) } else { site.place.clone() };
-        let text = made::feed(&Site { place, ..site.clone() }, &items);
-        Ok(Made { text, media_type: "application/atom+xml; charset=utf-8" })
+        let place = if site.base.is_some() {
+            made::SiteKind::Live(String::new())
+        } else {
+            site.place.clone()
+        };
+        let text = made::feed(&SiteInfo { place, ..site.clone() }, &items);
+        Ok(RenderedPage { text, media_type: "application/atom+xml; charset=utf-8" })
     })
     .await
 }
 
 /// The line that a run belongs to, where it is shown.
-pub fn line_of(collection: &Collection, entry: &Entry) -> Result<Option<Line>, store::collection::CollectionError> {
-    let fits = |line: &Line| line.origin == entry.origin && line.is_fake == entry.headline.is_fake;
+pub fn line_of(
+    collection: &Collection,
+    entry: &CollectionRun,
+) -> Result<Option<CollectionLine>, store::collection::CollectionError> {
+    let fits = |line: &CollectionLine| {
+        line.origin == entry.origin && line.is_fake == entry.headline.is_fake
+    };
     Ok(collection.lines_of(&entry.model)?.into_iter().find(fits))
 }
 
 /// The report of a run.
-pub async fn run(State(app): State<App>, Path(id): Path<String>, wants: Wants) -> Result<Response, Problem> {
+pub async fn run(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    wants: Wants,
+) -> Result<Response, Problem> {
     report_of(&app, &wants, id, None).await
 }
 
 /// The report of a run as it was.
-pub async fn run_revision(State(app): State<App>, Path((id, revision)): Path<(String, u32)>, wants: Wants) -> Result<Response, Problem> {
+pub async fn run_revision(
+    State(app): State<App>,
+    Path((id, revision)): Path<(String, u32)>,
+    wants: Wants,
+) -> Result<Response, Problem> {
     report_of(&app, &wants, id, Some(revision)).await
 }
 
-async fn report_of(app: &App, wants: &Wants, id: String, revision: Option<u32>) -> Result<Response, Problem> {
+async fn report_of(
+    app: &App,
+    wants: &Wants,
+    id: String,
+    revision: Option<u32>,
+) -> Result<Response, Problem> {
     let name = format!("run {id} {}", revision.unwrap_or_default());
     live(app, wants, name, move |collection, site| {
         let (current, revisions) = shown(collection, &id)?;
         let entry = match revision.filter(|revision| *revision != current.revision) {
             None => current.clone(),
-            Some(revision) => collection.revision(&id, revision)?.ok_or_else(|| no_revision(revision))?,
+            Some(revision) => {
+                collection.revision(&id, revision)?.ok_or_else(|| no_revision(revision))?
+            }
         };
         let line = line_of(collection, &entry)?;
-        let (links, notes) = (links_of(site, &current, line.as_ref(), &revisions), notes_of(&current, &entry));
-        Ok(Made::page(made::run(site, &entry, &links, &notes)))
+        let (links, notes) =
+            (links_of(site, &current, line.as_ref(), &revisions), notes_of(&current, &entry));
+        Ok(RenderedPage::page(made::run(site, &entry, &links, &notes)))
     })
     .await
 }
 
 /// A run that may be shown, and its revisions: one that was rejected or withdrawn may not.
-pub fn shown(collection: &Collection, id: &str) -> Result<(Entry, Vec<Revision>), Problem> {
+pub fn shown(collection: &Collection, id: &str) -> Result<(CollectionRun, Vec<Revision>), Problem> {
     let entry = if is_slug(id) { collection.entry(id)? } else { None };
-    let entry = entry.ok_or_else(|| Problem::not_found("no run of this name is in the collection"))?;
+    let entry =
+        entry.ok_or_else(|| Problem::not_found("no run of this name is in the collection"))?;
     match entry.standing {
-        Standing::Rejected => Err(Problem::gone("rejected", "this run was looked at and not taken into the collection")),
-        Standing::Withdrawn => Err(Problem::gone("withdrawn", "this run was withdrawn")),
-        Standing::Accepted | Standing::Quarantined => {
+        SubmissionStatus::Rejected => Err(Problem::gone(
+            "rejected",
+            "this run was looked at and not taken into the collection",
+        )),
+        SubmissionStatus::Withdrawn => Err(Problem::gone("withdrawn", "this run was withdrawn")),
+        SubmissionStatus::Accepted | SubmissionStatus::Quarantined => {
             let revisions = collection.revisions(id)?;
             Ok((entry, revisions))
         }
@@ -301,30 +376,49 @@ pub fn no_revision(revision: u32) -> Problem {
     Problem::not_found(format!("this run has no revision {revision}"))
 }
 
-fn prefix_of(site: &Site) -> &str {
+fn prefix_of(site: &SiteInfo) -> &str {
     match &site.place {
-        made::Place::Live(prefix) => prefix,
-        made::Place::Tree => "",
+        made::SiteKind::Live(prefix) => prefix,
+        made::SiteKind::Tree => "",
     }
 }
 
-fn links_of(site: &Site, current: &Entry, line: Option<&Line>, revisions: &[Revision]) -> Vec<(String, String)> {
+fn links_of(
+    site: &SiteInfo,
+    current: &CollectionRun,
+    line: Option<&CollectionLine>,
+    revisions: &[Revision],
+) -> Vec<(String, String)> {
     let (prefix, id) = (prefix_of(site), &current.id);
     let mut links = Vec::new();
-    links.extend(line.map(|line| (report::words::clean(&line.name), format!("{prefix}/medium/{}", line.slug))));
-    let history = if revisions.len() > 1 { format!("{} revisions", revisions.len()) } else { "History".to_owned() };
+    links.extend(
+        line.map(|line| {
+            (report::words::clean(&line.name), format!("{prefix}/medium/{}", line.slug))
+        }),
+    );
+    let history = if revisions.len() > 1 {
+        format!("{} revisions", revisions.len())
+    } else {
+        "History".to_owned()
+    };
     links.push((history, format!("{prefix}/run/{id}/revisions")));
     links.push(("The record as JSON".to_owned(), format!("{prefix}/data/run/{id}.json")));
     links
 }
 
-fn notes_of(current: &Entry, entry: &Entry) -> Vec<String> {
+fn notes_of(current: &CollectionRun, entry: &CollectionRun) -> Vec<String> {
     let mut notes = Vec::new();
-    if current.standing == Standing::Quarantined {
-        notes.push("This run waits until a person has looked at it. It is not part of the collection.".to_owned());
+    if current.standing == SubmissionStatus::Quarantined {
+        notes.push(
+            "This run waits until a person has looked at it. It is not part of the collection."
+                .to_owned(),
+        );
     }
     if entry.revision != current.revision {
-        notes.push(format!("This is revision {} as it was; revision {} has taken its place.", entry.revision, current.revision));
+        notes.push(format!(
+            "This is revision {} as it was; revision {} has taken its place.",
+            entry.revision, current.revision
+        ));
     }
     notes
 }
@@ -349,7 +443,11 @@ struct RevisionRow {
 }
 
 /// What became of a run since it came in.
-pub async fn revisions(State(app): State<App>, Path(id): Path<String>, wants: Wants) -> Result<Response, Problem> {
+pub async fn revisions(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    wants: Wants,
+) -> Result<Response, Problem> {
     live(&app, &wants, format!("revisions {id}"), move |collection, site| {
         let (current, revisions) = shown(collection, &id)?;
         let prefix = prefix_of(site);
@@ -369,32 +467,43 @@ pub async fn revisions(State(app): State<App>, Path(id): Path<String>, wants: Wa
             id: id.clone(),
         };
         let body = page.render().expect("a template that compiled renders into memory");
-        Ok(Made::page(made::framed(site, "History", &body)))
+        Ok(RenderedPage::page(made::framed(site, "History", &body)))
     })
     .await
 }
 
 /// A standing in words.
-pub fn standing_words(standing: Standing) -> &'static str {
+pub fn standing_words(standing: SubmissionStatus) -> &'static str {
     match standing {
-        Standing::Accepted => "in the collection",
-        Standing::Quarantined => "waits until a person has looked at it",
-        Standing::Rejected => "not taken",
-        Standing::Withdrawn => "withdrawn",
+        SubmissionStatus::Accepted => "in the collection",
+        SubmissionStatus::Quarantined => "waits until a person has looked at it",
+        SubmissionStatus::Rejected => "not taken",
+        SubmissionStatus::Withdrawn => "withdrawn",
     }
 }
 
 /// A file that all pages share.
-pub async fn asset(State(app): State<App>, Path(name): Path<String>, wants: Wants) -> Result<Response, Problem> {
-    let asset = made::assets().iter().find(|asset| asset.path.strip_prefix("assets/") == Some(&name));
+pub async fn asset(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    wants: Wants,
+) -> Result<Response, Problem> {
+    let asset =
+        made::assets().iter().find(|asset| asset.path.strip_prefix("assets/") == Some(&name));
     let asset = asset.ok_or_else(|| Problem::not_found("there is no such file"))?;
     let mut response = kept(&app, &wants, format!("asset {name}"), 0, FOR_EVER, || async {
         let etag = format!("W/\"{}\"", &hex(&Sha256::digest(asset.text))[..16]);
-        Ok(Packed { media_type: asset.media_type, etag, body: gzipped(asset.text.as_bytes()) })
+        Ok(CompressedPage {
+            media_type: asset.media_type,
+            etag,
+            body: gzipped(asset.text.as_bytes()),
+        })
     })
     .await?;
     // Its name changes with what is in it.
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    response
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
     Ok(response)
 }
 
@@ -403,7 +512,7 @@ pub async fn api(State(app): State<App>, wants: Wants) -> Result<Response, Probl
     kept(&app, &wants, "api".to_owned(), 0, FOR_EVER, || {
         packed(&app, |_, site| {
             let body = crate::description::page(prefix_of(site));
-            Ok(Made::page(made::framed(site, "Interface for programs", &body)))
+            Ok(RenderedPage::page(made::framed(site, "Interface for programs", &body)))
         })
     })
     .await

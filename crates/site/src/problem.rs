@@ -1,5 +1,6 @@
-//! What a request is answered with that cannot be answered otherwise: a problem (RFC 9457) with a code for programs and a reason for people. What a
-//! browser asked for becomes a page, in [`as_page`].
+//! What a request is answered with that cannot be answered otherwise: a problem (RFC 9457) with a
+//! code for programs and a reason for people. What a browser asked for becomes a page, in
+//! [`as_page`].
 
 use std::time::Duration;
 
@@ -82,19 +83,29 @@ impl Problem {
         // A second is the least that the header can say.
         let seconds = wait.as_secs() + 1;
         let reason = format!("too many requests from this address; try again in {seconds} s");
-        Problem { retry_after: Some(wait), ..Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-often", reason) }
+        Problem {
+            retry_after: Some(wait),
+            ..Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-often", reason)
+        }
     }
 
     /// Not now.
     pub fn busy(reason: impl Into<String>) -> Problem {
         let wait = Some(Duration::from_secs(4));
-        Problem { retry_after: wait, ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", reason) }
+        Problem {
+            retry_after: wait,
+            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", reason)
+        }
     }
 
     /// Something of ours is broken; the log has what.
     pub fn internal(what: &str) -> Problem {
         eprintln!("flashmark-site: {what}");
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "something here is broken; it was noted, and nothing was changed")
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "something here is broken; it was noted, and nothing was changed",
+        )
     }
 
     /// What a status says by itself.
@@ -102,8 +113,12 @@ impl Problem {
         let (code, reason) = match status {
             StatusCode::NOT_FOUND => ("not-found", "there is nothing at this address"),
             StatusCode::METHOD_NOT_ALLOWED => ("method", "this address does not take that method"),
-            StatusCode::PAYLOAD_TOO_LARGE => ("too-large", "the request is larger than what is taken here"),
-            status if status.is_client_error() => ("bad-request", "the request makes no sense here"),
+            StatusCode::PAYLOAD_TOO_LARGE => {
+                ("too-large", "the request is larger than what is taken here")
+            }
+            status if status.is_client_error() => {
+                ("bad-request", "the request makes no sense here")
+            }
             _ => ("internal", "something here is broken"),
         };
         Problem::new(status, code, reason)
@@ -135,7 +150,9 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = (self.status, self.headers(), Json(self.body())).into_response();
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        response
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         response.extensions_mut().insert(self);
         response
     }
@@ -143,7 +160,8 @@ impl IntoResponse for Problem {
 
 impl From<Rejection> for Problem {
     fn from(rejection: Rejection) -> Problem {
-        let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
+        let status =
+            StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
         Problem::new(status, rejection.code, rejection.reason)
     }
 }
@@ -154,8 +172,12 @@ impl From<CollectionError> for Problem {
         match error {
             CollectionError::NoSuchRun { .. } => Problem::not_found(said),
             CollectionError::Withdrawn { .. } => Problem::gone("withdrawn", said),
-            CollectionError::AlreadyThere { .. } => Problem::new(StatusCode::CONFLICT, "already-there", said),
-            CollectionError::Unrepresentable { .. } => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unrepresentable", said),
+            CollectionError::AlreadyThere { .. } => {
+                Problem::new(StatusCode::CONFLICT, "already-there", said)
+            }
+            CollectionError::Unrepresentable { .. } => {
+                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unrepresentable", said)
+            }
             CollectionError::Damaged { .. } => Problem::internal(&said),
             _ => {
                 eprintln!("flashmark-site: {said}");
@@ -184,14 +206,18 @@ pub async fn as_page(State(app): State<App>, request: Request, next: Next) -> Re
     let is_head = request.method() == Method::HEAD;
     let response = next.run(request).await;
     let status = response.status();
-    if !(status.is_client_error() || status.is_server_error()) || response.extensions().get::<Whole>().is_some() {
+    if !(status.is_client_error() || status.is_server_error())
+        || response.extensions().get::<Whole>().is_some()
+    {
         return response;
     }
     let known = response.extensions().get::<Problem>().cloned();
     let allow = response.headers().get(axum::http::header::ALLOW).cloned();
     let mut answer = match (known, reads) {
         (Some(_), false) => return response,
-        (known, true) => app.problem_page(&known.unwrap_or_else(|| Problem::of_status(status)), is_head),
+        (known, true) => {
+            app.problem_page(&known.unwrap_or_else(|| Problem::of_status(status)), is_head)
+        }
         (None, false) => Problem::of_status(status).into_response(),
     };
     if let Some(allow) = allow {
@@ -212,9 +238,18 @@ impl App {
             _ => "This cannot be done",
         };
         let home = self.address("/");
-        let page = ProblemPage { heading, reason: sentence(&problem.reason), home: &home, search: problem.status == StatusCode::NOT_FOUND };
+        let page = ProblemPage {
+            heading,
+            reason: sentence(&problem.reason),
+            home: &home,
+            search: problem.status == StatusCode::NOT_FOUND,
+        };
         let body = page.render().expect("a template that compiled renders into memory");
-        let page = if is_head { String::new() } else { report::collection::framed(self.site(), heading, &body) };
+        let page = if is_head {
+            String::new()
+        } else {
+            report::collection::framed(self.site(), heading, &body)
+        };
         (problem.status, problem.headers(), Html(page)).into_response()
     }
 }
@@ -228,7 +263,9 @@ pub fn sentence(reason: &str) -> String {
 
 /// Whether a browser shows what comes back, and not a program.
 fn is_for_people(path: &str, headers: &HeaderMap) -> bool {
-    let for_programs = ["/api/", "/data/", "/healthz", "/readyz", "/metrics", "/assets/", "/feed.atom"];
+    let for_programs =
+        ["/api/", "/data/", "/healthz", "/readyz", "/metrics", "/assets/", "/feed.atom"];
     let accepts = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
-    !for_programs.iter().any(|start| path.starts_with(start)) && (accepts.contains("text/html") || accepts.contains("*/*"))
+    !for_programs.iter().any(|start| path.starts_with(start))
+        && (accepts.contains("text/html") || accepts.contains("*/*"))
 }

@@ -28,7 +28,8 @@ use crate::web;
 
 /// Connections at once. Further ones wait in the queue of the kernel.
 const CONNECTIONS: usize = 2000;
-/// How long a client may take to say what it wants, and a connection may be kept without saying anything.
+/// How long a client may take to say what it wants, and a connection may be kept without saying
+/// anything.
 const HEAD_TIME: Duration = Duration::from_secs(15);
 /// How long a client may not take any of what it is sent.
 const STALL: Duration = Duration::from_secs(60);
@@ -39,7 +40,12 @@ const HEAD_BYTES: usize = 64 << 10;
 ///
 /// # Errors
 /// None of a single connection: those end by themselves.
-pub async fn serve(listener: TcpListener, app: App, grace: Duration, stop: impl Future<Output = ()>) -> io::Result<()> {
+pub async fn serve(
+    listener: TcpListener,
+    app: App,
+    grace: Duration,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
     let router = web::router(app.clone());
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(CONNECTIONS));
@@ -73,13 +79,19 @@ pub async fn serve(listener: TcpListener, app: App, grace: Duration, stop: impl 
     drop(listener);
     app.close();
     if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
-        eprintln!("flashmark-site: some answers took longer than {} s to end; they are broken off", grace.as_secs());
+        eprintln!(
+            "flashmark-site: some answers took longer than {} s to end; they are broken off",
+            grace.as_secs()
+        );
     }
     Ok(())
 }
 
 /// The next connection, once there is a place for it.
-async fn next(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+async fn next(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
     let place = places.clone().acquire_owned().await.map_err(io::Error::other)?;
     let (stream, peer) = listener.accept().await?;
     // Answers are written whole: waiting to fill a packet would only delay them.
@@ -93,7 +105,12 @@ fn connection(
     router: Router,
 ) -> http1::Connection<
     TokioIo<Patient<TcpStream>>,
-    impl hyper::service::HttpService<Incoming, ResBody = Body, Error = std::convert::Infallible, Future: Send> + Send,
+    impl hyper::service::HttpService<
+        Incoming,
+        ResBody = Body,
+        Error = std::convert::Infallible,
+        Future: Send,
+    > + Send,
 > {
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Peer(peer.ip()));
@@ -118,32 +135,52 @@ impl<T> Patient<T> {
     }
 
     /// What became of a write; one that waits does so until the patience ends.
-    fn waited<V>(&mut self, done: Poll<io::Result<V>>, context: &mut Context<'_>) -> Poll<io::Result<V>> {
+    fn waited<V>(
+        &mut self,
+        done: Poll<io::Result<V>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<V>> {
         if done.is_ready() {
             self.stalled = None;
             return done;
         }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + STALL)));
+        let stalled =
+            self.stalled.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + STALL)));
         match stalled.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the reader does not read"))),
+            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "the reader does not read",
+            ))),
             Poll::Pending => Poll::Pending,
         }
     }
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.inner).poll_read(context, buffer)
     }
 }
 
 impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let done = Pin::new(&mut self.inner).poll_write(context, bytes);
         self.waited(done, context)
     }
 
-    fn poll_write_vectored(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
         let done = Pin::new(&mut self.inner).poll_write_vectored(context, bytes);
         self.waited(done, context)
     }

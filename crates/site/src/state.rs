@@ -1,31 +1,34 @@
-//! What all requests share, and the way to the collection: its calls block, so each goes to a thread of its own, a few at a time.
+//! What all requests share, and the way to the collection: its calls block, so each goes to a
+//! thread of its own, a few at a time.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use report::collection::{Place, Site};
+use report::collection::{SiteInfo, SiteKind};
 use store::collection::{Collection, CollectionError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::allowance::Allowance;
 use crate::base::Base;
-use crate::cache::Cache;
-use crate::metrics::Metrics;
+use crate::cache::PageCache;
+use crate::metrics::ServerMetrics;
 use crate::moderation::Sessions;
 use crate::problem::Problem;
-use crate::upload::Limits;
+use crate::upload::UploadLimits;
 
 /// Questions to the collection that are under way at once; the connections to it are no more.
 const READING: usize = 8;
 /// Changes that wait for their turn or are made; one is made at a time.
 const WRITING: usize = 32;
-/// Submissions that are unpacked and judged at once: each may take many times the memory of its body.
+/// Submissions that are unpacked and judged at once: each may take many times the memory of its
+/// body.
 const UNPACKING: usize = 2;
 /// Downloads of parts that are under way at once: each has a thread.
 const DOWNLOADS: usize = 16;
-/// Downloads of the whole collection that are under way at once: each has one of the few connections to it, for as long as its reader takes.
+/// Downloads of the whole collection that are under way at once: each has one of the few
+/// connections to it, for as long as its reader takes.
 const WHOLE_DOWNLOADS: usize = 2;
 /// Bytes of bodies that are held until they are judged, over all requests.
 pub const BODY_BYTES: usize = 64 << 20;
@@ -44,7 +47,7 @@ pub enum Quarantine {
 
 /// How the server is set up.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServerOptions {
     /// What the site is called.
     pub title: String,
     /// Its full address, where that is known.
@@ -60,7 +63,7 @@ pub struct Options {
     /// Addresses of proxies whose word about the client is taken.
     pub proxies: Vec<IpAddr>,
     /// What an upload may hold.
-    pub limits: Limits,
+    pub limits: UploadLimits,
     /// How long a page is kept that other processes may have made untrue.
     pub page_age: Duration,
     /// How long a body may take to come in.
@@ -69,9 +72,9 @@ pub struct Options {
     pub answer_time: Duration,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for ServerOptions {
+    fn default() -> ServerOptions {
+        ServerOptions {
             title: "Flashmark collection".to_owned(),
             base: None,
             quarantine: Quarantine::Doubtful,
@@ -79,7 +82,7 @@ impl Default for Options {
             burst: 20,
             requests_per_minute: 0,
             proxies: Vec::new(),
-            limits: Limits::default(),
+            limits: UploadLimits::default(),
             page_age: Duration::from_secs(10),
             body_time: Duration::from_secs(60),
             answer_time: Duration::from_secs(90),
@@ -93,10 +96,10 @@ pub struct App(Arc<Shared>);
 
 struct Shared {
     collection: Collection,
-    options: Options,
-    site: Site,
-    cache: Cache,
-    metrics: Metrics,
+    options: ServerOptions,
+    site: SiteInfo,
+    cache: PageCache,
+    metrics: ServerMetrics,
     sessions: Sessions,
     submissions: Allowance,
     requests: Option<Allowance>,
@@ -109,19 +112,20 @@ struct Shared {
     whole_downloads: Arc<Semaphore>,
     /// Counts what was changed through this process: pages made before are no longer true.
     changes: AtomicU64,
-    /// Counts those changes that need not show in the line of a medium: replacements and judgements.
+    /// Counts those changes that need not show in the line of a medium: replacements and
+    /// judgements.
     reworks: AtomicU64,
     is_closing: AtomicBool,
 }
 
 impl App {
-    /// A server of this collection. Whoever calls it keeps a handle of the collection beyond the runtime: connections to PostgreSQL must not be
-    /// closed from within it.
-    pub fn new(collection: Collection, options: Options) -> App {
+    /// A server of this collection. Whoever calls it keeps a handle of the collection beyond the
+    /// runtime: connections to PostgreSQL must not be closed from within it.
+    pub fn new(collection: Collection, options: ServerOptions) -> App {
         let prefix = options.base.as_ref().map(|base| base.prefix().to_owned()).unwrap_or_default();
-        let site = Site {
+        let site = SiteInfo {
             title: options.title.clone(),
-            place: Place::Live(prefix),
+            place: SiteKind::Live(prefix),
             base: options.base.as_ref().map(|base| base.whole().to_owned()),
             made: None,
             shelves: None,
@@ -130,8 +134,8 @@ impl App {
         App(Arc::new(Shared {
             collection,
             site,
-            cache: Cache::new(64 << 20),
-            metrics: Metrics::new(),
+            cache: PageCache::new(64 << 20),
+            metrics: ServerMetrics::new(),
             sessions: Sessions::default(),
             submissions: Allowance::new(options.per_minute, options.burst),
             requests: (requests > 0).then(|| Allowance::new(requests, requests)),
@@ -150,22 +154,22 @@ impl App {
     }
 
     /// How it is set up.
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &ServerOptions {
         &self.0.options
     }
 
     /// What pages need to know.
-    pub fn site(&self) -> &Site {
+    pub fn site(&self) -> &SiteInfo {
         &self.0.site
     }
 
     /// Pages that were made.
-    pub fn cache(&self) -> &Cache {
+    pub fn cache(&self) -> &PageCache {
         &self.0.cache
     }
 
     /// What is counted.
-    pub fn metrics(&self) -> &Metrics {
+    pub fn metrics(&self) -> &ServerMetrics {
         &self.0.metrics
     }
 
@@ -282,7 +286,9 @@ impl App {
     /// A turn to send much, or a refusal at once.
     pub fn download(&self, is_whole: bool) -> Result<OwnedSemaphorePermit, Problem> {
         let turns = if is_whole { &self.0.whole_downloads } else { &self.0.downloads };
-        let refused = |_| Problem::busy("as many downloads are under way as are sent at once; try again soon");
+        let refused = |_| {
+            Problem::busy("as many downloads are under way as are sent at once; try again soon")
+        };
         turns.clone().try_acquire_owned().map_err(refused)
     }
 
@@ -331,7 +337,8 @@ pub fn secret() -> Result<String, Problem> {
     let mut bytes = [0u8; 32];
     let mut filled = 0;
     while filled < bytes.len() {
-        let got = rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty());
+        let got =
+            rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty());
         filled += got.map_err(|error| Problem::internal(&format!("no random bits: {error}")))?;
     }
     Ok(hex(&bytes))

@@ -1,5 +1,5 @@
-//! Runs come in, are replaced, and are withdrawn. A body is bounded before it is read, judged by `upload` before anything is kept, and in the collection for good
-//! before its receipt is sent.
+//! Runs come in, are replaced, and are withdrawn. A body is bounded before it is read, judged by
+//! `upload` before anything is kept, and in the collection for good before its receipt is sent.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTEN
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hyper::body::Body as _;
-use record::collection::{Model, Origin, Standing};
+use record::collection::{Model, Origin, SubmissionStatus};
 use record::{MediumKind, Published, TargetKind};
 use serde::{Deserialize, Serialize};
-use store::collection::{Collection, CollectionError, Receipt, Submission};
+use store::collection::{Collection, CollectionError, Submission, SubmissionReceipt};
 use tokio::sync::OwnedSemaphorePermit;
 use utoipa::{IntoParams, ToSchema};
 
@@ -41,12 +41,13 @@ pub struct ReceiptBody {
     pub slug: String,
     /// Its standing.
     #[schema(value_type = schema::Standing)]
-    pub standing: Standing,
+    pub standing: SubmissionStatus,
     /// Whether anything changed: the same run once more changes nothing.
     pub is_new: bool,
     /// Its revision.
     pub revision: u32,
-    /// With this the run can be replaced and withdrawn. It is told this once, to who sends without a token.
+    /// With this the run can be replaced and withdrawn. It is told this once, to who sends without
+    /// a token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edit_token: Option<String>,
     /// Where it is shown.
@@ -57,9 +58,23 @@ pub struct ReceiptBody {
 
 impl ReceiptBody {
     /// The receipt of a change.
-    pub fn of(app: &App, receipt: Receipt, edit_token: Option<String>, reasons: Vec<String>) -> ReceiptBody {
-        let Receipt { id, slug, revision, standing, is_new } = receipt;
-        ReceiptBody { page: app.address(&format!("/run/{id}")), id, slug, standing, is_new, revision, edit_token, reasons }
+    pub fn of(
+        app: &App,
+        receipt: SubmissionReceipt,
+        edit_token: Option<String>,
+        reasons: Vec<String>,
+    ) -> ReceiptBody {
+        let SubmissionReceipt { id, slug, revision, standing, is_new } = receipt;
+        ReceiptBody {
+            page: app.address(&format!("/run/{id}")),
+            id,
+            slug,
+            standing,
+            is_new,
+            revision,
+            edit_token,
+            reasons,
+        }
     }
 }
 
@@ -69,7 +84,8 @@ fn answer(status: StatusCode, receipt: ReceiptBody) -> Response {
 
 /// Submit a run.
 ///
-/// The published subset of a record. What is strange but possible waits for a person. The same run again is no new one.
+/// The published subset of a record. What is strange but possible waits for a person. The same run
+/// again is no new one.
 #[utoipa::path(post, path = "/api/v1/runs", tag = "runs", security((), ("token" = [])),
     request_body(content = schema::Published, content_type = "application/json"),
     responses(
@@ -85,7 +101,13 @@ fn answer(status: StatusCode, receipt: ReceiptBody) -> Response {
         (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
         (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
     ))]
-pub async fn submit(State(app): State<App>, bearer: Bearer, client: Client, headers: HeaderMap, body: Body) -> Result<Response, Problem> {
+pub async fn submit(
+    State(app): State<App>,
+    bearer: Bearer,
+    client: Client,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
     counted(&app, take_in(&app, bearer, client, headers, body).await)
 }
 
@@ -97,13 +119,21 @@ fn counted(app: &App, done: Result<Response, Problem>) -> Result<Response, Probl
     done
 }
 
-async fn take_in(app: &App, bearer: Bearer, client: Client, headers: HeaderMap, body: Body) -> Result<Response, Problem> {
+async fn take_in(
+    app: &App,
+    bearer: Bearer,
+    client: Client,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
     if bearer.0.is_none() {
         app.allow_submission(client.0)?;
     }
     let who = app.who(bearer, client).await?;
     if let Who::Editor { run } = &who {
-        return Err(Problem::forbidden(format!("this token is for run '{run}' alone: PUT replaces it; submit without a token")));
+        return Err(Problem::forbidden(format!(
+            "this token is for run '{run}' alone: PUT replaces it; submit without a token"
+        )));
     }
     let judged = judge(app, &who, &headers, body).await?;
     let edit_token = if who == Who::Anyone { Some(secret()?) } else { None };
@@ -111,16 +141,20 @@ async fn take_in(app: &App, bearer: Bearer, client: Client, headers: HeaderMap, 
     let receipt = app.add(move |collection| collection.submit(submission)).await?;
     let outcome = match (receipt.is_new, receipt.standing) {
         (false, _) => "known",
-        (true, Standing::Quarantined) => "quarantined",
+        (true, SubmissionStatus::Quarantined) => "quarantined",
         (true, _) => "accepted",
     };
     app.metrics().submission(outcome);
     let status = if receipt.is_new { StatusCode::CREATED } else { StatusCode::OK };
     let reasons = match (receipt.is_new, receipt.standing) {
-        (true, _) | (false, Standing::Quarantined) => judged.reasons,
-        (false, Standing::Accepted) => Vec::new(),
-        (false, Standing::Rejected) => vec!["this run was looked at and not taken into the collection".to_owned()],
-        (false, Standing::Withdrawn) => vec!["this run was withdrawn, which is final".to_owned()],
+        (true, _) | (false, SubmissionStatus::Quarantined) => judged.reasons,
+        (false, SubmissionStatus::Accepted) => Vec::new(),
+        (false, SubmissionStatus::Rejected) => {
+            vec!["this run was looked at and not taken into the collection".to_owned()]
+        }
+        (false, SubmissionStatus::Withdrawn) => {
+            vec!["this run was withdrawn, which is final".to_owned()]
+        }
     };
     let edit_token = edit_token.filter(|_| receipt.is_new);
     Ok(answer(status, ReceiptBody::of(app, receipt, edit_token, reasons)))
@@ -137,7 +171,8 @@ pub struct WhyQuery {
 
 /// Put a new revision in the place of a run.
 ///
-/// With the edit token of the run, the API token that sent it, or the token of a moderator. The old revision stays readable.
+/// With the edit token of the run, the API token that sent it, or the token of a moderator. The old
+/// revision stays readable.
 #[utoipa::path(put, path = "/api/v1/runs/{id}", tag = "runs", security(("token" = [])),
     params(("id" = String, Path, description = "Name of the run in the collection"), WhyQuery),
     request_body(content = schema::Published, content_type = "application/json"),
@@ -172,11 +207,20 @@ pub async fn replace(
         }
         let judged = judge(&app, &who, &headers, body).await?;
         let why = [kept_why(&query.why), judged.reasons.join("; ")];
-        let why = why.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("; ");
+        let why = why
+            .iter()
+            .filter(|part| !part.is_empty())
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("; ");
         let submission = judged.submission(&who, why, None);
         let receipt = app.change(move |collection| collection.replace(&id, submission)).await?;
         app.metrics().submission(if receipt.is_new { "replaced" } else { "known" });
-        let reasons = if receipt.standing == Standing::Quarantined { judged.reasons } else { Vec::new() };
+        let reasons = if receipt.standing == SubmissionStatus::Quarantined {
+            judged.reasons
+        } else {
+            Vec::new()
+        };
         Ok(answer(StatusCode::OK, ReceiptBody::of(&app, receipt, None, reasons)))
     };
     let replaced = replaced.await;
@@ -185,7 +229,8 @@ pub async fn replace(
 
 /// Withdraw a run.
 ///
-/// It is no longer shown, and that is final. Its name and its history stay. With the same rights as replacing it.
+/// It is no longer shown, and that is final. Its name and its history stay. With the same rights as
+/// replacing it.
 #[utoipa::path(delete, path = "/api/v1/runs/{id}", tag = "runs", security(("token" = [])),
     params(("id" = String, Path, description = "Name of the run in the collection"), WhyQuery),
     responses(
@@ -205,18 +250,34 @@ pub async fn withdraw(
 ) -> Result<Response, Problem> {
     let who = entitled(&app, &id, bearer, client).await?;
     let why = kept_why(&query.why);
-    let receipt = app.change(move |collection| withdrawn(collection, &id, who.name(), &why)).await?;
+    let receipt =
+        app.change(move |collection| withdrawn(collection, &id, who.name(), &why)).await?;
     app.metrics().submission("withdrawn");
     Ok(answer(StatusCode::OK, ReceiptBody::of(&app, receipt, None, Vec::new())))
 }
 
 /// Withdraws a run; one that is withdrawn already stays so.
-fn withdrawn(collection: &Collection, id: &str, who: &str, why: &str) -> Result<Receipt, CollectionError> {
+fn withdrawn(
+    collection: &Collection,
+    id: &str,
+    who: &str,
+    why: &str,
+) -> Result<SubmissionReceipt, CollectionError> {
     match collection.withdraw(id, who, why, &now()) {
         Err(CollectionError::Withdrawn { .. }) => {
-            let entry = collection.entry(id)?.ok_or_else(|| CollectionError::NoSuchRun { id: id.to_owned() })?;
-            let slug = crate::pages::line_of(collection, &entry)?.map(|line| line.slug).unwrap_or_default();
-            Ok(Receipt { id: entry.id, slug, revision: entry.revision, standing: entry.standing, is_new: false })
+            let entry = collection
+                .entry(id)?
+                .ok_or_else(|| CollectionError::NoSuchRun { id: id.to_owned() })?;
+            let slug = crate::pages::line_of(collection, &entry)?
+                .map(|line| line.slug)
+                .unwrap_or_default();
+            Ok(SubmissionReceipt {
+                id: entry.id,
+                slug,
+                revision: entry.revision,
+                standing: entry.standing,
+                is_new: false,
+            })
         }
         other => other,
     }
@@ -231,13 +292,19 @@ pub fn kept_why(why: &str) -> String {
 async fn entitled(app: &App, id: &str, bearer: Bearer, client: Client) -> Result<Who, Problem> {
     let who = app.who(bearer, client).await?;
     let may = match &who {
-        Who::Anyone => return Err(Problem::unauthorized("this needs the edit token that came with the run's receipt")),
+        Who::Anyone => {
+            return Err(Problem::unauthorized(
+                "this needs the edit token that came with the run's receipt",
+            ));
+        }
         Who::Moderator { .. } => true,
         Who::Editor { run } => run == id,
         Who::Api { name } => {
             let (asked, name) = (id.to_owned(), name.clone());
             let sent = app.read(move |collection| collection.revisions(&asked)).await?;
-            let first = sent.first().ok_or_else(|| Problem::not_found("no run of this name is in the collection"))?;
+            let first = sent
+                .first()
+                .ok_or_else(|| Problem::not_found("no run of this name is in the collection"))?;
             first.who == name
         }
     };
@@ -249,7 +316,7 @@ struct Judged {
     upload: Upload,
     origin: Origin,
     reasons: Vec<String>,
-    standing: Standing,
+    standing: SubmissionStatus,
 }
 
 impl Judged {
@@ -259,7 +326,12 @@ impl Judged {
             who: who.name().to_owned(),
             why,
             edit_token,
-            ..Submission::new(self.upload.run.clone(), self.upload.headline.clone(), self.origin, now())
+            ..Submission::new(
+                self.upload.run.clone(),
+                self.upload.headline.clone(),
+                self.origin,
+                now(),
+            )
         }
     }
 }
@@ -267,7 +339,9 @@ impl Judged {
 async fn judge(app: &App, who: &Who, headers: &HeaderMap, body: Body) -> Result<Judged, Problem> {
     is_json(headers)?;
     let (bytes, held) = collected(app, headers, body).await?;
-    let encoding = headers.get(CONTENT_ENCODING).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let encoding = headers
+        .get(CONTENT_ENCODING)
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let limits = app.options().limits.clone();
     let policy = match who {
         Who::Moderator { .. } => Quarantine::Doubtful,
@@ -284,46 +358,70 @@ async fn judge(app: &App, who: &Who, headers: &HeaderMap, body: Body) -> Result<
         if policy == Quarantine::All {
             reasons.push("every submission waits for a person here".to_owned());
         }
-        let standing = if reasons.is_empty() { Standing::Accepted } else { Standing::Quarantined };
+        let standing = if reasons.is_empty() {
+            SubmissionStatus::Accepted
+        } else {
+            SubmissionStatus::Quarantined
+        };
         Ok(Judged { upload, origin, reasons, standing })
     })
     .await
 }
 
 /// The other runs of its model, origin and soundness.
-fn line_it_joins(collection: &Collection, upload: &Upload, origin: Origin) -> Result<Option<record::collection::Line>, CollectionError> {
+fn line_it_joins(
+    collection: &Collection,
+    upload: &Upload,
+    origin: Origin,
+) -> Result<Option<record::collection::CollectionLine>, CollectionError> {
     let lines = collection.lines_of(&Model::of(&upload.run))?;
-    Ok(lines.into_iter().find(|line| line.origin == origin && line.is_fake == upload.headline.is_fake))
+    Ok(lines
+        .into_iter()
+        .find(|line| line.origin == origin && line.is_fake == upload.headline.is_fake))
 }
 
 /// Where a run comes from.
 fn origin(run: &Published) -> Origin {
     match run.software.name.as_str() {
-        _ if run.kind == MediumKind::Simulated || run.target == TargetKind::Simulated || run.profile.is_some() => Origin::Simulated,
+        _ if run.kind == MediumKind::Simulated
+            || run.target == TargetKind::Simulated
+            || run.profile.is_some() =>
+        {
+            Origin::Simulated
+        }
         "flashmark" | "" => Origin::Measured,
         _ => Origin::Imported,
     }
 }
 
 fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
-    let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes())).unwrap_or_default();
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .map(|kind| String::from_utf8_lossy(kind.as_bytes()))
+        .unwrap_or_default();
     let name = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if name == "application/json" || (name.starts_with("application/") && name.ends_with("+json")) {
         return Ok(());
     }
     let name: String = name.chars().take(60).collect();
-    let reason = format!("a run is sent with Content-Type: application/json, not '{}'", name.escape_debug());
+    let reason =
+        format!("a run is sent with Content-Type: application/json, not '{}'", name.escape_debug());
     Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", reason))
 }
 
 /// All of a body, and the hold on the memory it takes.
-async fn collected(app: &App, headers: &HeaderMap, body: Body) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), Problem> {
+async fn collected(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), Problem> {
     let most = app.options().limits.body_bytes;
     let too_large = || {
         let reason = format!("the body is larger than the {most} bytes that are taken");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", reason)
     };
-    let said = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let said =
+        headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     let asks_first = headers.contains_key(EXPECT);
     if said.is_some_and(|said| said > most * if asks_first { 1 } else { HEARD_OUT }) {
         return Err(too_large());
@@ -334,12 +432,14 @@ async fn collected(app: &App, headers: &HeaderMap, body: Body) -> Result<(Vec<u8
         let mut held: Option<OwnedSemaphorePermit> = None;
         let mut thrown_away = 0;
         loop {
-            let frame = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+            let frame =
+                std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
             let Some(frame) = frame else { break };
             let broke_off = |_| Problem::bad("the body broke off");
             let Ok(piece) = frame.map_err(broke_off)?.into_data() else { continue };
             if thrown_away > 0 || bytes.len() + piece.len() > most {
-                (thrown_away, bytes, held) = (thrown_away + bytes.len() + piece.len(), Vec::new(), None);
+                (thrown_away, bytes, held) =
+                    (thrown_away + bytes.len() + piece.len(), Vec::new(), None);
                 if thrown_away > most * HEARD_OUT {
                     break;
                 }
@@ -350,12 +450,18 @@ async fn collected(app: &App, headers: &HeaderMap, body: Body) -> Result<(Vec<u8
         }
         if thrown_away > 0 { Err(too_large()) } else { Ok((bytes, held)) }
     };
-    let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "too-slow", "the body did not come in in time");
+    let late = |_| {
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "too-slow", "the body did not come in in time")
+    };
     tokio::time::timeout(app.options().body_time, reading).await.map_err(late)?
 }
 
 /// Holds memory for so many bytes, in kibibytes; what was held before counts.
-async fn hold(app: &App, held: &mut Option<OwnedSemaphorePermit>, bytes: usize) -> Result<(), Problem> {
+async fn hold(
+    app: &App,
+    held: &mut Option<OwnedSemaphorePermit>,
+    bytes: usize,
+) -> Result<(), Problem> {
     let has = held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
     let more = (bytes.div_ceil(1024)).saturating_sub(has) as u32;
     if more == 0 {
@@ -363,7 +469,10 @@ async fn hold(app: &App, held: &mut Option<OwnedSemaphorePermit>, bytes: usize) 
     }
     let waiting = app.bodies().clone().acquire_many_owned(more);
     let busy = || Problem::busy("too many submissions are coming in at once; try again soon");
-    let permit = tokio::time::timeout(MEMORY_WAIT, waiting).await.map_err(|_| busy())?.map_err(|_| busy())?;
+    let permit = tokio::time::timeout(MEMORY_WAIT, waiting)
+        .await
+        .map_err(|_| busy())?
+        .map_err(|_| busy())?;
     match held {
         Some(held) => held.merge(permit),
         None => *held = Some(permit),

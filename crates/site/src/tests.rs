@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 use tower::ServiceExt as _;
 
 use crate::state::{now, secret};
-use crate::{App, Options};
+use crate::{App, ServerOptions};
 
 #[path = "../../store/src/collection/tests/cluster.rs"]
 #[allow(dead_code, reason = "shared with the tests of the collection, which ask more of it")]
@@ -42,7 +42,11 @@ struct Answer {
 impl Site {
     fn open(address: Address, cluster: Option<Arc<cluster::Cluster>>) -> Site {
         let collection = Collection::open(&address).unwrap();
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         let app = App::new(collection.clone(), generous());
         Site { runtime, app, collection, _cluster: cluster }
     }
@@ -51,7 +55,8 @@ impl Site {
         Site::open(Address::Memory, None)
     }
 
-    /// `None` where PostgreSQL is not installed. All tests share a server, which ends with the last that uses it.
+    /// `None` where PostgreSQL is not installed. All tests share a server, which ends with the last
+    /// that uses it.
     fn postgresql() -> Option<Site> {
         static RUNNING: Mutex<Weak<cluster::Cluster>> = Mutex::new(Weak::new());
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +71,7 @@ impl Site {
     }
 
     /// The same collection, served in another way.
-    fn with(&mut self, change: impl FnOnce(&mut Options)) {
+    fn with(&mut self, change: impl FnOnce(&mut ServerOptions)) {
         let mut options = generous();
         change(&mut options);
         self.app = App::new(self.collection.clone(), options);
@@ -108,7 +113,8 @@ impl Site {
 
     fn token(&self, kind: TokenKind, label: &str) -> String {
         let token = secret().unwrap();
-        let known = Token { kind, run: None, label: label.to_owned(), created: now(), revoked: None };
+        let known =
+            Token { kind, run: None, label: label.to_owned(), created: now(), revoked: None };
         self.collection.grant(&token, &known).unwrap();
         token
     }
@@ -120,7 +126,8 @@ impl Answer {
     }
 
     fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
     fn header(&self, name: &str) -> &str {
@@ -138,8 +145,8 @@ impl Answer {
 }
 
 /// Everything comes from one address here.
-fn generous() -> Options {
-    Options { per_minute: 100_000, burst: 100_000, ..Options::default() }
+fn generous() -> ServerOptions {
+    ServerOptions { per_minute: 100_000, burst: 100_000, ..ServerOptions::default() }
 }
 
 fn get(path: &str) -> Builder {
@@ -151,11 +158,16 @@ fn post(path: &str) -> Builder {
 }
 
 fn put(path: &str, token: &str) -> Builder {
-    Request::put(path).header(CONTENT_TYPE, "application/json").header(AUTHORIZATION, format!("Bearer {token}"))
+    Request::put(path)
+        .header(CONTENT_TYPE, "application/json")
+        .header(AUTHORIZATION, format!("Bearer {token}"))
 }
 
 fn delete(path: &str, token: &str) -> Request<Body> {
-    Request::delete(path).header(AUTHORIZATION, format!("Bearer {token}")).body(Body::empty()).unwrap()
+    Request::delete(path)
+        .header(AUTHORIZATION, format!("Bearer {token}"))
+        .body(Body::empty())
+        .unwrap()
 }
 
 fn json_of(run: &Published) -> Body {

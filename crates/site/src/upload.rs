@@ -1,11 +1,13 @@
 //! What a submission must be before anything is done with it. Pure: no input or output, no clock.
 //!
-//! Every byte is hostile until it is parsed, and each step protects the next one: `unpack` bounds the bytes, `scan` looks over the document
-//! without keeping any of it (depth, counts, texts, schema), then serde takes what [`Published`] names and drops the rest, then `possible`
-//! holds the numbers against what can be, against each other, and against the latencies they are made of. What is strange but possible is a doubt,
-//! and a person looks at it (`doubts`). Conclusions that a document brings along are thrown away: they are drawn anew from its cells.
+//! Every byte is hostile until it is parsed, and each step protects the next one: `unpack` bounds
+//! the bytes, `scan` looks over the document without keeping any of it (depth, counts, texts,
+//! schema), then serde takes what [`Published`] names and drops the rest, then `possible` holds the
+//! numbers against what can be, against each other, and against the latencies they are made of.
+//! What is strange but possible is a doubt, and a person looks at it (`doubts`). Conclusions that a
+//! document brings along are thrown away: they are drawn anew from its cells.
 
-use record::collection::{Headline, Line};
+use record::collection::{CollectionLine, RunHeadline};
 use record::{Published, Record};
 
 mod doubts;
@@ -19,7 +21,7 @@ mod unpack;
 
 /// How much of everything an upload may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct UploadLimits {
     /// Bytes on the wire.
     pub body_bytes: usize,
     /// Bytes once it is unpacked.
@@ -34,9 +36,16 @@ pub struct Limits {
     pub series_points: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { body_bytes: 8 << 20, unpacked_bytes: 64 << 20, depth: 32, cells: 4096, text_bytes: 4096, series_points: 10_000 }
+impl Default for UploadLimits {
+    fn default() -> UploadLimits {
+        UploadLimits {
+            body_bytes: 8 << 20,
+            unpacked_bytes: 64 << 20,
+            depth: 32,
+            cells: 4096,
+            text_bytes: 4096,
+            series_points: 10_000,
+        }
     }
 }
 
@@ -46,7 +55,7 @@ pub struct Upload {
     /// The run, without the findings it brought along.
     pub run: Published,
     /// Its line, drawn here and not taken from the sender.
-    pub headline: Headline,
+    pub headline: RunHeadline,
     /// What is strange but possible, in words: a person has to look.
     pub doubts: Vec<String>,
 }
@@ -54,10 +63,11 @@ pub struct Upload {
 /// Why a submission is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// Status of the answer: 413 (too much), 415 (not what it says it is), 422 (no run, or none that can be).
+    /// Status of the answer: 413 (too much), 415 (not what it says it is), 422 (no run, or none
+    /// that can be).
     pub status: u16,
-    /// For programs: `too-large`, `encoding`, `not-json`, `too-deep`, `too-many`, `text`, `markup`, `wrong-schema`, `newer-schema`, `not-a-run`,
-    /// `out-of-range`, `contradiction`, `impossible`.
+    /// For programs: `too-large`, `encoding`, `not-json`, `too-deep`, `too-many`, `text`, `markup`,
+    /// `wrong-schema`, `newer-schema`, `not-a-run`, `out-of-range`, `contradiction`, `impossible`.
     pub code: &'static str,
     /// For people, with the place in the document. One printable line, whatever was sent.
     pub reason: String,
@@ -92,7 +102,11 @@ impl std::error::Error for Rejection {}
 ///
 /// # Errors
 /// Where it is no run that can be kept; the rejection says what is wrong and where.
-pub fn read(body: &[u8], encoding: Option<&str>, limits: &Limits) -> Result<Upload, Rejection> {
+pub fn read(
+    body: &[u8],
+    encoding: Option<&str>,
+    limits: &UploadLimits,
+) -> Result<Upload, Rejection> {
     let json = unpack::unpack(body, encoding, limits)?;
     scan::scan(&json, limits)?;
     let mut run = parse(&json)?;
@@ -104,15 +118,19 @@ pub fn read(body: &[u8], encoding: Option<&str>, limits: &Limits) -> Result<Uplo
     Ok(Upload { run, headline, doubts })
 }
 
-/// What of the figures is out of line with others of the same model, in words. Nothing while fewer than five runs or hosts are known.
+/// What of the figures is out of line with others of the same model, in words. Nothing while fewer
+/// than five runs or hosts are known.
 ///
-/// A line has the median and the extremes of its model, so a figure is out of line where it lies farther from the median, as a ratio, than
-/// twice as far as the farthest one that is known, and farther than a factor of 4: media of one name differ by as much (docs/field/classes.md#speed-classes).
-pub fn outliers(upload: &Upload, line: &Line) -> Vec<String> {
+/// A line has the median and the extremes of its model, so a figure is out of line where it lies
+/// farther from the median, as a ratio, than twice as far as the farthest one that is known, and
+/// farther than a factor of 4: media of one name differ by as much
+/// (docs/field/classes.md#speed-classes).
+pub fn outliers(upload: &Upload, line: &CollectionLine) -> Vec<String> {
     doubts::outliers(&upload.headline, line)
 }
 
-/// The document as the type that names all that is published. What is not named there is gone after this.
+/// The document as the type that names all that is published. What is not named there is gone after
+/// this.
 fn parse(json: &[u8]) -> Result<Published, Rejection> {
     if let Ok(run) = serde_json::from_slice(json) {
         return Ok(run);
@@ -127,8 +145,9 @@ fn parse(json: &[u8]) -> Result<Published, Rejection> {
     })
 }
 
-/// The run and its line. Cells go into the record and back: they are most of it, and are not copied.
-fn drawn(mut run: Published) -> (Published, Headline) {
+/// The run and its line. Cells go into the record and back: they are most of it, and are not
+/// copied.
+fn drawn(mut run: Published) -> (Published, RunHeadline) {
     let cells = std::mem::take(&mut run.cells);
     let record = Record { cells, ..run.to_record("upload") };
     let headline = findings::headline(&record);

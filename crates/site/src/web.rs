@@ -1,8 +1,12 @@
-//! All routes, and what holds for every answer: headers that keep browsers from trusting too much, errors in one form, and a limit of time.
+//! All routes, and what holds for every answer: headers that keep browsers from trusting too much,
+//! errors in one form, and a limit of time.
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
+};
 use axum::http::{HeaderName, HeaderValue, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -55,7 +59,9 @@ pub fn router(app: App) -> Router {
     // What stands around runs before a route is chosen, so that it may change the path.
     Router::new()
         .fallback_service(routes)
-        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth_packing))
+        .layer(
+            CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth_packing),
+        )
         .layer(from_fn_with_state(app.clone(), problem::as_page))
         .layer(from_fn_with_state(app.clone(), guarded))
         .layer(from_fn_with_state(app, unprefixed))
@@ -88,7 +94,10 @@ async fn guarded(State(app): State<App>, request: Request, next: Next) -> Respon
         Err(problem) => problem.into_response(),
         Ok(()) => match tokio::time::timeout(app.options().answer_time, next.run(request)).await {
             Ok(response) => response,
-            Err(_) => Problem::new(StatusCode::GATEWAY_TIMEOUT, "too-slow", "this took too long here").into_response(),
+            Err(_) => {
+                Problem::new(StatusCode::GATEWAY_TIMEOUT, "too-slow", "this took too long here")
+                    .into_response()
+            }
         },
     };
     let headers = response.headers_mut();
@@ -96,7 +105,10 @@ async fn guarded(State(app): State<App>, request: Request, next: Next) -> Respon
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
+    headers.insert(
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    );
     if is_open {
         // Data are for every page on the web; no cookie ever counts here.
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));

@@ -12,7 +12,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Is the step to `next` large enough to be called a cliff (a quarter up or down; docs/field/statistics.md#change-points)?
+    /// Is the step to `next` large enough to be called a cliff (a quarter up or down;
+    /// docs/field/statistics.md#change-points)?
     pub fn is_cliff_to(&self, next: &Segment) -> bool {
         f64::max(self.mean / next.mean, next.mean / self.mean) >= 1.25
     }
@@ -23,11 +24,12 @@ const SHORTEST: usize = 8;
 /// Steps smaller than a hundredth are beyond interest, however little noise there is.
 const LEAST_SIGMA: f64 = 0.01;
 
-/// Cuts a series of positive rates into segments of constant level: the cut that minimises the squared deviations of the
-/// logarithms over the noise variance, plus 3 ln n for each segment; exact, by dynamic programming (optimal partitioning,
-/// Jackson 2005; quadratic in the number of values, so join to a thousand windows or less first). Segments have at least 8
-/// values; shorter series are one segment, an empty one none. Values that are not positive count as a thousandth of the
-/// median.
+/// Cuts a series of positive rates into segments of constant level: the cut that minimises the
+/// squared deviations of the logarithms over the noise variance, plus 3 ln n for each segment;
+/// exact, by dynamic programming (optimal partitioning, Jackson 2005; quadratic in the number of
+/// values, so join to a thousand windows or less first). Segments have at least 8 values; shorter
+/// series are one segment, an empty one none. Values that are not positive count as a thousandth of
+/// the median.
 pub fn change_points(rates: &[f64]) -> Vec<Segment> {
     if rates.is_empty() {
         return Vec::new();
@@ -39,12 +41,14 @@ pub fn change_points(rates: &[f64]) -> Vec<Segment> {
 }
 
 fn logarithms(rates: &[f64]) -> Vec<f64> {
-    let mut positive: Vec<f64> = rates.iter().copied().filter(|r| *r > 0.0 && r.is_finite()).collect();
+    let mut positive: Vec<f64> =
+        rates.iter().copied().filter(|r| *r > 0.0 && r.is_finite()).collect();
     let floor = crate::median(&mut positive).unwrap_or(1.0) / 1000.0;
     rates.iter().map(|&r| if r.is_finite() { r.max(floor).ln() } else { floor.ln() }).collect()
 }
 
-/// The noise about the level, from the median step between neighbours, which a few cliffs do not move.
+/// The noise about the level, from the median step between neighbours, which a few cliffs do not
+/// move.
 fn noise_variance(logs: &[f64]) -> f64 {
     let mut steps: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     // The median of |x - y| for two independent normal values is 0.6745 x sqrt(2) sigma.
@@ -60,7 +64,8 @@ fn best_cuts(logs: &[f64], penalty: f64) -> Vec<usize> {
     let mut best = vec![(f64::INFINITY, 0); n + 1];
     best[0].0 = -penalty;
     for end in SHORTEST.min(n)..=n {
-        for from in (0..=end.saturating_sub(SHORTEST)).filter(|&from| from == 0 || from >= SHORTEST) {
+        for from in (0..=end.saturating_sub(SHORTEST)).filter(|&from| from == 0 || from >= SHORTEST)
+        {
             let total = best[from].0 + cost.of(from, end) + penalty;
             if total < best[end].0 {
                 best[end] = (total, from);
@@ -127,7 +132,8 @@ mod tests {
 
     #[test]
     fn noise_alone_is_seldom_cut() {
-        let cut = (0..100).filter(|&seed| bounds(&noisy(&[(200, 50.0)], 0.2, seed)).len() > 1).count();
+        let cut =
+            (0..100).filter(|&seed| bounds(&noisy(&[(200, 50.0)], 0.2, seed)).len() > 1).count();
         assert!(cut <= 5, "{cut} of 100");
     }
 

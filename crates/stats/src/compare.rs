@@ -6,18 +6,18 @@ use crate::{Interval, mean_interval, student_t};
 
 /// What several runs each of A and B say about the ratio A / B.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Comparison {
+pub struct RatioEstimate {
     /// Geometric mean of A over geometric mean of B.
     pub ratio: f64,
     /// The 95 % confidence interval of the ratio.
     pub ci95: Interval,
     /// The conclusion.
-    pub judgement: Judgement,
+    pub judgement: LargerRate,
 }
 
 /// Which of two is larger, if that can be said (docs/field/statistics.md#comparing-runs).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judgement {
+pub enum LargerRate {
     /// A is larger than B.
     Larger,
     /// A is smaller than B.
@@ -28,29 +28,30 @@ pub enum Judgement {
     Unclear,
 }
 
-/// Differences below this share are taken for noise unless the intervals of A and B do not even touch.
+/// Differences below this share are taken for noise unless the intervals of A and B do not even
+/// touch.
 const NOISE: f64 = 0.10;
 
-/// Compares the results of runs (rates or times, all positive) of A and B: the ratio with Welch's interval on the
-/// logarithms, which allows for unlike spreads and few runs. `None` below two runs each, or with a value that is not
-/// positive. Three runs each are the least to be published.
-pub fn compare(a: &[f64], b: &[f64]) -> Option<Comparison> {
+/// Compares the results of runs (rates or times, all positive) of A and B: the ratio with Welch's
+/// interval on the logarithms, which allows for unlike spreads and few runs. `None` below two runs
+/// each, or with a value that is not positive. Three runs each are the least to be published.
+pub fn compare(a: &[f64], b: &[f64]) -> Option<RatioEstimate> {
     let (a, b) = (logarithms(a)?, logarithms(b)?);
     let difference = mean(&a) - mean(&b);
     let half = welch_half_width(&a, &b);
     let ci95 = Interval { low: (difference - half).exp(), high: (difference + half).exp() };
     let ratio = difference.exp();
-    Some(Comparison { ratio, ci95, judgement: judge(ratio, ci95, are_disjoint(&a, &b)) })
+    Some(RatioEstimate { ratio, ci95, judgement: judge(ratio, ci95, are_disjoint(&a, &b)) })
 }
 
-fn judge(ratio: f64, ci95: Interval, disjoint: bool) -> Judgement {
+fn judge(ratio: f64, ci95: Interval, disjoint: bool) -> LargerRate {
     let noise = Interval { low: 1.0 / (1.0 + NOISE), high: 1.0 + NOISE };
     if !ci95.contains(1.0) && (disjoint || !noise.contains(ratio)) {
-        if ratio > 1.0 { Judgement::Larger } else { Judgement::Smaller }
+        if ratio > 1.0 { LargerRate::Larger } else { LargerRate::Smaller }
     } else if noise.contains(ci95.low) && noise.contains(ci95.high) {
-        Judgement::Same
+        LargerRate::Same
     } else {
-        Judgement::Unclear
+        LargerRate::Unclear
     }
 }
 
@@ -66,7 +67,8 @@ fn welch_half_width(a: &[f64], b: &[f64]) -> f64 {
     if both <= 0.0 {
         return 0.0;
     }
-    let degrees = both * both / (from_a * from_a / (a.len() - 1) as f64 + from_b * from_b / (b.len() - 1) as f64);
+    let degrees = both * both
+        / (from_a * from_a / (a.len() - 1) as f64 + from_b * from_b / (b.len() - 1) as f64);
     student_t(0.975, degrees) * both.sqrt()
 }
 
@@ -77,10 +79,12 @@ fn are_disjoint(a: &[f64], b: &[f64]) -> bool {
     }
 }
 
-/// The 95 % interval of mean(a) / mean(b) for two series of values, each correlated with its neighbours (windows of one run
-/// each), by the stationary bootstrap: 1000 resamples made of blocks of geometric length, 2 n^(1/3) on average (Politis &
-/// Romano 1994; docs/field/statistics.md#percentiles). Equal seeds give equal intervals. `None` below ten values each (the bootstrap of a few values
-/// is far too narrow: use [`compare`]) or where a mean of `b` is not positive.
+/// The 95 % interval of mean(a) / mean(b) for two series of values, each correlated with its
+/// neighbours (windows of one run each), by the stationary bootstrap: 1000 resamples made of blocks
+/// of geometric length, 2 n^(1/3) on average (Politis & Romano 1994;
+/// docs/field/statistics.md#percentiles). Equal seeds give equal intervals. `None` below ten values
+/// each (the bootstrap of a few values is far too narrow: use [`compare`]) or where a mean of `b`
+/// is not positive.
 pub fn bootstrap_ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Interval> {
     const RESAMPLES: usize = 1000;
     if a.len() < 10 || b.len() < 10 {
@@ -116,7 +120,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(a: &[f64], b: &[f64], expected: Judgement) {
+    fn check(a: &[f64], b: &[f64], expected: LargerRate) {
         let found = compare(a, b).expect("comparable");
         assert_eq!(found.judgement, expected, "{found:?}");
         assert!(found.ci95.contains(found.ratio));
@@ -126,17 +130,17 @@ mod tests {
 
     #[test]
     fn judgements() {
-        check(&[200.0, 205.0, 198.0], &[100.0, 101.0, 103.0], Judgement::Larger);
-        check(&[100.0, 101.0, 103.0], &[200.0, 205.0, 198.0], Judgement::Smaller);
-        check(&[100.0, 101.0, 99.0], &[100.5, 99.5, 100.0], Judgement::Same);
-        check(&[100.0, 150.0, 80.0], &[120.0, 90.0, 100.0], Judgement::Unclear);
+        check(&[200.0, 205.0, 198.0], &[100.0, 101.0, 103.0], LargerRate::Larger);
+        check(&[100.0, 101.0, 103.0], &[200.0, 205.0, 198.0], LargerRate::Smaller);
+        check(&[100.0, 101.0, 99.0], &[100.5, 99.5, 100.0], LargerRate::Same);
+        check(&[100.0, 150.0, 80.0], &[120.0, 90.0, 100.0], LargerRate::Unclear);
     }
 
     #[test]
     fn a_small_difference_needs_intervals_apart() {
         // 4 %: Welch's interval leaves out 1, but the intervals of A and B touch.
-        check(&[104.0, 105.5, 102.5, 104.0], &[100.0, 102.0, 98.5, 99.5], Judgement::Same);
-        check(&[104.0, 104.1, 103.9, 104.0], &[100.0, 100.1, 99.9, 100.0], Judgement::Larger);
+        check(&[104.0, 105.5, 102.5, 104.0], &[100.0, 102.0, 98.5, 99.5], LargerRate::Same);
+        check(&[104.0, 104.1, 103.9, 104.0], &[100.0, 100.1, 99.9, 100.0], LargerRate::Larger);
     }
 
     #[test]
@@ -150,7 +154,9 @@ mod tests {
     #[test]
     fn welch_covers_the_truth_with_three_runs_each() {
         let mut random = Random::new(11);
-        let mut runs = |level: f64, sigma: f64| -> Vec<f64> { (0..3).map(|_| level * (sigma * random.normal()).exp()).collect() };
+        let mut runs = |level: f64, sigma: f64| -> Vec<f64> {
+            (0..3).map(|_| level * (sigma * random.normal()).exp()).collect()
+        };
         let covered = (0..500).filter(|_| {
             let (a, b) = (runs(3.0, 0.1), runs(2.0, 0.03));
             compare(&a, &b).is_some_and(|c| c.ci95.contains(1.5))

@@ -1,11 +1,11 @@
 //! Which of many is best, and is that certain?
 
 use crate::sample::mean;
-use crate::{Comparison, Judgement, compare};
+use crate::{LargerRate, RatioEstimate, compare};
 
 /// How a group of results stands to the best one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ContestStanding {
     /// It has the best results.
     Best,
     /// It is surely worse.
@@ -23,40 +23,50 @@ pub struct Placed {
     pub group: usize,
     /// The geometric mean of its results.
     pub centre: f64,
-    /// Itself against the best, as a ratio of results; `None` for the best itself and where one of both has fewer than two results.
-    pub to_best: Option<Comparison>,
+    /// Itself against the best, as a ratio of results; `None` for the best itself and where one of
+    /// both has fewer than two results.
+    pub to_best: Option<RatioEstimate>,
     /// What that says.
-    pub standing: Standing,
+    pub standing: ContestStanding,
 }
 
-/// Groups of results (rates or times, all positive), the best first; groups without results, or with one that is not positive, are left out.
+/// Groups of results (rates or times, all positive), the best first; groups without results, or
+/// with one that is not positive, are left out.
 ///
-/// Each is held against the group with the best mean by [`compare`]. Which group that is depends on the same results, so the interval of a
-/// close second is a little too narrow; `a_contest_of_equals_seldom_has_a_winner` below says how often that misleads.
+/// Each is held against the group with the best mean by [`compare`]. Which group that is depends on
+/// the same results, so the interval of a close second is a little too narrow;
+/// `a_contest_of_equals_seldom_has_a_winner` below says how often that misleads.
 pub fn contest(groups: &[Vec<f64>], larger_is_better: bool) -> Vec<Placed> {
-    let usable = |group: &&(usize, &Vec<f64>)| !group.1.is_empty() && group.1.iter().all(|value| *value > 0.0 && value.is_finite());
+    let usable = |group: &&(usize, &Vec<f64>)| {
+        !group.1.is_empty() && group.1.iter().all(|value| *value > 0.0 && value.is_finite())
+    };
     let groups: Vec<(usize, &Vec<f64>)> = groups.iter().enumerate().collect();
-    let centre = |values: &[f64]| mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).exp();
-    let mut places: Vec<(usize, &Vec<f64>, f64)> =
-        groups.iter().filter(usable).map(|(group, values)| (*group, *values, centre(values))).collect();
+    let centre =
+        |values: &[f64]| mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).exp();
+    let mut places: Vec<(usize, &Vec<f64>, f64)> = groups
+        .iter()
+        .filter(usable)
+        .map(|(group, values)| (*group, *values, centre(values)))
+        .collect();
     places.sort_by(|a, b| if larger_is_better { b.2.total_cmp(&a.2) } else { a.2.total_cmp(&b.2) });
     let Some((_, best, _)) = places.first().copied() else { return Vec::new() };
     let place = |(at, (group, values, centre)): (usize, &(usize, &Vec<f64>, f64))| {
         let to_best = (at > 0).then(|| compare(values, best)).flatten();
         let standing = match (at, to_best.map(|comparison| comparison.judgement)) {
-            (0, _) => Standing::Best,
-            (_, Some(Judgement::Larger | Judgement::Smaller)) => Standing::Worse,
-            (_, Some(Judgement::Same)) => Standing::Same,
-            (_, Some(Judgement::Unclear) | None) => Standing::Unclear,
+            (0, _) => ContestStanding::Best,
+            (_, Some(LargerRate::Larger | LargerRate::Smaller)) => ContestStanding::Worse,
+            (_, Some(LargerRate::Same)) => ContestStanding::Same,
+            (_, Some(LargerRate::Unclear) | None) => ContestStanding::Unclear,
         };
         Placed { group: *group, centre: *centre, to_best, standing }
     };
     places.iter().enumerate().map(place).collect()
 }
 
-/// Whether more results are needed to say which of the best two is better, or that they are the same. Nothing is open about a single one.
+/// Whether more results are needed to say which of the best two is better, or that they are the
+/// same. Nothing is open about a single one.
 pub fn is_open(places: &[Placed]) -> bool {
-    places.get(1).is_some_and(|second| second.standing == Standing::Unclear)
+    places.get(1).is_some_and(|second| second.standing == ContestStanding::Unclear)
 }
 
 #[cfg(test)]
@@ -64,15 +74,26 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    fn standings(groups: &[Vec<f64>], larger: bool) -> Vec<(usize, Standing)> {
+    fn standings(groups: &[Vec<f64>], larger: bool) -> Vec<(usize, ContestStanding)> {
         contest(groups, larger).into_iter().map(|placed| (placed.group, placed.standing)).collect()
     }
 
     #[test]
     fn rates_and_times_are_ranked_their_own_way() {
-        let groups = [vec![100.0, 101.0, 99.0], vec![200.0, 202.0, 199.0], vec![198.0, 201.0, 200.5], vec![]];
-        assert_eq!(standings(&groups, true), [(1, Standing::Best), (2, Standing::Same), (0, Standing::Worse)]);
-        assert_eq!(standings(&groups, false), [(0, Standing::Best), (2, Standing::Worse), (1, Standing::Worse)]);
+        let groups = [
+            vec![100.0, 101.0, 99.0],
+            vec![200.0, 202.0, 199.0],
+            vec![198.0, 201.0, 200.5],
+            vec![],
+        ];
+        assert_eq!(
+            standings(&groups, true),
+            [(1, ContestStanding::Best), (2, ContestStanding::Same), (0, ContestStanding::Worse)]
+        );
+        assert_eq!(
+            standings(&groups, false),
+            [(0, ContestStanding::Best), (2, ContestStanding::Worse), (1, ContestStanding::Worse)]
+        );
     }
 
     #[test]
@@ -85,8 +106,8 @@ mod tests {
         assert!(!open(&[vec![100.0]]) && !open(&[]) && !open(&[vec![1.0, f64::NAN], vec![2.0]]));
     }
 
-    /// Of twenty equals with a spread of 5 %, looked at after every repeat from the third to the tenth: how often the first two are called
-    /// different.
+    /// Of twenty equals with a spread of 5 %, looked at after every repeat from the third to the
+    /// tenth: how often the first two are called different.
     #[test]
     fn a_contest_of_equals_seldom_has_a_winner() {
         let mut random = Random::new(5);
@@ -94,10 +115,12 @@ mod tests {
         for _ in 0..200 {
             let mut groups = vec![Vec::new(); 20];
             for repeat in 1..=10 {
-                groups.iter_mut().for_each(|group: &mut Vec<f64>| group.push(100.0 * (0.05 * random.normal()).exp()));
+                groups.iter_mut().for_each(|group: &mut Vec<f64>| {
+                    group.push(100.0 * (0.05 * random.normal()).exp())
+                });
                 let places = contest(&groups, true);
                 if repeat >= 3 && !is_open(&places) {
-                    misled += usize::from(places[1].standing == Standing::Worse);
+                    misled += usize::from(places[1].standing == ContestStanding::Worse);
                     break;
                 }
             }

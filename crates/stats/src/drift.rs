@@ -1,10 +1,11 @@
-/// How far a rate wandered over its last five windows, as shares of their mean (SNIA PTS, docs/field/snia-and-uflip.md#snia-pts).
+/// How far a rate wandered over its last five windows, as shares of their mean (SNIA PTS,
+/// docs/field/snia-and-uflip.md#snia-pts).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
     /// (largest - smallest) / mean.
     pub range: f64,
-    /// What the least-squares line gains from the first of the five windows to the last, over the mean; negative when the
-    /// rate falls.
+    /// What the least-squares line gains from the first of the five windows to the last, over the
+    /// mean; negative when the rate falls.
     pub slope: f64,
 }
 
@@ -17,17 +18,20 @@ impl Drift {
         self.is_steady_within(0.0)
     }
 
-    /// The same for windows that are fifths of a run whose mean is known to `relative_half_width` (95 %) only: what that
-    /// uncertainty explains is no drift. A fifth then has the relative standard error s = half-width / 1.96 x sqrt(5); 95 %
-    /// of the ranges of five such values are below 3.86 s (studentised range), and of the slopes below 1.96 x 4 / sqrt(10) s.
-    /// Without this, noise alone would fail every other look at a rate known to 10 %.
+    /// The same for windows that are fifths of a run whose mean is known to `relative_half_width`
+    /// (95 %) only: what that uncertainty explains is no drift. A fifth then has the relative
+    /// standard error s = half-width / 1.96 x sqrt(5); 95 % of the ranges of five such values are
+    /// below 3.86 s (studentised range), and of the slopes below 1.96 x 4 / sqrt(10) s. Without
+    /// this, noise alone would fail every other look at a rate known to 10 %.
     pub fn is_steady_within(&self, relative_half_width: f64) -> bool {
         let error = relative_half_width / 1.96 * (ROUNDS as f64).sqrt();
-        self.range <= f64::max(0.20, 3.86 * error) && self.slope.abs() <= f64::max(0.10, 2.48 * error)
+        self.range <= f64::max(0.20, 3.86 * error)
+            && self.slope.abs() <= f64::max(0.10, 2.48 * error)
     }
 }
 
-/// The drift of the last five of `rates`; `None` where there are fewer, or their mean is not a positive number.
+/// The drift of the last five of `rates`; `None` where there are fewer, or their mean is not a
+/// positive number.
 pub fn drift(rates: &[f64]) -> Option<Drift> {
     let last = rates.last_chunk::<ROUNDS>()?;
     let mean = last.iter().sum::<f64>() / ROUNDS as f64;
@@ -37,7 +41,8 @@ pub fn drift(rates: &[f64]) -> Option<Drift> {
     let highest = last.iter().copied().fold(f64::MIN, f64::max);
     let lowest = last.iter().copied().fold(f64::MAX, f64::min);
     // Least squares on x = -2..2: slope per window = sum(x y) / sum(x x), and sum(x x) = 10.
-    let per_window = last.iter().zip([-2.0, -1.0, 0.0, 1.0, 2.0]).map(|(y, x)| x * y).sum::<f64>() / 10.0;
+    let per_window =
+        last.iter().zip([-2.0, -1.0, 0.0, 1.0, 2.0]).map(|(y, x)| x * y).sum::<f64>() / 10.0;
     Some(Drift { range: (highest - lowest) / mean, slope: per_window * (ROUNDS - 1) as f64 / mean })
 }
 
@@ -77,13 +82,21 @@ mod tests {
         assert!(!wandering.is_steady());
         assert!(!wandering.is_steady_within(0.05));
         assert!(wandering.is_steady_within(0.10));
-        // A rate known to 10 %: s = 0.1 / 1.96 x sqrt(5) = 0.11408, 3.86 s = 0.44036, 2.48 s = 0.28293.
-        for (range, slope, is_steady) in
-            [(0.440, 0.0, true), (0.441, 0.0, false), (0.0, 0.2829, true), (0.0, 0.2830, false), (0.0, -0.2830, false)]
-        {
+        // A rate known to 10 %: s = 0.1 / 1.96 x sqrt(5) = 0.11408, 3.86 s = 0.44036, 2.48 s =
+        // 0.28293.
+        for (range, slope, is_steady) in [
+            (0.440, 0.0, true),
+            (0.441, 0.0, false),
+            (0.0, 0.2829, true),
+            (0.0, 0.2830, false),
+            (0.0, -0.2830, false),
+        ] {
             assert_eq!(Drift { range, slope }.is_steady_within(0.10), is_steady, "{range} {slope}");
         }
         // What is known well leaves SNIA's limits as they are.
-        assert!(Drift { range: 0.2, slope: 0.1 }.is_steady_within(0.01) && !Drift { range: 0.21, slope: 0.0 }.is_steady_within(0.01));
+        assert!(
+            Drift { range: 0.2, slope: 0.1 }.is_steady_within(0.01)
+                && !Drift { range: 0.21, slope: 0.0 }.is_steady_within(0.01)
+        );
     }
 }

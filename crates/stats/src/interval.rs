@@ -8,7 +8,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Half the width as a share of `centre` (0.05 = plus or minus 5 %); infinite around a centre of zero.
+    /// Half the width as a share of `centre` (0.05 = plus or minus 5 %); infinite around a centre
+    /// of zero.
     pub fn relative_half_width(&self, centre: f64) -> f64 {
         if centre == 0.0 { f64::INFINITY } else { (self.high - self.low) / (2.0 * centre.abs()) }
     }

@@ -1,7 +1,7 @@
 //! Estimators, confidence intervals under autocorrelation, stop rules and robust comparison.
 //!
-//! Pure numbers in, pure numbers out: this room knows neither media nor clocks nor files. What the methods are and why
-//! they were chosen is told in docs/methodology.md, "How certain a rate is".
+//! Pure numbers in, pure numbers out: this crate knows neither media nor clocks nor files. What the
+//! methods are and why they were chosen is told in docs/methodology.md, "How certain a rate is".
 
 mod change;
 mod compare;
@@ -22,8 +22,8 @@ mod student;
 mod windows;
 
 pub use change::{Segment, change_points};
-pub use compare::{Comparison, Judgement, bootstrap_ratio_interval, compare};
-pub use contest::{Placed, Standing, contest, is_open};
+pub use compare::{LargerRate, RatioEstimate, bootstrap_ratio_interval, compare};
+pub use contest::{ContestStanding, Placed, contest, is_open};
 pub use drift::{Drift, drift};
 pub use interval::Interval;
 pub use modes::{Modes, split_modes};
@@ -34,6 +34,6 @@ pub use rate::{RareEvents, RateEstimate, RateEstimator};
 pub use sample::{mean_interval, median, pairwise_median};
 pub use series::{effective_sample_size, mser5};
 pub use steady::{Rounds, SteadyState};
-pub use stop::{StopRule, Verdict};
+pub use stop::{StopRule, StopVerdict};
 pub use student::student_t;
 pub use windows::Windows;

@@ -3,7 +3,8 @@ use crate::median;
 /// A sample that falls into a fast and a slow part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
-    /// Values up to here are fast: halfway (geometrically) between the slowest fast value and the fastest slow one.
+    /// Values up to here are fast: halfway (geometrically) between the slowest fast value and the
+    /// fastest slow one.
     pub threshold: f64,
     /// The share of fast values, 0..1.
     pub fast_share: f64,
@@ -11,7 +12,8 @@ pub struct Modes {
     pub fast_median: f64,
     /// Median of the slow values.
     pub slow_median: f64,
-    /// How much of the variance of the logarithm the split explains, 0..1 (a normal distribution cut in two: 0.64).
+    /// How much of the variance of the logarithm the split explains, 0..1 (a normal distribution
+    /// cut in two: 0.64).
     pub explained: f64,
 }
 
@@ -22,8 +24,9 @@ const RATIO: f64 = 2.0;
 /// ...and the split has to explain this much; uniform logarithms come to 0.75.
 const EXPLAINED: f64 = 0.85;
 
-/// Splits positive values in two where the logarithms of the parts differ most (Otsu 1979): "80 % take 1 ms, the others
-/// 900 ms" (docs/field/statistics.md#change-points). `None` where one hump describes them as well, or a value is not positive. Order does not matter.
+/// Splits positive values in two where the logarithms of the parts differ most (Otsu 1979): "80 %
+/// take 1 ms, the others 900 ms" (docs/field/statistics.md#change-points). `None` where one hump
+/// describes them as well, or a value is not positive. Order does not matter.
 pub fn split_modes(samples: &[f64]) -> Option<Modes> {
     if samples.len() < 2 * FEWEST || samples.iter().any(|&x| !(x > 0.0 && x.is_finite())) {
         return None;
@@ -35,11 +38,18 @@ pub fn split_modes(samples: &[f64]) -> Option<Modes> {
     let threshold = (sorted[cut - 1] * sorted[cut]).sqrt();
     let fast_share = cut as f64 / sorted.len() as f64;
     let (fast, slow) = sorted.split_at_mut(cut);
-    let modes = Modes { threshold, fast_share, fast_median: median(fast)?, slow_median: median(slow)?, explained };
+    let modes = Modes {
+        threshold,
+        fast_share,
+        fast_median: median(fast)?,
+        slow_median: median(slow)?,
+        explained,
+    };
     (explained >= EXPLAINED && modes.slow_median >= RATIO * modes.fast_median).then_some(modes)
 }
 
-/// The split of sorted values that explains most of their variance: the size of the lower part, and the share explained.
+/// The split of sorted values that explains most of their variance: the size of the lower part, and
+/// the share explained.
 fn otsu(sorted: &[f64]) -> Option<(usize, f64)> {
     let n = sorted.len() as f64;
     let centre = sorted.iter().sum::<f64>() / n;

@@ -5,18 +5,21 @@ use crate::random::Random;
 use crate::sample::{mean, variance};
 use crate::{Interval, smallest_sample};
 
-/// The sample is thinned to half when it has this many values, so there are always half of it to all of it.
+/// The sample is thinned to half when it has this many values, so there are always half of it to
+/// all of it.
 const FULL: usize = 16_384;
 /// Batches into which the sample is cut to see how correlated it is.
 const BATCHES: usize = 32;
-/// Events in flight together are taken to share one fate, unless there are this many groups of them on the rarer side of the quantile to
-/// tell otherwise.
+/// Events in flight together are taken to share one fate, unless there are this many groups of them
+/// on the rarer side of the quantile to tell otherwise.
 const TELLING_GROUPS: f64 = 40.0;
-/// A value is known to 3 significant digits (docs/methodology.md, "What is timed"), and no interval is narrower.
+/// A value is known to 3 significant digits (docs/methodology.md, "What is timed"), and no interval
+/// is narrower.
 const GRAIN: f64 = 0.001;
 
-/// Quantiles of a stream with honest intervals. Keeps every value up to 16,384, then one of each 2, 4, 8.. consecutive ones,
-/// drawn at random from each group, so that a period in the stream cannot fall in step with the thinning.
+/// Quantiles of a stream with honest intervals. Keeps every value up to 16,384, then one of each 2,
+/// 4, 8.. consecutive ones, drawn at random from each group, so that a period in the stream cannot
+/// fall in step with the thinning.
 #[derive(Debug, Clone)]
 pub struct QuantileEstimator {
     /// In order of arrival; the order is what tells how correlated they are.
@@ -35,8 +38,9 @@ pub struct QuantileEstimator {
 pub struct QuantileEstimate {
     /// The quantile, in the unit of the values.
     pub value: f64,
-    /// The 95 % confidence interval of the long-run quantile; `None` where the sample is worth too few independent
-    /// values for one (docs/field/statistics.md#percentiles: 72 for p95, 368 for p99).
+    /// The 95 % confidence interval of the long-run quantile; `None` where the sample is worth too
+    /// few independent values for one (docs/field/statistics.md#percentiles: 72 for p95, 368 for
+    /// p99).
     pub ci95: Option<Interval>,
     /// Values that arrived.
     pub n: u64,
@@ -50,11 +54,20 @@ impl QuantileEstimator {
         QuantileEstimator::overlapping(seed, 1)
     }
 
-    /// The same for the latencies of a closed loop that keeps `in_flight` events under way: each of these waits for the others, so that
-    /// one slow event makes that many slow values; and the first ones, which found nothing under way, are left out.
+    /// The same for the latencies of a closed loop that keeps `in_flight` events under way: each of
+    /// these waits for the others, so that one slow event makes that many slow values; and the
+    /// first ones, which found nothing under way, are left out.
     pub fn overlapping(seed: u64, in_flight: u32) -> Self {
         let random = Random::new(seed);
-        QuantileEstimator { kept: Vec::new(), group: 1, seen: 0, chosen: 0, events: 0, random, in_flight: u64::from(in_flight.max(1)) }
+        QuantileEstimator {
+            kept: Vec::new(),
+            group: 1,
+            seen: 0,
+            chosen: 0,
+            events: 0,
+            random,
+            in_flight: u64::from(in_flight.max(1)),
+        }
     }
 
     /// The next value of the stream.
@@ -85,8 +98,9 @@ impl QuantileEstimator {
         self.chosen = if self.group == 1 { 0 } else { self.random.below(self.group) };
     }
 
-    /// The `q`-quantile (0..1); `None` where fewer values have arrived, or are kept, than it takes to speak of it at all
-    /// ([`smallest_sample`]). Sorts a copy of what is kept: ask at the end, not in between.
+    /// The `q`-quantile (0..1); `None` where fewer values have arrived, or are kept, than it takes
+    /// to speak of it at all ([`smallest_sample`]). Sorts a copy of what is kept: ask at the end,
+    /// not in between.
     pub fn quantile(&self, q: f64) -> Option<QuantileEstimate> {
         let kept = self.kept.len() as u64;
         if !(q > 0.0 && q < 1.0) || kept < smallest_sample(q).max(smallest_sample(1.0 - q)) {
@@ -97,7 +111,8 @@ impl QuantileEstimator {
         let at_rank = |rank: u64| sorted[(rank.clamp(1, kept) - 1) as usize] as f64;
         let value = at_rank((q * kept as f64).ceil() as u64);
         let effective = kept as f64 / self.clustering(value, q);
-        // The interval of that many independent values, by ranks; the ranks as shares of all that is kept.
+        // The interval of that many independent values, by ranks; the ranks as shares of all that
+        // is kept.
         let scale = kept as f64 / effective.floor();
         let between = |rank: f64| {
             let (whole, share) = (rank.floor(), rank.fract());
@@ -110,8 +125,9 @@ impl QuantileEstimator {
         Some(QuantileEstimate { value, ci95, n: self.events, effective })
     }
 
-    /// How much more the share of values up to `value` varies from batch to batch than it would for independent values:
-    /// 1 where no more, and never above a number that would leave less than one batch's worth.
+    /// How much more the share of values up to `value` varies from batch to batch than it would for
+    /// independent values: 1 where no more, and never above a number that would leave less than one
+    /// batch's worth.
     fn clustering(&self, value: f64, q: f64) -> f64 {
         let together = (self.in_flight as f64 / self.group as f64).max(1.0);
         let rarer = self.kept.len() as f64 * q.min(1.0 - q);
@@ -120,11 +136,15 @@ impl QuantileEstimator {
         if size < 2 {
             return least;
         }
-        let share = |batch: &[u64]| batch.iter().filter(|&&v| v as f64 <= value).count() as f64 / size as f64;
+        let share = |batch: &[u64]| {
+            batch.iter().filter(|&&v| v as f64 <= value).count() as f64 / size as f64
+        };
         let shares: Vec<f64> = self.kept.chunks_exact(size).map(share).collect();
-        // Ties at `value` make its share larger than q; their own variance is what independence would give.
+        // Ties at `value` make its share larger than q; their own variance is what independence
+        // would give.
         let below = mean(&shares);
-        let independent = if below < 1.0 { below * (1.0 - below) } else { q * (1.0 - q) } / size as f64;
+        let independent =
+            if below < 1.0 { below * (1.0 - below) } else { q * (1.0 - q) } / size as f64;
         (variance(&shares) / independent).clamp(1.0, size as f64).max(least)
     }
 }

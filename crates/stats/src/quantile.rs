@@ -1,10 +1,12 @@
-//! What order statistics say about a quantile, whatever the distribution (docs/field/statistics.md#percentiles; Hahn & Meeker 1991).
+//! What order statistics say about a quantile, whatever the distribution
+//! (docs/field/statistics.md#percentiles; Hahn & Meeker 1991).
 
 use crate::student::incomplete_beta;
 
-/// The ranks (1-based) of the two order statistics that enclose the `q`-quantile with at least `confidence`, out of
-/// `n` independent samples, with no more than half of the remaining probability on either side; `None` where `n` is too
-/// small for that (95 %: below 6 for p50, 72 for p95, 368 for p99, 3688 for p99.9).
+/// The ranks (1-based) of the two order statistics that enclose the `q`-quantile with at least
+/// `confidence`, out of `n` independent samples, with no more than half of the remaining
+/// probability on either side; `None` where `n` is too small for that (95 %: below 6 for p50, 72
+/// for p95, 368 for p99, 3688 for p99.9).
 ///
 /// Correlated samples are worth fewer: see [`crate::QuantileEstimator`].
 pub fn quantile_ranks(n: u64, q: f64, confidence: f64) -> Option<(u64, u64)> {
@@ -17,9 +19,11 @@ pub fn quantile_ranks(n: u64, q: f64, confidence: f64) -> Option<(u64, u64)> {
     (low >= 1 && high <= n).then_some((low, high))
 }
 
-/// The same as shares of a rank, so that an interval between neighbouring order statistics can be taken: whole ranks leave out less than
-/// they may, and their intervals hold in 97 to 98 of 100 cases at some hundred samples (interpolated order statistics, Hettmansperger &
-/// Sheather 1986, with the probabilities themselves as weights). `n` may be a fraction: so many independent samples are worth it.
+/// The same as shares of a rank, so that an interval between neighbouring order statistics can be
+/// taken: whole ranks leave out less than they may, and their intervals hold in 97 to 98 of 100
+/// cases at some hundred samples (interpolated order statistics, Hettmansperger & Sheather 1986,
+/// with the probabilities themselves as weights). `n` may be a fraction: so many independent
+/// samples are worth it.
 pub(crate) fn fractional_ranks(n: f64, q: f64, confidence: f64) -> Option<(f64, f64)> {
     let whole = n.floor() as u64;
     let (low, high) = quantile_ranks(whole, q, confidence)?;
@@ -31,8 +35,9 @@ pub(crate) fn fractional_ranks(n: f64, q: f64, confidence: f64) -> Option<(f64, 
     Some((low as f64 + between(low, tail), (high - 1) as f64 + between(high - 1, 1.0 - tail)))
 }
 
-/// The smallest sample whose largest value lies above the `q`-quantile with 95 % confidence (one-sided): 5 for p50,
-/// 59 for p95, 299 for p99, 2995 for p99.9 (docs/field/statistics.md#percentiles). With fewer, no such percentile is printed.
+/// The smallest sample whose largest value lies above the `q`-quantile with 95 % confidence
+/// (one-sided): 5 for p50, 59 for p95, 299 for p99, 2995 for p99.9
+/// (docs/field/statistics.md#percentiles). With fewer, no such percentile is printed.
 pub fn smallest_sample(q: f64) -> u64 {
     if q <= 0.0 {
         return 1;
@@ -43,13 +48,14 @@ pub fn smallest_sample(q: f64) -> u64 {
     (0.05_f64.ln() / q.ln()).ceil() as u64
 }
 
-/// The probability that the order statistic of `rank` (1-based) lies above the `q`-quantile: fewer than `rank` of `n`
-/// samples fall below it, the binomial sum up to `rank - 1`.
+/// The probability that the order statistic of `rank` (1-based) lies above the `q`-quantile: fewer
+/// than `rank` of `n` samples fall below it, the binomial sum up to `rank - 1`.
 fn below(n: u64, q: f64, rank: u64) -> f64 {
     if rank > n { 1.0 } else { incomplete_beta((n - rank + 1) as f64, rank as f64, 1.0 - q) }
 }
 
-/// The last rank in 0..=n for which `holds` (true at first, then false), by bisection; 0 if it never holds.
+/// The last rank in 0..=n for which `holds` (true at first, then false), by bisection; 0 if it
+/// never holds.
 fn last_rank(n: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut yes, mut no) = (0, n + 1);
     while no - yes > 1 {
@@ -64,7 +70,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The binomial distribution function by plain summation, to hold the incomplete beta function against.
+    /// The binomial distribution function by plain summation, to hold the incomplete beta function
+    /// against.
     fn binomial_below(n: u64, q: f64, rank: u64) -> f64 {
         let mut ln_term = n as f64 * (1.0 - q).ln();
         let mut sum = 0.0;
@@ -78,32 +85,42 @@ mod tests {
     /// docs/field/statistics.md#percentiles: one-sided and two-sided minima.
     #[test]
     fn fewest_samples_for_a_percentile() {
-        for (q, one_sided, two_sided) in [(0.5, 5, 6), (0.95, 59, 72), (0.99, 299, 368), (0.999, 2995, 3688)] {
+        for (q, one_sided, two_sided) in
+            [(0.5, 5, 6), (0.95, 59, 72), (0.99, 299, 368), (0.999, 2995, 3688)]
+        {
             assert_eq!(smallest_sample(q), one_sided, "one-sided, q {q}");
             let first = (1..10_000).find(|&n| quantile_ranks(n, q, 0.95).is_some());
             assert_eq!(first, Some(two_sided), "two-sided, q {q}");
         }
     }
 
-    /// Tables of non-parametric intervals of the median (Conover, Practical Nonparametric Statistics, table A3).
+    /// Tables of non-parametric intervals of the median (Conover, Practical Nonparametric
+    /// Statistics, table A3).
     #[test]
     fn known_ranks_of_the_median() {
-        for (n, ranks) in [(6, (1, 6)), (10, (2, 9)), (20, (6, 15)), (25, (8, 18)), (100, (40, 61))] {
+        for (n, ranks) in [(6, (1, 6)), (10, (2, 9)), (20, (6, 15)), (25, (8, 18)), (100, (40, 61))]
+        {
             assert_eq!(quantile_ranks(n, 0.5, 0.95), Some(ranks), "n {n}");
         }
     }
 
-    /// n = 10: ranks 2 and 9 leave out 11/1024 on either side, 3 and 8 56/1024; 2.5 % are 25.6/1024, so 14.6 of 45 parts of the way.
+    /// n = 10: ranks 2 and 9 leave out 11/1024 on either side, 3 and 8 56/1024; 2.5 % are
+    /// 25.6/1024, so 14.6 of 45 parts of the way.
     #[test]
     fn fractions_of_ranks_by_hand() {
         let (low, high) = fractional_ranks(10.0, 0.5, 0.95).expect("ten samples");
-        assert!((low - (2.0 + 14.6 / 45.0)).abs() < 1e-9 && (low + high - 11.0).abs() < 1e-9, "{low} {high}");
+        assert!(
+            (low - (2.0 + 14.6 / 45.0)).abs() < 1e-9 && (low + high - 11.0).abs() < 1e-9,
+            "{low} {high}"
+        );
         assert_eq!(fractional_ranks(5.9, 0.5, 0.95), None);
     }
 
     #[test]
     fn outside_its_domain_there_are_no_ranks() {
-        for (n, q, confidence) in [(0, 0.5, 0.95), (1, 0.5, 0.1), (100, 0.0, 0.95), (100, 1.0, 0.95), (100, 0.5, 1.0)] {
+        for (n, q, confidence) in
+            [(0, 0.5, 0.95), (1, 0.5, 0.1), (100, 0.0, 0.95), (100, 1.0, 0.95), (100, 0.5, 1.0)]
+        {
             assert_eq!(quantile_ranks(n, q, confidence), None);
         }
     }

@@ -1,5 +1,6 @@
-/// A small seeded source of random numbers (SplitMix64; Steele, Lea & Flood 2014): equal seeds give equal numbers on every
-/// machine and in every version, so whatever was drawn can be drawn again. Any 64-bit number is a good seed.
+/// A small seeded source of random numbers (SplitMix64; Steele, Lea & Flood 2014): equal seeds give
+/// equal numbers on every machine and in every version, so whatever was drawn can be drawn again.
+/// Any 64-bit number is a good seed.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: u64,
@@ -14,7 +15,8 @@ impl Random {
         Random { state: seed }
     }
 
-    /// A generator of its own for `purpose`, so that adding a random choice in one place changes no other.
+    /// A generator of its own for `purpose`, so that adding a random choice in one place changes no
+    /// other.
     pub fn for_purpose(seed: u64, purpose: &str) -> Self {
         let fnv_1a = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         Random { state: seed ^ purpose.bytes().fold(0xcbf2_9ce4_8422_2325, fnv_1a) }
@@ -41,7 +43,8 @@ impl Random {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform in `0..bound` (multiply-shift; the bias of at most bound / 2^64 is beyond notice). `bound` must not be 0.
+    /// Uniform in `0..bound` (multiply-shift; the bias of at most bound / 2^64 is beyond notice).
+    /// `bound` must not be 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
@@ -79,7 +82,12 @@ mod tests {
     fn the_numbers_are_those_of_the_reference_code() {
         // splitmix64.c of Vigna (prng.di.unimi.it), seed 1234567.
         let mut random = Random::new(1_234_567);
-        let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423, 4_593_380_528_125_082_431];
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+        ];
         assert_eq!([(); 4].map(|()| random.bits()), expected);
         assert_eq!(Random::after(1_234_567, 2).bits(), expected[2]);
     }

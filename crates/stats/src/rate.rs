@@ -3,21 +3,24 @@
 use crate::sample::{mean, variance};
 use crate::{Interval, student_t};
 
-/// Stored batches are merged in pairs when there are this many, so there are always half of it to all of it.
+/// Stored batches are merged in pairs when there are this many, so there are always half of it to
+/// all of it.
 const FULL: usize = 128;
 /// At most this many batches go into an interval...
 const MOST: usize = 32;
-/// ...and not fewer than this for the sake of independence alone: with fewer, Student's t costs more than it saves.
+/// ...and not fewer than this for the sake of independence alone: with fewer, Student's t costs
+/// more than it saves.
 const FEWEST: usize = 10;
-/// A lag-1 correlation above this over the root of the number of batches passes for dependence (one-sided 10 %).
+/// A lag-1 correlation above this over the root of the number of batches passes for dependence
+/// (one-sided 10 %).
 const NOTICEABLE: f64 = 1.28;
 /// Events of which there are this many in n are missing from a run of n in 5 % of cases.
 const RULE_OF_THREE: f64 = 3.0;
 /// An event of this many times a typical one is of the rare kind.
 const RARE: f64 = 3.0;
 
-/// Rare slow events that a kind of stream is known to have. What has not been seen cannot widen an interval; this does, until so many
-/// events came without one that there must be fewer.
+/// Rare slow events that a kind of stream is known to have. What has not been seen cannot widen an
+/// interval; this does, until so many events came without one that there must be fewer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RareEvents {
     /// Which share of the events is slow, 0..1.
@@ -26,8 +29,9 @@ pub struct RareEvents {
     pub excess: f64,
 }
 
-/// The mean time per event of a stream, on line: sums of completion-to-completion times over batches of consecutive
-/// events. Keeps 64 to 128 batches; when full, neighbours are merged in pairs and the batch size doubles.
+/// The mean time per event of a stream, on line: sums of completion-to-completion times over
+/// batches of consecutive events. Keeps 64 to 128 batches; when full, neighbours are merged in
+/// pairs and the batch size doubles.
 #[derive(Debug, Clone)]
 pub struct RateEstimator {
     batches: Vec<u64>,
@@ -52,8 +56,8 @@ pub struct RateEstimate {
     pub batches: usize,
     /// Lag-1 autocorrelation of these batches.
     pub lag1: f64,
-    /// Do the batches look independent (von Neumann's test)? Where not, the interval was widened for what could be seen of
-    /// the dependence, but should be taken with care.
+    /// Do the batches look independent (von Neumann's test)? Where not, the interval was widened
+    /// for what could be seen of the dependence, but should be taken with care.
     pub independent: bool,
 }
 
@@ -74,7 +78,15 @@ impl RateEstimator {
     /// No events yet.
     pub fn new() -> Self {
         let batches = Vec::with_capacity(FULL);
-        RateEstimator { batches, events_per_batch: 1, open_events: 0, open_ns: 0, slowest_ns: 0, squares: 0.0, expected: None }
+        RateEstimator {
+            batches,
+            events_per_batch: 1,
+            open_events: 0,
+            open_ns: 0,
+            slowest_ns: 0,
+            squares: 0.0,
+            expected: None,
+        }
     }
 
     /// No events yet of a stream that is known to have rare slow ones.
@@ -118,8 +130,9 @@ impl RateEstimator {
 
     /// The rate and its interval; `None` below two batches or without any elapsed time.
     ///
-    /// The interval is made in the logarithm of the rate, so it never reaches zero or below, and is longer towards slow rates: by the
-    /// skewness of the batches, and by the rare slow events that are expected and were not seen.
+    /// The interval is made in the logarithm of the rate, so it never reaches zero or below, and is
+    /// longer towards slow rates: by the skewness of the batches, and by the rare slow events that
+    /// are expected and were not seen.
     pub fn estimate(&self) -> Option<RateEstimate> {
         let (n, total_ns) = (self.events(), self.total_ns());
         if self.batches.len() < 2 || total_ns == 0 {
@@ -142,30 +155,35 @@ impl RateEstimator {
         })
     }
 
-    /// Is the rate known to `relative_half_width`, and not by luck? The first half of the batches, taken alone, must already
-    /// have known it to the square root of two times that: an interval that is narrow because the batches so far happen to
-    /// agree seldom shrinks as the root of its length (docs/methodology.md, "Stopping").
+    /// Is the rate known to `relative_half_width`, and not by luck? The first half of the batches,
+    /// taken alone, must already have known it to the square root of two times that: an interval
+    /// that is narrow because the batches so far happen to agree seldom shrinks as the root of its
+    /// length (docs/methodology.md, "Stopping").
     pub fn knows_rate_to(&self, relative_half_width: f64) -> bool {
-        let narrow = |batches: &[u64], limit: f64| Spread::of(batches).is_some_and(|s| (s.slow + s.fast) / 2.0 <= limit);
+        let narrow = |batches: &[u64], limit: f64| {
+            Spread::of(batches).is_some_and(|s| (s.slow + s.fast) / 2.0 <= limit)
+        };
         let first_half = &self.batches[..self.batches.len().div_ceil(2)];
         self.estimate().is_some_and(|e| e.relative_half_width() <= relative_half_width)
             && narrow(first_half, relative_half_width * std::f64::consts::SQRT_2)
     }
 
-    /// The least uncertainty of any measurement, relative: where it begins and ends decides whether it holds one more or
-    /// one less of the slowest events, and the clock has a grain of a nanosecond. Batches that hold whole periods of a
-    /// periodic stream do not see this, since they are all equal.
+    /// The least uncertainty of any measurement, relative: where it begins and ends decides whether
+    /// it holds one more or one less of the slowest events, and the clock has a grain of a
+    /// nanosecond. Batches that hold whole periods of a periodic stream do not see this, since they
+    /// are all equal.
     fn edge(&self) -> f64 {
         let total_ns = self.total_ns() as f64;
         let mean_ns = total_ns / self.events() as f64;
         (self.slowest_ns as f64 - mean_ns + 1.0) / total_ns
     }
 
-    /// How much slower it may be in the long run for the rare slow events that are expected, where none was seen; relative.
+    /// How much slower it may be in the long run for the rare slow events that are expected, where
+    /// none was seen; relative.
     ///
-    /// What counts are the events that carry the time: where one of 70 costs as much as all others, a run of 3500 has seen 50 of these, and
-    /// not 3500, go without a slow one. Their typical length is the mean weighed with the length itself, and their number the total
-    /// over that.
+    /// What counts are the events that carry the time: where one of 70 costs as much as all others,
+    /// a run of 3500 has seen 50 of these, and not 3500, go without a slow one. Their typical
+    /// length is the mean weighed with the length itself, and their number the total over that.
     fn unseen(&self) -> f64 {
         let Some(RareEvents { share, excess }) = self.expected else { return 0.0 };
         let total_ns = self.total_ns() as f64;
@@ -177,7 +195,8 @@ impl RateEstimator {
 
 /// What batches of equal size say about the uncertainty of their mean.
 struct Spread {
-    /// From the mean to the ends of the 95 % interval, over the mean: towards more time per event, and towards less.
+    /// From the mean to the ends of the 95 % interval, over the mean: towards more time per event,
+    /// and towards less.
     slow: f64,
     fast: f64,
     batches: usize,
@@ -186,7 +205,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// Batch means with a widening for what dependence remains; `None` below two batches or for a mean of zero.
+    /// Batch means with a widening for what dependence remains; `None` below two batches or for a
+    /// mean of zero.
     fn of(stored: &[u64]) -> Option<Spread> {
         let batches = independent_batches(stored)?;
         let k = batches.len() as f64;
@@ -211,8 +231,9 @@ impl Spread {
     }
 }
 
-/// Joins stored batches into 16 to 32 larger ones (fewer where fewer are stored), and doubles their size again while
-/// neighbours are correlated and at least ten remain. The oldest that fill no whole batch are left out.
+/// Joins stored batches into 16 to 32 larger ones (fewer where fewer are stored), and doubles their
+/// size again while neighbours are correlated and at least ten remain. The oldest that fill no
+/// whole batch are left out.
 fn independent_batches(stored: &[u64]) -> Option<Vec<f64>> {
     if stored.len() < 2 {
         return None;
@@ -220,7 +241,8 @@ fn independent_batches(stored: &[u64]) -> Option<Vec<f64>> {
     let mut size = stored.len().div_ceil(MOST);
     loop {
         let whole = &stored[stored.len() % size..];
-        let batches: Vec<f64> = whole.chunks_exact(size).map(|chunk| chunk.iter().sum::<u64>() as f64).collect();
+        let batches: Vec<f64> =
+            whole.chunks_exact(size).map(|chunk| chunk.iter().sum::<u64>() as f64).collect();
         let room = stored.len() / (2 * size) >= FEWEST;
         if !(room && is_dependent(lag1(&batches), batches.len() as f64)) {
             return Some(batches);
@@ -229,30 +251,34 @@ fn independent_batches(stored: &[u64]) -> Option<Vec<f64>> {
     }
 }
 
-/// Von Neumann's ratio is 2 (1 - lag-1 correlation) up to end effects, so this is his test of independence against
-/// positive correlation.
+/// Von Neumann's ratio is 2 (1 - lag-1 correlation) up to end effects, so this is his test of
+/// independence against positive correlation.
 fn is_dependent(lag1: f64, batches: f64) -> bool {
     lag1 > NOTICEABLE / batches.sqrt()
 }
 
-/// How much larger the variance of a mean of `k` AR(1) values is than of independent ones: (1 + r) / (1 - r). The sample
-/// correlation is too small by (1 + 3 r) / k on average (Kendall 1954), which is added; half its standard error is taken off, since negative
-/// correlation earns nothing, and of independent values every other sample is positive: intervals would be a tenth too wide on average.
+/// How much larger the variance of a mean of `k` AR(1) values is than of independent ones: (1 + r)
+/// / (1 - r). The sample correlation is too small by (1 + 3 r) / k on average (Kendall 1954), which
+/// is added; half its standard error is taken off, since negative correlation earns nothing, and of
+/// independent values every other sample is positive: intervals would be a tenth too wide on
+/// average.
 fn autoregressive_inflation(lag1: f64, k: f64) -> f64 {
     let r = (lag1 + (1.0 + 3.0 * lag1) / k - 0.5 / k.sqrt()).clamp(0.0, 0.9);
     (1.0 + r) / (1.0 - r)
 }
 
-/// By how many standard errors the interval of a mean is moved for the skewness of its values: Student's t with the correction of Johnson
-/// (1978) and Hall (1992), g (1 + 2 t^2) / (6 sqrt(k)). A few slow events among many lie on one side of the mean, and so does the truth
-/// when there were too few of them. At most half of t.
+/// By how many standard errors the interval of a mean is moved for the skewness of its values:
+/// Student's t with the correction of Johnson (1978) and Hall (1992), g (1 + 2 t^2) / (6 sqrt(k)).
+/// A few slow events among many lie on one side of the mean, and so does the truth when there were
+/// too few of them. At most half of t.
 fn skewness_shift(values: &[f64], t: f64) -> f64 {
     let (centre, k) = (mean(values), values.len() as f64);
     let deviation = variance(values).sqrt();
     if deviation == 0.0 {
         return 0.0;
     }
-    let skewness = values.iter().map(|value| ((value - centre) / deviation).powi(3)).sum::<f64>() / k;
+    let skewness =
+        values.iter().map(|value| ((value - centre) / deviation).powi(3)).sum::<f64>() / k;
     (skewness * (1.0 + 2.0 * t * t) / (6.0 * k.sqrt())).clamp(-0.5 * t, 0.5 * t)
 }
 
@@ -282,10 +308,18 @@ mod tests {
         assert_eq!(of([0, 0, 0]).estimate(), None);
     }
 
-    /// By hand: lag 0.2 in 16 batches is 0.2 + 1.6 / 16 - 0.5 / 4 = 0.175, so (1.175) / (0.825); from 0.9 on it counts as 0.9, below 0 as 0.
+    /// By hand: lag 0.2 in 16 batches is 0.2 + 1.6 / 16 - 0.5 / 4 = 0.175, so (1.175) / (0.825);
+    /// from 0.9 on it counts as 0.9, below 0 as 0.
     #[test]
     fn correlation_widens_within_its_limits() {
-        let cases = [(0.2, 16.0, 1.175 / 0.825), (-0.5, 16.0, 1.0), (0.0, 4.0, 1.0), (0.95, 1e6, 19.0), (0.9, 1e9, 19.0), (0.5, 1e12, 3.0)];
+        let cases = [
+            (0.2, 16.0, 1.175 / 0.825),
+            (-0.5, 16.0, 1.0),
+            (0.0, 4.0, 1.0),
+            (0.95, 1e6, 19.0),
+            (0.9, 1e9, 19.0),
+            (0.5, 1e12, 3.0),
+        ];
         for (lag1, batches, expected) in cases {
             let found = autoregressive_inflation(lag1, batches);
             assert!((found / expected - 1.0).abs() < 1e-3, "{lag1} in {batches}: {found}");
@@ -301,7 +335,8 @@ mod tests {
         assert_eq!(lag1(&[1.0, -1.0, 1.0, -1.0]), -0.75);
     }
 
-    /// Of 0, 0, 0, 8: mean 2, deviation 4, skewness ((-0.5)^3 x 3 + 1.5^3) / 4 = 0.75; with t = 2 that is 0.75 x 9 / 12 = 0.5625.
+    /// Of 0, 0, 0, 8: mean 2, deviation 4, skewness ((-0.5)^3 x 3 + 1.5^3) / 4 = 0.75; with t = 2
+    /// that is 0.75 x 9 / 12 = 0.5625.
     #[test]
     fn skewness_moves_the_interval_by_half_of_t_at_most() {
         assert!((skewness_shift(&[0.0, 0.0, 0.0, 8.0], 2.0) - 0.5625).abs() < 1e-12);
@@ -322,19 +357,22 @@ mod tests {
         assert!((estimate.relative_half_width() * 50e6 - 1.0).abs() < 1e-6, "{estimate:?}");
     }
 
-    /// Three events of 1, 2, 3 s: mean 2, standard error sqrt(1/3), t(0.975, 2) = 4.30265. Lag-1 is 0, Kendall's correction
-    /// 1/3, half the standard error of a correlation 0.288675: r = 0.044658, so the variance grows by (1 + r) / (1 - r) = 1.093492,
-    /// and h = 4.30265 x sqrt(1.093492 / 3) / 2 = 1.29883.
+    /// Three events of 1, 2, 3 s: mean 2, standard error sqrt(1/3), t(0.975, 2) = 4.30265. Lag-1 is
+    /// 0, Kendall's correction 1/3, half the standard error of a correlation 0.288675: r =
+    /// 0.044658, so the variance grows by (1 + r) / (1 - r) = 1.093492, and h = 4.30265 x
+    /// sqrt(1.093492 / 3) / 2 = 1.29883.
     #[test]
     fn three_events_by_hand() {
-        let estimate = of([1_000_000_000, 2_000_000_000, 3_000_000_000]).estimate().expect("3 events");
+        let estimate =
+            of([1_000_000_000, 2_000_000_000, 3_000_000_000]).estimate().expect("3 events");
         assert_eq!((estimate.per_second, estimate.n, estimate.batches), (0.5, 3, 3));
         assert!((estimate.ci95.high - 0.5 * 1.29883_f64.exp()).abs() < 1e-4, "{estimate:?}");
         assert!((estimate.ci95.low - 0.5 * (-1.29883_f64).exp()).abs() < 1e-5, "{estimate:?}");
     }
 
-    /// 60 equal events: of the expected share of 1 %, five times as long, none is there, so the truth may be 5 % slower; of 600 without
-    /// one, at most 3 are missing; and where one was seen, none is missing.
+    /// 60 equal events: of the expected share of 1 %, five times as long, none is there, so the
+    /// truth may be 5 % slower; of 600 without one, at most 3 are missing; and where one was seen,
+    /// none is missing.
     #[test]
     fn rare_events_are_allowed_for_until_they_are_seen() {
         let rare = RareEvents { share: 0.01, excess: 5.0 };
@@ -355,14 +393,20 @@ mod tests {
     #[test]
     fn a_slow_event_among_many_moves_the_interval_to_slow_rates() {
         let estimate =
-            of((0..320).map(|n| if n == 77 { 20_000_000 } else { 1_000_000 + n * 7919 % 1000 })).estimate().expect("many events");
-        let (down, up) = ((estimate.per_second / estimate.ci95.low).ln(), (estimate.ci95.high / estimate.per_second).ln());
+            of((0..320).map(|n| if n == 77 { 20_000_000 } else { 1_000_000 + n * 7919 % 1000 }))
+                .estimate()
+                .expect("many events");
+        let (down, up) = (
+            (estimate.per_second / estimate.ci95.low).ln(),
+            (estimate.ci95.high / estimate.per_second).ln(),
+        );
         assert!(down > 2.0 * up, "{down} {up}");
     }
 
     #[test]
     fn a_slow_wave_is_not_taken_for_independent_events() {
-        // Two long waves: half the batches slow, half fast, in runs; no batch size makes that independent.
+        // Two long waves: half the batches slow, half fast, in runs; no batch size makes that
+        // independent.
         let wave = of((0..1280).map(|n| if n % 640 < 320 { 100 } else { 300 }));
         let estimate = wave.estimate().expect("many events");
         let mixed = of((0..1280).map(|n| if n * 7919 % 1280 < 640 { 100 } else { 300 }));
@@ -373,7 +417,8 @@ mod tests {
 
     #[test]
     fn whole_periods_in_every_batch_still_leave_the_edges_open() {
-        // 16 divides the batch size, so all batches are equal; yet the run may end before or after a slow event.
+        // 16 divides the batch size, so all batches are equal; yet the run may end before or after
+        // a slow event.
         let rate = of((0..3000).map(|n| if n % 16 == 15 { 10_000_000 } else { 1_000_000 }));
         let estimate = rate.estimate().expect("many events");
         assert!(estimate.ci95.contains(16e9 / 25e6), "{estimate:?}");

@@ -13,7 +13,8 @@ pub fn mean_interval(samples: &[f64]) -> Option<(f64, Interval)> {
     Some((mean, Interval { low: mean - half, high: mean + half }))
 }
 
-/// The middle value (the mean of the two middle ones for an even count); `None` of nothing. Reorders `samples`.
+/// The middle value (the mean of the two middle ones for an even count); `None` of nothing.
+/// Reorders `samples`.
 pub fn median(samples: &mut [f64]) -> Option<f64> {
     if samples.is_empty() {
         return None;
@@ -26,10 +27,14 @@ pub fn median(samples: &mut [f64]) -> Option<f64> {
     Some(neighbour.map_or(middle, |below| f64::midpoint(below, middle)))
 }
 
-/// The middle of the means of all pairs, each with itself as well (Hodges and Lehmann 1963): where nothing strays as sure as the mean,
-/// nearly, and still right where up to a quarter of the samples stray. `None` of nothing.
+/// The middle of the means of all pairs, each with itself as well (Hodges and Lehmann 1963): where
+/// nothing strays as sure as the mean, nearly, and still right where up to a quarter of the samples
+/// stray. `None` of nothing.
 pub fn pairwise_median(samples: &[f64]) -> Option<f64> {
-    let pairs = samples.iter().enumerate().flat_map(|(at, a)| samples[at..].iter().map(move |b| f64::midpoint(*a, *b)));
+    let pairs = samples
+        .iter()
+        .enumerate()
+        .flat_map(|(at, a)| samples[at..].iter().map(move |b| f64::midpoint(*a, *b)));
     median(&mut pairs.collect::<Vec<_>>())
 }
 

@@ -2,8 +2,9 @@
 
 use crate::sample::mean;
 
-/// How many independent values a correlated series is worth: n / (1 + 2 x sum of autocorrelations), the sum cut where a pair
-/// of neighbouring lags turns negative (Geyer 1992). Never above n (negative correlation earns nothing), never below 1.
+/// How many independent values a correlated series is worth: n / (1 + 2 x sum of autocorrelations),
+/// the sum cut where a pair of neighbouring lags turns negative (Geyer 1992). Never above n
+/// (negative correlation earns nothing), never below 1.
 pub fn effective_sample_size(samples: &[f64]) -> f64 {
     let n = samples.len() as f64;
     if samples.len() < 3 {
@@ -11,28 +12,32 @@ pub fn effective_sample_size(samples: &[f64]) -> f64 {
     }
     let centre = mean(samples);
     let centred: Vec<f64> = samples.iter().map(|x| x - centre).collect();
-    let covariance = |lag: usize| centred.iter().zip(&centred[lag..]).map(|(a, b)| a * b).sum::<f64>() / n;
+    let covariance =
+        |lag: usize| centred.iter().zip(&centred[lag..]).map(|(a, b)| a * b).sum::<f64>() / n;
     let variance = covariance(0);
     if variance <= 0.0 {
         return n;
     }
-    // Lags are summed in pairs (0 + 1, 2 + 3, ..): for a reversible chain each pair is positive, so the first that is not
-    // is noise, and so is all behind it.
-    let pairs = (0..samples.len() / 2).map(|pair| (covariance(2 * pair) + covariance(2 * pair + 1)) / variance);
+    // Lags are summed in pairs (0 + 1, 2 + 3, ..): for a reversible chain each pair is positive, so
+    // the first that is not is noise, and so is all behind it.
+    let pairs = (0..samples.len() / 2)
+        .map(|pair| (covariance(2 * pair) + covariance(2 * pair + 1)) / variance);
     let sum: f64 = pairs.take_while(|&pair| pair > 0.0).sum();
     (n / (2.0 * sum - 1.0).max(1.0)).max(1.0)
 }
 
-/// Where the transient at the start of a series ends: the number of leading samples to leave out so that the mean of the
-/// rest is known best (MSER-5; White 1997): the truncation that minimises variance / count of what remains, in groups of
-/// five. `None` where that is in the second half (no steady part was reached) or there are fewer than ten samples.
+/// Where the transient at the start of a series ends: the number of leading samples to leave out so
+/// that the mean of the rest is known best (MSER-5; White 1997): the truncation that minimises
+/// variance / count of what remains, in groups of five. `None` where that is in the second half (no
+/// steady part was reached) or there are fewer than ten samples.
 pub fn mser5(samples: &[f64]) -> Option<usize> {
     const GROUP: usize = 5;
     let groups: Vec<f64> = samples.chunks_exact(GROUP).map(mean).collect();
     if groups.len() < 2 {
         return None;
     }
-    // From the back, so that mean and squared deviations of what remains are updated and not recomputed (Welford).
+    // From the back, so that mean and squared deviations of what remains are updated and not
+    // recomputed (Welford).
     let (mut count, mut centre, mut squares) = (0.0, 0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
     for (cut, &value) in groups.iter().enumerate().rev() {

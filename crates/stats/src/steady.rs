@@ -1,7 +1,8 @@
 use crate::{Drift, drift, drift::ROUNDS, sample::mean};
 
-/// SNIA's search for steady state, one round after the other (docs/field/snia-and-uflip.md#snia-pts): reached when five consecutive rounds lie within
-/// 20 % of their mean and their line within 10 %.
+/// SNIA's search for steady state, one round after the other
+/// (docs/field/snia-and-uflip.md#snia-pts): reached when five consecutive rounds lie within 20 % of
+/// their mean and their line within 10 %.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteadyState {
     rounds: Vec<f64>,
@@ -32,7 +33,8 @@ impl SteadyState {
         SteadyState { rounds: Vec::new(), most_rounds }
     }
 
-    /// The tracked value of the next round; says where the search stands. Once steady, later rounds are not looked at.
+    /// The tracked value of the next round; says where the search stands. Once steady, later rounds
+    /// are not looked at.
     pub fn push(&mut self, value: f64) -> Rounds {
         if !matches!(self.state(), Rounds::Reached { .. }) {
             self.rounds.push(value);
@@ -72,7 +74,10 @@ mod tests {
     #[test]
     fn a_burst_before_does_not_count() {
         let drift = Drift { range: 0.0, slope: 0.0 };
-        check(&[900.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0], Rounds::Reached { first: 2, mean: 100.0, drift });
+        check(
+            &[900.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0],
+            Rounds::Reached { first: 2, mean: 100.0, drift },
+        );
     }
 
     #[test]

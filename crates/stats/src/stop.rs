@@ -5,10 +5,12 @@ use crate::{Drift, RateEstimator};
 pub struct StopRule {
     /// Never stop before this much measured time.
     pub min_ns: u64,
-    /// Never stop before this many events. What has not been seen cannot widen an interval: a slow event of which there is
-    /// one in n is only to be expected in a run of 3 n events, so 30 is enough only where every event is of the slow kind.
+    /// Never stop before this many events. What has not been seen cannot widen an interval: a slow
+    /// event of which there is one in n is only to be expected in a run of 3 n events, so 30 is
+    /// enough only where every event is of the slow kind.
     pub min_events: u64,
-    /// Half-width of the 95 % interval of the rate, as a share of the rate, at which it is good enough.
+    /// Half-width of the 95 % interval of the rate, as a share of the rate, at which it is good
+    /// enough.
     pub relative_half_width: f64,
     /// Stop after this much measured time, converged or not.
     pub max_ns: u64,
@@ -16,7 +18,7 @@ pub struct StopRule {
 
 /// What a stop rule says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum StopVerdict {
     /// Go on measuring.
     Continue,
     /// The rate is known as well as was asked for.
@@ -26,17 +28,23 @@ pub enum Verdict {
 }
 
 impl StopRule {
-    /// Judges a measurement that has lasted `elapsed_ns`: converged when [`RateEstimator::knows_rate_to`] says so and
-    /// `drift` (of the fifths of the run, [`crate::Windows::drift`]) is no more than the noise explains; `None` means that
-    /// drift is not asked about. Costs some ten microseconds: call it each time the event count has grown by a twentieth or
-    /// so, not after every event.
-    pub fn judge(&self, elapsed_ns: u64, rate: &RateEstimator, drift: Option<Drift>) -> Verdict {
+    /// Judges a measurement that has lasted `elapsed_ns`: converged when
+    /// [`RateEstimator::knows_rate_to`] says so and `drift` (of the fifths of the run,
+    /// [`crate::Windows::drift`]) is no more than the noise explains; `None` means that drift is
+    /// not asked about. Costs some ten microseconds: call it each time the event count has grown by
+    /// a twentieth or so, not after every event.
+    pub fn judge(
+        &self,
+        elapsed_ns: u64,
+        rate: &RateEstimator,
+        drift: Option<Drift>,
+    ) -> StopVerdict {
         if self.is_converged(elapsed_ns, rate, drift) {
-            Verdict::Converged
+            StopVerdict::Converged
         } else if elapsed_ns >= self.max_ns {
-            Verdict::TimeUp
+            StopVerdict::TimeUp
         } else {
-            Verdict::Continue
+            StopVerdict::Continue
         }
     }
 
@@ -52,7 +60,8 @@ impl StopRule {
 mod tests {
     use super::*;
 
-    const RULE: StopRule = StopRule { min_ns: 1000, min_events: 40, relative_half_width: 0.05, max_ns: 100_000 };
+    const RULE: StopRule =
+        StopRule { min_ns: 1000, min_events: 40, relative_half_width: 0.05, max_ns: 100_000 };
 
     /// `events` that alternate between 100 - `swing` and 100 + `swing` ns.
     fn alternating(events: u64, swing: u64) -> RateEstimator {
@@ -65,35 +74,40 @@ mod tests {
     fn every_condition_has_to_hold() {
         let steady = Some(Drift { range: 0.0, slope: 0.0 });
         let falling = Some(Drift { range: 0.9, slope: -0.9 });
-        assert_eq!(RULE.judge(5000, &alternating(50, 1), steady), Verdict::Converged);
-        assert_eq!(RULE.judge(5000, &alternating(50, 1), None), Verdict::Converged);
-        assert_eq!(RULE.judge(900, &alternating(50, 1), steady), Verdict::Continue);
-        assert_eq!(RULE.judge(5000, &alternating(39, 1), steady), Verdict::Continue);
-        assert_eq!(RULE.judge(5000, &alternating(41, 99), steady), Verdict::Continue);
-        assert_eq!(RULE.judge(5000, &alternating(50, 1), falling), Verdict::Continue);
+        assert_eq!(RULE.judge(5000, &alternating(50, 1), steady), StopVerdict::Converged);
+        assert_eq!(RULE.judge(5000, &alternating(50, 1), None), StopVerdict::Converged);
+        assert_eq!(RULE.judge(900, &alternating(50, 1), steady), StopVerdict::Continue);
+        assert_eq!(RULE.judge(5000, &alternating(39, 1), steady), StopVerdict::Continue);
+        assert_eq!(RULE.judge(5000, &alternating(41, 99), steady), StopVerdict::Continue);
+        assert_eq!(RULE.judge(5000, &alternating(50, 1), falling), StopVerdict::Continue);
     }
 
     #[test]
     fn each_condition_holds_from_its_limit_on() {
         let at = |elapsed_ns, events| RULE.judge(elapsed_ns, &alternating(events, 1), None);
-        assert_eq!([at(999, 50), at(1000, 50)], [Verdict::Continue, Verdict::Converged]);
-        assert_eq!([at(5000, 39), at(5000, 40)], [Verdict::Continue, Verdict::Converged]);
+        assert_eq!([at(999, 50), at(1000, 50)], [StopVerdict::Continue, StopVerdict::Converged]);
+        assert_eq!([at(5000, 39), at(5000, 40)], [StopVerdict::Continue, StopVerdict::Converged]);
         let unsure = |elapsed_ns| RULE.judge(elapsed_ns, &alternating(41, 99), None);
-        assert_eq!([unsure(99_999), unsure(100_000)], [Verdict::Continue, Verdict::TimeUp]);
+        assert_eq!([unsure(99_999), unsure(100_000)], [StopVerdict::Continue, StopVerdict::TimeUp]);
         let rate = alternating(41, 60);
-        let known_to = (1..400).find(|thousandth| rate.knows_rate_to(f64::from(*thousandth) / 1000.0)).expect("it is known to something");
+        let known_to = (1..400)
+            .find(|thousandth| rate.knows_rate_to(f64::from(*thousandth) / 1000.0))
+            .expect("it is known to something");
         let judged = |thousandths: i32| {
             let rule = StopRule { relative_half_width: f64::from(thousandths) / 1000.0, ..RULE };
             rule.judge(5000, &rate, None)
         };
-        assert_eq!([judged(known_to - 1), judged(known_to)], [Verdict::Continue, Verdict::Converged]);
+        assert_eq!(
+            [judged(known_to - 1), judged(known_to)],
+            [StopVerdict::Continue, StopVerdict::Converged]
+        );
     }
 
     #[test]
     fn time_runs_out_but_convergence_comes_first() {
-        assert_eq!(RULE.judge(100_000, &alternating(41, 99), None), Verdict::TimeUp);
-        assert_eq!(RULE.judge(100_000, &RateEstimator::new(), None), Verdict::TimeUp);
-        assert_eq!(RULE.judge(100_000, &alternating(50, 1), None), Verdict::Converged);
+        assert_eq!(RULE.judge(100_000, &alternating(41, 99), None), StopVerdict::TimeUp);
+        assert_eq!(RULE.judge(100_000, &RateEstimator::new(), None), StopVerdict::TimeUp);
+        assert_eq!(RULE.judge(100_000, &alternating(50, 1), None), StopVerdict::Converged);
     }
 
     #[test]

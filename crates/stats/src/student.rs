@@ -1,7 +1,8 @@
 //! Student's t, by way of the incomplete beta function.
 
-/// The quantile of Student's t distribution: the value below which the share `p` (0..1, ends excluded) lies, with
-/// `degrees` degrees of freedom (> 0, not necessarily whole). Good to about 1e-9. NaN outside that domain.
+/// The quantile of Student's t distribution: the value below which the share `p` (0..1, ends
+/// excluded) lies, with `degrees` degrees of freedom (> 0, not necessarily whole). Good to about
+/// 1e-9. NaN outside that domain.
 pub fn student_t(p: f64, degrees: f64) -> f64 {
     if !(p > 0.0 && p < 1.0 && degrees > 0.0) {
         return f64::NAN;
@@ -9,7 +10,8 @@ pub fn student_t(p: f64, degrees: f64) -> f64 {
     if p < 0.5 {
         return -student_t(1.0 - p, degrees);
     }
-    // The distribution is concave on this side, so Newton's steps from zero approach the quantile from below, all of them.
+    // The distribution is concave on this side, so Newton's steps from zero approach the quantile
+    // from below, all of them.
     let tail = 1.0 - p;
     let mut t = 0.0;
     for _ in 0..200 {
@@ -33,7 +35,8 @@ fn density(t: f64, degrees: f64) -> f64 {
     (scale + shape).exp() / (degrees * std::f64::consts::PI).sqrt()
 }
 
-/// The regularised incomplete beta function I_x(a, b), by its continued fraction (Abramowitz & Stegun 26.5.8).
+/// The regularised incomplete beta function I_x(a, b), by its continued fraction (Abramowitz &
+/// Stegun 26.5.8).
 pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -41,7 +44,8 @@ pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    // The fraction converges fast only on this side of the mean; the other side is its mirror image.
+    // The fraction converges fast only on this side of the mean; the other side is its mirror
+    // image.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }
@@ -71,7 +75,8 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     value
 }
 
-/// The natural logarithm of the gamma function for `x > 0`: Stirling's series, after shifting the argument above 10.
+/// The natural logarithm of the gamma function for `x > 0`: Stirling's series, after shifting the
+/// argument above 10.
 pub(crate) fn ln_gamma(x: f64) -> f64 {
     let mut shifted = x;
     let mut product = 1.0;
@@ -81,8 +86,10 @@ pub(crate) fn ln_gamma(x: f64) -> f64 {
     }
     let inverse = 1.0 / shifted;
     let square = inverse * inverse;
-    let series = inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0)));
-    (shifted - 0.5) * shifted.ln() - shifted + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - product.ln()
+    let series =
+        inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0)));
+    (shifted - 0.5) * shifted.ln() - shifted + 0.5 * (2.0 * std::f64::consts::PI).ln() + series
+        - product.ln()
 }
 
 #[cfg(test)]
@@ -107,7 +114,10 @@ mod tests {
             (0.975, 1e9, 1.960),
         ] {
             let found = student_t(p, degrees);
-            assert!((found - expected).abs() < 5.1e-4, "t({p}, {degrees}) = {found}, table {expected}");
+            assert!(
+                (found - expected).abs() < 5.1e-4,
+                "t({p}, {degrees}) = {found}, table {expected}"
+            );
         }
     }
 
@@ -133,7 +143,10 @@ mod tests {
         let mut factorial = 1.0_f64;
         for n in 1..30 {
             let found = ln_gamma(f64::from(n));
-            assert!((found - factorial.ln()).abs() < 1e-11 * (1.0 + factorial.ln()), "{n}: {found}");
+            assert!(
+                (found - factorial.ln()).abs() < 1e-11 * (1.0 + factorial.ln()),
+                "{n}: {found}"
+            );
             factorial *= f64::from(n);
         }
     }

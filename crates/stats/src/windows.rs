@@ -1,7 +1,8 @@
 use crate::drift::{Drift, ROUNDS, drift};
 
-/// What a rate did over a run, in at most `limit` windows of equal event counts; neighbours are merged in pairs when
-/// the limit is reached, so memory stays constant whatever the length of the run.
+/// What a rate did over a run, in at most `limit` windows of equal event counts; neighbours are
+/// merged in pairs when the limit is reached, so memory stays constant whatever the length of the
+/// run.
 ///
 /// The weight of an event is whatever the rate counts: 1 for operations, the size for bytes.
 #[derive(Debug, Clone)]
@@ -21,7 +22,11 @@ struct Window {
 
 impl Window {
     fn join(self, later: Window) -> Window {
-        Window { events: self.events + later.events, weight: self.weight + later.weight, ns: self.ns + later.ns }
+        Window {
+            events: self.events + later.events,
+            weight: self.weight + later.weight,
+            ns: self.ns + later.ns,
+        }
     }
 
     fn per_second(self) -> f64 {
@@ -33,7 +38,12 @@ impl Windows {
     /// At most `limit` windows (rounded up to an even number, at least 2).
     pub fn new(limit: usize) -> Self {
         let limit = limit.max(2).next_multiple_of(2);
-        Windows { limit, full: Vec::with_capacity(limit), events_per_window: 1, open: Window::default() }
+        Windows {
+            limit,
+            full: Vec::with_capacity(limit),
+            events_per_window: 1,
+            open: Window::default(),
+        }
     }
 
     /// One event of `weight` that ended `elapsed_ns` after the event before it.
@@ -56,8 +66,8 @@ impl Windows {
         self.full.push(std::mem::take(&mut self.open));
     }
 
-    /// For each window in order: the weight from the start of the run to its end, and its weight per second.
-    /// A tail shorter than half a window is counted with the window before it.
+    /// For each window in order: the weight from the start of the run to its end, and its weight
+    /// per second. A tail shorter than half a window is counted with the window before it.
     pub fn rates(&self) -> Vec<(f64, f64)> {
         let mut done = 0.0;
         let mut rates = Vec::with_capacity(self.full.len() + 1);
@@ -69,22 +79,25 @@ impl Windows {
         rates
     }
 
-    /// The drift of the whole run: SNIA's test on its five fifths, to which the windows are joined. `None` below ten
-    /// windows. Fifths of the run are what [`crate::StopRule::judge`] wants: they average out more of the noise than the last
-    /// five of many short windows, and cover all that the rate is made from.
+    /// The drift of the whole run: SNIA's test on its five fifths, to which the windows are joined.
+    /// `None` below ten windows. Fifths of the run are what [`crate::StopRule::judge`] wants: they
+    /// average out more of the noise than the last five of many short windows, and cover all that
+    /// the rate is made from.
     pub fn drift(&self) -> Option<Drift> {
         let windows = self.with_tail();
         if windows.len() < 2 * ROUNDS || windows.iter().any(|window| window.ns == 0) {
             return None;
         }
         let bound = |part: usize| windows.len() * part / ROUNDS;
-        let fifth = |part: usize| windows[bound(part)..bound(part + 1)].iter().copied().reduce(Window::join);
+        let fifth = |part: usize| {
+            windows[bound(part)..bound(part + 1)].iter().copied().reduce(Window::join)
+        };
         let rates: Vec<f64> = (0..ROUNDS).filter_map(fifth).map(Window::per_second).collect();
         drift(&rates)
     }
 
-    /// The windows with the open one. A window in which no time passed (events that ended together) says nothing of a rate: it is
-    /// counted with its neighbour.
+    /// The windows with the open one. A window in which no time passed (events that ended together)
+    /// says nothing of a rate: it is counted with its neighbour.
     fn with_tail(&self) -> Vec<Window> {
         let mut windows: Vec<Window> = Vec::with_capacity(self.full.len() + 1);
         for &window in &self.full {
@@ -95,7 +108,11 @@ impl Windows {
         }
         if self.open.events > 0 {
             match windows.last_mut() {
-                Some(last) if self.open.events * 2 < self.events_per_window || last.ns == 0 || self.open.ns == 0 => {
+                Some(last)
+                    if self.open.events * 2 < self.events_per_window
+                        || last.ns == 0
+                        || self.open.ns == 0 =>
+                {
                     *last = last.join(self.open);
                 }
                 _ => windows.push(self.open),

@@ -28,42 +28,59 @@ fn reason(path: &Path, error: &io::Error) -> String {
     let parent = parent_of(path);
     let place = parent.display();
     match error.kind() {
-        ErrorKind::NotFound if !parent.exists() => format!("there is no directory '{place}'; make it first or name another"),
+        ErrorKind::NotFound if !parent.exists() => {
+            format!("there is no directory '{place}'; make it first or name another")
+        }
         ErrorKind::NotFound => "it does not exist".to_owned(),
         ErrorKind::NotADirectory => format!("'{place}' is not a directory; name another"),
-        ErrorKind::PermissionDenied => format!("no right to write in '{place}'; name a directory of your own"),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "no space is left there; free some or name another place".to_owned(),
-        ErrorKind::ReadOnlyFilesystem => "its file system is read-only; name another place".to_owned(),
+        ErrorKind::PermissionDenied => {
+            format!("no right to write in '{place}'; name a directory of your own")
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "no space is left there; free some or name another place".to_owned()
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            "its file system is read-only; name another place".to_owned()
+        }
         ErrorKind::IsADirectory => "it is a directory; name a file".to_owned(),
         ErrorKind::InvalidFilename => "the name is too long; give it a shorter one".to_owned(),
         _ => error.to_string(),
     }
 }
 
-/// Writes a file so that a reader finds either what was there before or all of the new bytes, also after a power loss.
+/// Writes a file so that a reader finds either what was there before or all of the new bytes, also
+/// after a power loss.
 ///
-/// The bytes go to a new file in the same directory, are made durable and renamed into place. A symbolic link is followed, and the
-/// mode of a file that is replaced is kept. A path that is no regular file or lies in /dev or /proc (`/dev/stdout`, a named
-/// pipe) is simply written to.
+/// The bytes go to a new file in the same directory, are made durable and renamed into place. A
+/// symbolic link is followed, and the mode of a file that is replaced is kept. A path that is no
+/// regular file or lies in /dev or /proc (`/dev/stdout`, a named pipe) is simply written to.
 pub fn atomic_write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), WriteError> {
     atomic_write_with(path, |to| to.write_all(bytes))
 }
 
-/// The same for what is made piece by piece: `fill` is handed the new file. Where it fails, what was there before is still there.
-pub fn atomic_write_with(path: impl AsRef<Path>, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), WriteError> {
+/// The same for what is made piece by piece: `fill` is handed the new file. Where it fails, what
+/// was there before is still there.
+pub fn atomic_write_with(
+    path: impl AsRef<Path>,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), WriteError> {
     let path = path.as_ref();
-    if is_special(path) { write_through(path, fill) } else { replace(path, fill) }.map_err(WriteError::at(path))
+    if is_special(path) { write_through(path, fill) } else { replace(path, fill) }
+        .map_err(WriteError::at(path))
 }
 
 /// Whether there is something at this path that must not be replaced by a file.
 fn is_special(path: &Path) -> bool {
-    // /dev/stdout may lead to a regular file, but it is a link that all programs share, and others may hold the file open.
-    let shared = path.starts_with("/dev") && !path.starts_with("/dev/shm") || path.starts_with("/proc");
+    // /dev/stdout may lead to a regular file, but it is a link that all programs share, and others
+    // may hold the file open.
+    let shared =
+        path.starts_with("/dev") && !path.starts_with("/dev/shm") || path.starts_with("/proc");
     shared || fs::metadata(path).is_ok_and(|meta| !meta.is_file())
 }
 
 fn write_through(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    // Appending, because the standard output of a script may be a file that already holds something.
+    // Appending, because the standard output of a script may be a file that already holds
+    // something.
     fill(&mut OpenOptions::new().append(true).open(path)?)
 }
 
@@ -81,7 +98,8 @@ fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::R
     fill(&mut file)?;
     file.sync_all()?;
     fs::rename(&scratch.0, path)?;
-    // FAT's new name is that of an empty file until the file is written once more (fs/fat/namei_vfat.c, vfat_rename).
+    // FAT's new name is that of an empty file until the file is written once more
+    // (fs/fat/namei_vfat.c, vfat_rename).
     file.sync_all()?;
     sync_directory(parent)
 }
@@ -92,7 +110,8 @@ pub(crate) struct Scratch(pub PathBuf);
 impl Drop for Scratch {
     fn drop(&mut self) {
         // Nobody is left to be told; what stays begins with a dot and is never listed as a run.
-        let _ = if self.0.is_dir() { fs::remove_dir_all(&self.0) } else { fs::remove_file(&self.0) };
+        let _ =
+            if self.0.is_dir() { fs::remove_dir_all(&self.0) } else { fs::remove_file(&self.0) };
     }
 }
 
@@ -102,12 +121,19 @@ pub(crate) fn unique_name() -> String {
     format!(".flashmark-{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Removes what processes that were killed while making a run had begun in `dir`: it never was a run. Others' work is left alone.
+/// Removes what processes that were killed while making a run had begun in `dir`: it never was a
+/// run. Others' work is left alone.
 pub(crate) fn sweep(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let maker =
-            name.to_str().and_then(|name| name.strip_prefix(".flashmark-")?.strip_suffix(".tmp")?.split('-').next()?.parse::<u32>().ok());
+        let maker = name.to_str().and_then(|name| {
+            name.strip_prefix(".flashmark-")?
+                .strip_suffix(".tmp")?
+                .split('-')
+                .next()?
+                .parse::<u32>()
+                .ok()
+        });
         if maker.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
             // What cannot be removed stays hidden, as before.
             let _ = fs::remove_dir_all(entry.path());
@@ -120,15 +146,19 @@ pub(crate) fn parent_of(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Makes the names in a directory durable. Some file systems cannot, and have nothing to lose by it.
+/// Makes the names in a directory durable. Some file systems cannot, and have nothing to lose by
+/// it.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     match File::open(path)?.sync_all() {
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+            Ok(())
+        }
         done => done,
     }
 }
 
-/// Whether this is the plain name of something in a directory: no path, nothing hidden, nothing that upsets a terminal.
+/// Whether this is the plain name of something in a directory: no path, nothing hidden, nothing
+/// that upsets a terminal.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     let one_component = Path::new(name).file_name() == Some(OsStr::new(name));
     one_component && !name.starts_with('.') && !name.chars().any(char::is_control)
@@ -141,7 +171,10 @@ mod tests {
     use super::*;
 
     fn names_in(dir: &Path) -> Vec<String> {
-        let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(dir)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -183,7 +216,12 @@ mod tests {
     fn a_pipe_is_written_to_and_stays_a_pipe() {
         let dir = tempfile::tempdir().unwrap();
         let pipe = dir.path().join("pipe");
-        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+        rustix::fs::mkfifoat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        )
+        .unwrap();
         let reader = std::thread::spawn({
             let pipe = pipe.clone();
             move || fs::read(pipe).unwrap()

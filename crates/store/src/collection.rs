@@ -1,14 +1,17 @@
-//! Collections of published runs, in SQLite or PostgreSQL: one code path, the same SQL, one set of migrations.
+//! Collections of published runs, in SQLite or PostgreSQL: one code path, the same SQL, one set of
+//! migrations.
 //!
-//! What comes in is durable when [`Collection::submit`] returns. The table people look at is not computed when they look: each line (a model
-//! of one origin, fakes apart) is made anew in the transaction in which one of its runs comes or goes. What lines are filtered and sorted by is
-//! held in memory too, so that a page is a look through that and fifty lines read from the database.
-//! docs/collection.md says what is in which table.
+//! What comes in is durable when [`Collection::submit`] returns. The table people look at is not
+//! computed when they look: each line (a model of one origin, fakes apart) is made anew in the
+//! transaction in which one of its runs comes or goes. What lines are filtered and sorted by is
+//! held in memory too, so that a page is a look through that and fifty lines read from the
+//! database. docs/collection.md says what is in which table.
 //!
-//! Nothing here asks for the time or makes secrets: both are handed in. All calls block; from asynchronous code they go to a thread of their own.
+//! Nothing here asks for the time or makes secrets: both are handed in. All calls block; from
+//! asynchronous code they go to a thread of their own.
 //!
-//! Where to begin reading: `migrations/0001_collection.sql` (the tables), `write.rs` (what changes them), `query.rs` and
-//! `catalogue.rs` (what is asked most).
+//! Where to begin reading: `migrations/0001_collection.sql` (the tables), `write.rs` (what changes
+//! them), `query.rs` and `catalogue.rs` (what is asked most).
 
 mod address;
 mod audit;
@@ -41,26 +44,28 @@ use std::sync::Arc;
 pub use address::Address;
 pub use audit::Audited;
 pub use effects::HostEffect;
-pub use error::{CollectionError, Fault};
+pub use error::{CollectionError, DatabaseError};
 pub use facts::Facet;
 pub use read::{Counts, Revision};
 pub use tokens::{Token, TokenKind};
-pub use write::{Receipt, Submission};
+pub use write::{Submission, SubmissionReceipt};
 
-/// A collection of published runs. A clone is another handle of the same; all may be used at once from any thread.
+/// A collection of published runs. A clone is another handle of the same; all may be used at once
+/// from any thread.
 #[derive(Clone)]
 pub struct Collection {
-    pool: Arc<pool::Pool>,
+    pool: Arc<pool::ConnectionPool>,
     catalogue: Arc<catalogue::Catalogue>,
 }
 
 impl Collection {
-    /// Opens a collection, makes it where there is none, and brings it to the form this version knows.
+    /// Opens a collection, makes it where there is none, and brings it to the form this version
+    /// knows.
     ///
     /// # Errors
     /// Where the database cannot be reached, is something else's, or was made by a newer version.
     pub fn open(address: &Address) -> Result<Collection, CollectionError> {
-        let pool = pool::Pool::new(address.clone());
+        let pool = pool::ConnectionPool::new(address.clone());
         migrations::apply(&pool)?;
         Ok(Collection { pool: Arc::new(pool), catalogue: Arc::default() })
     }

@@ -11,14 +11,16 @@ pub struct Damage {
     pub last: u64,
     /// What is wrong there.
     pub wrong: Wrong,
-    /// Ids of cells that have no result because of it, as far as that is known. `resume` measures them again.
+    /// Ids of cells that have no result because of it, as far as that is known. `resume` measures
+    /// them again.
     pub cells: Vec<String>,
 }
 
 /// What can be wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// The last line is incomplete: it was being written when the program was ended, and was never acknowledged.
+    /// The last line is incomplete: it was being written when the program was ended, and was never
+    /// acknowledged.
     Torn,
     /// The line does not pass its checksum, or has none: what is wrong with it.
     Flipped(String),
@@ -28,7 +30,8 @@ pub enum Wrong {
     Doubled,
     /// The line stands before one that was written earlier; it is read in its place.
     Misplaced,
-    /// Behind the line (0: before the first) stand lines that were written for another run; they are left out.
+    /// Behind the line (0: before the first) stand lines that were written for another run; they
+    /// are left out.
     Foreign,
     /// Behind the line (0: before the first) stands something that is none.
     Junk,
@@ -48,7 +51,10 @@ impl Damage {
 
     /// Whether something that was acknowledged may be missing.
     pub fn is_loss(&self) -> bool {
-        matches!(self.wrong, Wrong::Flipped(_) | Wrong::Missing | Wrong::Unknown(_) | Wrong::Unreadable(_))
+        matches!(
+            self.wrong,
+            Wrong::Flipped(_) | Wrong::Missing | Wrong::Unknown(_) | Wrong::Unreadable(_)
+        )
     }
 
     /// Whether it is worth telling a person: a torn last line costs nothing that was acknowledged.
@@ -65,8 +71,13 @@ impl Damage {
     }
 
     fn goes_on_with(&self, next: &Damage) -> bool {
-        let may_join = matches!(next.wrong, Wrong::Missing | Wrong::Doubled | Wrong::Misplaced | Wrong::Foreign | Wrong::Junk);
-        may_join && self.wrong == next.wrong && (self.last..=self.last.saturating_add(1)).contains(&next.first)
+        let may_join = matches!(
+            next.wrong,
+            Wrong::Missing | Wrong::Doubled | Wrong::Misplaced | Wrong::Foreign | Wrong::Junk
+        );
+        may_join
+            && self.wrong == next.wrong
+            && (self.last..=self.last.saturating_add(1)).contains(&next.first)
     }
 
     fn lines(&self, one: &str, several: &str) -> String {

@@ -1,7 +1,8 @@
 //! Everything of a collection for other tools: CSV, JSON, workbooks, Parquet, and fio's JSON.
 //!
-//! The columns are the same in all of them and stand once, in [`columns`]; docs/collection.md explains each. Sinks take one entry at a time, so
-//! that a collection of any size goes through a few megabytes of memory (a workbook is the exception: its format wants all of it).
+//! The columns are the same in all of them and stand once, in [`columns`]; docs/collection.md
+//! explains each. Sinks take one entry at a time, so that a collection of any size goes through a
+//! few megabytes of memory (a workbook is the exception: its format wants all of it).
 
 pub mod columns;
 mod csv;
@@ -11,7 +12,7 @@ mod xlsx;
 
 use std::io::{self, Write};
 
-use record::collection::Entry;
+use record::collection::CollectionRun;
 
 pub use self::csv::CsvSink;
 pub use self::fio::fio;
@@ -34,7 +35,9 @@ pub enum ExportError {
     #[error("Parquet cannot hold this: {0}")]
     Parquet(#[from] ::parquet::errors::ParquetError),
     /// More than a sheet has.
-    #[error("a sheet of a workbook has 1,048,576 rows, and these runs have more cells; --format parquet or csv has no limit")]
+    #[error(
+        "a sheet of a workbook has 1,048,576 rows, and these runs have more cells; --format parquet or csv has no limit"
+    )]
     TooManyRows,
 }
 
@@ -53,7 +56,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// Where it cannot be written.
-    fn add(&mut self, entry: &Entry) -> Result<(), ExportError>;
+    fn add(&mut self, entry: &CollectionRun) -> Result<(), ExportError>;
 
     /// Writes what is left, and the end. What was not ended is no whole file.
     ///
@@ -76,7 +79,7 @@ impl<W: Write> JsonSink<W> {
 }
 
 impl<W: Write> Sink for JsonSink<W> {
-    fn add(&mut self, entry: &Entry) -> Result<(), ExportError> {
+    fn add(&mut self, entry: &CollectionRun) -> Result<(), ExportError> {
         self.to.write_all(if self.is_empty { b"[\n" } else { b",\n" })?;
         self.is_empty = false;
         Ok(serde_json::to_writer(&mut self.to, entry)?)
@@ -104,7 +107,7 @@ impl<W: Write> FioSink<W> {
 }
 
 impl<W: Write> Sink for FioSink<W> {
-    fn add(&mut self, entry: &Entry) -> Result<(), ExportError> {
+    fn add(&mut self, entry: &CollectionRun) -> Result<(), ExportError> {
         let document = fio(entry);
         if let Some(first) = self.first.take() {
             write!(self.to, "[\n{}", first.trim_end())?;
@@ -128,7 +131,7 @@ impl<W: Write> Sink for FioSink<W> {
     }
 }
 
-fn all(mut sink: impl Sink, entries: &[Entry]) -> Result<(), ExportError> {
+fn all(mut sink: impl Sink, entries: &[CollectionRun]) -> Result<(), ExportError> {
     entries.iter().try_for_each(|entry| sink.add(entry))?;
     Box::new(sink).finish()
 }
@@ -137,7 +140,7 @@ fn all(mut sink: impl Sink, entries: &[Entry]) -> Result<(), ExportError> {
 ///
 /// # Errors
 /// Where it cannot be written.
-pub fn csv(entries: &[Entry], to: impl Write) -> Result<(), ExportError> {
+pub fn csv(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError> {
     all(CsvSink::new(to), entries)
 }
 
@@ -145,7 +148,7 @@ pub fn csv(entries: &[Entry], to: impl Write) -> Result<(), ExportError> {
 ///
 /// # Errors
 /// Where it cannot be written.
-pub fn json(entries: &[Entry], to: impl Write) -> Result<(), ExportError> {
+pub fn json(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError> {
     all(JsonSink::new(to), entries)
 }
 
@@ -153,7 +156,7 @@ pub fn json(entries: &[Entry], to: impl Write) -> Result<(), ExportError> {
 ///
 /// # Errors
 /// Where there are more cells than a sheet has rows.
-pub fn xlsx(entries: &[Entry], to: impl Write) -> Result<(), ExportError> {
+pub fn xlsx(entries: &[CollectionRun], to: impl Write) -> Result<(), ExportError> {
     all(XlsxSink::new(to)?, entries)
 }
 
@@ -161,7 +164,11 @@ pub fn xlsx(entries: &[Entry], to: impl Write) -> Result<(), ExportError> {
 ///
 /// # Errors
 /// Where they cannot be written.
-pub fn parquet(entries: &[Entry], runs: impl Write + Send, cells: impl Write + Send) -> Result<(), ExportError> {
+pub fn parquet(
+    entries: &[CollectionRun],
+    runs: impl Write + Send,
+    cells: impl Write + Send,
+) -> Result<(), ExportError> {
     all(ParquetSink::new(runs, cells)?, entries)
 }
 

@@ -68,16 +68,21 @@ pub(crate) fn find(name: &str, runs: &[RunDir]) -> Result<RunDir, FindError> {
     if name.contains('/') || name.ends_with(".json") || name == "." || name == ".." {
         return at_path(Path::new(name), runs);
     }
-    let matches: Vec<&RunDir> = runs.iter().filter(|run| !name.is_empty() && run.name().starts_with(name)).collect();
+    let matches: Vec<&RunDir> =
+        runs.iter().filter(|run| !name.is_empty() && run.name().starts_with(name)).collect();
     match matches[..] {
         [run] => Ok(run.clone()),
         [] => at_path(Path::new(name), runs),
-        _ => Err(FindError::Ambiguous { name: name.to_owned(), matches: matches.iter().map(|run| run.name().to_owned()).collect() }),
+        _ => Err(FindError::Ambiguous {
+            name: name.to_owned(),
+            matches: matches.iter().map(|run| run.name().to_owned()).collect(),
+        }),
     }
 }
 
 fn at_path(path: &Path, runs: &[RunDir]) -> Result<RunDir, FindError> {
-    let is_run = |dir: &Path| [JOURNAL_FILE, RECORD_FILE].iter().any(|name| dir.join(name).is_file());
+    let is_run =
+        |dir: &Path| [JOURNAL_FILE, RECORD_FILE].iter().any(|name| dir.join(name).is_file());
     match path {
         file if file.is_file() => Ok(RunDir::of_file(file)),
         dir if is_run(dir) => Ok(RunDir::of_directory(dir)),
@@ -87,16 +92,27 @@ fn at_path(path: &Path, runs: &[RunDir]) -> Result<RunDir, FindError> {
 }
 
 fn unknown(name: &str, runs: &[RunDir]) -> FindError {
-    let mut ranked: Vec<(usize, &str)> = runs.iter().rev().map(|run| (distance(name, run.name()), run.name())).collect();
+    let mut ranked: Vec<(usize, &str)> =
+        runs.iter().rev().map(|run| (distance(name, run.name()), run.name())).collect();
     ranked.sort_by_key(|(distance, _)| *distance);
     let alike = ranked.iter().filter(|(distance, _)| *distance <= name.chars().count() / 3 + 1);
-    FindError::Unknown { name: name.to_owned(), closest: alike.take(3).map(|(_, run)| (*run).to_owned()).collect() }
+    FindError::Unknown {
+        name: name.to_owned(),
+        closest: alike.take(3).map(|(_, run)| (*run).to_owned()).collect(),
+    }
 }
 
-/// Letters to insert, delete or replace to get from what was typed to the beginning of a run's name. What is not typed yet costs a tenth:
-/// a beginning with one typing error is closer than another name of the same length.
+/// Letters to insert, delete or replace to get from what was typed to the beginning of a run's
+/// name. What is not typed yet costs a tenth: a beginning with one typing error is closer than
+/// another name of the same length.
 fn distance(typed: &str, run: &str) -> usize {
     let edits = edits_to_beginnings(typed, run);
     let letters = edits.len() - 1;
-    edits.iter().enumerate().map(|(taken, edits)| edits * 10 + (letters - taken)).min().unwrap_or(0).div_ceil(10)
+    edits
+        .iter()
+        .enumerate()
+        .map(|(taken, edits)| edits * 10 + (letters - taken))
+        .min()
+        .unwrap_or(0)
+        .div_ceil(10)
 }

@@ -1,22 +1,23 @@
 //! What other tools printed, as records.
 //!
-//! [`read`] takes the bytes of a file, finds out from their content (never from the name) which tool printed them, and makes a record of
-//! each tool and medium in it. A cell has the name and the parameters of our own test where the procedure is the same, and else the name
-//! of the tool and what it did (`fio:randrw`); the label `tool` says what measured it, and a flag says what the text leaves open.
-//! docs/importing.md tells for each tool what is read and in which units.
+//! [`read`] takes the bytes of a file, finds out from their content (never from the name) which
+//! tool printed them, and makes a record of each tool and medium in it. A cell has the name and the
+//! parameters of our own test where the procedure is the same, and else the name of the tool and
+//! what it did (`fio:randrw`); the label `tool` says what measured it, and a flag says what the
+//! text leaves open. docs/importing.md tells for each tool what is read and in which units.
 //!
-//! Nothing in a file is believed: sizes are bounded, a number that cannot be (negative, not finite, more than any medium does) is refused with
-//! the reason, and no text of any kind makes this panic.
+//! Nothing in a file is believed: sizes are bounded, a number that cannot be (negative, not finite,
+//! more than any medium does) is refused with the reason, and no text of any kind makes this panic.
 
 mod assemble;
 mod completion;
 mod dd;
 mod diskmark;
-pub(crate) mod draft;
 mod f3;
 mod fio;
 mod flashbench;
 mod hdparm;
+pub(crate) mod imported_run;
 mod ioping;
 mod iostat;
 mod iozone;
@@ -27,10 +28,10 @@ pub(crate) mod text;
 
 use record::Record;
 
-use self::draft::{Found, Trouble};
-use self::text::Source;
+use self::imported_run::{ImportTrouble, ImportedRun};
+use self::text::ImportText;
 
-pub use self::keep::{Batch, Kept, SOURCE_FILE};
+pub use self::keep::{Batch, KeptRecord, SOURCE_FILE};
 
 /// The longest file that is read.
 pub const MOST_BYTES: usize = 16 << 20;
@@ -41,7 +42,8 @@ const MOST_MEDIA: usize = 1000;
 /// The most cells one file makes.
 pub const MOST_CELLS: usize = 20_000;
 
-/// A file could not be imported. Says what it looks like and what is wrong with it, but not its name.
+/// A file could not be imported. Says what it looks like and what is wrong with it, but not its
+/// name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// It is longer than any output of these tools.
@@ -59,7 +61,8 @@ pub enum ImportError {
     /// No importer takes it.
     #[error("{}", unknown(nearest))]
     Unknown {
-        /// The tool whose output it resembles most, and what of that is missing; none where it resembles nothing.
+        /// The tool whose output it resembles most, and what of that is missing; none where it
+        /// resembles nothing.
         nearest: Option<(&'static str, Vec<&'static str>)>,
     },
     /// It is the output of this tool, but something in it cannot be read or cannot be true.
@@ -75,7 +78,10 @@ pub enum ImportError {
 fn unknown(nearest: &Option<(&'static str, Vec<&'static str>)>) -> String {
     match nearest {
         None => format!("it is not the output of a tool that is known ({})", names().join(", ")),
-        Some((tool, missing)) => format!("it is not understood: it looks most like {tool}; missing: {}", missing.join("; ")),
+        Some((tool, missing)) => format!(
+            "it is not understood: it looks most like {tool}; missing: {}",
+            missing.join("; ")
+        ),
     }
 }
 
@@ -99,7 +105,7 @@ pub enum IozoneUnit {
 struct Sign {
     /// What it is, in words: "a line '.. copied, .. s, ..'".
     what: &'static str,
-    is_there: fn(&Source) -> bool,
+    is_there: fn(&ImportText) -> bool,
 }
 
 /// Reads the output of one tool.
@@ -108,7 +114,7 @@ struct Importer {
     name: &'static str,
     /// All of them have to be there.
     signs: &'static [Sign],
-    read: fn(&Source, &Hints) -> Result<Vec<Found>, Trouble>,
+    read: fn(&ImportText, &Hints) -> Result<Vec<ImportedRun>, ImportTrouble>,
 }
 
 /// All of them; a file may hold the output of several.
@@ -136,10 +142,12 @@ fn names() -> Vec<&'static str> {
     IMPORTERS.iter().map(|importer| importer.name).chain([table::NAME]).collect()
 }
 
-/// The records in a file. `name` is only for people: what a medium is called that does not say what it is.
+/// The records in a file. `name` is only for people: what a medium is called that does not say what
+/// it is.
 ///
 /// # Errors
-/// Where the text is not understood, or holds what cannot be true. Nothing is imported of such a file.
+/// Where the text is not understood, or holds what cannot be true. Nothing is imported of such a
+/// file.
 pub fn read(name: &str, bytes: &[u8]) -> Result<Vec<Record>, ImportError> {
     read_with(name, bytes, &Hints::default())
 }
@@ -162,12 +170,16 @@ pub fn read_with(name: &str, bytes: &[u8], hints: &Hints) -> Result<Vec<Record>,
     if text.lines().nth(MOST_LINES).is_some() {
         return Err(ImportError::TooManyLines);
     }
-    let source = Source::new(&text);
+    let source = ImportText::new(&text);
     let mut found = Vec::new();
-    for importer in IMPORTERS.iter().filter(|importer| importer.signs.iter().all(|sign| (sign.is_there)(&source))) {
-        let broken = |trouble: Trouble| ImportError::Broken { tool: importer.name, what: trouble.0 };
+    for importer in IMPORTERS
+        .iter()
+        .filter(|importer| importer.signs.iter().all(|sign| (sign.is_there)(&source)))
+    {
+        let broken =
+            |trouble: ImportTrouble| ImportError::Broken { tool: importer.name, what: trouble.0 };
         let these = (importer.read)(&source, hints).map_err(broken)?;
-        these.iter().try_for_each(draft::check).map_err(broken)?;
+        these.iter().try_for_each(imported_run::check).map_err(broken)?;
         found.extend(these);
     }
     found.retain(|one| !one.cells.is_empty());
@@ -183,20 +195,23 @@ fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
     let head: String = text.chars().take(200).collect();
     if head.starts_with('{') && head.contains("\"flashmark/") {
         let read = Record::from_json(text).map_err(|error| error.to_string());
-        return Some(read.map_or_else(|what| broken("a flashmark record", what), |record| Ok(vec![record])));
+        return Some(
+            read.map_or_else(|what| broken("a flashmark record", what), |record| Ok(vec![record])),
+        );
     }
     let read = table::read(text)?;
     Some(read.map_or_else(|trouble| broken(table::NAME, trouble.0), Ok))
 }
 
 /// The importer of whose signs most are there, and those that are not.
-fn nearest(source: &Source) -> Option<(&'static str, Vec<&'static str>)> {
+fn nearest(source: &ImportText) -> Option<(&'static str, Vec<&'static str>)> {
     let of = |importer: &&&Importer| {
         let there = importer.signs.iter().filter(|sign| (sign.is_there)(source)).count();
         (there * 100 / importer.signs.len().max(1), there)
     };
     let best = IMPORTERS.iter().rev().max_by_key(of).filter(|best| of(best).1 > 0)?;
-    let missing: Vec<&str> = best.signs.iter().filter(|sign| !(sign.is_there)(source)).map(|sign| sign.what).collect();
+    let missing: Vec<&str> =
+        best.signs.iter().filter(|sign| !(sign.is_there)(source)).map(|sign| sign.what).collect();
     let missing = if missing.is_empty() { vec!["a figure"] } else { missing };
     Some((best.name, missing))
 }

@@ -5,23 +5,27 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use record::{Cell, Ended, Fingerprint, Flag, Health, Host, Mark, Medium, PlannedCell, Run, Skip, Software, Target, Temperature};
+use record::{
+    Cell, Ended, Fingerprint, FingerprintMark, Flag, Health, Host, Medium, PlannedCell, Run, Skip,
+    Software, Target, Temperature,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::atomic::{WriteError, atomic_write};
 use crate::line::frame;
 use crate::lock::Lock;
 use crate::numbering::Numbering;
-use crate::reading::{self, Contents, Tail};
+use crate::reading::{self, JournalContents, Tail};
 
-/// The version of the journal's form: lines carry numbers. A change of [`record::SCHEMA`] is a change of this too: the lines hold parts
-/// of a record.
+/// The version of the journal's form: lines carry numbers. A change of [`record::SCHEMA`] is a
+/// change of this too: the lines hold parts of a record.
 pub const FORM: &str = "flashmark-journal/2";
-/// The form before: lines without numbers. It is read, and a journal of that form is continued in it, so that the version that
-/// began it can go on, too.
+/// The form before: lines without numbers. It is read, and a journal of that form is continued in
+/// it, so that the version that began it can go on, too.
 pub(crate) const FORM_1: &str = "flashmark-journal/1";
 pub(crate) const FORM_FAMILY: &str = "flashmark-journal/";
-/// The copy of a journal's first line, beside it: without that line nothing of the run could be used.
+/// The copy of a journal's first line, beside it: without that line nothing of the run could be
+/// used.
 pub const HEADER_FILE: &str = "header.jsonl";
 
 /// What a run is, known before its first cell: the first line of its journal.
@@ -43,7 +47,8 @@ pub struct Opening {
     pub flags: Vec<Flag>,
     /// What the caller needs to plan the rest again; not looked into here.
     pub command: serde_json::Value,
-    /// How the medium is known again; none where there is no raw medium, and in journals of earlier versions.
+    /// How the medium is known again; none where there is no raw medium, and in journals of earlier
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
 }
@@ -51,7 +56,7 @@ pub struct Opening {
 /// One event of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Entry {
+pub enum JournalEntry {
     /// A cell has ended.
     Cell(Box<Cell>),
     /// Something will not be run.
@@ -62,39 +67,40 @@ pub enum Entry {
     Resumed(Box<Resumed>),
     /// The run has ended, for now or for good.
     Ended(Ending),
-    /// A cell that writes is begun: from here on its span holds what it wrote before it was cut short. The cell's id.
+    /// A cell that writes is begun: from here on its span holds what it wrote before it was cut
+    /// short. The cell's id.
     Begun(String),
     /// What was read at some places after the last cell, where this run had written.
-    Marked(Vec<Mark>),
+    Marked(Vec<FingerprintMark>),
 }
 
-impl From<Cell> for Entry {
+impl From<Cell> for JournalEntry {
     fn from(cell: Cell) -> Self {
-        Entry::Cell(Box::new(cell))
+        JournalEntry::Cell(Box::new(cell))
     }
 }
 
-impl From<Skip> for Entry {
+impl From<Skip> for JournalEntry {
     fn from(skip: Skip) -> Self {
-        Entry::Skip(skip)
+        JournalEntry::Skip(skip)
     }
 }
 
-impl From<Flag> for Entry {
+impl From<Flag> for JournalEntry {
     fn from(flag: Flag) -> Self {
-        Entry::Flag(flag)
+        JournalEntry::Flag(flag)
     }
 }
 
-impl From<Resumed> for Entry {
+impl From<Resumed> for JournalEntry {
     fn from(resumed: Resumed) -> Self {
-        Entry::Resumed(Box::new(resumed))
+        JournalEntry::Resumed(Box::new(resumed))
     }
 }
 
-impl From<Ending> for Entry {
+impl From<Ending> for JournalEntry {
     fn from(ending: Ending) -> Self {
-        Entry::Ended(ending)
+        JournalEntry::Ended(ending)
     }
 }
 
@@ -155,10 +161,12 @@ pub enum JournalError {
         /// What it says it is.
         found: String,
     },
-    /// An event that would not be the same when read back (a number that is not finite). Nothing was written.
+    /// An event that would not be the same when read back (a number that is not finite). Nothing
+    /// was written.
     #[error("this event cannot be kept in a journal: {0}")]
     Unrepresentable(#[from] serde_json::Error),
-    /// The medium that holds the journal failed in a way that leaves its content in doubt. Nothing more is written to it.
+    /// The medium that holds the journal failed in a way that leaves its content in doubt. Nothing
+    /// more is written to it.
     #[error("the journal '{}' is closed after a failed write; the cells before it are kept, `flashmark resume` continues", .0.display())]
     Closed(PathBuf),
     /// A line could not be written. Where it was for want of space, another try may succeed.
@@ -188,10 +196,11 @@ pub(crate) fn header(opening: &Opening) -> Result<String, serde_json::Error> {
     Ok(frame(&json))
 }
 
-/// The line of an event. It is read back first, because JSON has no infinities: a line that no reader takes would spoil the journal.
-fn line(entry: &Entry, numbering: Numbering) -> Result<String, serde_json::Error> {
+/// The line of an event. It is read back first, because JSON has no infinities: a line that no
+/// reader takes would spoil the journal.
+fn line(entry: &JournalEntry, numbering: Numbering) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(entry)?;
-    serde_json::from_str::<Entry>(&json)?;
+    serde_json::from_str::<JournalEntry>(&json)?;
     Ok(frame(&numbering.number(&json)))
 }
 
@@ -208,9 +217,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal at its end. A torn last line is cut off; what is damaged before it stays as it is.
+    /// Opens the journal at its end. A torn last line is cut off; what is damaged before it stays
+    /// as it is.
     pub(crate) fn continued(path: PathBuf, lock: Lock) -> Result<Journal, JournalError> {
-        let Contents { tail, numbering, header, .. } = reading::read::<serde::de::IgnoredAny, serde::de::IgnoredAny>(&path)?;
+        let JournalContents { tail, numbering, header, .. } =
+            reading::read::<serde::de::IgnoredAny, serde::de::IgnoredAny>(&path)?;
         let at = WriteError::at(&path);
         let sound_bytes = mend(&path, tail).map_err(&at)?;
         let file = OpenOptions::new().append(true).open(&path).map_err(&at)?;
@@ -219,11 +230,13 @@ impl Journal {
         Ok(Journal { file, path, sound_bytes, numbering, closed: false, _lock: lock })
     }
 
-    /// Adds an event. When this returns `Ok`, the event is on the medium that holds the journal and survives kill -9 and power loss.
+    /// Adds an event. When this returns `Ok`, the event is on the medium that holds the journal and
+    /// survives kill -9 and power loss.
     ///
-    /// After [`JournalError::Write`] the event is not in the journal; where the reason was a lack of space, appending can be tried
-    /// again. When even that cannot be made sure, this and every later call returns [`JournalError::Closed`] or the first reason.
-    pub fn append(&mut self, entry: &Entry) -> Result<(), JournalError> {
+    /// After [`JournalError::Write`] the event is not in the journal; where the reason was a lack
+    /// of space, appending can be tried again. When even that cannot be made sure, this and every
+    /// later call returns [`JournalError::Closed`] or the first reason.
+    pub fn append(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
         if self.closed {
             return Err(JournalError::Closed(self.path.clone()));
         }
@@ -234,7 +247,8 @@ impl Journal {
             return Err(WriteError::at(&self.path)(error).into());
         }
         if let Err(error) = self.file.sync_data() {
-            // The kernel forgets what it could not write; a second fdatasync would only seem to succeed.
+            // The kernel forgets what it could not write; a second fdatasync would only seem to
+            // succeed.
             self.closed = true;
             return Err(WriteError::at(&self.path)(error).into());
         }
@@ -244,7 +258,8 @@ impl Journal {
     }
 }
 
-/// Makes the journal end with a newline: what is torn goes, and a damaged newline behind a whole line is written again. Its length.
+/// Makes the journal end with a newline: what is torn goes, and a damaged newline behind a whole
+/// line is written again. Its length.
 fn mend(path: &Path, tail: Tail) -> io::Result<u64> {
     if !tail.torn {
         return Ok(tail.sound_bytes);
@@ -262,7 +277,8 @@ fn mend(path: &Path, tail: Tail) -> io::Result<u64> {
     Ok(length)
 }
 
-/// Writes the copy of the first line where there is none that can be read: journals of earlier versions have none.
+/// Writes the copy of the first line where there is none that can be read: journals of earlier
+/// versions have none.
 fn keep_header(journal: &Path, header: &[u8]) -> Result<(), WriteError> {
     let line = frame(&String::from_utf8_lossy(header));
     if reading::copy_of_header(journal) == line.as_bytes() {

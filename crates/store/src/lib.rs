@@ -1,12 +1,14 @@
-//! One directory a run: `journal.jsonl`, which grows by a line with every finished cell, and `record.json`, written from it.
+//! One directory a run: `journal.jsonl`, which grows by a line with every finished cell, and
+//! `record.json`, written from it.
 //!
-//! The journal is the truth while a run lasts and after any interruption; the record is a copy of it, with conclusions, for
-//! people and other tools. Whatever is written here appears whole or not at all: a new directory or file is made under another
-//! name, made durable, and renamed; a line of the journal carries its own checksum and its number, so that a damaged one costs only itself.
+//! The journal is the truth while a run lasts and after any interruption; the record is a copy of
+//! it, with conclusions, for people and other tools. Whatever is written here appears whole or not
+//! at all: a new directory or file is made under another name, made durable, and renamed; a line of
+//! the journal carries its own checksum and its number, so that a damaged one costs only itself.
 //! What a run has overwritten and not yet put back lies in its directory, too ([`UndoLog`]).
 //!
-//! This room knows nothing of devices, HTML or HTTP, and never asks what time it is. Collections of published runs are in [`collection`]; [`Store`]
-//! only knows single runs.
+//! This crate knows nothing of devices, HTML or HTTP, and never asks what time it is. Collections
+//! of published runs are in [`collection`]; [`Store`] only knows single runs.
 
 mod atomic;
 pub mod collection;
@@ -31,11 +33,13 @@ pub mod workbook;
 pub use atomic::{WriteError, atomic_write, atomic_write_with};
 pub use damage::{Damage, Wrong};
 pub use find::FindError;
-pub use journal::{Ending, Entry, FORM, HEADER_FILE, Journal, JournalError, Opening, Resumed};
+pub use journal::{
+    Ending, FORM, HEADER_FILE, Journal, JournalEntry, JournalError, Opening, Resumed,
+};
 pub use lock::{Lock, LockError};
-pub use replay::{Replayed, Traces};
+pub use replay::{JournalFingerprints, Replayed};
 pub use root::{CreateError, Store};
 pub use run_dir::{JOURNAL_FILE, LoadError, Loaded, RECORD_FILE, RunDir};
 pub use salvage::Salvage;
 pub use summary::{Overview, RunSummary};
-pub use undo::{MOST_PIECE_BYTES, Owed, Piece, UNDO_FILE, UndoDamage, UndoError, UndoLog};
+pub use undo::{MOST_PIECE_BYTES, Owed, UNDO_FILE, UndoDamage, UndoError, UndoLog, UndoPiece};

@@ -1,7 +1,9 @@
-//! A line of a journal: the CRC-32C of a JSON text in eight hex digits, a space, the text, a newline.
+//! A line of a journal: the CRC-32C of a JSON text in eight hex digits, a space, the text, a
+//! newline.
 //!
-//! Every version keeps this framing for at least the first line, so that an older program can tell a newer journal from a damaged
-//! one. The newline is not part of what the checksum covers, so a line whose newline is damaged is still found.
+//! Every version keeps this framing for at least the first line, so that an older program can tell
+//! a newer journal from a damaged one. The newline is not part of what the checksum covers, so a
+//! line whose newline is damaged is still found.
 
 use std::ops::Range;
 
@@ -22,10 +24,14 @@ pub(crate) fn frame(json: &str) -> String {
 
 /// What is left of a line when its checksum is taken off, or what is wrong with it.
 fn unframe(line: &[u8]) -> Result<&[u8], &'static str> {
-    let Some((head, json)) = line.split_at_checked(HEAD_BYTES) else { return Err("it is too short") };
+    let Some((head, json)) = line.split_at_checked(HEAD_BYTES) else {
+        return Err("it is too short");
+    };
     match head.strip_suffix(b" ") {
         None => Err("it has no checksum"),
-        Some(crc) if crc != format!("{:08x}", checksum(json)).as_bytes() => Err("its checksum does not match"),
+        Some(crc) if crc != format!("{:08x}", checksum(json)).as_bytes() => {
+            Err("its checksum does not match")
+        }
         Some(_) => Ok(json),
     }
 }
@@ -35,7 +41,7 @@ const HEAD_BYTES: usize = 9;
 
 /// A stretch of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
+pub(crate) enum LinePiece<'a> {
     /// The JSON text of a line that passes its checksum.
     Line(&'a [u8]),
     /// What is no such line.
@@ -45,17 +51,18 @@ pub(crate) enum Piece<'a> {
 /// What a journal is made of, in the order of the file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Scan<'a> {
-    pub pieces: Vec<Piece<'a>>,
+    pub pieces: Vec<LinePiece<'a>>,
     /// How many bytes the pieces take. What follows is torn.
     pub sound_bytes: u64,
     /// Whether something follows that is no whole line: the writer was stopped in the middle of it.
     pub torn_tail: bool,
-    /// Whether the newline behind the last line is something else: it must be written before the next line.
+    /// Whether the newline behind the last line is something else: it must be written before the
+    /// next line.
     pub open_end: bool,
 }
 
-/// Takes a journal apart, whatever its bytes are. A bad line costs itself only; two that run together because the newline between them is
-/// damaged are both found.
+/// Takes a journal apart, whatever its bytes are. A bad line costs itself only; two that run
+/// together because the newline between them is damaged are both found.
 pub(crate) fn scan(bytes: &[u8]) -> Scan<'_> {
     let mut found = Scan { pieces: Vec::new(), sound_bytes: 0, torn_tail: false, open_end: false };
     let mut start = 0;
@@ -76,30 +83,37 @@ impl<'a> Scan<'a> {
         // A tool that wrote the file anew as text may have added it.
         let text = stretch.strip_suffix(b"\r").unwrap_or(stretch);
         match unframe(text) {
-            Ok(json) => self.pieces.push(Piece::Line(json)),
+            Ok(json) => self.pieces.push(LinePiece::Line(json)),
             Err(reason) => {
                 let end = self.take_lines(stretch, embedded(stretch), reason);
                 if end < stretch.len() || stretch.is_empty() {
-                    self.pieces.push(Piece::Bad { bytes: &stretch[end..], reason });
+                    self.pieces.push(LinePiece::Bad { bytes: &stretch[end..], reason });
                 }
             }
         }
     }
 
-    /// Takes the lines found within a stretch, and what stands before each; where the last one ends.
-    fn take_lines(&mut self, stretch: &'a [u8], lines: Vec<Range<usize>>, reason: &'static str) -> usize {
+    /// Takes the lines found within a stretch, and what stands before each; where the last one
+    /// ends.
+    fn take_lines(
+        &mut self,
+        stretch: &'a [u8],
+        lines: Vec<Range<usize>>,
+        reason: &'static str,
+    ) -> usize {
         let mut end = 0;
         for line in lines {
             if end < line.start {
-                self.pieces.push(Piece::Bad { bytes: &stretch[end..line.start], reason });
+                self.pieces.push(LinePiece::Bad { bytes: &stretch[end..line.start], reason });
             }
-            self.pieces.push(Piece::Line(&stretch[line.start + HEAD_BYTES..line.end]));
+            self.pieces.push(LinePiece::Line(&stretch[line.start + HEAD_BYTES..line.end]));
             end = line.end;
         }
         end
     }
 
-    /// Takes what stands behind the last newline, from `start` on: a line that was being written, or some whose newlines are damaged.
+    /// Takes what stands behind the last newline, from `start` on: a line that was being written,
+    /// or some whose newlines are damaged.
     fn take_tail(mut self, tail: &'a [u8], start: usize) -> Scan<'a> {
         let mut lines = embedded(tail);
         // Nothing stands where the newline belongs: this line was never acknowledged.
@@ -116,7 +130,8 @@ fn embedded(stretch: &[u8]) -> Vec<Range<usize>> {
     while let Some(start) = next_head(stretch, at) {
         let text = &stretch[start + HEAD_BYTES..];
         let mut values = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
-        let end = values.next().and_then(Result::ok).map(|_| start + HEAD_BYTES + values.byte_offset());
+        let end =
+            values.next().and_then(Result::ok).map(|_| start + HEAD_BYTES + values.byte_offset());
         at = match end {
             Some(end) if unframe(&stretch[start..end]).is_ok() => {
                 found.push(start..end);
@@ -130,7 +145,8 @@ fn embedded(stretch: &[u8]) -> Vec<Range<usize>> {
 
 /// The next place from `from` on that looks like a checksum, a space and a JSON object.
 fn next_head(stretch: &[u8], from: usize) -> Option<usize> {
-    let is_head = |head: &[u8]| head.ends_with(b" {") && head[..8].iter().all(u8::is_ascii_hexdigit);
+    let is_head =
+        |head: &[u8]| head.ends_with(b" {") && head[..8].iter().all(u8::is_ascii_hexdigit);
     Some(from + stretch.get(from..)?.windows(HEAD_BYTES + 1).position(is_head)?)
 }
 
@@ -139,9 +155,9 @@ mod tests {
     use super::*;
 
     fn lines<'a>(found: &Scan<'a>) -> Vec<&'a str> {
-        let line = |piece: &Piece<'a>| match piece {
-            Piece::Line(json) => Some(std::str::from_utf8(json).unwrap()),
-            Piece::Bad { .. } => None,
+        let line = |piece: &LinePiece<'a>| match piece {
+            LinePiece::Line(json) => Some(std::str::from_utf8(json).unwrap()),
+            LinePiece::Bad { .. } => None,
         };
         found.pieces.iter().filter_map(line).collect()
     }
@@ -161,11 +177,18 @@ mod tests {
         let (one, two) = (frame("1"), frame("22"));
         let good = format!("{one}{two}");
         let found = scan(good.as_bytes());
-        assert_eq!((lines(&found), found.sound_bytes, found.torn_tail), (vec!["1", "22"], good.len() as u64, false));
+        assert_eq!(
+            (lines(&found), found.sound_bytes, found.torn_tail),
+            (vec!["1", "22"], good.len() as u64, false)
+        );
         for tail in ["0", "00000000 3", &two[..two.len() - 1]] {
             let torn = format!("{good}{tail}");
             let found = scan(torn.as_bytes());
-            assert_eq!((found.pieces.len(), found.sound_bytes, found.torn_tail), (2, good.len() as u64, true), "{tail:?}");
+            assert_eq!(
+                (found.pieces.len(), found.sound_bytes, found.torn_tail),
+                (2, good.len() as u64, true),
+                "{tail:?}"
+            );
             assert!(!found.open_end);
         }
         for inner in ["00000000 3\n", "\n", "\0\0\0\0\n", "e3069283 123456788\n"] {
@@ -186,7 +209,10 @@ mod tests {
             assert!(!found.torn_tail);
         }
         let as_text = format!("{one}{two}").replace('\n', "\r\n");
-        assert_eq!((lines(&scan(as_text.as_bytes())).len(), bad(&scan(as_text.as_bytes()))), (2, 0));
+        assert_eq!(
+            (lines(&scan(as_text.as_bytes())).len(), bad(&scan(as_text.as_bytes()))),
+            (2, 0)
+        );
     }
 
     #[test]
@@ -194,7 +220,10 @@ mod tests {
         let whole = frame(r#"{"a":1}"#);
         let damaged = format!("{}\x0b", whole.trim_end());
         let found = scan(damaged.as_bytes());
-        assert_eq!((lines(&found), found.sound_bytes), (vec![r#"{"a":1}"#], whole.len() as u64 - 1));
+        assert_eq!(
+            (lines(&found), found.sound_bytes),
+            (vec![r#"{"a":1}"#], whole.len() as u64 - 1)
+        );
         assert!(found.torn_tail && found.open_end);
     }
 

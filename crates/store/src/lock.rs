@@ -13,8 +13,8 @@ use crate::WriteError;
 /// The file that is locked. It holds the number of the process that locked it last.
 pub(crate) const LOCK_FILE: &str = "lock";
 
-/// The right to write to a run. Ends with this value, or with the process, however that dies: the kernel keeps it (flock), so
-/// kill -9 leaves nothing that has to be cleaned up.
+/// The right to write to a run. Ends with this value, or with the process, however that dies: the
+/// kernel keeps it (flock), so kill -9 leaves nothing that has to be cleaned up.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
@@ -47,12 +47,19 @@ fn writer(process: Option<u32>) -> String {
 pub(crate) fn take(dir: &Path, run: &str) -> Result<Lock, LockError> {
     let path = dir.join(LOCK_FILE);
     let at = WriteError::at(&path);
-    let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(&at)?;
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(&at)?;
     if !try_lock(&file).map_err(&at)? {
         return Err(LockError::Taken { run: run.to_owned(), process: holder(&mut file) });
     }
     // The number is only there to be shown: the lock holds without it, also on a full file system.
-    let _ = file.set_len(0).and_then(|()| file.write_all(std::process::id().to_string().as_bytes()));
+    let _ =
+        file.set_len(0).and_then(|()| file.write_all(std::process::id().to_string().as_bytes()));
     Ok(Lock { _file: file })
 }
 

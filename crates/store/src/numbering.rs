@@ -1,13 +1,14 @@
 //! Which line is which: numbers that are part of what the checksum covers.
 //!
-//! A line of form 2 begins with its number, counted from 1 (the header), and with the checksum of the header of its journal:
-//! `{"line":7,"of":"1a2b3c4d",` and then the event as in form 1. So a line that is missing, doubled, out of order or from another
-//! journal is known. Lines of form 1 have neither.
+//! A line of form 2 begins with its number, counted from 1 (the header), and with the checksum of
+//! the header of its journal: `{"line":7,"of":"1a2b3c4d",` and then the event as in form 1. So a
+//! line that is missing, doubled, out of order or from another journal is known. Lines of form 1
+//! have neither.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::damage::{Damage, Wrong};
-use crate::line::{Piece, checksum};
+use crate::line::{LinePiece, checksum};
 
 /// How the lines behind the header are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,9 @@ impl Numbering {
     /// The JSON text of an event as the next line holds it.
     pub fn number(self, json: &str) -> String {
         match (self, json.strip_prefix('{')) {
-            (Numbering::Number { of, next }, Some(rest)) => format!("{{\"line\":{next},\"of\":\"{of:08x}\",{rest}"),
+            (Numbering::Number { of, next }, Some(rest)) => {
+                format!("{{\"line\":{next},\"of\":\"{of:08x}\",{rest}")
+            }
             _ => json.to_owned(),
         }
     }
@@ -60,7 +63,8 @@ pub(crate) fn split(line: &[u8]) -> Option<Numbered> {
     Some(Numbered { number, of, json })
 }
 
-/// The events of a journal in the order in which they were written, each with the number of its line, and what was found wrong.
+/// The events of a journal in the order in which they were written, each with the number of its
+/// line, and what was found wrong.
 #[derive(Default)]
 pub(crate) struct Ordered {
     pub events: Vec<(u64, Vec<u8>)>,
@@ -71,7 +75,9 @@ pub(crate) struct Ordered {
 
 /// Whether a line looks like the first one of a journal.
 pub(crate) fn looks_like_header(json: &[u8]) -> bool {
-    [&b"{\"form\":\"flashmark-journal/"[..], b"{\"line\":1,\"form\":\"flashmark-journal/"].iter().any(|start| json.starts_with(start))
+    [&b"{\"form\":\"flashmark-journal/"[..], b"{\"line\":1,\"form\":\"flashmark-journal/"]
+        .iter()
+        .any(|start| json.starts_with(start))
 }
 
 /// The id of the cell whose result a damaged line held, where that can still be read.
@@ -79,27 +85,35 @@ fn held_cell(bytes: &[u8]) -> Vec<String> {
     let start: &[u8] = b"\"cell\":{\"id\":\"";
     // Number and checksums come before it; further in, other texts begin.
     let head = &bytes[..bytes.len().min(400)];
-    let Some(place) = head.windows(start.len()).position(|window| window == start) else { return Vec::new() };
+    let Some(place) = head.windows(start.len()).position(|window| window == start) else {
+        return Vec::new();
+    };
     let id = head[place + start.len()..].split(|byte| *byte == b'"').next().unwrap_or_default();
     std::str::from_utf8(id).map(|id| vec![id.to_owned()]).unwrap_or_default()
 }
 
 /// Lines of form 1: each is what its place says. `header` is the first line's text.
-pub(crate) fn by_place(pieces: &[Piece<'_>], header: &[u8]) -> Ordered {
+pub(crate) fn by_place(pieces: &[LinePiece<'_>], header: &[u8]) -> Ordered {
     let mut found = Ordered::default();
     let (mut seen, mut repeated, mut foreign) = (HashSet::new(), false, false);
     let mut previous: &[u8] = b"";
     for (number, piece) in (1..).zip(pieces) {
         match *piece {
-            Piece::Bad { .. } if number == 1 => Damage::of_line(1, Wrong::Header).join(&mut found.damage),
-            Piece::Bad { bytes, reason } => {
-                let cells = held_cell(bytes);
-                Damage { cells, ..Damage::of_line(number, Wrong::Flipped(reason.to_owned())) }.join(&mut found.damage);
+            LinePiece::Bad { .. } if number == 1 => {
+                Damage::of_line(1, Wrong::Header).join(&mut found.damage)
             }
-            Piece::Line(json) => {
+            LinePiece::Bad { bytes, reason } => {
+                let cells = held_cell(bytes);
+                Damage { cells, ..Damage::of_line(number, Wrong::Flipped(reason.to_owned())) }
+                    .join(&mut found.damage);
+            }
+            LinePiece::Line(json) => {
                 let is_header = json == header;
                 foreign = !is_header && (foreign || looks_like_header(json));
-                let twice = !seen.insert(json) && (is_header || repeated || previous == json && json.starts_with(b"{\"cell\":"));
+                let twice = !seen.insert(json)
+                    && (is_header
+                        || repeated
+                        || previous == json && json.starts_with(b"{\"cell\":"));
                 repeated |= is_header && twice;
                 if foreign {
                     Damage::of_line(number - 1, Wrong::Foreign).join(&mut found.damage);
@@ -124,23 +138,27 @@ struct Gap<'a> {
 }
 
 /// Lines of form 2: each is what its number says. `header` is the first line's text.
-pub(crate) fn by_number(pieces: &[Piece<'_>], header: &[u8]) -> Ordered {
+pub(crate) fn by_number(pieces: &[LinePiece<'_>], header: &[u8]) -> Ordered {
     let own = checksum(header);
     let mut found = ByNumber::default();
     let mut has_header = false;
     for piece in pieces {
         match *piece {
-            Piece::Line(json) if json == header => {
+            LinePiece::Line(json) if json == header => {
                 if std::mem::replace(&mut has_header, true) {
                     found.damaged(1, Wrong::Doubled);
                 }
                 found.before = found.before.max(1);
             }
-            Piece::Line(json) => match split(json).filter(|line| line.of == own && line.number > 1) {
-                Some(line) => found.take(line),
-                None => found.damaged(found.before, Wrong::Foreign),
-            },
-            Piece::Bad { bytes, reason } => found.bad.push(Gap { after: found.before, bytes, reason }),
+            LinePiece::Line(json) => {
+                match split(json).filter(|line| line.of == own && line.number > 1) {
+                    Some(line) => found.take(line),
+                    None => found.damaged(found.before, Wrong::Foreign),
+                }
+            }
+            LinePiece::Bad { bytes, reason } => {
+                found.bad.push(Gap { after: found.before, bytes, reason })
+            }
         }
     }
     let ByNumber { mut ordered, bad, .. } = found;
@@ -180,7 +198,8 @@ impl ByNumber<'_> {
 }
 
 impl Ordered {
-    /// Gives each bad stretch the number of a line that is not there, as far as there are some; the other numbers are missing.
+    /// Gives each bad stretch the number of a line that is not there, as far as there are some; the
+    /// other numbers are missing.
     fn name_gaps(&mut self, bad: &[Gap<'_>], has_header: bool) {
         let mut bad = bad.iter().peekable();
         let mut before = u64::from(has_header);
@@ -188,19 +207,22 @@ impl Ordered {
         let mut found = Vec::new();
         // Behind the last line no number is known to be missing: each bad stretch counts as one.
         for number in numbers.into_iter().map(Some).chain([None]) {
-            while let Some(gap) = bad.next_if(|gap| number.is_none_or(|number| gap.after < number)) {
+            while let Some(gap) = bad.next_if(|gap| number.is_none_or(|number| gap.after < number))
+            {
                 let is_line = number.is_none_or(|number| before.saturating_add(1) < number);
                 before = before.saturating_add(u64::from(is_line));
                 gap.damage(before, is_line).join(&mut found);
             }
             let Some(number) = number else { break };
             if before.saturating_add(1) < number {
-                let (first, wrong) = if before == 0 { (2, Wrong::Header) } else { (before + 1, Wrong::Missing) };
+                let (first, wrong) =
+                    if before == 0 { (2, Wrong::Header) } else { (before + 1, Wrong::Missing) };
                 if wrong == Wrong::Header {
                     Damage::of_line(1, wrong).join(&mut found);
                 }
                 if first < number {
-                    Damage { first, last: number - 1, wrong: Wrong::Missing, cells: Vec::new() }.join(&mut found);
+                    Damage { first, last: number - 1, wrong: Wrong::Missing, cells: Vec::new() }
+                        .join(&mut found);
                 }
             }
             before = before.max(number);

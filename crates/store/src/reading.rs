@@ -10,12 +10,13 @@ use serde::de::DeserializeOwned;
 
 use crate::damage::{Damage, Wrong};
 use crate::journal::{FORM, FORM_1, FORM_FAMILY, HEADER_FILE, JournalError};
-use crate::line::{Piece, checksum, scan};
+use crate::line::{LinePiece, checksum, scan};
 use crate::numbering::{Numbering, Ordered, by_number, by_place, looks_like_header};
 
-/// What a journal says, in as much detail as `H` (of the header) and `E` (of each event) take from it.
+/// What a journal says, in as much detail as `H` (of the header) and `E` (of each event) take from
+/// it.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Contents<H, E> {
+pub(crate) struct JournalContents<H, E> {
     pub opening: H,
     /// In the order in which they were written.
     pub entries: Vec<E>,
@@ -49,13 +50,16 @@ struct FormOnly {
 }
 
 /// Reads a journal file.
-pub(crate) fn read<H: DeserializeOwned, E: DeserializeOwned>(path: &Path) -> Result<Contents<H, E>, JournalError> {
+pub(crate) fn read<H: DeserializeOwned, E: DeserializeOwned>(
+    path: &Path,
+) -> Result<JournalContents<H, E>, JournalError> {
     let bytes = bytes_of(path)?;
     parse(&bytes, &copy_of_header(path), path)
 }
 
-/// The bytes of a journal. What its disk does not read are zeros, and cost the lines they stand in: a bad sector, or the end of a file whose
-/// size was written before a power cut and whose place was not (FAT).
+/// The bytes of a journal. What its disk does not read are zeros, and cost the lines they stand in:
+/// a bad sector, or the end of a file whose size was written before a power cut and whose place was
+/// not (FAT).
 pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, JournalError> {
     let read = match read_regular(path) {
         Err(error) if is_of_the_disk(&error) => what_can_be_read(path),
@@ -64,7 +68,8 @@ pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, JournalError> {
     read.map_err(|source| JournalError::Read { path: path.to_owned(), source })
 }
 
-/// What is read at a time where not everything can be: what the kernel keeps or does not keep as a whole.
+/// What is read at a time where not everything can be: what the kernel keeps or does not keep as a
+/// whole.
 const PAGE_BYTES: usize = 4096;
 
 fn is_of_the_disk(error: &io::Error) -> bool {
@@ -94,7 +99,8 @@ pub(crate) fn header_path(journal: &Path) -> PathBuf {
     journal.with_file_name(HEADER_FILE)
 }
 
-/// The copy as bytes. It is only there for when the first line is not, so that a missing one is no error.
+/// The copy as bytes. It is only there for when the first line is not, so that a missing one is no
+/// error.
 pub(crate) fn copy_of_header(journal: &Path) -> Vec<u8> {
     read_regular(&header_path(journal)).unwrap_or_default()
 }
@@ -112,16 +118,19 @@ pub(crate) fn parse<H: DeserializeOwned, E: DeserializeOwned>(
     bytes: &[u8],
     copy: &[u8],
     path: &Path,
-) -> Result<Contents<H, E>, JournalError> {
+) -> Result<JournalContents<H, E>, JournalError> {
     let found = scan(bytes);
     let header = find_header(&found.pieces, copy).map_err(|missing| missing.error(path))?;
-    let HeaderIn { opening } = serde_json::from_slice(header.json).map_err(|error| Missing::reason(without_place(&error)).error(path))?;
+    let HeaderIn { opening } = serde_json::from_slice(header.json)
+        .map_err(|error| Missing::reason(without_place(&error)).error(path))?;
     let Ordered { events, mut damage, next } = header.order(&found.pieces);
     let mut entries = Vec::with_capacity(events.len());
     for (number, json) in events {
         match serde_json::from_slice(&json) {
             Ok(entry) => entries.push(entry),
-            Err(error) => damage.push(Damage::of_line(number, Wrong::Unknown(without_place(&error)))),
+            Err(error) => {
+                damage.push(Damage::of_line(number, Wrong::Unknown(without_place(&error))))
+            }
         }
     }
     if found.torn_tail {
@@ -129,10 +138,18 @@ pub(crate) fn parse<H: DeserializeOwned, E: DeserializeOwned>(
     }
     damage.sort_by_key(|damage| damage.first);
     let tail = Tail { sound_bytes: found.sound_bytes, torn: found.torn_tail, open: found.open_end };
-    Ok(Contents { opening, entries, damage, tail, numbering: header.numbering(next), header: header.json.to_owned() })
+    Ok(JournalContents {
+        opening,
+        entries,
+        damage,
+        tail,
+        numbering: header.numbering(next),
+        header: header.json.to_owned(),
+    })
 }
 
-/// The error without the line serde_json counts, which is always the first: it sees one line at a time.
+/// The error without the line serde_json counts, which is always the first: it sees one line at a
+/// time.
 pub(crate) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line 1 column").map_or(text.as_str(), |(what, _)| what).to_owned()
@@ -140,29 +157,37 @@ pub(crate) fn without_place(error: &serde_json::Error) -> String {
 
 /// The first line of a journal, or its copy.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Header<'a> {
+pub(crate) struct JournalHeader<'a> {
     /// Its text.
     pub json: &'a [u8],
     /// Whether the lines behind it carry numbers.
     is_numbered: bool,
 }
 
-impl<'a> Header<'a> {
+impl<'a> JournalHeader<'a> {
     /// The events behind it.
-    pub fn order(&self, pieces: &[Piece<'_>]) -> Ordered {
+    pub fn order(&self, pieces: &[LinePiece<'_>]) -> Ordered {
         if self.is_numbered { by_number(pieces, self.json) } else { by_place(pieces, self.json) }
     }
 
     fn numbering(&self, next: u64) -> Numbering {
-        if self.is_numbered { Numbering::Number { of: checksum(self.json), next } } else { Numbering::Place }
+        if self.is_numbered {
+            Numbering::Number { of: checksum(self.json), next }
+        } else {
+            Numbering::Place
+        }
     }
 
-    /// A line, if it is the first one of a journal of a form that this version reads; a newer form is an error.
-    fn of(json: &'a [u8]) -> Result<Option<Header<'a>>, Missing> {
-        let form = serde_json::from_slice::<FormOnly>(json).map(|header| header.form).unwrap_or_default();
+    /// A line, if it is the first one of a journal of a form that this version reads; a newer form
+    /// is an error.
+    fn of(json: &'a [u8]) -> Result<Option<JournalHeader<'a>>, Missing> {
+        let form =
+            serde_json::from_slice::<FormOnly>(json).map(|header| header.form).unwrap_or_default();
         let version = |form: &str| form.strip_prefix(FORM_FAMILY)?.parse::<u32>().ok();
         match version(&form) {
-            _ if form == FORM || form == FORM_1 => Ok(Some(Header { json, is_numbered: form == FORM })),
+            _ if form == FORM || form == FORM_1 => {
+                Ok(Some(JournalHeader { json, is_numbered: form == FORM }))
+            }
             found if found > version(FORM) => Err(Missing::Newer(form)),
             _ => Ok(None),
         }
@@ -193,36 +218,43 @@ impl Missing {
     }
 }
 
-/// Finds the first line: the copy where the journal holds the same line anywhere; else the line that stands first; else the copy; else any
-/// line that looks like one.
-pub(crate) fn find_header<'a>(pieces: &[Piece<'a>], copy: &'a [u8]) -> Result<Header<'a>, Missing> {
+/// Finds the first line: the copy where the journal holds the same line anywhere; else the line
+/// that stands first; else the copy; else any line that looks like one.
+pub(crate) fn find_header<'a>(
+    pieces: &[LinePiece<'a>],
+    copy: &'a [u8],
+) -> Result<JournalHeader<'a>, Missing> {
     let lines = || pieces.iter().filter_map(line_of);
-    let copied = scan(copy).pieces.iter().find_map(line_of).map(Header::of).transpose();
+    let copied = scan(copy).pieces.iter().find_map(line_of).map(JournalHeader::of).transpose();
     if let Ok(Some(Some(header))) = copied
         && lines().any(|line| line == header.json)
     {
         return Ok(header);
     }
     let first = pieces.first().and_then(line_of);
-    if let Some(header) = first.map(Header::of).transpose()?.flatten() {
+    if let Some(header) = first.map(JournalHeader::of).transpose()?.flatten() {
         return Ok(header);
     }
     if let Some(header) = copied?.flatten() {
         return Ok(header);
     }
-    let later = lines().filter(|line| looks_like_header(line)).find_map(|line| Header::of(line).ok().flatten());
+    let later = lines()
+        .filter(|line| looks_like_header(line))
+        .find_map(|line| JournalHeader::of(line).ok().flatten());
     later.ok_or_else(|| {
         Missing::reason(match pieces.first() {
             None => "its first line is missing".to_owned(),
-            Some(Piece::Line(_)) => "it does not begin with the first line of a flashmark journal".to_owned(),
-            Some(Piece::Bad { reason, .. }) => format!("its first line is damaged ({reason})"),
+            Some(LinePiece::Line(_)) => {
+                "it does not begin with the first line of a flashmark journal".to_owned()
+            }
+            Some(LinePiece::Bad { reason, .. }) => format!("its first line is damaged ({reason})"),
         })
     })
 }
 
-fn line_of<'a>(piece: &Piece<'a>) -> Option<&'a [u8]> {
+fn line_of<'a>(piece: &LinePiece<'a>) -> Option<&'a [u8]> {
     match *piece {
-        Piece::Line(json) => Some(json),
-        Piece::Bad { .. } => None,
+        LinePiece::Line(json) => Some(json),
+        LinePiece::Bad { .. } => None,
     }
 }

@@ -1,8 +1,9 @@
 //! Measurements that others have published: the built-in reference collection.
 //!
-//! A row is a figure with its source, as in `crates/store/reference/*.csv`; a value keeps the digits of its source. What is behind the figures and how far
-//! they can be compared is in docs/importing.md. [`entries`] makes of them what a collection consists of, for showing beside new results; they are
-//! never mixed with them.
+//! A row is a figure with its source, as in `crates/store/reference/*.csv`; a value keeps the
+//! digits of its source. What is behind the figures and how far they can be compared is in
+//! docs/importing.md. [`entries`] makes of them what a collection consists of, for showing beside
+//! new results; they are never mixed with them.
 
 mod cells;
 mod entries;
@@ -37,7 +38,8 @@ const COMPRESSED: [(&str, &[u8]); 9] = tables! {
     "speed_class_thresholds",
 };
 
-/// The tables: name and text. Facts with their source; serial numbers and names of persons are left out.
+/// The tables: name and text. Facts with their source; serial numbers and names of persons are left
+/// out.
 pub fn tables() -> impl Iterator<Item = (&'static str, String)> {
     COMPRESSED.into_iter().map(|(table, bytes)| {
         let mut text = String::new();
@@ -49,7 +51,7 @@ pub fn tables() -> impl Iterator<Item = (&'static str, String)> {
 /// What stands behind a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FigureKind {
     /// Measured.
     Measured,
     /// About, nearly, over.
@@ -68,7 +70,7 @@ pub enum Kind {
 
 /// A published number: the digits of its source, and what they are worth.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
+pub struct PublishedFigure {
     /// As printed: "0.00", "1.10".
     pub text: String,
     /// As a number.
@@ -77,40 +79,45 @@ pub struct Figure {
     pub decimals: usize,
 }
 
-impl std::fmt::Display for Figure {
+impl std::fmt::Display for PublishedFigure {
     /// The number with as many digits as its source gives.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:.*}", self.decimals, self.number)
     }
 }
 
-impl Figure {
+impl PublishedFigure {
     /// Reads digits with at most one point and perhaps a sign in front.
-    pub fn parse(text: &str) -> Option<Figure> {
+    pub fn parse(text: &str) -> Option<PublishedFigure> {
         let digits = text.strip_prefix('-').unwrap_or(text);
-        let plain = !digits.is_empty() && digits.len() <= 30 && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let plain = !digits.is_empty()
+            && digits.len() <= 30
+            && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
         let number = text.parse::<f64>().ok().filter(|number| plain && number.is_finite())?;
         let decimals = digits.split_once('.').map_or(0, |(_, behind)| behind.len());
-        Some(Figure { text: text.to_owned(), number, decimals })
+        Some(PublishedFigure { text: text.to_owned(), number, decimals })
     }
 }
 
 /// One published figure. What the source does not say is empty.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[allow(missing_docs, reason = "each field is the column of that name, explained in docs/importing.md")]
-pub struct Row {
+#[allow(
+    missing_docs,
+    reason = "each field is the column of that name, explained in docs/importing.md"
+)]
+pub struct ReferenceRow {
     /// The table it is from; not a column.
     #[serde(skip)]
     pub table: &'static str,
     /// Unique in all tables.
     pub row_id: String,
-    pub kind: Kind,
+    pub kind: FigureKind,
     pub measured_by: String,
     pub device_brand: String,
     pub device_model: String,
     /// GB as labelled.
     #[serde(deserialize_with = "figure")]
-    pub device_capacity_gb: Option<Figure>,
+    pub device_capacity_gb: Option<PublishedFigure>,
     pub device_type: String,
     pub device_interface: String,
     pub claimed_class: String,
@@ -138,10 +145,10 @@ pub struct Row {
     pub sync: Option<bool>,
     pub metric: String,
     #[serde(deserialize_with = "figure")]
-    pub value: Option<Figure>,
+    pub value: Option<PublishedFigure>,
     /// The other end, where a range is given.
     #[serde(deserialize_with = "figure")]
-    pub value_max: Option<Figure>,
+    pub value_max: Option<PublishedFigure>,
     /// One of ~ < <= > >=, or nothing.
     pub qualifier: String,
     pub unit: String,
@@ -151,12 +158,14 @@ pub struct Row {
     pub notes: String,
 }
 
-fn figure<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Figure>, D::Error> {
+fn figure<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PublishedFigure>, D::Error> {
     let text = String::deserialize(deserializer)?;
     if text.is_empty() {
         return Ok(None);
     }
-    Figure::parse(&text).map(Some).ok_or_else(|| D::Error::custom(format!("'{text}' is no number")))
+    PublishedFigure::parse(&text)
+        .map(Some)
+        .ok_or_else(|| D::Error::custom(format!("'{text}' is no number")))
 }
 
 fn yes_or_no<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
@@ -168,20 +177,24 @@ fn yes_or_no<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>,
     }
 }
 
-static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| tables().flat_map(|(table, text)| read(table, &text)).collect());
+static ROWS: LazyLock<Vec<ReferenceRow>> =
+    LazyLock::new(|| tables().flat_map(|(table, text)| read(table, &text)).collect());
 
 /// All published figures, table by table, in the order of their sources.
-pub fn rows() -> &'static [Row] {
+pub fn rows() -> &'static [ReferenceRow] {
     &ROWS
 }
 
 /// The row of that id.
-pub fn row(row_id: &str) -> Option<&'static Row> {
+pub fn row(row_id: &str) -> Option<&'static ReferenceRow> {
     rows().iter().find(|row| row.row_id == row_id)
 }
 
-fn read(table: &'static str, text: &str) -> Vec<Row> {
+fn read(table: &'static str, text: &str) -> Vec<ReferenceRow> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     // A test reads all of it: the tables are part of the program.
-    reader.deserialize().map(|row| Row { table, ..row.expect("the built-in tables are well formed") }).collect()
+    reader
+        .deserialize()
+        .map(|row| ReferenceRow { table, ..row.expect("the built-in tables are well formed") })
+        .collect()
 }

@@ -2,64 +2,86 @@
 
 use std::collections::{HashMap, HashSet};
 
-use record::{Cell, Ended, Fingerprint, Flag, Host, Mark, Record, SCHEMA, Software, Temperature};
+use record::{
+    Cell, Ended, Fingerprint, FingerprintMark, Flag, Host, Record, SCHEMA, Software, Temperature,
+};
 
 use crate::damage::Damage;
-use crate::journal::{Ending, Entry, Opening, Resumed};
-use crate::reading::Contents;
+use crate::journal::{Ending, JournalEntry, Opening, Resumed};
+use crate::reading::JournalContents;
 
 /// What a journal amounts to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
     /// The record so far, without findings.
     ///
-    /// Cells stand in the order in which their ids first appeared; of several with one id the last counts (a cell that was
-    /// repeated after an interruption). A run whose journal does not say how it ended is `Interrupted`: its process was killed, or
-    /// it would have said so. Its `elapsed_ns` is then what it had at its last ending plus the measured parts of the cells since.
-    /// The host is the one on which the run began; a resumption on another one, or by another version, is a flag.
+    /// Cells stand in the order in which their ids first appeared; of several with one id the last
+    /// counts (a cell that was repeated after an interruption). A run whose journal does not say
+    /// how it ended is `Interrupted`: its process was killed, or it would have said so. Its
+    /// `elapsed_ns` is then what it had at its last ending plus the measured parts of the cells
+    /// since. The host is the one on which the run began; a resumption on another one, or by
+    /// another version, is a flag.
     pub record: Record,
     /// The caller's own part of the opening.
     pub command: serde_json::Value,
     /// By what the medium is known again.
-    pub traces: Traces,
-    /// Whether the last line was incomplete. It was never acknowledged, and is cut off when the journal is continued.
+    pub traces: JournalFingerprints,
+    /// Whether the last line was incomplete. It was never acknowledged, and is cut off when the
+    /// journal is continued.
     pub torn_tail: bool,
-    /// What of the journal is not as it was written, by line. A cell that is lost by it is not finished, and a run that lacks one is not
-    /// complete, whatever its ending says. None of it is a doubt about the numbers: each comes from a line that passed its checksum.
+    /// What of the journal is not as it was written, by line. A cell that is lost by it is not
+    /// finished, and a run that lacks one is not complete, whatever its ending says. None of it is
+    /// a doubt about the numbers: each comes from a line that passed its checksum.
     pub damage: Vec<Damage>,
 }
 
 /// What the journal says of how the medium looks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Traces {
+pub struct JournalFingerprints {
     /// As it was before the run wrote anything; none in journals of earlier versions.
     pub fingerprint: Option<Fingerprint>,
-    /// What was read where the run had written, in the order of reading: of one place the last counts.
-    pub marks: Vec<Mark>,
-    /// For each of the marks, how many of the writing cells had been begun when it was read: what those wrote, it shows.
+    /// What was read where the run had written, in the order of reading: of one place the last
+    /// counts.
+    pub marks: Vec<FingerprintMark>,
+    /// For each of the marks, how many of the writing cells had been begun when it was read: what
+    /// those wrote, it shows.
     pub marked_after: Vec<usize>,
-    /// Ids of the writing cells that were begun, in order. One that has no finished cell behind it was cut short.
+    /// Ids of the writing cells that were begun, in order. One that has no finished cell behind it
+    /// was cut short.
     pub begun: Vec<String>,
 }
 
 impl Replayed {
-    /// The cells that need not be repeated: those that were neither interrupted nor ended by an error.
+    /// The cells that need not be repeated: those that were neither interrupted nor ended by an
+    /// error.
     pub fn finished_cells(&self) -> impl Iterator<Item = &Cell> {
         self.record.cells.iter().filter(|cell| !cell.stop.cut_short())
     }
 }
 
 /// Builds the record so far.
-pub(crate) fn replay(contents: Contents<Opening, Entry>) -> Replayed {
-    let Opening { run, medium, host, target, plan, skipped, flags, command, fingerprint } = contents.opening;
+pub(crate) fn replay(contents: JournalContents<Opening, JournalEntry>) -> Replayed {
+    let Opening { run, medium, host, target, plan, skipped, flags, command, fingerprint } =
+        contents.opening;
     let schema = SCHEMA.to_owned();
-    let mut record = Record { schema, run, medium, host, target, plan, cells: Vec::new(), skipped, flags, findings: Vec::new() };
+    let mut record = Record {
+        schema,
+        run,
+        medium,
+        host,
+        target,
+        plan,
+        cells: Vec::new(),
+        skipped,
+        flags,
+        findings: Vec::new(),
+    };
     record.run.ended = Ended::Interrupted;
-    let mut traces = Traces { fingerprint, ..Traces::default() };
+    let mut traces = JournalFingerprints { fingerprint, ..JournalFingerprints::default() };
     let mut place_of = HashMap::new();
     for entry in contents.entries {
         match entry {
-            Entry::Cell(cell) => {
+            JournalEntry::Cell(cell) => {
                 record.run.elapsed_ns = record.run.elapsed_ns.saturating_add(cell.elapsed_ns);
                 let place = *place_of.entry(cell.id.clone()).or_insert(record.cells.len());
                 match record.cells.get_mut(place) {
@@ -67,12 +89,12 @@ pub(crate) fn replay(contents: Contents<Opening, Entry>) -> Replayed {
                     None => record.cells.push(*cell),
                 }
             }
-            Entry::Skip(skip) => add_once(&mut record.skipped, skip),
-            Entry::Flag(flag) => add_once(&mut record.flags, flag),
-            Entry::Resumed(resumed) => take_up_again(&mut record, &resumed),
-            Entry::Ended(ending) => end(&mut record, ending),
-            Entry::Begun(cell) => traces.begun.push(cell),
-            Entry::Marked(marks) => {
+            JournalEntry::Skip(skip) => add_once(&mut record.skipped, skip),
+            JournalEntry::Flag(flag) => add_once(&mut record.flags, flag),
+            JournalEntry::Resumed(resumed) => take_up_again(&mut record, &resumed),
+            JournalEntry::Ended(ending) => end(&mut record, ending),
+            JournalEntry::Begun(cell) => traces.begun.push(cell),
+            JournalEntry::Marked(marks) => {
                 traces.marked_after.extend(std::iter::repeat_n(traces.begun.len(), marks.len()));
                 traces.marks.extend(marks);
             }
@@ -83,21 +105,25 @@ pub(crate) fn replay(contents: Contents<Opening, Entry>) -> Replayed {
     Replayed { record, command, traces, torn_tail: contents.tail.torn, damage }
 }
 
-/// Says of each damage which cells have no result because of it. A run that lacks a cell by it is not complete.
+/// Says of each damage which cells have no result because of it. A run that lacks a cell by it is
+/// not complete.
 fn name_lost_cells(record: &mut Record, damage: &mut [Damage]) {
     let mut named = HashSet::new();
     for damage in damage.iter_mut() {
         damage.cells.retain(|id| is_unfinished(record, id) && named.insert(id.clone()));
     }
     let lost = cells_passed_over(record);
-    // What a missing line held is not known: it is what nothing else accounts for, unless that is more than it can have held.
+    // What a missing line held is not known: it is what nothing else accounts for, unless that is
+    // more than it can have held.
     let rest: Vec<String> = lost.iter().filter(|id| !named.contains(*id)).cloned().collect();
-    if let Some(unnamed) = damage.iter_mut().find(|damage| damage.cells.is_empty() && damage.is_loss())
+    if let Some(unnamed) =
+        damage.iter_mut().find(|damage| damage.cells.is_empty() && damage.is_loss())
         && rest.len() as u64 <= (unnamed.last - unnamed.first).saturating_add(1)
     {
         unnamed.cells = rest;
     }
-    if !lost.is_empty() && damage.iter().any(Damage::is_loss) && record.run.ended == Ended::Complete {
+    if !lost.is_empty() && damage.iter().any(Damage::is_loss) && record.run.ended == Ended::Complete
+    {
         record.run.ended = Ended::Interrupted;
         record.run.finished = None;
     }
@@ -117,13 +143,20 @@ fn is_skipped(record: &Record, id: &str) -> bool {
     record.skipped.iter().any(|skip| skip.test == id)
 }
 
-/// Planned cells that have no result, although a cell behind them in the plan has one or the run says that it is complete.
+/// Planned cells that have no result, although a cell behind them in the plan has one or the run
+/// says that it is complete.
 fn cells_passed_over(record: &Record) -> Vec<String> {
     let has_result: HashSet<&str> = record.cells.iter().map(|cell| cell.id.as_str()).collect();
     let last = record.plan.iter().rposition(|planned| has_result.contains(planned.id.as_str()));
-    let reached = if record.run.ended == Ended::Complete { record.plan.len() } else { last.map_or(0, |last| last + 1) };
+    let reached = if record.run.ended == Ended::Complete {
+        record.plan.len()
+    } else {
+        last.map_or(0, |last| last + 1)
+    };
     let ids = record.plan[..reached].iter().map(|planned| planned.id.as_str());
-    ids.filter(|id| !has_result.contains(id) && !is_skipped(record, id)).map(str::to_owned).collect()
+    ids.filter(|id| !has_result.contains(id) && !is_skipped(record, id))
+        .map(str::to_owned)
+        .collect()
 }
 
 impl Replayed {
@@ -144,7 +177,10 @@ fn take_up_again(record: &mut Record, resumed: &Resumed) {
     record.run.resumed = record.run.resumed.saturating_add(1);
     record.run.ended = Ended::Interrupted;
     record.run.finished = None;
-    let changes = [software_change(&record.run.software, &resumed.software), host_change(record.host.as_ref(), resumed.host.as_ref())];
+    let changes = [
+        software_change(&record.run.software, &resumed.software),
+        host_change(record.host.as_ref(), resumed.host.as_ref()),
+    ];
     for text in changes.into_iter().flatten() {
         add_once(&mut record.flags, Flag::Note { text });
     }
@@ -169,7 +205,9 @@ fn host_change(begun: Option<&Host>, now: Option<&Host>) -> Option<String> {
     ];
     let known = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "not known".to_owned());
     let changed = facts.into_iter().filter(|(_, before, after)| before != after);
-    let texts: Vec<_> = changed.map(|(name, before, after)| format!("{name} '{}', then '{}'", known(before), known(after))).collect();
+    let texts: Vec<_> = changed
+        .map(|(name, before, after)| format!("{name} '{}', then '{}'", known(before), known(after)))
+        .collect();
     (!texts.is_empty()).then(|| format!("resumed on a changed host: {}", texts.join("; ")))
 }
 
@@ -180,7 +218,9 @@ fn end(record: &mut Record, ending: Ending) {
     record.run.elapsed_ns = elapsed_ns;
     record.medium.health_after = health.or(record.medium.health_after.take());
     if let Some(host) = &mut record.host {
-        temperatures.into_iter().for_each(|reading| take_end_temperature(&mut host.temperatures, reading));
+        temperatures
+            .into_iter()
+            .for_each(|reading| take_end_temperature(&mut host.temperatures, reading));
     }
 }
 

@@ -9,7 +9,9 @@ use std::time::SystemTime;
 
 use record::Ended;
 
-use crate::atomic::{Scratch, WriteError, is_plain_name, parent_of, sweep, sync_directory, unique_name};
+use crate::atomic::{
+    Scratch, WriteError, is_plain_name, parent_of, sweep, sync_directory, unique_name,
+};
 use crate::find::{self, FindError};
 use crate::journal::{self, HEADER_FILE, Opening};
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
@@ -49,8 +51,8 @@ impl Store {
         Store { root }
     }
 
-    /// Where runs are kept: `$FLASHMARK_HOME`, else `$XDG_DATA_HOME/flashmark`, else `$HOME/.local/share/flashmark`, else
-    /// `/var/tmp/flashmark-<user number>`.
+    /// Where runs are kept: `$FLASHMARK_HOME`, else `$XDG_DATA_HOME/flashmark`, else
+    /// `$HOME/.local/share/flashmark`, else `/var/tmp/flashmark-<user number>`.
     pub fn default_root() -> PathBuf {
         default_root(|name| std::env::var_os(name), rustix::process::geteuid().as_raw())
     }
@@ -60,7 +62,8 @@ impl Store {
         &self.root
     }
 
-    /// Makes the directory of a new run, with the opening of its journal in it. An id that is taken gets a number: `-2`, `-3`.
+    /// Makes the directory of a new run, with the opening of its journal in it. An id that is taken
+    /// gets a number: `-2`, `-3`.
     ///
     /// The directory appears with its journal or not at all, and is durable when this returns.
     pub fn create(&self, id: &str, opening: &Opening) -> Result<RunDir, CreateError> {
@@ -73,14 +76,16 @@ impl Store {
         let scratch = Scratch(self.root.join(unique_name()));
         fill(&scratch.0, &header).map_err(WriteError::at(&scratch.0))?;
         let dir = self.claim(&scratch.0, id)?;
-        // FAT's new name points to nothing until what was renamed is itself written once more (fs/fat/namei_vfat.c, vfat_rename).
+        // FAT's new name points to nothing until what was renamed is itself written once more
+        // (fs/fat/namei_vfat.c, vfat_rename).
         sync_directory(&dir).map_err(WriteError::at(&dir))?;
         sync_directory(&self.root).map_err(WriteError::at(&self.root))?;
         Ok(RunDir::of_directory(&dir))
     }
 
-    /// Renames a finished directory to the first free name of `id`, `id-2`, `id-3`. No run directory is ever empty, so the
-    /// kernel refuses to rename onto one that exists, and two processes never get the same.
+    /// Renames a finished directory to the first free name of `id`, `id-2`, `id-3`. No run
+    /// directory is ever empty, so the kernel refuses to rename onto one that exists, and two
+    /// processes never get the same.
     fn claim(&self, scratch: &Path, id: &str) -> Result<PathBuf, WriteError> {
         let mut name = id.to_owned();
         for number in 2u64.. {
@@ -111,8 +116,8 @@ impl Store {
         Ok(())
     }
 
-    /// Directories of all runs, the one written last at the end. Errors only where the store itself cannot be read; a store that
-    /// does not exist yet has no runs.
+    /// Directories of all runs, the one written last at the end. Errors only where the store itself
+    /// cannot be read; a store that does not exist yet has no runs.
     fn directories(&self) -> Result<Vec<RunDir>, FindError> {
         let unreadable = |source| FindError::Store { path: self.root.clone(), source };
         let entries = match fs::read_dir(&self.root) {
@@ -125,7 +130,8 @@ impl Store {
             let path = entry.map_err(unreadable)?.path();
             let dir = RunDir::of_directory(&path);
             if is_plain_name(dir.name()) && path.is_dir() {
-                // Of runs written within one tick of the file system's clock, `run-10` comes after `run-9`.
+                // Of runs written within one tick of the file system's clock, `run-10` comes after
+                // `run-9`.
                 found.push(((last_written(&path), dir.name().len(), dir.name().to_owned()), dir));
             }
         }
@@ -133,19 +139,21 @@ impl Store {
         Ok(found.into_iter().map(|(_, dir)| dir).collect())
     }
 
-    /// All runs, the one written last at the end. A run that cannot be read is in the list with the reason.
+    /// All runs, the one written last at the end. A run that cannot be read is in the list with the
+    /// reason.
     pub fn runs(&self) -> Result<Vec<RunSummary>, FindError> {
         Ok(self.directories()?.into_iter().map(summary).collect())
     }
 
-    /// The run a user names: its exact name, "latest", the beginning of only one name, or the path of a run's directory or of a
-    /// record file.
+    /// The run a user names: its exact name, "latest", the beginning of only one name, or the path
+    /// of a run's directory or of a record file.
     pub fn find(&self, name: &str) -> Result<RunDir, FindError> {
         find::find(name, &self.directories()?)
     }
 
-    /// The run to take up again when the user names none: of those that are not complete and that nobody is writing, the one
-    /// written last. One that was killed between the end of its journal and its record is not complete.
+    /// The run to take up again when the user names none: of those that are not complete and that
+    /// nobody is writing, the one written last. One that was killed between the end of its journal
+    /// and its record is not complete.
     pub fn last_unfinished(&self) -> Result<Option<RunDir>, FindError> {
         let unfinished = |run: &RunSummary| {
             run.overview.as_ref().is_ok_and(|it| match it.ended {
@@ -154,15 +162,25 @@ impl Store {
                 Ended::Running => false,
             })
         };
-        let mut newest_first = self.directories()?.into_iter().rev().filter(|dir| dir.journal_path().exists()).map(summary);
+        let mut newest_first = self
+            .directories()?
+            .into_iter()
+            .rev()
+            .filter(|dir| dir.journal_path().exists())
+            .map(summary);
         Ok(newest_first.find(unfinished).map(|run| run.dir))
     }
 }
 
 impl Store {
-    /// The run that was written last of those that have not put back everything they borrowed and that nobody is writing.
+    /// The run that was written last of those that have not put back everything they borrowed and
+    /// that nobody is writing.
     pub fn last_owing(&self) -> Result<Option<RunDir>, FindError> {
-        Ok(self.directories()?.into_iter().rev().find(|dir| dir.owed().is_some() && !dir.is_being_written()))
+        Ok(self
+            .directories()?
+            .into_iter()
+            .rev()
+            .find(|dir| dir.owed().is_some() && !dir.is_being_written()))
     }
 }
 
@@ -177,7 +195,12 @@ fn fill(dir: &Path, header: &str) -> io::Result<()> {
 }
 
 fn is_taken(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory)
+    matches!(
+        error.kind(),
+        io::ErrorKind::DirectoryNotEmpty
+            | io::ErrorKind::AlreadyExists
+            | io::ErrorKind::NotADirectory
+    )
 }
 
 fn last_written(dir: &Path) -> Option<SystemTime> {
@@ -202,14 +225,20 @@ mod tests {
     #[test]
     fn runs_are_kept_where_the_user_says_or_where_data_belongs() {
         let root = |set: &[(&str, &str)]| {
-            let value = |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+            let value = |name: &str| {
+                set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+            };
             default_root(value, 1000).display().to_string()
         };
-        let (own, data, home) = (("FLASHMARK_HOME", "here"), ("XDG_DATA_HOME", "/data"), ("HOME", "/home/ada"));
+        let (own, data, home) =
+            (("FLASHMARK_HOME", "here"), ("XDG_DATA_HOME", "/data"), ("HOME", "/home/ada"));
         assert_eq!(root(&[own, data, home]), "here");
         assert_eq!(root(&[data, home]), "/data/flashmark");
         assert_eq!(root(&[home]), "/home/ada/.local/share/flashmark");
         assert_eq!(root(&[]), "/var/tmp/flashmark-1000");
-        assert_eq!(root(&[("FLASHMARK_HOME", ""), ("XDG_DATA_HOME", "relative"), home]), "/home/ada/.local/share/flashmark");
+        assert_eq!(
+            root(&[("FLASHMARK_HOME", ""), ("XDG_DATA_HOME", "relative"), home]),
+            "/home/ada/.local/share/flashmark"
+        );
     }
 }

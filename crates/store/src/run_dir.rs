@@ -19,7 +19,8 @@ pub const JOURNAL_FILE: &str = "journal.jsonl";
 /// Name of the record in a run's directory.
 pub const RECORD_FILE: &str = "record.json";
 
-/// A run on disk: its directory, or a single record file that someone copied elsewhere, which can only be read.
+/// A run on disk: its directory, or a single record file that someone copied elsewhere, which can
+/// only be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunDir {
     name: String,
@@ -72,7 +73,8 @@ impl RunDir {
     /// The run whose record this file is: that of its directory, where the file lies in one.
     pub(crate) fn of_file(file: &Path) -> RunDir {
         let dir = parent_of(file);
-        let belongs = [RECORD_FILE, JOURNAL_FILE].iter().any(|name| file.ends_with(name)) && dir.join(JOURNAL_FILE).is_file();
+        let belongs = [RECORD_FILE, JOURNAL_FILE].iter().any(|name| file.ends_with(name))
+            && dir.join(JOURNAL_FILE).is_file();
         if belongs {
             return RunDir::of_directory(dir);
         }
@@ -80,7 +82,8 @@ impl RunDir {
         RunDir { name, record: file.to_owned(), dir: dir.to_owned(), has_journal: false }
     }
 
-    /// What it is called in the store. Differs from the record's run id where that was taken (simulated runs repeat theirs).
+    /// What it is called in the store. Differs from the record's run id where that was taken
+    /// (simulated runs repeat theirs).
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -113,15 +116,16 @@ impl RunDir {
         self.has_journal && lock::is_taken(&self.dir)
     }
 
-    /// Opens the journal to add to it; a torn last line is cut off first. The lock is held until the journal is dropped.
+    /// Opens the journal to add to it; a torn last line is cut off first. The lock is held until
+    /// the journal is dropped.
     pub fn journal(&self, lock: Lock) -> Result<Journal, JournalError> {
         Journal::continued(self.journal_path(), lock)
     }
 
     /// The record so far, from the journal alone. Changes nothing on disk.
     ///
-    /// Only where lines of the journal are damaged and the written record says that the run is complete, that is what the run amounts to: what
-    /// was measured once is not measured again.
+    /// Only where lines of the journal are damaged and the written record says that the run is
+    /// complete, that is what the run amounts to: what was measured once is not measured again.
     pub fn replay(&self) -> Result<Replayed, JournalError> {
         if !self.has_journal {
             return Err(JournalError::RecordOnly(self.record.clone()));
@@ -137,7 +141,8 @@ impl RunDir {
         Ok(replayed)
     }
 
-    /// What can be read of this run at all. Errors only where there is no journal that can be opened; changes nothing.
+    /// What can be read of this run at all. Errors only where there is no journal that can be
+    /// opened; changes nothing.
     pub fn salvage(&self) -> Result<Salvage, JournalError> {
         if !self.has_journal {
             return Err(JournalError::RecordOnly(self.record.clone()));
@@ -145,9 +150,11 @@ impl RunDir {
         salvage(&self.journal_path())
     }
 
-    /// The record to show: the written one with its findings where it is as far as the journal, else what the journal says.
+    /// The record to show: the written one with its findings where it is as far as the journal,
+    /// else what the journal says.
     ///
-    /// Either of the two may be damaged or missing without harm to the other. A run that is being written has `ended: running`.
+    /// Either of the two may be damaged or missing without harm to the other. A run that is being
+    /// written has `ended: running`.
     pub fn load(&self) -> Result<Record, LoadError> {
         self.load_with_damage().map(|loaded| loaded.record)
     }
@@ -165,15 +172,23 @@ impl RunDir {
                 Ok(Loaded { record: written.unwrap_or_else(|| self.now(replayed.record)), damage })
             }
             // An imported run never had one.
-            (Ok(record), Err(JournalError::Read { .. })) => Ok(Loaded { record, damage: Vec::new() }),
-            (Ok(record), Err(journal)) => Ok(Loaded { record, damage: vec![Damage::of_line(1, Wrong::Unreadable(journal.to_string()))] }),
+            (Ok(record), Err(JournalError::Read { .. })) => {
+                Ok(Loaded { record, damage: Vec::new() })
+            }
+            (Ok(record), Err(journal)) => Ok(Loaded {
+                record,
+                damage: vec![Damage::of_line(1, Wrong::Unreadable(journal.to_string()))],
+            }),
             // A record that is there and unreadable says more than a journal that is not.
-            (Err(written @ LoadError::Record { .. }), Err(JournalError::Read { .. })) => Err(written),
+            (Err(written @ LoadError::Record { .. }), Err(JournalError::Read { .. })) => {
+                Err(written)
+            }
             (Err(_), Err(journal)) => Err(journal.into()),
         }
     }
 
-    /// Whether the written record can be read and holds all that the journal does. Where it does not, it can be made again from the journal.
+    /// Whether the written record can be read and holds all that the journal does. Where it does
+    /// not, it can be made again from the journal.
     pub fn has_its_record(&self) -> bool {
         match (self.written_record(), self.replay()) {
             (Ok(written), Ok(replayed)) => is_as_far(&written, &replayed.record),
@@ -181,18 +196,21 @@ impl RunDir {
         }
     }
 
-    /// Makes the run's undo log, with room for `room_bytes`. `medium` names the medium for people. Fails before anything is lent:
-    /// where there is too little room, and where the run still owes what an earlier log holds.
+    /// Makes the run's undo log, with room for `room_bytes`. `medium` names the medium for people.
+    /// Fails before anything is lent: where there is too little room, and where the run still owes
+    /// what an earlier log holds.
     pub fn create_undo_log(&self, medium: &str, room_bytes: u64) -> Result<UndoLog, UndoError> {
         UndoLog::create(&self.dir, medium, room_bytes)
     }
 
-    /// The undo log that the run left, if there is one. Every piece is read once; those that are damaged are marked.
+    /// The undo log that the run left, if there is one. Every piece is read once; those that are
+    /// damaged are marked.
     pub fn open_undo_log(&self) -> Result<Option<UndoLog>, UndoError> {
         if self.has_journal { UndoLog::open(&self.dir) } else { Ok(None) }
     }
 
-    /// What is still owed to the medium, from the headers of the pieces alone: cheap, for lists. None where nothing is.
+    /// What is still owed to the medium, from the headers of the pieces alone: cheap, for lists.
+    /// None where nothing is.
     pub fn owed(&self) -> Option<Owed> {
         self.has_journal.then(|| undo::owed(&self.dir))?
     }
@@ -206,7 +224,8 @@ impl RunDir {
 
     fn written_record(&self) -> Result<Record, LoadError> {
         let path = &self.record;
-        let bytes = read_regular(path).map_err(|source| LoadError::Read { path: path.clone(), source })?;
+        let bytes =
+            read_regular(path).map_err(|source| LoadError::Read { path: path.clone(), source })?;
         let text = String::from_utf8_lossy(&bytes);
         Record::from_json(&text).map_err(|source| LoadError::Record { path: path.clone(), source })
     }
@@ -216,11 +235,15 @@ impl RunDir {
         atomic_write(&self.record, record.to_json().as_bytes())
     }
 
-    /// Writes another file (a report, a trace) into the directory, whole or not at all. `name` is a plain file name.
+    /// Writes another file (a report, a trace) into the directory, whole or not at all. `name` is a
+    /// plain file name.
     pub fn write_file(&self, name: &str, bytes: &[u8]) -> Result<(), WriteError> {
         let path = self.dir.join(name);
         if !is_plain_name(name) {
-            return Err(WriteError::at(&path)(io::Error::new(io::ErrorKind::InvalidInput, "this is not a plain file name")));
+            return Err(WriteError::at(&path)(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "this is not a plain file name",
+            )));
         }
         atomic_write(&path, bytes)
     }
@@ -232,9 +255,12 @@ fn is_as_far(written: &Record, journal: &Record) -> bool {
     mark(written) == mark(journal)
 }
 
-/// Whether a written record is that of the same run, says that it is complete, and holds every finished cell of the journal unchanged.
+/// Whether a written record is that of the same run, says that it is complete, and holds every
+/// finished cell of the journal unchanged.
 fn is_the_whole_of(written: &Record, journal: &Record) -> bool {
-    let who = |record: &Record| (record.run.id.clone(), record.run.seed, record.run.started.clone(), record.run.resumed);
+    let who = |record: &Record| {
+        (record.run.id.clone(), record.run.seed, record.run.started.clone(), record.run.resumed)
+    };
     let finished = journal.cells.iter().filter(|cell| !cell.stop.cut_short());
     written.run.ended == Ended::Complete
         && who(written) == who(journal)

@@ -6,10 +6,10 @@ use record::Cell;
 use serde_json::Value;
 
 use crate::damage::{Damage, Wrong};
-use crate::journal::{Entry, JournalError, Opening};
-use crate::line::{Piece, scan};
+use crate::journal::{JournalEntry, JournalError, Opening};
+use crate::line::{LinePiece, scan};
 use crate::numbering::{Numbered, Ordered, split};
-use crate::reading::{self, Contents, find_header};
+use crate::reading::{self, JournalContents, find_header};
 use crate::replay::{Replayed, replay};
 
 /// What is left of a run.
@@ -19,9 +19,11 @@ pub struct Salvage {
     pub replayed: Option<Replayed>,
     /// Why it does not.
     pub header: Option<String>,
-    /// The results, in the order in which they were written; a cell that was measured again is there more than once.
+    /// The results, in the order in which they were written; a cell that was measured again is
+    /// there more than once.
     pub cells: Vec<Cell>,
-    /// Results that this version does not understand as a whole, as they stand in the journal, by line.
+    /// Results that this version does not understand as a whole, as they stand in the journal, by
+    /// line.
     pub parts: Vec<(u64, Value)>,
     /// What is lost.
     pub damage: Vec<Damage>,
@@ -31,7 +33,7 @@ pub struct Salvage {
 pub(crate) fn salvage(journal: &Path) -> Result<Salvage, JournalError> {
     let bytes = reading::bytes_of(journal)?;
     let copy = reading::copy_of_header(journal);
-    let whole = reading::parse::<Opening, Entry>(&bytes, &copy, journal);
+    let whole = reading::parse::<Opening, JournalEntry>(&bytes, &copy, journal);
     let found = scan(&bytes);
     let ordered = match find_header(&found.pieces, &copy) {
         Ok(header) => header.order(&found.pieces),
@@ -41,7 +43,7 @@ pub(crate) fn salvage(journal: &Path) -> Result<Salvage, JournalError> {
     let (mut cells, mut parts) = (Vec::new(), Vec::new());
     for (number, json) in events {
         match serde_json::from_slice(&json) {
-            Ok(Entry::Cell(cell)) => cells.push(*cell),
+            Ok(JournalEntry::Cell(cell)) => cells.push(*cell),
             Ok(_) => {}
             Err(_) => parts.extend(part(&json).map(|value| (number, value))),
         }
@@ -53,7 +55,9 @@ pub(crate) fn salvage(journal: &Path) -> Result<Salvage, JournalError> {
     Ok(Salvage { replayed, header, cells, parts, damage })
 }
 
-fn told(contents: Contents<Opening, Entry>) -> (Option<Replayed>, Option<String>, Vec<Damage>) {
+fn told(
+    contents: JournalContents<Opening, JournalEntry>,
+) -> (Option<Replayed>, Option<String>, Vec<Damage>) {
     let replayed = replay(contents);
     let damage = replayed.damage.clone();
     (Some(replayed), None, damage)
@@ -66,12 +70,14 @@ fn part(json: &[u8]) -> Option<Value> {
 }
 
 /// Every line that passes its checksum, whichever journal it was written for.
-fn without_header(pieces: &[Piece<'_>]) -> Ordered {
+fn without_header(pieces: &[LinePiece<'_>]) -> Ordered {
     let mut found = Ordered::default();
     for (place, piece) in (1..).zip(pieces) {
         match *piece {
-            Piece::Bad { reason, .. } => found.damage.push(Damage::of_line(place, Wrong::Flipped(reason.to_owned()))),
-            Piece::Line(json) => match split(json) {
+            LinePiece::Bad { reason, .. } => {
+                found.damage.push(Damage::of_line(place, Wrong::Flipped(reason.to_owned())))
+            }
+            LinePiece::Line(json) => match split(json) {
                 Some(Numbered { number, json, .. }) => found.events.push((number, json)),
                 None => found.events.push((place, json.to_owned())),
             },

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::damage::Damage;
 use crate::journal::JournalError;
-use crate::reading::{self, Contents};
+use crate::reading::{self, JournalContents};
 use crate::run_dir::{Loaded, RunDir};
 
 /// One run in the list of runs.
@@ -93,7 +93,12 @@ struct RunOutline {
 }
 
 pub(crate) fn summary(dir: RunDir) -> RunSummary {
-    let alone = |dir: RunDir, overview| RunSummary { dir, overview, damage: Vec::new(), has_its_record: true };
+    let alone = |dir: RunDir, overview| RunSummary {
+        dir,
+        overview,
+        damage: Vec::new(),
+        has_its_record: true,
+    };
     match reading::read::<Outline, EntryOutline>(&dir.journal_path()) {
         Ok(contents) if contents.damage.iter().any(Damage::is_told) => of_damaged(dir),
         Ok(contents) => of_journal(contents, dir),
@@ -110,12 +115,16 @@ pub(crate) fn summary(dir: RunDir) -> RunSummary {
 fn of_damaged(dir: RunDir) -> RunSummary {
     let has_its_record = dir.has_its_record();
     match dir.load_with_damage() {
-        Ok(Loaded { record, damage }) => RunSummary { dir, overview: Ok(of_record(record)), damage, has_its_record },
-        Err(error) => RunSummary { dir, overview: Err(error.to_string()), damage: Vec::new(), has_its_record },
+        Ok(Loaded { record, damage }) => {
+            RunSummary { dir, overview: Ok(of_record(record)), damage, has_its_record }
+        }
+        Err(error) => {
+            RunSummary { dir, overview: Err(error.to_string()), damage: Vec::new(), has_its_record }
+        }
     }
 }
 
-fn of_journal(contents: Contents<Outline, EntryOutline>, dir: RunDir) -> RunSummary {
+fn of_journal(contents: JournalContents<Outline, EntryOutline>, dir: RunDir) -> RunSummary {
     let (mut ended, mut resumed) = (None, 0);
     let mut cells = HashMap::new();
     for entry in contents.entries {
@@ -123,20 +132,30 @@ fn of_journal(contents: Contents<Outline, EntryOutline>, dir: RunDir) -> RunSumm
             EntryOutline::Cell(cell) => drop(cells.insert(cell.id, cell.stop)),
             EntryOutline::Ended(ending) => ended = Some(ending.ended),
             EntryOutline::Resumed(_) => (ended, resumed) = (None, resumed + 1),
-            EntryOutline::Skip(_) | EntryOutline::Flag(_) | EntryOutline::Begun(_) | EntryOutline::Marked(_) => {}
+            EntryOutline::Skip(_)
+            | EntryOutline::Flag(_)
+            | EntryOutline::Begun(_)
+            | EntryOutline::Marked(_) => {}
         }
     }
     let unsaid = || if dir.is_being_written() { Ended::Running } else { Ended::Interrupted };
     let ended = ended.unwrap_or_else(unsaid);
     let has_its_record = is_written(&dir, ended, resumed, cells.len());
-    RunSummary { overview: Ok(overview(contents.opening, ended, cells.into_values())), dir, damage: Vec::new(), has_its_record }
+    RunSummary {
+        overview: Ok(overview(contents.opening, ended, cells.into_values())),
+        dir,
+        damage: Vec::new(),
+        has_its_record,
+    }
 }
 
 /// Whether the written record is as far as the journal, by its outline.
 fn is_written(dir: &RunDir, ended: Ended, resumed: u32, cells: usize) -> bool {
     let outline = |bytes: Vec<u8>| serde_json::from_slice::<RecordOutline>(&bytes).ok();
     let written = reading::read_regular(dir.record_path()).ok().and_then(outline);
-    written.is_some_and(|it| it.run.ended == ended && it.run.resumed == resumed && it.cells.len() == cells)
+    written.is_some_and(|it| {
+        it.run.ended == ended && it.run.resumed == resumed && it.cells.len() == cells
+    })
 }
 
 fn of_record(record: Record) -> Overview {

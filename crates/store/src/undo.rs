@@ -1,7 +1,8 @@
 //! What lay on a medium before it was overwritten, kept on disk until it is put back.
 //!
-//! A file in the run's directory, one piece after the other, each with checksums of its own: a damaged one costs only itself, and a
-//! torn one at the end was never sealed, so nothing has been overwritten there.
+//! A file in the run's directory, one piece after the other, each with checksums of its own: a
+//! damaged one costs only itself, and a torn one at the end was never sealed, so nothing has been
+//! overwritten there.
 
 mod damage;
 mod frame;
@@ -18,7 +19,7 @@ use rustix::fs::OFlags;
 
 pub use damage::UndoDamage;
 use frame::frame;
-use survey::{Kept, Survey, header_at, read, survey};
+use survey::{LocatedPiece, UndoSurvey, header_at, read, survey};
 
 use crate::atomic::{WriteError, parent_of, sync_directory};
 
@@ -33,19 +34,20 @@ pub struct UndoLog {
     file: File,
     path: PathBuf,
     medium: String,
-    pieces: Vec<Piece>,
-    kept: Vec<Kept>,
+    pieces: Vec<UndoPiece>,
+    kept: Vec<LocatedPiece>,
     damage: Vec<UndoDamage>,
     /// Where the next piece goes.
     end: u64,
     next: u64,
-    /// A write failed: what the kernel could not write it forgets, and a second attempt would only seem to succeed.
+    /// A write failed: what the kernel could not write it forgets, and a second attempt would only
+    /// seem to succeed.
     closed: bool,
 }
 
 /// Something that lay on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct UndoPiece {
     /// Where it lay.
     pub offset_bytes: u64,
     /// How long it is.
@@ -134,13 +136,23 @@ pub enum UndoError {
 
 impl UndoLog {
     /// Makes the log in a run's directory, with room for so many bytes in pieces of 4 KiB and more.
-    pub(crate) fn create(directory: &Path, medium: &str, room_bytes: u64) -> Result<UndoLog, UndoError> {
+    pub(crate) fn create(
+        directory: &Path,
+        medium: &str,
+        room_bytes: u64,
+    ) -> Result<UndoLog, UndoError> {
         let path = directory.join(UNDO_FILE);
         remove_empty(&path)?;
         let at = WriteError::at(&path);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path).map_err(&at)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(&at)?;
         drop(at);
-        let mut log = UndoLog::over(file, path, Survey::default());
+        let mut log = UndoLog::over(file, path, UndoSurvey::default());
         log.next = 0;
         // A header takes 40 bytes: a hundredth of 4 KiB.
         let needed_bytes = room_bytes.saturating_add(room_bytes / 64).saturating_add(1 << 16);
@@ -160,7 +172,8 @@ impl UndoLog {
         Ok(log)
     }
 
-    /// The log in a run's directory, if there is one. Every piece is read once, to see whether it is sound.
+    /// The log in a run's directory, if there is one. Every piece is read once, to see whether it
+    /// is sound.
     pub(crate) fn open(directory: &Path) -> Result<Option<UndoLog>, UndoError> {
         let path = directory.join(UNDO_FILE);
         let unreadable = |source| UndoError::Read { path: path.clone(), source };
@@ -169,10 +182,20 @@ impl UndoLog {
         Ok(Some(UndoLog::over(file, path, found)))
     }
 
-    fn over(file: File, path: PathBuf, found: Survey) -> UndoLog {
-        let Survey { pieces: kept, medium, damage, end, next, .. } = found;
+    fn over(file: File, path: PathBuf, found: UndoSurvey) -> UndoLog {
+        let UndoSurvey { pieces: kept, medium, damage, end, next, .. } = found;
         let pieces = kept.iter().map(piece).collect();
-        UndoLog { file, path, medium: medium.unwrap_or_default(), pieces, kept, damage, end, next, closed: false }
+        UndoLog {
+            file,
+            path,
+            medium: medium.unwrap_or_default(),
+            pieces,
+            kept,
+            damage,
+            end,
+            next,
+            closed: false,
+        }
     }
 
     /// The medium in words for people, as it was given; empty where that is damaged.
@@ -180,7 +203,8 @@ impl UndoLog {
         &self.medium
     }
 
-    /// Keeps what lies at this place, at most [`MOST_PIECE_BYTES`]. It is safe after the next [`UndoLog::seal`], not before.
+    /// Keeps what lies at this place, at most [`MOST_PIECE_BYTES`]. It is safe after the next
+    /// [`UndoLog::seal`], not before.
     ///
     /// After an error of writing nothing more is kept.
     pub fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), UndoError> {
@@ -197,8 +221,8 @@ impl UndoLog {
         let Some(header) = header else {
             return Err(self.close(io::Error::other("what was written cannot be read back")));
         };
-        self.kept.push(Kept { header, at: self.end, sound: true });
-        self.pieces.push(Piece { offset_bytes, bytes, sound: true });
+        self.kept.push(LocatedPiece { header, at: self.end, sound: true });
+        self.pieces.push(UndoPiece { offset_bytes, bytes, sound: true });
         self.end += framed.len() as u64;
         self.next = self.next.saturating_add(1);
         Ok(())
@@ -206,8 +230,11 @@ impl UndoLog {
 
     fn write(&mut self, framed: &[u8]) -> Result<(), UndoError> {
         // A torn piece of an earlier process is overwritten, and may be longer.
-        let cut = self.file.metadata().and_then(|meta| if meta.len() > self.end { self.file.set_len(self.end) } else { Ok(()) });
-        cut.and_then(|()| self.file.write_all_at(framed, self.end)).map_err(|error| self.close(error))
+        let cut = self.file.metadata().and_then(|meta| {
+            if meta.len() > self.end { self.file.set_len(self.end) } else { Ok(()) }
+        });
+        cut.and_then(|()| self.file.write_all_at(framed, self.end))
+            .map_err(|error| self.close(error))
     }
 
     fn close(&mut self, error: io::Error) -> UndoError {
@@ -224,14 +251,14 @@ impl UndoLog {
     }
 
     /// What is kept, in the order of keeping. It is put back in the reverse order.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[UndoPiece] {
         &self.pieces
     }
 
     /// Reads a piece by its place in [`UndoLog::pieces`]; returns where it lay.
     pub fn read(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, UndoError> {
         let kept = self.piece(number)?;
-        let Piece { offset_bytes, bytes, .. } = piece(&kept);
+        let UndoPiece { offset_bytes, bytes, .. } = piece(&kept);
         let failed = |source| UndoError::Read { path: self.path.clone(), source };
         let is_header_sound = header_at(&self.file, kept.at).map_err(failed)? == Some(kept.header);
         if !is_header_sound || !read(&self.file, &kept, data).map_err(failed)? {
@@ -241,15 +268,20 @@ impl UndoLog {
         Ok(offset_bytes)
     }
 
-    /// Whether what is on the medium now is what was kept, by the checksum in the piece's header. So it can be told of a piece
-    /// whose copy is damaged that it was never overwritten, or is back already.
+    /// Whether what is on the medium now is what was kept, by the checksum in the piece's header.
+    /// So it can be told of a piece whose copy is damaged that it was never overwritten, or is back
+    /// already.
     pub fn is_as_kept(&self, number: usize, on_medium: &[u8]) -> Result<bool, UndoError> {
         Ok(self.piece(number)?.header.fits(on_medium))
     }
 
-    fn piece(&self, number: usize) -> Result<Kept, UndoError> {
+    fn piece(&self, number: usize) -> Result<LocatedPiece, UndoError> {
         let there = self.kept.len();
-        self.kept.get(number).copied().ok_or_else(|| UndoError::NoPiece { path: self.path.clone(), number, there })
+        self.kept.get(number).copied().ok_or_else(|| UndoError::NoPiece {
+            path: self.path.clone(),
+            number,
+            there,
+        })
     }
 
     /// What was found when the log was opened that is not as it was written.
@@ -265,11 +297,16 @@ impl UndoLog {
     }
 }
 
-fn piece(kept: &Kept) -> Piece {
-    Piece { offset_bytes: kept.header.offset_bytes, bytes: u64::from(kept.header.length), sound: kept.sound }
+fn piece(kept: &LocatedPiece) -> UndoPiece {
+    UndoPiece {
+        offset_bytes: kept.header.offset_bytes,
+        bytes: u64::from(kept.header.length),
+        sound: kept.sound,
+    }
 }
 
-/// What a run's directory says is owed; none where there is no log, or an empty one. Reads headers only.
+/// What a run's directory says is owed; none where there is no log, or an empty one. Reads headers
+/// only.
 pub(crate) fn owed(directory: &Path) -> Option<Owed> {
     let file = open_regular(&directory.join(UNDO_FILE), false).ok().flatten()?;
     let found = survey(&file, false).ok()?;
@@ -278,10 +315,15 @@ pub(crate) fn owed(directory: &Path) -> Option<Owed> {
     }
     let bytes = found.pieces.iter().map(|kept| u64::from(kept.header.length)).sum();
     let first_offset_bytes = found.pieces.iter().map(|kept| kept.header.offset_bytes).min();
-    Some(Owed { medium: found.medium.unwrap_or_default(), pieces: found.pieces.len(), bytes, first_offset_bytes })
+    Some(Owed {
+        medium: found.medium.unwrap_or_default(),
+        pieces: found.pieces.len(),
+        bytes,
+        first_offset_bytes,
+    })
 }
 
-fn owes(found: &Survey) -> bool {
+fn owes(found: &UndoSurvey) -> bool {
     !found.pieces.is_empty() || found.damage.iter().any(UndoDamage::is_loss)
 }
 
@@ -295,12 +337,15 @@ fn remove_empty(path: &Path) -> Result<(), UndoError> {
     Ok(fs::remove_file(path).map_err(WriteError::at(path))?)
 }
 
-/// A file that is there and no link, pipe or device; none where there is nothing. Where it cannot be written to, it is opened for
-/// reading: what it holds can be put back from there as well.
+/// A file that is there and no link, pipe or device; none where there is nothing. Where it cannot
+/// be written to, it is opened for reading: what it holds can be put back from there as well.
 fn open_regular(path: &Path, to_write: bool) -> io::Result<Option<File>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let open = |to_write| OpenOptions::new().read(true).write(to_write).custom_flags(flags).open(path);
-    let may_not = |error: &io::Error| matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem);
+    let open =
+        |to_write| OpenOptions::new().read(true).write(to_write).custom_flags(flags).open(path);
+    let may_not = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+    };
     let file = match open(to_write) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) if to_write && may_not(&error) => open(false)?,

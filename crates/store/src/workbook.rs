@@ -1,13 +1,17 @@
-//! The raw values of a matrix for people who work in spreadsheets: a workbook with formulas, and the same rows as CSV.
+//! The raw values of a matrix for people who work in spreadsheets: a workbook with formulas, and
+//! the same rows as CSV.
 //!
-//! The sheet "Results" holds one row a try, as measured; "Summary" one row a combination, computed from "Results" by formulas, so that whoever
-//! leaves out a row or adds one sees what follows. "About" says what it was measured on.
+//! The sheet "Results" holds one row a try, as measured; "Summary" one row a combination, computed
+//! from "Results" by formulas, so that whoever leaves out a row or adds one sees what follows.
+//! "About" says what it was measured on.
 
 use std::collections::BTreeMap;
 
 use record::units::Bytes;
 use record::{Cell, Record, Stop};
-use rust_xlsxwriter::{ConditionalFormat3ColorScale, Format, Formula, Workbook, Worksheet, XlsxError};
+use rust_xlsxwriter::{
+    ConditionalFormat3ColorScale, Format, Formula, Workbook, Worksheet, XlsxError,
+};
 
 /// Columns of the raw values: name, and whether they are numbers.
 const COLUMNS: [(&str, bool); 20] = [
@@ -61,8 +65,11 @@ type Labels = [String; LABELS as usize];
 
 /// All tries, by work and combination.
 fn tries(record: &Record) -> Vec<Try> {
-    let is_headline =
-        |cell: &&Cell| !cell.label("filesystem").is_empty() && cell.label("part").is_empty() && cell.stop != Stop::Interrupted;
+    let is_headline = |cell: &&Cell| {
+        !cell.label("filesystem").is_empty()
+            && cell.label("part").is_empty()
+            && cell.stop != Stop::Interrupted
+    };
     let mut heads: Vec<&Cell> = record.cells.iter().filter(is_headline).collect();
     let repeat = |cell: &Cell| cell.label("repeat").parse::<u32>().unwrap_or(0);
     heads.sort_by_key(|cell| (labels(cell), repeat(cell)));
@@ -70,13 +77,17 @@ fn tries(record: &Record) -> Vec<Try> {
 }
 
 fn labels(cell: &Cell) -> Labels {
-    ["work", "filesystem", "align", "mount_options", "scheduler"].map(|name| cell.label(name).to_owned())
+    ["work", "filesystem", "align", "mount_options", "scheduler"]
+        .map(|name| cell.label(name).to_owned())
 }
 
 fn one(head: &Cell, record: &Record) -> Try {
-    let same = |cell: &&Cell| labels(cell) == labels(head) && cell.label("repeat") == head.label("repeat");
+    let same =
+        |cell: &&Cell| labels(cell) == labels(head) && cell.label("repeat") == head.label("repeat");
     let parts: Vec<&Cell> = record.cells.iter().filter(same).collect();
-    let other = |name: &str| parts.iter().find_map(|cell| cell.metrics.other.get(name)).map(|estimate| estimate.value);
+    let other = |name: &str| {
+        parts.iter().find_map(|cell| cell.metrics.other.get(name)).map(|estimate| estimate.value)
+    };
     let stall = |cell: &&Cell| {
         let told = cell.metrics.other.get("worst_stall_ns").map(|estimate| estimate.value);
         told.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
@@ -117,8 +128,16 @@ fn one(head: &Cell, record: &Record) -> Try {
 pub fn csv(record: &Record) -> String {
     let quoted = |text: &str| {
         // A spreadsheet would take these for a formula.
-        let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
-        if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+        let text = if text.starts_with(['=', '+', '-', '@']) {
+            format!("'{text}")
+        } else {
+            text.to_owned()
+        };
+        if text.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text
+        }
     };
     let value = |value: &Value| match value {
         Value::Text(text) => quoted(text),
@@ -126,14 +145,17 @@ pub fn csv(record: &Record) -> String {
         Value::Nothing => String::new(),
     };
     let mut lines = vec![COLUMNS.map(|(name, _)| name.to_owned()).join(",")];
-    lines.extend(tries(record).iter().map(|one| one.values.iter().map(value).collect::<Vec<_>>().join(",")));
+    lines.extend(
+        tries(record).iter().map(|one| one.values.iter().map(value).collect::<Vec<_>>().join(",")),
+    );
     lines.join("\r\n") + "\r\n"
 }
 
 /// The workbook (.xlsx).
 ///
 /// # Errors
-/// Where the format cannot hold it: more rows than a sheet has, a text that is longer than a cell takes.
+/// Where the format cannot hold it: more rows than a sheet has, a text that is longer than a cell
+/// takes.
 pub fn workbook(record: &Record) -> Result<Vec<u8>, XlsxError> {
     let tries = tries(record);
     let mut workbook = Workbook::new();
@@ -178,16 +200,23 @@ struct Row {
 
 impl Row {
     fn mean(&self) -> Option<f64> {
-        (!self.results.is_empty()).then(|| self.results.iter().sum::<f64>() / self.results.len() as f64)
+        (!self.results.is_empty())
+            .then(|| self.results.iter().sum::<f64>() / self.results.len() as f64)
     }
 }
 
 fn rows(tries: &[Try]) -> Vec<Row> {
     let mut rows: BTreeMap<Labels, Row> = BTreeMap::new();
     for one in tries {
-        let text = |at: usize| if let Value::Text(text) = &one.values[at] { text.clone() } else { String::new() };
+        let text = |at: usize| {
+            if let Value::Text(text) = &one.values[at] { text.clone() } else { String::new() }
+        };
         let labels: Labels = std::array::from_fn(text);
-        let row = rows.entry(labels.clone()).or_insert(Row { labels, results: Vec::new(), larger_is_better: true });
+        let row = rows.entry(labels.clone()).or_insert(Row {
+            labels,
+            results: Vec::new(),
+            larger_is_better: true,
+        });
         if let Some((figure, larger)) = one.result {
             row.results.push(figure);
             row.larger_is_better = larger;
@@ -196,7 +225,8 @@ fn rows(tries: &[Try]) -> Vec<Row> {
     rows.into_values().collect()
 }
 
-/// One row a combination; the best of each work is 1. Results of formulas are written too, for programs that do not calculate.
+/// One row a combination; the best of each work is 1. Results of formulas are written too, for
+/// programs that do not calculate.
 fn summary(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
     sheet.set_name("Summary")?;
     let names = ["tries", "mean result", "least", "largest", "unit", "against the best"];
@@ -213,10 +243,19 @@ fn summary(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
         let group = at..at + count;
         let best = best_of(&rows[group.clone()]);
         for number in group.clone() {
-            write_row(sheet, &rows[number], number as u32 + 1, [group.start + 2, group.end + 1], last, best)?;
+            write_row(
+                sheet,
+                &rows[number],
+                number as u32 + 1,
+                [group.start + 2, group.end + 1],
+                last,
+                best,
+            )?;
         }
-        let scale =
-            ConditionalFormat3ColorScale::new().set_minimum_color("F4A582").set_midpoint_color("F7F7F7").set_maximum_color("7FBF7B");
+        let scale = ConditionalFormat3ColorScale::new()
+            .set_minimum_color("F4A582")
+            .set_midpoint_color("F7F7F7")
+            .set_maximum_color("7FBF7B");
         sheet.add_conditional_format(group.start as u32 + 1, 10, group.end as u32, 10, &scale)?;
         at += count;
     }
@@ -234,13 +273,23 @@ fn best_of(rows: &[Row]) -> Option<f64> {
 }
 
 /// `row` counts from 0, as the library does; ranges from 1, as formulas do.
-fn write_row(sheet: &mut Worksheet, row: &Row, at: u32, [from, to]: [usize; 2], last: usize, best: Option<f64>) -> Result<(), XlsxError> {
+fn write_row(
+    sheet: &mut Worksheet,
+    row: &Row,
+    at: u32,
+    [from, to]: [usize; 2],
+    last: usize,
+    best: Option<f64>,
+) -> Result<(), XlsxError> {
     for (column, label) in (0..).zip(&row.labels) {
         sheet.write_string(at, column, label)?;
     }
     let line = at + 1;
     let columns = ["A", "B", "C", "D", "E"];
-    let same: Vec<String> = columns.iter().map(|column| format!("Results!${column}$2:${column}${last},${column}{line}")).collect();
+    let same: Vec<String> = columns
+        .iter()
+        .map(|column| format!("Results!${column}$2:${column}${last},${column}{line}"))
+        .collect();
     let same = same.join(",");
     let values = format!("Results!$H$2:$H${last}");
     let n = row.results.len();
@@ -250,21 +299,41 @@ fn write_row(sheet: &mut Worksheet, row: &Row, at: u32, [from, to]: [usize; 2], 
         sheet.write_string(at, LABELS + 1, "no result")?;
         return Ok(());
     };
-    let extreme = |from: f64, pick: fn(f64, f64) -> f64| row.results.iter().copied().fold(from, pick).to_string();
+    let extreme = |from: f64, pick: fn(f64, f64) -> f64| {
+        row.results.iter().copied().fold(from, pick).to_string()
+    };
     let (least, largest) = (extreme(f64::INFINITY, f64::min), extreme(0.0, f64::max));
-    // MINIFS and MAXIFS are younger than many programs; AGGREGATE is in all of them, but LibreOffice's takes no conditions: so a product
-    let conditions: Vec<String> = columns.iter().map(|column| format!("(Results!${column}$2:${column}${last}=${column}{line})")).collect();
+    // MINIFS and MAXIFS are younger than many programs; AGGREGATE is in all of them, but
+    // LibreOffice's takes no conditions: so a product
+    let conditions: Vec<String> = columns
+        .iter()
+        .map(|column| format!("(Results!${column}$2:${column}${last}=${column}{line})"))
+        .collect();
     let conditions = conditions.join("*");
-    let smallest = format!("=1/SUMPRODUCT(MAX({conditions}*(({values}>0)/({values}+({values}=0)))))");
+    let smallest =
+        format!("=1/SUMPRODUCT(MAX({conditions}*(({values}>0)/({values}+({values}=0)))))");
     let biggest = format!("=SUMPRODUCT(MAX({conditions}*{values}))");
-    let against = if row.larger_is_better { format!("=G{line}/MAX(G${from}:G${to})") } else { format!("=MIN(G${from}:G${to})/G{line}") };
+    let against = if row.larger_is_better {
+        format!("=G{line}/MAX(G${from}:G${to})")
+    } else {
+        format!("=MIN(G${from}:G${to})/G{line}")
+    };
     let relative = if row.larger_is_better { mean / best } else { best / mean };
     let two = Format::new().set_num_format("0.00");
-    sheet.write_formula(at, 6, Formula::new(format!("=AVERAGEIFS({values},{same})")).set_result(mean.to_string()))?;
+    sheet.write_formula(
+        at,
+        6,
+        Formula::new(format!("=AVERAGEIFS({values},{same})")).set_result(mean.to_string()),
+    )?;
     sheet.write_formula(at, 7, Formula::new(smallest).set_result(least))?;
     sheet.write_formula(at, 8, Formula::new(biggest).set_result(largest))?;
     sheet.write_string(at, 9, if row.larger_is_better { "a second" } else { "s" })?;
-    sheet.write_formula_with_format(at, 10, Formula::new(against).set_result(relative.to_string()), &two)?;
+    sheet.write_formula_with_format(
+        at,
+        10,
+        Formula::new(against).set_result(relative.to_string()),
+        &two,
+    )?;
     Ok(())
 }
 
@@ -273,13 +342,21 @@ fn about(sheet: &mut Worksheet, record: &Record) -> Result<(), XlsxError> {
     sheet.set_column_width(0, 20)?;
     sheet.set_column_width(1, 100)?;
     let medium = &record.medium;
-    let name = [&medium.vendor, &medium.model].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+    let name = [&medium.vendor, &medium.model]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(" ");
     let host = record.host.clone().unwrap_or_default();
     let mut facts = vec![
         ("Run", record.run.id.clone()),
         ("Started", record.run.started.clone().unwrap_or_default()),
         ("Medium", name),
-        ("Capacity", medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string()).unwrap_or_default()),
+        (
+            "Capacity",
+            medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string()).unwrap_or_default(),
+        ),
         ("Kernel", host.kernel.unwrap_or_default()),
         ("Board", host.board.unwrap_or_default()),
         ("Processor", host.cpu.unwrap_or_default()),
@@ -287,7 +364,9 @@ fn about(sheet: &mut Worksheet, record: &Record) -> Result<(), XlsxError> {
         ("Software", format!("{} {}", record.run.software.name, record.run.software.version)),
     ];
     facts.extend(record.findings.iter().map(|finding| ("Finding", finding.statement.clone())));
-    facts.extend(record.skipped.iter().map(|skip| ("Left out", format!("{}: {}", skip.test, skip.reason))));
+    facts.extend(
+        record.skipped.iter().map(|skip| ("Left out", format!("{}: {}", skip.test, skip.reason))),
+    );
     for (row, (name, text)) in (0..).zip(&facts) {
         sheet.write_with_format(row, 0, *name, &Format::new().set_bold())?;
         sheet.write_string(row, 1, text)?;
@@ -304,8 +383,13 @@ mod tests {
     fn cell(filesystem: &str, repeat: u32, figure: f64) -> Cell {
         let mut cell = Cell::begun(format!("{filesystem}#{repeat}"), "untar", Params::default());
         cell.metrics.iops = Some(Estimate { value: figure, ci95: None, n: 1 });
-        let labels =
-            [("work", "untar"), ("filesystem", filesystem), ("align", "no"), ("mount_options", "noatime,discard"), ("scheduler", "none")];
+        let labels = [
+            ("work", "untar"),
+            ("filesystem", filesystem),
+            ("align", "no"),
+            ("mount_options", "noatime,discard"),
+            ("scheduler", "none"),
+        ];
         cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         cell.labels.insert("repeat".to_owned(), repeat.to_string());
         cell
@@ -317,8 +401,17 @@ mod tests {
         failed.reason = Some("=HYPERLINK(\"evil\")".to_owned());
         let mut detail = cell("ext4", 1, 9.0);
         detail.labels.insert("part".to_owned(), "1".to_owned());
-        detail.metrics.other.insert("fairness".to_owned(), Estimate { value: 0.5, ci95: None, n: 4 });
-        let cells = vec![cell("xfs", 1, 50.0), cell("ext4", 2, 110.0), cell("ext4", 1, 100.0), detail, failed];
+        detail
+            .metrics
+            .other
+            .insert("fairness".to_owned(), Estimate { value: 0.5, ci95: None, n: 4 });
+        let cells = vec![
+            cell("xfs", 1, 50.0),
+            cell("ext4", 2, 110.0),
+            cell("ext4", 1, 100.0),
+            detail,
+            failed,
+        ];
         Record { cells, ..Record::new(record::Run::default()) }
     }
 
@@ -336,7 +429,8 @@ mod tests {
     #[test]
     fn a_summary_row_is_a_combination() {
         let rows = rows(&tries(&record()));
-        let told: Vec<(&str, Option<f64>)> = rows.iter().map(|row| (row.labels[1].as_str(), row.mean())).collect();
+        let told: Vec<(&str, Option<f64>)> =
+            rows.iter().map(|row| (row.labels[1].as_str(), row.mean())).collect();
         assert_eq!(told, [("ext4", Some(105.0)), ("jfs", None), ("xfs", Some(50.0))]);
         assert_eq!(best_of(&rows), Some(105.0));
     }

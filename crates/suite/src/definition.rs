@@ -11,15 +11,16 @@ pub struct Suite {
     pub name: String,
     /// One line for people.
     pub about: String,
-    /// The longest a run of it may take, in nanoseconds of the device's clock; `None` where it takes as long as it takes.
+    /// The longest a run of it may take, in nanoseconds of the device's clock; `None` where it
+    /// takes as long as it takes.
     pub time_limit_ns: Option<u64>,
     /// Its tests in order, each with the settings that differ from the published ones.
-    pub tests: Vec<Entry>,
+    pub tests: Vec<SuiteEntry>,
 }
 
 /// A test in a suite.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct SuiteEntry {
     /// The test's name.
     pub test: String,
     /// Settings as typed: name to value.
@@ -67,46 +68,84 @@ impl Suite {
 
     /// Reads a suite's text. `file` names it in errors.
     pub fn parse(file: &str, text: &str) -> Result<Suite, SuiteError> {
-        let at_key = |key: &str, reason: String| SuiteError { file: file.into(), line: line_of(text, key), reason };
+        let at_key = |key: &str, reason: String| SuiteError {
+            file: file.into(),
+            line: line_of(text, key),
+            reason,
+        };
         let table: Table = text.parse().map_err(|error: toml::de::Error| SuiteError {
             file: file.into(),
-            line: error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1)),
+            line: error
+                .span()
+                .map(|span| text[..span.start.min(text.len())].lines().count().max(1)),
             reason: error.message().to_owned(),
         })?;
-        if let Some(key) = table.keys().find(|key| !["name", "about", "time_limit", "test"].contains(&key.as_str())) {
-            return Err(at_key(key, format!("unknown key '{key}'; a suite has name, about, time_limit and [[test]]")));
+        if let Some(key) = table
+            .keys()
+            .find(|key| !["name", "about", "time_limit", "test"].contains(&key.as_str()))
+        {
+            return Err(at_key(
+                key,
+                format!("unknown key '{key}'; a suite has name, about, time_limit and [[test]]"),
+            ));
         }
         let word = |key: &str| table.get(key).and_then(|value| value.as_str()).map(str::to_owned);
-        let time_limit_ns = match table.get("time_limit").map(|value| typed(value).unwrap_or_default()) {
-            None => None,
-            Some(limit) => Some(limit.parse::<record::units::Nanos>().map_err(|e| at_key("time_limit", e.to_string()))?.0),
-        };
-        let entries = table.get("test").and_then(|value| value.as_array()).filter(|list| !list.is_empty());
-        let entries = entries.ok_or_else(|| SuiteError { file: file.into(), line: None, reason: "has no [[test]]".into() })?;
-        let tests =
-            entries.iter().map(|entry| read_entry(entry).map_err(|(key, reason)| at_key(&key, reason))).collect::<Result<_, _>>()?;
-        Ok(Suite { name: word("name").unwrap_or_else(|| file.to_owned()), about: word("about").unwrap_or_default(), time_limit_ns, tests })
+        let time_limit_ns =
+            match table.get("time_limit").map(|value| typed(value).unwrap_or_default()) {
+                None => None,
+                Some(limit) => Some(
+                    limit
+                        .parse::<record::units::Nanos>()
+                        .map_err(|e| at_key("time_limit", e.to_string()))?
+                        .0,
+                ),
+            };
+        let entries =
+            table.get("test").and_then(|value| value.as_array()).filter(|list| !list.is_empty());
+        let entries = entries.ok_or_else(|| SuiteError {
+            file: file.into(),
+            line: None,
+            reason: "has no [[test]]".into(),
+        })?;
+        let tests = entries
+            .iter()
+            .map(|entry| read_entry(entry).map_err(|(key, reason)| at_key(&key, reason)))
+            .collect::<Result<_, _>>()?;
+        Ok(Suite {
+            name: word("name").unwrap_or_else(|| file.to_owned()),
+            about: word("about").unwrap_or_default(),
+            time_limit_ns,
+            tests,
+        })
     }
 }
 
 /// Line of the first place where `key` is given a value or opens a table.
 fn line_of(text: &str, key: &str) -> Option<usize> {
-    let names = |line: &str| line.split('=').next().is_some_and(|left| left.trim().trim_matches(['[', ']']) == key);
+    let names = |line: &str| {
+        line.split('=').next().is_some_and(|left| left.trim().trim_matches(['[', ']']) == key)
+    };
     text.lines().position(names).map(|index| index + 1)
 }
 
-fn read_entry(entry: &toml::Value) -> Result<Entry, (String, String)> {
-    let table = entry.as_table().ok_or_else(|| ("test".to_owned(), "each [[test]] is a table".to_owned()))?;
-    let test =
-        table.get("name").and_then(|value| value.as_str()).ok_or_else(|| ("name".to_owned(), "a [[test]] has no name".to_owned()))?;
+fn read_entry(entry: &toml::Value) -> Result<SuiteEntry, (String, String)> {
+    let table = entry
+        .as_table()
+        .ok_or_else(|| ("test".to_owned(), "each [[test]] is a table".to_owned()))?;
+    let test = table
+        .get("name")
+        .and_then(|value| value.as_str())
+        .ok_or_else(|| ("name".to_owned(), "a [[test]] has no name".to_owned()))?;
     let mut settings = Vec::new();
     for (key, value) in table.iter().filter(|(key, _)| *key != "name") {
         settings.push((
             key.clone(),
-            typed(value).ok_or_else(|| (key.clone(), format!("'{key}' is neither a word, a number nor a list of these")))?,
+            typed(value).ok_or_else(|| {
+                (key.clone(), format!("'{key}' is neither a word, a number nor a list of these"))
+            })?,
         ));
     }
-    Ok(Entry { test: test.to_owned(), settings })
+    Ok(SuiteEntry { test: test.to_owned(), settings })
 }
 
 /// A TOML value as one would type it on the command line.

@@ -1,10 +1,10 @@
 //! What a run tells while it goes on. Screen and journal only listen.
 
-use record::{Cell, Flag, Mark, PlannedCell, Skip};
+use record::{Cell, FingerprintMark, Flag, PlannedCell, Skip};
 
 /// Something happened.
 #[derive(Clone, Debug)]
-pub enum Event<'a> {
+pub enum RunEvent<'a> {
     /// A cell begins; it may take this long.
     CellStarted {
         /// Its number in the plan.
@@ -15,7 +15,7 @@ pub enum Event<'a> {
         allotted_ns: u64,
     },
     /// It goes on.
-    Progress(Progress<'a>),
+    Progress(CellProgress<'a>),
     /// It ended. When this returns, the cell is safe.
     CellFinished {
         /// Its number in the plan.
@@ -23,7 +23,8 @@ pub enum Event<'a> {
         /// The cell.
         cell: &'a Cell,
     },
-    /// Of a finished cell doubts were taken back; it takes the place of the one that was told before.
+    /// Of a finished cell doubts were taken back; it takes the place of the one that was told
+    /// before.
     CellRevised {
         /// The cell.
         cell: &'a Cell,
@@ -32,16 +33,18 @@ pub enum Event<'a> {
     Skipped(&'a Skip),
     /// A doubt about the run as a whole.
     Flagged(&'a Flag),
-    /// The medium is not as its owner left it and is going to be put right; or that is done, as far as it can be now. In between the process should not
-    /// be ended. What could not be put right is in the log of what was lent ([`Undo`](crate::Undo)), and the cell's note says so.
+    /// The medium is not as its owner left it and is going to be put right; or that is done, as far
+    /// as it can be now. In between the process should not be ended. What could not be put right is
+    /// in the log of what was lent ([`Undo`](crate::Undo)), and the cell's note says so.
     Owing(bool),
-    /// What was read, after a cell that wrote, at some places of its span: by this the medium is known again.
-    Marked(&'a [Mark]),
+    /// What was read, after a cell that wrote, at some places of its span: by this the medium is
+    /// known again.
+    Marked(&'a [FingerprintMark]),
 }
 
 /// How far a cell is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
+pub struct CellProgress<'a> {
     /// Number of the cell in the plan.
     pub index: usize,
     /// What it is doing ("priming", "measuring").
@@ -65,14 +68,15 @@ pub struct Progress<'a> {
 }
 
 /// Hears what a run tells.
-pub trait Listener {
-    /// Takes note of an event. An `Err` ends the run: a result that cannot be kept must not be measured.
-    fn hear(&mut self, event: &Event<'_>) -> Result<(), String>;
+pub trait RunListener {
+    /// Takes note of an event. An `Err` ends the run: a result that cannot be kept must not be
+    /// measured.
+    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String>;
 }
 
 /// Listens to nothing.
-impl Listener for () {
-    fn hear(&mut self, _: &Event<'_>) -> Result<(), String> {
+impl RunListener for () {
+    fn on_event(&mut self, _: &RunEvent<'_>) -> Result<(), String> {
         Ok(())
     }
 }

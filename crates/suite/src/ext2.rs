@@ -1,4 +1,5 @@
-//! Where `mke2fs -b 1024` puts things on a medium (docs/field/ext2.md#what-mke2fs-writes, docs/field/ext2.md#test-vector; the arithmetic is that of e2fsprogs' `ext2fs_initialize`).
+//! Where `mke2fs -b 1024` puts things on a medium (docs/field/ext2.md#what-mke2fs-writes,
+//! docs/field/ext2.md#test-vector; the arithmetic is that of e2fsprogs' `ext2fs_initialize`).
 
 use device::Extent;
 
@@ -6,11 +7,13 @@ use device::Extent;
 pub const BLOCK_BYTES: u64 = 1024;
 /// Blocks of a group: as many as one block's bitmap has bits. 8 MiB.
 pub const BLOCKS_PER_GROUP: u64 = 8 * BLOCK_BYTES;
-/// Block 0 is left to a boot loader, so every group begins 1 KiB past a multiple of 8 MiB and nothing is ever page-aligned.
+/// Block 0 is left to a boot loader, so every group begins 1 KiB past a multiple of 8 MiB and
+/// nothing is ever page-aligned.
 const FIRST_BLOCK: u64 = 1;
 /// Group descriptors of 32 bytes in a block.
 const DESCRIPTORS_PER_BLOCK: u64 = BLOCK_BYTES / 32;
-/// Block numbers in an indirect block: the most blocks that can be reserved for a descriptor table to grow into.
+/// Block numbers in an indirect block: the most blocks that can be reserved for a descriptor table
+/// to grow into.
 const ADDRESSES_PER_BLOCK: u64 = BLOCK_BYTES / 4;
 /// A last group must hold its own administration and this many blocks more, or it is left out.
 const LEAST_USE: u64 = 50;
@@ -30,7 +33,7 @@ pub struct Choices {
 
 /// An ext2 file system with 1 KiB blocks, as it lies on a medium.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct Ext2Layout {
     /// Bytes of an inode.
     pub inode_bytes: u64,
     /// Blocks of the file system, block 0 included.
@@ -66,44 +69,52 @@ pub struct Group {
     pub data: u64,
 }
 
-impl Layout {
-    /// The file system that `mke2fs` makes on a medium of `capacity_bytes`; `None` where it is too small for one.
-    pub fn new(capacity_bytes: u64, choices: Choices) -> Option<Layout> {
+impl Ext2Layout {
+    /// The file system that `mke2fs` makes on a medium of `capacity_bytes`; `None` where it is too
+    /// small for one.
+    pub fn new(capacity_bytes: u64, choices: Choices) -> Option<Ext2Layout> {
         let blocks = capacity_bytes / BLOCK_BYTES;
-        let inodes = (blocks * BLOCK_BYTES / choices.inode_ratio.max(BLOCK_BYTES)).max(FIRST_INODE + 1);
-        let layout = Layout::of_blocks(blocks, inodes, choices)?;
+        let inodes =
+            (blocks * BLOCK_BYTES / choices.inode_ratio.max(BLOCK_BYTES)).max(FIRST_INODE + 1);
+        let layout = Ext2Layout::of_blocks(blocks, inodes, choices)?;
         let rest = (blocks - FIRST_BLOCK) % BLOCKS_PER_GROUP;
         if rest == 0 || rest >= layout.administration(layout.groups - 1) + LEAST_USE {
             return Some(layout);
         }
         // A last group too small to be of use is left out; its inodes go to the others.
-        if layout.groups > 1 { Layout::of_blocks(blocks - rest, inodes, choices) } else { None }
+        if layout.groups > 1 { Ext2Layout::of_blocks(blocks - rest, inodes, choices) } else { None }
     }
 
-    fn of_blocks(blocks: u64, inodes: u64, choices: Choices) -> Option<Layout> {
+    fn of_blocks(blocks: u64, inodes: u64, choices: Choices) -> Option<Ext2Layout> {
         let groups = blocks.checked_sub(FIRST_BLOCK)?.div_ceil(BLOCKS_PER_GROUP);
         if groups == 0 {
             return None;
         }
         // The table is filled to its last block, and the inodes of a group are a multiple of eight.
         let at_least = inodes.div_ceil(groups).min(BLOCKS_PER_GROUP);
-        let filled = (at_least * choices.inode_bytes).div_ceil(BLOCK_BYTES) * BLOCK_BYTES / choices.inode_bytes;
+        let filled = (at_least * choices.inode_bytes).div_ceil(BLOCK_BYTES) * BLOCK_BYTES
+            / choices.inode_bytes;
         let inodes_per_group = filled / 8 * 8;
         let descriptor_blocks = groups.div_ceil(DESCRIPTORS_PER_BLOCK);
-        Some(Layout {
+        Some(Ext2Layout {
             inode_bytes: choices.inode_bytes,
             blocks,
             groups,
             inodes_per_group,
             table_blocks: (inodes_per_group * choices.inode_bytes).div_ceil(BLOCK_BYTES),
             descriptor_blocks,
-            reserved_blocks: if choices.resize_inode { reserved_blocks(blocks, descriptor_blocks) } else { 0 },
+            reserved_blocks: if choices.resize_inode {
+                reserved_blocks(blocks, descriptor_blocks)
+            } else {
+                0
+            },
         })
     }
 
     /// Blocks of a group that no file can have.
     fn administration(&self, group: u64) -> u64 {
-        let backup = if has_backup(group) { 1 + self.descriptor_blocks + self.reserved_blocks } else { 0 };
+        let backup =
+            if has_backup(group) { 1 + self.descriptor_blocks + self.reserved_blocks } else { 0 };
         backup + 2 + self.table_blocks
     }
 
@@ -113,12 +124,21 @@ impl Layout {
         let data = first + self.administration(group);
         let table = data - self.table_blocks;
         let end = (first + BLOCKS_PER_GROUP).min(self.blocks);
-        Group { first, end, has_backup: has_backup(group), block_bitmap: table - 2, inode_bitmap: table - 1, table, data }
+        Group {
+            first,
+            end,
+            has_backup: has_backup(group),
+            block_bitmap: table - 2,
+            inode_bitmap: table - 1,
+            table,
+            data,
+        }
     }
 
     /// The block of the inode table in which an inode (from 1) lies.
     pub fn inode_block(&self, inode: u64) -> u64 {
-        let (group, index) = ((inode - 1) / self.inodes_per_group, (inode - 1) % self.inodes_per_group);
+        let (group, index) =
+            ((inode - 1) / self.inodes_per_group, (inode - 1) % self.inodes_per_group);
         self.group(group).table + index * self.inode_bytes / BLOCK_BYTES
     }
 
@@ -132,13 +152,17 @@ impl Layout {
         blocks(self.group(group).table, self.table_blocks)
     }
 
-    /// What else formatting writes in a group, one block at a time in this order: both bitmaps, then the superblock and the descriptor
-    /// table where there is a backup.
+    /// What else formatting writes in a group, one block at a time in this order: both bitmaps,
+    /// then the superblock and the descriptor table where there is a backup.
     pub fn metadata(&self, group: u64) -> Vec<Extent> {
         let parts = self.group(group);
         let backup = if parts.has_backup { 1 + self.descriptor_blocks } else { 0 };
         let backup = parts.first..parts.first + backup;
-        [parts.block_bitmap, parts.inode_bitmap].into_iter().chain(backup).map(|block| blocks(block, 1)).collect()
+        [parts.block_bitmap, parts.inode_bitmap]
+            .into_iter()
+            .chain(backup)
+            .map(|block| blocks(block, 1))
+            .collect()
     }
 }
 
@@ -149,16 +173,23 @@ pub fn blocks(first: u64, count: u64) -> Extent {
 
 /// `sparse_super`: groups 0, 1 and powers of 3, 5 and 7 begin with a superblock.
 fn has_backup(group: u64) -> bool {
-    let is_power_of =
-        |base: u64| std::iter::successors(Some(base), |power| power.checked_mul(base)).take_while(|p| *p <= group).any(|p| p == group);
+    let is_power_of = |base: u64| {
+        std::iter::successors(Some(base), |power| power.checked_mul(base))
+            .take_while(|p| *p <= group)
+            .any(|p| p == group)
+    };
     group <= 1 || [3, 5, 7].into_iter().any(is_power_of)
 }
 
-/// The file system shall be able to grow a thousandfold, as far as its block numbers and one indirect block go.
+/// The file system shall be able to grow a thousandfold, as far as its block numbers and one
+/// indirect block go.
 fn reserved_blocks(blocks: u64, descriptor_blocks: u64) -> u64 {
     let most_blocks = blocks.saturating_mul(1024).min(u64::from(u32::MAX));
     let most_groups = (most_blocks - FIRST_BLOCK).div_ceil(BLOCKS_PER_GROUP);
-    most_groups.div_ceil(DESCRIPTORS_PER_BLOCK).saturating_sub(descriptor_blocks).min(ADDRESSES_PER_BLOCK)
+    most_groups
+        .div_ceil(DESCRIPTORS_PER_BLOCK)
+        .saturating_sub(descriptor_blocks)
+        .min(ADDRESSES_PER_BLOCK)
 }
 
 #[cfg(test)]
@@ -173,12 +204,19 @@ mod tests {
     /// docs/field/ext2.md#test-vector.
     #[test]
     fn the_published_example() {
-        let layout = Layout::new(3_965_190_144, PLAIN).unwrap();
-        let counts = (layout.blocks, layout.inodes_per_group * layout.groups, layout.groups, layout.inodes_per_group, layout.table_blocks);
+        let layout = Ext2Layout::new(3_965_190_144, PLAIN).unwrap();
+        let counts = (
+            layout.blocks,
+            layout.inodes_per_group * layout.groups,
+            layout.groups,
+            layout.inodes_per_group,
+            layout.table_blocks,
+        );
         assert_eq!(counts, (3_872_256, 242_176, 473, 512, 64));
         let parts = |g| {
             let group = layout.group(g);
-            let backup = group.has_backup.then_some((group.first, group.first + layout.descriptor_blocks));
+            let backup =
+                group.has_backup.then_some((group.first, group.first + layout.descriptor_blocks));
             (backup, group.block_bitmap, group.inode_bitmap, group.table, group.data - 1)
         };
         assert_eq!(parts(0), (Some((1, 16)), 17, 18, 19, 82));
@@ -191,38 +229,69 @@ mod tests {
         assert_eq!(backups, [0, 1, 3, 5, 7, 9, 25, 27, 49, 81, 125, 243, 343]);
         assert_eq!(layout.table(2), Extent::new(16387 * 1024, 64 * 1024));
         assert_eq!(layout.metadata(2), [blocks(16385, 1), blocks(16386, 1)]);
-        assert_eq!(layout.metadata(1).iter().map(|e| e.offset_bytes / 1024).collect::<Vec<_>>()[..4], [8209, 8210, 8193, 8194]);
-        assert_eq!((layout.inode_block(1), layout.inode_block(9), layout.inode_block(513)), (19, 20, 8211));
+        assert_eq!(
+            layout.metadata(1).iter().map(|e| e.offset_bytes / 1024).collect::<Vec<_>>()[..4],
+            [8209, 8210, 8193, 8194]
+        );
+        assert_eq!(
+            (layout.inode_block(1), layout.inode_block(9), layout.inode_block(513)),
+            (19, 20, 8211)
+        );
     }
 
     #[test]
     fn too_small_is_none() {
-        assert_eq!(Layout::new(0, PLAIN), None);
-        assert_eq!(Layout::new(1024, PLAIN), None);
-        assert_eq!(Layout::new(50 * 1024, PLAIN), None);
-        assert!(Layout::new(1 << 20, PLAIN).is_some());
+        assert_eq!(Ext2Layout::new(0, PLAIN), None);
+        assert_eq!(Ext2Layout::new(1024, PLAIN), None);
+        assert_eq!(Ext2Layout::new(50 * 1024, PLAIN), None);
+        assert!(Ext2Layout::new(1 << 20, PLAIN).is_some());
     }
 
-    /// A group as `dumpe2fs` tells of it: block bitmap, inode bitmap, first and last block of the table, last block of the descriptors.
+    /// A group as `dumpe2fs` tells of it: block bitmap, inode bitmap, first and last block of the
+    /// table, last block of the descriptors.
     type Told = (u64, u64, u64, u64, Option<u64>);
 
-    /// What the real `mke2fs` makes on a file of this size, by group; `None` where e2fsprogs is not installed.
+    /// What the real `mke2fs` makes on a file of this size, by group; `None` where e2fsprogs is not
+    /// installed.
     fn real(capacity_bytes: u64, choices: Choices) -> Option<BTreeMap<u64, Told>> {
         let image = tempfile::NamedTempFile::new().unwrap();
         image.as_file().set_len(capacity_bytes).unwrap();
         let feature = if choices.resize_inode { "resize_inode" } else { "^resize_inode" };
         let (inode, ratio) = (choices.inode_bytes.to_string(), choices.inode_ratio.to_string());
-        let options = ["-F", "-q", "-t", "ext2", "-b", "1024", "-I", &inode, "-i", &ratio, "-O", feature, "-E", "lazy_itable_init=1"];
+        let options = [
+            "-F",
+            "-q",
+            "-t",
+            "ext2",
+            "-b",
+            "1024",
+            "-I",
+            &inode,
+            "-i",
+            &ratio,
+            "-O",
+            feature,
+            "-E",
+            "lazy_itable_init=1",
+        ];
         let made = Command::new("mke2fs").args(options).arg(image.path()).output().ok()?;
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let told = Command::new("dumpe2fs").arg(image.path()).env("LC_ALL", "C").output().ok()?;
-        Some(String::from_utf8(told.stdout).unwrap().split("\nGroup ").skip(1).map(read_group).collect())
+        Some(
+            String::from_utf8(told.stdout)
+                .unwrap()
+                .split("\nGroup ")
+                .skip(1)
+                .map(read_group)
+                .collect(),
+        )
     }
 
     fn read_group(text: &str) -> (u64, Told) {
         let range = |key: &str| {
             let after = text.split_once(key)?.1.trim_start();
-            let word: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
+            let word: String =
+                after.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
             let (first, last) = word.split_once('-').unwrap_or((&word, &word));
             Some((first.parse::<u64>().ok()?, last.parse::<u64>().ok()?))
         };
@@ -243,20 +312,45 @@ mod tests {
     fn the_real_mke2fs_agrees() {
         let modern = Choices { inode_bytes: 256, inode_ratio: 16384, resize_inode: true };
         let dense = Choices { inode_bytes: 128, inode_ratio: 4096, resize_inode: false };
-        let sizes =
-            [1 << 20, 20_000_000, 64 << 20, (64 << 20) + 1024 + 100 * 1024, (64 << 20) + 1024 + 116 * 1024, 513 << 20, 3_965_190_144];
-        for (choices, capacity_bytes) in [PLAIN, modern, dense].into_iter().flat_map(|c| sizes.map(|size| (c, size))) {
+        let sizes = [
+            1 << 20,
+            20_000_000,
+            64 << 20,
+            (64 << 20) + 1024 + 100 * 1024,
+            (64 << 20) + 1024 + 116 * 1024,
+            513 << 20,
+            3_965_190_144,
+        ];
+        for (choices, capacity_bytes) in
+            [PLAIN, modern, dense].into_iter().flat_map(|c| sizes.map(|size| (c, size)))
+        {
             let Some(real) = real(capacity_bytes, choices) else {
-                println!("e2fsprogs is not installed: the layout is checked against the published example only");
+                println!(
+                    "e2fsprogs is not installed: the layout is checked against the published example only"
+                );
                 return;
             };
-            let layout = Layout::new(capacity_bytes, choices).unwrap();
+            let layout = Ext2Layout::new(capacity_bytes, choices).unwrap();
             let ours = (0..layout.groups).map(|number| {
                 let group = layout.group(number);
-                let descriptors = group.has_backup.then_some(group.first + layout.descriptor_blocks);
-                (number, (group.block_bitmap, group.inode_bitmap, group.table, group.data - 1, descriptors))
+                let descriptors =
+                    group.has_backup.then_some(group.first + layout.descriptor_blocks);
+                (
+                    number,
+                    (
+                        group.block_bitmap,
+                        group.inode_bitmap,
+                        group.table,
+                        group.data - 1,
+                        descriptors,
+                    ),
+                )
             });
-            assert_eq!(ours.collect::<BTreeMap<_, _>>(), real, "{capacity_bytes} bytes, {choices:?}");
+            assert_eq!(
+                ours.collect::<BTreeMap<_, _>>(),
+                real,
+                "{capacity_bytes} bytes, {choices:?}"
+            );
         }
     }
 }

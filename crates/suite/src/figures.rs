@@ -2,18 +2,22 @@
 
 use record::Estimate;
 
-/// `unit` over a rate: the time of one I/O in nanoseconds is `inverse(1e9, iops)`. The interval's ends change places.
-/// A rate that may be 0 has no upper bound for its inverse, so that interval is not given. The rate itself must not be 0.
+/// `unit` over a rate: the time of one I/O in nanoseconds is `inverse(1e9, iops)`. The interval's
+/// ends change places. A rate that may be 0 has no upper bound for its inverse, so that interval is
+/// not given. The rate itself must not be 0.
 pub(crate) fn inverse(unit: f64, rate: Estimate) -> Estimate {
     let ci95 = rate.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| [unit / high, unit / low]);
     Estimate { value: unit / rate.value, ci95, n: rate.n }
 }
 
-/// `over / under` of two independent figures. The relative half-widths add as squares, in the logarithm, so that the interval of the
-/// inverse ratio is the inverse interval. `n` is the smaller of the two.
+/// `over / under` of two independent figures. The relative half-widths add as squares, in the
+/// logarithm, so that the interval of the inverse ratio is the inverse interval. `n` is the smaller
+/// of the two.
 pub(crate) fn ratio(over: Estimate, under: Estimate) -> Estimate {
     let value = over.value / under.value;
-    let half = |figure: Estimate| figure.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0);
+    let half = |figure: Estimate| {
+        figure.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0)
+    };
     let ci95 = half(over).zip(half(under)).map(|(a, b)| {
         let factor = a.hypot(b).exp();
         [value / factor, value * factor]
@@ -41,7 +45,11 @@ mod tests {
         let found = ratio(figure(8.0, 0.03f64.exp()), figure(4.0, 0.04f64.exp()));
         let [low, high] = found.ci95.unwrap();
         assert_eq!(found.value, 2.0);
-        assert!((low - 2.0 * (-0.05f64).exp()).abs() < 1e-12 && (high - 2.0 * 0.05f64.exp()).abs() < 1e-12, "{low} {high}");
+        assert!(
+            (low - 2.0 * (-0.05f64).exp()).abs() < 1e-12
+                && (high - 2.0 * 0.05f64.exp()).abs() < 1e-12,
+            "{low} {high}"
+        );
         assert_eq!(ratio(figure(8.0, 1.1), Estimate { ci95: None, ..figure(4.0, 1.0) }).ci95, None);
     }
 }

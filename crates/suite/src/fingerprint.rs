@@ -1,9 +1,12 @@
 //! How a medium is known again: by what lies on it.
 //!
-//! Before a run writes anything, some sixty places are read ([`places`]): outside of what it may write, where nothing may change, and inside. After each
-//! cell that wrote, places of its span are read again, among them those it wrote last ([`written_places`]). Of each the checksum is kept, a [`Mark`]. Later the
-//! same places are read ([`recognise`]) and each is judged: as it was read last; or data that cells begun since may have left, known by the run's seed; or
-//! something else, which is somebody's. A medium that carries none of what the run left is not the run's either, though nothing on it is new: a copy from before.
+//! Before a run writes anything, some sixty places are read ([`places`]): outside of what it may
+//! write, where nothing may change, and inside. After each cell that wrote, places of its span are
+//! read again, among them those it wrote last ([`written_places`]). Of each the checksum is kept, a
+//! [`FingerprintMark`]. Later the same places are read ([`recognise`]) and each is judged: as it
+//! was read last; or data that cells begun since may have left, known by the run's seed; or
+//! something else, which is somebody's. A medium that carries none of what the run left is not the
+//! run's either, though nothing on it is new: a copy from before.
 
 mod judge;
 mod places;
@@ -14,9 +17,9 @@ use std::collections::BTreeSet;
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 use device::content::Filler;
-use device::stamp::Verdict;
+use device::stamp::SectorVerdict;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
-use record::{Content, Mark, PlannedCell};
+use record::{Content, FingerprintMark, PlannedCell};
 
 pub use places::{places, written_places};
 
@@ -28,43 +31,53 @@ const CRC: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISCSI);
 
 /// A cell that was begun and may have written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Writer {
+pub struct UnfinishedCell {
     /// Where.
     pub span: Extent,
     /// What; `None`: anything, as a file system does.
     pub content: Option<Content>,
 }
 
-impl Writer {
+impl UnfinishedCell {
     /// What this cell writes, and where.
-    pub fn of(cell: &PlannedCell) -> Writer {
-        let content = (!record_ops::is_staged(cell)).then(|| cell.params.content.unwrap_or(Content::Incompressible));
-        Writer { span: span_of(cell), content }
+    pub fn of(cell: &PlannedCell) -> UnfinishedCell {
+        let content = (!record_ops::is_staged(cell))
+            .then(|| cell.params.content.unwrap_or(Content::Incompressible));
+        UnfinishedCell { span: span_of(cell), content }
     }
 
-    /// The cells that were begun, in that order. One that the plan does not have is taken for one that may have written anything anywhere.
-    pub fn begun(plan: &[PlannedCell], begun: &[String]) -> Vec<Writer> {
-        let anything = Writer { span: Extent::new(0, u64::MAX), content: None };
-        begun.iter().map(|id| plan.iter().find(|cell| cell.id == *id).map_or_else(|| anything.clone(), Writer::of)).collect()
+    /// The cells that were begun, in that order. One that the plan does not have is taken for one
+    /// that may have written anything anywhere.
+    pub fn begun(plan: &[PlannedCell], begun: &[String]) -> Vec<UnfinishedCell> {
+        let anything = UnfinishedCell { span: Extent::new(0, u64::MAX), content: None };
+        begun
+            .iter()
+            .map(|id| {
+                plan.iter()
+                    .find(|cell| cell.id == *id)
+                    .map_or_else(|| anything.clone(), UnfinishedCell::of)
+            })
+            .collect()
     }
 }
 
 /// What is known of how the medium was left.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Traces {
+pub struct FingerprintHistory {
     /// What was read before the run wrote anything.
-    pub before: Vec<Mark>,
+    pub before: Vec<FingerprintMark>,
     /// What was read later, in that order, each with the number of writers begun by then.
-    pub later: Vec<(usize, Mark)>,
+    pub later: Vec<(usize, FingerprintMark)>,
     /// The writing cells that were begun, in that order.
-    pub writers: Vec<Writer>,
+    pub writers: Vec<UnfinishedCell>,
 }
 
-impl Traces {
+impl FingerprintHistory {
     /// The places, each once.
     fn places(&self) -> Vec<Extent> {
         let marks = self.before.iter().chain(self.later.iter().map(|(_, mark)| mark));
-        let places: BTreeSet<(u64, u64)> = marks.map(|mark| (mark.offset_bytes, mark.bytes)).collect();
+        let places: BTreeSet<(u64, u64)> =
+            marks.map(|mark| (mark.offset_bytes, mark.bytes)).collect();
         places.into_iter().map(|(offset_bytes, bytes)| Extent::new(offset_bytes, bytes)).collect()
     }
 }
@@ -90,33 +103,43 @@ pub enum Recognition {
 
 /// What was read at a place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct PlaceRead {
     /// Where.
     pub place: Extent,
     /// What; as long as the place.
     pub data: Vec<u8>,
 }
 
-/// Reads these places and says whether the medium is the one that left these traces. `filler` makes the data of the run's seed.
+/// Reads these places and says whether the medium is the one that left these traces. `filler` makes
+/// the data of the run's seed.
 ///
 /// # Errors
 /// The medium cannot be read at all. A single place that cannot be read is left out.
-pub fn recognise(device: &mut dyn Device, filler: &Filler, traces: &Traces) -> Result<Recognition, IoError> {
+pub fn recognise(
+    device: &mut dyn Device,
+    filler: &Filler,
+    traces: &FingerprintHistory,
+) -> Result<Recognition, IoError> {
     let found = read_places(device, &traces.places())?;
     Ok(judge(filler, traces, &found))
 }
 
 /// The judgement alone, of what was read.
-pub fn judge(filler: &Filler, traces: &Traces, found: &[Found]) -> Recognition {
+pub fn judge(filler: &Filler, traces: &FingerprintHistory, found: &[PlaceRead]) -> Recognition {
     judge::judge(filler, traces, found)
 }
 
-/// Reads these places and keeps the checksum of each. `filler` makes the data of the run's seed, where the run may have written already. Places that do not
-/// read the same twice, as on fakes that answer at random, are left out, and so are those that cannot be read.
+/// Reads these places and keeps the checksum of each. `filler` makes the data of the run's seed,
+/// where the run may have written already. Places that do not read the same twice, as on fakes that
+/// answer at random, are left out, and so are those that cannot be read.
 ///
 /// # Errors
 /// The medium cannot be read at all.
-pub fn read_marks(device: &mut dyn Device, places: &[Extent], filler: Option<&Filler>) -> Result<Vec<Mark>, IoError> {
+pub fn read_marks(
+    device: &mut dyn Device,
+    places: &[Extent],
+    filler: Option<&Filler>,
+) -> Result<Vec<FingerprintMark>, IoError> {
     let first = read_places(device, places)?;
     let again = read_places(device, places)?;
     let steady = first.into_iter().filter(|found| again.contains(found));
@@ -124,36 +147,60 @@ pub fn read_marks(device: &mut dyn Device, places: &[Extent], filler: Option<&Fi
 }
 
 /// Whether the place held nothing but zeros or 0xFF.
-pub fn is_empty(mark: &Mark) -> bool {
+pub fn is_empty(mark: &FingerprintMark) -> bool {
     [0, 0xff].iter().any(|byte| CRC.checksum(&vec![*byte; mark.bytes as usize]) == mark.crc32c)
 }
 
 /// The mark of a place that holds zeros.
-pub fn empty_mark(offset_bytes: u64, bytes: u64) -> Mark {
-    Mark { offset_bytes, bytes, crc32c: CRC.checksum(&vec![0; bytes as usize]), ours: false }
+pub fn empty_mark(offset_bytes: u64, bytes: u64) -> FingerprintMark {
+    FingerprintMark {
+        offset_bytes,
+        bytes,
+        crc32c: CRC.checksum(&vec![0; bytes as usize]),
+        ours: false,
+    }
 }
 
-fn mark(found: &Found, filler: Option<&Filler>) -> Mark {
-    let Found { place, data } = found;
-    let is_ours = |filler: &Filler| filler.verify(data, 0, place.offset_bytes).any(|(_, verdict)| is_ours(verdict));
-    Mark { offset_bytes: place.offset_bytes, bytes: place.bytes, crc32c: CRC.checksum(data), ours: filler.is_some_and(is_ours) }
+fn mark(found: &PlaceRead, filler: Option<&Filler>) -> FingerprintMark {
+    let PlaceRead { place, data } = found;
+    let is_ours = |filler: &Filler| {
+        filler.verify(data, 0, place.offset_bytes).any(|(_, verdict)| is_ours(verdict))
+    };
+    FingerprintMark {
+        offset_bytes: place.offset_bytes,
+        bytes: place.bytes,
+        crc32c: CRC.checksum(data),
+        ours: filler.is_some_and(is_ours),
+    }
 }
 
 /// Whether a sector holds data of the run's seed, of whatever place and pass.
-fn is_ours(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Good | Verdict::Changed { .. } | Verdict::Overwritten { .. })
+fn is_ours(verdict: SectorVerdict) -> bool {
+    matches!(
+        verdict,
+        SectorVerdict::Good | SectorVerdict::Changed { .. } | SectorVerdict::Overwritten { .. }
+    )
 }
 
-pub(crate) fn read_places(device: &mut dyn Device, places: &[Extent]) -> Result<Vec<Found>, IoError> {
-    let Some(largest_bytes) = places.iter().map(|place| place.bytes).max() else { return Ok(Vec::new()) };
+pub(crate) fn read_places(
+    device: &mut dyn Device,
+    places: &[Extent],
+) -> Result<Vec<PlaceRead>, IoError> {
+    let Some(largest_bytes) = places.iter().map(|place| place.bytes).max() else {
+        return Ok(Vec::new());
+    };
     device.prepare(1, largest_bytes as usize)?;
-    let (mut found, mut error, mut done) = (Vec::with_capacity(places.len()), None, Vec::with_capacity(1));
+    let (mut found, mut error, mut done) =
+        (Vec::with_capacity(places.len()), None, Vec::with_capacity(1));
     for place in places {
         device.submit(Request::read(0, place.offset_bytes, place.bytes))?;
         done.clear();
         device.reap(1, &mut done)?;
         match done.pop().expect("reap waits for the one request in flight").result {
-            Ok(()) => found.push(Found { place: *place, data: device.buffer(0)[..place.bytes as usize].to_vec() }),
+            Ok(()) => found.push(PlaceRead {
+                place: *place,
+                data: device.buffer(0)[..place.bytes as usize].to_vec(),
+            }),
             Err(failed) if failed.kind == IoErrorKind::Medium => error = Some(failed),
             Err(failed) => return Err(failed),
         }

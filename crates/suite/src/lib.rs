@@ -1,39 +1,41 @@
 //! The tests, one file each, and the runner that puts them in order.
 //!
-//! A *suite* ([`definition::Suite`], a TOML file) names tests and their settings; [`Plan::make`] turns it into planned cells for one
-//! [`Site`]; [`run`] executes them on a guarded device and tells a [`Listener`] what happens. This room must never know the terminal,
-//! files, HTML, or which device it got: the only clock is the device's, and every random choice comes from the run's seed.
+//! A *suite* ([`definition::Suite`], a TOML file) names tests and their settings; [`Plan::make`]
+//! turns it into planned cells for one [`TargetInfo`]; [`run`] executes them on a guarded device
+//! and tells a [`RunListener`] what happens. This crate must never know the terminal, files, HTML,
+//! or which device it got: the only clock is the device's, and every random choice comes from the
+//! run's seed.
 
-mod bench;
 pub mod catalogue;
+mod cell_context;
 pub mod definition;
 mod doubts;
-pub mod drive;
 mod events;
 mod ext2;
 mod figures;
 pub mod fingerprint;
+pub mod io_loop;
 pub mod offsets;
 mod outcome;
 mod plan;
 pub mod random;
 mod runner;
 mod settings;
-mod site;
 mod stage;
 mod tally;
+mod target_info;
 pub mod undo;
 
-pub use bench::{Bench, Guarded};
+pub use cell_context::{CellContext, Guarded};
 pub use doubts::certainty;
-pub use events::{Event, Listener, Progress};
-pub use outcome::Outcome;
+pub use events::{CellProgress, RunEvent, RunListener};
+pub use outcome::CellOutcome;
 pub use plan::{CellList, Choice, Plan, PlanError, is_filling, span_of};
 pub use runner::{RunEnd, RunOptions, run};
-pub use settings::{Setting, SettingError, Settings};
-pub use site::Site;
-pub use stage::{KeptFile, NoStage, Stage, StageError, StagedFile};
-pub use tally::{Tally, latency};
+pub use settings::{Setting, SettingError, TestSettings};
+pub use stage::{FileStage, FileStageError, KeptFile, NoStage, StagedFile};
+pub use tally::{IoTally, latency};
+pub use target_info::TargetInfo;
 pub use undo::{MemoryUndo, Undo};
 
 /// A test: one named measurement procedure.
@@ -49,9 +51,15 @@ pub trait Test: std::marker::Sync {
     /// What it needs of the target.
     fn needs(&self) -> Needs;
     /// The cells it will run on this site. An `Err` names the setting that cannot be.
-    fn plan(&self, settings: &Settings, site: &Site, plan: &mut CellList) -> Result<(), SettingError>;
-    /// Runs one cell. What went wrong on the medium is in the outcome, with all that was measured before.
-    fn run(&self, cell: &record::PlannedCell, bench: &mut Bench<'_>) -> Outcome;
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        plan: &mut CellList,
+    ) -> Result<(), SettingError>;
+    /// Runs one cell. What went wrong on the medium is in the outcome, with all that was measured
+    /// before.
+    fn run(&self, cell: &record::PlannedCell, context: &mut CellContext<'_>) -> CellOutcome;
 }
 
 /// What a test needs of its target.

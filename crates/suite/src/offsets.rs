@@ -6,7 +6,8 @@ use stats::Random;
 
 use crate::random::Rand48;
 
-/// Blocks one after the other from the start of `span`; `None` at its end. A rest smaller than a block is left out.
+/// Blocks one after the other from the start of `span`; `None` at its end. A rest smaller than a
+/// block is left out.
 pub fn sequential(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
     let mut at = span.offset_bytes;
     move |_| {
@@ -34,7 +35,11 @@ pub fn cyclic(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<Exten
 }
 
 /// The same, beginning at this byte of the span.
-pub fn cyclic_from(span: Extent, block_bytes: u64, first: u64) -> impl FnMut(u32) -> Option<Extent> {
+pub fn cyclic_from(
+    span: Extent,
+    block_bytes: u64,
+    first: u64,
+) -> impl FnMut(u32) -> Option<Extent> {
     let mut at = first;
     move |_| {
         if at + block_bytes > span.end() {
@@ -47,19 +52,42 @@ pub fn cyclic_from(span: Extent, block_bytes: u64, first: u64) -> impl FnMut(u32
 }
 
 /// Uniform and independent, at multiples of `align_bytes`, wholly inside `span`.
-pub fn uniform(span: Extent, block_bytes: u64, align_bytes: u64, mut random: Random) -> impl FnMut(u32) -> Option<Extent> {
-    let places = if span.bytes < block_bytes { 0 } else { (span.bytes - block_bytes) / align_bytes + 1 };
-    move |_| (places > 0).then(|| Extent::new(span.offset_bytes + random.below(places) * align_bytes, block_bytes))
+pub fn uniform(
+    span: Extent,
+    block_bytes: u64,
+    align_bytes: u64,
+    mut random: Random,
+) -> impl FnMut(u32) -> Option<Extent> {
+    let places =
+        if span.bytes < block_bytes { 0 } else { (span.bytes - block_bytes) / align_bytes + 1 };
+    move |_| {
+        (places > 0).then(|| {
+            Extent::new(span.offset_bytes + random.below(places) * align_bytes, block_bytes)
+        })
+    }
 }
 
 /// Blocks in the order of a list of block numbers; `None` at its end.
-pub fn listed(span: Extent, block_bytes: u64, order: Vec<u32>) -> impl FnMut(u32) -> Option<Extent> {
+pub fn listed(
+    span: Extent,
+    block_bytes: u64,
+    order: Vec<u32>,
+) -> impl FnMut(u32) -> Option<Extent> {
     let mut next = order.into_iter();
-    move |_| next.next().map(|block| Extent::new(span.offset_bytes + u64::from(block) * block_bytes, block_bytes))
+    move |_| {
+        next.next().map(|block| {
+            Extent::new(span.offset_bytes + u64::from(block) * block_bytes, block_bytes)
+        })
+    }
 }
 
-/// Every block of `span` exactly once, in an order drawn from `random`; `None` when all have had their turn.
-pub fn once_each(span: Extent, block_bytes: u64, mut random: Random) -> impl FnMut(u32) -> Option<Extent> {
+/// Every block of `span` exactly once, in an order drawn from `random`; `None` when all have had
+/// their turn.
+pub fn once_each(
+    span: Extent,
+    block_bytes: u64,
+    mut random: Random,
+) -> impl FnMut(u32) -> Option<Extent> {
     let order = Permutation::new(span.bytes / block_bytes, &mut random);
     let mut turn = 0;
     move |_| {
@@ -69,8 +97,9 @@ pub fn once_each(span: Extent, block_bytes: u64, mut random: Random) -> impl FnM
     }
 }
 
-/// The numbers below `n` in a random order, in constant memory: a Feistel network over the next even number of bits permutes a little
-/// more than `n` numbers, and is applied again to those that are too large until they are not (cycle walking; Black and Rogaway 2002).
+/// The numbers below `n` in a random order, in constant memory: a Feistel network over the next
+/// even number of bits permutes a little more than `n` numbers, and is applied again to those that
+/// are too large until they are not (cycle walking; Black and Rogaway 2002).
 #[derive(Clone, Debug)]
 pub struct Permutation {
     n: u64,
@@ -83,14 +112,20 @@ impl Permutation {
     pub fn new(n: u64, random: &mut Random) -> Permutation {
         let bits = u64::BITS - n.saturating_sub(1).leading_zeros();
         // Rounds over very few bits mix badly, so there are at least eight.
-        Permutation { n, half_bits: bits.div_ceil(2).max(4), keys: std::array::from_fn(|_| random.bits()) }
+        Permutation {
+            n,
+            half_bits: bits.div_ceil(2).max(4),
+            keys: std::array::from_fn(|_| random.bits()),
+        }
     }
 
     /// The number whose turn it is; `None` past the last.
     pub fn at(&self, turn: u64) -> Option<u64> {
         let below = |number: &u64| *number < self.n;
         let walk = |number: &u64| Some(self.mix(*number));
-        Some(turn).filter(below).and_then(|turn| std::iter::successors(walk(&turn), walk).find(below))
+        Some(turn)
+            .filter(below)
+            .and_then(|turn| std::iter::successors(walk(&turn), walk).find(below))
     }
 
     fn mix(&self, number: u64) -> u64 {
@@ -104,7 +139,8 @@ impl Permutation {
     }
 }
 
-/// iozone's order for `-i 2`: `srand48(0)`, then for every i swap `r[i]` with `r[lrand48() % n]`; each record once (docs/field/iozone.md#single-file, docs/field/iozone.md#test-vectors).
+/// iozone's order for `-i 2`: `srand48(0)`, then for every i swap `r[i]` with `r[lrand48() % n]`;
+/// each record once (docs/field/iozone.md#single-file, docs/field/iozone.md#test-vectors).
 pub fn iozone_permutation(records: u32) -> Vec<u32> {
     let mut random = Rand48::new(0);
     let mut order: Vec<u32> = (0..records).collect();
@@ -115,8 +151,9 @@ pub fn iozone_permutation(records: u32) -> Vec<u32> {
     order
 }
 
-/// One random block of each stratum (allocation unit) per pass, strata in a new random order each pass, so that consecutive writes
-/// never share an open allocation unit (docs/field/statistics.md#step-3-measure).
+/// One random block of each stratum (allocation unit) per pass, strata in a new random order each
+/// pass, so that consecutive writes never share an open allocation unit
+/// (docs/field/statistics.md#step-3-measure).
 pub struct Stratified {
     span: Extent,
     stratum_bytes: u64,
@@ -131,7 +168,14 @@ impl Stratified {
     pub fn new(span: Extent, stratum_bytes: u64, block_bytes: u64, random: Random) -> Stratified {
         let stratum_bytes = stratum_bytes.max(block_bytes);
         let strata = (span.bytes / stratum_bytes).max(1) as u32;
-        Stratified { span, stratum_bytes, block_bytes, order: (0..strata).collect(), at: strata as usize, random }
+        Stratified {
+            span,
+            stratum_bytes,
+            block_bytes,
+            order: (0..strata).collect(),
+            at: strata as usize,
+            random,
+        }
     }
 
     /// How many strata there are.
@@ -147,7 +191,8 @@ impl Iterator for Stratified {
         if self.at == self.order.len() {
             let last = self.order.last().copied();
             self.random.shuffle(&mut self.order);
-            // The last of one pass must not be the first of the next: that allocation unit is still open.
+            // The last of one pass must not be the first of the next: that allocation unit is still
+            // open.
             if self.order.len() > 1 && self.order.first().copied() == last {
                 self.order.swap(0, 1);
             }
@@ -170,15 +215,27 @@ mod tests {
 
     /// FNV-1a over whole 64-bit words (docs/field/iozone.md#test-vectors).
     fn fnv(order: &[u32]) -> u64 {
-        order.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &r| (hash ^ u64::from(r)).wrapping_mul(1099511628211))
+        order.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &r| {
+            (hash ^ u64::from(r)).wrapping_mul(1099511628211)
+        })
     }
 
     #[test]
     fn iozones_order_is_iozones() {
         for (records, first, last, hash) in [
-            (131072, [124188, 61258, 125462, 51982, 108870, 24447, 119145, 113582, 5818, 121191], 4178, 0xbb1ce0c0f639e265),
+            (
+                131072,
+                [124188, 61258, 125462, 51982, 108870, 24447, 119145, 113582, 5818, 121191],
+                4178,
+                0xbb1ce0c0f639e265,
+            ),
             (256, [66, 177, 130, 127, 56, 233, 105, 5, 163, 175], 109, 0xd31b24c5d535de65),
-            (16384, [13591, 6287, 2842, 11472, 5328, 4594, 4457, 15278, 8997, 7267], 15362, 0xf594ad60f183ba97),
+            (
+                16384,
+                [13591, 6287, 2842, 11472, 5328, 4594, 4457, 15278, 8997, 7267],
+                15362,
+                0xf594ad60f183ba97,
+            ),
         ] {
             let order = iozone_permutation(records);
             assert_eq!(order[..10], first);
@@ -187,8 +244,9 @@ mod tests {
         }
     }
 
-    /// The beginning of an order must be a fair sample of all places: over many seeds each eighth of the numbers comes first, and
-    /// follows any other, equally often (chi-square with 63 degrees of freedom: above 103 once in a thousand).
+    /// The beginning of an order must be a fair sample of all places: over many seeds each eighth
+    /// of the numbers comes first, and follows any other, equally often (chi-square with 63 degrees
+    /// of freedom: above 103 once in a thousand).
     #[test]
     fn the_first_of_an_order_may_be_any_and_so_may_the_second() {
         let mut seen = [0.0; 64];

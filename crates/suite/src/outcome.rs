@@ -3,11 +3,11 @@
 use device::IoError;
 use record::{Cell, PlannedCell, Stop};
 
-use crate::Tally;
+use crate::IoTally;
 
 /// What came of a cell.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct CellOutcome {
     /// The row of results.
     pub cell: Cell,
     /// The medium's error, where it ended by one.
@@ -16,39 +16,40 @@ pub struct Outcome {
     pub left_out: Option<String>,
 }
 
-impl Outcome {
+impl CellOutcome {
     /// Nothing measured yet.
-    pub fn new(planned: &PlannedCell) -> Outcome {
+    pub fn new(planned: &PlannedCell) -> CellOutcome {
         let cell = Cell::begun(&planned.id, &planned.test, planned.params.clone());
-        Outcome { cell, error: None, left_out: None }
+        CellOutcome { cell, error: None, left_out: None }
     }
 
     /// A cell that cannot be run here.
-    pub fn left_out(planned: &PlannedCell, reason: impl Into<String>) -> Outcome {
-        Outcome { left_out: Some(reason.into()), ..Outcome::new(planned) }
+    pub fn left_out(planned: &PlannedCell, reason: impl Into<String>) -> CellOutcome {
+        CellOutcome { left_out: Some(reason.into()), ..CellOutcome::new(planned) }
     }
 
     /// A cell that failed before or beside its I/O.
-    pub fn failed(planned: &PlannedCell, reason: impl Into<String>) -> Outcome {
-        Outcome::new(planned).fail(reason)
+    pub fn failed(planned: &PlannedCell, reason: impl Into<String>) -> CellOutcome {
+        CellOutcome::new(planned).fail(reason)
     }
 
     /// A cell that the medium failed before its I/O began.
-    pub fn broken(planned: &PlannedCell, error: IoError) -> Outcome {
-        let mut outcome = Outcome::new(planned);
+    pub fn broken(planned: &PlannedCell, error: IoError) -> CellOutcome {
+        let mut outcome = CellOutcome::new(planned);
         outcome.end(Stop::Error, Some(error));
         outcome
     }
 
     /// Ends the cell by an error that is not the medium's.
-    pub fn fail(mut self, reason: impl Into<String>) -> Outcome {
+    pub fn fail(mut self, reason: impl Into<String>) -> CellOutcome {
         self.cell.stop = Stop::Error;
         self.cell.reason = Some(reason.into());
         self
     }
 
-    /// Takes over a stretch's counts, histogram and end. Metrics, series and flags stay as they are.
-    pub fn absorb(&mut self, tally: Tally) {
+    /// Takes over a stretch's counts, histogram and end. Metrics, series and flags stay as they
+    /// are.
+    pub fn absorb(&mut self, tally: IoTally) {
         self.cell.ops += tally.ops;
         self.cell.bytes += tally.bytes;
         self.cell.elapsed_ns += tally.busy_ns;

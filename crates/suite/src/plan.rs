@@ -1,12 +1,13 @@
-//! From a suite and a site to planned cells: everything that will be done, known before anything is.
+//! From a suite and a site to planned cells: everything that will be done, known before anything
+//! is.
 
 use device::{Extent, Extents};
 use record::units::Bytes;
 use record::{Params, PlannedCell, Skip, TargetKind};
 
-use crate::definition::{Entry, Suite};
-use crate::settings::{SettingError, Settings};
-use crate::{Site, Test, catalogue};
+use crate::definition::{Suite, SuiteEntry};
+use crate::settings::{SettingError, TestSettings};
+use crate::{TargetInfo, Test, catalogue};
 
 /// What the user chose of a suite.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +38,8 @@ pub fn span_of(cell: &PlannedCell) -> Extent {
     Extent::new(cell.params.span_offset_bytes.unwrap_or(0), cell.params.span_bytes.unwrap_or(0))
 }
 
-/// Whether later cells need what this one leaves on the medium: where that is lost between two sittings, it is done again first.
+/// Whether later cells need what this one leaves on the medium: where that is lost between two
+/// sittings, it is done again first.
 pub fn is_filling(cell: &PlannedCell) -> bool {
     cell.test == "prime" || catalogue::verify::is_writing(cell)
 }
@@ -64,15 +66,26 @@ pub struct CellList<'a> {
 }
 
 impl CellList<'_> {
-    /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. A block smaller than the medium addresses is left out.
+    /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. A block
+    /// smaller than the medium addresses is left out.
     pub fn add(&mut self, params: Params, max_ns: u64, max_written_bytes: u64) {
         let logical = self.logical_block_bytes;
         if let Some(block) = params.block_bytes.filter(|block| block % logical != 0) {
-            return self.skip(format!("{} blocks: the medium addresses units of {}", Bytes(block), Bytes(logical)));
+            return self.skip(format!(
+                "{} blocks: the medium addresses units of {}",
+                Bytes(block),
+                Bytes(logical)
+            ));
         }
         let number = self.cells.iter().filter(|cell| cell.test == self.test).count() + 1;
         let id = format!("{}/{number}", self.test);
-        self.cells.push(PlannedCell { id, test: self.test.to_owned(), params, max_ns, max_written_bytes });
+        self.cells.push(PlannedCell {
+            id,
+            test: self.test.to_owned(),
+            params,
+            max_ns,
+            max_written_bytes,
+        });
     }
 
     /// What was found for the test, or nothing, where it is left out for the reason given.
@@ -90,47 +103,63 @@ impl CellList<'_> {
 }
 
 impl Plan {
-    /// Plans `suite` on `site`.
-    pub fn make(suite: &Suite, choice: &Choice, site: &Site) -> Result<Plan, PlanError> {
-        for name in choice.only.iter().chain(&choice.skip).chain(choice.set.iter().map(|(test, _, _)| test)) {
+    /// Plans `suite` on `target`.
+    pub fn make(suite: &Suite, choice: &Choice, target: &TargetInfo) -> Result<Plan, PlanError> {
+        for name in
+            choice.only.iter().chain(&choice.skip).chain(choice.set.iter().map(|(test, _, _)| test))
+        {
             catalogue::find(name)?;
         }
-        let mut plan = Plan { suite: suite.name.clone(), time_limit_ns: choice.time_limit_ns.or(suite.time_limit_ns), ..Plan::default() };
-        for entry in chosen(suite, choice, site) {
+        let mut plan = Plan {
+            suite: suite.name.clone(),
+            time_limit_ns: choice.time_limit_ns.or(suite.time_limit_ns),
+            ..Plan::default()
+        };
+        for entry in chosen(suite, choice, target) {
             let test = catalogue::find(&entry.test)?;
-            plan.add(test, &settings_of(test, &entry, choice)?, site)?;
+            plan.add(test, &settings_of(test, &entry, choice)?, target)?;
         }
         if plan.cells.is_empty() {
-            let reason = plan.skipped.first().map_or("no test was chosen".to_owned(), |skip| format!("{}: {}", skip.test, skip.reason));
+            let reason = plan.skipped.first().map_or("no test was chosen".to_owned(), |skip| {
+                format!("{}: {}", skip.test, skip.reason)
+            });
             return Err(PlanError::Empty(reason));
         }
         Ok(plan)
     }
 
-    fn add(&mut self, test: &'static dyn Test, settings: &Settings, site: &Site) -> Result<(), SettingError> {
+    fn add(
+        &mut self,
+        test: &'static dyn Test,
+        settings: &TestSettings,
+        target: &TargetInfo,
+    ) -> Result<(), SettingError> {
         let mut list = CellList {
             test: test.name(),
-            logical_block_bytes: site.facts.logical_block_bytes.max(1),
+            logical_block_bytes: target.facts.logical_block_bytes.max(1),
             cells: &mut self.cells,
             skipped: &mut self.skipped,
         };
-        match refusal(test, site) {
+        match refusal(test, target) {
             Some(reason) => {
                 list.skip(reason);
                 Ok(())
             }
-            None => test.plan(settings, site, &mut list),
+            None => test.plan(settings, target, &mut list),
         }
     }
 
-    /// Every byte the cells may write, as the extent guard will allow it. Cells on staged files write through their own device.
+    /// Every byte the cells may write, as the extent guard will allow it. Cells on staged files
+    /// write through their own device.
     pub fn writes(&self) -> Extents {
         Extents::of(self.cells.iter().filter(|cell| cell.max_written_bytes > 0).map(span_of))
     }
 
     /// Whether any of it looks at what it reads; if not, a simulated medium need not keep data.
     pub fn needs_data(&self) -> bool {
-        self.cells.iter().any(|cell| catalogue::find(&cell.test).is_ok_and(|test| test.needs().data))
+        self.cells
+            .iter()
+            .any(|cell| catalogue::find(&cell.test).is_ok_and(|test| test.needs().data))
     }
 
     /// The most that will be written, in bytes.
@@ -148,33 +177,50 @@ impl Plan {
 /// The test with which suites begin, there cut short.
 pub(crate) const PROBE: &str = "capacity";
 
-/// The suite's entries that the user wants; a test that only `--only` names comes with its published settings, and so does the probe: who asks for it by
-/// name wants to know all of it. On a directory the
-/// test file must be written before anything is read from it, so `prime` is always among them.
-fn chosen(suite: &Suite, choice: &Choice, site: &Site) -> Vec<Entry> {
+/// The suite's entries that the user wants; a test that only `--only` names comes with its
+/// published settings, and so does the probe: who asks for it by name wants to know all of it. On a
+/// directory the test file must be written before anything is read from it, so `prime` is always
+/// among them.
+fn chosen(suite: &Suite, choice: &Choice, target: &TargetInfo) -> Vec<SuiteEntry> {
     let wanted = |name: &str| {
-        (choice.only.is_empty() || choice.only.iter().any(|only| only == name)) && !choice.skip.iter().any(|skip| skip == name)
+        (choice.only.is_empty() || choice.only.iter().any(|only| only == name))
+            && !choice.skip.iter().any(|skip| skip == name)
     };
-    let prime_needed = site.kind == TargetKind::Directory;
-    let mut entries: Vec<Entry> =
-        suite.tests.iter().filter(|entry| wanted(&entry.test) || (prime_needed && entry.test == "prime")).cloned().collect();
+    let prime_needed = target.kind == TargetKind::Directory;
+    let mut entries: Vec<SuiteEntry> = suite
+        .tests
+        .iter()
+        .filter(|entry| wanted(&entry.test) || (prime_needed && entry.test == "prime"))
+        .cloned()
+        .collect();
     if choice.only.iter().any(|only| only == PROBE) {
         entries.retain(|entry| entry.test != PROBE);
     }
     for only in &choice.only {
         if !entries.iter().any(|entry| entry.test == *only) && wanted(only) {
-            entries.push(Entry { test: only.clone(), settings: Vec::new() });
+            entries.push(SuiteEntry { test: only.clone(), settings: Vec::new() });
         }
     }
     if prime_needed && !entries.iter().any(|entry| entry.test == "prime") {
-        entries.insert(0, Entry { test: "prime".into(), settings: vec![("passes".into(), "1".into())] });
+        entries.insert(
+            0,
+            SuiteEntry { test: "prime".into(), settings: vec![("passes".into(), "1".into())] },
+        );
     }
     entries
 }
 
-fn settings_of(test: &'static dyn Test, entry: &Entry, choice: &Choice) -> Result<Settings, SettingError> {
-    let mut settings = Settings::defaults(test);
-    let chosen = choice.set.iter().filter(|(name, _, _)| name == test.name()).map(|(_, name, value)| (name, value));
+fn settings_of(
+    test: &'static dyn Test,
+    entry: &SuiteEntry,
+    choice: &Choice,
+) -> Result<TestSettings, SettingError> {
+    let mut settings = TestSettings::defaults(test);
+    let chosen = choice
+        .set
+        .iter()
+        .filter(|(name, _, _)| name == test.name())
+        .map(|(_, name, value)| (name, value));
     for (name, value) in entry.settings.iter().map(|(name, value)| (name, value)).chain(chosen) {
         settings.set(name, value)?;
     }
@@ -182,27 +228,27 @@ fn settings_of(test: &'static dyn Test, entry: &Entry, choice: &Choice) -> Resul
 }
 
 /// Why this test cannot be run here at all.
-fn refusal(test: &dyn Test, site: &Site) -> Option<String> {
+fn refusal(test: &dyn Test, target: &TargetInfo) -> Option<String> {
     let needs = test.needs();
-    if needs.raw && site.is_file() {
+    if needs.raw && target.is_file() {
         return Some("needs a raw medium; name the device itself, for example /dev/sdX".into());
     }
     if needs.writing
-        && let Err(reason) = &site.writable
+        && let Err(reason) = &target.writable
     {
         return Some(reason.clone());
     }
     if needs.writing
         && !needs.restores
-        && let Some(reason) = &site.borrowed
+        && let Some(reason) = &target.borrowed
     {
         return Some(reason.clone());
     }
-    if needs.data && !site.facts.keeps_data {
+    if needs.data && !target.facts.keeps_data {
         return Some("this simulated medium keeps no data; there is nothing to read back".into());
     }
     if needs.files
-        && let Err(reason) = &site.files
+        && let Err(reason) = &target.files
     {
         return Some(reason.clone());
     }

@@ -1,6 +1,8 @@
-//! Random numbers as other programs draw them. All else is drawn from `stats::Random`, from the seed in the record.
+//! Random numbers as other programs draw them. All else is drawn from `stats::Random`, from the
+//! seed in the record.
 
-/// The C library's `lrand48`: X' = 0x5DEECE66D X + 0xB mod 2^48, output X' >> 17 (docs/field/iozone.md#test-vectors).
+/// The C library's `lrand48`: X' = 0x5DEECE66D X + 0xB mod 2^48, output X' >> 17
+/// (docs/field/iozone.md#test-vectors).
 #[derive(Clone, Debug)]
 pub struct Rand48(u64);
 

@@ -10,16 +10,16 @@ use device::{Device, Extent, IoError, IoErrorKind};
 use record::units::SECOND_NS;
 use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind};
 
-use crate::bench::{Bench, Guarded, Pulse};
 use crate::catalogue::{capacity, record_ops};
+use crate::cell_context::{CellContext, Guarded, ProgressReporter};
 use crate::doubts::{fleeting, impossible, lift, unsettled};
-use crate::drive::flush;
-use crate::events::{Event, Listener};
+use crate::events::{RunEvent, RunListener};
 use crate::fingerprint::{read_marks, written_places};
-use crate::outcome::Outcome;
+use crate::io_loop::flush;
+use crate::outcome::CellOutcome;
 use crate::plan::{PROBE, span_of};
 use crate::stage::KeptFile;
-use crate::{MemoryUndo, Plan, Site, Stage, Undo, catalogue, is_filling};
+use crate::{FileStage, MemoryUndo, Plan, TargetInfo, Undo, catalogue, is_filling};
 use stats::Random;
 
 use self::second_look::When;
@@ -30,7 +30,8 @@ const FAILURES_IN_A_ROW: u32 = 3;
 /// Where the host stood still for too much of a cell, it is measured again, so often at most.
 const MOST_AGAIN: u32 = 2;
 
-/// The share of a run's time that is kept for probes that are to come: nothing is worth anything on a fake, so no other cell takes it from them.
+/// The share of a run's time that is kept for probes that are to come: nothing is worth anything on
+/// a fake, so no other cell takes it from them.
 const PROBES_SHARE: u64 = 8;
 
 /// Why the rest is left out.
@@ -41,25 +42,37 @@ pub struct RunOptions<'a> {
     /// Every random choice comes from this.
     pub seed: u64,
     /// Where it takes place.
-    pub site: &'a Site,
+    pub target: &'a TargetInfo,
     /// Cells finished before an interruption; they are not run again.
     pub done: Vec<Cell>,
     /// Device time used before an interruption, in nanoseconds.
     pub used_ns: u64,
-    /// What was primed is gone (a test file lives no longer than its process): it is primed again first, without being a result.
+    /// What was primed is gone (a test file lives no longer than its process): it is primed again
+    /// first, without being a result.
     pub lost: bool,
     /// Set from outside to end the run.
     pub stop: &'a AtomicBool,
     /// A medium that turns out to be a fake is measured all the same.
     pub anyway: bool,
-    /// Keeps what is only lent; none: it is kept in memory, as on media that live no longer than the process.
+    /// Keeps what is only lent; none: it is kept in memory, as on media that live no longer than
+    /// the process.
     pub undo: Option<&'a mut dyn Undo>,
 }
 
 impl<'a> RunOptions<'a> {
-    /// A run from its beginning, of which nothing is known beforehand and nothing outlives the process.
-    pub fn new(seed: u64, site: &'a Site, stop: &'a AtomicBool) -> RunOptions<'a> {
-        RunOptions { seed, site, done: Vec::new(), used_ns: 0, lost: false, stop, anyway: false, undo: None }
+    /// A run from its beginning, of which nothing is known beforehand and nothing outlives the
+    /// process.
+    pub fn new(seed: u64, target: &'a TargetInfo, stop: &'a AtomicBool) -> RunOptions<'a> {
+        RunOptions {
+            seed,
+            target,
+            done: Vec::new(),
+            used_ns: 0,
+            lost: false,
+            stop,
+            anyway: false,
+            undo: None,
+        }
     }
 }
 
@@ -82,7 +95,7 @@ pub struct RunEnd {
 
 /// What came of a cell, and what it wrote.
 struct Measured {
-    outcome: Outcome,
+    outcome: CellOutcome,
     /// Why the listener ended it, where it did.
     failed: Option<String>,
     /// What the run has written so far, in bytes.
@@ -92,7 +105,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn nothing(outcome: Outcome, written_bytes: u64) -> Measured {
+    fn nothing(outcome: CellOutcome, written_bytes: u64) -> Measured {
         Measured { outcome, failed: None, written_bytes, written_last: Vec::new() }
     }
 }
@@ -100,10 +113,10 @@ impl Measured {
 /// Runs the plan's cells that are not done yet.
 pub fn run<'a>(
     medium: &mut Guarded,
-    stage: &mut dyn Stage,
+    stage: &mut dyn FileStage,
     plan: &'a Plan,
     options: RunOptions<'a>,
-    listener: &mut dyn Listener,
+    listener: &mut dyn RunListener,
 ) -> RunEnd {
     let started_ns = medium.now();
     let mut runner = Runner {
@@ -176,27 +189,47 @@ impl Runner<'_> {
         self.options.used_ns + medium.now().saturating_sub(self.started_ns)
     }
 
-    /// Fills what the finished filling cells had filled. Its figures are no results; only the writing counts.
-    fn prime_again(&mut self, medium: &mut Guarded, stage: &mut dyn Stage, listener: &mut dyn Listener) {
-        let fills = (0..self.plan.cells.len()).filter(|index| self.is_done(*index) && is_filling(&self.plan.cells[*index]));
+    /// Fills what the finished filling cells had filled. Its figures are no results; only the
+    /// writing counts.
+    fn prime_again(
+        &mut self,
+        medium: &mut Guarded,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
+    ) {
+        let fills = (0..self.plan.cells.len())
+            .filter(|index| self.is_done(*index) && is_filling(&self.plan.cells[*index]));
         for index in fills.collect::<Vec<_>>() {
             let planned = &self.plan.cells[index];
-            let Measured { outcome, written_bytes, .. } = self.measure(index, planned, planned.max_ns, medium, stage, listener);
+            let Measured { outcome, written_bytes, .. } =
+                self.measure(index, planned, planned.max_ns, medium, stage, listener);
             self.written_bytes = written_bytes;
             self.end.error = outcome.error.or(self.end.error.take());
         }
     }
 
     /// Runs one cell; `false` ends the run.
-    fn step(&mut self, index: usize, medium: &mut Guarded, stage: &mut dyn Stage, listener: &mut dyn Listener) -> bool {
+    fn step(
+        &mut self,
+        index: usize,
+        medium: &mut Guarded,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
+    ) -> bool {
         if self.options.stop.load(Ordering::Relaxed) {
             return self.finish(Ended::Interrupted);
         }
         let planned = &self.plan.cells[index];
         let Some(allotted_ns) = self.allot(index, medium) else {
-            return self.skip(planned, "the time limit was reached; give it more with --time-limit".into(), listener);
+            return self.skip(
+                planned,
+                "the time limit was reached; give it more with --time-limit".into(),
+                listener,
+            );
         };
-        if let Err(reason) = listener.hear(&Event::CellStarted { index, cell: planned, allotted_ns }) {
+        if let Err(reason) =
+            listener.on_event(&RunEvent::CellStarted { index, cell: planned, allotted_ns })
+        {
             return self.fail(reason);
         }
         let mut measured = self.measure(index, planned, allotted_ns, medium, stage, listener);
@@ -214,7 +247,8 @@ impl Runner<'_> {
         if let Some(reason) = outcome.left_out {
             return self.skip(planned, reason, listener);
         }
-        let goes_on = self.keep(index, outcome, failed, listener) && self.look_again(index, When::Written, medium, stage, listener);
+        let goes_on = self.keep(index, outcome, failed, listener)
+            && self.look_again(index, When::Written, medium, stage, listener);
         if goes_on && !self.options.anyway && self.end.cells.iter().any(capacity::is_fake) {
             self.leave_out_rest(index, listener);
             return false;
@@ -222,21 +256,33 @@ impl Runner<'_> {
         goes_on
     }
 
-    /// Whether the host stood still for too much of a cell, and time and the bytes of the plan allow to measure it once more.
+    /// Whether the host stood still for too much of a cell, and time and the bytes of the plan
+    /// allow to measure it once more.
     fn is_worth_another(&self, index: usize, measured: &Measured, medium: &mut Guarded) -> bool {
         let (planned, cell) = (&self.plan.cells[index], &measured.outcome.cell);
-        let is_over = cell.stop.cut_short() || measured.outcome.left_out.is_some() || measured.failed.is_some();
+        let is_over = cell.stop.cut_short()
+            || measured.outcome.left_out.is_some()
+            || measured.failed.is_some();
         let is_owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
-        if is_over || is_owed || planned.test == PROBE || cell.stood_still_share() <= record::DISTURBED_SHARE {
+        if is_over
+            || is_owed
+            || planned.test == PROBE
+            || cell.stood_still_share() <= record::DISTURBED_SHARE
+        {
             return false;
         }
-        let needed_ns = self.elapsed_ns(medium).saturating_add(planned.max_ns).saturating_add(self.later_ns(index));
-        self.plan.time_limit_ns.is_none_or(|limit| needed_ns <= limit) && planned.max_written_bytes <= self.left_bytes(index)
+        let needed_ns = self
+            .elapsed_ns(medium)
+            .saturating_add(planned.max_ns)
+            .saturating_add(self.later_ns(index));
+        self.plan.time_limit_ns.is_none_or(|limit| needed_ns <= limit)
+            && planned.max_written_bytes <= self.left_bytes(index)
     }
 
     /// What the cells up to this one were to write and have not written.
     fn left_bytes(&self, index: usize) -> u64 {
-        let planned_bytes: u64 = self.plan.cells[..=index].iter().map(|cell| cell.max_written_bytes).sum();
+        let planned_bytes: u64 =
+            self.plan.cells[..=index].iter().map(|cell| cell.max_written_bytes).sum();
         planned_bytes.saturating_sub(self.written_bytes)
     }
 
@@ -246,8 +292,8 @@ impl Runner<'_> {
         index: usize,
         first: Measured,
         medium: &mut Guarded,
-        stage: &mut dyn Stage,
-        listener: &mut dyn Listener,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
     ) -> Measured {
         let planned = &self.plan.cells[index];
         let second = self.measure(index, planned, planned.max_ns, medium, stage, listener);
@@ -258,16 +304,22 @@ impl Runner<'_> {
         let written_bytes = first.outcome.cell.written_bytes + second.outcome.cell.written_bytes;
         let (failed, written_last) = (second.failed.clone(), second.written_last.clone());
         let (mut kept, other) = if is_better { (second, first) } else { (first, second) };
-        (kept.failed, kept.written_last, kept.outcome.cell.written_bytes) = (failed, written_last, written_bytes);
+        (kept.failed, kept.written_last, kept.outcome.cell.written_bytes) =
+            (failed, written_last, written_bytes);
         let other_ns = other.outcome.cell.disturbance.map_or(0, |seen| seen.stood_still_ns);
-        kept.outcome.cell.disturbance.get_or_insert_default().other_time_stood_still_ns = Some(other_ns);
+        kept.outcome.cell.disturbance.get_or_insert_default().other_time_stood_still_ns =
+            Some(other_ns);
         kept
     }
 
-    /// Of a fake nothing else is measured: no figure of it would be worth anything. Each test that is left out is said once.
-    fn leave_out_rest(&mut self, index: usize, listener: &mut dyn Listener) {
+    /// Of a fake nothing else is measured: no figure of it would be worth anything. Each test that
+    /// is left out is said once.
+    fn leave_out_rest(&mut self, index: usize, listener: &mut dyn RunListener) {
         let plan = self.plan;
-        let rest: Vec<&PlannedCell> = (index + 1..plan.cells.len()).filter(|at| !self.is_done(*at)).map(|at| &plan.cells[at]).collect();
+        let rest: Vec<&PlannedCell> = (index + 1..plan.cells.len())
+            .filter(|at| !self.is_done(*at))
+            .map(|at| &plan.cells[at])
+            .collect();
         for (at, planned) in rest.iter().enumerate() {
             let is_said = rest[..at].iter().any(|earlier| earlier.test == planned.test);
             if !is_said && !self.leave_out(planned.test.clone(), OF_A_FAKE.to_owned(), listener) {
@@ -282,19 +334,25 @@ impl Runner<'_> {
         planned: &PlannedCell,
         allotted_ns: u64,
         medium: &mut Guarded,
-        stage: &mut dyn Stage,
-        listener: &mut dyn Listener,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
     ) -> Measured {
         let test = match catalogue::find(&planned.test) {
             Ok(test) => test,
-            Err(error) => return Measured::nothing(Outcome::failed(planned, error.to_string()), self.written_bytes),
+            Err(error) => {
+                return Measured::nothing(
+                    CellOutcome::failed(planned, error.to_string()),
+                    self.written_bytes,
+                );
+            }
         };
-        // A staged file may lie on the medium itself: it must be gone before another test measures there.
+        // A staged file may lie on the medium itself: it must be gone before another test measures
+        // there.
         self.kept.take_if(|kept| kept.test != planned.test);
-        medium.look_at_data(test.needs().data);
+        medium.set_data_needed(test.needs().data);
         let started_ns = medium.now();
         let later_ns = self.later_ns(index);
-        let pulse = Pulse {
+        let pulse = ProgressReporter {
             listener,
             stop: self.options.stop,
             phase: "starting",
@@ -308,12 +366,16 @@ impl Runner<'_> {
             written_last: VecDeque::new(),
             failed: None,
         };
-        let named = if planned.test == PROBE && self.probed_anew { format!("{} anew", planned.id) } else { planned.id.clone() };
+        let named = if planned.test == PROBE && self.probed_anew {
+            format!("{} anew", planned.id)
+        } else {
+            planned.id.clone()
+        };
         let seed = Random::for_purpose(self.options.seed, &named).bits();
-        let mut bench = Bench {
+        let mut context = CellContext {
             medium,
             stage,
-            site: self.options.site,
+            target: self.options.target,
             kept: &mut self.kept,
             filler: &self.filler,
             undo: match &mut self.options.undo {
@@ -326,32 +388,43 @@ impl Runner<'_> {
             started_ns,
             pulse,
         };
-        let mut outcome = test.run(planned, &mut bench);
-        let Bench { pulse, .. } = bench;
+        let mut outcome = test.run(planned, &mut context);
+        let CellContext { pulse, .. } = context;
         outcome.cell.written_bytes = pulse.written_bytes - self.written_bytes;
         let disturbance = outcome.cell.disturbance.as_ref().filter(|seen| seen.left_out > 0);
-        let stood_still = disturbance.map(|seen| Flag::HostStoodStill { stood_still_ns: seen.stood_still_ns, left_out: seen.left_out });
+        let stood_still = disturbance.map(|seen| Flag::HostStoodStill {
+            stood_still_ns: seen.stood_still_ns,
+            left_out: seen.left_out,
+        });
         outcome.cell.flags.extend(stood_still);
-        outcome.cell.flags.extend(impossible(&outcome.cell, self.options.site));
-        outcome.cell.flags.extend(fleeting(&outcome.cell, self.options.site, pulse.written_bytes));
+        outcome.cell.flags.extend(impossible(&outcome.cell, self.options.target));
+        outcome.cell.flags.extend(fleeting(
+            &outcome.cell,
+            self.options.target,
+            pulse.written_bytes,
+        ));
         unsettled(&mut outcome.cell);
-        let Pulse { failed, written_bytes, written_last, .. } = pulse;
+        let ProgressReporter { failed, written_bytes, written_last, .. } = pulse;
         Measured { outcome, failed, written_bytes, written_last: written_last.into() }
     }
 
-    /// Reads places that a cell wrote and tells what is there, so that the medium is known again. It comes before the word that the cell has finished:
-    /// a finished cell is always a marked one, wherever the process is killed. Nothing of it counts as the cell's. A medium that cannot be read is left
-    /// as it is; an `Err` is the listener's.
+    /// Reads places that a cell wrote and tells what is there, so that the medium is known again.
+    /// It comes before the word that the cell has finished: a finished cell is always a marked one,
+    /// wherever the process is killed. Nothing of it counts as the cell's. A medium that cannot be
+    /// read is left as it is; an `Err` is the listener's.
     fn mark(
         &mut self,
         planned: &PlannedCell,
-        outcome: &Outcome,
+        outcome: &CellOutcome,
         written_last: &[Extent],
         medium: &mut Guarded,
-        listener: &mut dyn Listener,
+        listener: &mut dyn RunListener,
     ) -> Result<(), String> {
-        let is_kept = matches!(self.options.site.kind, TargetKind::Block | TargetKind::File) && medium.facts().keeps_data;
-        let is_written = planned.max_written_bytes > 0 && !record_ops::is_staged(planned) && outcome.left_out.is_none();
+        let is_kept = matches!(self.options.target.kind, TargetKind::Block | TargetKind::File)
+            && medium.facts().keeps_data;
+        let is_written = planned.max_written_bytes > 0
+            && !record_ops::is_staged(planned)
+            && outcome.left_out.is_none();
         let is_there = outcome.error.as_ref().is_none_or(|error| error.kind == IoErrorKind::Medium);
         // What is owed is going to be put back.
         let is_owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
@@ -360,24 +433,36 @@ impl Runner<'_> {
         }
         // What is told to be there must still be there after a power cut.
         let flushed = flush(medium);
-        let places = written_places(medium.facts(), span_of(planned), written_last, self.options.seed);
+        let places =
+            written_places(medium.facts(), span_of(planned), written_last, self.options.seed);
         match flushed.and_then(|_| read_marks(medium, &places, Some(&self.filler))) {
-            Ok(marks) => listener.hear(&Event::Marked(&marks)),
+            Ok(marks) => listener.on_event(&RunEvent::Marked(&marks)),
             Err(_) => Ok(()),
         }
     }
 
     /// Keeps a cell; `false` ends the run.
-    fn keep(&mut self, index: usize, outcome: Outcome, failed: Option<String>, listener: &mut dyn Listener) -> bool {
-        let Outcome { cell, error, .. } = outcome;
+    fn keep(
+        &mut self,
+        index: usize,
+        outcome: CellOutcome,
+        failed: Option<String>,
+        listener: &mut dyn RunListener,
+    ) -> bool {
+        let CellOutcome { cell, error, .. } = outcome;
         let stop = cell.stop;
         if stop == Stop::Interrupted {
-            // An interrupted cell is not a result: it is measured again on resume. What was measured stays in the record only.
+            // An interrupted cell is not a result: it is measured again on resume. What was
+            // measured stays in the record only.
             self.end.cells.push(cell);
             self.end.failed = failed;
-            return self.finish(if self.end.failed.is_some() { Ended::Error } else { Ended::Interrupted });
+            return self.finish(if self.end.failed.is_some() {
+                Ended::Error
+            } else {
+                Ended::Interrupted
+            });
         }
-        let heard = listener.hear(&Event::CellFinished { index, cell: &cell });
+        let heard = listener.on_event(&RunEvent::CellFinished { index, cell: &cell });
         self.end.cells.push(cell);
         if let Err(reason) = heard {
             return self.fail(reason);
@@ -387,7 +472,9 @@ impl Runner<'_> {
             return true;
         }
         self.failures += 1;
-        let hopeless = error.as_ref().is_some_and(|e| matches!(e.kind, IoErrorKind::Gone | IoErrorKind::Refused | IoErrorKind::NoSpace));
+        let hopeless = error.as_ref().is_some_and(|e| {
+            matches!(e.kind, IoErrorKind::Gone | IoErrorKind::Refused | IoErrorKind::NoSpace)
+        });
         // What is owed comes first: nothing else is done to a medium that could not be put right.
         let owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
         self.end.error = error.or(self.end.error.take());
@@ -396,25 +483,32 @@ impl Runner<'_> {
     }
 
     /// Takes doubts back that later cells have answered.
-    fn revise(&mut self, listener: &mut dyn Listener) {
+    fn revise(&mut self, listener: &mut dyn RunListener) {
         if self.end.failed.is_some() {
             return;
         }
-        for place in lift(&mut self.end.cells, self.options.site) {
-            if let Err(reason) = listener.hear(&Event::CellRevised { cell: &self.end.cells[place] }) {
+        for place in lift(&mut self.end.cells, self.options.target) {
+            if let Err(reason) =
+                listener.on_event(&RunEvent::CellRevised { cell: &self.end.cells[place] })
+            {
                 self.fail(reason);
                 return;
             }
         }
     }
 
-    fn skip(&mut self, planned: &PlannedCell, reason: String, listener: &mut dyn Listener) -> bool {
+    fn skip(
+        &mut self,
+        planned: &PlannedCell,
+        reason: String,
+        listener: &mut dyn RunListener,
+    ) -> bool {
         self.leave_out(planned.id.clone(), reason, listener)
     }
 
-    fn leave_out(&mut self, test: String, reason: String, listener: &mut dyn Listener) -> bool {
+    fn leave_out(&mut self, test: String, reason: String, listener: &mut dyn RunListener) -> bool {
         let skip = Skip { test, reason };
-        let heard = listener.hear(&Event::Skipped(&skip));
+        let heard = listener.on_event(&RunEvent::Skipped(&skip));
         self.end.skipped.push(skip);
         match heard {
             Ok(()) => true,
@@ -433,7 +527,8 @@ impl Runner<'_> {
         false
     }
 
-    /// The time a cell may take: its own limit, or its share of what is left of the run's limit. `None` when nothing is left.
+    /// The time a cell may take: its own limit, or its share of what is left of the run's limit.
+    /// `None` when nothing is left.
     fn allot(&self, index: usize, medium: &mut Guarded) -> Option<u64> {
         let own_ns = self.plan.cells[index].max_ns;
         let Some(limit_ns) = self.plan.time_limit_ns else { return Some(own_ns) };
@@ -451,7 +546,8 @@ impl Runner<'_> {
         } else if wanted_ns <= left_ns {
             Some(own_ns)
         } else {
-            // A long first cell may borrow from later ones, which on most media converge long before their limit.
+            // A long first cell may borrow from later ones, which on most media converge long
+            // before their limit.
             let fair = own_ns as f64 / wanted_ns as f64 * left_ns as f64;
             Some((fair * 1.5).min(own_ns as f64).min(left_ns as f64) as u64)
         }
@@ -459,7 +555,13 @@ impl Runner<'_> {
 
     /// The limits of the cells that are to come, and of the probes among them.
     fn rest_ns(&self, index: usize) -> (u64, u64) {
-        let rest = self.plan.cells.iter().enumerate().skip(index + 1).filter(|(later, _)| !self.is_done(*later));
+        let rest = self
+            .plan
+            .cells
+            .iter()
+            .enumerate()
+            .skip(index + 1)
+            .filter(|(later, _)| !self.is_done(*later));
         rest.fold((0u64, 0u64), |(all, probes), (_, cell)| {
             let of_probe = if cell.test == PROBE { cell.max_ns } else { 0 };
             (all.saturating_add(cell.max_ns), probes.saturating_add(of_probe))
@@ -468,12 +570,20 @@ impl Runner<'_> {
 
     /// What the later cells will take: their limits, shrunk as those before stayed under theirs.
     fn later_ns(&self, index: usize) -> u64 {
-        let before = self.plan.cells[..index].iter().map(|cell| cell.max_ns).fold(0u64, u64::saturating_add);
+        let before =
+            self.plan.cells[..index].iter().map(|cell| cell.max_ns).fold(0u64, u64::saturating_add);
         let took: u64 = self.end.cells.iter().map(|cell| cell.elapsed_ns).sum();
-        let habit = if before > 10 * SECOND_NS { (took as f64 / before as f64).clamp(0.02, 1.0) } else { 1.0 };
+        let habit = if before > 10 * SECOND_NS {
+            (took as f64 / before as f64).clamp(0.02, 1.0)
+        } else {
+            1.0
+        };
         let (later_ns, probes_ns) = self.rest_ns(index);
         let later = (later_ns - probes_ns) as f64 * habit + probes_ns as f64;
-        let left = self.plan.time_limit_ns.map_or(f64::INFINITY, |limit| limit.saturating_sub(took) as f64);
+        let left = self
+            .plan
+            .time_limit_ns
+            .map_or(f64::INFINITY, |limit| limit.saturating_sub(took) as f64);
         later.min(left) as u64
     }
 }

@@ -1,4 +1,5 @@
-//! A test's settings: the published values are the defaults, a suite file overrides them, `--set test.name=value` overrides both.
+//! A test's settings: the published values are the defaults, a suite file overrides them, `--set
+//! test.name=value` overrides both.
 
 use std::collections::BTreeMap;
 
@@ -51,27 +52,34 @@ pub enum SettingError {
 
 /// The settings of one test in one suite.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct TestSettings {
     test: &'static str,
     values: BTreeMap<&'static str, String>,
 }
 
-impl Settings {
+impl TestSettings {
     /// The published values.
-    pub fn defaults(test: &dyn crate::Test) -> Settings {
-        Settings::of(test.name(), test.settings())
+    pub fn defaults(test: &dyn crate::Test) -> TestSettings {
+        TestSettings::of(test.name(), test.settings())
     }
 
     /// The published values of something that is no test of a suite and is set in the same way.
-    pub fn of(test: &'static str, settings: &[Setting]) -> Settings {
-        Settings { test, values: settings.iter().map(|s| (s.name, s.default.to_owned())).collect() }
+    pub fn of(test: &'static str, settings: &[Setting]) -> TestSettings {
+        TestSettings {
+            test,
+            values: settings.iter().map(|s| (s.name, s.default.to_owned())).collect(),
+        }
     }
 
     /// Changes one.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
         let Some(slot) = self.values.get_mut(name) else {
             let known = self.values.keys().copied().collect::<Vec<_>>().join(", ");
-            return Err(SettingError::UnknownSetting { test: self.test.into(), name: name.into(), known });
+            return Err(SettingError::UnknownSetting {
+                test: self.test.into(),
+                name: name.into(),
+                known,
+            });
         };
         value.clone_into(slot);
         Ok(())
@@ -83,7 +91,9 @@ impl Settings {
     }
 
     fn text(&self, name: &str) -> &str {
-        self.values.get(name).unwrap_or_else(|| panic!("{} asks for its setting '{name}', which it does not declare", self.test))
+        self.values.get(name).unwrap_or_else(|| {
+            panic!("{} asks for its setting '{name}', which it does not declare", self.test)
+        })
     }
 
     /// An error about one of these settings.
@@ -91,12 +101,21 @@ impl Settings {
         SettingError::BadValue { test: self.test.into(), name: name.into(), reason: reason.into() }
     }
 
-    fn read<T: std::str::FromStr<Err: std::fmt::Display>>(&self, name: &str, text: &str) -> Result<T, SettingError> {
+    fn read<T: std::str::FromStr<Err: std::fmt::Display>>(
+        &self,
+        name: &str,
+        text: &str,
+    ) -> Result<T, SettingError> {
         text.trim().parse().map_err(|error: T::Err| self.bad(name, error.to_string()))
     }
 
-    fn list<T>(&self, name: &str, read: impl Fn(&str) -> Result<T, SettingError>) -> Result<Vec<T>, SettingError> {
-        let list: Vec<T> = self.text(name).split(',').map(|item| read(item.trim())).collect::<Result<_, _>>()?;
+    fn list<T>(
+        &self,
+        name: &str,
+        read: impl Fn(&str) -> Result<T, SettingError>,
+    ) -> Result<Vec<T>, SettingError> {
+        let list: Vec<T> =
+            self.text(name).split(',').map(|item| read(item.trim())).collect::<Result<_, _>>()?;
         if list.is_empty() { Err(self.bad(name, "the list is empty")) } else { Ok(list) }
     }
 
@@ -131,7 +150,10 @@ impl Settings {
         let blocks = self.sizes(name)?;
         for &block in &blocks {
             if block % 512 != 0 || block > 64 << 20 {
-                return Err(self.bad(name, format!("{block} bytes is no block: use a multiple of 512 bytes up to 64 MiB")));
+                return Err(self.bad(
+                    name,
+                    format!("{block} bytes is no block: use a multiple of 512 bytes up to 64 MiB"),
+                ));
             }
         }
         Ok(blocks)
@@ -153,7 +175,8 @@ impl Settings {
     /// A whole number of at least 1.
     pub fn count(&self, name: &str) -> Result<u64, SettingError> {
         match self.read::<u64>(name, self.text(name)) {
-            Ok(0) | Err(_) => Err(self.bad(name, format!("'{}' is not a whole number of at least 1", self.text(name)))),
+            Ok(0) | Err(_) => Err(self
+                .bad(name, format!("'{}' is not a whole number of at least 1", self.text(name)))),
             Ok(count) => Ok(count),
         }
     }

@@ -4,7 +4,7 @@ use device::{Device, Extent};
 
 /// Why there is no file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StageError {
+pub enum FileStageError {
     /// There is no file system to put it on; the test is left out for this reason.
     #[error("{0}")]
     Unavailable(String),
@@ -23,7 +23,8 @@ pub struct StagedFile {
     pub keep: Box<dyn std::any::Any>,
 }
 
-/// A staged file that outlives the cell which made it, so that the next cell of the same test finds what was written.
+/// A staged file that outlives the cell which made it, so that the next cell of the same test finds
+/// what was written.
 pub struct KeptFile {
     /// The file.
     pub file: StagedFile,
@@ -35,17 +36,19 @@ pub struct KeptFile {
     pub laid_bytes: u64,
 }
 
-/// Where files to measure on come from. The program implements it with the host's file systems; simulated media with a model of one.
-pub trait Stage {
-    /// Makes an empty file that may grow to `bytes`, on the file system that is there, or on one made inside `region` of the medium.
-    fn file(&mut self, bytes: u64, region: Extent) -> Result<StagedFile, StageError>;
+/// Where files to measure on come from. The program implements it with the host's file systems;
+/// simulated media with a model of one.
+pub trait FileStage {
+    /// Makes an empty file that may grow to `bytes`, on the file system that is there, or on one
+    /// made inside `region` of the medium.
+    fn file(&mut self, bytes: u64, region: Extent) -> Result<StagedFile, FileStageError>;
 }
 
 /// No files.
 pub struct NoStage;
 
-impl Stage for NoStage {
-    fn file(&mut self, _: u64, _: Extent) -> Result<StagedFile, StageError> {
-        Err(StageError::Unavailable("there is no file system to put a file on".into()))
+impl FileStage for NoStage {
+    fn file(&mut self, _: u64, _: Extent) -> Result<StagedFile, FileStageError> {
+        Err(FileStageError::Unavailable("there is no file system to put a file on".into()))
     }
 }

@@ -2,16 +2,23 @@
 
 use device::{Completion, IoError};
 use record::units::SECOND_NS;
-use record::{Axis, Disturbance, Estimate, Flag, Histogram, Latency, Lateness, Metrics, Series, Standstill, Stop};
-use stats::{Drift, Interval, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, smallest_sample};
+use record::{
+    Disturbance, Estimate, Flag, Histogram, Latency, Lateness, Metrics, Series, SeriesAxis,
+    Standstill, Stop,
+};
+use stats::{
+    Drift, Interval, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows,
+    smallest_sample,
+};
 
-use crate::Outcome;
+use crate::CellOutcome;
 
 /// Points a curve keeps at most; neighbours are merged beyond.
 const CURVE_POINTS: usize = 240;
 
-/// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 % (docs/field/ftl.md#profiles, "Jitter"), 5 times as long. The notes say 3 to
-/// 10 times; with this, intervals hold on models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
+/// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 %
+/// (docs/field/ftl.md#profiles, "Jitter"), 5 times as long. The notes say 3 to 10 times; with this,
+/// intervals hold on models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
 const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
 
 /// A host that stands still shows in I/Os of this length; so many are remembered.
@@ -20,11 +27,12 @@ const MOST_SLOW: usize = 4096;
 /// Of an I/O that is the host's one part in this many at least was a standstill.
 const HOSTS_SHARE: u64 = 4;
 
-/// A call that took as long as this is a doubt: it may be the link or the host as well as the medium.
+/// A call that took as long as this is a doubt: it may be the link or the host as well as the
+/// medium.
 const STALL_NS: u64 = 5 * SECOND_NS;
 
 /// What a stretch of I/O came to.
-pub struct Tally {
+pub struct IoTally {
     /// Every latency in nanoseconds.
     pub histogram: Histogram,
     /// Time per I/O, for the rate and its interval.
@@ -37,8 +45,9 @@ pub struct Tally {
     pub ops: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// What the rate is over, in nanoseconds. One I/O at a time: the time during which one was under way, for what the host needs between them to make
-    /// data is not the medium's. Several at a time: from the first submission to the last completion, for nobody gets more than that.
+    /// What the rate is over, in nanoseconds. One I/O at a time: the time during which one was
+    /// under way, for what the host needs between them to make data is not the medium's. Several at
+    /// a time: from the first submission to the last completion, for nobody gets more than that.
     pub busy_ns: u64,
     /// Time during which none was under way, in nanoseconds: the host's share.
     pub idle_ns: u64,
@@ -66,9 +75,9 @@ pub struct Tally {
     with_host_ns: u64,
 }
 
-impl Default for Tally {
+impl Default for IoTally {
     fn default() -> Self {
-        Tally {
+        IoTally {
             histogram: Histogram::default(),
             rate: RateEstimator::expecting(TAIL_OF_FLASH),
             windows: Windows::new(CURVE_POINTS),
@@ -94,19 +103,29 @@ impl Default for Tally {
     }
 }
 
-impl Tally {
+impl IoTally {
     /// Nothing counted yet of a loop with so many I/Os in flight, to be judged by this rule.
-    pub fn under(rule: Option<StopRule>, in_flight: u32) -> Tally {
-        Tally { rule, in_flight, quantiles: QuantileEstimator::overlapping(0, in_flight), ..Tally::default() }
+    pub fn under(rule: Option<StopRule>, in_flight: u32) -> IoTally {
+        IoTally {
+            rule,
+            in_flight,
+            quantiles: QuantileEstimator::overlapping(0, in_flight),
+            ..IoTally::default()
+        }
     }
 
-    /// Counts a completed I/O of `bytes`. `was_idle`: nothing was under way before it was submitted.
+    /// Counts a completed I/O of `bytes`. `was_idle`: nothing was under way before it was
+    /// submitted.
     #[inline]
     pub fn count(&mut self, done: &Completion, bytes: u64, was_idle: bool) {
         let latency_ns = done.latency_ns();
         let idle_ns = if was_idle { done.submitted_ns.saturating_sub(self.last_ns) } else { 0 };
         let is_first = self.ops == 0;
-        let since = if was_idle && (is_first || self.in_flight == 1) { self.last_ns.max(done.submitted_ns) } else { self.last_ns };
+        let since = if was_idle && (is_first || self.in_flight == 1) {
+            self.last_ns.max(done.submitted_ns)
+        } else {
+            self.last_ns
+        };
         let step_ns = done.completed_ns.saturating_sub(since);
         self.last_ns = self.last_ns.max(done.completed_ns);
         self.histogram.record(latency_ns);
@@ -130,13 +149,19 @@ impl Tally {
         !self.slow.is_empty()
     }
 
-    /// Leaves out of the latencies what was under way while the host stood still, and takes the host's part off the time: what these I/Os would have taken
-    /// otherwise, nobody knows. Both figures stay: the longest with the host is in [`Disturbance`].
+    /// Leaves out of the latencies what was under way while the host stood still, and takes the
+    /// host's part off the time: what these I/Os would have taken otherwise, nobody knows. Both
+    /// figures stay: the longest with the host is in [`Disturbance`].
     pub fn leave_out(&mut self, stalls: &[Standstill]) {
-        let during =
-            |[from, to]: [u64; 2]| -> u64 { stalls.iter().map(|stall| stall.to_ns.min(to).saturating_sub(stall.from_ns.max(from))).sum() };
-        let (disturbed, quiet): (Vec<[u64; 2]>, Vec<[u64; 2]>) =
-            std::mem::take(&mut self.slow).into_iter().partition(|io| during(*io) * HOSTS_SHARE >= io[1] - io[0] && during(*io) > 0);
+        let during = |[from, to]: [u64; 2]| -> u64 {
+            stalls
+                .iter()
+                .map(|stall| stall.to_ns.min(to).saturating_sub(stall.from_ns.max(from)))
+                .sum()
+        };
+        let (disturbed, quiet): (Vec<[u64; 2]>, Vec<[u64; 2]>) = std::mem::take(&mut self.slow)
+            .into_iter()
+            .partition(|io| during(*io) * HOSTS_SHARE >= io[1] - io[0] && during(*io) > 0);
         self.slow = quiet;
         if disturbed.is_empty() {
             return;
@@ -145,7 +170,8 @@ impl Tally {
         for [from, to] in &disturbed {
             self.histogram.forget(to - from);
         }
-        self.worst_ns = self.slow.iter().map(|[from, to]| to - from).max().unwrap_or(self.histogram.max());
+        self.worst_ns =
+            self.slow.iter().map(|[from, to]| to - from).max().unwrap_or(self.histogram.max());
         self.with_host_ns = self.busy_ns;
         // Several at a time wait for the same host at once.
         let lost_ns = if self.in_flight == 1 {
@@ -186,49 +212,79 @@ impl Tally {
         }
         let seconds = self.busy_ns as f64 / 1e9;
         let iops = self.ops as f64 / seconds;
-        // Where the host's part was taken off, it may have been the medium's after all: the lower end stays.
-        let without_host = if self.with_host_ns > 0 { self.with_host_ns as f64 / self.busy_ns as f64 } else { 1.0 };
-        let ci95 = self.rate.estimate().map(|rate| [rate.ci95.low, rate.ci95.high * without_host * self.without_lateness()]);
+        // Where the host's part was taken off, it may have been the medium's after all: the lower
+        // end stays.
+        let without_host = if self.with_host_ns > 0 {
+            self.with_host_ns as f64 / self.busy_ns as f64
+        } else {
+            1.0
+        };
+        let ci95 = self
+            .rate
+            .estimate()
+            .map(|rate| [rate.ci95.low, rate.ci95.high * without_host * self.without_lateness()]);
         metrics.iops = Some(Estimate { value: iops, ci95, n: self.ops });
         let mean_bytes = self.bytes as f64 / self.ops as f64;
         let scaled = ci95.map(|[low, high]| [low * mean_bytes, high * mean_bytes]);
-        metrics.bps = Some(Estimate { value: self.bytes as f64 / seconds, ci95: scaled, n: self.ops });
+        metrics.bps =
+            Some(Estimate { value: self.bytes as f64 / seconds, ci95: scaled, n: self.ops });
         metrics.latency_ns = Some(self.latency());
         if let Some(share) = self.host_share() {
-            metrics.other.insert("host_share".into(), Estimate { value: share, ci95: None, n: self.ops });
+            metrics
+                .other
+                .insert("host_share".into(), Estimate { value: share, ci95: None, n: self.ops });
         }
-        for (name, late_ns) in [("host_lateness_ns", self.lateness.mean_ns), ("host_lateness_p99_ns", self.lateness.p99_ns)] {
+        for (name, late_ns) in [
+            ("host_lateness_ns", self.lateness.mean_ns),
+            ("host_lateness_p99_ns", self.lateness.p99_ns),
+        ] {
             if late_ns > 0 {
-                metrics.other.insert(name.into(), Estimate { value: late_ns as f64, ci95: None, n: self.ops });
+                metrics.other.insert(
+                    name.into(),
+                    Estimate { value: late_ns as f64, ci95: None, n: self.ops },
+                );
             }
         }
         if let Some(cpu_ns) = self.cpu_ns {
-            metrics.other.insert("cpu_ns_per_io".into(), Estimate { value: cpu_ns as f64 / self.ops as f64, ci95: None, n: self.ops });
+            metrics.other.insert(
+                "cpu_ns_per_io".into(),
+                Estimate { value: cpu_ns as f64 / self.ops as f64, ci95: None, n: self.ops },
+            );
         }
         metrics
     }
 
-    /// How many times faster the medium may be than it was seen, as the host woke late: at most twice.
+    /// How many times faster the medium may be than it was seen, as the host woke late: at most
+    /// twice.
     fn without_lateness(&self) -> f64 {
         let mean_ns = self.busy_ns as f64 / self.ops.max(1) as f64;
         let late_ns = self.lateness.mean_ns as f64 / f64::from(self.in_flight.max(1));
         mean_ns / (mean_ns - late_ns).max(mean_ns / 2.0)
     }
 
-    /// The share of the time during which the medium had nothing to do, 0 to 1; `None` where that never was.
+    /// The share of the time during which the medium had nothing to do, 0 to 1; `None` where that
+    /// never was.
     fn host_share(&self) -> Option<f64> {
         let wall_ns = if self.in_flight == 1 { self.busy_ns + self.idle_ns } else { self.busy_ns };
         (self.idle_ns > 0).then(|| self.idle_ns as f64 / wall_ns.max(1) as f64)
     }
 
-    /// The latencies in figures, percentiles with their intervals, which reach to what the medium may take without the host: p50 less the mean lateness, but half
-    /// of it at least; p99 less the lateness of one waking of a hundred, but the lower end of p50 at least.
+    /// The latencies in figures, percentiles with their intervals, which reach to what the medium
+    /// may take without the host: p50 less the mean lateness, but half of it at least; p99 less the
+    /// lateness of one waking of a hundred, but the lower end of p50 at least.
     fn latency(&self) -> Latency {
-        let interval = |share: f64| self.quantiles.quantile(share).and_then(|estimate| estimate.ci95);
-        let without = |ci: Interval, late_ns: u64, least_ns: f64| [(ci.low - late_ns as f64).max(least_ns), ci.high];
+        let interval =
+            |share: f64| self.quantiles.quantile(share).and_then(|estimate| estimate.ci95);
+        let without = |ci: Interval, late_ns: u64, least_ns: f64| {
+            [(ci.low - late_ns as f64).max(least_ns), ci.high]
+        };
         let p50 = interval(0.50).map(|ci| without(ci, self.lateness.mean_ns, ci.low / 2.0));
-        let p99 = p50.and_then(|[least_ns, _]| Some(without(interval(0.99)?, self.lateness.p99_ns, least_ns)));
-        let named = [("p50", p50), ("p99", p99)].into_iter().filter_map(|(name, ci)| Some((name.to_owned(), ci?)));
+        let p99 = p50.and_then(|[least_ns, _]| {
+            Some(without(interval(0.99)?, self.lateness.p99_ns, least_ns))
+        });
+        let named = [("p50", p50), ("p99", p99)]
+            .into_iter()
+            .filter_map(|(name, ci)| Some((name.to_owned(), ci?)));
         let ci95 = named.map(|(name, ci)| (name, ci.map(|ns| ns.round() as u64))).collect();
         Latency { ci95, ..latency(&self.histogram, self.worst_ns) }
     }
@@ -266,13 +322,14 @@ impl Tally {
     /// Rate over the course of it: bytes moved against bytes a second.
     pub fn rate_series(&self, name: &str) -> Series {
         let points = self.windows.rates().into_iter().map(|(bytes, bps)| [bytes, bps]).collect();
-        Series { name: name.into(), x: Axis::Bytes, y: Axis::Bps, points }
+        Series { name: name.into(), x: SeriesAxis::Bytes, y: SeriesAxis::Bps, points }
     }
 
-    /// Rate along a span that was gone over from `start_bytes` on: place on the medium against bytes a second.
+    /// Rate along a span that was gone over from `start_bytes` on: place on the medium against
+    /// bytes a second.
     pub fn rate_along_span(&self, name: &str, start_bytes: u64) -> Series {
         let mut series = self.rate_series(name);
-        series.x = Axis::OffsetBytes;
+        series.x = SeriesAxis::OffsetBytes;
         series.points.iter_mut().for_each(|point| point[0] += start_bytes as f64);
         series
     }
@@ -280,12 +337,12 @@ impl Tally {
     /// The slowest I/O of each stretch: I/Os done against nanoseconds.
     pub fn stall_series(&self) -> Series {
         let points = self.slowest.points().map(|(ops, ns)| [ops as f64, ns as f64]).collect();
-        Series { name: "slowest I/O".into(), x: Axis::Ops, y: Axis::LatencyNs, points }
+        Series { name: "slowest I/O".into(), x: SeriesAxis::Ops, y: SeriesAxis::LatencyNs, points }
     }
 
     /// The outcome of a cell that consists of this stretch alone.
-    pub fn outcome(self, planned: &record::PlannedCell) -> Outcome {
-        let mut outcome = Outcome::new(planned);
+    pub fn outcome(self, planned: &record::PlannedCell) -> CellOutcome {
+        let mut outcome = CellOutcome::new(planned);
         outcome.cell.metrics = self.metrics();
         outcome.cell.flags = self.flags();
         outcome.cell.series = vec![self.rate_series("rate"), self.stall_series()];
@@ -294,7 +351,8 @@ impl Tally {
     }
 }
 
-/// Latencies in figures; a percentile with too few samples is absent (docs/field/statistics.md#percentiles).
+/// Latencies in figures; a percentile with too few samples is absent
+/// (docs/field/statistics.md#percentiles).
 pub fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
     let n = histogram.len();
     let at = |share: f64| (n >= smallest_sample(share)).then(|| histogram.quantile(share));
@@ -359,7 +417,7 @@ mod tests {
     /// One write of 30,099 took 6.9 s because the host stood still.
     #[test]
     fn what_was_under_way_while_the_host_stood_still_is_left_out_and_said() {
-        let mut tally = Tally::under(None, 1);
+        let mut tally = IoTally::under(None, 1);
         let stall = Standstill { from_ns: 50_100_000, to_ns: 6_950_000_000 };
         let mut now_ns = 0;
         for turn in 0..30_099 {
@@ -373,61 +431,88 @@ mod tests {
         let disturbance = tally.disturbance.clone().unwrap();
         assert_eq!((disturbance.left_out, disturbance.longest_with_host_ns), (1, 6_900_000_000));
         let without = tally.metrics().iops.unwrap();
-        assert!(with_host < 820.0 && (990.0..1010.0).contains(&without.value), "{with_host} {}", without.value);
+        assert!(
+            with_host < 820.0 && (990.0..1010.0).contains(&without.value),
+            "{with_host} {}",
+            without.value
+        );
         assert!(without.ci95.is_none_or(|[low, _]| low < with_host), "it may have been the medium");
     }
 
     #[test]
     fn a_slow_medium_on_a_quiet_host_keeps_all_its_latencies() {
-        let mut tally = Tally::under(None, 1);
-        (0..100).for_each(|turn| tally.count(&done(turn * 1_000_000_000, (turn + 1) * 1_000_000_000), 4096, true));
+        let mut tally = IoTally::under(None, 1);
+        (0..100).for_each(|turn| {
+            tally.count(&done(turn * 1_000_000_000, (turn + 1) * 1_000_000_000), 4096, true)
+        });
         tally.leave_out(&[Standstill { from_ns: 500_000_000, to_ns: 530_000_000 }]);
-        assert_eq!((tally.histogram.len(), tally.worst_ns, tally.disturbance.is_none()), (100, 1_000_000_000, true));
+        assert_eq!(
+            (tally.histogram.len(), tally.worst_ns, tally.disturbance.is_none()),
+            (100, 1_000_000_000, true)
+        );
     }
 
-    /// On a busy host reads of less than 5 ms lay in the interval in 7 % of cases: the host's share was not in it.
+    /// On a busy host reads of less than 5 ms lay in the interval in 7 % of cases: the host's share
+    /// was not in it.
     #[test]
     fn what_the_host_may_have_added_is_in_the_interval() {
         let of = |mean_ns: u64| {
-            let mut tally = Tally::under(None, 1);
-            (0..4000).for_each(|turn| tally.count(&done(turn * 1_000_000, turn * 1_000_000 + 600_000 + turn % 7 * 1000), 4096, true));
+            let mut tally = IoTally::under(None, 1);
+            (0..4000).for_each(|turn| {
+                tally.count(
+                    &done(turn * 1_000_000, turn * 1_000_000 + 600_000 + turn % 7 * 1000),
+                    4096,
+                    true,
+                )
+            });
             tally.lateness = Lateness { mean_ns, p99_ns: 10 * mean_ns };
             let metrics = tally.metrics();
-            assert_eq!(metrics.other.get("host_lateness_ns").map_or(0.0, |late| late.value), mean_ns as f64);
-            let [p50, p99] = ["p50", "p99"].map(|name| metrics.latency_ns.as_ref().unwrap().ci95[name]);
+            assert_eq!(
+                metrics.other.get("host_lateness_ns").map_or(0.0, |late| late.value),
+                mean_ns as f64
+            );
+            let [p50, p99] =
+                ["p50", "p99"].map(|name| metrics.latency_ns.as_ref().unwrap().ci95[name]);
             (metrics.iops.unwrap().ci95.unwrap(), p50, p99)
         };
         let ([low, high], ..) = of(0);
         let ([late_low, late_high], p50, p99) = of(100_000);
-        assert!(low == late_low && high < 1700.0 && (1950.0..2050.0).contains(&late_high), "{high} {late_high}");
+        assert!(
+            low == late_low && high < 1700.0 && (1950.0..2050.0).contains(&late_high),
+            "{high} {late_high}"
+        );
         assert!((495_000..510_000).contains(&p50[0]), "{p50:?}");
         assert_eq!(p99[0], p50[0], "no p99 is less than what half of them take");
         assert!(of(9_000_000).0[1] < 2.05 * high, "at most half of it is the host's");
     }
 
-    /// Of 4 KiB reads on a quiet host, three p99 of twelve lay above that of the medium: some of the slowest were slow as the host woke late.
+    /// Of 4 KiB reads on a quiet host, three p99 of twelve lay above that of the medium: some of
+    /// the slowest were slow as the host woke late.
     #[test]
     fn what_the_host_may_have_added_to_the_slowest_is_in_the_interval_of_p99() {
-        let mut tally = Tally::under(None, 1);
+        let mut tally = IoTally::under(None, 1);
         let took_ns = |turn: u64| if turn.is_multiple_of(50) { 5_000_000 } else { 600_000 };
-        (0..4000).for_each(|turn| tally.count(&done(turn * 6_000_000, turn * 6_000_000 + took_ns(turn)), 4096, true));
-        let p99 = |tally: &Tally| tally.latency().ci95["p99"];
+        (0..4000).for_each(|turn| {
+            tally.count(&done(turn * 6_000_000, turn * 6_000_000 + took_ns(turn)), 4096, true)
+        });
+        let p99 = |tally: &IoTally| tally.latency().ci95["p99"];
         let quiet = p99(&tally);
         tally.lateness = Lateness { mean_ns: 50_000, p99_ns: 1_500_000 };
         assert_eq!(p99(&tally), [quiet[0] - 1_500_000, quiet[1]]);
     }
 
-    /// 1,638,400 reads took 547 ms by the wall clock, of which nothing was under way for 68 ms: 3.0 M a second, not 3.42 M.
+    /// 1,638,400 reads took 547 ms by the wall clock, of which nothing was under way for 68 ms: 3.0
+    /// M a second, not 3.42 M.
     #[test]
     fn several_at_a_time_are_counted_over_the_wall_clock_and_one_at_a_time_over_the_mediums_time() {
         let count = |in_flight| {
-            let mut tally = Tally::under(None, in_flight);
+            let mut tally = IoTally::under(None, in_flight);
             for turn in 0..1000 {
                 tally.count(&done(turn * 1000, turn * 1000 + 800), 4096, true);
             }
             tally
         };
-        let rate = |tally: &Tally| tally.metrics().iops.unwrap().value.round();
+        let rate = |tally: &IoTally| tally.metrics().iops.unwrap().value.round();
         let (one, many) = (count(1), count(32));
         assert_eq!((rate(&one), rate(&many)), (1_250_000.0, 1_000_200.0));
         for tally in [one, many] {

@@ -1,21 +1,27 @@
 //! What is lent: kept before it is overwritten, and put back.
 
-mod look;
 mod put_back;
+mod range_read;
 #[cfg(test)]
 mod tests;
 
 use device::Extent;
 
-pub use put_back::{Interruption, Lost, PIECE_BYTES, PutBack, Step, Trust, Why, put_back};
+pub use put_back::{
+    Interruption, LostPlace, PIECE_BYTES, PutBack, RestoreProgress, Trust, Why, put_back,
+};
 
-/// Keeps what lies on a medium before a test overwrites it, so that it can be put back, also by another process.
+/// Keeps what lies on a medium before a test overwrites it, so that it can be put back, also by
+/// another process.
 ///
 /// # Contract
 /// - [`make_room`](Undo::make_room) comes first, once. Nothing is lent where it fails.
-/// - Nothing may be overwritten before [`seal`](Undo::seal) has returned for the piece that lay there.
-/// - Pieces keep the order in which they were kept; they are put back in the reverse order, which is exact also where addresses fold.
-/// - [`clear`](Undo::clear) is called when every piece is back, and never before. As long as it has pieces, something is owed.
+/// - Nothing may be overwritten before [`seal`](Undo::seal) has returned for the piece that lay
+///   there.
+/// - Pieces keep the order in which they were kept; they are put back in the reverse order, which
+///   is exact also where addresses fold.
+/// - [`clear`](Undo::clear) is called when every piece is back, and never before. As long as it has
+///   pieces, something is owed.
 pub trait Undo {
     /// Makes sure that so many bytes can be kept.
     fn make_room(&mut self, bytes: u64) -> Result<(), String>;
@@ -25,13 +31,16 @@ pub trait Undo {
     fn seal(&mut self) -> Result<(), String>;
     /// How many pieces are kept.
     fn pieces(&self) -> usize;
-    /// Where a piece lay, by its number, also where the piece itself can no longer be read; `None` where even that is not known.
+    /// Where a piece lay, by its number, also where the piece itself can no longer be read; `None`
+    /// where even that is not known.
     fn place(&mut self, number: usize) -> Option<Extent>;
-    /// Whether what is sealed outlives the process: what could not be put back by it can then be put back by another one.
+    /// Whether what is sealed outlives the process: what could not be put back by it can then be
+    /// put back by another one.
     fn outlives_process(&self) -> bool {
         true
     }
-    /// Reads a piece, by its number in the order of keeping; where it lay. An `Err` where it cannot be read as it was kept.
+    /// Reads a piece, by its number in the order of keeping; where it lay. An `Err` where it cannot
+    /// be read as it was kept.
     fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String>;
     /// Everything is back: nothing needs to be kept any more.
     fn clear(&mut self) -> Result<(), String>;
@@ -58,7 +67,9 @@ impl Undo for MemoryUndo {
         self.pieces.len()
     }
     fn place(&mut self, number: usize) -> Option<Extent> {
-        self.pieces.get(number).map(|(offset_bytes, kept)| Extent::new(*offset_bytes, kept.len() as u64))
+        self.pieces
+            .get(number)
+            .map(|(offset_bytes, kept)| Extent::new(*offset_bytes, kept.len() as u64))
     }
     fn outlives_process(&self) -> bool {
         false

@@ -1,18 +1,19 @@
-//! The suites that come with the program: what they plan anywhere, and what they take, by the device's clock, on simulated media.
+//! The suites that come with the program: what they plan anywhere, and what they take, by the
+//! device's clock, on simulated media.
 #![allow(clippy::unwrap_used)] // a test of what is built in
 
 use std::sync::atomic::AtomicBool;
 
-use device::fault::{Fault, FaultInjection, Lasts};
+use device::fault::{FaultInjection, InjectedFault, Lasts};
 use device::{Device, Extent, ExtentGuard, Extents, Facts, WriteBudget};
 use flashmark_suite::catalogue::CATALOGUE;
 use flashmark_suite::catalogue::capacity::trial::Geometry;
 use flashmark_suite::definition::Suite;
-use flashmark_suite::{Choice, NoStage, Plan, RunEnd, RunOptions, Site, run, span_of};
+use flashmark_suite::{Choice, NoStage, Plan, RunEnd, RunOptions, TargetInfo, run, span_of};
 use record::units::{GIB, MIB, SECOND_NS};
 use record::{Ended, Flag, Params, PlannedCell, Stop, TargetKind};
 use sim::profile::Profile;
-use sim::{Options, SimDevice};
+use sim::{SimDevice, SimOptions};
 
 /// The worst card there is: a merge of a second for every stray write, 5 MB/s.
 const ONE_IOPS: &str = r#"
@@ -61,7 +62,8 @@ fn slow(geometry: Geometry) -> Profile {
     Profile::parse("slow", &Geometry { write_bps: 3_000_000, ..geometry }.profile()).unwrap()
 }
 
-/// A card that knows the benchmark, behind a cache of 1488 pages that no flush empties: a minute of its random writes.
+/// A card that knows the benchmark, behind a cache of 1488 pages that no flush empties: a minute of
+/// its random writes.
 const KNOWS_THE_BENCHMARK: &str = r#"
 about = "fast for a benchmark, behind a cache that lies"
 source = "docs/field/cheats.md#cheats-and-caches"
@@ -107,17 +109,20 @@ fn medium(name: &str) -> Profile {
     }
 }
 
-fn site(kind: TargetKind, facts: Facts) -> Site {
+fn target(kind: TargetKind, facts: Facts) -> TargetInfo {
     let files = Err("there is no file system to put a file on".into());
-    Site { files, ..Site::unrestricted(kind, facts) }
+    TargetInfo { files, ..TargetInfo::unrestricted(kind, facts) }
 }
 
-fn plan(suite: &str, only: &[&str], site: &Site) -> Plan {
-    let choice = Choice { only: only.iter().map(|test| (*test).to_owned()).collect(), ..Choice::default() };
-    Plan::make(&Suite::built_in(suite).unwrap(), &choice, site).unwrap_or_else(|error| panic!("{suite}: {error}"))
+fn plan(suite: &str, only: &[&str], target: &TargetInfo) -> Plan {
+    let choice =
+        Choice { only: only.iter().map(|test| (*test).to_owned()).collect(), ..Choice::default() };
+    Plan::make(&Suite::built_in(suite).unwrap(), &choice, target)
+        .unwrap_or_else(|error| panic!("{suite}: {error}"))
 }
 
-/// Runs a built-in suite, or only some tests of it, on a simulated medium, under the extent guard and the write budget it declares.
+/// Runs a built-in suite, or only some tests of it, on a simulated medium, under the extent guard
+/// and the write budget it declares.
 fn run_on(name: &str, suite: &str, only: &[&str]) -> (Plan, RunEnd) {
     run_part(name, suite, only, usize::MAX)
 }
@@ -128,17 +133,26 @@ fn run_part(name: &str, suite: &str, only: &[&str], cells: usize) -> (Plan, RunE
 }
 
 /// The same in no more than so much time, where a limit is given.
-fn run_within(name: &str, suite: &str, only: &[&str], cells: usize, limit_ns: Option<u64>) -> (Plan, RunEnd) {
+fn run_within(
+    name: &str,
+    suite: &str,
+    only: &[&str],
+    cells: usize,
+    limit_ns: Option<u64>,
+) -> (Plan, RunEnd) {
     let profile = medium(name);
-    let medium = SimDevice::new(&profile, Options { seed: 1, capacity: None, keep_data: true });
-    let site = Site { au_bytes: profile.au_bytes(), ..site(TargetKind::Simulated, medium.facts().clone()) };
-    let mut plan = plan(suite, only, &site);
+    let medium = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
+    let target = TargetInfo {
+        au_bytes: profile.au_bytes(),
+        ..target(TargetKind::Simulated, medium.facts().clone())
+    };
+    let mut plan = plan(suite, only, &target);
     plan.cells.truncate(cells);
     plan.time_limit_ns = limit_ns.or(plan.time_limit_ns);
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let stop = AtomicBool::new(false);
-    let options = RunOptions::new(1, &site, &stop);
+    let options = RunOptions::new(1, &target, &stop);
     let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
     (plan, end)
 }
@@ -147,20 +161,37 @@ fn run_within(name: &str, suite: &str, only: &[&str], cells: usize, limit_ns: Op
 fn check(suite: &str, name: &str, most_s: u64) -> RunEnd {
     let (plan, end) = run_on(name, suite, &[]);
     // A search that is at its end leaves the steps out that it did not need.
-    let (unneeded, skipped): (Vec<_>, Vec<_>) = end.skipped.iter().partition(|skip| skip.test.starts_with("open-aus/"));
-    assert_eq!((end.ended, &end.error, skipped.as_slice()), (Ended::Complete, &None, &[][..]), "{suite} on {name}");
+    let (unneeded, skipped): (Vec<_>, Vec<_>) =
+        end.skipped.iter().partition(|skip| skip.test.starts_with("open-aus/"));
+    assert_eq!(
+        (end.ended, &end.error, skipped.as_slice()),
+        (Ended::Complete, &None, &[][..]),
+        "{suite} on {name}"
+    );
     let done: Vec<&str> = end.cells.iter().map(|cell| cell.id.as_str()).collect();
     let needed = |id: &&str| !unneeded.iter().any(|skip| skip.test == *id);
-    let planned: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).filter(needed).collect();
+    let planned: Vec<&str> =
+        plan.cells.iter().map(|cell| cell.id.as_str()).filter(needed).collect();
     assert_eq!(done, planned, "{suite} on {name}");
-    assert!(end.elapsed_ns <= most_s * SECOND_NS, "{suite} on {name} took {} s", end.elapsed_ns / SECOND_NS);
+    assert!(
+        end.elapsed_ns <= most_s * SECOND_NS,
+        "{suite} on {name} took {} s",
+        end.elapsed_ns / SECOND_NS
+    );
     end
 }
 
 /// Every random write over a large span is as certain as was asked for.
 fn check_certain(end: &RunEnd, name: &str) {
-    for cell in end.cells.iter().filter(|cell| cell.test == "random-write" && cell.params.span_bytes > Some(16 * MIB)) {
-        let doubt = cell.flags.iter().find(|flag| matches!(flag, Flag::NotConverged { .. } | Flag::TooFewSamples { .. }));
+    for cell in end
+        .cells
+        .iter()
+        .filter(|cell| cell.test == "random-write" && cell.params.span_bytes > Some(16 * MIB))
+    {
+        let doubt = cell
+            .flags
+            .iter()
+            .find(|flag| matches!(flag, Flag::NotConverged { .. } | Flag::TooFewSamples { .. }));
         assert_eq!(doubt, None, "{} on {name}: {:?}", cell.id, cell.metrics.iops);
     }
 }
@@ -189,27 +220,42 @@ fn every_suite_begins_with_a_probe_and_ends_with_it_on_a_fake() {
         for fake in ["fake-limbo", "fake-wrap", "chain"] {
             let (plan, end) = run_on(fake, suite, &[]);
             let (kind, seconds) = probed(&end);
-            assert!(kind >= Some(2.0) && seconds <= 20.0, "{suite} on {fake}: {kind:?} after {seconds} s");
+            assert!(
+                kind >= Some(2.0) && seconds <= 20.0,
+                "{suite} on {fake}: {kind:?} after {seconds} s"
+            );
             assert_eq!((end.cells.len(), end.ended), (1, Ended::Complete), "{suite} on {fake}");
             let left: Vec<&str> = end.skipped.iter().map(|skip| skip.test.as_str()).collect();
-            assert!(plan.cells[1..].iter().all(|cell| left.contains(&cell.test.as_str())), "{suite} on {fake}: {left:?}");
+            assert!(
+                plan.cells[1..].iter().all(|cell| left.contains(&cell.test.as_str())),
+                "{suite} on {fake}: {left:?}"
+            );
         }
         for honest in ["one-iops", "class10", "ssd", "a1", "disk-5400"] {
             let (_, end) = run_part(honest, suite, &[], 1);
             let (kind, seconds) = probed(&end);
-            // What takes milliseconds to read anywhere would take minutes to be looked for folded addresses.
+            // What takes milliseconds to read anywhere would take minutes to be looked for folded
+            // addresses.
             let expected = if honest == "disk-5400" { None } else { Some(0.0) };
-            assert!(kind == expected && seconds <= 20.0, "{suite} on {honest}: {kind:?} after {seconds} s");
+            assert!(
+                kind == expected && seconds <= 20.0,
+                "{suite} on {honest}: {kind:?} after {seconds} s"
+            );
         }
     }
 }
 
-/// Of ten minutes for `seeds` a fair share for the probe was a fifth of a second: all fakes escaped.
+/// Of ten minutes for `seeds` a fair share for the probe was a fifth of a second: all fakes
+/// escaped.
 #[test]
 fn no_time_limit_takes_the_time_of_the_probe() {
     for fake in ["fake-limbo", "fake-wrap", "chain"] {
         let (_, end) = run_within(fake, "seeds", &[], usize::MAX, Some(60 * SECOND_NS));
-        assert!(probed(&end).0 >= Some(2.0) && end.cells.len() == 1, "{fake}: {:?}", end.cells[0].metrics.other);
+        assert!(
+            probed(&end).0 >= Some(2.0) && end.cells.len() == 1,
+            "{fake}: {:?}",
+            end.cells[0].metrics.other
+        );
     }
 }
 
@@ -240,26 +286,36 @@ fn the_same_seed_gives_the_same_cells() {
 /// The figure of the only cell of a test, against the published one.
 fn check_figure(end: &RunEnd, test: &str, figure: &str, published: f64, tolerance: f64) {
     let cell = end.cells.iter().find(|cell| cell.test == test).unwrap();
-    let found = if figure == "bps" { cell.metrics.bps.unwrap() } else { cell.metrics.other[figure] };
-    assert!((found.value / published - 1.0).abs() < tolerance, "{test}: {figure} {found:?}, published {published}");
-    assert!(found.ci95.is_some_and(|[low, high]| low <= found.value && found.value <= high), "{test}: {found:?}");
+    let found =
+        if figure == "bps" { cell.metrics.bps.unwrap() } else { cell.metrics.other[figure] };
+    assert!(
+        (found.value / published - 1.0).abs() < tolerance,
+        "{test}: {figure} {found:?}, published {published}"
+    );
+    assert!(
+        found.ci95.is_some_and(|[low, high]| low <= found.value && found.value <= high),
+        "{test}: {found:?}"
+    );
 }
 
 #[test]
 fn published_tests_find_the_published_figures_of_the_media_that_were_modelled() {
-    // Morton's table (docs/field/ext2.md#mortons-benchmark), Transcend C10 4G: 16.65 MB/s of zeros, 8.99 MB/s of random data, 368 ms a sector.
+    // Morton's table (docs/field/ext2.md#mortons-benchmark), Transcend C10 4G: 16.65 MB/s of zeros,
+    // 8.99 MB/s of random data, 368 ms a sector.
     let (_, end) = run_on("class10", "seeds", &["zero-fill", "random-fill", "sector-write"]);
     check_figure(&end, "zero-fill", "bps", 16.65e6, 0.05);
     check_figure(&end, "random-fill", "bps", 8.99e6, 0.05);
     check_figure(&end, "random-fill", "zero_to_random_ratio", 16.65 / 8.99, 0.05);
     check_figure(&end, "sector-write", "mean_ms", 368.0, 0.10);
-    // Test vector I7: a 5400 rpm disk needs 17.7 ms for a random read of the whole span, 57 a second.
+    // Test vector I7: a 5400 rpm disk needs 17.7 ms for a random read of the whole span, 57 a
+    // second.
     let (_, end) = run_on("disk-5400", "seeds", &["seek"]);
     check_figure(&end, "seek", "access_time_ns", 17.7e6, 0.05);
     check_figure(&end, "seek", "seeks_per_s", 57.0, 0.05);
 }
 
-/// What looks for geometry, caches and tricks was published by no article of the seeds: `full` has it.
+/// What looks for geometry, caches and tricks was published by no article of the seeds: `full` has
+/// it.
 const INVESTIGATING: [&str; 18] = [
     "commit",
     "log-append",
@@ -286,8 +342,10 @@ fn seeds_and_full_leave_no_test_out() {
     // Whether as much is there as the medium says is asked by name: it costs hours, or a fake.
     for (name, without) in [("full", &["capacity", "verify"][..]), ("seeds", &INVESTIGATING[..])] {
         let suite = Suite::built_in(name).unwrap();
-        let wanted = CATALOGUE.iter().map(|test| test.name()).filter(|test| !without.contains(test));
-        let missing: Vec<&str> = wanted.filter(|test| !suite.tests.iter().any(|entry| entry.test == *test)).collect();
+        let wanted =
+            CATALOGUE.iter().map(|test| test.name()).filter(|test| !without.contains(test));
+        let missing: Vec<&str> =
+            wanted.filter(|test| !suite.tests.iter().any(|entry| entry.test == *test)).collect();
         assert_eq!(missing, [""; 0], "{name}");
     }
 }
@@ -295,30 +353,46 @@ fn seeds_and_full_leave_no_test_out() {
 #[test]
 fn the_probe_comes_first_then_random_writes_and_format_and_fill_last() {
     for name in Suite::names() {
-        let mut tests: Vec<String> = Suite::built_in(name).unwrap().tests.into_iter().map(|entry| entry.test).collect();
+        let mut tests: Vec<String> =
+            Suite::built_in(name).unwrap().tests.into_iter().map(|entry| entry.test).collect();
         assert_eq!(tests.remove(0), "capacity", "{name}");
-        // A cache's size shows only before anything else has filled it: `full` asks for it first of all.
+        // A cache's size shows only before anything else has filled it: `full` asks for it first of
+        // all.
         tests.retain(|test| name != "full" || test != "sustained");
-        // What leaves the medium tidy comes before that: in `standard` all that does, in `quick` writes in a row.
+        // What leaves the medium tidy comes before that: in `standard` all that does, in `quick`
+        // writes in a row.
         let tidy = |test: &String| {
-            name == "standard" && !matches!(test.as_str(), "random-write" | "record-ops" | "sector-write")
+            name == "standard"
+                && !matches!(test.as_str(), "random-write" | "record-ops" | "sector-write")
                 || name == "quick" && test == "sequential-write"
         };
         let headline = tests.iter().skip(1).find(|test| !tidy(test));
-        assert_eq!((tests[0].as_str(), headline.map(String::as_str)), ("prime", Some("random-write")), "{name}");
+        assert_eq!(
+            (tests[0].as_str(), headline.map(String::as_str)),
+            ("prime", Some("random-write")),
+            "{name}"
+        );
         // What a thorough probe of the capacity leaves would disturb every figure after it.
-        let last = |test: &str| if test == "capacity" { 2 } else { u8::from(test.starts_with("ext2-")) };
+        let last =
+            |test: &str| if test == "capacity" { 2 } else { u8::from(test.starts_with("ext2-")) };
         assert!(tests.is_sorted_by_key(|test| last(test)), "{name}: {tests:?}");
     }
 }
 
-/// What random writes leave open is merged by the next sequential ones: these come before (docs/truth.md).
+/// What random writes leave open is merged by the next sequential ones: these come before
+/// (docs/truth.md).
 #[test]
 fn standard_writes_in_sequence_before_it_writes_at_random() {
     let tests = Suite::built_in("standard").unwrap().tests;
-    let first = |names: &[&str]| tests.iter().position(|entry| names.contains(&entry.test.as_str())).unwrap();
-    let last_sequential =
-        tests.iter().rposition(|entry| matches!(entry.test.as_str(), "zero-fill" | "random-fill" | "sequential-write")).unwrap();
+    let first = |names: &[&str]| {
+        tests.iter().position(|entry| names.contains(&entry.test.as_str())).unwrap()
+    };
+    let last_sequential = tests
+        .iter()
+        .rposition(|entry| {
+            matches!(entry.test.as_str(), "zero-fill" | "random-fill" | "sequential-write")
+        })
+        .unwrap();
     assert!(last_sequential < first(&["random-write", "record-ops", "sector-write"]));
 }
 
@@ -336,39 +410,61 @@ fn every_suite_plans_sensibly_everywhere() {
         keeps_data: true,
         engine: "none".into(),
     };
-    let card = || site(TargetKind::Block, facts(4 * GIB, 512));
+    let card = || target(TargetKind::Block, facts(4 * GIB, 512));
     let span = Extent::new(GIB, 600 * MIB);
     let sites = [
         card(),
-        site(TargetKind::Block, facts(250_000_000_000, 4096)),
-        site(TargetKind::Directory, facts(64 * MIB, 4096)),
-        site(TargetKind::File, facts(64 * MIB, 512)),
-        Site { only: Some(span), ..card() },
-        Site { writable: Err("it is read-only".into()), ..card() },
+        target(TargetKind::Block, facts(250_000_000_000, 4096)),
+        target(TargetKind::Directory, facts(64 * MIB, 4096)),
+        target(TargetKind::File, facts(64 * MIB, 512)),
+        TargetInfo { only: Some(span), ..card() },
+        TargetInfo { writable: Err("it is read-only".into()), ..card() },
     ];
-    for (name, site) in Suite::names().flat_map(|name| sites.iter().map(move |site| (name, site))) {
-        let plan = plan(name, &[], site);
+    for (name, target) in
+        Suite::names().flat_map(|name| sites.iter().map(move |target| (name, target)))
+    {
+        let plan = plan(name, &[], target);
         for cell in &plan.cells {
-            let place = format!("{name}, {} on {:?} of {}: {:?}", cell.id, site.kind, site.facts.capacity_bytes, span_of(cell));
-            assert!(site.only.unwrap_or(Extent::new(0, site.facts.capacity_bytes)).contains(&span_of(cell)), "{place}");
-            assert!(site.writable.is_ok() || cell.max_written_bytes == 0, "{place}");
-            assert!(cell.params.block_bytes.is_none_or(|block| block % site.facts.logical_block_bytes == 0), "{place}");
+            let place = format!(
+                "{name}, {} on {:?} of {}: {:?}",
+                cell.id,
+                target.kind,
+                target.facts.capacity_bytes,
+                span_of(cell)
+            );
+            assert!(
+                target
+                    .only
+                    .unwrap_or(Extent::new(0, target.facts.capacity_bytes))
+                    .contains(&span_of(cell)),
+                "{place}"
+            );
+            assert!(target.writable.is_ok() || cell.max_written_bytes == 0, "{place}");
+            assert!(
+                cell.params
+                    .block_bytes
+                    .is_none_or(|block| block % target.facts.logical_block_bytes == 0),
+                "{place}"
+            );
         }
     }
 }
 
-/// The sequential writes of `quick` on a card whose host stands still for these stretches, in seconds since the run began.
+/// The sequential writes of `quick` on a card whose host stands still for these stretches, in
+/// seconds since the run began.
 fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd {
     let profile = medium("a1");
-    let medium = SimDevice::new(&profile, Options { seed: 1, capacity: None, keep_data: true });
-    let site = site(TargetKind::Simulated, medium.facts().clone());
-    let mut plan = plan("quick", &["sequential-write"], &site);
+    let medium = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
+    let target = target(TargetKind::Simulated, medium.facts().clone());
+    let mut plan = plan("quick", &["sequential-write"], &target);
     plan.cells.retain(|cell| cell.test == "sequential-write");
     plan.time_limit_ns = Some(limit_s * SECOND_NS);
     // As if a cell before had written nothing of what it might.
     plan.cells.insert(0, record::PlannedCell { id: "earlier/1".into(), ..plan.cells[0].clone() });
     let at = |seconds: f64| (seconds * SECOND_NS as f64) as u64;
-    let stalls = stretches.iter().map(|(from, to)| record::Standstill { from_ns: at(*from), to_ns: at(*to) });
+    let stalls = stretches
+        .iter()
+        .map(|(from, to)| record::Standstill { from_ns: at(*from), to_ns: at(*to) });
     let stalled = device::HostStalls::new(medium, stalls);
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(stalled, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
@@ -378,7 +474,13 @@ fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd
         written_bytes: 0,
         ..run_part("a1", "quick", &["sequential-write"], 1).1.cells[0].clone()
     }];
-    run(&mut guarded, &mut NoStage, &plan, RunOptions { done, ..RunOptions::new(1, &site, &stop) }, &mut ())
+    run(
+        &mut guarded,
+        &mut NoStage,
+        &plan,
+        RunOptions { done, ..RunOptions::new(1, &target, &stop) },
+        &mut (),
+    )
 }
 
 #[test]
@@ -386,16 +488,28 @@ fn a_cell_in_too_much_of_which_the_host_stood_still_is_measured_again() {
     let measured = |stretches: &[(f64, f64)], limit_s| {
         let end = on_a_host_that_stands_still(stretches, limit_s);
         assert_eq!(end.ended, Ended::Complete);
-        let cell = end.cells.into_iter().find(|cell| cell.test == "sequential-write" && cell.id != "earlier/1").unwrap();
+        let cell = end
+            .cells
+            .into_iter()
+            .find(|cell| cell.test == "sequential-write" && cell.id != "earlier/1")
+            .unwrap();
         let seen = cell.disturbance.clone().unwrap_or_default();
-        (cell.metrics.bps.unwrap().value / 1e6, seen.stood_still_ns, seen.other_time_stood_still_ns, cell.written_bytes)
+        (
+            cell.metrics.bps.unwrap().value / 1e6,
+            seen.stood_still_ns,
+            seen.other_time_stood_still_ns,
+            cell.written_bytes,
+        )
     };
     let (quiet_mbps, still_ns, other_ns, once_bytes) = measured(&[], 60);
     assert_eq!((still_ns, other_ns), (0, None));
     // The second time was quiet, and counts.
     let (mbps, still_ns, other_ns, bytes) = measured(&[(0.5, 1.5)], 60);
     assert_eq!((still_ns, other_ns), (0, Some(SECOND_NS)));
-    assert!((mbps / quiet_mbps - 1.0).abs() < 0.05 && bytes > once_bytes, "{mbps} {quiet_mbps}, {bytes} {once_bytes}");
+    assert!(
+        (mbps / quiet_mbps - 1.0).abs() < 0.05 && bytes > once_bytes,
+        "{mbps} {quiet_mbps}, {bytes} {once_bytes}"
+    );
     // The second time was worse, and there was none for a third: the first counts.
     let (_, still_ns, other_ns, _) = measured(&[(0.5, 1.5), (7.0, 37.0)], 40);
     assert_eq!((still_ns, other_ns.is_some_and(|ns| ns > SECOND_NS)), (SECOND_NS, true));
@@ -410,13 +524,19 @@ fn a_cell_in_too_much_of_which_the_host_stood_still_is_measured_again() {
 
 #[test]
 fn what_later_cells_overwhelm_in_passing_tells_a_fake_that_the_probe_had_no_time_for() {
-    for (name, suite, kind, most_gib) in
-        [("slow-limbo", "quick", 2.0, 4), ("slow-limbo", "standard", 2.0, 4), ("slow-wraparound", "quick", 3.0, 250)]
-    {
+    for (name, suite, kind, most_gib) in [
+        ("slow-limbo", "quick", 2.0, 4),
+        ("slow-limbo", "standard", 2.0, 4),
+        ("slow-wraparound", "quick", 3.0, 250),
+    ] {
         let (plan, end) = run_on(name, suite, &[]);
         let figure = |name: &str| end.cells[0].metrics.other.get(name).map(|figure| figure.value);
         assert_eq!((end.ended, figure("type")), (Ended::Complete, Some(kind)), "{suite} on {name}");
-        assert!(figure("real_bytes").is_some_and(|bytes| bytes <= (most_gib * GIB) as f64), "{suite}: {:?}", figure("real_bytes"));
+        assert!(
+            figure("real_bytes").is_some_and(|bytes| bytes <= (most_gib * GIB) as f64),
+            "{suite}: {:?}",
+            figure("real_bytes")
+        );
         // What was not measured yet is left out, and nothing was written beyond the plan.
         let left_out = end.skipped.iter().filter(|skip| skip.reason.contains("fake")).count();
         assert!(
@@ -425,7 +545,10 @@ fn what_later_cells_overwhelm_in_passing_tells_a_fake_that_the_probe_had_no_time
             end.cells.len(),
             plan.cells.len()
         );
-        assert!(end.cells.iter().map(|cell| cell.written_bytes).sum::<u64>() <= plan.max_written_bytes());
+        assert!(
+            end.cells.iter().map(|cell| cell.written_bytes).sum::<u64>()
+                <= plan.max_written_bytes()
+        );
     }
 }
 
@@ -435,7 +558,11 @@ fn a_good_medium_is_probed_once() {
         let (_, end) = run_on(name, "quick", &[]);
         let probe = &end.cells[0];
         assert_eq!(probe.metrics.other["type"].value, 0.0, "{name}");
-        assert!(probe.written_bytes <= 100 * MIB && probe.flags.is_empty(), "{name}: {:?}", probe.flags);
+        assert!(
+            probe.written_bytes <= 100 * MIB && probe.flags.is_empty(),
+            "{name}: {:?}",
+            probe.flags
+        );
     }
 }
 
@@ -446,9 +573,13 @@ fn a_benchmark_that_is_known_shows_behind_a_cache_that_no_flush_empties() {
     let fastest = |form: &str| {
         let cell = end.cells.iter().find(|cell| cell.params.form.as_deref() == Some(form)).unwrap();
         let points = &cell.series.iter().find(|series| series.name == "rate").unwrap().points;
-        let rates: Vec<f64> = points.windows(2).map(|pair| (pair[1][0] - pair[0][0]) / pair[1][1]).collect();
+        let rates: Vec<f64> =
+            points.windows(2).map(|pair| (pair[1][0] - pair[0][0]) / pair[1][1]).collect();
         let many = rates.len() / 8;
-        let seconds = rates.windows(many).map(|windows| windows.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
+        let seconds = rates
+            .windows(many)
+            .map(|windows| windows.iter().sum::<f64>())
+            .fold(f64::INFINITY, f64::min);
         cell.ops as f64 / 8.0 / seconds
     };
     let [common, before, after] = ["common", "odd-span", "odd-span-again"].map(fastest);
@@ -456,13 +587,24 @@ fn a_benchmark_that_is_known_shows_behind_a_cache_that_no_flush_empties() {
 }
 
 fn planned(test: &str, from_bytes: u64, max_written_bytes: u64) -> PlannedCell {
-    let params = Params { span_offset_bytes: Some(from_bytes), span_bytes: Some(MIB), ..Params::default() };
-    PlannedCell { id: format!("{test}/1"), test: test.to_owned(), params, max_ns: 5, max_written_bytes }
+    let params =
+        Params { span_offset_bytes: Some(from_bytes), span_bytes: Some(MIB), ..Params::default() };
+    PlannedCell {
+        id: format!("{test}/1"),
+        test: test.to_owned(),
+        params,
+        max_ns: 5,
+        max_written_bytes,
+    }
 }
 
 #[test]
 fn nothing_may_be_written_where_cells_only_read() {
-    let cells = vec![planned("random-read", 0, 0), planned("random-write", 4 * MIB, 1), planned("sector-write", 5 * MIB, 2)];
+    let cells = vec![
+        planned("random-read", 0, 0),
+        planned("random-write", 4 * MIB, 1),
+        planned("sector-write", 5 * MIB, 2),
+    ];
     let plan = Plan { cells, time_limit_ns: Some(11), ..Plan::default() };
     assert_eq!(plan.writes(), Extents::of([Extent::new(4 * MIB, 2 * MIB)]));
     assert_eq!((plan.max_written_bytes(), plan.max_ns()), (3, 11));
@@ -471,25 +613,40 @@ fn nothing_may_be_written_where_cells_only_read() {
 
 #[test]
 fn a_test_file_is_filled_before_anything_else() {
-    let facts = SimDevice::new(&medium("a1"), Options { seed: 1, capacity: None, keep_data: true }).facts().clone();
-    let of_directory = |only: &[&str]| plan("quick", only, &Site::unrestricted(TargetKind::Directory, facts.clone()));
+    let facts =
+        SimDevice::new(&medium("a1"), SimOptions { seed: 1, capacity: None, keep_data: true })
+            .facts()
+            .clone();
+    let of_directory = |only: &[&str]| {
+        plan("quick", only, &TargetInfo::unrestricted(TargetKind::Directory, facts.clone()))
+    };
     for only in [&["random-read"][..], &["random-read", "prime"], &["buffered-read"]] {
         assert_eq!(of_directory(only).cells[0].test, "prime", "{only:?}");
     }
-    let raw = plan("quick", &["random-read"], &site(TargetKind::Block, facts.clone()));
+    let raw = plan("quick", &["random-read"], &target(TargetKind::Block, facts.clone()));
     assert!(raw.cells.iter().all(|cell| cell.test == "random-read"), "a medium is not a file");
 }
 
 /// Five cells of reads on a card with these faults: how each of them ended, and the run.
-fn with_faults(faults: &[Fault]) -> (Vec<Stop>, Ended) {
-    let medium = SimDevice::new(&medium("a1"), Options { seed: 1, capacity: None, keep_data: true });
-    let site = site(TargetKind::Simulated, medium.facts().clone());
-    let mut plan = plan("quick", &["random-read"], &site);
+fn with_faults(faults: &[InjectedFault]) -> (Vec<Stop>, Ended) {
+    let medium =
+        SimDevice::new(&medium("a1"), SimOptions { seed: 1, capacity: None, keep_data: true });
+    let target = target(TargetKind::Simulated, medium.facts().clone());
+    let mut plan = plan("quick", &["random-read"], &target);
     let one = plan.cells.remove(0);
-    plan.cells = (1..=5).map(|number| PlannedCell { id: format!("random-read/{number}"), ..one.clone() }).collect();
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(FaultInjection::new(medium, faults.iter().copied()), 0));
+    plan.cells = (1..=5)
+        .map(|number| PlannedCell { id: format!("random-read/{number}"), ..one.clone() })
+        .collect();
+    let budgeted: Box<dyn Device> =
+        Box::new(WriteBudget::new(FaultInjection::new(medium, faults.iter().copied()), 0));
     let stop = AtomicBool::new(false);
-    let end = run(&mut ExtentGuard::new(budgeted, plan.writes()), &mut NoStage, &plan, RunOptions::new(1, &site, &stop), &mut ());
+    let end = run(
+        &mut ExtentGuard::new(budgeted, plan.writes()),
+        &mut NoStage,
+        &plan,
+        RunOptions::new(1, &target, &stop),
+        &mut (),
+    );
     (end.cells.iter().map(|cell| cell.stop).collect(), end.ended)
 }
 
@@ -497,13 +654,20 @@ fn with_faults(faults: &[Fault]) -> (Vec<Stop>, Ended) {
 fn a_medium_that_is_gone_ends_a_run_and_three_failures_in_a_row_do() {
     let whole = Extent::new(0, u64::MAX);
     let (stops, ended) = with_faults(&[]);
-    assert!(stops.len() == 5 && !stops.contains(&Stop::Error) && ended == Ended::Complete, "{stops:?}");
-    let (stops, ended) = with_faults(&[Fault::Vanish { after_ops: 3 }]);
+    assert!(
+        stops.len() == 5 && !stops.contains(&Stop::Error) && ended == Ended::Complete,
+        "{stops:?}"
+    );
+    let (stops, ended) = with_faults(&[InjectedFault::Vanish { after_ops: 3 }]);
     assert_eq!((stops, ended), (vec![Stop::Error], Ended::Error));
-    let (stops, ended) = with_faults(&[Fault::EioAt(whole, Lasts::Forever)]);
+    let (stops, ended) = with_faults(&[InjectedFault::EioAt(whole, Lasts::Forever)]);
     assert_eq!((stops, ended), (vec![Stop::Error; 3], Ended::Error));
     // Two, and then all is well.
-    let twice = [Fault::EioAt(whole, Lasts::Once), Fault::EioAt(whole, Lasts::Once)];
+    let twice =
+        [InjectedFault::EioAt(whole, Lasts::Once), InjectedFault::EioAt(whole, Lasts::Once)];
     let (stops, ended) = with_faults(&twice);
-    assert_eq!((stops.len(), stops.iter().filter(|stop| **stop == Stop::Error).count(), ended), (5, 2, Ended::Error));
+    assert_eq!(
+        (stops.len(), stops.iter().filter(|stop| **stop == Stop::Error).count(), ended),
+        (5, 2, Ended::Error)
+    );
 }

@@ -1,4 +1,5 @@
-//! The cells that are held against fio: each once in our words and once in fio's (docs/field/classic-tools.md#the-same-with-fio).
+//! The cells that are held against fio: each once in our words and once in fio's
+//! (docs/field/classic-tools.md#the-same-with-fio).
 
 /// One cell.
 pub struct Cell {
@@ -25,7 +26,8 @@ pub enum Ends {
     Seconds(u32),
 }
 
-/// Across the table: both directions, in order and at random, small and large, alone and eight at a time.
+/// Across the table: both directions, in order and at random, small and large, alone and eight at a
+/// time.
 pub const CELLS: &[Cell] = &[
     Cell {
         name: "sequential read, 4 KiB",
@@ -44,14 +46,24 @@ pub const CELLS: &[Cell] = &[
     Cell {
         name: "sequential write, 64 KiB",
         test: "sequential-write",
-        settings: &[("block", "64KiB"), ("content", "zeros"), ("total", "512MiB"), ("certainty", "0%")],
+        settings: &[
+            ("block", "64KiB"),
+            ("content", "zeros"),
+            ("total", "512MiB"),
+            ("certainty", "0%"),
+        ],
         fio: &["--rw=write", "--bs=64k", "--zero_buffers", PSYNC],
         ends: Ends::Bytes,
     },
     Cell {
         name: "sequential write, 1 MiB",
         test: "sequential-write",
-        settings: &[("block", "1MiB"), ("content", "zeros"), ("total", "1GiB"), ("certainty", "0%")],
+        settings: &[
+            ("block", "1MiB"),
+            ("content", "zeros"),
+            ("total", "1GiB"),
+            ("certainty", "0%"),
+        ],
         fio: &["--rw=write", "--bs=1m", "--zero_buffers", PSYNC],
         ends: Ends::Bytes,
     },
@@ -65,28 +77,62 @@ pub const CELLS: &[Cell] = &[
     Cell {
         name: "random read, 4 KiB, one thread",
         test: "random-read",
-        settings: &[("block", "4KiB"), ("region", "middle"), ("span", "512MiB"), ("threads", "1"), ("iterations", "20000")],
+        settings: &[
+            ("block", "4KiB"),
+            ("region", "middle"),
+            ("span", "512MiB"),
+            ("threads", "1"),
+            ("iterations", "20000"),
+        ],
         fio: &["--rw=randread", "--bs=4k", SECTORS, REPEATING, PSYNC],
         ends: Ends::Ops,
     },
     Cell {
         name: "random read, 512 B, one thread, whole medium",
         test: "random-read",
-        settings: &[("block", "512B"), ("region", "whole"), ("threads", "1"), ("iterations", "20000")],
+        settings: &[
+            ("block", "512B"),
+            ("region", "whole"),
+            ("threads", "1"),
+            ("iterations", "20000"),
+        ],
         fio: &["--rw=randread", "--bs=512", REPEATING, PSYNC],
         ends: Ends::Ops,
     },
     Cell {
         name: "random read, 4 KiB, eight at a time",
         test: "random-read",
-        settings: &[("block", "4KiB"), ("region", "middle"), ("span", "512MiB"), ("threads", "8"), ("iterations", "8000")],
-        fio: &["--rw=randread", "--bs=4k", SECTORS, REPEATING, URING, "--iodepth=8", REGISTERED, FIXED, SUBMIT, COMPLETE],
+        settings: &[
+            ("block", "4KiB"),
+            ("region", "middle"),
+            ("span", "512MiB"),
+            ("threads", "8"),
+            ("iterations", "8000"),
+        ],
+        fio: &[
+            "--rw=randread",
+            "--bs=4k",
+            SECTORS,
+            REPEATING,
+            URING,
+            "--iodepth=8",
+            REGISTERED,
+            FIXED,
+            SUBMIT,
+            COMPLETE,
+        ],
         ends: Ends::Ops,
     },
     Cell {
         name: "random write, 4 KiB",
         test: "random-write",
-        settings: &[("block", "4KiB"), ("total", "48MiB"), ("overwhelm", "4MiB"), ("certainty", "0%"), ("slow_certainty", "0%")],
+        settings: &[
+            ("block", "4KiB"),
+            ("total", "48MiB"),
+            ("overwhelm", "4MiB"),
+            ("certainty", "0%"),
+            ("slow_certainty", "0%"),
+        ],
         fio: &["--rw=randwrite", "--bs=4k", PSYNC],
         ends: Ends::Ops,
     },
@@ -101,7 +147,8 @@ pub const CELLS: &[Cell] = &[
 
 /// One I/O at a time by pread and pwrite, as we do it.
 const PSYNC: &str = "--ioengine=psync";
-/// The ring, used as we use it: file and buffers registered, as many I/Os handed over and fetched in a call as there are.
+/// The ring, used as we use it: file and buffers registered, as many I/Os handed over and fetched
+/// in a call as there are.
 const URING: &str = "--ioengine=io_uring";
 const REGISTERED: &str = "--registerfiles=1";
 const FIXED: &str = "--fixedbufs=1";

@@ -36,13 +36,16 @@ impl fmt::Display for On {
     }
 }
 
-/// Which processors the kernel's unbound workers use, a loop device's among them; a mask in hexadecimal.
+/// Which processors the kernel's unbound workers use, a loop device's among them; a mask in
+/// hexadecimal.
 const WORKERS: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-/// The processor that the kernel's unbound workers and both programs are kept on. Dropped: the workers go where they went before.
+/// The processor that the kernel's unbound workers and both programs are kept on. Dropped: the
+/// workers go where they went before.
 ///
-/// Where a loop device's worker runs relative to who waits for it makes a factor of five on a small virtual machine. The scheduler decides
-/// it anew now and then, and differently for two programs that do the same.
+/// Where a loop device's worker runs relative to who waits for it makes a factor of five on a small
+/// virtual machine. The scheduler decides it anew now and then, and differently for two programs
+/// that do the same.
 struct OneProcessor {
     before: String,
 }
@@ -53,7 +56,8 @@ impl OneProcessor {
 
     fn keep() -> Result<OneProcessor> {
         let before = fs::read_to_string(WORKERS).with_context(|| format!("reading {WORKERS}"))?;
-        fs::write(WORKERS, format!("{:x}", 1 << Self::NUMBER)).with_context(|| format!("writing {WORKERS}"))?;
+        fs::write(WORKERS, format!("{:x}", 1 << Self::NUMBER))
+            .with_context(|| format!("writing {WORKERS}"))?;
         Ok(OneProcessor { before })
     }
 }
@@ -66,7 +70,8 @@ impl Drop for OneProcessor {
     }
 }
 
-/// A loop device over a file that is wholly written, past the page cache. Dropped: detached, then the file removed.
+/// A loop device over a file that is wholly written, past the page cache. Dropped: detached, then
+/// the file removed.
 pub struct Ground {
     _processor: OneProcessor,
     // Before the folder: detached first.
@@ -83,12 +88,17 @@ impl Ground {
             On::Tmpfs => PathBuf::from("/dev/shm"),
         };
         let folder = tempfile::Builder::new().prefix("flashmark-agree-").tempdir_in(&parent);
-        let folder = folder.with_context(|| format!("no directory can be made in {}", parent.display()))?;
+        let folder =
+            folder.with_context(|| format!("no directory can be made in {}", parent.display()))?;
         let file = folder.path().join("medium");
         write_whole(&file, bytes).with_context(|| format!("writing {}", file.display()))?;
         let options = LoopOptions { direct_io: true, ..LoopOptions::default() };
         let medium = attach_with(&file, options).context("a loop device needs root")?;
-        ensure!(medium.direct_io(), "the file system under {} does not let a loop device past the page cache", parent.display());
+        ensure!(
+            medium.direct_io(),
+            "the file system under {} does not let a loop device past the page cache",
+            parent.display()
+        );
         Ok(Ground { _processor: OneProcessor::keep()?, medium, folder, on })
     }
 
@@ -104,15 +114,26 @@ impl Ground {
         command
     }
 
-    /// Brings the kernel threads whose name begins so to the same processor, such as the journal's of a file system on the device: where it runs
-    /// makes a factor of ten for writes that wait for it.
+    /// Brings the kernel threads whose name begins so to the same processor, such as the journal's
+    /// of a file system on the device: where it runs makes a factor of ten for writes that wait for
+    /// it.
     pub fn bring(&self, name: &str) -> Result<()> {
         let mut here = CpuSet::new();
         here.set(OneProcessor::NUMBER);
         for process in fs::read_dir("/proc")?.flatten() {
-            let Some(pid) = process.file_name().to_str().and_then(|number| number.parse().ok()).and_then(Pid::from_raw) else { continue };
-            if fs::read_to_string(process.path().join("comm")).is_ok_and(|comm| comm.starts_with(name)) {
-                sched_setaffinity(Some(pid), &here).with_context(|| format!("keeping {name} on one processor"))?;
+            let Some(pid) = process
+                .file_name()
+                .to_str()
+                .and_then(|number| number.parse().ok())
+                .and_then(Pid::from_raw)
+            else {
+                continue;
+            };
+            if fs::read_to_string(process.path().join("comm"))
+                .is_ok_and(|comm| comm.starts_with(name))
+            {
+                sched_setaffinity(Some(pid), &here)
+                    .with_context(|| format!("keeping {name} on one processor"))?;
             }
         }
         Ok(())
@@ -129,7 +150,8 @@ impl Ground {
     }
 }
 
-/// Every block is allocated and written: holes would be read without touching anything, and written twice.
+/// Every block is allocated and written: holes would be read without touching anything, and written
+/// twice.
 fn write_whole(path: &Path, bytes: u64) -> Result<()> {
     let mut file = File::create_new(path)?;
     let filler = Filler::new(1);

@@ -27,12 +27,14 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Several turns as one run: all I/Os over all the time, and the median of the medians. `None` without a turn.
+    /// Several turns as one run: all I/Os over all the time, and the median of the medians. `None`
+    /// without a turn.
     pub fn together(turns: Vec<Measured>) -> Option<Measured> {
         let ops: u64 = turns.iter().map(|turn| turn.ops).sum();
         let bytes = turns.iter().map(|turn| turn.bytes).sum();
         let seconds: f64 = turns.iter().map(|turn| turn.ops as f64 / turn.iops).sum();
-        let median_ns = stats::median(&mut turns.iter().map(|turn| turn.median_ns).collect::<Vec<_>>())?;
+        let median_ns =
+            stats::median(&mut turns.iter().map(|turn| turn.median_ns).collect::<Vec<_>>())?;
         let first = turns.into_iter().next()?;
         Some(Measured { iops: ops as f64 / seconds, median_ns, ops, bytes, ..first })
     }
@@ -42,7 +44,15 @@ impl Measured {
 impl Measured {
     /// A figure that nobody measured.
     pub fn made_up(iops: f64) -> Measured {
-        Measured { iops, median_ns: 1e9 / iops, ops: 1, bytes: 1, command: String::new(), direction: Direction::Read, span: (0, 1) }
+        Measured {
+            iops,
+            median_ns: 1e9 / iops,
+            ops: 1,
+            bytes: 1,
+            command: String::new(),
+            direction: Direction::Read,
+            span: (0, 1),
+        }
     }
 }
 
@@ -68,12 +78,28 @@ impl<'a> Flashmark<'a> {
     /// Runs the one cell.
     pub fn measure(&self, cell: &Cell) -> Result<Measured> {
         let device = self.ground.device().display().to_string();
-        let settings = cell.settings.iter().map(|(name, value)| format!("--set={}.{name}={value}", cell.test));
-        let mut words = vec!["run".to_owned(), device.clone(), "--suite=seeds".into(), format!("--only={}", cell.test)];
+        let settings =
+            cell.settings.iter().map(|(name, value)| format!("--set={}.{name}={value}", cell.test));
+        let mut words = vec![
+            "run".to_owned(),
+            device.clone(),
+            "--suite=seeds".into(),
+            format!("--only={}", cell.test),
+        ];
         words.extend(settings);
         words.extend([format!("--erase={device}"), "--quiet".into(), "--json=-".into()]);
-        let output = self.ground.pinned(self.program).args(&words).env("FLASHMARK_HOME", self.ground.scratch()).output()?;
-        ensure!(output.status.success(), "flashmark {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+        let output = self
+            .ground
+            .pinned(self.program)
+            .args(&words)
+            .env("FLASHMARK_HOME", self.ground.scratch())
+            .output()?;
+        ensure!(
+            output.status.success(),
+            "flashmark {}: {}",
+            words.join(" "),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
         let record = Record::from_json(&String::from_utf8(output.stdout)?)?;
         *self.machine.borrow_mut() = machine(&record);
         let command = format!("flashmark {}", words.join(" ").replace(&device, "DEVICE"));
@@ -83,15 +109,31 @@ impl<'a> Flashmark<'a> {
 
 /// The one cell of a record.
 fn measured(record: &Record, cell: &Cell, command: String) -> Result<Measured> {
-    let [found] = &record.cells[..] else { bail!("{}: {} cells instead of one", cell.name, record.cells.len()) };
-    ensure!(!found.stop.cut_short(), "{}: {}", cell.name, found.reason.as_deref().unwrap_or("interrupted"));
+    let [found] = &record.cells[..] else {
+        bail!("{}: {} cells instead of one", cell.name, record.cells.len())
+    };
+    ensure!(
+        !found.stop.cut_short(),
+        "{}: {}",
+        cell.name,
+        found.reason.as_deref().unwrap_or("interrupted")
+    );
     if let Some(flag) = found.flags.iter().find(|flag| flag.is_impossible()) {
         bail!("{}: {flag}", cell.name);
     }
-    let span = found.params.span_offset_bytes.zip(found.params.span_bytes).context("the cell has no span")?;
+    let span = found
+        .params
+        .span_offset_bytes
+        .zip(found.params.span_bytes)
+        .context("the cell has no span")?;
     let iops = found.metrics.iops.context("the cell has no rate")?.value;
     let direction = found.params.direction.context("the cell has no direction")?;
-    let median_ns = found.metrics.latency_ns.as_ref().and_then(|latency| latency.p50).context("the cell has no median latency")? as f64;
+    let median_ns = found
+        .metrics
+        .latency_ns
+        .as_ref()
+        .and_then(|latency| latency.p50)
+        .context("the cell has no median latency")? as f64;
     Ok(Measured { iops, median_ns, ops: found.ops, bytes: found.bytes, command, direction, span })
 }
 
@@ -100,7 +142,11 @@ fn machine(record: &Record) -> String {
     let host = record.host.clone().unwrap_or_default();
     let kernel = host.kernel.unwrap_or_default();
     let kernel = kernel.split('-').next().unwrap_or_default();
-    format!("{}, {} cores, Linux {kernel}", host.cpu.as_deref().unwrap_or("unknown processor"), host.cpus.unwrap_or(1))
+    format!(
+        "{}, {} cores, Linux {kernel}",
+        host.cpu.as_deref().unwrap_or("unknown processor"),
+        host.cpus.unwrap_or(1)
+    )
 }
 
 /// fio, told to do what a cell of ours did.
@@ -118,13 +164,21 @@ impl<'a> Fio<'a> {
         let device = ground.device().display().to_string();
         let (offset, size) = done.span;
         let mut words: Vec<String> =
-            ["--name=agree", "--direct=1", "--thread", "--randrepeat=0", "--lat_percentiles=1"].map(str::to_owned).to_vec();
+            ["--name=agree", "--direct=1", "--thread", "--randrepeat=0", "--lat_percentiles=1"]
+                .map(str::to_owned)
+                .to_vec();
         words.extend(cell.fio.iter().map(|word| (*word).to_owned()));
-        words.extend([format!("--filename={device}"), format!("--offset={offset}"), format!("--size={size}")]);
+        words.extend([
+            format!("--filename={device}"),
+            format!("--offset={offset}"),
+            format!("--size={size}"),
+        ]);
         match cell.ends {
             Ends::Bytes => words.push(format!("--io_size={}", done.bytes)),
             Ends::Ops => words.push(format!("--number_ios={}", done.ops)),
-            Ends::Seconds(seconds) => words.extend(["--time_based".to_owned(), format!("--runtime={seconds}")]),
+            Ends::Seconds(seconds) => {
+                words.extend(["--time_based".to_owned(), format!("--runtime={seconds}")])
+            }
         }
         let command = format!("fio {}", words.join(" ").replace(&device, "DEVICE"));
         Fio { ground, words, command, direction: done.direction, span: done.span }
@@ -139,7 +193,12 @@ impl<'a> Fio<'a> {
             .arg("--output-format=json")
             .output()
             .context("taskset does not start")?;
-        ensure!(output.status.success(), "{}: {}", self.command, String::from_utf8_lossy(&output.stderr).trim());
+        ensure!(
+            output.status.success(),
+            "{}: {}",
+            self.command,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
         let text = String::from_utf8_lossy(&output.stdout);
         let json = text.find('{').map(|at| &text[at..]).context("fio printed no JSON")?;
         self.read(&serde_json::from_str(json)?)
@@ -151,10 +210,23 @@ impl<'a> Fio<'a> {
             Direction::Write => "write",
         };
         let found = &results["jobs"][0][side];
-        let number = |key: &str| found[key].as_f64().with_context(|| format!("fio's results have no {side}.{key}"));
-        let (iops, ops, bytes) = (number("iops")?, number("total_ios")? as u64, number("io_bytes")? as u64);
-        let median_ns = found["lat_ns"]["percentile"]["50.000000"].as_f64().context("fio's results have no median latency")?;
+        let number = |key: &str| {
+            found[key].as_f64().with_context(|| format!("fio's results have no {side}.{key}"))
+        };
+        let (iops, ops, bytes) =
+            (number("iops")?, number("total_ios")? as u64, number("io_bytes")? as u64);
+        let median_ns = found["lat_ns"]["percentile"]["50.000000"]
+            .as_f64()
+            .context("fio's results have no median latency")?;
         ensure!(ops > 0 && iops > 0.0, "fio did no I/O: {}", self.command);
-        Ok(Measured { iops, median_ns, ops, bytes, command: self.command.clone(), direction: self.direction, span: self.span })
+        Ok(Measured {
+            iops,
+            median_ns,
+            ops,
+            bytes,
+            command: self.command.clone(),
+            direction: self.direction,
+            span: self.span,
+        })
     }
 }

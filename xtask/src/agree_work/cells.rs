@@ -1,4 +1,5 @@
-//! The forms that are held against fio: each once in our words and once in fio's (docs/field/classic-tools.md#the-same-with-fio).
+//! The forms that are held against fio: each once in our words and once in fio's
+//! (docs/field/classic-tools.md#the-same-with-fio).
 
 /// One form of a work.
 pub struct Form {
@@ -13,10 +14,20 @@ pub struct Form {
 /// The works with their settings: short enough to be done many times.
 pub const WORKS: [(&str, &[&str]); 2] = [
     ("record-ops", &["size=64MiB"]),
-    ("threads", &["forms=honest", "honest_size=16MiB", "time=1s", "pause=0s", "phases=write,rewrite,read,random-read,random-write"]),
+    (
+        "threads",
+        &[
+            "forms=honest",
+            "honest_size=16MiB",
+            "time=1s",
+            "pause=0s",
+            "phases=write,rewrite,read,random-read,random-write",
+        ],
+    ),
 ];
 
-/// What all jobs have in common: records of 4 KiB of one repeated byte, past the page cache, one at a time.
+/// What all jobs have in common: records of 4 KiB of one repeated byte, past the page cache, one at
+/// a time.
 pub const FIO: [&str; 8] = [
     "--bs=4k",
     "--direct=1",
@@ -30,23 +41,57 @@ pub const FIO: [&str; 8] = [
 
 /// In the order in which both sides do them: the first makes the files.
 pub const FORMS: [Form; 9] = [
-    Form { work: "record-ops", name: "write", fio: &["--rw=write", "--filename=records", "--size=64m", "--sync=1", NEW] },
-    Form { work: "record-ops", name: "rewrite", fio: &["--rw=write", "--filename=records", "--size=64m", "--sync=1"] },
-    Form { work: "record-ops", name: "random-read", fio: &["--rw=randread", "--filename=records", "--size=64m", TIMED, SECOND, WARM] },
-    Form { work: "record-ops", name: "random-write", fio: &["--rw=randwrite", "--filename=records", "--size=64m", "--sync=1"] },
+    Form {
+        work: "record-ops",
+        name: "write",
+        fio: &["--rw=write", "--filename=records", "--size=64m", "--sync=1", NEW],
+    },
+    Form {
+        work: "record-ops",
+        name: "rewrite",
+        fio: &["--rw=write", "--filename=records", "--size=64m", "--sync=1"],
+    },
+    Form {
+        work: "record-ops",
+        name: "random-read",
+        fio: &["--rw=randread", "--filename=records", "--size=64m", TIMED, SECOND, WARM],
+    },
+    Form {
+        work: "record-ops",
+        name: "random-write",
+        fio: &["--rw=randwrite", "--filename=records", "--size=64m", "--sync=1"],
+    },
     Form { work: "threads", name: "honest-write", fio: &["--rw=write", LANES, FILES, SIZE, NEW] },
-    Form { work: "threads", name: "honest-rewrite", fio: &["--rw=write", LANES, FILES, SIZE, TIMED, SECOND] },
-    Form { work: "threads", name: "honest-read", fio: &["--rw=read", LANES, FILES, SIZE, TIMED, SECOND] },
-    Form { work: "threads", name: "honest-random-read", fio: &["--rw=randread", LANES, FILES, SIZE, TIMED, SECOND] },
-    Form { work: "threads", name: "honest-random-write", fio: &["--rw=randwrite", LANES, FILES, SIZE, TIMED, SECOND] },
+    Form {
+        work: "threads",
+        name: "honest-rewrite",
+        fio: &["--rw=write", LANES, FILES, SIZE, TIMED, SECOND],
+    },
+    Form {
+        work: "threads",
+        name: "honest-read",
+        fio: &["--rw=read", LANES, FILES, SIZE, TIMED, SECOND],
+    },
+    Form {
+        work: "threads",
+        name: "honest-random-read",
+        fio: &["--rw=randread", LANES, FILES, SIZE, TIMED, SECOND],
+    },
+    Form {
+        work: "threads",
+        name: "honest-random-write",
+        fio: &["--rw=randwrite", LANES, FILES, SIZE, TIMED, SECOND],
+    },
 ];
 
-/// The file grows with each write, as iozone's does; fio would otherwise make it as large as it becomes at once.
+/// The file grows with each write, as iozone's does; fio would otherwise make it as large as it
+/// becomes at once.
 const NEW: &str = "--create_on_open=1";
 const LANES: &str = "--numjobs=4";
 const FILES: &str = "--filename_format=lane.$jobnum";
 const SIZE: &str = "--size=16m";
 const TIMED: &str = "--time_based";
 const SECOND: &str = "--runtime=1";
-/// What fio does before its first read counts in its rate, and is as long as thousands of reads in memory.
+/// What fio does before its first read counts in its rate, and is as long as thousands of reads in
+/// memory.
 const WARM: &str = "--ramp_time=500ms";

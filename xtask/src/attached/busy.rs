@@ -1,5 +1,6 @@
-//! `cargo xtask attached --busy`: attached media beside a program that loads both processors and the disk in bursts, against the same media in virtual time, where
-//! there is no host: no first line may say what no quiet run says.
+//! `cargo xtask attached --busy`: attached media beside a program that loads both processors and
+//! the disk in bursts, against the same media in virtual time, where there is no host: no first
+//! line may say what no quiet run says.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -89,7 +90,8 @@ name = "log-append"
 time = "8s"
 "#;
 
-/// Quiet runs of each medium. What a first line says near a limit is a matter of chance, so it may say what any of them does.
+/// Quiet runs of each medium. What a first line says near a limit is a matter of chance, so it may
+/// say what any of them does.
 const QUIET: u64 = 9;
 
 /// How far the headline may be off.
@@ -107,21 +109,39 @@ struct Told {
 
 impl Told {
     fn of(record: &Record) -> Told {
-        let accuses = |finding: &&record::Finding| CHEATS.contains(&finding.id.as_str()) && finding.severity != Severity::Info;
+        let accuses = |finding: &&record::Finding| {
+            CHEATS.contains(&finding.id.as_str()) && finding.severity != Severity::Info
+        };
         let level = |finding: &record::Finding| {
             let word = finding.statement.split_whitespace().next().unwrap_or_default();
             // One that cannot be told is never wrong.
             (word != "Whether").then(|| format!("{}: {word}", finding.id))
         };
-        let verdicts = record.findings.iter().filter(|finding| finding.id.starts_with("verdict-")).filter_map(level);
+        let verdicts = record
+            .findings
+            .iter()
+            .filter(|finding| finding.id.starts_with("verdict-"))
+            .filter_map(level);
         let accused = record.findings.iter().filter(accuses).map(|finding| finding.id.clone());
-        let not_at_all = record.findings.iter().find(|finding| finding.id == "verdict" && finding.statement.starts_with("Do not use it"));
-        let is_headline = |cell: &&record::Cell| cell.test == "random-write" && cell.params.block_bytes == Some(4096);
-        let headline = record.cells.iter().find(is_headline).and_then(|cell| Some(cell.metrics.iops?.value));
-        let still_ns: u64 = record.cells.iter().filter_map(|cell| Some(cell.disturbance.as_ref()?.stood_still_ns)).sum();
+        let not_at_all = record.findings.iter().find(|finding| {
+            finding.id == "verdict" && finding.statement.starts_with("Do not use it")
+        });
+        let is_headline = |cell: &&record::Cell| {
+            cell.test == "random-write" && cell.params.block_bytes == Some(4096)
+        };
+        let headline =
+            record.cells.iter().find(is_headline).and_then(|cell| Some(cell.metrics.iops?.value));
+        let still_ns: u64 = record
+            .cells
+            .iter()
+            .filter_map(|cell| Some(cell.disturbance.as_ref()?.stood_still_ns))
+            .sum();
         let all_ns: u64 = record.cells.iter().map(|cell| cell.elapsed_ns).sum();
         Told {
-            lines: verdicts.chain(accused).chain(not_at_all.map(|_| "do not use it".to_owned())).collect(),
+            lines: verdicts
+                .chain(accused)
+                .chain(not_at_all.map(|_| "do not use it".to_owned()))
+                .collect(),
             headline,
             stood_still: still_ns as f64 / all_ns.max(1) as f64,
         }
@@ -140,15 +160,24 @@ impl Row {
     fn wrong(&self) -> Vec<String> {
         let said = |line: &&String| !self.quiet.iter().any(|quiet| quiet.lines.contains(*line));
         let extra = self.busy.lines.iter().filter(said).map(|line| format!("said {line}"));
-        let always = |line: &&String| !line.starts_with("verdict-") && self.quiet.iter().all(|quiet| quiet.lines.contains(*line));
+        let always = |line: &&String| {
+            !line.starts_with("verdict-")
+                && self.quiet.iter().all(|quiet| quiet.lines.contains(*line))
+        };
         let first = self.quiet.first().map(|quiet| &quiet.lines);
-        let missing = first.into_iter().flatten().filter(always).filter(|line| !self.busy.lines.contains(*line));
+        let missing = first
+            .into_iter()
+            .flatten()
+            .filter(always)
+            .filter(|line| !self.busy.lines.contains(*line));
         extra.chain(missing.map(|line| format!("did not say {line}"))).collect()
     }
 
     /// The headline of the quiet runs, in the middle.
     fn truth(&self) -> Option<f64> {
-        stats::median(&mut self.quiet.iter().filter_map(|quiet| quiet.headline).collect::<Vec<f64>>())
+        stats::median(
+            &mut self.quiet.iter().filter_map(|quiet| quiet.headline).collect::<Vec<f64>>(),
+        )
     }
 
     /// `None` where there is no headline, as of a fake.
@@ -159,11 +188,23 @@ impl Row {
     fn line(&self) -> String {
         let figure = |value: Option<f64>| value.map_or("-".to_owned(), significant);
         let ratio = self.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
-        let mark = if self.ratio().is_some_and(|ratio| (ratio - 1.0).abs() > TOLERANCE) { " **off**" } else { "" };
+        let mark = if self.ratio().is_some_and(|ratio| (ratio - 1.0).abs() > TOLERANCE) {
+            " **off**"
+        } else {
+            ""
+        };
         let wrong = self.wrong();
-        let said = if wrong.is_empty() { "as quiet".to_owned() } else { format!("**{}**", wrong.join(", ")) };
+        let said = if wrong.is_empty() {
+            "as quiet".to_owned()
+        } else {
+            format!("**{}**", wrong.join(", "))
+        };
         let (busy, truth) = (figure(self.busy.headline), figure(self.truth()));
-        format!("| {} | {truth} | {busy} | {ratio}{mark} | {said} | {:.1} % |", self.profile, self.busy.stood_still * 100.0)
+        format!(
+            "| {} | {truth} | {busy} | {ratio}{mark} | {said} | {:.1} % |",
+            self.profile,
+            self.busy.stood_still * 100.0
+        )
     }
 }
 
@@ -179,7 +220,9 @@ pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(Strin
     };
     let mut rows = Vec::new();
     for profile in MEDIA.iter().filter(|name| is_wanted(only, name)) {
-        let quiet = (1..=QUIET).map(|seed| run(&[&format!("sim:{profile}")], seed)).collect::<Result<Vec<Told>>>()?;
+        let quiet = (1..=QUIET)
+            .map(|seed| run(&[&format!("sim:{profile}")], seed))
+            .collect::<Result<Vec<Told>>>()?;
         let medium = Medium::attach(program, profile)?;
         let load = Load::begin(&root.join("target"), rows.len() as u64)?;
         let busy = run(&[&medium.node, "--erase", &medium.node, "--yes"], 1)?;
@@ -204,7 +247,10 @@ fn table(rows: &[Row]) -> Result<String> {
 
 fn missed(rows: &[Row]) -> Vec<String> {
     let of = |row: &Row| {
-        let off = row.ratio().filter(|ratio| (ratio - 1.0).abs() > TOLERANCE).map(|ratio| format!("headline {ratio:.3}"));
+        let off = row
+            .ratio()
+            .filter(|ratio| (ratio - 1.0).abs() > TOLERANCE)
+            .map(|ratio| format!("headline {ratio:.3}"));
         let wrong: Vec<String> = row.wrong().into_iter().chain(off).collect();
         (!wrong.is_empty()).then(|| format!("{}: {}", row.profile, wrong.join(", ")))
     };
@@ -228,23 +274,37 @@ mod tests {
     use super::*;
 
     fn told(lines: &[&str], headline: f64) -> Told {
-        Told { lines: lines.iter().map(ToString::to_string).collect(), headline: Some(headline), stood_still: 0.0 }
+        Told {
+            lines: lines.iter().map(ToString::to_string).collect(),
+            headline: Some(headline),
+            stood_still: 0.0,
+        }
     }
 
     #[test]
     fn what_no_quiet_run_says_is_wrong_and_so_is_an_accusation_that_is_missing() {
-        let quiet = || vec![told(&["verdict-logger: Good", "capacity"], 2.0), told(&["verdict-logger: Poor", "capacity"], 3.0)];
-        let wrong = |lines: &[&str]| Row { profile: "a1", busy: told(lines, 2.0), quiet: quiet() }.wrong();
+        let quiet = || {
+            vec![
+                told(&["verdict-logger: Good", "capacity"], 2.0),
+                told(&["verdict-logger: Poor", "capacity"], 3.0),
+            ]
+        };
+        let wrong =
+            |lines: &[&str]| Row { profile: "a1", busy: told(lines, 2.0), quiet: quiet() }.wrong();
         assert!(wrong(&["verdict-logger: Poor", "capacity"]).is_empty());
         assert!(wrong(&["capacity"]).is_empty(), "a verdict that is not given is not wrong");
-        assert_eq!(wrong(&["verdict-logger: Unusable", "capacity"]), ["said verdict-logger: Unusable"]);
+        assert_eq!(
+            wrong(&["verdict-logger: Unusable", "capacity"]),
+            ["said verdict-logger: Unusable"]
+        );
         assert_eq!(wrong(&["verdict-logger: Good"]), ["did not say capacity"]);
     }
 
     #[test]
     fn the_headline_is_held_against_the_middle_of_the_quiet_runs() {
         let quiet = || [90.0, 100.0, 500.0].map(|headline| told(&[], headline)).into();
-        let missed = |headline| missed(&[Row { profile: "a1", busy: told(&[], headline), quiet: quiet() }]);
+        let missed =
+            |headline| missed(&[Row { profile: "a1", busy: told(&[], headline), quiet: quiet() }]);
         assert!(missed(109.0).is_empty());
         assert_eq!(missed(89.0), ["a1: headline 0.890"]);
     }

@@ -1,5 +1,5 @@
-//! What is concluded of the same medium, simulated and attached as a real block device, side by side; and of a loop device over a plain file,
-//! of which nothing of the kind may be concluded.
+//! What is concluded of the same medium, simulated and attached as a real block device, side by
+//! side; and of a loop device over a plain file, of which nothing of the kind may be concluded.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,8 @@ use serde_json::Value;
 use super::medium::{Medium, Program};
 use super::tools::run_flashmark;
 
-/// Media that differ in what is to be concluded: a simple card, one with a short way for small writes, a page-mapped one, a fake.
+/// Media that differ in what is to be concluded: a simple card, one with a short way for small
+/// writes, a page-mapped one, a fake.
 const MEDIA: [&str; 4] = ["sd-class4", "class10-bypass", "a1", "fake-wrap"];
 
 /// Conclusions that say something of the host or of this run, and not of the medium.
@@ -42,44 +43,81 @@ const LOOKING: &str = "prime,random-write,sequential-write,zero-fill,random-fill
 fn about_the_medium(record: &Value) -> BTreeMap<String, (String, String)> {
     let findings = record["findings"].as_array().cloned().unwrap_or_default();
     let text = |finding: &Value, name: &str| finding[name].as_str().unwrap_or_default().to_owned();
-    let told = findings.iter().map(|finding| (text(finding, "id"), (text(finding, "severity"), text(finding, "statement"))));
-    told.filter(|(id, _)| !OF_THE_RUN.contains(&id.as_str()) && !id.starts_with("advice") && !id.starts_with("verdict-")).collect()
+    let told = findings.iter().map(|finding| {
+        (text(finding, "id"), (text(finding, "severity"), text(finding, "statement")))
+    });
+    told.filter(|(id, _)| {
+        !OF_THE_RUN.contains(&id.as_str())
+            && !id.starts_with("advice")
+            && !id.starts_with("verdict-")
+    })
+    .collect()
 }
 
-/// The sizes a statement names, which must be the same on both ways: "4 MiB", "8 GiB". Rates and counts differ by what the way takes.
+/// The sizes a statement names, which must be the same on both ways: "4 MiB", "8 GiB". Rates and
+/// counts differ by what the way takes.
 fn sizes(statement: &str) -> Vec<String> {
-    let words: Vec<&str> = statement.split(|c: char| c.is_whitespace() || c == ',' || c == ';').collect();
-    let is_size = |pair: &&[&str]| ["KiB", "MiB", "GiB"].iter().any(|unit| pair[1].trim_end_matches(['.', ':']) == *unit);
-    words.windows(2).filter(is_size).map(|pair| format!("{} {}", pair[0], pair[1].trim_end_matches(['.', ':']))).collect()
+    let words: Vec<&str> =
+        statement.split(|c: char| c.is_whitespace() || c == ',' || c == ';').collect();
+    let is_size = |pair: &&[&str]| {
+        ["KiB", "MiB", "GiB"].iter().any(|unit| pair[1].trim_end_matches(['.', ':']) == *unit)
+    };
+    words
+        .windows(2)
+        .filter(is_size)
+        .map(|pair| format!("{} {}", pair[0], pair[1].trim_end_matches(['.', ':'])))
+        .collect()
 }
 
 /// The table, and what differs.
 pub fn compare(program: &Program) -> Result<(String, Vec<String>)> {
     let home = tempfile::tempdir()?;
     let mut wrong = Vec::new();
-    let mut table = "| medium | conclusion | simulated | attached |\n|---|---|---|---|\n".to_owned();
+    let mut table =
+        "| medium | conclusion | simulated | attached |\n|---|---|---|---|\n".to_owned();
     for profile in MEDIA {
         let capacity = if profile.starts_with("fake") { ",capacity" } else { "" };
-        let only = format!("--only=prime,sequential-write,sequential-read,random-read,align-read,random-write,open-aus{capacity}");
+        let only = format!(
+            "--only=prime,sequential-write,sequential-read,random-read,align-read,random-write,open-aus{capacity}"
+        );
         // The suite ends after a minute, which is too short to probe a slow medium.
-        let words =
-            [only.as_str(), "--set=capacity.cache=64MiB", "--set=capacity.max_time=2m", "--set=open-aus.max_time=45s", "--time-limit=6m"];
-        let simulated = run_flashmark(program, home.path(), &[&[format!("sim:{profile}").as_str()], &words[..]].concat())?;
+        let words = [
+            only.as_str(),
+            "--set=capacity.cache=64MiB",
+            "--set=capacity.max_time=2m",
+            "--set=open-aus.max_time=45s",
+            "--time-limit=6m",
+        ];
+        let simulated = run_flashmark(
+            program,
+            home.path(),
+            &[&[format!("sim:{profile}").as_str()], &words[..]].concat(),
+        )?;
         let medium = Medium::attach(program, profile)?;
-        let attached =
-            run_flashmark(program, home.path(), &[&[medium.node.as_str(), "--erase", &medium.node, "--yes"], &words[..]].concat())?;
+        let attached = run_flashmark(
+            program,
+            home.path(),
+            &[&[medium.node.as_str(), "--erase", &medium.node, "--yes"], &words[..]].concat(),
+        )?;
         drop(medium);
         let (simulated, attached) = (about_the_medium(&simulated), about_the_medium(&attached));
-        let ids: std::collections::BTreeSet<&String> = simulated.keys().chain(attached.keys()).collect();
+        let ids: std::collections::BTreeSet<&String> =
+            simulated.keys().chain(attached.keys()).collect();
         for id in ids {
             let told = |of: &BTreeMap<String, (String, String)>| {
-                of.get(id).map(|(severity, statement)| (severity.clone(), sizes(statement), statement.clone()))
+                of.get(id).map(|(severity, statement)| {
+                    (severity.clone(), sizes(statement), statement.clone())
+                })
             };
             let (here, there) = (told(&simulated), told(&attached));
-            if here.as_ref().map(|told| (&told.0, &told.1)) != there.as_ref().map(|told| (&told.0, &told.1)) {
+            if here.as_ref().map(|told| (&told.0, &told.1))
+                != there.as_ref().map(|told| (&told.0, &told.1))
+            {
                 wrong.push(format!("{profile}: {id}"));
             }
-            let cell = |told: Option<(String, Vec<String>, String)>| told.map_or("-".to_owned(), |told| told.2.replace('|', "/"));
+            let cell = |told: Option<(String, Vec<String>, String)>| {
+                told.map_or("-".to_owned(), |told| told.2.replace('|', "/"))
+            };
             writeln!(table, "| {profile} | {id} | {} | {} |", cell(here), cell(there))?;
         }
     }
@@ -98,16 +136,29 @@ fn on_a_loop_device(program: &Program, home: &Path) -> Result<Vec<String>> {
     let image = home.join("image");
     File::create(&image)?.set_len(LOOP_BYTES)?;
     let run = |words: &[&str]| -> Result<String> {
-        let output = Command::new("losetup").args(words).output().context("losetup does not start; install it (apt install mount)")?;
-        ensure!(output.status.success(), "losetup: {}", String::from_utf8_lossy(&output.stderr).trim());
+        let output = Command::new("losetup")
+            .args(words)
+            .output()
+            .context("losetup does not start; install it (apt install mount)")?;
+        ensure!(
+            output.status.success(),
+            "losetup: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
         Ok(String::from_utf8(output.stdout)?.trim().to_owned())
     };
     let node = run(&["--find", "--show", "--direct-io=on", &image.display().to_string()])?;
-    let ran = run_flashmark(program, home, &[&node, "--erase", &node, "--yes", &format!("--only={LOOKING}")]);
+    let ran = run_flashmark(
+        program,
+        home,
+        &[&node, "--erase", &node, "--yes", &format!("--only={LOOKING}")],
+    );
     run(&["--detach", &node])?;
     let told = about_the_medium(&ran?);
     // That its capacity is real is no claim of a cheat.
-    let cheats = told.into_iter().filter(|(id, (severity, _))| CHEATS.contains(&id.as_str()) && (id != "capacity" || severity != "info"));
+    let cheats = told.into_iter().filter(|(id, (severity, _))| {
+        CHEATS.contains(&id.as_str()) && (id != "capacity" || severity != "info")
+    });
     Ok(cheats.map(|(id, (_, statement))| format!("{id}: {statement}")).collect())
 }
 
@@ -117,6 +168,9 @@ mod tests {
 
     #[test]
     fn sizes_are_compared_and_rates_are_not() {
-        assert_eq!(sizes("It says 64 GiB, it has 8 GiB; 2.75 IOPS of 4 KiB. 9.4 MB/s"), ["64 GiB", "8 GiB", "4 KiB"]);
+        assert_eq!(
+            sizes("It says 64 GiB, it has 8 GiB; 2.75 IOPS of 4 KiB. 9.4 MB/s"),
+            ["64 GiB", "8 GiB", "4 KiB"]
+        );
     }
 }

@@ -1,10 +1,14 @@
-//! `cargo xtask attached --coverage`: how often printed intervals hold the truth on attached media, through the kernel, on a host with nothing else to do.
+//! `cargo xtask attached --coverage`: how often printed intervals hold the truth on attached media,
+//! through the kernel, on a host with nothing else to do.
 //!
-//! The way through two drivers takes time of its own, which no model tells: 1 MiB arrives in pieces, a sync journals what the kernel's clock says. So each
-//! medium is run over and over, fresh each time. The interval of a rate is held against what many runs in virtual time say together and what the way adds to
-//! an I/O, told from the I/Os of all other runs. (Told from their rates it was wrong by a sixth on media of rare retries of seconds, which one run meets and
-//! the next does not.) The interval of a percentile is held against the same of the I/Os of all other runs. What the way costs is measured once for all of them, or each would be another medium. Media that take milliseconds: of
-//! faster ones the way would be measured.
+//! The way through two drivers takes time of its own, which no model tells: 1 MiB arrives in
+//! pieces, a sync journals what the kernel's clock says. So each medium is run over and over, fresh
+//! each time. The interval of a rate is held against what many runs in virtual time say together
+//! and what the way adds to an I/O, told from the I/Os of all other runs. (Told from their rates it
+//! was wrong by a sixth on media of rare retries of seconds, which one run meets and the next does
+//! not.) The interval of a percentile is held against the same of the I/Os of all other runs. What
+//! the way costs is measured once for all of them, or each would be another medium. Media that take
+//! milliseconds: of faster ones the way would be measured.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +24,8 @@ use super::tools::run_suite;
 use crate::truth::Coverage;
 
 /// Cards, a stick, a disk.
-const MEDIA: [&str; 6] = ["sd-worst", "sd-class4", "class6", "class10-bypass", "usb2-kingston", "disk-5400"];
+const MEDIA: [&str; 6] =
+    ["sd-worst", "sd-class4", "class6", "class10-bypass", "usb2-kingston", "disk-5400"];
 
 /// One cell of each kind that prints intervals, in a minute at most.
 const SUITE: &str = r#"
@@ -80,7 +85,11 @@ const QUIET: f64 = 1.5;
 const EXPECTED: std::ops::RangeInclusive<f64> = 90.0..=98.0;
 
 /// The table, and what is missed.
-pub fn compare(program: &Program, only: &[String], keep: Option<&Path>) -> Result<(String, Vec<String>)> {
+pub fn compare(
+    program: &Program,
+    only: &[String],
+    keep: Option<&Path>,
+) -> Result<(String, Vec<String>)> {
     let home = tempfile::tempdir()?;
     let suite = home.path().join("coverage.toml");
     fs::write(&suite, SUITE)?;
@@ -117,27 +126,44 @@ type Runs = [BTreeMap<String, Vec<Cell>>; 2];
 fn measure(program: &Program, suite: &Path, profile: &str) -> Result<Runs> {
     // What a run leaves open, the next one would pay for.
     let on_a_fresh_medium = |seed: u64| -> Result<Vec<Cell>> {
-        let (home, way) = (tempfile::tempdir()?, format!("--way={}", suite.with_file_name("way.json").display()));
+        let (home, way) =
+            (tempfile::tempdir()?, format!("--way={}", suite.with_file_name("way.json").display()));
         let medium = Medium::with(program, profile, &[&format!("--seed={seed}"), &way])?;
         let target = [&medium.node, "--erase", &medium.node, "--yes"];
-        let record: Record = serde_json::from_value(run_suite(program, home.path(), suite, &target, seed)?)?;
+        let record: Record =
+            serde_json::from_value(run_suite(program, home.path(), suite, &target, seed)?)?;
         Ok(record.cells)
     };
     let in_virtual_time = |seed: u64| -> Result<Vec<Cell>> {
         let home = tempfile::tempdir()?;
-        let record: Record = serde_json::from_value(run_suite(program, home.path(), suite, &[&format!("sim:{profile}")], seed)?)?;
+        let record: Record = serde_json::from_value(run_suite(
+            program,
+            home.path(),
+            suite,
+            &[&format!("sim:{profile}")],
+            seed,
+        )?)?;
         Ok(record.cells)
     };
-    Ok([by_id((1..=MODELLED).map(|number| in_virtual_time(RUNS + number)))?, by_id((1..=RUNS).map(on_a_fresh_medium))?])
+    Ok([
+        by_id((1..=MODELLED).map(|number| in_virtual_time(RUNS + number)))?,
+        by_id((1..=RUNS).map(on_a_fresh_medium))?,
+    ])
 }
 
 impl Row {
     fn of(profile: &str, [modelled, attached]: &Runs) -> Row {
-        let mut row = Row { profile: profile.to_owned(), coverage: Default::default(), wrong: Vec::new() };
+        let mut row =
+            Row { profile: profile.to_owned(), coverage: Default::default(), wrong: Vec::new() };
         for (id, cells) in attached {
             let model: Vec<&Cell> = modelled.get(id).into_iter().flatten().collect();
             for (at, cell) in cells.iter().enumerate() {
-                let others: Vec<&Cell> = cells.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, cell)| cell).collect();
+                let others: Vec<&Cell> = cells
+                    .iter()
+                    .enumerate()
+                    .filter(|(other, _)| *other != at)
+                    .map(|(_, cell)| cell)
+                    .collect();
                 row.hold(cell, &Truth { model: &model, others: &others });
             }
         }
@@ -158,7 +184,11 @@ impl Row {
         let [low, high, truth] = [interval[0], interval[1], truth].map(three_digits);
         self.coverage[what].count([low, high], truth);
         if !(low..=high).contains(&truth) {
-            self.wrong.push(format!("{} {}: {low} to {high}, in truth {truth}", cell.id, FIGURES[what].name()));
+            self.wrong.push(format!(
+                "{} {}: {low} to {high}, in truth {truth}",
+                cell.id,
+                FIGURES[what].name()
+            ));
         }
     }
 
@@ -179,37 +209,56 @@ struct Truth<'a> {
 impl Truth<'_> {
     /// Of a percentile that of all other runs together. Runs that the host disturbed say nothing.
     fn figure(&self, figure: Figure) -> Option<f64> {
-        let quietest_ns = self.others.iter().map(|cell| lateness_ns(cell)).fold(f64::INFINITY, f64::min);
-        let quiet: Vec<&Cell> = self.others.iter().copied().filter(|cell| lateness_ns(cell) <= QUIET * quietest_ns).collect();
+        let quietest_ns =
+            self.others.iter().map(|cell| lateness_ns(cell)).fold(f64::INFINITY, f64::min);
+        let quiet: Vec<&Cell> = self
+            .others
+            .iter()
+            .copied()
+            .filter(|cell| lateness_ns(cell) <= QUIET * quietest_ns)
+            .collect();
         match figure {
             Figure::Rate => self.rate(&quiet),
             Figure::P50 | Figure::P99 => figure.of(&quiet),
         }
     }
 
-    /// What the runs in virtual time say together, and what the way adds to each I/O. Several at a time share what it adds.
+    /// What the runs in virtual time say together, and what the way adds to each I/O. Several at a
+    /// time share what it adds.
     fn rate(&self, quiet: &[&Cell]) -> Option<f64> {
         let modelled = rate(self.model)?;
         if latencies_add_up(self.model) {
             let way_ns = middle_ns(quiet)? - middle_ns(self.model)?;
-            return Some(1e9 / (1e9 / modelled + way_ns / self.model.first()?.params.in_flight() as f64));
+            return Some(
+                1e9 / (1e9 / modelled + way_ns / self.model.first()?.params.in_flight() as f64),
+            );
         }
-        let middle = |cells: &[&Cell]| stats::pairwise_median(&cells.iter().filter_map(|cell| rate(&[cell])).collect::<Vec<_>>());
+        let middle = |cells: &[&Cell]| {
+            stats::pairwise_median(
+                &cells.iter().filter_map(|cell| rate(&[cell])).collect::<Vec<_>>(),
+            )
+        };
         Some(modelled * middle(quiet)? / middle(self.model)?)
     }
 }
 
-/// Whether the latencies of these are the time that they took. Those of lines that are due are not: lines wait for one another.
+/// Whether the latencies of these are the time that they took. Those of lines that are due are not:
+/// lines wait for one another.
 fn latencies_add_up(cells: &[&Cell]) -> bool {
     let of = |cell: &&Cell| {
         let (iops, latency) = (cell.metrics.iops?, cell.metrics.latency_ns.as_ref()?);
-        Some((latency.mean * iops.n as f64 / cell.params.in_flight() as f64, iops.n as f64 / iops.value * 1e9))
+        Some((
+            latency.mean * iops.n as f64 / cell.params.in_flight() as f64,
+            iops.n as f64 / iops.value * 1e9,
+        ))
     };
-    let (latencies_ns, took_ns) = cells.iter().filter_map(of).fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    let (latencies_ns, took_ns) =
+        cells.iter().filter_map(of).fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
     took_ns > 0.0 && (0.8..1.25).contains(&(latencies_ns / took_ns))
 }
 
-/// What an I/O in the middle of these takes: the mean of the nine deciles, in nanoseconds. Stalls of one I/O of many do not move it.
+/// What an I/O in the middle of these takes: the mean of the nine deciles, in nanoseconds. Stalls
+/// of one I/O of many do not move it.
 fn middle_ns(cells: &[&Cell]) -> Option<f64> {
     let deciles = (1..10).map(|tenth| quantile(cells, f64::from(tenth) / 10.0));
     Some(deciles.sum::<Option<f64>>()? / 9.0)
@@ -241,7 +290,13 @@ impl Figure {
     fn printed(self, cell: &Cell) -> Option<[f64; 2]> {
         match self {
             Figure::Rate => cell.metrics.iops?.ci95,
-            _ => cell.metrics.latency_ns.as_ref()?.ci95.get(self.name()).map(|ci| ci.map(|ns| ns as f64)),
+            _ => cell
+                .metrics
+                .latency_ns
+                .as_ref()?
+                .ci95
+                .get(self.name())
+                .map(|ci| ci.map(|ns| ns as f64)),
         }
     }
 
@@ -276,8 +331,12 @@ fn lateness_ns(cell: &Cell) -> f64 {
 
 /// I/Os a second of these together.
 fn rate(cells: &[&Cell]) -> Option<f64> {
-    let known = cells.iter().filter_map(|cell| cell.metrics.iops).filter(|iops| iops.ci95.is_some() && iops.value > 0.0);
-    let (n, seconds) = known.fold((0.0, 0.0), |(n, s), iops| (n + iops.n as f64, s + iops.n as f64 / iops.value));
+    let known = cells
+        .iter()
+        .filter_map(|cell| cell.metrics.iops)
+        .filter(|iops| iops.ci95.is_some() && iops.value > 0.0);
+    let (n, seconds) =
+        known.fold((0.0, 0.0), |(n, s), iops| (n + iops.n as f64, s + iops.n as f64 / iops.value));
     (seconds > 0.0).then(|| n / seconds)
 }
 
@@ -289,7 +348,9 @@ fn quantile(cells: &[&Cell], share: f64) -> Option<f64> {
 }
 
 fn told(coverage: Coverage) -> String {
-    coverage.percent().map_or("-".to_owned(), |percent| format!("{percent:.1} % of {}", coverage.runs))
+    coverage
+        .percent()
+        .map_or("-".to_owned(), |percent| format!("{percent:.1} % of {}", coverage.runs))
 }
 
 fn table(rows: &[Row]) -> Result<(String, Vec<String>)> {
@@ -301,11 +362,18 @@ fn table(rows: &[Row]) -> Result<(String, Vec<String>)> {
     );
     rows.iter().try_for_each(|row| writeln!(text, "{}", row.line()))?;
     let mut all = Row { profile: "all".into(), coverage: Default::default(), wrong: Vec::new() };
-    rows.iter().for_each(|row| all.coverage.iter_mut().zip(row.coverage).for_each(|(sum, of)| sum.add(of)));
+    rows.iter().for_each(|row| {
+        all.coverage.iter_mut().zip(row.coverage).for_each(|(sum, of)| sum.add(of))
+    });
     writeln!(text, "{}", all.line())?;
-    let is_missed = |coverage: &Coverage| coverage.percent().is_some_and(|percent| !EXPECTED.contains(&percent));
+    let is_missed = |coverage: &Coverage| {
+        coverage.percent().is_some_and(|percent| !EXPECTED.contains(&percent))
+    };
     let missed = FIGURES.iter().zip(all.coverage).filter(|(_, coverage)| is_missed(coverage));
-    Ok((text, missed.map(|(figure, coverage)| format!("{}: {}", figure.name(), told(coverage))).collect()))
+    Ok((
+        text,
+        missed.map(|(figure, coverage)| format!("{}: {}", figure.name(), told(coverage))).collect(),
+    ))
 }
 
 #[cfg(test)]
@@ -338,7 +406,11 @@ mod tests {
         // The way adds 7.5 ms to each; of five runs one met a stall.
         let others = [25.0, 1.0, 25.0, 25.0, 25.0].map(|iops| cell(iops, 100, 17_500_000));
         let truth = Truth { model: &model, others: &others.iter().collect::<Vec<_>>() };
-        assert!((truth.figure(Figure::Rate).unwrap() - 40.0).abs() < 0.1, "{:?}", truth.figure(Figure::Rate));
+        assert!(
+            (truth.figure(Figure::Rate).unwrap() - 40.0).abs() < 0.1,
+            "{:?}",
+            truth.figure(Figure::Rate)
+        );
         row.hold(&cell(40.0, 100, 17_500_000), &truth);
         assert_eq!(row.line(), "| a1 | 100.0 % of 1 | 100.0 % of 1 | - |");
         row.hold(&cell(30.0, 100, 1_000_000), &truth);
@@ -354,8 +426,13 @@ mod tests {
         };
         let (alone, others) = (deep(1000.0, 8_000_000), [deep(900.0, 9_600_000)]);
         let truth = Truth { model: &[&alone], others: &others.iter().collect::<Vec<_>>() };
-        assert!((truth.figure(Figure::Rate).unwrap() - 1e9 / 1_200_000.0).abs() < 5.0, "{:?}", truth.figure(Figure::Rate));
-        // Lines that wait for one another: the way makes half of the rate, whatever their latencies are.
+        assert!(
+            (truth.figure(Figure::Rate).unwrap() - 1e9 / 1_200_000.0).abs() < 5.0,
+            "{:?}",
+            truth.figure(Figure::Rate)
+        );
+        // Lines that wait for one another: the way makes half of the rate, whatever their latencies
+        // are.
         let line = |iops: f64| {
             let mut cell = cell(iops, 100, 1_000_000);
             cell.metrics.latency_ns.as_mut().unwrap().mean *= 3.0;
@@ -367,10 +444,17 @@ mod tests {
         // What the host disturbed says nothing of the way.
         let late = |ns: u64, value: f64| {
             let mut cell = cell(25.0, 100, ns);
-            cell.metrics.other.insert("host_lateness_ns".into(), Estimate { value, ci95: None, n: 100 });
+            cell.metrics
+                .other
+                .insert("host_lateness_ns".into(), Estimate { value, ci95: None, n: 100 });
             cell
         };
-        let others = [late(17_500_000, 50.0), late(17_500_000, 60.0), late(30_000_000, 90.0), late(40_000_000, 200.0)];
+        let others = [
+            late(17_500_000, 50.0),
+            late(17_500_000, 60.0),
+            late(30_000_000, 90.0),
+            late(40_000_000, 200.0),
+        ];
         let truth = Truth { model: &model, others: &others.iter().collect::<Vec<_>>() };
         assert!((truth.figure(Figure::Rate).unwrap() - 40.0).abs() < 0.1);
         assert_eq!(table(&[row]).unwrap().1, ["rates: 50.0 % of 2", "p50: 50.0 % of 2"]);

@@ -24,7 +24,8 @@ pub struct Load {
 }
 
 impl Load {
-    /// As many threads as processors that do nothing but count, and one that writes a file in `directory` and syncs it; all in bursts.
+    /// As many threads as processors that do nothing but count, and one that writes a file in
+    /// `directory` and syncs it; all in bursts.
     pub fn begin(directory: &Path, seed: u64) -> Result<Load> {
         let file = tempfile::tempfile_in(directory)?;
         let mut load = Load { stop: Arc::new(AtomicBool::new(false)), threads: Vec::new() };
@@ -44,7 +45,11 @@ impl Load {
         let (stop, is_on) = (self.stop.clone(), is_on.clone());
         self.threads.push(thread::spawn(move || {
             while !stop.load(Ordering::Relaxed) {
-                if is_on.load(Ordering::Relaxed) { work() } else { thread::sleep(Duration::from_millis(2)) }
+                if is_on.load(Ordering::Relaxed) {
+                    work()
+                } else {
+                    thread::sleep(Duration::from_millis(2))
+                }
             }
         }));
     }
@@ -65,14 +70,18 @@ impl Drop for Load {
 fn count() {
     let began = Instant::now();
     while began.elapsed() < Duration::from_millis(1) {
-        std::hint::black_box((0..1000u64).fold(0, |sum: u64, number| sum.wrapping_mul(31) ^ number));
+        std::hint::black_box(
+            (0..1000u64).fold(0, |sum: u64, number| sum.wrapping_mul(31) ^ number),
+        );
     }
 }
 
 fn write(file: &File, piece: &mut u64) {
     let data = vec![*piece as u8; PIECE_BYTES];
     // A full disk is no matter of the load: it counts on.
-    let _ = file.write_all_at(&data, *piece % FILE_PIECES * PIECE_BYTES as u64).and_then(|()| file.sync_data());
+    let _ = file
+        .write_all_at(&data, *piece % FILE_PIECES * PIECE_BYTES as u64)
+        .and_then(|()| file.sync_data());
     *piece += 1;
 }
 
@@ -81,7 +90,8 @@ fn switch(is_on: &AtomicBool, stop: &AtomicBool, seed: u64) {
     let mut random = Random::for_purpose(seed, "bursts");
     while !stop.load(Ordering::Relaxed) {
         is_on.fetch_not(Ordering::Relaxed);
-        let ends = Instant::now() + Duration::from_millis(LASTS_MS[0] + random.below(LASTS_MS[1] - LASTS_MS[0]));
+        let ends = Instant::now()
+            + Duration::from_millis(LASTS_MS[0] + random.below(LASTS_MS[1] - LASTS_MS[0]));
         while Instant::now() < ends && !stop.load(Ordering::Relaxed) {
             thread::sleep(Duration::from_millis(5));
         }

@@ -14,9 +14,13 @@ impl Program {
     /// Builds it.
     pub fn build(root: &Path) -> Result<Program> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let built = Command::new(cargo).args(["build", "--package", "flashmark"]).current_dir(root).status()?;
+        let built = Command::new(cargo)
+            .args(["build", "--package", "flashmark"])
+            .current_dir(root)
+            .status()?;
         ensure!(built.success(), "the build failed");
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
         Ok(Program(target.join("debug/flashmark")))
     }
 
@@ -41,7 +45,11 @@ impl Medium<'_> {
 
     /// The same with other flags of `sim attach`.
     pub fn with<'a>(program: &'a Program, profile: &str, flags: &[&str]) -> Result<Medium<'a>> {
-        let output = Command::new(&program.0).args(["sim", "attach", profile, "--background"]).args(flags).stdin(Stdio::null()).output()?;
+        let output = Command::new(&program.0)
+            .args(["sim", "attach", profile, "--background"])
+            .args(flags)
+            .stdin(Stdio::null())
+            .output()?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
         Ok(Medium { program, node: String::from_utf8(output.stdout)?.trim().to_owned() })
     }
@@ -49,16 +57,21 @@ impl Medium<'_> {
 
 impl Drop for Medium<'_> {
     fn drop(&mut self) {
-        let detached = Command::new(&self.program.0).args(["sim", "detach", &self.node]).stdin(Stdio::null()).output();
+        let detached = Command::new(&self.program.0)
+            .args(["sim", "detach", &self.node])
+            .stdin(Stdio::null())
+            .output();
         if !detached.is_ok_and(|output| output.status.success()) {
             eprintln!("{} could not be detached; try `flashmark sim detach --all`", self.node);
         }
     }
 }
 
-/// Runs a tool before everything ordinary, so that a busy machine does not show in its figures; what it printed.
+/// Runs a tool before everything ordinary, so that a busy machine does not show in its figures;
+/// what it printed.
 ///
-/// flashbench tests that it may write to its standard input, so every tool gets one that can be written.
+/// flashbench tests that it may write to its standard input, so every tool gets one that can be
+/// written.
 pub fn tool(words: &[&str]) -> Result<String> {
     let nothing = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     let output: Output = Command::new("chrt")
@@ -68,8 +81,14 @@ pub fn tool(words: &[&str]) -> Result<String> {
         .output()
         .context("chrt does not start; install it (apt install util-linux)")?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    // f3probe's exit code says what it found, not whether it ran; so does 1 of flashmark, which runs in an environment of its own.
+    // f3probe's exit code says what it found, not whether it ran; so does 1 of flashmark, which
+    // runs in an environment of its own.
     let found = words[0] == "f3probe" || (words[0] == "env" && output.status.code() == Some(1));
-    ensure!(output.status.success() || found, "{}: {}{said}", words.join(" "), String::from_utf8_lossy(&output.stderr));
+    ensure!(
+        output.status.success() || found,
+        "{}: {}{said}",
+        words.join(" "),
+        String::from_utf8_lossy(&output.stderr)
+    );
     Ok(said)
 }

@@ -2,11 +2,12 @@
 
 use anyhow::{Context, Result};
 use device::{Completion, Device, Op, Request};
-use sim::{Options, Profile, SimDevice};
+use sim::{Profile, SimDevice, SimOptions};
 
 use super::SEED;
 
-/// Longest request that reaches an attached medium in one piece; longer ones are split by the kernel.
+/// Longest request that reaches an attached medium in one piece; longer ones are split by the
+/// kernel.
 const LONGEST_BYTES: u64 = 1 << 20;
 
 /// One request of a tool.
@@ -22,18 +23,21 @@ pub struct Model(SimDevice);
 
 impl Model {
     pub fn new(profile: &str) -> Result<Model> {
-        Profile::builtin(profile).map(Model::of).with_context(|| format!("there is no profile {profile}"))
+        Profile::builtin(profile)
+            .map(Model::of)
+            .with_context(|| format!("there is no profile {profile}"))
     }
 
     pub fn of(profile: &Profile) -> Model {
-        Model(SimDevice::new(profile, Options { seed: SEED, capacity: None, keep_data: false }))
+        Model(SimDevice::new(profile, SimOptions { seed: SEED, capacity: None, keep_data: false }))
     }
 
     pub fn capacity_bytes(&self) -> u64 {
         self.0.facts().capacity_bytes
     }
 
-    /// Latencies of these requests with so many in flight, in order of completion, and how long all took together, in nanoseconds.
+    /// Latencies of these requests with so many in flight, in order of completion, and how long all
+    /// took together, in nanoseconds.
     pub fn replay(&mut self, asks: &[Ask], depth: usize) -> Result<(Vec<u64>, u64)> {
         let begun = self.0.now();
         self.0.prepare(depth as u32, LONGEST_BYTES as usize)?;
@@ -58,7 +62,9 @@ impl Model {
     }
 
     fn submit(&mut self, slot: u32, ask: &Ask) -> Result<()> {
-        Ok(self.0.submit(Request { op: ask.op, ..Request::read(slot, ask.offset_bytes, ask.bytes) })?)
+        Ok(self
+            .0
+            .submit(Request { op: ask.op, ..Request::read(slot, ask.offset_bytes, ask.bytes) })?)
     }
 
     /// How long one request takes that the kernel splits, in nanoseconds.
@@ -71,8 +77,9 @@ impl Model {
         Ok(self.replay(&pieces.collect::<Vec<_>>(), 1)?.1)
     }
 
-    /// flashbench -a (docs/field/allocation-units.md#flashbench): mean over positions of the fastest of 8 reads before, across and after multiples of each alignment that is
-    /// not below `least`, in nanoseconds.
+    /// flashbench -a (docs/field/allocation-units.md#flashbench): mean over positions of the
+    /// fastest of 8 reads before, across and after multiples of each alignment that is not below
+    /// `least`, in nanoseconds.
     pub fn boundaries(&mut self, block_bytes: u64, least: u64) -> Result<[f64; 3]> {
         const TRIES: usize = 8;
         const POSITIONS: u64 = 7;
@@ -86,8 +93,16 @@ impl Model {
             for _ in 0..TRIES {
                 for (position, fastest) in fastest.iter_mut().enumerate() {
                     let boundary = position as u64 * largest + align;
-                    for (i, offset_bytes) in [boundary - block_bytes, boundary - block_bytes / 2, boundary].into_iter().enumerate() {
-                        fastest[i] = fastest[i].min(self.one(Ask { op: Op::Read, offset_bytes, bytes: block_bytes })?);
+                    for (i, offset_bytes) in
+                        [boundary - block_bytes, boundary - block_bytes / 2, boundary]
+                            .into_iter()
+                            .enumerate()
+                    {
+                        fastest[i] = fastest[i].min(self.one(Ask {
+                            op: Op::Read,
+                            offset_bytes,
+                            bytes: block_bytes,
+                        })?);
                     }
                 }
             }
@@ -98,13 +113,18 @@ impl Model {
         Ok(sums.map(|sum| sum / (alignments.len() as u64 * POSITIONS) as f64))
     }
 
-    /// flashbench --open-au (docs/field/allocation-units.md#flashbench): bytes a second of writes of `length` in turn over so many units, every unit filled once.
+    /// flashbench --open-au (docs/field/allocation-units.md#flashbench): bytes a second of writes
+    /// of `length` in turn over so many units, every unit filled once.
     pub fn open_aus(&mut self, aus: u64, au_bytes: u64, length: u64) -> Result<f64> {
         let start = (16 << 20_u64).max(au_bytes);
         let mut ns = 0;
         for inside in (0..au_bytes).step_by(length as usize) {
             for au in 0..aus {
-                ns += self.one(Ask { op: Op::Write, offset_bytes: start + au * 12 * au_bytes + inside, bytes: length })?;
+                ns += self.one(Ask {
+                    op: Op::Write,
+                    offset_bytes: start + au * 12 * au_bytes + inside,
+                    bytes: length,
+                })?;
             }
         }
         Ok((aus * au_bytes) as f64 * 1e9 / ns as f64)

@@ -77,21 +77,26 @@ pub fn fio(program: &Program, profile: &'static str, job: &Job) -> Result<Row> {
     let json = printed.find('{').map(|at| &printed[at..]).context("fio printed no JSON")?;
     let results: Value = serde_json::from_str(json)?;
     let direction = if job.op == Op::Write { "write" } else { "read" };
-    let measured = results["jobs"][0][direction]["iops"].as_f64().context("fio's results have no iops")?;
+    let measured =
+        results["jobs"][0][direction]["iops"].as_f64().context("fio's results have no iops")?;
     let asks = requests(&fs::read_to_string(format!("{}_lat.1.log", log.display()))?)?;
     ensure!(asks.len() as u64 == job.ios, "fio logged {} of {} requests", asks.len(), job.ios);
     let (latencies, all_ns) = Model::new(profile)?.replay(&asks, job.depth)?;
     let model = latencies.len() as f64 * 1e9 / all_ns as f64;
     let what = format!("{} {} KiB, depth {}", job.words(), job.block_bytes >> 10, job.depth);
-    let (unit, scale) = if job.random { ("IOPS", 1.0) } else { ("MB/s", job.block_bytes as f64 / 1e6) };
+    let (unit, scale) =
+        if job.random { ("IOPS", 1.0) } else { ("MB/s", job.block_bytes as f64 / 1e6) };
     Ok(Row { profile, tool: "fio", what, unit, model: model * scale, measured: measured * scale })
 }
 
 /// The requests of a log of latencies: "time, value, direction, bytes, offset, priority".
 fn requests(log: &str) -> Result<Vec<Ask>> {
     let request = |line: &str| {
-        let fields: Vec<u64> = line.split(',').map_while(|field| field.trim().parse().ok()).collect();
-        let &[_, _, direction, bytes, offset_bytes, ..] = fields.as_slice() else { bail!("fio's log has the line {line}") };
+        let fields: Vec<u64> =
+            line.split(',').map_while(|field| field.trim().parse().ok()).collect();
+        let &[_, _, direction, bytes, offset_bytes, ..] = fields.as_slice() else {
+            bail!("fio's log has the line {line}")
+        };
         Ok(Ask { op: if direction == 1 { Op::Write } else { Op::Read }, offset_bytes, bytes })
     };
     log.lines().map(request).collect()
@@ -104,7 +109,8 @@ pub fn flashbench_boundaries(program: &Program, profile: &'static str) -> Result
     let medium = Medium::attach(program, profile)?;
     let printed = tool(&["flashbench", "-a", &format!("--blocksize={BLOCK_BYTES}"), &medium.node])?;
     let lines: Vec<(u64, [f64; 3])> = printed.lines().map(boundary).collect::<Result<_>>()?;
-    let wide: Vec<[f64; 3]> = lines.iter().filter(|(align, _)| *align >= LEAST).map(|(_, times)| *times).collect();
+    let wide: Vec<[f64; 3]> =
+        lines.iter().filter(|(align, _)| *align >= LEAST).map(|(_, times)| *times).collect();
     ensure!(!wide.is_empty(), "flashbench printed no alignment of {LEAST} or more: {printed}");
     let model = Model::new(profile)?.boundaries(BLOCK_BYTES, LEAST)?;
     let row = |what: &str, i: usize| {
@@ -124,13 +130,17 @@ pub fn flashbench_boundaries(program: &Program, profile: &'static str) -> Result
 /// "align 4194304  pre 2.04ms  on 2.15ms  post 1.93ms  diff 168µs"; times in nanoseconds.
 fn boundary(line: &str) -> Result<(u64, [f64; 3])> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let &["align", align, "pre", pre, "on", on, "post", post, ..] = words.as_slice() else { bail!("flashbench printed {line}") };
+    let &["align", align, "pre", pre, "on", on, "post", post, ..] = words.as_slice() else {
+        bail!("flashbench printed {line}")
+    };
     Ok((align.parse()?, [nanoseconds(pre)?, nanoseconds(on)?, nanoseconds(post)?]))
 }
 
 /// "2.04ms", "379µs", "1.2s", "800ns" in nanoseconds.
 fn nanoseconds(text: &str) -> Result<f64> {
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').with_context(|| format!("{text} has no unit"))?;
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .with_context(|| format!("{text} has no unit"))?;
     let (number, unit) = text.split_at(split);
     let factor = match unit {
         "ns" => 1.0,
@@ -145,24 +155,43 @@ fn nanoseconds(text: &str) -> Result<f64> {
 /// What flashbench takes an allocation unit for.
 const FLASHBENCH_AU_BYTES: u64 = 4 << 20;
 
-/// How often flashbench writes in turn, each time on a fresh medium: it averages as few as eight writes, so a single one that the machine
-/// held up would decide. The median is told.
+/// How often flashbench writes in turn, each time on a fresh medium: it averages as few as eight
+/// writes, so a single one that the machine held up would decide. The median is told.
 const TURNS: usize = 3;
 
-/// flashbench --open-au: writes in turn over so many allocation units. It prints averages of few writes, of which one outlier more or
-/// less would decide, so the medium is attached without outliers.
-pub fn flashbench_open_aus(program: &Program, profile: &'static str, aus: u64, least_bytes: u64) -> Result<Vec<Row>> {
+/// flashbench --open-au: writes in turn over so many allocation units. It prints averages of few
+/// writes, of which one outlier more or less would decide, so the medium is attached without
+/// outliers.
+pub fn flashbench_open_aus(
+    program: &Program,
+    profile: &'static str,
+    aus: u64,
+    least_bytes: u64,
+) -> Result<Vec<Row>> {
     let variant = Variant::new(profile, without_outliers)?;
-    let turns = (0..TURNS).map(|_| in_turn(program, &variant, aus, least_bytes)).collect::<Result<Vec<_>>>()?;
+    let turns = (0..TURNS)
+        .map(|_| in_turn(program, &variant, aus, least_bytes))
+        .collect::<Result<Vec<_>>>()?;
     let mut model = Model::of(&variant.profile);
-    let lengths = std::iter::successors(Some(FLASHBENCH_AU_BYTES), |length| Some(length / 2)).take_while(|length| *length >= least_bytes);
+    let lengths = std::iter::successors(Some(FLASHBENCH_AU_BYTES), |length| Some(length / 2))
+        .take_while(|length| *length >= least_bytes);
     let row = |(index, length): (usize, u64)| {
-        let mut rates =
-            turns.iter().map(|turn| turn.get(index).copied().context("flashbench printed too few lines")).collect::<Result<Vec<f64>>>()?;
+        let mut rates = turns
+            .iter()
+            .map(|turn| turn.get(index).copied().context("flashbench printed too few lines"))
+            .collect::<Result<Vec<f64>>>()?;
         rates.sort_by(f64::total_cmp);
-        let (measured, modelled) = (rates[TURNS / 2] / 1e6, model.open_aus(aus, FLASHBENCH_AU_BYTES, length)? / 1e6);
+        let (measured, modelled) =
+            (rates[TURNS / 2] / 1e6, model.open_aus(aus, FLASHBENCH_AU_BYTES, length)? / 1e6);
         let what = format!("write {} KiB in turn over {aus} units", length >> 10);
-        Ok(Row { profile, tool: "flashbench --open-au", what, unit: "MB/s", model: modelled, measured })
+        Ok(Row {
+            profile,
+            tool: "flashbench --open-au",
+            what,
+            unit: "MB/s",
+            model: modelled,
+            measured,
+        })
     };
     lengths.enumerate().map(row).collect()
 }
@@ -194,7 +223,11 @@ impl Variant {
         let dir = tempfile::tempdir()?;
         let file = dir.path().join(format!("{profile}.toml"));
         fs::write(&file, &text)?;
-        Ok(Variant { file: file.to_string_lossy().into_owned(), profile: sim::Profile::parse(profile, &text)?, _dir: dir })
+        Ok(Variant {
+            file: file.to_string_lossy().into_owned(),
+            profile: sim::Profile::parse(profile, &text)?,
+            _dir: dir,
+        })
     }
 }
 
@@ -219,8 +252,11 @@ fn with(text: &str, keys: &[&str], value: &str) -> String {
 
 /// "512KiB  3.73M/s" in bytes a second.
 fn rate(line: &str) -> Result<f64> {
-    let text =
-        line.split_whitespace().last().and_then(|word| word.strip_suffix("/s")).with_context(|| format!("flashbench printed {line}"))?;
+    let text = line
+        .split_whitespace()
+        .last()
+        .and_then(|word| word.strip_suffix("/s"))
+        .with_context(|| format!("flashbench printed {line}"))?;
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let factor = match unit {
@@ -233,21 +269,34 @@ fn rate(line: &str) -> Result<f64> {
     Ok(number.parse::<f64>()? * factor)
 }
 
-/// f3probe: the size that is there and the one that is announced. It writes a gigabyte to find caches, and a thousand stray blocks, which
-/// takes a class 4 card a quarter of an hour: as the verdict is about sizes, the medium is attached with its own sizes and fast flash.
+/// f3probe: the size that is there and the one that is announced. It writes a gigabyte to find
+/// caches, and a thousand stray blocks, which takes a class 4 card a quarter of an hour: as the
+/// verdict is about sizes, the medium is attached with its own sizes and fast flash.
 pub fn f3probe(program: &Program, profile: &'static str) -> Result<Vec<Row>> {
     let variant = Variant::new(profile, with_fast_flash)?;
     let medium = Medium::attach(program, &variant.file)?;
-    let printed = tool(&["f3probe", "--destructive", "--reset-type=2", "--time-ops", &medium.node])?;
+    let printed =
+        tool(&["f3probe", "--destructive", "--reset-type=2", "--time-ops", &medium.node])?;
     let spec = variant.profile.spec();
     let real_bytes = spec.fake.as_ref().context("f3probe is for fakes")?.real.0;
     let sizes = sizes(&printed);
     let row = |what: &'static str, key: &str, bytes: u64| -> Result<Row> {
         const GIB: f64 = 1_073_741_824.0;
-        let blocks = sizes.get(key).with_context(|| format!("f3probe printed no {key}: {printed}"))?;
-        Ok(Row { profile, tool: "f3probe", what: what.to_owned(), unit: "GiB", model: bytes as f64 / GIB, measured: blocks * 512.0 / GIB })
+        let blocks =
+            sizes.get(key).with_context(|| format!("f3probe printed no {key}: {printed}"))?;
+        Ok(Row {
+            profile,
+            tool: "f3probe",
+            what: what.to_owned(),
+            unit: "GiB",
+            model: bytes as f64 / GIB,
+            measured: blocks * 512.0 / GIB,
+        })
     };
-    Ok(vec![row("size that is there", "*Usable* size", real_bytes)?, row("announced size", "Announced size", spec.medium.capacity.0)?])
+    Ok(vec![
+        row("size that is there", "*Usable* size", real_bytes)?,
+        row("announced size", "Announced size", spec.medium.capacity.0)?,
+    ])
 }
 
 /// Lines such as "*Usable* size: 32.00 MB (65536 blocks)", by name in blocks.
@@ -260,14 +309,23 @@ fn sizes(printed: &str) -> BTreeMap<String, f64> {
     printed.lines().filter_map(size).collect()
 }
 
-/// flashmark itself, on the attached medium and on the simulated one; without outliers, as it may stop after one more on either side.
+/// flashmark itself, on the attached medium and on the simulated one; without outliers, as it may
+/// stop after one more on either side.
 pub fn flashmark(program: &Program, profile: &'static str, words: &[&str]) -> Result<Vec<Row>> {
     let home = tempfile::tempdir()?;
     let variant = Variant::new(profile, without_outliers)?;
     let medium = Medium::attach(program, &variant.file)?;
-    let attached = run_flashmark(program, home.path(), &[&[medium.node.as_str(), "--erase", &medium.node, "--yes"], words].concat())?;
+    let attached = run_flashmark(
+        program,
+        home.path(),
+        &[&[medium.node.as_str(), "--erase", &medium.node, "--yes"], words].concat(),
+    )?;
     drop(medium);
-    let simulated = run_flashmark(program, home.path(), &[&[format!("sim:{}", variant.file).as_str()], words].concat())?;
+    let simulated = run_flashmark(
+        program,
+        home.path(),
+        &[&[format!("sim:{}", variant.file).as_str()], words].concat(),
+    )?;
     let cells = |record: &Value| record["cells"].as_array().cloned().unwrap_or_default();
     let mut rows = Vec::new();
     for (ours, model) in cells(&attached).iter().zip(&cells(&simulated)) {
@@ -283,14 +341,22 @@ pub fn run_flashmark(program: &Program, home: &Path, words: &[&str]) -> Result<V
 }
 
 /// The same with this suite and this seed.
-pub fn run_suite(program: &Program, home: &Path, suite: &Path, words: &[&str], seed: u64) -> Result<Value> {
+pub fn run_suite(
+    program: &Program,
+    home: &Path,
+    suite: &Path,
+    words: &[&str],
+    seed: u64,
+) -> Result<Value> {
     let home = format!("FLASHMARK_HOME={}", home.display());
     let start = ["env", &home, program.word(), "run"];
-    let end = [&format!("--suite={}", suite.display()), "--quiet", "--json=-", &format!("--seed={seed}")];
+    let end =
+        [&format!("--suite={}", suite.display()), "--quiet", "--json=-", &format!("--seed={seed}")];
     Ok(serde_json::from_str(&tool(&[&start[..], words, &end[..]].concat())?)?)
 }
 
-/// A cell as both measured it: writes by their rate, random reads, where a busy machine shows in the mean, by the median.
+/// A cell as both measured it: writes by their rate, random reads, where a busy machine shows in
+/// the mean, by the median.
 fn same_cell(profile: &'static str, attached: &Value, simulated: &Value) -> Option<Row> {
     let test = attached["test"].as_str()?;
     let block_bytes = attached["params"]["block_bytes"].as_u64()?;
@@ -301,18 +367,37 @@ fn same_cell(profile: &'static str, attached: &Value, simulated: &Value) -> Opti
     };
     let figure = |cell: &Value| Some(cell["metrics"][metric][part].as_f64()? * scale);
     let what = format!("{test} {} KiB", block_bytes >> 10);
-    Some(Row { profile, tool: "flashmark", what, unit, model: figure(simulated)?, measured: figure(attached)? })
+    Some(Row {
+        profile,
+        tool: "flashmark",
+        what,
+        unit,
+        model: figure(simulated)?,
+        measured: figure(attached)?,
+    })
 }
 
 /// What was used, for the table's heading.
 pub fn versions() -> Result<String> {
     let first_line = |words: &[&str]| -> Result<String> {
-        let output =
-            Command::new(words[0]).args(&words[1..]).output().with_context(|| format!("{} does not start; install it", words[0]))?;
-        Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().trim().to_owned())
+        let output = Command::new(words[0])
+            .args(&words[1..])
+            .output()
+            .with_context(|| format!("{} does not start; install it", words[0]))?;
+        Ok(String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_owned())
     };
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
-    Ok(format!("Linux {}, {}, {}", kernel.trim(), first_line(&["fio", "--version"])?, first_line(&["f3probe", "--version"])?))
+    Ok(format!(
+        "Linux {}, {}, {}",
+        kernel.trim(),
+        first_line(&["fio", "--version"])?,
+        first_line(&["f3probe", "--version"])?
+    ))
 }
 
 #[cfg(test)]
@@ -322,15 +407,18 @@ mod tests {
     #[test]
     fn what_fio_did_is_read_from_its_log() {
         let log = "4, 4543951, 1, 4096, 1106120704, 0\n7, 3211341, 0, 512, 1024, 0\n";
-        let expected =
-            [Ask { op: Op::Write, offset_bytes: 1_106_120_704, bytes: 4096 }, Ask { op: Op::Read, offset_bytes: 1024, bytes: 512 }];
+        let expected = [
+            Ask { op: Op::Write, offset_bytes: 1_106_120_704, bytes: 4096 },
+            Ask { op: Op::Read, offset_bytes: 1024, bytes: 512 },
+        ];
         assert_eq!(requests(log).unwrap(), expected);
         assert!(requests("something else").is_err());
     }
 
     #[test]
     fn flashbench_is_understood() {
-        let (align, times) = boundary("align 4194304\tpre 2.04ms\ton 215µs\tpost 1.5s\tdiff 168µs").unwrap();
+        let (align, times) =
+            boundary("align 4194304\tpre 2.04ms\ton 215µs\tpost 1.5s\tdiff 168µs").unwrap();
         assert_eq!((align, times), (4_194_304, [2.04e6, 215e3, 1.5e9]));
         assert_eq!(rate("512KiB  3.73M/s ").unwrap(), 3.73e6);
         assert_eq!(rate("4MiB    908K/s ").unwrap(), 908e3);

@@ -1,5 +1,6 @@
-//! `cargo xtask attached --works`: what verdicts on databases and loggers promise, against what the works `sqlite` and `logger` do on the same medium: simulated
-//! media as block devices with an ext4, and directories of real file systems.
+//! `cargo xtask attached --works`: what verdicts on databases and loggers promise, against what the
+//! works `sqlite` and `logger` do on the same medium: simulated media as block devices with an
+//! ext4, and directories of real file systems.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,18 +19,31 @@ use super::tools::run_flashmark;
 /// What a verdict says may be so many times what the work does, or the other way round.
 const FACTOR: f64 = 1.5;
 
-/// Controllers that map allocation units, with one to five of them open and with a short way; that map pages; a disk; a volatile cache.
-const MEDIA: [&str; 8] = ["sd-class4", "class6", "class10-bypass", "usb2-kingston", "a1", "emmc", "disk-5400", "flush-liar"];
+/// Controllers that map allocation units, with one to five of them open and with a short way; that
+/// map pages; a disk; a volatile cache.
+const MEDIA: [&str; 8] = [
+    "sd-class4",
+    "class6",
+    "class10-bypass",
+    "usb2-kingston",
+    "a1",
+    "emmc",
+    "disk-5400",
+    "flush-liar",
+];
 
-/// File systems of which a directory is the target. What is below them is attached, too: the storage of a small machine may answer within a tenth of
-/// a millisecond, and then what kernel and SQLite take themselves decides.
+/// File systems of which a directory is the target. What is below them is attached, too: the
+/// storage of a small machine may answer within a tenth of a millisecond, and then what kernel and
+/// SQLite take themselves decides.
 const FILE_SYSTEMS: [&str; 2] = ["ext4", "xfs"];
 const BELOW: &str = "a1";
-/// How often each is asked both: whatever else the machine does comes and goes, and where a file system puts directories and small files is a matter of chance
-/// (the work `logger` made 23.8 lines a second durable on a disk, and 51.9 on the same from another directory). The medians count.
+/// How often each is asked both: whatever else the machine does comes and goes, and where a file
+/// system puts directories and small files is a matter of chance (the work `logger` made 23.8 lines
+/// a second durable on a disk, and 51.9 on the same from another directory). The medians count.
 const TURNS: usize = 3;
 
-/// What is promised and what does it: test, form of its cell, finding that says it; work, form of its cell, settings.
+/// What is promised and what does it: test, form of its cell, finding that says it; work, form of
+/// its cell, settings.
 struct Promise {
     what: &'static str,
     test: (&'static str, Option<&'static str>),
@@ -78,7 +92,9 @@ impl Rate {
     }
 
     fn text(self) -> String {
-        let ends = self.ci95.map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)));
+        let ends = self
+            .ci95
+            .map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)));
         format!("{}{}", significant(self.value), ends.unwrap_or_default())
     }
 }
@@ -106,7 +122,8 @@ impl Row {
     }
 
     fn line(&self) -> String {
-        let (what, said, done, ratio) = (self.promise.what, self.said.text(), self.done.text(), self.ratio());
+        let (what, said, done, ratio) =
+            (self.promise.what, self.said.text(), self.done.text(), self.ratio());
         let word = match (self.said.is_open, self.holds()) {
             (true, _) => "left open",
             (false, true) => "holds",
@@ -123,7 +140,8 @@ pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(Strin
         found.iter().for_each(|row| eprintln!("{}", row.line()));
         rows.extend(found);
     };
-    let is_asked = |name: &&str| if only.is_empty() { MEDIA.contains(name) } else { is_wanted(only, name) };
+    let is_asked =
+        |name: &&str| if only.is_empty() { MEDIA.contains(name) } else { is_wanted(only, name) };
     for profile in sim::Profile::all().iter().map(sim::Profile::name).filter(is_asked) {
         keep(attached(program, root, profile)?);
     }
@@ -137,11 +155,16 @@ pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(Strin
         | medium | what | verdict (95 % interval) | work (95 % interval) | ratio | |\n|---|---|---:|---:|---:|---|\n"
             .to_owned();
     rows.iter().try_for_each(|row| writeln!(table, "{}", row.line()))?;
-    let missed = rows.iter().filter(|row| row.is_missed()).map(|row| format!("{}: {}", row.medium, row.promise.what)).collect();
+    let missed = rows
+        .iter()
+        .filter(|row| row.is_missed())
+        .map(|row| format!("{}: {}", row.medium, row.promise.what))
+        .collect();
     Ok((table, missed))
 }
 
-/// A simulated medium: what is said of the raw medium, and what the works do on a fresh ext4 of it, in turn.
+/// A simulated medium: what is said of the raw medium, and what the works do on a fresh ext4 of it,
+/// in turn.
 fn attached(program: &Program, root: &Path, profile: &str) -> Result<Vec<Row>> {
     let medium = Medium::attach(program, profile)?;
     let turn = || {
@@ -156,12 +179,16 @@ fn attached(program: &Program, root: &Path, profile: &str) -> Result<Vec<Row>> {
 fn on_file_system(program: &Program, root: &Path, kind: &str) -> Result<Vec<Row>> {
     let medium = Medium::attach(program, BELOW)?;
     let mounted = Mounted::make(root, kind, Path::new(&medium.node))?;
-    let turn = || Ok((verdicts(program, &[&mounted.point().display().to_string()])?, works(&mounted)?));
+    let turn =
+        || Ok((verdicts(program, &[&mounted.point().display().to_string()])?, works(&mounted)?));
     rows(&format!("a directory, {kind} on {BELOW}"), (0..TURNS).map(|_| turn()))
 }
 
 /// The rows of a medium: of what was said and of what was done in each turn the middle.
-fn rows(medium: &str, turns: impl Iterator<Item = Result<(Vec<Rate>, Vec<Rate>)>>) -> Result<Vec<Row>> {
+fn rows(
+    medium: &str,
+    turns: impl Iterator<Item = Result<(Vec<Rate>, Vec<Rate>)>>,
+) -> Result<Vec<Row>> {
     let (said, done): (Vec<_>, Vec<_>) = turns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let row = |(at, promise)| Row {
         medium: medium.to_owned(),
@@ -179,7 +206,8 @@ fn middle(rates: impl Iterator<Item = Rate>) -> Rate {
     rates[rates.len() / 2]
 }
 
-/// What the verdicts say, in the order of [`PROMISES`]; an error where a verdict does not quote its figure.
+/// What the verdicts say, in the order of [`PROMISES`]; an error where a verdict does not quote its
+/// figure.
 fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
     let home = tempfile::tempdir()?;
     let words = [target, &["--only=commit,log-append"]].concat();
@@ -187,11 +215,18 @@ fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
     let said = |promise: &Promise| {
         let (test, form) = promise.test;
         let is_it = |cell: &&Cell| cell.test == test && cell.params.form.as_deref() == form;
-        let rate = Rate::of(record.cells.iter().find(is_it).with_context(|| format!("there is no cell of {test}"))?)?;
+        let rate = Rate::of(
+            record
+                .cells
+                .iter()
+                .find(is_it)
+                .with_context(|| format!("there is no cell of {test}"))?,
+        )?;
         let figure = significant(rate.value);
         let verdict = record.findings.iter().find(|finding| finding.id == promise.finding);
         let verdict = verdict.with_context(|| format!("there is no {}", promise.finding))?;
-        let quotes = verdict.statement.contains(&figure) || verdict.evidence.iter().any(|line| line.contains(&figure));
+        let quotes = verdict.statement.contains(&figure)
+            || verdict.evidence.iter().any(|line| line.contains(&figure));
         ensure!(quotes, "{} does not say {figure}: {}", promise.finding, verdict.statement);
         // Of several figures it is the first that it rests on.
         let is_first = verdict.evidence.first().is_some_and(|line| line.contains(&figure));
@@ -207,8 +242,10 @@ fn works(mounted: &Mounted) -> Result<Vec<Rate>> {
     let done = |promise: &Promise| {
         let (work, form) = promise.work;
         let directory = tempfile::tempdir_in(mounted.point())?;
-        let settings: Vec<String> = promise.settings.iter().map(|setting| format!("--set={setting}")).collect();
-        let mut words = vec![itself, "work", work, directory.path().to_str().context("a directory's name")?];
+        let settings: Vec<String> =
+            promise.settings.iter().map(|setting| format!("--set={setting}")).collect();
+        let mut words =
+            vec![itself, "work", work, directory.path().to_str().context("a directory's name")?];
         words.extend(settings.iter().map(String::as_str));
         let cells: Vec<Cell> = serde_json::from_str(&tool(&words)?)?;
         let cell = cells.iter().find(|cell| cell.params.form.as_deref() == Some(form));
@@ -222,9 +259,17 @@ struct Mounted(TempDir);
 
 impl Mounted {
     fn make(root: &Path, kind: &str, node: &Path) -> Result<Mounted> {
-        // What would be written later, while something is measured, is written now; on a slow card only as much as is needed.
+        // What would be written later, while something is measured, is written now; on a slow card
+        // only as much as is needed.
         let options: &[&str] = match kind {
-            "ext4" => &["-q", "-F", "-b4096", "-N65536", "-Jsize=32", "-Elazy_itable_init=0,lazy_journal_init=0,nodiscard"],
+            "ext4" => &[
+                "-q",
+                "-F",
+                "-b4096",
+                "-N65536",
+                "-Jsize=32",
+                "-Elazy_itable_init=0,lazy_journal_init=0,nodiscard",
+            ],
             _ => &["-q", "-f", "-K"],
         };
         let point = tempfile::tempdir_in(root.join("target"))?;
@@ -251,10 +296,12 @@ impl Drop for Mounted {
     }
 }
 
-/// The kernel threads whose name begins so, as the works themselves: a commit waits for the file system's journal, and not for who else has the processor.
+/// The kernel threads whose name begins so, as the works themselves: a commit waits for the file
+/// system's journal, and not for who else has the processor.
 fn before_everything_ordinary(name: &str) -> Result<()> {
     for process in fs::read_dir("/proc")?.flatten() {
-        if fs::read_to_string(process.path().join("comm")).is_ok_and(|comm| comm.starts_with(name)) {
+        if fs::read_to_string(process.path().join("comm")).is_ok_and(|comm| comm.starts_with(name))
+        {
             succeeds(Command::new("chrt").args(["--fifo", "--pid", "5"]).arg(process.file_name()))?;
         }
     }
@@ -263,7 +310,11 @@ fn before_everything_ordinary(name: &str) -> Result<()> {
 
 fn succeeds(command: &mut Command) -> Result<()> {
     let output = command.output().with_context(|| format!("{command:?} does not start"))?;
-    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    ensure!(
+        output.status.success(),
+        "{command:?}: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
     Ok(())
 }
 
@@ -282,7 +333,11 @@ mod tests {
         assert!(!row(151.0, 100.0).holds() && !row(66.0, 100.0).holds());
         let mut open = row(151.0, 100.0);
         open.said.is_open = true;
-        assert!(row(151.0, 100.0).is_missed() && !open.is_missed() && open.line().ends_with("| left open |"));
+        assert!(
+            row(151.0, 100.0).is_missed()
+                && !open.is_missed()
+                && open.line().ends_with("| left open |")
+        );
         insta::assert_snapshot!(row(151.0, 100.0).line(), @"| a1 | durable lines a second | 151 (136 to 166) | 100 (90.0 to 110) | 1.51 | **missed** |");
     }
 

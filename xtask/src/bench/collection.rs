@@ -1,4 +1,5 @@
-//! `cargo xtask bench collection`: how long a page of the table and a submission take on a large collection, on SQLite and on PostgreSQL.
+//! `cargo xtask bench collection`: how long a page of the table and a submission take on a large
+//! collection, on SQLite and on PostgreSQL.
 
 #[path = "../../../crates/store/src/collection/tests/cluster.rs"]
 mod cluster;
@@ -50,7 +51,8 @@ pub struct Flags {
     /// Seconds that they are asked for.
     #[arg(long, default_value_t = 20)]
     pub seconds: u64,
-    /// A record whose submission is measured too: a real run has histograms and curves, which those that are made have not.
+    /// A record whose submission is measured too: a real run has histograms and curves, which those
+    /// that are made have not.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// The server; without it, it is built as released.
@@ -68,17 +70,26 @@ pub struct Flags {
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(flags.runs >= flags.models && flags.models > 0, "each model needs a run");
     let program = released::given_or_built(flags.program.as_deref(), root, "flashmark-site")?;
-    let dir = tempfile::tempdir_in(&flags.dir).with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
+    let dir = tempfile::tempdir_in(&flags.dir)
+        .with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
     let file = dir.path().join("collection.db");
     let sqlite = Address::Sqlite(file.clone());
-    let mut rows = measure("SQLite", &program, flags, &sqlite, || Ok(()), || Ok(fs::metadata(&file)?.len()))?;
+    let mut rows =
+        measure("SQLite", &program, flags, &sqlite, || Ok(()), || Ok(fs::metadata(&file)?.len()))?;
     drop(dir);
     match cluster::Cluster::start()? {
         Some(cluster) => {
             let url = cluster.database()?;
             // What its housekeeping would do a minute later.
             let settle = || cluster.psql(&url, "VACUUM ANALYZE").map(drop);
-            rows.extend(measure("PostgreSQL", &program, flags, &Address::parse(&url)?, settle, || cluster.bytes())?);
+            rows.extend(measure(
+                "PostgreSQL",
+                &program,
+                flags,
+                &Address::parse(&url)?,
+                settle,
+                || cluster.bytes(),
+            )?);
         }
         None => eprintln!("PostgreSQL is left out"),
     }
@@ -87,7 +98,11 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     if flags.write {
         section::keep(&root.join(PAGE), HEADING, "cargo xtask bench collection", &table)?;
     }
-    let missed: Vec<String> = rows.iter().filter(|row| !row.holds()).map(|row| format!("{} on {}", row.what, row.on)).collect();
+    let missed: Vec<String> = rows
+        .iter()
+        .filter(|row| !row.holds())
+        .map(|row| format!("{} on {}", row.what, row.on))
+        .collect();
     ensure!(missed.is_empty(), "missed: {}", missed.join(", "));
     Ok(())
 }
@@ -107,7 +122,12 @@ enum Found {
 }
 
 impl Row {
-    fn times(what: impl Into<String>, on: &'static str, mut times: Vec<f64>, target_ms: f64) -> Row {
+    fn times(
+        what: impl Into<String>,
+        on: &'static str,
+        mut times: Vec<f64>,
+        target_ms: f64,
+    ) -> Row {
         times.sort_by(f64::total_cmp);
         Row { what: what.into(), on, found: Found::Times(times), target_ms: Some(target_ms) }
     }
@@ -156,15 +176,28 @@ fn measure(
     settle()?;
     let bytes = size()?;
     let mut rows = vec![
-        Row::figure("made, a thousand runs a transaction", on, format!("{loaded:.0} s ({:.0} runs a second)", flags.runs as f64 / loaded)),
+        Row::figure(
+            "made, a thousand runs a transaction",
+            on,
+            format!("{loaded:.0} s ({:.0} runs a second)", flags.runs as f64 / loaded),
+        ),
         Row::figure(
             "size, with all indices",
             on,
-            format!("{:.2} GB ({:.1} kB a run)", bytes as f64 / 1e9, bytes as f64 / 1e3 / flags.runs as f64),
+            format!(
+                "{:.2} GB ({:.1} kB a run)",
+                bytes as f64 / 1e9,
+                bytes as f64 / 1e3 / flags.runs as f64
+            ),
         ),
     ];
     let lines = |query: &Query| Ok(collection.lines(query)?);
-    rows.push(Row::times("what a page of the table shows, one at a time", on, alone(flags, lines)?, PAGE_MS));
+    rows.push(Row::times(
+        "what a page of the table shows, one at a time",
+        on,
+        alone(flags, lines)?,
+        PAGE_MS,
+    ));
     rows.push(Row::times(
         "a submission to the store",
         on,
@@ -176,8 +209,18 @@ fn measure(
     drop(collection);
     let served = Served::start(program, &address.to_string())?;
     let table = |query: &Query| served.table(query);
-    rows.push(Row::times("the page of the table by HTTP, one at a time", on, alone(flags, table)?, PAGE_MS));
-    rows.push(Row::times(format!("the page of the table by HTTP, {} a second", flags.rate), on, paced(flags, table)?, PAGE_MS));
+    rows.push(Row::times(
+        "the page of the table by HTTP, one at a time",
+        on,
+        alone(flags, table)?,
+        PAGE_MS,
+    ));
+    rows.push(Row::times(
+        format!("the page of the table by HTTP, {} a second", flags.rate),
+        on,
+        paced(flags, table)?,
+        PAGE_MS,
+    ));
     rows.push(Row::figure("the largest of these pages, packed", on, largest(&served)?));
     if let Some(file) = &flags.record {
         let run = Published::from(&Record::from_json(&fs::read_to_string(file)?)?);
@@ -205,7 +248,8 @@ fn alone<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P>) -> Result<Vec<f64
         .collect()
 }
 
-/// Pages at a steady rate, whether those before are done or not. The time counts from the moment at which a page was due.
+/// Pages at a steady rate, whether those before are done or not. The time counts from the moment at
+/// which a page was due.
 fn paced<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P> + Sync) -> Result<Vec<f64>> {
     let count = flags.rate * flags.seconds;
     let next = Mutex::new((0, made::random(2)));
@@ -234,7 +278,11 @@ fn paced<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P> + Sync) -> Result<
     })
 }
 
-fn submissions(collection: &Collection, made: &Made, model: impl Fn(&mut Random) -> u64) -> Result<Vec<f64>> {
+fn submissions(
+    collection: &Collection,
+    made: &Made,
+    model: impl Fn(&mut Random) -> u64,
+) -> Result<Vec<f64>> {
     let mut dice = made::random(3);
     (0..SUBMISSIONS)
         .map(|number| {
@@ -251,7 +299,8 @@ fn submissions(collection: &Collection, made: &Made, model: impl Fn(&mut Random)
 /// Kilobytes of the largest of a thousand pages.
 fn largest(served: &Served) -> Result<String> {
     let mut dice = made::random(4);
-    let bytes = (0..1000).map(|_| served.table(&made::query(&mut dice))).collect::<Result<Vec<usize>>>()?;
+    let bytes =
+        (0..1000).map(|_| served.table(&made::query(&mut dice))).collect::<Result<Vec<usize>>>()?;
     Ok(format!("{:.0} kB", bytes.into_iter().max().unwrap_or_default() as f64 / 1e3))
 }
 
@@ -292,7 +341,9 @@ fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
                 quantile(times, 1.0),
                 if row.holds() { "holds" } else { "**missed**" },
             )?,
-            (Found::Words(words), _) => writeln!(text, "| {} | {} | {words} | | | | |", row.what, row.on)?,
+            (Found::Words(words), _) => {
+                writeln!(text, "| {} | {} | {words} | | | | |", row.what, row.on)?
+            }
             (Found::Times(_), None) => {}
         }
     }
@@ -306,7 +357,10 @@ mod tests {
     #[test]
     fn quantiles_are_of_what_was_seen() {
         let times: Vec<f64> = (1..=200).map(f64::from).collect();
-        assert_eq!([quantile(&times, 0.5), quantile(&times, 0.99), quantile(&times, 1.0)], [100.0, 198.0, 200.0]);
+        assert_eq!(
+            [quantile(&times, 0.5), quantile(&times, 0.99), quantile(&times, 1.0)],
+            [100.0, 198.0, 200.0]
+        );
         assert_eq!(quantile(&[], 0.99), f64::INFINITY);
     }
 
@@ -314,12 +368,15 @@ mod tests {
     fn every_run_is_another_and_all_models_have_some() {
         let made = Made::new(500, 20, 3);
         let runs: Vec<_> = (0..500).map(|number| made.submission(number)).collect();
-        let models: std::collections::BTreeSet<_> = runs.iter().map(|one| one.run.model.clone()).collect();
+        let models: std::collections::BTreeSet<_> =
+            runs.iter().map(|one| one.run.model.clone()).collect();
         assert_eq!(models.len(), 20);
         let collection = Collection::open(&Address::Memory).unwrap();
         assert!(collection.submit_all(runs).unwrap().iter().all(|receipt| receipt.is_new));
         let mut dice = made::random(1);
-        let found = (0..200).filter(|_| collection.lines(&made::query(&mut dice)).unwrap().total > 0).count();
+        let found = (0..200)
+            .filter(|_| collection.lines(&made::query(&mut dice)).unwrap().total > 0)
+            .count();
         assert!(found > 60, "{found} of 200 queries find something");
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use record::collection::{Figure, Headline, Origin, Query, SortBy};
+use record::collection::{HeadlineFigure, Origin, Query, RunHeadline, SortBy};
 use record::{
-    Cell, Claims, Content, Direction, Estimate, Latency, Link, MediumKind, Params, Pattern, Published, Record, Region, Run, SCHEMA, Stop,
+    Cell, Claims, Content, Direction, Estimate, Latency, Link, MediumKind, Params, Pattern,
+    Published, Record, Region, Run, SCHEMA, Stop,
 };
 use stats::Random;
 use store::collection::Submission;
@@ -14,13 +15,35 @@ pub fn random(seed: u64) -> Random {
     Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
 }
 
-const VENDORS: [&str; 12] =
-    ["SanDisk", "Kingston", "Samsung", "Transcend", "Lexar", "Toshiba", "PNY", "Verbatim", "Intenso", "Integral", "Sony", "Corsair"];
-const KINDS: [MediumKind; 6] =
-    [MediumKind::Sd, MediumKind::Sd, MediumKind::Usb, MediumKind::CompactFlash, MediumKind::Emmc, MediumKind::Ssd];
+const VENDORS: [&str; 12] = [
+    "SanDisk",
+    "Kingston",
+    "Samsung",
+    "Transcend",
+    "Lexar",
+    "Toshiba",
+    "PNY",
+    "Verbatim",
+    "Intenso",
+    "Integral",
+    "Sony",
+    "Corsair",
+];
+const KINDS: [MediumKind; 6] = [
+    MediumKind::Sd,
+    MediumKind::Sd,
+    MediumKind::Usb,
+    MediumKind::CompactFlash,
+    MediumKind::Emmc,
+    MediumKind::Ssd,
+];
 const CAPACITIES_GB: [u64; 8] = [4, 8, 16, 32, 64, 128, 256, 512];
-const INTERFACES: [(&str, &str); 4] =
-    [("mmc", "sd uhs SDR104, 4 bit, 200 MHz"), ("usb", "480 Mbit/s"), ("usb", "5000 Mbit/s"), ("ata", "SATA 6.0 Gbps")];
+const INTERFACES: [(&str, &str); 4] = [
+    ("mmc", "sd uhs SDR104, 4 bit, 200 MHz"),
+    ("usb", "480 Mbit/s"),
+    ("usb", "5000 Mbit/s"),
+    ("ata", "SATA 6.0 Gbps"),
+];
 const TESTS: [(&str, Direction, Pattern); 4] = [
     ("random-write", Direction::Write, Pattern::Permutation),
     ("random-read", Direction::Read, Pattern::Permutation),
@@ -81,7 +104,8 @@ impl Made {
         let app_class = of_model.below(3) as u32;
         let host = random.below(HOSTS);
         let vendor = *of_model.pick(&VENDORS);
-        let cells: Vec<Cell> = (0..self.cells).map(|at| cell(at, speed, rate, &mut random)).collect();
+        let cells: Vec<Cell> =
+            (0..self.cells).map(|at| cell(at, speed, rate, &mut random)).collect();
         let run = Published {
             seed: number,
             kind,
@@ -89,8 +113,16 @@ impl Made {
             model: Some(format!("{}{}", vendor.chars().next().unwrap_or('X'), 1000 + model)),
             capacity_bytes: Some(capacity_bytes - capacity_bytes / 400),
             interface: Some(interface.to_owned()),
-            link: Some(Link { mode: Some(mode.to_owned()), driver: Some("made-up".to_owned()), ..Link::default() }),
-            claims: Some(Claims { speed_class: Some(10), app_class: Some(app_class), ..Claims::default() }),
+            link: Some(Link {
+                mode: Some(mode.to_owned()),
+                driver: Some("made-up".to_owned()),
+                ..Link::default()
+            }),
+            claims: Some(Claims {
+                speed_class: Some(10),
+                app_class: Some(app_class),
+                ..Claims::default()
+            }),
             kernel: Some(format!("6.{}.3", host % 12)),
             arch: Some(["aarch64", "x86_64", "armv7l"][host as usize % 3].to_owned()),
             board: Some(format!("board {host}")),
@@ -98,7 +130,12 @@ impl Made {
             ..blank()
         };
         let month = 1 + number % 12;
-        let received = format!("2026-{month:02}-{:02}T{:02}:{:02}:00Z", 1 + random.below(28), random.below(24), random.below(60));
+        let received = format!(
+            "2026-{month:02}-{:02}T{:02}:{:02}:00Z",
+            1 + random.below(28),
+            random.below(24),
+            random.below(60)
+        );
         Submission::new(run, headline(speed, rate, &mut random), Origin::Measured, received)
     }
 }
@@ -117,7 +154,11 @@ fn blank() -> Published {
         flags: Vec::new(),
         findings: Vec::new(),
     };
-    let software = record::Software { name: "flashmark".to_owned(), version: "0.1.0".to_owned(), commit: None };
+    let software = record::Software {
+        name: "flashmark".to_owned(),
+        version: "0.1.0".to_owned(),
+        commit: None,
+    };
     Published { software, ..Published::from(&record) }
 }
 
@@ -162,31 +203,34 @@ fn cell(at: u64, speed: f64, rate: f64, random: &mut Random) -> Cell {
         max: (mean * random.log_uniform(10.0, 200.0)) as u64,
         ci95: BTreeMap::new(),
     });
-    (cell.ops, cell.bytes, cell.written_bytes) = (n, n * block_bytes, if direction == Direction::Write { n * block_bytes } else { 0 });
+    (cell.ops, cell.bytes, cell.written_bytes) =
+        (n, n * block_bytes, if direction == Direction::Write { n * block_bytes } else { 0 });
     (cell.elapsed_ns, cell.stop) = ((n as f64 * mean) as u64, Stop::Converged);
     cell
 }
 
 /// Nine of ten figures, and one run of a hundred of a fake.
-fn headline(speed: f64, rate: f64, random: &mut Random) -> Headline {
+fn headline(speed: f64, rate: f64, random: &mut Random) -> RunHeadline {
     let mut figures = BTreeMap::new();
-    for figure in Figure::ALL {
+    for figure in HeadlineFigure::ALL {
         let base = match figure.unit() {
-            record::collection::Unit::Iops => speed,
-            record::collection::Unit::Bps => rate,
-            record::collection::Unit::Ns => 1e10 / speed,
+            record::collection::FigureUnit::Iops => speed,
+            record::collection::FigureUnit::Bps => rate,
+            record::collection::FigureUnit::Ns => 1e10 / speed,
         };
         if random.below(10) > 0 {
             figures.insert(figure, base * random.log_uniform(0.5, 2.0));
         }
     }
-    let verdict = Some("Fine as a camera card, unusable as a root disk, because of its random writes.".to_owned());
-    Headline { figures, verdict, faults: Vec::new(), is_fake: random.below(100) == 0 }
+    let verdict = Some(
+        "Fine as a camera card, unusable as a root disk, because of its random writes.".to_owned(),
+    );
+    RunHeadline { figures, verdict, faults: Vec::new(), is_fake: random.below(100) == 0 }
 }
 
 /// What somebody may ask of the table.
 pub fn query(random: &mut Random) -> Query {
-    let figure = *random.pick(&Figure::ALL);
+    let figure = *random.pick(&HeadlineFigure::ALL);
     let sort = match random.below(8) {
         0 => SortBy::Name,
         1 => SortBy::Capacity,
@@ -199,7 +243,15 @@ pub fn query(random: &mut Random) -> Query {
         query.page = random.below(40) as u32;
     }
     if random.below(4) == 0 {
-        query.words = (*random.pick(&["sandisk", "kingston", "s1", "8 gb", "nothing like it", "transcend t12"])).to_owned();
+        query.words = (*random.pick(&[
+            "sandisk",
+            "kingston",
+            "s1",
+            "8 gb",
+            "nothing like it",
+            "transcend t12",
+        ]))
+        .to_owned();
     }
     if random.below(3) == 0 {
         query.kinds = vec![*random.pick(&KINDS)];
@@ -214,8 +266,12 @@ pub fn query(random: &mut Random) -> Query {
         query.interface = Some("usb".to_owned());
     }
     if random.below(4) == 0 {
-        let figure = *random.pick(&Figure::ALL);
-        let limit = if figure.smaller_is_better() { random.log_uniform(1e6, 1e10) } else { random.log_uniform(1.0, 1e8) };
+        let figure = *random.pick(&HeadlineFigure::ALL);
+        let limit = if figure.smaller_is_better() {
+            random.log_uniform(1e6, 1e10)
+        } else {
+            random.log_uniform(1.0, 1e8)
+        };
         query.at_least = vec![(figure, limit)];
     }
     if random.below(4) == 0 {

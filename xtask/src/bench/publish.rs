@@ -1,4 +1,5 @@
-//! `cargo xtask bench publish`: how long a large collection takes to become a site of files, and how much memory.
+//! `cargo xtask bench publish`: how long a large collection takes to become a site of files, and
+//! how much memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use record::collection::Headline;
+use record::collection::RunHeadline;
 use record::units::MIB;
 use record::{Published, Record};
 use store::collection::{Address, Collection, Submission};
@@ -39,7 +40,8 @@ pub struct Flags {
     /// Cells of each.
     #[arg(long, default_value_t = 60)]
     pub cells: u64,
-    /// A record that becomes the newest run of each medium: a real run has histograms and curves, which those that are made have not.
+    /// A record that becomes the newest run of each medium: a real run has histograms and curves,
+    /// which those that are made have not.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// The program; without it, it is built as released.
@@ -57,7 +59,8 @@ pub struct Flags {
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(flags.runs >= flags.media && flags.media > 0, "each medium needs a run");
     let program = released::given_or_built(flags.program.as_deref(), root, "flashmark")?;
-    let dir = tempfile::tempdir_in(&flags.dir).with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
+    let dir = tempfile::tempdir_in(&flags.dir)
+        .with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
     let (file, site) = (dir.path().join("collection.db"), dir.path().join("site"));
     let what = make(&file, flags)?;
     let published = publish(&program, &file, &site)?;
@@ -113,7 +116,10 @@ fn make(file: &Path, flags: &Flags) -> Result<String> {
     let drawn = "Its runs were drawn, not measured: cells with rates, intervals and latencies but without histograms and curves.";
     let Some((headline, run)) = real else { return Ok(drawn.to_owned()) };
     for model in 0..flags.media {
-        add(real_run(made.submission_of(model, flags.runs + model), &run, &headline), model + 1 == flags.media)?;
+        add(
+            real_run(made.submission_of(model, flags.runs + model), &run, &headline),
+            model + 1 == flags.media,
+        )?;
     }
     let kilobytes = serde_json::to_vec(&run)?.len() / 1000;
     Ok(format!(
@@ -123,7 +129,7 @@ fn make(file: &Path, flags: &Flags) -> Result<String> {
 }
 
 /// The cells of a run that was measured, said of a medium that was not.
-fn real_run(drawn: Submission, run: &Published, headline: &Headline) -> Submission {
+fn real_run(drawn: Submission, run: &Published, headline: &RunHeadline) -> Submission {
     let of = drawn.run;
     let run = Published {
         seed: of.seed,
@@ -134,7 +140,12 @@ fn real_run(drawn: Submission, run: &Published, headline: &Headline) -> Submissi
         profile: None,
         ..run.clone()
     };
-    Submission { run, headline: headline.clone(), received: "2027-01-01T00:00:00Z".to_owned(), ..drawn }
+    Submission {
+        run,
+        headline: headline.clone(),
+        received: "2027-01-01T00:00:00Z".to_owned(),
+        ..drawn
+    }
 }
 
 struct Measured {
@@ -158,7 +169,8 @@ fn publish(program: &Path, file: &Path, site: &Path) -> Result<Measured> {
             break ended;
         }
         // The kernel keeps the peak; what it was is gone with the process.
-        memory = memory.max(fs::read_to_string(&status).ok().and_then(|text| high_water(&text)).unwrap_or(0));
+        memory = memory
+            .max(fs::read_to_string(&status).ok().and_then(|text| high_water(&text)).unwrap_or(0));
         std::thread::sleep(LOOK);
     };
     let took = begun.elapsed();
@@ -171,7 +183,11 @@ fn size(dir: &Path) -> Result<(u64, u64)> {
     let (mut files, mut bytes) = (0, 0);
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
-        let found = if entry.file_type()?.is_dir() { size(&entry.path())? } else { (1, entry.metadata()?.len()) };
+        let found = if entry.file_type()?.is_dir() {
+            size(&entry.path())?
+        } else {
+            (1, entry.metadata()?.len())
+        };
         (files, bytes) = (files + found.0, bytes + found.1);
     }
     Ok((files, bytes))
@@ -185,12 +201,21 @@ mod tests {
     fn a_measured_run_is_one_of_the_medium() -> Result<()> {
         let dir = tempfile::tempdir()?;
         let file = dir.path().join("collection.db");
-        let record = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/records/flashmark-0.1.0-sim.json");
-        let flags =
-            Flags { media: 3, runs: 7, cells: 2, record: Some(record.into()), program: None, dir: dir.path().to_owned(), write: false };
+        let record =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/records/flashmark-0.1.0-sim.json");
+        let flags = Flags {
+            media: 3,
+            runs: 7,
+            cells: 2,
+            record: Some(record.into()),
+            program: None,
+            dir: dir.path().to_owned(),
+            write: false,
+        };
         make(&file, &flags)?;
         let lines = Collection::open(&Address::Sqlite(file))?.all_lines()?;
-        let genuine: Vec<u64> = lines.iter().filter(|line| !line.is_fake).map(|line| line.runs).collect();
+        let genuine: Vec<u64> =
+            lines.iter().filter(|line| !line.is_fake).map(|line| line.runs).collect();
         assert_eq!((genuine.len(), lines.iter().map(|line| line.runs).sum::<u64>()), (3, 10));
         Ok(())
     }

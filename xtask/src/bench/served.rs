@@ -1,4 +1,5 @@
-//! The site as released, on a collection: what somebody waits for is the whole answer, not the query behind it.
+//! The site as released, on a collection: what somebody waits for is the whole answer, not the
+//! query behind it.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -30,9 +31,15 @@ impl Served {
             "--database",
             database,
         ]);
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("the server cannot be started")?;
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("the server cannot be started")?;
         let said = BufReader::new(child.stdout.take().context("no standard output")?).lines();
-        let at = said.map_while(Result::ok).find_map(|line| Some(line.strip_prefix("Listening on ")?.trim_end_matches('/').to_owned()));
+        let at = said.map_while(Result::ok).find_map(|line| {
+            Some(line.strip_prefix("Listening on ")?.trim_end_matches('/').to_owned())
+        });
         let agent = ureq::Agent::config_builder().proxy(None).build().into();
         Ok(Served { child, at: at.context("the server did not start")?, agent })
     }
@@ -40,7 +47,8 @@ impl Served {
     /// One page of the table, packed as browsers ask for it; its bytes on the wire.
     pub fn table(&self, query: &Query) -> Result<usize> {
         let address = format!("{}/?{}", self.at, query::to_text(query));
-        // The server sends it packed; that it is not unpacked here is the client's business, as it is in a browser.
+        // The server sends it packed; that it is not unpacked here is the client's business, as it
+        // is in a browser.
         let mut answer = self.agent.get(&address).header("Accept-Encoding", "gzip").call()?;
         Ok(answer.body_mut().read_to_vec()?.len())
     }
@@ -48,7 +56,8 @@ impl Served {
     /// Submits a run as JSON; what is no new run is an error.
     pub fn submit(&self, body: &[u8]) -> Result<()> {
         let address = format!("{}/api/v1/runs", self.at);
-        let answer = self.agent.post(&address).header("Content-Type", "application/json").send(body)?;
+        let answer =
+            self.agent.post(&address).header("Content-Type", "application/json").send(body)?;
         ensure!(answer.status() == 201, "{address}: {}", answer.status());
         Ok(())
     }

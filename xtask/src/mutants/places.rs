@@ -26,7 +26,15 @@ impl Mutant {
 
 impl fmt::Display for Mutant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}:{}` {} -> {}: `{}`", self.path, self.line, self.was.trim(), self.becomes.trim(), self.shown)
+        write!(
+            f,
+            "`{}:{}` {} -> {}: `{}`",
+            self.path,
+            self.line,
+            self.was.trim(),
+            self.becomes.trim(),
+            self.shown
+        )
     }
 }
 
@@ -53,7 +61,9 @@ pub fn mutants_of(path: &str, text: &str) -> Vec<Mutant> {
     let mut from = 0;
     for (number, line) in code.split('\n').enumerate() {
         let shown = || text[from..from + line.len()].trim().to_owned();
-        let is_code = !["#", "use ", "pub use ", "mod ", "impl", "debug_assert"].iter().any(|begin| line.trim_start().starts_with(begin));
+        let is_code = !["#", "use ", "pub use ", "mod ", "impl", "debug_assert"]
+            .iter()
+            .any(|begin| line.trim_start().starts_with(begin));
         let places = turned(line).chain(numbers(line)).filter(|_| is_code);
         all.extend(places.map(|(at, was, becomes)| Mutant {
             path: path.to_owned(),
@@ -69,17 +79,23 @@ pub fn mutants_of(path: &str, text: &str) -> Vec<Mutant> {
 }
 
 fn turned(line: &str) -> impl Iterator<Item = (usize, String, String)> {
-    TURNED.into_iter().flat_map(move |(was, becomes)| line.match_indices(was).map(move |(at, _)| (at, was.to_owned(), becomes.to_owned())))
+    TURNED.into_iter().flat_map(move |(was, becomes)| {
+        line.match_indices(was).map(move |(at, _)| (at, was.to_owned(), becomes.to_owned()))
+    })
 }
 
 /// Numbers but 0 and 1, a quarter larger: large enough to matter, small enough to look right.
 fn numbers(line: &str) -> impl Iterator<Item = (usize, String, String)> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let begins = move |at: usize| line[..at].ends_with("..") || !line[..at].ends_with(|before| part(before) || before == '.');
+    let begins = move |at: usize| {
+        line[..at].ends_with("..") || !line[..at].ends_with(|before| part(before) || before == '.')
+    };
     let starts = line.char_indices().filter(move |(at, c)| c.is_ascii_digit() && begins(*at));
     starts.filter_map(move |(at, _)| {
         let rest = &line[at..];
-        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '_' || c == '.')).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !(c.is_ascii_digit() || c == '_' || c == '.'))
+            .unwrap_or(rest.len());
         let was = rest[..end].trim_end_matches('.');
         // A range, a hexadecimal number, a number with a type or an exponent.
         if was.contains("..") || rest[was.len()..].starts_with(|c: char| part(c)) {
@@ -99,7 +115,8 @@ fn larger(number: &str) -> Option<String> {
     Some((value + (value / 4).max(1)).to_string())
 }
 
-/// The text with blanks for comments and for what stands in quotes, and without the tests at its end; every byte keeps its place.
+/// The text with blanks for comments and for what stands in quotes, and without the tests at its
+/// end; every byte keeps its place.
 fn code_only(text: &str) -> String {
     let tests = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     let bytes = &text.as_bytes()[..tests];
@@ -109,7 +126,9 @@ fn code_only(text: &str) -> String {
         let end = match bytes[at] {
             b'/' if bytes.get(at + 1) == Some(&b'/') => next(bytes, at, b'\n'),
             b'"' => end_of_string(bytes, at),
-            b'r' if matches!(bytes.get(at + 1), Some(b'"' | b'#')) && !bytes[..at].last().is_some_and(u8::is_ascii_alphanumeric) => {
+            b'r' if matches!(bytes.get(at + 1), Some(b'"' | b'#'))
+                && !bytes[..at].last().is_some_and(u8::is_ascii_alphanumeric) =>
+            {
                 end_of_raw_string(bytes, at)
             }
             b'\'' if bytes.get(at + 2) == Some(&b'\'') => at + 3,
@@ -119,7 +138,10 @@ fn code_only(text: &str) -> String {
                 continue;
             }
         };
-        code[at..end.min(bytes.len())].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b'~');
+        code[at..end.min(bytes.len())]
+            .iter_mut()
+            .filter(|byte| **byte != b'\n')
+            .for_each(|byte| *byte = b'~');
         at = end;
     }
     // Letters of several bytes stand in comments and text only.
@@ -145,7 +167,10 @@ fn end_of_raw_string(bytes: &[u8], from: usize) -> usize {
     }
     let end: Vec<u8> = std::iter::once(b'"').chain(std::iter::repeat_n(b'#', hashes)).collect();
     let begin = from + 2 + hashes;
-    bytes[begin..].windows(end.len()).position(|window| window == end).map_or(bytes.len(), |far| begin + far + end.len())
+    bytes[begin..]
+        .windows(end.len())
+        .position(|window| window == end)
+        .map_or(bytes.len(), |far| begin + far + end.len())
 }
 
 #[cfg(test)]
@@ -155,16 +180,27 @@ mod tests {
     #[test]
     fn numbers_comparisons_and_logic_are_found_and_nothing_in_text() {
         let text = "// 5 < 6\nconst MOST: u64 = 2_000; // 7\nfn f(a: u8) -> bool { a <= 3 && \"4 < 5\" != r#\"6\"# }\nlet x = '8'; 0x10; 1; a.0; 2.5e3; 0..9; 0.25\n#[cfg(test)]\nmod tests { 7 }\n";
-        let found: Vec<String> =
-            mutants_of("a.rs", text).iter().map(|m| format!("{} {} -> {}", m.line, m.was.trim(), m.becomes.trim())).collect();
-        let expected = ["2 2_000 -> 2500", "3 <= -> <", "3 != -> ==", "3 && -> ||", "3 3 -> 4", "4 9 -> 11", "4 0.25 -> 0.3125"];
+        let found: Vec<String> = mutants_of("a.rs", text)
+            .iter()
+            .map(|m| format!("{} {} -> {}", m.line, m.was.trim(), m.becomes.trim()))
+            .collect();
+        let expected = [
+            "2 2_000 -> 2500",
+            "3 <= -> <",
+            "3 != -> ==",
+            "3 && -> ||",
+            "3 3 -> 4",
+            "4 9 -> 11",
+            "4 0.25 -> 0.3125",
+        ];
         assert_eq!(found, expected);
     }
 
     #[test]
     fn a_mutant_changes_its_place_alone() {
         let text = "let a = 2;\nlet b = 2;\n";
-        let applied: Vec<String> = mutants_of("a.rs", text).iter().map(|mutant| mutant.applied(text)).collect();
+        let applied: Vec<String> =
+            mutants_of("a.rs", text).iter().map(|mutant| mutant.applied(text)).collect();
         assert_eq!(applied, ["let a = 3;\nlet b = 2;\n", "let a = 2;\nlet b = 3;\n"]);
     }
 }

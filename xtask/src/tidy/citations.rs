@@ -1,5 +1,5 @@
-//! Where citations lead: what the project knows of the field stands in docs/field/, and every comment, threshold and document that cites
-//! a page or a heading of it must find it there.
+//! Where citations lead: what the project knows of the field stands in docs/field/, and every
+//! comment, threshold and document that cites a page or a heading of it must find it there.
 
 use super::Fault;
 use super::project::Project;
@@ -14,7 +14,10 @@ pub fn headings(page: &str) -> impl Iterator<Item = (&str, String)> {
     let mut in_code = false;
     page.lines().filter_map(move |line| {
         in_code ^= line.starts_with("```");
-        let title = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#') && !in_code)?;
+        let title = line
+            .trim_start_matches('#')
+            .strip_prefix(' ')
+            .filter(|_| line.starts_with('#') && !in_code)?;
         let shown = title.replace('`', "");
         Some((title, report::collection::anchor(&shown)))
     })
@@ -31,7 +34,8 @@ fn field_citations(line: &str) -> impl Iterator<Item = &str> {
 
 /// What a line of Markdown links to.
 fn links(line: &str) -> impl Iterator<Item = &str> {
-    line.match_indices("](").filter_map(|(at, open)| line[at + open.len()..].split_once(')').map(|(to, _)| to))
+    line.match_indices("](")
+        .filter_map(|(at, open)| line[at + open.len()..].split_once(')').map(|(to, _)| to))
 }
 
 /// Why `path#anchor` leads nowhere, if it does.
@@ -53,7 +57,9 @@ fn split(to: &str) -> (&str, Option<&str>) {
 pub fn what_is_cited_of_the_field_is_there(project: &Project) -> Vec<Fault> {
     let why = "a threshold is worth what its source is worth: whoever doubts it must find the paragraph in two clicks";
     let cited = project.all().filter(|(path, _)| !path.ends_with(".md"));
-    let cited = cited.flat_map(|(path, text)| text.lines().enumerate().map(move |(at, line)| (path, at + 1, line)));
+    let cited = cited.flat_map(|(path, text)| {
+        text.lines().enumerate().map(move |(at, line)| (path, at + 1, line))
+    });
     let lost = |(path, number, line)| -> Vec<Fault> {
         let lost = field_citations(line).filter_map(|to| {
             let (page, anchor) = split(to);
@@ -72,13 +78,22 @@ pub fn links_between_documents_lead_there(project: &Project) -> Vec<Fault> {
         let mut in_code = false;
         for (at, line) in text.lines().enumerate() {
             in_code ^= line.trim_start().starts_with("```");
-            let inside = links(line).filter(|to| !in_code && !to.contains("://") && !to.starts_with("mailto:"));
+            let inside = links(line)
+                .filter(|to| !in_code && !to.contains("://") && !to.starts_with("mailto:"));
             let lost = inside.filter_map(|to| {
                 let (to, anchor) = split(to);
-                let page = if to.is_empty() { Some(path.to_owned()) } else { report::collection::linked_path(path, to) };
-                page.map_or_else(|| Some(format!("{to} is outside the project")), |page| is_lost(project, &page, anchor))
+                let page = if to.is_empty() {
+                    Some(path.to_owned())
+                } else {
+                    report::collection::linked_path(path, to)
+                };
+                page.map_or_else(
+                    || Some(format!("{to} is outside the project")),
+                    |page| is_lost(project, &page, anchor),
+                )
             });
-            faults.extend(lost.map(|what| Fault::new(path, format!("line {}: {what}", at + 1), why)));
+            faults
+                .extend(lost.map(|what| Fault::new(path, format!("line {}: {what}", at + 1), why)));
         }
     }
     faults
@@ -90,11 +105,18 @@ pub fn nothing_is_cited_by_key(project: &Project) -> Vec<Fault> {
     // Split, so that this file does not cite them either.
     let notes = [concat!("flash", ".md"), concat!("peers", ".md")];
     let mut faults = Vec::new();
-    for (path, text) in project.all().filter(|(path, _)| !path.starts_with(FIELD) && *path != HISTORY && !path.contains("/fixtures/")) {
+    for (path, text) in project.all().filter(|(path, _)| {
+        !path.starts_with(FIELD) && *path != HISTORY && !path.contains("/fixtures/")
+    }) {
         for (at, line) in text.lines().enumerate() {
-            let cites = |note: &str| line.match_indices(note).any(|(from, _)| !line[..from].ends_with('/'));
+            let cites =
+                |note: &str| line.match_indices(note).any(|(from, _)| !line[..from].ends_with('/'));
             if notes.iter().any(|note| cites(note)) {
-                faults.push(Fault::new(path, format!("line {}: cites a key of notes that are not here", at + 1), why));
+                faults.push(Fault::new(
+                    path,
+                    format!("line {}: cites a key of notes that are not here", at + 1),
+                    why,
+                ));
             }
         }
     }

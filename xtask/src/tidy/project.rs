@@ -16,14 +16,19 @@ pub struct Project {
     others: BTreeSet<String>,
 }
 
-/// Paths from the root of what is tracked in the checkout at `root`, and of what is new and not ignored.
+/// Paths from the root of what is tracked in the checkout at `root`, and of what is new and not
+/// ignored.
 pub fn listed(root: &Path) -> Result<Vec<String>> {
     let listed = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
         .output()
         .context("git is needed to know which files belong to the project")?;
-    ensure!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr).trim());
+    ensure!(
+        listed.status.success(),
+        "git ls-files: {}",
+        String::from_utf8_lossy(&listed.stderr).trim()
+    );
     let names = String::from_utf8(listed.stdout).context("a file name is not UTF-8")?;
     Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }
@@ -35,7 +40,9 @@ impl Project {
         for name in listed(root)?.into_iter().filter(|name| name != QUOTES_BAD_INPUT) {
             match std::fs::read_to_string(root.join(&name)) {
                 Ok(text) => drop(project.files.insert(name, text)),
-                Err(error) if error.kind() == std::io::ErrorKind::InvalidData => drop(project.others.insert(name)),
+                Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                    project.others.insert(name);
+                }
                 Err(_) => {}
             }
         }
@@ -45,7 +52,13 @@ impl Project {
     /// A made-up project.
     #[cfg(test)]
     pub fn of(files: &[(&str, &str)]) -> Project {
-        Project { files: files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect(), others: BTreeSet::new() }
+        Project {
+            files: files
+                .iter()
+                .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+                .collect(),
+            others: BTreeSet::new(),
+        }
     }
 
     /// How many files.
@@ -69,12 +82,18 @@ impl Project {
     }
 
     /// The files below a folder whose name ends so.
-    pub fn below<'a>(&'a self, folder: &'a str, ending: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    pub fn below<'a>(
+        &'a self,
+        folder: &'a str,
+        ending: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.all().filter(move |(path, _)| path.starts_with(folder) && path.ends_with(ending))
     }
 
     /// Folder names of all crates.
     pub fn crates(&self) -> impl Iterator<Item = &str> {
-        self.all().filter_map(|(path, _)| path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")).filter(|name| !name.contains('/'))
+        self.all()
+            .filter_map(|(path, _)| path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml"))
+            .filter(|name| !name.contains('/'))
     }
 }

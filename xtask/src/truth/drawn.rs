@@ -1,7 +1,9 @@
-//! `cargo xtask truth --drawn MEDIA`: how often intervals hold the truth on media drawn at random, and bounds lie on their side of it.
+//! `cargo xtask truth --drawn MEDIA`: how often intervals hold the truth on media drawn at random,
+//! and bounds lie on their side of it.
 //!
-//! Cards, better cards, sticks and disks over the ranges of docs/field/ftl.md#translation-layers, each with one of five kinds of volatile cache or none. No code under test knows of
-//! the kind that combines writes.
+//! Cards, better cards, sticks and disks over the ranges of docs/field/ftl.md#translation-layers,
+//! each with one of five kinds of volatile cache or none. No code under test knows of the kind that
+//! combines writes.
 
 use std::path::Path;
 
@@ -20,8 +22,17 @@ const RUNS: u64 = 4;
 /// Chance of the truth is a third of a run's at most, which costs a coverage of 95 % one percent.
 const EFFORT: Effort = Effort { times: 9, bounds: (20_000, 400_000) };
 const SUITES: [&str; 2] = ["quick", "standard"];
-/// The tests whose truth can be told, and the one during which the medium rests before single sectors.
-const TESTS: [&str; 7] = ["prime", "sequential-write", "sequential-read", "random-read", "random-write", "record-ops", "sector-write"];
+/// The tests whose truth can be told, and the one during which the medium rests before single
+/// sectors.
+const TESTS: [&str; 7] = [
+    "prime",
+    "sequential-write",
+    "sequential-read",
+    "random-read",
+    "random-write",
+    "record-ops",
+    "sector-write",
+];
 
 /// What one suite said of all media with one kind of cache.
 #[derive(Default)]
@@ -50,7 +61,8 @@ fn draw(seed: u64, number: u64) -> (Cache, Profile, String) {
         _ => Medium::mapped(&mut dice),
     };
     let text = medium.behind(cache, &mut dice).profile();
-    let profile = Profile::parse("drawn", &text).unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
+    let profile = Profile::parse("drawn", &text)
+        .unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
     (cache, profile, text)
 }
 
@@ -65,18 +77,29 @@ struct Drawn {
 impl Drawn {
     fn hold(seed: u64, number: u64) -> Drawn {
         let (cache, profile, text) = draw(seed, number);
-        let run = |suite, run| runs::of(&profile, suite, seed.wrapping_add(RUNS * number + run), &TESTS);
-        let held = SUITES.map(|suite| hold_runs(&profile, &(0..RUNS).map(|of| run(suite, of)).collect::<Vec<_>>(), EFFORT));
+        let run =
+            |suite, run| runs::of(&profile, suite, seed.wrapping_add(RUNS * number + run), &TESTS);
+        let held = SUITES.map(|suite| {
+            hold_runs(&profile, &(0..RUNS).map(|of| run(suite, of)).collect::<Vec<_>>(), EFFORT)
+        });
         Drawn { cache, held, text }
     }
 
     /// The figures that were wrong, below the profile; empty where none was.
     fn wrong(&self) -> String {
         let of = |(suite, held): (&str, &Held)| {
-            held.cells.iter().flat_map(|cell| &cell.wrong).map(|line| format!("  {suite} {line}\n")).collect::<String>()
+            held.cells
+                .iter()
+                .flat_map(|cell| &cell.wrong)
+                .map(|line| format!("  {suite} {line}\n"))
+                .collect::<String>()
         };
         let lines: String = SUITES.into_iter().zip(&self.held).map(of).collect();
-        if lines.is_empty() { lines } else { format!("\n{}\n{}{lines}", self.cache.name(), self.text) }
+        if lines.is_empty() {
+            lines
+        } else {
+            format!("\n{}\n{}{lines}", self.cache.name(), self.text)
+        }
     }
 }
 
@@ -88,14 +111,24 @@ pub fn run(root: &Path, media: u64, flags: &Flags) -> Result<()> {
     print!("{text}");
     if flags.cells {
         for drawn in &all {
-            println!("{}\n{}{}", drawn.cache.name(), drawn.text, drawn.held.iter().map(super::cells).collect::<String>());
+            println!(
+                "{}\n{}{}",
+                drawn.cache.name(),
+                drawn.text,
+                drawn.held.iter().map(super::cells).collect::<String>()
+            );
         }
     }
     if flags.findings.wrong {
         all.iter().for_each(|drawn| print!("{}", drawn.wrong()));
     }
     if flags.write {
-        crate::section::keep(&root.join(super::PAGE), "Media drawn at random", "cargo xtask truth --drawn", &text)?;
+        crate::section::keep(
+            &root.join(super::PAGE),
+            "Media drawn at random",
+            "cargo xtask truth --drawn",
+            &text,
+        )?;
     }
     Ok(())
 }
@@ -116,12 +149,18 @@ fn table(all: &[Drawn]) -> String {
     }
     let Sum { constant, mixed, .. } = total;
     text += &line("**all**", "", &total);
-    text += &format!("\nFigures in which chance has no part, right to three digits: {} of {}.", constant.of, constant.all);
+    text += &format!(
+        "\nFigures in which chance has no part, right to three digits: {} of {}.",
+        constant.of, constant.all
+    );
     text += &format!(" Cells during which a cache filled up, not counted: {mixed}.\n");
     text
 }
 
 fn line(cache: &str, suite: &str, sum: &Sum) -> String {
-    let shares = sum.coverage.map(|coverage| format!("{} ({})", marked(coverage), coverage.runs)).join(" | ");
+    let shares = sum
+        .coverage
+        .map(|coverage| format!("{} ({})", marked(coverage), coverage.runs))
+        .join(" | ");
     format!("| {cache} | {suite} | {shares} | {} of {} |\n", percent(sum.bounds), sum.bounds.all)
 }

@@ -1,6 +1,8 @@
-//! `cargo xtask truth --findings`: what is concluded of media drawn at random, held against what they are.
+//! `cargo xtask truth --findings`: what is concluded of media drawn at random, held against what
+//! they are.
 //!
-//! The seed is drawn anew each time and printed; `--seed` repeats a table. What each row counts is told in docs/truth.md.
+//! The seed is drawn anew each time and printed; `--seed` repeats a table. What each row counts is
+//! told in docs/truth.md.
 
 pub mod cache;
 mod cheats;
@@ -68,7 +70,12 @@ impl Wrong {
     }
 
     /// What was said of this medium, resting on these tests.
-    pub fn of(what: String, medium: &medium::Medium, seed: u64, tests: &'static [&'static str]) -> Wrong {
+    pub fn of(
+        what: String,
+        medium: &medium::Medium,
+        seed: u64,
+        tests: &'static [&'static str],
+    ) -> Wrong {
         Wrong { what, medium: Some((medium.clone(), seed, tests)) }
     }
 
@@ -77,9 +84,9 @@ impl Wrong {
         let Some((medium, seed, tests)) = &self.medium else { return self.what.clone() };
         let record = look::look(medium, &look::suite(), *seed);
         let mut text = format!("{}:\n{}", self.what, medium.profile());
-        for finding in
-            record.findings.iter().filter(|finding| trick::Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str())))
-        {
+        for finding in record.findings.iter().filter(|finding| {
+            trick::Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()))
+        }) {
             text += &format!("said: {}: {}\n", finding.id, finding.evidence.join("; "));
         }
         for cell in record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())) {
@@ -112,7 +119,10 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
     }
     if write {
         let (heading, command) = if flags.parts == ["troubled"] {
-            ("Are they true whatever lies between?", "cargo xtask truth --findings --parts troubled")
+            (
+                "Are they true whatever lies between?",
+                "cargo xtask truth --findings --parts troubled",
+            )
         } else {
             ("Are the findings true?", "cargo xtask truth --findings")
         };
@@ -125,17 +135,26 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
 
 /// The table, and in words which rows hold.
 fn page(rows: &[Row], seed: u64, flags: &Flags) -> String {
-    let mut only = if flags.share < 1.0 { format!(" --share {}", flags.share) } else { String::new() };
+    let mut only =
+        if flags.share < 1.0 { format!(" --share {}", flags.share) } else { String::new() };
     if flags.parts.len() < 2 {
         only += &format!(" --parts {}", flags.parts.join(","));
     }
-    let mut text =
-        format!("`cargo xtask truth --findings --seed {seed}{only}`\n\n| what | target | result | n | |\n|---|---|---|---:|---|\n");
+    let mut text = format!(
+        "`cargo xtask truth --findings --seed {seed}{only}`\n\n| what | target | result | n | |\n|---|---|---|---:|---|\n"
+    );
     rows.iter().for_each(|row| text.push_str(&row.line()));
-    let missed: Vec<&str> = rows.iter().filter(|row| !row.holds()).map(|row| row.what.as_str()).collect();
+    let missed: Vec<&str> =
+        rows.iter().filter(|row| !row.holds()).map(|row| row.what.as_str()).collect();
     match missed.as_slice() {
         [] => writeln!(text, "\nAll {} rows hold.", rows.len()),
-        missed => writeln!(text, "\n{} of {} rows hold. Missed: {}.", rows.len() - missed.len(), rows.len(), missed.join("; ")),
+        missed => writeln!(
+            text,
+            "\n{} of {} rows hold. Missed: {}.",
+            rows.len() - missed.len(),
+            rows.len(),
+            missed.join("; ")
+        ),
     }
     .ok();
     text

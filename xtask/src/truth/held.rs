@@ -9,12 +9,24 @@ use sim::Profile;
 use super::long_run::{self, Circumstances, State, Truth, cache_bytes, lasting_rate, truth};
 use super::runs::{Ran, Said, standard, unit_of};
 
-/// Tests whose I/O their parameters tell, so that it can be repeated. The others: record-ops goes through a file, ext2-* are given lists.
-const KNOWN: [&str; 9] =
-    ["prime", "random-write", "zero-fill", "random-fill", "sequential-write", "sequential-read", "random-read", "seek", "sector-write"];
+/// Tests whose I/O their parameters tell, so that it can be repeated. The others: record-ops goes
+/// through a file, ext2-* are given lists.
+const KNOWN: [&str; 9] = [
+    "prime",
+    "random-write",
+    "zero-fill",
+    "random-fill",
+    "sequential-write",
+    "sequential-read",
+    "random-read",
+    "seek",
+    "sector-write",
+];
 /// Tests whose figure is a rate of bytes.
-const BYTES: [&str; 5] = ["prime", "zero-fill", "random-fill", "sequential-write", "sequential-read"];
-/// A figure more than this over what lasts is wrong (issue: "the truth is less than two thirds of it").
+const BYTES: [&str; 5] =
+    ["prime", "zero-fill", "random-fill", "sequential-write", "sequential-read"];
+/// A figure more than this over what lasts is wrong (issue: "the truth is less than two thirds of
+/// it").
 const TOO_FAST: f64 = 1.5;
 /// Ages of a medium this close are one.
 const AGE_STEP: u64 = 256 * MIB;
@@ -51,7 +63,8 @@ impl Coverage {
 
     /// The share that held it, in percent; `None` of nothing.
     pub fn percent(&self) -> Option<f64> {
-        (self.runs > 0).then(|| 100.0 * f64::from(self.runs - self.below - self.above) / f64::from(self.runs))
+        (self.runs > 0)
+            .then(|| 100.0 * f64::from(self.runs - self.below - self.above) / f64::from(self.runs))
     }
 }
 
@@ -140,7 +153,8 @@ pub struct Held {
     pub constant: Share,
     /// Device time of the longest run, in nanoseconds.
     pub longest_ns: u64,
-    /// Random writes in 512 MiB within 10 % of the full pass: at 4 KiB, and at the block size where they were so least often.
+    /// Random writes in 512 MiB within 10 % of the full pass: at 4 KiB, and at the block size where
+    /// they were so least often.
     pub full_pass: [Share; 2],
     /// All rates, and how long they last.
     pub lasting: Lasting,
@@ -154,7 +168,8 @@ pub struct Held {
     pub cells: Vec<HeldCell>,
 }
 
-/// How precisely the truth is wanted: I/Os for each I/O of the longest run, and the fewest and most.
+/// How precisely the truth is wanted: I/Os for each I/O of the longest run, and the fewest and
+/// most.
 #[derive(Clone, Copy)]
 pub struct Effort {
     /// I/Os for each of the run's.
@@ -165,7 +180,11 @@ pub struct Effort {
 
 /// Runs `standard` with these seeds and holds what it says against the truth.
 pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> Held {
-    hold_runs(profile, &(0..seeds).map(|seed| standard(profile, seed, tests)).collect::<Vec<Ran>>(), effort)
+    hold_runs(
+        profile,
+        &(0..seeds).map(|seed| standard(profile, seed, tests)).collect::<Vec<Ran>>(),
+        effort,
+    )
 }
 
 /// Holds what these runs say against the truth.
@@ -183,7 +202,11 @@ pub fn hold_runs(profile: &Profile, ran: &[Ran], effort: Effort) -> Held {
         cells: Vec::new(),
     };
     let mut by_cell: BTreeMap<&str, Vec<&Said>> = BTreeMap::new();
-    for (id, said) in ran.iter().flat_map(|run| &run.cells).filter(|(_, said)| KNOWN.contains(&said.test.as_str())) {
+    for (id, said) in ran
+        .iter()
+        .flat_map(|run| &run.cells)
+        .filter(|(_, said)| KNOWN.contains(&said.test.as_str()))
+    {
         by_cell.entry(id).or_default().push(said);
     }
     for (id, said) in by_cell {
@@ -208,28 +231,50 @@ impl Truths<'_> {
     /// What is true of what this run measured; `None` where it changed meanwhile.
     fn of(&mut self, said: &Said) -> Option<Truth> {
         let found = self.circumstances(said, state_of(self.profile, said)?);
-        Some(*self.known.entry(found).or_insert_with(|| truth(self.profile, &self.params, found, self.ops)))
+        Some(
+            *self
+                .known
+                .entry(found)
+                .or_insert_with(|| truth(self.profile, &self.params, found, self.ops)),
+        )
     }
 
     fn circumstances(&self, said: &Said, state: State) -> Circumstances {
         let usual = Circumstances::usual(state);
         if long_run::is_worn(self.profile) {
-            // The truth of a run is that of its own unit at its own age; to 256 MiB, which make 0.4 % of the time of a write.
+            // The truth of a run is that of its own unit at its own age; to 256 MiB, which make 0.4
+            // % of the time of a write.
             let ages = said.params.direction == Some(Direction::Write);
-            let aged_bytes = if ages { said.aged_bytes / AGE_STEP * AGE_STEP + AGE_STEP / 2 } else { 0 };
-            let start_bytes = if ages { said.written_bytes.next_power_of_two() } else { usual.start_bytes };
+            let aged_bytes =
+                if ages { said.aged_bytes / AGE_STEP * AGE_STEP + AGE_STEP / 2 } else { 0 };
+            let start_bytes =
+                if ages { said.written_bytes.next_power_of_two() } else { usual.start_bytes };
             // A fill that was cut short would begin again in the middle, see `params_of`.
             let is_fill = ages && said.params.pattern == Some(Pattern::Sequential);
             let span_bytes = said.params.span_bytes.filter(|_| !is_fill).unwrap_or(u64::MAX);
-            return Circumstances { unit: unit_of(said.seed), aged_bytes, start_bytes, span_bytes, ..usual };
+            return Circumstances {
+                unit: unit_of(said.seed),
+                aged_bytes,
+                start_bytes,
+                span_bytes,
+                ..usual
+            };
         }
-        // A span that was not filled in time is another load than the whole; what is only bounded is held against all of it.
+        // A span that was not filled in time is another load than the whole; what is only bounded
+        // is held against all of it.
         let is_shrunk = said.params.pattern == Some(Pattern::Permutation) && said.bound.is_none();
         let span_bytes = said.params.span_bytes.filter(|_| is_shrunk).unwrap_or(u64::MAX);
-        // The medium rests while record-ops writes to a file, and then single sectors may all find room in a cache.
-        let is_rested = said.test == "sector-write" && self.most_kept_bytes < long_run::volatile_bytes(self.profile);
+        // The medium rests while record-ops writes to a file, and then single sectors may all find
+        // room in a cache.
+        let is_rested = said.test == "sector-write"
+            && self.most_kept_bytes < long_run::volatile_bytes(self.profile);
         let is_unused = is_rested || long_run::takes_fast_way(self.profile, &self.params);
-        Circumstances { start_bytes: if is_unused { self.most_bytes } else { usual.start_bytes }, is_rested, span_bytes, ..usual }
+        Circumstances {
+            start_bytes: if is_unused { self.most_bytes } else { usual.start_bytes },
+            is_rested,
+            span_bytes,
+            ..usual
+        }
     }
 }
 
@@ -239,9 +284,20 @@ impl Held {
         let most = |of: &dyn Fn(&Said) -> u64| said.iter().map(|said| of(said)).max().unwrap_or(0);
         let ops = (effort.times * most(&|said| said.ops)).clamp(effort.bounds.0, effort.bounds.1);
         let most_bytes = most(&|said| said.written_bytes);
-        let kept = |said: &Said, block: u64| said.written_bytes.div_ceil(block) * block.next_multiple_of(long_run::PAGE_BYTES);
-        let most_kept_bytes = most(&|said| kept(said, said.params.block_bytes.unwrap_or(long_run::PAGE_BYTES).max(1)));
-        let mut truths = Truths { profile, params: params.clone(), most_bytes, most_kept_bytes, ops, known: BTreeMap::new() };
+        let kept = |said: &Said, block: u64| {
+            said.written_bytes.div_ceil(block) * block.next_multiple_of(long_run::PAGE_BYTES)
+        };
+        let most_kept_bytes = most(&|said| {
+            kept(said, said.params.block_bytes.unwrap_or(long_run::PAGE_BYTES).max(1))
+        });
+        let mut truths = Truths {
+            profile,
+            params: params.clone(),
+            most_bytes,
+            most_kept_bytes,
+            ops,
+            known: BTreeMap::new(),
+        };
         let (mut cell, mut full_pass): (Option<HeldCell>, _) = (None, Share::default());
         for said in said {
             let Some(truth) = truths.of(said) else {
@@ -250,7 +306,11 @@ impl Held {
             };
             let cell = cell.get_or_insert_with(|| HeldCell::new(id, &params, truth));
             if let Some((value, bound)) = said.bound {
-                cell.bounds.count(if bound == Bound::AtLeast { value <= truth.rate } else { value >= truth.rate });
+                cell.bounds.count(if bound == Bound::AtLeast {
+                    value <= truth.rate
+                } else {
+                    value >= truth.rate
+                });
             }
             cell.count(said, &truth);
             if let Some((value, _)) = said.rate {
@@ -258,10 +318,14 @@ impl Held {
             }
         }
         let Some(mut cell) = cell else { return };
-        cell.lasts = long_run::may_slow_down(profile, &params, cell.truth.rate).then(|| lasting_rate(profile, &params));
+        cell.lasts = long_run::may_slow_down(profile, &params, cell.truth.rate)
+            .then(|| lasting_rate(profile, &params));
         said.iter().for_each(|said| cell.count_lasting(said));
         let rate = usize::from(BYTES.contains(&said[0].test.as_str()));
-        [rate, 2, 3].into_iter().zip(cell.coverage).for_each(|(at, coverage)| self.coverage[at].add(coverage));
+        [rate, 2, 3]
+            .into_iter()
+            .zip(cell.coverage)
+            .for_each(|(at, coverage)| self.coverage[at].add(coverage));
         self.constant.add(cell.constant);
         self.lasting.add(cell.lasting);
         self.bounds.add(cell.bounds);
@@ -278,7 +342,10 @@ impl Held {
         if params.block_bytes == Some(4096) {
             self.full_pass[0] = share;
         }
-        if self.full_pass[1].percent().is_none_or(|least| share.percent().is_some_and(|percent| percent < least)) {
+        if self.full_pass[1]
+            .percent()
+            .is_none_or(|least| share.percent().is_some_and(|percent| percent < least))
+        {
             self.full_pass[1] = share;
         }
     }
@@ -317,20 +384,26 @@ impl HeldCell {
         if let Some((value, interval)) = said.rate {
             hold(0, value, interval, truth.rate);
         }
-        for (index, (percentile, truth_of)) in said.percentiles.iter().zip(truth.percentiles).enumerate() {
+        for (index, (percentile, truth_of)) in
+            said.percentiles.iter().zip(truth.percentiles).enumerate()
+        {
             if let Some((value, interval)) = percentile {
                 hold(1 + index, *value as f64, interval.map(|ns| ns as f64), truth_of as f64);
             }
         }
         self.runs += 1;
-        self.off += (said.rate.map_or(1.0, |(value, _)| value / truth.rate) - 1.0 - self.off) / f64::from(self.runs);
+        self.off += (said.rate.map_or(1.0, |(value, _)| value / truth.rate) - 1.0 - self.off)
+            / f64::from(self.runs);
     }
 
     fn count_lasting(&mut self, said: &Said) {
         let Some((value, [low, _])) = said.rate else { return };
         // What its interval leaves open is not claimed.
         let is_too_fast = self.lasts.is_some_and(|lasts| value > TOO_FAST * lasts && low > lasts);
-        let says_so = said.flags.iter().any(|flag| matches!(flag, Flag::MayNotLast { .. } | Flag::MayGetHot { .. }));
+        let says_so = said
+            .flags
+            .iter()
+            .any(|flag| matches!(flag, Flag::MayNotLast { .. } | Flag::MayGetHot { .. }));
         self.lasting.add(Lasting {
             too_fast: u32::from(is_too_fast),
             unsaid: u32::from(is_too_fast && !says_so),
@@ -355,9 +428,11 @@ fn wrong(said: &Said, name: &str, value: f64, [low, high]: [f64; 2], truth: f64)
 /// The parameters that all runs of a cell share, with the widest span that any of them had.
 fn params_of(said: &[&Said]) -> Params {
     let mut params = said[0].params.clone();
-    params.span_bytes = said.iter().filter_map(|said| said.wanted_bytes().or(said.params.span_bytes)).max();
+    params.span_bytes =
+        said.iter().filter_map(|said| said.wanted_bytes().or(said.params.span_bytes)).max();
     if params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential) {
-        // A fill that was cut short would begin again in the middle of an allocation unit, over and over.
+        // A fill that was cut short would begin again in the middle of an allocation unit, over and
+        // over.
         params.span_bytes = params.span_bytes.map(|bytes| bytes.max(GIB / 2));
     }
     params
@@ -366,7 +441,10 @@ fn params_of(said: &[&Said]) -> Params {
 /// The state in which a run found the medium; `None` where it changed meanwhile.
 fn state_of(profile: &Profile, said: &Said) -> Option<State> {
     let (first_cache, caches) = cache_bytes(profile);
-    if first_cache == 0 || said.params.direction == Some(Direction::Read) || said.before_bytes + said.written_bytes <= first_cache {
+    if first_cache == 0
+        || said.params.direction == Some(Direction::Read)
+        || said.before_bytes + said.written_bytes <= first_cache
+    {
         return Some(State::Found);
     }
     (said.before_bytes >= caches).then_some(State::Sustained)

@@ -1,5 +1,5 @@
-//! `cargo xtask truth --labels`: the first lines and the exit code of every suite on every medium that comes with the program, held against what the
-//! medium is.
+//! `cargo xtask truth --labels`: the first lines and the exit code of every suite on every medium
+//! that comes with the program, held against what the medium is.
 
 mod label;
 #[cfg(test)]
@@ -32,15 +32,26 @@ impl Case {
             Err(error) => return vec![format!("{name}, {}: {error}", self.suite)],
         };
         let place = format!("{name} ({label:?}), {}, seed {}", self.suite, self.seed);
-        label.faults(self.profile, &told).into_iter().map(|fault| format!("{place}: {fault}\n    {}", told.first)).collect()
+        label
+            .faults(self.profile, &told)
+            .into_iter()
+            .map(|fault| format!("{place}: {fault}\n    {}", told.first))
+            .collect()
     }
 }
 
 /// Every suite on every one of these media, with so many seeds from `first` on.
-fn cases(profiles: &[&'static Profile], suites: &[&'static str], first: u64, seeds: u64) -> Vec<Case> {
+fn cases(
+    profiles: &[&'static Profile],
+    suites: &[&'static str],
+    first: u64,
+    seeds: u64,
+) -> Vec<Case> {
     let of = |profile: &&'static Profile| {
         let profile = *profile;
-        suites.iter().flat_map(move |suite| (first..first + seeds).map(move |seed| Case { profile, suite, seed, time_limit: None }))
+        suites.iter().flat_map(move |suite| {
+            (first..first + seeds).map(move |seed| Case { profile, suite, seed, time_limit: None })
+        })
     };
     profiles.iter().flat_map(of).collect()
 }
@@ -59,7 +70,13 @@ pub fn run(profiles: &[&'static Profile], first: u64, seeds: u64) -> Result<()> 
     let cases = cases(profiles, &suites, first, seeds);
     let faults = faults(&cases);
     faults.iter().for_each(|fault| println!("{fault}"));
-    println!("{} runs: {} media, {} suites, {seeds} seeds; {} faults", cases.len(), profiles.len(), suites.len(), faults.len());
+    println!(
+        "{} runs: {} media, {} suites, {seeds} seeds; {} faults",
+        cases.len(),
+        profiles.len(),
+        suites.len(),
+        faults.len()
+    );
     ensure!(faults.is_empty(), "{} of what is said does not hold", faults.len());
     Ok(())
 }

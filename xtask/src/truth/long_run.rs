@@ -1,15 +1,17 @@
 //! The long-run truth of a cell: its own I/O, on fresh media, so often that chance is out of it.
 //!
-//! Independent of the suite's method: only the parameters of the cell and the orders of addresses are shared.
+//! Independent of the suite's method: only the parameters of the cell and the orders of addresses
+//! are shared.
 
 use device::{Completion, Device, Extent, Op, Request};
 use record::units::GIB;
 use record::{Content, Direction, Params, Pattern, Region};
-use sim::{Options, Profile, SimDevice};
+use sim::{Profile, SimDevice, SimOptions};
 use stats::Random;
 use suite::offsets::{cyclic, cyclic_from, once_each, uniform};
 
-/// Bytes that one start writes at most, so that a cache that the run itself does not use up is not used up here either.
+/// Bytes that one start writes at most, so that a cache that the run itself does not use up is not
+/// used up here either.
 const START_BYTES: u64 = 512 << 20;
 /// I/Os of one start at most: iozone's full pass of 4 KiB records.
 const START_OPS: u64 = 131_072;
@@ -31,7 +33,8 @@ const SECTOR_BYTES: u64 = 512;
 /// In which state the medium is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// As a run finds it: primed, what small writes use up used up; large caches and heat as they are then.
+    /// As a run finds it: primed, what small writes use up used up; large caches and heat as they
+    /// are then.
     Found,
     /// As it is for ever: every cache full, and as hot as it gets.
     Sustained,
@@ -46,7 +49,8 @@ pub struct Circumstances {
     pub unit: u64,
     /// What it had been given to write in its life, in bytes, where it ages; else 0.
     pub aged_bytes: u64,
-    /// What one start writes at most, in bytes, so that what the run did not use up is not used up here either.
+    /// What one start writes at most, in bytes, so that what the run did not use up is not used up
+    /// here either.
     pub start_bytes: u64,
     /// How much of the span the run had, where a bad place ended the filling of it early; else all.
     pub span_bytes: u64,
@@ -57,7 +61,14 @@ pub struct Circumstances {
 impl Circumstances {
     /// Of a medium that is like all others of its product.
     pub fn usual(state: State) -> Circumstances {
-        Circumstances { state, unit: 0, aged_bytes: 0, start_bytes: START_BYTES, span_bytes: u64::MAX, is_rested: false }
+        Circumstances {
+            state,
+            unit: 0,
+            aged_bytes: 0,
+            start_bytes: START_BYTES,
+            span_bytes: u64::MAX,
+            is_rested: false,
+        }
     }
 }
 
@@ -68,7 +79,8 @@ pub struct Truth {
     pub rate: f64,
     /// p50 and p99 in nanoseconds.
     pub percentiles: [u64; 2],
-    /// Whether 98 of 100 I/Os take the same time, to half a percent: chance then has no part in what a run says.
+    /// Whether 98 of 100 I/Os take the same time, to half a percent: chance then has no part in
+    /// what a run says.
     pub is_constant: bool,
 }
 
@@ -89,34 +101,39 @@ pub fn truth(profile: &Profile, params: &Params, found: Circumstances, ops: u64)
     }
     let rate = latencies.len() as f64 * 1e9 / busy_ns as f64;
     latencies.sort_unstable();
-    let at = |share: f64| latencies[((share * latencies.len() as f64).ceil() as usize).clamp(1, latencies.len()) - 1];
+    let at = |share: f64| {
+        latencies[((share * latencies.len() as f64).ceil() as usize).clamp(1, latencies.len()) - 1]
+    };
     let is_constant = at(0.99) as f64 <= at(0.01) as f64 * (1.0 + ALIKE);
     Truth { rate, percentiles: [at(0.50), at(0.99)], is_constant }
 }
 
 /// I/Os a second for ever; precise enough to tell what lasts from what does not.
 pub fn lasting_rate(profile: &Profile, params: &Params) -> f64 {
-    let mut medium = Medium::fresh(profile, params, Circumstances::usual(State::Sustained), 0x7a11_ffff);
+    let mut medium =
+        Medium::fresh(profile, params, Circumstances::usual(State::Sustained), 0x7a11_ffff);
     medium.prepare();
     let mut done = 0;
     let busy_ns = medium.measure(&mut |_| done += 1);
     f64::from(done) * 1e9 / busy_ns as f64
 }
 
-/// Whether such I/O, so many a second, slows down the longer it goes on: it fills a cache or a fast way, or makes the medium hot.
+/// Whether such I/O, so many a second, slows down the longer it goes on: it fills a cache or a fast
+/// way, or makes the medium hot.
 pub fn may_slow_down(profile: &Profile, params: &Params, rate: f64) -> bool {
     let is_write = params.direction == Some(Direction::Write);
-    is_write && (cache_bytes(profile).1 > 0 || small_fast_bytes(profile) > 0) || gets_hot(profile, params, rate)
+    is_write && (cache_bytes(profile).1 > 0 || small_fast_bytes(profile) > 0)
+        || gets_hot(profile, params, rate)
 }
 
-/// Whether the temperature at which it would lose as much warmth as it gains lies well above the limit: if it hardly gets there, it hardly
-/// slows down.
+/// Whether the temperature at which it would lose as much warmth as it gains lies well above the
+/// limit: if it hardly gets there, it hardly slows down.
 fn gets_hot(profile: &Profile, params: &Params, rate: f64) -> bool {
     let spec = profile.spec();
     spec.heat.as_ref().is_some_and(|heat| {
         let working = params.threads.min(spec.queue.channels).max(1);
-        let per_second =
-            rate * params.block_bytes.unwrap_or(0) as f64 / GIB as f64 * heat.per_gib + f64::from(working) * heat.per_minute / 60.0;
+        let per_second = rate * params.block_bytes.unwrap_or(0) as f64 / GIB as f64 * heat.per_gib
+            + f64::from(working) * heat.per_minute / 60.0;
         heat.ambient + per_second * cooling_ns(profile) as f64 / 1e9 > heat.limit + HARDLY
     })
 }
@@ -126,23 +143,43 @@ pub fn is_worn(profile: &Profile) -> bool {
     profile.spec().wear.is_some()
 }
 
-/// Whether the fast way of a cheat takes this I/O, so that a run which does not use it up measures nothing else.
+/// Whether the fast way of a cheat takes this I/O, so that a run which does not use it up measures
+/// nothing else.
 pub fn takes_fast_way(profile: &Profile, params: &Params) -> bool {
-    let is_sequential = params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential);
-    is_sequential && profile.spec().pattern_cheat.as_ref().is_some_and(|cheat| params.block_bytes == Some(cheat.block.0))
+    let is_sequential =
+        params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential);
+    is_sequential
+        && profile
+            .spec()
+            .pattern_cheat
+            .as_ref()
+            .is_some_and(|cheat| params.block_bytes == Some(cheat.block.0))
 }
 
-/// Bytes of writes that the first large cache takes, and that all of them take; 0 where there are none.
+/// Bytes of writes that the first large cache takes, and that all of them take; 0 where there are
+/// none.
 pub fn cache_bytes(profile: &Profile) -> (u64, u64) {
-    let sizes: Vec<u64> = profile.spec().page_mapped.iter().flat_map(|ftl| &ftl.stages).map(|stage| stage.size.0).collect();
+    let sizes: Vec<u64> = profile
+        .spec()
+        .page_mapped
+        .iter()
+        .flat_map(|ftl| &ftl.stages)
+        .map(|stage| stage.size.0)
+        .collect();
     (sizes.first().copied().unwrap_or(0), sizes.iter().sum())
 }
 
 /// Bytes of small writes that take a faster way before a medium shows its true speed.
 fn small_fast_bytes(profile: &Profile) -> u64 {
     let spec = profile.spec();
-    let bypass = spec.log_block.as_ref().and_then(|ftl| ftl.bypass.as_ref()?.capacity).map_or(0, |size| size.0);
-    bypass + spec.pattern_cheat.as_ref().map_or(0, |cheat| cheat.capacity.0) + volatile_bytes(profile)
+    let bypass = spec
+        .log_block
+        .as_ref()
+        .and_then(|ftl| ftl.bypass.as_ref()?.capacity)
+        .map_or(0, |size| size.0);
+    bypass
+        + spec.pattern_cheat.as_ref().map_or(0, |cheat| cheat.capacity.0)
+        + volatile_bytes(profile)
 }
 
 /// Bytes that lie in a volatile cache while it is written to.
@@ -154,8 +191,9 @@ fn cooling_ns(profile: &Profile) -> u64 {
     profile.spec().heat.as_ref().map_or(0.0, |heat| heat.cooling.0) as u64
 }
 
-/// The whole allocation units in a span that holds some. At its ends a row that goes round and round writes parts of a unit, over and over, each of which is
-/// merged; a run goes past them once at most.
+/// The whole allocation units in a span that holds some. At its ends a row that goes round and
+/// round writes parts of a unit, over and over, each of which is merged; a run goes past them once
+/// at most.
 fn whole_aus(profile: &Profile, span: Extent) -> Extent {
     let au = profile.spec().log_block.as_ref().map_or(1, |ftl| ftl.au.0);
     let (first, end) = (span.offset_bytes.next_multiple_of(au), span.end() / au * au);
@@ -169,7 +207,8 @@ struct Medium<'a> {
     found: Circumstances,
     device: SimDevice,
     span: Extent,
-    /// Where the next I/O in a row begins: one that began anew at the front would find what was just written there in a cache and in open allocation units.
+    /// Where the next I/O in a row begins: one that began anew at the front would find what was
+    /// just written there in a cache and in open allocation units.
     row_at: u64,
     random: Random,
 }
@@ -194,16 +233,39 @@ impl Length {
 }
 
 impl<'a> Medium<'a> {
-    fn fresh(profile: &'a Profile, params: &'a Params, found: Circumstances, seed: u64) -> Medium<'a> {
+    fn fresh(
+        profile: &'a Profile,
+        params: &'a Params,
+        found: Circumstances,
+        seed: u64,
+    ) -> Medium<'a> {
         // Starts of different units share no luck.
         let seed = seed ^ (found.unit << 40);
-        let mut device = SimDevice::of_unit(profile, found.unit, Options { seed, capacity: None, keep_data: false });
+        let mut device = SimDevice::of_unit(
+            profile,
+            found.unit,
+            SimOptions { seed, capacity: None, keep_data: false },
+        );
         let buffer_bytes = params.block_bytes.unwrap_or(0).max(FILL_BYTES) as usize;
-        device.prepare(params.threads * params.queue_depth, buffer_bytes).expect("buffers in memory can be made");
-        let span = Extent::new(params.span_offset_bytes.unwrap_or(0), params.span_bytes.unwrap_or(0).min(found.span_bytes));
-        let is_row = params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential);
+        device
+            .prepare(params.threads * params.queue_depth, buffer_bytes)
+            .expect("buffers in memory can be made");
+        let span = Extent::new(
+            params.span_offset_bytes.unwrap_or(0),
+            params.span_bytes.unwrap_or(0).min(found.span_bytes),
+        );
+        let is_row = params.direction == Some(Direction::Write)
+            && params.pattern == Some(Pattern::Sequential);
         let span = if is_row { whole_aus(profile, span) } else { span };
-        Medium { profile, params, found, device, span, row_at: span.offset_bytes, random: Random::for_purpose(seed, "long run") }
+        Medium {
+            profile,
+            params,
+            found,
+            device,
+            span,
+            row_at: span.offset_bytes,
+            random: Random::for_purpose(seed, "long run"),
+        }
     }
 
     fn writes(&self) -> bool {
@@ -215,7 +277,11 @@ impl<'a> Medium<'a> {
         let is_for_ever = self.found.state == State::Sustained;
         let primes = self.writes() || self.params.region == Some(Region::Middle);
         let primed_bytes = if primes { self.span.bytes.clamp(FILL_BYTES, START_BYTES) } else { 0 };
-        let bytes = if is_for_ever && self.writes() { cache_bytes(self.profile).1.max(primed_bytes) } else { primed_bytes };
+        let bytes = if is_for_ever && self.writes() {
+            cache_bytes(self.profile).1.max(primed_bytes)
+        } else {
+            primed_bytes
+        };
         // What it wrote before may have been written anywhere.
         let elsewhere = Extent::new(0, START_BYTES);
         self.fill(elsewhere, self.found.aged_bytes.saturating_sub(bytes));
@@ -223,10 +289,25 @@ impl<'a> Medium<'a> {
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
         if self.writes() && self.params.pattern != Some(Pattern::Sequential) {
             let ops = SETTLING_OPS + small_fast_bytes(self.profile) / block_bytes;
-            let mut places = uniform(self.span, block_bytes, block_bytes, Random::for_purpose(self.random.bits(), "settling"));
-            self.run(Op::Write, Content::Incompressible, Length::ops(ops), &mut places, &mut |_| {});
+            let mut places = uniform(
+                self.span,
+                block_bytes,
+                block_bytes,
+                Random::for_purpose(self.random.bits(), "settling"),
+            );
+            self.run(
+                Op::Write,
+                Content::Incompressible,
+                Length::ops(ops),
+                &mut places,
+                &mut |_| {},
+            );
         } else if self.writes() {
-            let used_up_bytes = if is_for_ever { small_fast_bytes(self.profile) } else { volatile_bytes(self.profile) };
+            let used_up_bytes = if is_for_ever {
+                small_fast_bytes(self.profile)
+            } else {
+                volatile_bytes(self.profile)
+            };
             self.work(Length::ops(used_up_bytes.div_ceil(block_bytes)), &mut |_| {});
         }
         // Reads would wait for what the priming left in a cache.
@@ -241,7 +322,13 @@ impl<'a> Medium<'a> {
     /// Writes so much in a row, over and over.
     fn fill(&mut self, span: Extent, bytes: u64) {
         let ops = Length::ops(bytes.div_ceil(FILL_BYTES));
-        self.run(Op::Write, Content::Incompressible, ops, &mut cyclic(span, FILL_BYTES), &mut |_| {});
+        self.run(
+            Op::Write,
+            Content::Incompressible,
+            ops,
+            &mut cyclic(span, FILL_BYTES),
+            &mut |_| {},
+        );
     }
 
     /// One start; returns the time it took.
@@ -249,7 +336,11 @@ impl<'a> Medium<'a> {
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
         let is_hot = cooling_ns(self.profile) > 0;
         let is_found = self.found.state == State::Found;
-        let ops = if self.writes() && is_found { START_OPS.min(self.found.start_bytes / block_bytes).max(1) } else { START_OPS };
+        let ops = if self.writes() && is_found {
+            START_OPS.min(self.found.start_bytes / block_bytes).max(1)
+        } else {
+            START_OPS
+        };
         let length = match self.found.state {
             State::Found if is_hot => Length { ns: START_NS, ..Length::ops(ops) },
             // Whole cycles of hot and cool.
@@ -265,23 +356,40 @@ impl<'a> Medium<'a> {
     fn work(&mut self, length: Length, see: &mut dyn FnMut(u64)) {
         let length = Length { lanes: self.params.threads * self.params.queue_depth, ..length };
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
-        let (op, align_bytes) = if self.writes() { (Op::Write, block_bytes) } else { (Op::Read, SECTOR_BYTES) };
+        let (op, align_bytes) =
+            if self.writes() { (Op::Write, block_bytes) } else { (Op::Read, SECTOR_BYTES) };
         let content = self.params.content.unwrap_or(Content::Incompressible);
         let random = Random::for_purpose(self.random.bits(), "places");
         match self.params.pattern {
             Some(Pattern::Sequential) => {
-                let (mut places, mut row_at) = (cyclic_from(self.span, block_bytes, self.row_at), self.row_at);
+                let (mut places, mut row_at) =
+                    (cyclic_from(self.span, block_bytes, self.row_at), self.row_at);
                 let mut next = |slot| places(slot).inspect(|place| row_at = place.end());
                 self.run(op, content, length, &mut next, see);
                 self.row_at = row_at;
             }
-            Some(Pattern::Permutation) => self.run(op, content, length, &mut once_each(self.span, block_bytes, random), see),
-            _ => self.run(op, content, length, &mut uniform(self.span, block_bytes, align_bytes, random), see),
+            Some(Pattern::Permutation) => {
+                self.run(op, content, length, &mut once_each(self.span, block_bytes, random), see)
+            }
+            _ => self.run(
+                op,
+                content,
+                length,
+                &mut uniform(self.span, block_bytes, align_bytes, random),
+                see,
+            ),
         }
     }
 
     /// Keeps so many I/Os in flight, and shows the latency of each that succeeds.
-    fn run(&mut self, op: Op, content: Content, length: Length, next: &mut dyn FnMut(u32) -> Option<Extent>, see: &mut dyn FnMut(u64)) {
+    fn run(
+        &mut self,
+        op: Op,
+        content: Content,
+        length: Length,
+        next: &mut dyn FnMut(u32) -> Option<Extent>,
+        see: &mut dyn FnMut(u64),
+    ) {
         let begin_ns = self.device.now();
         let (mut asked, mut done) = (0, Vec::<Completion>::new());
         let mut free: Vec<u32> = (0..length.lanes).collect();
@@ -292,7 +400,8 @@ impl<'a> Medium<'a> {
                     free.push(slot);
                     break;
                 };
-                let request = Request { op, content, ..Request::read(slot, place.offset_bytes, place.bytes) };
+                let request =
+                    Request { op, content, ..Request::read(slot, place.offset_bytes, place.bytes) };
                 self.device.submit(request).expect("the span lies on the medium");
                 asked += 1;
             }

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use device::{Device, Extent, ExtentGuard, WriteBudget};
 use record::{Bound, Cell, Flag, Params, Stop, TargetKind};
-use sim::{FileForm, Options, Profile, SimDevice};
+use sim::{FileForm, Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
-use suite::{Choice, Plan, RunOptions, Site, Stage, StageError, StagedFile};
+use suite::{Choice, FileStage, FileStageError, Plan, RunOptions, StagedFile, TargetInfo};
 
 /// What one run said of one cell.
 #[derive(Clone, Debug)]
@@ -39,7 +39,13 @@ pub struct Said {
 impl Said {
     /// The span that was planned, where not all of it was filled in time.
     pub fn wanted_bytes(&self) -> Option<u64> {
-        let wanted = |flag: &Flag| if let Flag::PartlyPrimed { wanted_bytes, .. } = flag { Some(*wanted_bytes) } else { None };
+        let wanted = |flag: &Flag| {
+            if let Flag::PartlyPrimed { wanted_bytes, .. } = flag {
+                Some(*wanted_bytes)
+            } else {
+                None
+            }
+        };
         self.flags.iter().find_map(wanted).filter(|_| self.test == "random-write")
     }
 }
@@ -54,7 +60,8 @@ pub struct Ran {
     pub failed: usize,
 }
 
-/// Where one unit of a product is not like the next, so many are tried; each has a truth of its own.
+/// Where one unit of a product is not like the next, so many are tried; each has a truth of its
+/// own.
 const UNITS: u64 = 20;
 
 /// The unit on which the run of this seed takes place.
@@ -64,8 +71,9 @@ pub fn unit_of(seed: u64) -> u64 {
 
 /// Runs `standard` on a fresh medium of this profile; only these tests of it, if any are named.
 ///
-/// The medium does not keep what is written to it: the memory is not there for all that a run writes, twice at a time. The one test that needs
-/// that, `capacity`, has a medium of its own, and its time is counted.
+/// The medium does not keep what is written to it: the memory is not there for all that a run
+/// writes, twice at a time. The one test that needs that, `capacity`, has a medium of its own, and
+/// its time is counted.
 pub fn standard(profile: &Profile, seed: u64, tests: &[&str]) -> Ran {
     of(profile, "standard", seed, tests)
 }
@@ -84,12 +92,20 @@ pub fn of(profile: &Profile, suite: &str, seed: u64, tests: &[&str]) -> Ran {
 }
 
 fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bool) -> Ran {
-    let medium = SimDevice::of_unit(profile, unit_of(seed), Options { seed, capacity: None, keep_data });
+    let medium =
+        SimDevice::of_unit(profile, unit_of(seed), SimOptions { seed, capacity: None, keep_data });
     let commands_at_once = Some(profile.spec().queue.depth);
-    let site = Site { au_bytes: profile.au_bytes(), commands_at_once, ..Site::unrestricted(TargetKind::Simulated, medium.facts().clone()) };
+    let site = TargetInfo {
+        au_bytes: profile.au_bytes(),
+        commands_at_once,
+        ..TargetInfo::unrestricted(TargetKind::Simulated, medium.facts().clone())
+    };
     // What a suite does not have would be added to it, with other settings.
     let has = |test: &&&str| suite.tests.iter().any(|entry| entry.test == **test);
-    let choice = Choice { only: tests.iter().filter(has).map(|test| (*test).to_owned()).collect(), ..Choice::default() };
+    let choice = Choice {
+        only: tests.iter().filter(has).map(|test| (*test).to_owned()).collect(),
+        ..Choice::default()
+    };
     let plan = Plan::make(suite, &choice, &site).expect("a suite can be planned on any medium");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
@@ -101,11 +117,13 @@ fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bo
     let (mut before_bytes, mut aged_bytes) = (0, 0);
     let mut cells = BTreeMap::new();
     for cell in end.cells {
-        let (id, written_bytes, is_staged) = (cell.id.clone(), cell.written_bytes, cell.on.is_some());
+        let (id, written_bytes, is_staged) =
+            (cell.id.clone(), cell.written_bytes, cell.on.is_some());
         if cell.stop != Stop::Error {
             cells.insert(id, said(cell, seed, before_bytes, aged_bytes));
         }
-        // A staged file is a medium of its own, and this one rests meanwhile: its caches are empty afterwards.
+        // A staged file is a medium of its own, and this one rests meanwhile: its caches are empty
+        // afterwards.
         before_bytes = if is_staged { 0 } else { before_bytes + written_bytes };
         aged_bytes += if is_staged { 0 } else { written_bytes };
     }
@@ -117,7 +135,8 @@ fn said(cell: Cell, seed: u64, before_bytes: u64, aged_bytes: u64) -> Said {
     let bound = cell.metrics.iops.and_then(|iops| Some((iops.value, cell.transient()?)));
     let latency = cell.metrics.latency_ns.as_ref();
     let interval = |name: &str| latency.and_then(|latency| latency.ci95.get(name).copied());
-    let [p50, p99] = [latency.and_then(|latency| latency.p50), latency.and_then(|latency| latency.p99)];
+    let [p50, p99] =
+        [latency.and_then(|latency| latency.p50), latency.and_then(|latency| latency.p99)];
     Said {
         seed,
         percentiles: [p50.zip(interval("p50")), p99.zip(interval("p99"))],
@@ -139,9 +158,16 @@ struct Files<'a> {
     seed: u64,
 }
 
-impl Stage for Files<'_> {
-    fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, StageError> {
-        let medium = SimDevice::new(self.profile, Options { seed: self.seed, capacity: None, keep_data: false });
-        Ok(StagedFile { device: Box::new(FileForm::new(medium, bytes)), on: "a model of a file".into(), keep: Box::new(()) })
+impl FileStage for Files<'_> {
+    fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, FileStageError> {
+        let medium = SimDevice::new(
+            self.profile,
+            SimOptions { seed: self.seed, capacity: None, keep_data: false },
+        );
+        Ok(StagedFile {
+            device: Box::new(FileForm::new(medium, bytes)),
+            on: "a model of a file".into(),
+            keep: Box::new(()),
+        })
     }
 }

@@ -18,7 +18,11 @@ fn check(profile: &str, tests: &[&str]) {
         let Some(percent) = coverage.percent().filter(|_| coverage.runs >= 100) else { continue };
         assert!(percent >= 88.0, "{profile}, {what}: {percent} {coverage:?}");
     }
-    assert!(held.full_pass[1].percent().is_some_and(|percent| percent >= 90.0), "{profile}: {:?}", held.full_pass);
+    assert!(
+        held.full_pass[1].percent().is_some_and(|percent| percent >= 90.0),
+        "{profile}: {:?}",
+        held.full_pass
+    );
     assert_eq!(held.lasting.unsaid, 0, "{profile}: faster than what lasts, and not said");
 }
 
@@ -32,7 +36,8 @@ fn what_is_said_of_a_page_mapped_card_is_true() {
     check("a1", &WRITES);
 }
 
-/// Its queue is measured too: that one write at a time is the truth of 32 in flight said that none of them was near the full pass.
+/// Its queue is measured too: that one write at a time is the truth of 32 in flight said that none
+/// of them was near the full pass.
 #[test]
 fn what_is_said_of_a_card_with_a_queue_is_true() {
     check("a2-cq", &WRITES);
@@ -61,10 +66,23 @@ fn what_a_large_cache_took_is_said_not_to_last() {
 
 #[test]
 fn standard_ends_in_time() {
-    let media = [("class10", 10), ("sd-class4", 10), ("usb2-kingston", 10), ("disk-5400", 10), ("sd-worst", 14), ("cf-kingston-266x", 14)];
+    let media = [
+        ("class10", 10),
+        ("sd-class4", 10),
+        ("usb2-kingston", 10),
+        ("disk-5400", 10),
+        ("sd-worst", 14),
+        ("cf-kingston-266x", 14),
+    ];
     for (profile, minutes) in media {
         let profile = Profile::builtin(profile).expect("it comes with the program");
-        let longest_ns = (0..20).map(|seed| runs::standard(profile, seed, &[]).elapsed_ns).max().unwrap_or(0);
-        assert!(longest_ns < minutes * 60_000_000_000, "{}: {} s", profile.name(), longest_ns / 1_000_000_000);
+        let longest_ns =
+            (0..20).map(|seed| runs::standard(profile, seed, &[]).elapsed_ns).max().unwrap_or(0);
+        assert!(
+            longest_ns < minutes * 60_000_000_000,
+            "{}: {} s",
+            profile.name(),
+            longest_ns / 1_000_000_000
+        );
     }
 }

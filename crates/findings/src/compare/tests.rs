@@ -9,9 +9,14 @@ fn run(model: &str, iops: [f64; 3]) -> Record {
     record.medium.model = Some(model.into());
     record.run.id = format!("{model}-run");
     for (block, value) in [4 * KIB, 16 * KIB, 64 * KIB].into_iter().zip(iops) {
-        let params = Params { block_bytes: Some(block), direction: Some(record::Direction::Write), ..Params::default() };
+        let params = Params {
+            block_bytes: Some(block),
+            direction: Some(record::Direction::Write),
+            ..Params::default()
+        };
         let mut cell = Cell::begun(format!("random-write/{block}"), "random-write", params);
-        cell.metrics.iops = Some(Estimate { value, ci95: Some([value * 0.97, value * 1.03]), n: 400 });
+        cell.metrics.iops =
+            Some(Estimate { value, ci95: Some([value * 0.97, value * 1.03]), n: 400 });
         cell.ops = 400;
         record.cells.push(cell);
     }
@@ -24,12 +29,15 @@ fn curves_that_cross_say_where() {
     let curve = &found.curves[0];
     assert_eq!(
         curve.points.iter().map(|point| point.judgement).collect::<Vec<_>>(),
-        [Judgement::Faster, Judgement::Slower, Judgement::Slower]
+        [FasterMedium::Faster, FasterMedium::Slower, FasterMedium::Slower]
     );
     assert!((curve.points[0].ratio - 2.61).abs() < 1e-9);
     let [crossing] = &curve.crossings[..] else { panic!("{:?}", curve.crossings) };
     let [low, high] = crossing.ci95.unwrap();
-    assert!(low < crossing.block_bytes && crossing.block_bytes < high && low > 4096.0 && high < 16384.0, "{crossing:?}");
+    assert!(
+        low < crossing.block_bytes && crossing.block_bytes < high && low > 4096.0 && high < 16384.0,
+        "{crossing:?}"
+    );
     assert_eq!(crossing.above, "b");
 }
 
@@ -44,12 +52,17 @@ fn repeats_decide_over_single_runs() {
         run("b", [99.0; 3]),
     ]);
     assert_eq!(clear.media.iter().map(|medium| medium.runs.len()).collect::<Vec<_>>(), [3, 3]);
-    assert_eq!(clear.curves[0].points[0].judgement, Judgement::Faster);
+    assert_eq!(clear.curves[0].points[0].judgement, FasterMedium::Faster);
     // Each run is sure of its figure, and the runs of one medium are not of one mind.
-    let apart = compare(&[run("a", [100.0; 3]), run("a", [180.0; 3]), run("b", [120.0; 3]), run("b", [90.0; 3])]);
-    assert_eq!(apart.curves[0].points[0].judgement, Judgement::Unclear);
+    let apart = compare(&[
+        run("a", [100.0; 3]),
+        run("a", [180.0; 3]),
+        run("b", [120.0; 3]),
+        run("b", [90.0; 3]),
+    ]);
+    assert_eq!(apart.curves[0].points[0].judgement, FasterMedium::Unclear);
     let close = compare(&[run("a", [100.0; 3]), run("b", [104.0; 3])]);
-    assert_eq!(close.curves[0].points[0].judgement, Judgement::Same);
+    assert_eq!(close.curves[0].points[0].judgement, FasterMedium::Same);
 }
 
 #[test]

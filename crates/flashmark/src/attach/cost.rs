@@ -6,12 +6,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use blockio::{EngineChoice, Expect, OpenOptions, OpenSettings, RealDevice};
 use device::{Device, Request};
-use ring::{EngineChoice, Expect, OpenOptions, RealDevice, Settings};
 use serde::{Deserialize, Serialize};
 
 use super::server::TRIAL;
-use super::timeline::{Asked, LONGEST_BYTES};
+use super::timeline::{LONGEST_BYTES, TimelineRequest};
 
 /// The small and the large request that are timed.
 const SIZES: [u64; 2] = [4096, LONGEST_BYTES as u64];
@@ -48,9 +48,14 @@ impl Line {
 impl HarnessCost {
     /// Measures it on a loop device whose server takes [`TRIAL`] for everything and keeps nothing.
     pub fn measure(node: &Path) -> Result<HarnessCost> {
-        let settings = Settings { engine: EngineChoice::Psync, ..Settings::default() };
+        let settings = OpenSettings { engine: EngineChoice::Psync, ..OpenSettings::default() };
         let expect = Expect::Block { number: fs::metadata(node)?.rdev() };
-        let mut device = RealDevice::open(&OpenOptions { path: node.to_owned(), writable: true, expect, settings })?;
+        let mut device = RealDevice::open(&OpenOptions {
+            path: node.to_owned(),
+            writable: true,
+            expect,
+            settings,
+        })?;
         device.prepare(1, LONGEST_BYTES)?;
         let largest = SIZES[1].min(device.facts().capacity_bytes);
         let mut line = |request: fn(u32, u64, u64) -> Request| -> Result<Line> {
@@ -67,7 +72,8 @@ impl HarnessCost {
             Ok(text) => serde_json::from_slice(&text).with_context(|| file.display().to_string()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let cost = HarnessCost::measure(node)?;
-                fs::write(file, serde_json::to_vec(&cost)?).with_context(|| file.display().to_string())?;
+                fs::write(file, serde_json::to_vec(&cost)?)
+                    .with_context(|| file.display().to_string())?;
                 Ok(cost)
             }
             Err(error) => Err(error).with_context(|| file.display().to_string()),
@@ -75,10 +81,12 @@ impl HarnessCost {
     }
 
     /// What it takes for this request, in nanoseconds.
-    pub(super) fn of(&self, asked: &Asked<'_>) -> u64 {
+    pub(super) fn of(&self, asked: &TimelineRequest<'_>) -> u64 {
         match asked {
-            Asked::Write(..) => self.write.of(asked.bytes()),
-            Asked::Read(..) | Asked::Flush | Asked::Discard(..) => self.read.of(asked.bytes()),
+            TimelineRequest::Write(..) => self.write.of(asked.bytes()),
+            TimelineRequest::Read(..) | TimelineRequest::Flush | TimelineRequest::Discard(..) => {
+                self.read.of(asked.bytes())
+            }
         }
     }
 
@@ -108,7 +116,8 @@ mod tests {
 
     #[test]
     fn cost_grows_with_size_and_is_never_negative() {
-        let check = |small_ns: f64, large_ns: f64, bytes: u64| Line::through(small_ns, large_ns).of(bytes);
+        let check =
+            |small_ns: f64, large_ns: f64, bytes: u64| Line::through(small_ns, large_ns).of(bytes);
         assert_eq!(check(50_000.0, 250_000.0, SIZES[0]), 50_000);
         assert_eq!(check(50_000.0, 250_000.0, SIZES[1]), 250_000);
         // A large one that happened to be quicker says that size costs nothing.

@@ -1,10 +1,12 @@
 //! `sim attach`: a simulated medium as a real block device, in wall-clock time.
 //!
-//! A file of FUSE ([`server`]) under a loop device. Virtual time becomes wall time in three steps: each request enters the model when it arrives
-//! ([`timeline`]), its answer leaves when the model says it is done, and what the way to the medium takes beside the medium ([`cost`]) is taken
-//! off. The place in the file system and its lock ([`berth`]) let every other process find, end and clean up what is attached.
+//! A file of FUSE ([`server`]) under a loop device. Virtual time becomes wall time in three steps:
+//! each request enters the model when it arrives ([`timeline`]), its answer leaves when the model
+//! says it is done, and what the way to the medium takes beside the medium ([`cost`]) is taken off.
+//! The place in the file system and its lock ([`berth`]) let every other process find, end and
+//! clean up what is attached.
 
-mod berth;
+mod attach_dir;
 mod cost;
 mod openers;
 mod queue;
@@ -20,13 +22,13 @@ use anyhow::{Context, anyhow};
 use device::Device;
 use host::{Loop, LoopOptions, Roots, loopdev};
 use sim::profile::spec::Blank;
-use sim::{Options, Profile, SimDevice};
+use sim::{Profile, SimDevice, SimOptions};
 
-pub use berth::Place;
-use berth::{Berth, FILE};
+pub use attach_dir::AttachedMedium;
+use attach_dir::{AttachDir, FILE};
 use cost::HarnessCost;
-use queue::Queue;
-use server::Server;
+use queue::LoopQueueLimits;
+use server::MediumServer;
 use timeline::Timeline;
 
 use crate::cli::AttachFlags;
@@ -41,10 +43,10 @@ const GLANCE: Duration = Duration::from_secs(1);
 /// A simulated medium that is attached; detached when dropped, as far as nobody uses it.
 pub struct Attached {
     // In the order in which they must go.
-    _queue: Queue,
+    _queue: LoopQueueLimits,
     node: Loop,
-    server: Server,
-    berth: Berth,
+    server: MediumServer,
+    berth: AttachDir,
     /// What could be better.
     pub remarks: Vec<String>,
     /// Its size.
@@ -55,20 +57,36 @@ pub struct Attached {
 
 impl Attached {
     /// Attaches a fresh medium.
-    pub fn new(profile: &Profile, options: Options, flags: &AttachFlags) -> Result<Attached> {
+    pub fn new(profile: &Profile, options: SimOptions, flags: &AttachFlags) -> Result<Attached> {
         check_machine()?;
-        let leftovers = Place::clean_up().or_internal()?;
-        let mut remarks: Vec<String> = leftovers.iter().map(|left| format!("left of a killed one: {left:#}")).collect();
+        let leftovers = AttachedMedium::clean_up().or_internal()?;
+        let mut remarks: Vec<String> =
+            leftovers.iter().map(|left| format!("left of a killed one: {left:#}")).collect();
         let device = SimDevice::new(profile, options);
         let facts = device.facts().clone();
-        // A loop device passes zeroing on as a discard; a medium that does not read zeros after one must not get it.
+        // A loop device passes zeroing on as a discard; a medium that does not read zeros after one
+        // must not get it.
         let discards = facts.discards && profile.spec().medium.unwritten == Blank::Zeros;
         let timeline = Timeline::new(device).or_internal()?;
-        let berth = Berth::make(profile.name(), flags.served).or_internal()?;
-        let server = Server::mount(berth.mount_point(), FILE, facts.capacity_bytes, discards, timeline);
-        let server = server.with_context(|| format!("FUSE does not mount at {}", berth.mount_point().display())).or_internal()?;
-        let block_bytes = if facts.logical_block_bytes == 512 { 0 } else { facts.logical_block_bytes };
-        let options = LoopOptions { direct_io: true, partitions: true, block_bytes, ..LoopOptions::default() };
+        let berth = AttachDir::make(profile.name(), flags.served).or_internal()?;
+        let server = MediumServer::mount(
+            berth.mount_point(),
+            FILE,
+            facts.capacity_bytes,
+            discards,
+            timeline,
+        );
+        let server = server
+            .with_context(|| format!("FUSE does not mount at {}", berth.mount_point().display()))
+            .or_internal()?;
+        let block_bytes =
+            if facts.logical_block_bytes == 512 { 0 } else { facts.logical_block_bytes };
+        let options = LoopOptions {
+            direct_io: true,
+            partitions: true,
+            block_bytes,
+            ..LoopOptions::default()
+        };
         let node = loopdev::attach_with(&berth.file(), options).or_internal()?;
         if !node.direct_io() {
             return Err(anyhow!(
@@ -77,11 +95,24 @@ impl Attached {
             ))
             .or_internal();
         }
-        let queue = Queue::describe(node.path(), profile).or_internal()?;
-        remarks.extend(urgent().err().map(|why| format!("times below a millisecond may be wrong on a busy machine: {why}")));
-        let cost = settled(|| HarnessCost::known(flags.way.as_deref(), node.path())).or_internal()?;
+        let queue = LoopQueueLimits::describe(node.path(), profile).or_internal()?;
+        remarks.extend(
+            urgent().err().map(|why| {
+                format!("times below a millisecond may be wrong on a busy machine: {why}")
+            }),
+        );
+        let cost =
+            settled(|| HarnessCost::known(flags.way.as_deref(), node.path())).or_internal()?;
         server.start(cost);
-        Ok(Attached { _queue: queue, node, server, berth, remarks, capacity_bytes: facts.capacity_bytes, way_ns: cost.small_read_ns() })
+        Ok(Attached {
+            _queue: queue,
+            node,
+            server,
+            berth,
+            remarks,
+            capacity_bytes: facts.capacity_bytes,
+            way_ns: cost.small_read_ns(),
+        })
     }
 
     /// Its node: "/dev/loop3".
@@ -89,7 +120,8 @@ impl Attached {
         self.node.path()
     }
 
-    /// Whether it is still attached: somebody may have detached the loop device, or unmounted the file system.
+    /// Whether it is still attached: somebody may have detached the loop device, or unmounted the
+    /// file system.
     pub fn is_there(&self) -> bool {
         self.server.is_mounted() && !loopdev::over(&self.berth.file()).is_empty()
     }
@@ -106,7 +138,11 @@ impl Attached {
         let path = node.path().to_owned();
         node.detach().or_internal()?;
         if !eventually(|| loopdev::over(&berth.file()).is_empty()) {
-            return Err(anyhow!("{} is still open; it goes away with its last user and then reads no more", path.display())).or_internal();
+            return Err(anyhow!(
+                "{} is still open; it goes away with its last user and then reads no more",
+                path.display()
+            ))
+            .or_internal();
         }
         server.unmount().context("FUSE does not unmount").or_internal()?;
         drop(berth);
@@ -119,20 +155,26 @@ fn in_use(node: &Path) -> Option<String> {
     let roots = Roots::default();
     let uses = host::uses(&roots, node.file_name()?.to_str()?);
     let open = || openers::of(node).map(|who| format!("{who} has it open"));
-    let held = || host::exclusively_open(&roots, node).then(|| "a program holds it exclusively".to_owned());
+    let held = || {
+        host::exclusively_open(&roots, node).then(|| "a program holds it exclusively".to_owned())
+    };
     if uses.is_empty() { open().or_else(held) } else { Some(host::summary(&uses)) }
 }
 
 /// Ends what is attached at a place; one whose server was killed is cleaned up. Returns its nodes.
 ///
-/// The server is asked only when nobody uses the device: one that was asked cannot be told to go on, so a refusal comes before.
-pub fn end(place: &Place) -> Result<Vec<PathBuf>> {
+/// The server is asked only when nobody uses the device: one that was asked cannot be told to go
+/// on, so a refusal comes before.
+pub fn end(place: &AttachedMedium) -> Result<Vec<PathBuf>> {
     let nodes = place.nodes();
     let used = || nodes.iter().find_map(|node| Some((node, in_use(node)?)));
     // Who looks at every new device for a moment is waited for.
     within(GLANCE, || used().is_none());
     if let Some((node, why)) = used() {
-        return refuse(format_args!("{} is in use: {why}; unmount or release it first", node.display()));
+        return refuse(format_args!(
+            "{} is in use: {why}; unmount or release it first",
+            node.display()
+        ));
     }
     if place.is_served() {
         place.ask_to_end().or_internal()?;
@@ -144,7 +186,7 @@ pub fn end(place: &Place) -> Result<Vec<PathBuf>> {
             return Err(reason).or_internal();
         }
     }
-    let left = Place::clean_up().or_internal()?;
+    let left = AttachedMedium::clean_up().or_internal()?;
     match left.into_iter().next() {
         Some(error) => Err(error).or_internal(),
         None => Ok(nodes),
@@ -179,11 +221,16 @@ pub fn check_machine() -> Result<()> {
 /// Puts our threads before everything ordinary: an answer that waits for a processor is late.
 fn urgent() -> std::result::Result<(), String> {
     let process = std::process::id().to_string();
-    let ran = Command::new("chrt").args(["--fifo", "--reset-on-fork", "--all-tasks", "--pid", "5", &process]).stdin(Stdio::null()).output();
+    let ran = Command::new("chrt")
+        .args(["--fifo", "--reset-on-fork", "--all-tasks", "--pid", "5", &process])
+        .stdin(Stdio::null())
+        .output();
     match ran {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err("chrt is not installed (package util-linux)".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err("chrt is not installed (package util-linux)".to_owned())
+        }
         Err(error) => Err(format!("chrt does not start: {error}")),
     }
 }

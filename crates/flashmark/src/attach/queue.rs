@@ -1,4 +1,5 @@
-//! What the kernel believes of the loop device: limits of its queue, as the medium would state them.
+//! What the kernel believes of the loop device: limits of its queue, as the medium would state
+//! them.
 
 use std::fs;
 use std::io;
@@ -8,37 +9,46 @@ use sim::Profile;
 
 use super::timeline::LONGEST_BYTES;
 
-/// The limits of a loop device, restored when dropped: some outlive the medium, and the next user of the device needs its flushes.
+/// The limits of a loop device, restored when dropped: some outlive the medium, and the next user
+/// of the device needs its flushes.
 #[derive(Debug)]
-pub struct Queue {
+pub struct LoopQueueLimits {
     node: PathBuf,
 }
 
-impl Queue {
+impl LoopQueueLimits {
     /// Tells the kernel what it would learn of a real medium like this.
-    pub fn describe(node: &Path, profile: &Profile) -> io::Result<Queue> {
-        let queue = Queue { node: node.to_owned() };
+    pub fn describe(node: &Path, profile: &Profile) -> io::Result<LoopQueueLimits> {
+        let queue = LoopQueueLimits { node: node.to_owned() };
         let longest_kib = LONGEST_BYTES as u64 / 1024;
-        let allowed_kib: u64 = fs::read_to_string(attribute(node, "max_hw_sectors_kb"))?.trim().parse().unwrap_or(longest_kib);
+        let allowed_kib: u64 = fs::read_to_string(attribute(node, "max_hw_sectors_kb"))?
+            .trim()
+            .parse()
+            .unwrap_or(longest_kib);
         // A longer one would be split by FUSE, out of our sight.
         queue.set("max_sectors_kb", &longest_kib.min(allowed_kib).to_string())?;
         // The kernel sends no flush to a medium without a cache, as to a real one.
         let cached = profile.spec().cache.is_some();
         queue.set("write_cache", if cached { "write back" } else { "write through" })?;
         queue.set("rotational", if profile.spec().disk.is_some() { "1" } else { "0" })?;
-        // Not "discard_max_bytes": a loop device that was told 0 takes no discard ever again, whoever uses it. A medium without
-        // discards refuses each, of which the kernel makes one that is done and changes nothing.
+        // Not "discard_max_bytes": a loop device that was told 0 takes no discard ever again,
+        // whoever uses it. A medium without discards refuses each, of which the kernel makes one
+        // that is done and changes nothing.
         Ok(queue)
     }
 
     fn set(&self, name: &str, value: &str) -> io::Result<()> {
         let path = attribute(&self.node, name);
-        fs::write(&path, value)
-            .map_err(|error| io::Error::new(error.kind(), format!("cannot write {value} to {}: {error}", path.display())))
+        fs::write(&path, value).map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("cannot write {value} to {}: {error}", path.display()),
+            )
+        })
     }
 }
 
-impl Drop for Queue {
+impl Drop for LoopQueueLimits {
     fn drop(&mut self) {
         restore(&self.node);
     }
@@ -47,7 +57,8 @@ impl Drop for Queue {
 /// Undoes what outlives the medium.
 pub fn restore(node: &Path) {
     for (name, usual) in [("write_cache", "write back"), ("max_sectors_kb", "0")] {
-        // A device that is gone has nothing to restore, and older kernels have limits that only shrink.
+        // A device that is gone has nothing to restore, and older kernels have limits that only
+        // shrink.
         let _ = fs::write(attribute(node, name), usual);
     }
 }

@@ -1,7 +1,8 @@
 //! The medium as a file of FUSE, in wall-clock time.
 //!
-//! One thread takes requests from the kernel, in order, and puts them on the timeline; another answers each when it is due. With
-//! more threads taking, the halves of a large write could swap places.
+//! One thread takes requests from the kernel, in order, and puts them on the timeline; another
+//! answers each when it is due. With more threads taking, the halves of a large write could swap
+//! places.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -13,17 +14,19 @@ use std::time::{Duration, Instant, SystemTime};
 
 use device::{IoError, IoErrorKind};
 use fuser::{
-    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
-    LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, Session, WriteFlags,
+    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
+    Generation, INodeNo, InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr,
+    ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, Session, WriteFlags,
 };
 
 use super::cost::HarnessCost;
-use super::timeline::{Asked, LONGEST_BYTES, Timeline};
+use super::timeline::{LONGEST_BYTES, Timeline, TimelineRequest};
 
 /// The only file's number.
 const FILE: INodeNo = INodeNo(2);
 
-/// How long before an answer is due its thread stops sleeping and watches the clock: longer than waking up takes.
+/// How long before an answer is due its thread stops sleeping and watches the clock: longer than
+/// waking up takes.
 const WATCH: Duration = Duration::from_micros(100);
 
 /// Requests the kernel may send before it waits for answers; a loop device has 128.
@@ -32,34 +35,54 @@ const BACKGROUND: u16 = 256;
 /// For ever, as the kernel's caches see it: name and size of the file never change.
 const ALWAYS: Duration = Duration::from_secs(1 << 30);
 
-/// How long every request takes before time runs: long enough that processors go to sleep meanwhile, as they do under a slow medium.
+/// How long every request takes before time runs: long enough that processors go to sleep
+/// meanwhile, as they do under a slow medium.
 pub const TRIAL: Duration = Duration::from_millis(1);
 
-/// What is read before time runs. Made when it is needed: as a constant it would be a megabyte of nothing in the program.
+/// What is read before time runs. Made when it is needed: as a constant it would be a megabyte of
+/// nothing in the program.
 static NOTHING: LazyLock<Vec<u8>> = LazyLock::new(|| vec![0; LONGEST_BYTES]);
 
 /// A medium that is being served. Ends when dropped, if nothing holds the file open any more.
-pub struct Server {
+pub struct MediumServer {
     session: Option<BackgroundSession>,
     answering: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
 }
 
-impl Server {
-    /// Mounts at an empty directory a file system with one file of this name: the medium on the timeline.
+impl MediumServer {
+    /// Mounts at an empty directory a file system with one file of this name: the medium on the
+    /// timeline.
     ///
-    /// Time does not run yet: until [`Server::start`] every request takes [`TRIAL`] and changes nothing.
-    pub fn mount(at: &Path, name: &str, bytes: u64, discards: bool, timeline: Timeline<Waits>) -> io::Result<Server> {
+    /// Time does not run yet: until [`MediumServer::start`] every request takes [`TRIAL`] and
+    /// changes nothing.
+    pub fn mount(
+        at: &Path,
+        name: &str,
+        bytes: u64,
+        discards: bool,
+        timeline: Timeline<Waits>,
+    ) -> io::Result<MediumServer> {
         let state = State { timeline, trials: VecDeque::new(), running: None, ended: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let file = OneFile { name: name.to_owned(), bytes, discards, made: SystemTime::now(), shared: Arc::clone(&shared) };
+        let file = OneFile {
+            name: name.to_owned(),
+            bytes,
+            discards,
+            made: SystemTime::now(),
+            shared: Arc::clone(&shared),
+        };
         let mut config = Config::default();
-        config.mount_options = vec![MountOption::FSName(format!("sim:{name}")), MountOption::Subtype("flashmark".to_owned())];
+        config.mount_options = vec![
+            MountOption::FSName(format!("sim:{name}")),
+            MountOption::Subtype("flashmark".to_owned()),
+        ];
         config.n_threads = Some(1);
         let session = Session::new(file, at, &config)?.spawn()?;
         let for_thread = Arc::clone(&shared);
-        let answering = thread::Builder::new().name("answer".to_owned()).spawn(move || for_thread.answer())?;
-        Ok(Server { session: Some(session), answering: Some(answering), shared })
+        let answering =
+            thread::Builder::new().name("answer".to_owned()).spawn(move || for_thread.answer())?;
+        Ok(MediumServer { session: Some(session), answering: Some(answering), shared })
     }
 
     /// Time begins to run. `cost` is what the way to the medium takes, beside the medium.
@@ -89,7 +112,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for MediumServer {
     fn drop(&mut self) {
         // What stays mounted is found and cleaned up by the next `sim attach` or `sim detach`.
         let _ = self.end();
@@ -114,7 +137,10 @@ impl State {
     /// When the next answer is due.
     fn due(&self) -> Option<Instant> {
         let trial = self.trials.front().map(|(due, ..)| *due);
-        let next = self.running.zip(self.timeline.next_ns()).map(|(running, ns)| running.since + Duration::from_nanos(ns));
+        let next = self
+            .running
+            .zip(self.timeline.next_ns())
+            .map(|(running, ns)| running.since + Duration::from_nanos(ns));
         trial.into_iter().chain(next).min()
     }
 
@@ -150,7 +176,7 @@ impl Shared {
     }
 
     /// Puts a request on the timeline.
-    fn take(&self, asked: Asked<'_>, waits: Waits) {
+    fn take(&self, asked: TimelineRequest<'_>, waits: Waits) {
         let arrived = Instant::now();
         let mut state = self.state();
         let Some(running) = state.running else {
@@ -161,7 +187,8 @@ impl Shared {
         while !state.timeline.has_room() && !state.ended {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        // Before the request came here, and after its answer leaves, the way to the medium takes time that the medium does not.
+        // Before the request came here, and after its answer leaves, the way to the medium takes
+        // time that the medium does not.
         let at_ns = running.at(arrived).saturating_sub(running.cost.of(&asked));
         if let Err((error, waits)) = state.timeline.arrive(at_ns, asked, waits) {
             return waits.answer(Err(error));
@@ -183,7 +210,11 @@ impl Shared {
             };
             let left = due.saturating_duration_since(Instant::now());
             if left > WATCH {
-                state = self.changed.wait_timeout(state, left - WATCH).unwrap_or_else(PoisonError::into_inner).0;
+                state = self
+                    .changed
+                    .wait_timeout(state, left - WATCH)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0;
                 continue;
             }
             drop(state);
@@ -270,10 +301,16 @@ impl Filesystem for OneFile {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let too_much = |_| io::Error::from(io::ErrorKind::Unsupported);
         config.set_max_write(LONGEST_BYTES as u32).map_err(too_much)?;
-        config.set_max_background(BACKGROUND).map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
-        config.set_congestion_threshold(BACKGROUND).map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
+        config
+            .set_max_background(BACKGROUND)
+            .map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
+        config
+            .set_congestion_threshold(BACKGROUND)
+            .map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
         // Without it one request at a time comes through, whatever the depth above.
-        config.add_capabilities(InitFlags::FUSE_ASYNC_DIO).map_err(|_| io::Error::from(io::ErrorKind::Unsupported))
+        config
+            .add_capabilities(InitFlags::FUSE_ASYNC_DIO)
+            .map_err(|_| io::Error::from(io::ErrorKind::Unsupported))
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
@@ -289,14 +326,27 @@ impl Filesystem for OneFile {
     }
 
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
+        reply.opened(
+            FileHandle(0),
+            FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES,
+        );
     }
 
-    fn read(&self, _: &Request, _: INodeNo, _: FileHandle, offset: u64, size: u32, _: OpenFlags, _: Option<LockOwner>, reply: ReplyData) {
+    fn read(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
         let inside = self.bytes.saturating_sub(offset).min(u64::from(size));
         match inside as u32 {
             0 => reply.data(&[]),
-            inside => self.shared.take(Asked::Read(offset, inside), Waits::Read(reply)),
+            inside => self.shared.take(TimelineRequest::Read(offset, inside), Waits::Read(reply)),
         }
     }
 
@@ -312,7 +362,8 @@ impl Filesystem for OneFile {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        self.shared.take(Asked::Write(offset, data), Waits::Write(reply, data.len() as u32));
+        self.shared
+            .take(TimelineRequest::Write(offset, data), Waits::Write(reply, data.len() as u32));
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
@@ -321,14 +372,23 @@ impl Filesystem for OneFile {
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.shared.take(Asked::Flush, Waits::Other(reply));
+        self.shared.take(TimelineRequest::Flush, Waits::Other(reply));
     }
 
-    fn fallocate(&self, _: &Request, _: INodeNo, _: FileHandle, offset: u64, length: u64, mode: i32, reply: ReplyEmpty) {
+    fn fallocate(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
         /// FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE: how a loop device passes a discard on.
         const PUNCH: i32 = 0x03;
         if mode == PUNCH && self.discards {
-            self.shared.take(Asked::Discard(offset, length), Waits::Other(reply));
+            self.shared.take(TimelineRequest::Discard(offset, length), Waits::Other(reply));
         } else {
             reply.error(Errno::EOPNOTSUPP);
         }

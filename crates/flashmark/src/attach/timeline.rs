@@ -1,4 +1,5 @@
-//! A simulated medium whose requests arrive at given times: the step from virtual time to a clock that runs by itself.
+//! A simulated medium whose requests arrive at given times: the step from virtual time to a clock
+//! that runs by itself.
 
 use device::{Device, IoError, Op, Request, Slot};
 use sim::SimDevice;
@@ -11,7 +12,7 @@ pub const LONGEST_BYTES: usize = 1 << 20;
 
 /// What is asked of the medium.
 #[derive(Clone, Copy, Debug)]
-pub enum Asked<'a> {
+pub enum TimelineRequest<'a> {
     /// So many bytes from an offset on.
     Read(u64, u32),
     /// These bytes to an offset.
@@ -22,18 +23,19 @@ pub enum Asked<'a> {
     Discard(u64, u64),
 }
 
-impl Asked<'_> {
+impl TimelineRequest<'_> {
     /// Bytes that are moved.
     pub fn bytes(&self) -> u64 {
         match self {
-            Asked::Read(_, bytes) => u64::from(*bytes),
-            Asked::Write(_, data) => data.len() as u64,
-            Asked::Flush | Asked::Discard(..) => 0,
+            TimelineRequest::Read(_, bytes) => u64::from(*bytes),
+            TimelineRequest::Write(_, data) => data.len() as u64,
+            TimelineRequest::Flush | TimelineRequest::Discard(..) => 0,
         }
     }
 }
 
-/// The medium and who waits for its answers. All times are nanoseconds since the medium was attached.
+/// The medium and who waits for its answers. All times are nanoseconds since the medium was
+/// attached.
 pub struct Timeline<W> {
     device: SimDevice,
     free: Vec<Slot>,
@@ -46,7 +48,11 @@ impl<W> Timeline<W> {
     pub fn new(mut device: SimDevice) -> Result<Timeline<W>, IoError> {
         device.prepare(SLOTS, LONGEST_BYTES)?;
         // The lowest slots are taken first: memory is touched as deep as the queue gets, not more.
-        Ok(Timeline { device, free: (0..SLOTS).rev().collect(), waiting: (0..SLOTS).map(|_| None).collect() })
+        Ok(Timeline {
+            device,
+            free: (0..SLOTS).rev().collect(),
+            waiting: (0..SLOTS).map(|_| None).collect(),
+        })
     }
 
     /// Whether another request can be taken.
@@ -54,26 +60,39 @@ impl<W> Timeline<W> {
         !self.free.is_empty()
     }
 
-    /// Takes a request that arrived at `at_ns`; one that arrives before what the medium has already lived through arrives now.
+    /// Takes a request that arrived at `at_ns`; one that arrives before what the medium has already
+    /// lived through arrives now.
     ///
     /// # Errors
     /// The medium cannot take it, or no slot is free; the one who waits is handed back.
-    pub fn arrive(&mut self, at_ns: u64, asked: Asked<'_>, waits: W) -> Result<(), (IoError, W)> {
+    pub fn arrive(
+        &mut self,
+        at_ns: u64,
+        asked: TimelineRequest<'_>,
+        waits: W,
+    ) -> Result<(), (IoError, W)> {
         let now_ns = self.device.now();
         self.device.idle(at_ns.saturating_sub(now_ns));
         let Some(slot) = self.free.pop() else {
-            return Err((IoError::general(device::IoErrorKind::Refused, "too many requests are under way"), waits));
+            return Err((
+                IoError::general(device::IoErrorKind::Refused, "too many requests are under way"),
+                waits,
+            ));
         };
         let (request, read) = match asked {
-            Asked::Read(offset, bytes) => (Request::read(slot, offset, u64::from(bytes)), bytes as usize),
-            Asked::Write(offset, data) => {
+            TimelineRequest::Read(offset, bytes) => {
+                (Request::read(slot, offset, u64::from(bytes)), bytes as usize)
+            }
+            TimelineRequest::Write(offset, data) => {
                 // A transfer that is too long is refused by the medium itself.
                 let held = data.len().min(LONGEST_BYTES);
                 self.device.buffer(slot)[..held].copy_from_slice(&data[..held]);
                 (Request::write(slot, offset, data.len() as u64), 0)
             }
-            Asked::Flush => (Request::flush(slot), 0),
-            Asked::Discard(offset, bytes) => (Request { op: Op::Discard, ..Request::read(slot, offset, bytes) }, 0),
+            TimelineRequest::Flush => (Request::flush(slot), 0),
+            TimelineRequest::Discard(offset, bytes) => {
+                (Request { op: Op::Discard, ..Request::read(slot, offset, bytes) }, 0)
+            }
         };
         if let Err(error) = self.device.submit(request) {
             self.free.push(slot);
@@ -108,7 +127,7 @@ impl<W> Timeline<W> {
 
 #[cfg(test)]
 mod tests {
-    use sim::{Options, Profile};
+    use sim::{Profile, SimOptions};
 
     use super::*;
 
@@ -133,15 +152,19 @@ unit = \"4 KiB\"
 ";
 
     fn timeline(channels: u32) -> Timeline<u32> {
-        let profile = Profile::parse("steady.toml", &STEADY.replace("CHANNELS", &channels.to_string())).unwrap();
-        Timeline::new(SimDevice::new(&profile, Options::default())).unwrap()
+        let profile =
+            Profile::parse("steady.toml", &STEADY.replace("CHANNELS", &channels.to_string()))
+                .unwrap();
+        Timeline::new(SimDevice::new(&profile, SimOptions::default())).unwrap()
     }
 
     /// Who was answered by then, and when by the medium's clock in tenths of a millisecond.
     fn answered(timeline: &mut Timeline<u32>, now_ns: u64) -> Vec<(u32, u64)> {
         let mut answers = Vec::new();
         while let Some(due) = timeline.next_ns().filter(|due| *due <= now_ns) {
-            timeline.finish(due, |who, result| answers.push((who, due / 100_000 + u64::from(result.is_err()) * 1_000_000)));
+            timeline.finish(due, |who, result| {
+                answers.push((who, due / 100_000 + u64::from(result.is_err()) * 1_000_000))
+            });
         }
         answers
     }
@@ -151,10 +174,10 @@ unit = \"4 KiB\"
         let check = |channels: u32, expected: &[(u32, u64)]| {
             let mut timeline = timeline(channels);
             for (who, at_ns) in [(1, 0), (2, 0), (3, 500_000)] {
-                timeline.arrive(at_ns, Asked::Read(0, 4096), who).unwrap();
+                timeline.arrive(at_ns, TimelineRequest::Read(0, 4096), who).unwrap();
             }
             let mut answers = answered(&mut timeline, 10_000_000);
-            timeline.arrive(10_000_000, Asked::Read(0, 4096), 4).unwrap();
+            timeline.arrive(10_000_000, TimelineRequest::Read(0, 4096), 4).unwrap();
             answers.extend(answered(&mut timeline, u64::MAX));
             assert_eq!(answers, expected);
         };
@@ -166,11 +189,11 @@ unit = \"4 KiB\"
     fn nobody_is_answered_before_time_and_what_was_written_is_read() {
         let mut timeline = timeline(1);
         let data = [7; 8192];
-        timeline.arrive(5_000_000, Asked::Write(4096, &data), 1).unwrap();
+        timeline.arrive(5_000_000, TimelineRequest::Write(4096, &data), 1).unwrap();
         assert_eq!(answered(&mut timeline, 6_999_000), []);
         assert_eq!(answered(&mut timeline, 7_100_000), [(1, 70)]);
         // It says it arrived while the write was under way; the medium has lived past that.
-        timeline.arrive(0, Asked::Read(4096, 8192), 2).unwrap();
+        timeline.arrive(0, TimelineRequest::Read(4096, 8192), 2).unwrap();
         let mut read = Vec::new();
         timeline.finish(u64::MAX, |_, bytes| read = bytes.unwrap().to_vec());
         assert_eq!(read, data);
@@ -180,14 +203,15 @@ unit = \"4 KiB\"
     fn what_the_medium_cannot_take_comes_back_and_costs_no_slot() {
         let mut timeline = timeline(1);
         for _ in 0..SLOTS + 1 {
-            let (error, who) = timeline.arrive(0, Asked::Read(64 << 20, 4096), 9).unwrap_err();
+            let (error, who) =
+                timeline.arrive(0, TimelineRequest::Read(64 << 20, 4096), 9).unwrap_err();
             assert_eq!((error.kind, who), (device::IoErrorKind::Refused, 9));
         }
         for who in 0..SLOTS {
-            timeline.arrive(0, Asked::Read(0, 512), who).unwrap();
+            timeline.arrive(0, TimelineRequest::Read(0, 512), who).unwrap();
         }
         assert!(!timeline.has_room());
-        assert!(timeline.arrive(0, Asked::Flush, 1).is_err());
+        assert!(timeline.arrive(0, TimelineRequest::Flush, 1).is_err());
         assert_eq!(answered(&mut timeline, u64::MAX).len(), SLOTS as usize);
         assert!(timeline.has_room());
     }

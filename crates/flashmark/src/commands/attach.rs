@@ -1,4 +1,5 @@
-//! `flashmark sim attach` and `flashmark sim detach`: a simulated medium as a block device of this machine.
+//! `flashmark sim attach` and `flashmark sim detach`: a simulated medium as a block device of this
+//! machine.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,12 +11,12 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use record::units::Bytes;
-use sim::{Options, Profile};
+use sim::{Profile, SimOptions};
 
-use crate::attach::{self, Attached, Place, words};
+use crate::attach::{self, Attached, AttachedMedium, words};
 use crate::cli::{AttachFlags, DetachFlags};
 use crate::exit::{Exit, Failure, OrExit, Result, usage};
-use crate::opened::find_profile;
+use crate::open_target::find_profile;
 use crate::outputs::print;
 use crate::signals;
 
@@ -34,7 +35,8 @@ pub fn attach(flags: &AttachFlags) -> Result {
         return in_background(flags);
     }
     let stop = signals::listen()?;
-    let attached = Attached::new(&profile, Options { seed: flags.seed, capacity, keep_data: true }, flags)?;
+    let attached =
+        Attached::new(&profile, SimOptions { seed: flags.seed, capacity, keep_data: true }, flags)?;
     // The path alone on standard output, for scripts; everything else beside it.
     crate::say_text!("{}", introduction(&profile, &attached, flags.served));
     print(&format!("{}\n", attached.path().display()))?;
@@ -49,16 +51,21 @@ pub fn attach(flags: &AttachFlags) -> Result {
 /// `flashmark sim detach DEVICE` and `--all`.
 pub fn detach(flags: &DetachFlags) -> Result {
     attach::check_machine()?;
-    let places = Place::all().or_internal()?;
+    let places = AttachedMedium::all().or_internal()?;
     let Some(device) = &flags.device else { return end_all(&places) };
     let found = places.iter().find(|place| place.nodes().iter().any(|node| is_same(node, device)));
     let Some(place) = found else {
-        let attached: Vec<_> = places.iter().flat_map(Place::nodes).collect();
+        let attached: Vec<_> = places.iter().flat_map(AttachedMedium::nodes).collect();
         return match attached.as_slice() {
-            [] => usage(format_args!("{}: this is not attached by `flashmark sim attach`; nothing is", device.display())),
-            nodes => {
-                usage(format_args!("{}: this is not attached by `flashmark sim attach`; attached are {}", device.display(), words(nodes)))
-            }
+            [] => usage(format_args!(
+                "{}: this is not attached by `flashmark sim attach`; nothing is",
+                device.display()
+            )),
+            nodes => usage(format_args!(
+                "{}: this is not attached by `flashmark sim attach`; attached are {}",
+                device.display(),
+                words(nodes)
+            )),
         };
     };
     let nodes = attach::end(place)?;
@@ -67,16 +74,22 @@ pub fn detach(flags: &DetachFlags) -> Result {
 }
 
 /// Ends everything of this user's; what cannot be ended does not keep the others.
-fn end_all(places: &[Place]) -> Result {
+fn end_all(places: &[AttachedMedium]) -> Result {
     let mut first = None;
-    let (ours, others): (Vec<&Place>, Vec<&Place>) = places.iter().partition(|place| place.is_ours());
+    let (ours, others): (Vec<&AttachedMedium>, Vec<&AttachedMedium>) =
+        places.iter().partition(|place| place.is_ours());
     for place in &others {
         let whose = place.owner().map(|owner| owner.words()).unwrap_or_default();
-        crate::say!("{} is left alone: {whose}; to end it, name it: flashmark sim detach {0}", words(&place.nodes()));
+        crate::say!(
+            "{} is left alone: {whose}; to end it, name it: flashmark sim detach {0}",
+            words(&place.nodes())
+        );
     }
     for place in ours {
         match attach::end(place) {
-            Ok(nodes) if nodes.is_empty() => print(&format!("cleaned up {}\n", place.directory().display()))?,
+            Ok(nodes) if nodes.is_empty() => {
+                print(&format!("cleaned up {}\n", place.directory().display()))?
+            }
             Ok(nodes) => print(&format!("detached {}\n", words(&nodes)))?,
             Err(failure) => {
                 crate::say!("flashmark: {}", report::words::clean(&failure.to_string()));
@@ -100,7 +113,9 @@ fn serve(attached: &Attached, stop: &AtomicBool) {
         && let Some(why) = attached.in_use()
     {
         if said.as_ref() != Some(&why) {
-            crate::say!("in use: {why}\nwaiting until it is let go; Ctrl-C again ends at once, and whoever uses it gets errors");
+            crate::say!(
+                "in use: {why}\nwaiting until it is let go; Ctrl-C again ends at once, and whoever uses it gets errors"
+            );
             said = Some(why);
         }
         std::thread::sleep(GLANCE);
@@ -110,8 +125,11 @@ fn serve(attached: &Attached, stop: &AtomicBool) {
 fn introduction(profile: &Profile, attached: &Attached, served: bool) -> String {
     let way_us = attached.way_ns as f64 / 1e3;
     let end = if served { "" } else { "Ctrl-C, or " };
-    let mut text = format!("{}, {}: {}\n", profile.name(), Bytes(attached.capacity_bytes), profile.about());
-    text += &format!("as slow as the model; the way to it takes {way_us:.0} us, which is taken off. What is written lies in memory.\n");
+    let mut text =
+        format!("{}, {}: {}\n", profile.name(), Bytes(attached.capacity_bytes), profile.about());
+    text += &format!(
+        "as slow as the model; the way to it takes {way_us:.0} us, which is taken off. What is written lies in memory.\n"
+    );
     text += &format!("Detach: {end}flashmark sim detach {}\n", attached.path().display());
     attached.remarks.iter().for_each(|remark| text += &format!("note: {remark}\n"));
     text
@@ -119,7 +137,9 @@ fn introduction(profile: &Profile, attached: &Attached, served: bool) -> String 
 
 /// Starts ourselves once more to serve, and returns as soon as the device is there.
 fn in_background(flags: &AttachFlags) -> Result {
-    let mut command = Command::new(std::env::current_exe().context("our own program is not found").or_internal()?);
+    let mut command = Command::new(
+        std::env::current_exe().context("our own program is not found").or_internal()?,
+    );
     command.args(["sim", "attach", "--served", "--seed", &flags.seed.to_string(), &flags.profile]);
     flags.size.iter().for_each(|size| _ = command.args(["--size", size]));
     flags.way.iter().for_each(|way| _ = command.arg("--way").arg(way));
@@ -134,7 +154,12 @@ fn in_background(flags: &AttachFlags) -> Result {
     }
     // It lets go of its end as it begins to serve, so this ends.
     let mut introduction = String::new();
-    child.stderr.take().map(|mut piped| piped.read_to_string(&mut introduction)).transpose().or_internal()?;
+    child
+        .stderr
+        .take()
+        .map(|mut piped| piped.read_to_string(&mut introduction))
+        .transpose()
+        .or_internal()?;
     crate::say_text!("{introduction}");
     print(&node)?;
     Ok(Exit::Done)
@@ -154,7 +179,13 @@ fn failed(child: Child) -> Failure {
     };
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.trim().trim_start_matches("flashmark: ");
-    Failure { exit, error: anyhow!("{}", if said.is_empty() { "the server ended without a word" } else { said }) }
+    Failure {
+        exit,
+        error: anyhow!(
+            "{}",
+            if said.is_empty() { "the server ended without a word" } else { said }
+        ),
+    }
 }
 
 /// From here on nobody reads what we print, and no terminal or directory is held.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use host::Roots;
-use lab::capture::{CaptureError, Captured, Limits, Source, capture, prepare};
+use lab::capture::{CaptureError, CaptureLimits, CaptureSource, Captured, capture, prepare};
 use record::units::{Bytes, Nanos, significant};
 
 use crate::cli::CaptureFlags;
@@ -22,59 +22,87 @@ const TICK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_m
 pub fn run(flags: &CaptureFlags) -> Result {
     let limits = limits(flags)?;
     let roots = Roots::default();
-    let source = Source::find(&roots, &flags.device).or_usage()?;
+    let source = CaptureSource::find(&roots, &flags.device).or_usage()?;
     check_output(&flags.output)?;
     prepare().map_err(failure)?;
     let stop = signals::listen()?;
-    let cannot = |error: std::io::Error| anyhow::anyhow!("{}: this cannot be written: {error}", flags.output.display());
+    let cannot = |error: std::io::Error| {
+        anyhow::anyhow!("{}: this cannot be written: {error}", flags.output.display())
+    };
     let file = File::create(&flags.output).map_err(cannot).or_usage()?;
     let mut screen = Screen::new(flags.quiet);
-    screen.say(&format!("recording {} ({}) until {}", source.name, Bytes(source.size_bytes), until(&limits)));
+    screen.say(&format!(
+        "recording {} ({}) until {}",
+        source.name,
+        Bytes(source.size_bytes),
+        until(&limits)
+    ));
     if is_on(&roots, &flags.output, &source) {
         screen.say(&format!("note: the trace is written to {} itself, so its own writes are in it; another medium is better", source.name));
     }
     let started = crate::clock::now();
     let out = BufWriter::with_capacity(1 << 20, file);
-    let captured = capture(&source, &source.header(Some(started)), out, limits, &stop, &mut |captured| screen.tick(captured));
+    let captured =
+        capture(&source, &source.header(Some(started)), out, limits, &stop, &mut |captured| {
+            screen.tick(captured)
+        });
     screen.clear();
     let captured = captured.map_err(failure)?;
     print(&summary(&captured, flags))?;
     Ok(Exit::Done)
 }
 
-fn limits(flags: &CaptureFlags) -> Result<Limits> {
+fn limits(flags: &CaptureFlags) -> Result<CaptureLimits> {
     let time = flags.time.as_deref().map(|text| text.parse::<Nanos>()).transpose();
     let time = time.map_err(|error| anyhow::anyhow!("--time: {error}")).or_usage()?;
     let size = flags.size_limit.as_deref().map(|text| text.parse::<Bytes>()).transpose();
     let size = size.map_err(|error| anyhow::anyhow!("--size-limit: {error}")).or_usage()?;
     if time == Some(Nanos(0)) || size == Some(Bytes(0)) {
-        return usage("--time and --size-limit: nothing would be recorded in none of it; leave it out to record until Ctrl-C");
+        return usage(
+            "--time and --size-limit: nothing would be recorded in none of it; leave it out to record until Ctrl-C",
+        );
     }
-    Ok(Limits { time: time.map(|time| Duration::from_nanos(time.0)), size_bytes: size.map(|size| size.0) })
+    Ok(CaptureLimits {
+        time: time.map(|time| Duration::from_nanos(time.0)),
+        size_bytes: size.map(|size| size.0),
+    })
 }
 
-fn until(limits: &Limits) -> String {
-    let time = limits.time.map(|time| format!("{} are over, or ", Nanos(time.as_nanos() as u64))).unwrap_or_default();
-    let size = limits.size_bytes.map(|bytes| format!("the trace has {}, or ", Bytes(bytes))).unwrap_or_default();
+fn until(limits: &CaptureLimits) -> String {
+    let time = limits
+        .time
+        .map(|time| format!("{} are over, or ", Nanos(time.as_nanos() as u64)))
+        .unwrap_or_default();
+    let size = limits
+        .size_bytes
+        .map(|bytes| format!("the trace has {}, or ", Bytes(bytes)))
+        .unwrap_or_default();
     format!("{time}{size}Ctrl-C")
 }
 
 /// Nothing but a file is written to: a slip of the hand must not make a trace of a medium.
 fn check_output(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => usage(format_args!("{}: this is a directory; name a file in it", path.display())),
-        Ok(found) if found.file_type().is_block_device() => {
-            refuse(format_args!("{}: this is a block device; name a file for the trace", path.display()))
+        Ok(found) if found.is_dir() => {
+            usage(format_args!("{}: this is a directory; name a file in it", path.display()))
         }
-        Ok(found) if !found.is_file() => usage(format_args!("{}: this is no regular file; name one for the trace", path.display())),
+        Ok(found) if found.file_type().is_block_device() => refuse(format_args!(
+            "{}: this is a block device; name a file for the trace",
+            path.display()
+        )),
+        Ok(found) if !found.is_file() => usage(format_args!(
+            "{}: this is no regular file; name one for the trace",
+            path.display()
+        )),
         _ => Ok(()),
     }
 }
 
 /// Whether a file lies on what is recorded.
-fn is_on(roots: &Roots, path: &Path, source: &Source) -> bool {
+fn is_on(roots: &Roots, path: &Path, source: &CaptureSource) -> bool {
     let place = host::device_of_directory(roots, path).ok();
-    let names = place.map(|place| [place.partition.map(|part| part.name), place.disk.map(|disk| disk.name)]);
+    let names = place
+        .map(|place| [place.partition.map(|part| part.name), place.disk.map(|disk| disk.name)]);
     names.into_iter().flatten().flatten().any(|name| name == source.name)
 }
 
@@ -89,22 +117,42 @@ fn failure(error: CaptureError) -> Failure {
 
 /// What was recorded, and at what cost.
 fn summary(captured: &Captured, flags: &CaptureFlags) -> String {
-    let kinds = [(captured.reads, "reads"), (captured.writes, "writes"), (captured.discards, "discards"), (captured.flushes, "flushes")];
-    let kinds = kinds.iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ");
+    let kinds = [
+        (captured.reads, "reads"),
+        (captured.writes, "writes"),
+        (captured.discards, "discards"),
+        (captured.flushes, "flushes"),
+    ];
+    let kinds = kinds
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, kind)| format!("{count} {kind}"))
+        .collect::<Vec<_>>()
+        .join(", ");
     let mut text = format!("{} requests in {}", captured.requests(), Nanos(captured.elapsed_ns));
     if captured.requests() > 0 {
-        text += &format!(": {kinds}; {} read, {} written", Bytes(captured.read_bytes), Bytes(captured.written_bytes));
+        text += &format!(
+            ": {kinds}; {} read, {} written",
+            Bytes(captured.read_bytes),
+            Bytes(captured.written_bytes)
+        );
     }
     text += &format!("\n{} of them seen done; ", captured.completed);
     text += &match captured.lost {
         0 => "no event lost".to_owned(),
-        lost => format!("{lost} EVENTS LOST: they came faster than they could be kept, so this is not all that was done"),
+        lost => format!(
+            "{lost} EVENTS LOST: they came faster than they could be kept, so this is not all that was done"
+        ),
     };
     if captured.full {
         text += "; ended because the trace has the size allowed";
     }
     let percent = significant(captured.cpu_percent());
-    text += &format!("\nrecording took {percent} % of one processor\nTrace  {}  {}\n", flags.output.display(), Bytes(captured.trace_bytes));
+    text += &format!(
+        "\nrecording took {percent} % of one processor\nTrace  {}  {}\n",
+        flags.output.display(),
+        Bytes(captured.trace_bytes)
+    );
     text
 }
 

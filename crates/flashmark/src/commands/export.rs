@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use record::Published;
-use record::collection::{Entry, Model, Origin, Standing};
+use record::collection::{CollectionRun, Model, Origin, SubmissionStatus};
 use store::atomic_write_with;
 use store::collection::{Address, Collection, CollectionError};
 use store::export::{CsvSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
@@ -22,9 +22,10 @@ pub struct ExportFlags {
     #[arg(value_name = "RUN", required_unless_present = "database")]
     pub runs: Vec<String>,
     /// As what. CSV, JSON and fio's JSON go to standard output where no file is named.
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
-    pub format: Format,
-    /// Where to write it; Parquet makes two files, runs.parquet and cells.parquet, in that directory.
+    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+    pub format: ExportFormat,
+    /// Where to write it; Parquet makes two files, runs.parquet and cells.parquet, in that
+    /// directory.
     #[arg(long, short, value_name = "FILE|DIR|-")]
     pub output: Option<PathBuf>,
     /// Runs of this collection: sqlite:FILE, or postgres://.. where this build knows it.
@@ -34,7 +35,7 @@ pub struct ExportFlags {
 
 /// What to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ExportFormat {
     /// A row a cell.
     Csv,
     /// A workbook with a sheet of runs and a sheet of cells.
@@ -51,14 +52,23 @@ pub enum Format {
 pub fn run(flags: &ExportFlags) -> Result {
     let source = Source::of(flags)?;
     match (flags.format, target(flags)) {
-        (Format::Parquet, Some(dir)) => parquet(&source, dir)?,
-        (Format::Xlsx, Some(file)) => workbook(&source, file)?,
-        (Format::Parquet, None) => return usage("Parquet is two files; name a directory for them with -o"),
-        (Format::Xlsx, None) => return usage("a workbook is no text; name a file for it with -o"),
-        (format, Some(file)) => {
-            atomic_write_with(file, |to| source.write(text_sink(format, BufWriter::new(to))).map_err(flat)).or_internal()?;
+        (ExportFormat::Parquet, Some(dir)) => parquet(&source, dir)?,
+        (ExportFormat::Xlsx, Some(file)) => workbook(&source, file)?,
+        (ExportFormat::Parquet, None) => {
+            return usage("Parquet is two files; name a directory for them with -o");
         }
-        (format, None) => return to_stdout(source.write(text_sink(format, BufWriter::new(io::stdout().lock())))),
+        (ExportFormat::Xlsx, None) => {
+            return usage("a workbook is no text; name a file for it with -o");
+        }
+        (format, Some(file)) => {
+            atomic_write_with(file, |to| {
+                source.write(text_sink(format, BufWriter::new(to))).map_err(flat)
+            })
+            .or_internal()?;
+        }
+        (format, None) => {
+            return to_stdout(source.write(text_sink(format, BufWriter::new(io::stdout().lock()))));
+        }
     }
     if let Some(path) = target(flags) {
         print(&format!("{}\n", path.display()))?;
@@ -71,10 +81,10 @@ fn target(flags: &ExportFlags) -> Option<&Path> {
     flags.output.as_deref().filter(|path| path.as_os_str() != "-")
 }
 
-fn text_sink<'a>(format: Format, to: impl Write + 'a) -> Box<dyn Sink + 'a> {
+fn text_sink<'a>(format: ExportFormat, to: impl Write + 'a) -> Box<dyn Sink + 'a> {
     match format {
-        Format::Json => Box::new(JsonSink::new(to)),
-        Format::Fio => Box::new(FioSink::new(to)),
+        ExportFormat::Json => Box::new(JsonSink::new(to)),
+        ExportFormat::Fio => Box::new(FioSink::new(to)),
         _ => Box::new(CsvSink::new(to)),
     }
 }
@@ -82,7 +92,9 @@ fn text_sink<'a>(format: Format, to: impl Write + 'a) -> Box<dyn Sink + 'a> {
 /// Whoever reads may have seen enough.
 fn to_stdout(written: std::result::Result<(), CollectionError>) -> Result {
     match written {
-        Err(CollectionError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+        Err(CollectionError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(Exit::Done)
+        }
         other => other.or_internal().map(|()| Exit::Done),
     }
 }
@@ -104,7 +116,9 @@ fn workbook(source: &Source, file: &Path) -> Result<()> {
 
 /// Both files or none.
 fn parquet(source: &Source, dir: &Path) -> Result<()> {
-    fs::create_dir_all(dir).map_err(|error| anyhow::anyhow!("cannot make the directory '{}': {error}", dir.display())).or_usage()?;
+    fs::create_dir_all(dir)
+        .map_err(|error| anyhow::anyhow!("cannot make the directory '{}': {error}", dir.display()))
+        .or_usage()?;
     let written = atomic_write_with(dir.join("runs.parquet"), |runs| {
         let both = atomic_write_with(dir.join("cells.parquet"), |cells| {
             let sink = ParquetSink::new(BufWriter::new(runs), BufWriter::new(cells))?;
@@ -117,7 +131,7 @@ fn parquet(source: &Source, dir: &Path) -> Result<()> {
 
 /// Where the runs come from.
 enum Source {
-    Own(Vec<Entry>),
+    Own(Vec<CollectionRun>),
     /// All of a collection.
     Collection(Collection),
 }
@@ -125,7 +139,9 @@ enum Source {
 impl Source {
     fn of(flags: &ExportFlags) -> Result<Source> {
         let Some(address) = &flags.database else {
-            return Ok(Source::Own(flags.runs.iter().map(|name| own(name)).collect::<Result<_>>()?));
+            return Ok(Source::Own(
+                flags.runs.iter().map(|name| own(name)).collect::<Result<_>>()?,
+            ));
         };
         let address = Address::parse(address).or_usage()?;
         if let Address::Sqlite(path) = &address
@@ -140,29 +156,36 @@ impl Source {
         }
         let entry = |id: &String| match collection.entry(id).or_internal()? {
             Some(entry) => Ok(entry),
-            None => usage(format_args!("there is no run '{}' in the collection", report::words::clean(id))),
+            None => usage(format_args!(
+                "there is no run '{}' in the collection",
+                report::words::clean(id)
+            )),
         };
         Ok(Source::Own(flags.runs.iter().map(entry).collect::<Result<_>>()?))
     }
 
     fn write(&self, mut sink: Box<dyn Sink + '_>) -> std::result::Result<(), CollectionError> {
         match self {
-            Source::Own(entries) => entries.iter().try_for_each(|entry| sink.add(entry)).map_err(io::Error::from)?,
-            Source::Collection(collection) => collection.each_entry(&mut |entry| Ok(sink.add(&entry)?))?,
+            Source::Own(entries) => {
+                entries.iter().try_for_each(|entry| sink.add(entry)).map_err(io::Error::from)?
+            }
+            Source::Collection(collection) => {
+                collection.each_entry(&mut |entry| Ok(sink.add(&entry)?))?
+            }
         }
         Ok(sink.finish().map_err(io::Error::from)?)
     }
 }
 
 /// A run of this machine, as an entry of a collection would be made of it.
-fn own(name: &str) -> Result<Entry> {
+fn own(name: &str) -> Result<CollectionRun> {
     let record = load(name)?;
     let run = Published::from(&record);
-    Ok(Entry {
+    Ok(CollectionRun {
         id: record.run.id.clone(),
         received: record.run.finished.clone().or(record.run.started.clone()).unwrap_or_default(),
         origin: Origin::of(&run),
-        standing: Standing::Accepted,
+        standing: SubmissionStatus::Accepted,
         revision: 1,
         model: Model::of(&run),
         headline: findings::headline(&record),

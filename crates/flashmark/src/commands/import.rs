@@ -28,14 +28,21 @@ struct Known {
 pub fn run(flags: &ImportFlags) -> Result {
     let known = known(flags)?;
     let hints = Hints {
-        iozone_unit: flags.iozone_unit.as_deref().map(|unit| if unit == "ops" { IozoneUnit::Operations } else { IozoneUnit::Kilobytes }),
+        iozone_unit: flags
+            .iozone_unit
+            .as_deref()
+            .map(|unit| if unit == "ops" { IozoneUnit::Operations } else { IozoneUnit::Kilobytes }),
     };
     let store = Store::open(Store::default_root());
     let mut batch = if flags.plan { None } else { Some(Batch::new(&store).or_internal()?) };
     let (mut lines, mut exit) = (String::new(), Exit::Done);
     for file in &flags.files {
-        let understood =
-            bytes_of(file).and_then(|bytes| Ok((read_with(&called(file), &bytes, &hints).map_err(|error| error.to_string())?, bytes)));
+        let understood = bytes_of(file).and_then(|bytes| {
+            Ok((
+                read_with(&called(file), &bytes, &hints).map_err(|error| error.to_string())?,
+                bytes,
+            ))
+        });
         let (records, bytes) = match understood {
             Ok(found) => found,
             Err(what) => {
@@ -50,11 +57,20 @@ pub fn run(flags: &ImportFlags) -> Result {
             let kept = match &mut batch {
                 Some(batch) => {
                     let kept = batch.add(&record, &bytes).or_internal()?;
-                    if kept.is_new { kept.name } else { format!("{} (was there already)", kept.name) }
+                    if kept.is_new {
+                        kept.name
+                    } else {
+                        format!("{} (was there already)", kept.name)
+                    }
                 }
                 None => format!("would be {}", record.run.id),
             };
-            lines += &format!("{}: {} -> {}\n", clean(&called(file)), understood_as(&record), clean(&kept));
+            lines += &format!(
+                "{}: {} -> {}\n",
+                clean(&called(file)),
+                understood_as(&record),
+                clean(&kept)
+            );
         }
     }
     if let Some(batch) = batch {
@@ -79,14 +95,21 @@ fn known(flags: &ImportFlags) -> Result<Known> {
         },
         None => None,
     };
-    Ok(Known { label: flags.label.clone(), vendor: flags.vendor.clone(), model: flags.model.clone(), capacity_bytes, kind })
+    Ok(Known {
+        label: flags.label.clone(),
+        vendor: flags.vendor.clone(),
+        model: flags.model.clone(),
+        capacity_bytes,
+        kind,
+    })
 }
 
 fn tell(record: &mut Record, known: &Known) {
     let medium = &mut record.medium;
     medium.kind = known.kind.unwrap_or(medium.kind);
     medium.capacity_bytes = known.capacity_bytes.or(medium.capacity_bytes);
-    let given = |text: &Option<String>, own: &mut Option<String>| *own = text.clone().or(own.take());
+    let given =
+        |text: &Option<String>, own: &mut Option<String>| *own = text.clone().or(own.take());
     given(&known.vendor, &mut medium.vendor);
     given(&known.model, &mut medium.model);
     given(&known.label, &mut record.run.label);
@@ -117,13 +140,22 @@ fn understood_as(record: &Record) -> String {
     for cell in &record.cells {
         *tests.entry(&cell.test).or_insert(0) += 1;
     }
-    let shown: Vec<String> =
-        tests.iter().take(4).map(|(test, n)| if *n > 1 { format!("{test} x{n}") } else { (*test).to_owned() }).collect();
+    let shown: Vec<String> = tests
+        .iter()
+        .take(4)
+        .map(|(test, n)| if *n > 1 { format!("{test} x{n}") } else { (*test).to_owned() })
+        .collect();
     let more = if tests.len() > 4 { ", .." } else { "" };
     let count = record.cells.len();
     let software = &record.run.software;
     let tool = format!("{} {}", software.name, software.version);
-    let medium = record.medium.model.as_deref().or(record.target.device.as_deref()).map(|name| format!(" of {name}")).unwrap_or_default();
+    let medium = record
+        .medium
+        .model
+        .as_deref()
+        .or(record.target.device.as_deref())
+        .map(|name| format!(" of {name}"))
+        .unwrap_or_default();
     let results = if count == 1 { "1 result" } else { &format!("{count} results") };
     clean(&format!("{}{medium}, {results} ({}{more})", tool.trim(), shown.join(", ")))
 }

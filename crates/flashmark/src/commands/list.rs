@@ -1,8 +1,9 @@
-//! `flashmark list`: media, what they are, whether they are in use and why, whether testing is safe.
+//! `flashmark list`: media, what they are, whether they are in use and why, whether testing is
+//! safe.
 
 use std::thread;
 
-use host::{Contents, Disk, Roots};
+use host::{Contents, InventoryEntry, Roots};
 use record::units::Bytes;
 
 use crate::cli::ListFlags;
@@ -18,7 +19,8 @@ pub fn run(flags: &ListFlags) -> Result {
     let all = contents(&roots, &disks);
     let seen = disks.iter().zip(&all);
     if flags.json {
-        let list: Vec<serde_json::Value> = seen.map(|(disk, contents)| as_json(disk, contents, &not_seen)).collect();
+        let list: Vec<serde_json::Value> =
+            seen.map(|(disk, contents)| as_json(disk, contents, &not_seen)).collect();
         print(&format!(
             "{}
 ",
@@ -27,7 +29,9 @@ pub fn run(flags: &ListFlags) -> Result {
         return Ok(Exit::Done);
     }
     if disks.is_empty() {
-        print("No storage media found. A directory can still be measured: flashmark run . --suite quick\n")?;
+        print(
+            "No storage media found. A directory can still be measured: flashmark run . --suite quick\n",
+        )?;
     }
     for (disk, contents) in seen {
         print(&words::visible(&as_text(disk, contents)))?;
@@ -39,10 +43,14 @@ pub fn run(flags: &ListFlags) -> Result {
 }
 
 /// What lies on each, looked at all at once: one that does not answer holds up nobody.
-fn contents(roots: &Roots, disks: &[Disk]) -> Vec<Contents> {
+fn contents(roots: &Roots, disks: &[InventoryEntry]) -> Vec<Contents> {
     thread::scope(|scope| {
-        let looks: Vec<_> = disks.iter().map(|disk| scope.spawn(move || host::contents(roots, disk))).collect();
-        looks.into_iter().map(|look| look.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        let looks: Vec<_> =
+            disks.iter().map(|disk| scope.spawn(move || host::contents(roots, disk))).collect();
+        looks
+            .into_iter()
+            .map(|look| look.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     })
 }
 
@@ -52,7 +60,7 @@ fn escaped(json: &str) -> String {
 }
 
 /// Why a medium may be erased by its name alone, or what speaks against it.
-fn why(disk: &Disk, contents: &Contents) -> (bool, String) {
+fn why(disk: &InventoryEntry, contents: &Contents) -> (bool, String) {
     if disk.size_bytes == 0 {
         return (false, "no medium is in it".to_owned());
     }
@@ -69,43 +77,65 @@ fn why(disk: &Disk, contents: &Contents) -> (bool, String) {
     }
 }
 
-fn name(disk: &Disk) -> String {
+fn name(disk: &InventoryEntry) -> String {
     let parts = [&disk.medium.vendor, &disk.medium.model];
     let name: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
     if name.is_empty() { "no name".to_owned() } else { report::words::clean(&name.join(" ")) }
 }
 
-fn kind(disk: &Disk) -> String {
-    serde_json::to_value(disk.medium.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default()
+fn kind(disk: &InventoryEntry) -> String {
+    serde_json::to_value(disk.medium.kind)
+        .ok()
+        .and_then(|kind| kind.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
-fn as_text(disk: &Disk, contents: &Contents) -> String {
-    let mut text =
-        format!("{:<14} {:>9}  {:<13} {}\n", disk.path.display().to_string(), Bytes(disk.size_bytes).to_string(), kind(disk), name(disk));
-    let mode = [disk.link.driver.clone(), disk.link.mode.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ");
+fn as_text(disk: &InventoryEntry, contents: &Contents) -> String {
+    let mut text = format!(
+        "{:<14} {:>9}  {:<13} {}\n",
+        disk.path.display().to_string(),
+        Bytes(disk.size_bytes).to_string(),
+        kind(disk),
+        name(disk)
+    );
+    let mode = [disk.link.driver.clone(), disk.link.mode.clone()]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", ");
     if !mode.is_empty() {
         text += &format!("{:15}attached by {mode}\n", "");
     }
     if disk.medium.behind_reader == Some(true) {
-        text += &format!("{:15}a card reader: the card's own registers cannot be seen through it\n", "");
+        text += &format!(
+            "{:15}a card reader: the card's own registers cannot be seen through it\n",
+            ""
+        );
     }
     if disk.size_bytes > 0 {
         let begin = if contents.is_empty().is_none() { "what it holds" } else { "holds" };
         for (number, line) in contents.lines().iter().enumerate() {
-            text += &if number == 0 { format!("{:15}{begin} {line}\n", "") } else { format!("{:15}  {line}\n", "") };
+            text += &if number == 0 {
+                format!("{:15}{begin} {line}\n", "")
+            } else {
+                format!("{:15}  {line}\n", "")
+            };
         }
     }
     if disk.uses.is_empty() {
         let yes = if contents.is_empty() == Some(true) { "" } else { " --yes" };
         let id = disk.ids().into_iter().next().unwrap_or_default();
-        text += &format!("{:15}free; reading is safe, --erase {id}{yes} allows it to be overwritten\n", "");
+        text += &format!(
+            "{:15}free; reading is safe, --erase {id}{yes} allows it to be overwritten\n",
+            ""
+        );
     } else {
         text += &format!("{:15}IN USE: {}\n", "", host::summary(&disk.uses));
     }
     text
 }
 
-fn as_json(disk: &Disk, contents: &Contents, not_seen: &[String]) -> serde_json::Value {
+fn as_json(disk: &InventoryEntry, contents: &Contents, not_seen: &[String]) -> serde_json::Value {
     let (safe, why) = why(disk, contents);
     let partitions: Vec<serde_json::Value> = disk
         .partitions

@@ -1,11 +1,11 @@
 //! `flashmark matrix`: tries file systems and schedulers with real work, and says which to use.
 
-mod field;
+mod block_devices;
 mod outputs;
 mod probe;
 mod recognise;
 mod request;
-mod sitting;
+mod session;
 
 use record::units::{Bytes, Nanos};
 use record::{Ended, Params, PlannedCell, Record, Run, Skip, Stop};
@@ -19,10 +19,10 @@ use crate::consent::{self, Question};
 use crate::exit::{Exit, OrExit, Result, refuse};
 use crate::outputs::print;
 use crate::words;
-use field::Field;
-use outputs::Outputs;
-use request::Request;
-use sitting::Sitting;
+use block_devices::Field;
+use outputs::MatrixOutputs;
+use request::MatrixRequest;
+use session::MatrixSession;
 
 /// Runs the command.
 pub fn run(flags: &MatrixFlags) -> Result {
@@ -31,7 +31,7 @@ pub fn run(flags: &MatrixFlags) -> Result {
         return print(&describe(&request)).map(|()| Exit::Done);
     }
     need_root()?;
-    let outputs = Outputs {
+    let outputs = MatrixOutputs {
         json: flags.json.clone(),
         html: flags.html.clone(),
         xlsx: flags.xlsx.clone(),
@@ -44,43 +44,62 @@ pub fn run(flags: &MatrixFlags) -> Result {
     request.confirmed = request.erase.is_some();
     let left_out = field.try_out(&mut request)?;
     if request.combinations.is_empty() {
-        let why: Vec<String> = left_out.iter().map(|left| format!("{}: {}", left.what, left.why)).collect();
+        let why: Vec<String> =
+            left_out.iter().map(|left| format!("{}: {}", left.what, left.why)).collect();
         field.leave()?;
         return refuse(format_args!("nothing is left to be tried: {}", why.join("; ")));
     }
     let id = format!("{}-{}-matrix", clock::for_names(), field.short_name());
     let label = flags.label.clone();
-    let run = Run { started: field.now(), seed: request.seed, label, ..running(&id, findings::matrix::SUITE) };
+    let run = Run {
+        started: field.now(),
+        seed: request.seed,
+        label,
+        ..running(&id, findings::matrix::SUITE)
+    };
     let opening = Opening {
         run,
         medium: field.medium.clone(),
         host: Some(field.host.clone()),
         target: field.target.clone(),
         plan: planned(&request),
-        skipped: left_out.into_iter().map(|left| Skip { test: left.what, reason: left.why }).collect(),
+        skipped: left_out
+            .into_iter()
+            .map(|left| Skip { test: left.what, reason: left.why })
+            .collect(),
         flags: field.flags.clone(),
         command: serde_json::json!({ MARK: request }),
         fingerprint: field.fingerprint(request.seed)?,
     };
     let (dir, journal) = begin(&opening)?;
-    Sitting { field, request, dir, journal, done: Vec::new(), used_ns: 0, outputs }.hold()
+    MatrixSession { field, request, dir, journal, done: Vec::new(), used_ns: 0, outputs }.hold()
 }
 
 /// What tells the journal of a matrix from that of a suite.
 const MARK: &str = "matrix";
 
 /// Goes on with a matrix; `None` where the run is none.
-pub fn resume(dir: &RunDir, replayed: &Replayed, target: Option<&str>, flags: &ResumeFlags) -> Option<Result> {
+pub fn resume(
+    dir: &RunDir,
+    replayed: &Replayed,
+    target: Option<&str>,
+    flags: &ResumeFlags,
+) -> Option<Result> {
     let request = replayed.command.get(MARK)?.clone();
     Some(go_on(dir, request, target, flags))
 }
 
-fn go_on(dir: &RunDir, request: serde_json::Value, target: Option<&str>, flags: &ResumeFlags) -> Result {
-    let request: Request = serde_json::from_value(request).or_usage()?;
+fn go_on(
+    dir: &RunDir,
+    request: serde_json::Value,
+    target: Option<&str>,
+    flags: &ResumeFlags,
+) -> Result {
+    let request: MatrixRequest = serde_json::from_value(request).or_usage()?;
     let lock = dir.lock().or_refuse()?;
     let Replayed { mut record, traces, .. } = dir.replay().or_usage()?;
     let crate::outputs::Outputs { json, html, quiet } = flags.outputs.clone();
-    let outputs = Outputs { json, html, quiet, ..Outputs::default() };
+    let outputs = MatrixOutputs { json, html, quiet, ..MatrixOutputs::default() };
     if record.run.ended == Ended::Complete {
         record.findings = findings::conclude(&record);
         if !dir.has_its_record() {
@@ -94,23 +113,40 @@ fn go_on(dir: &RunDir, request: serde_json::Value, target: Option<&str>, flags: 
     field.hold_medium(request.seed)?;
     permit(&field, field.recognise(&traces, request.seed)?, dir, flags)?;
     let mut journal = dir.journal(lock).or_internal()?;
-    let resumed = Resumed { started: field.now(), host: Some(field.host.clone()), software: software() };
+    let resumed =
+        Resumed { started: field.now(), host: Some(field.host.clone()), software: software() };
     journal.append(&resumed.into()).or_internal()?;
     let done = record.cells.into_iter().filter(|cell| cell.stop != Stop::Interrupted).collect();
-    Sitting { field, request, dir: dir.clone(), journal, done, used_ns: record.run.elapsed_ns, outputs }.hold()
+    MatrixSession {
+        field,
+        request,
+        dir: dir.clone(),
+        journal,
+        done,
+        used_ns: record.run.elapsed_ns,
+        outputs,
+    }
+    .hold()
 }
 
-/// Opens the medium again: where the user says it is, where it was, or where it is found by what it says of itself.
-fn reopen(request: &Request, record: &Record, by_hand: Option<&str>) -> Result<Field> {
-    let others = host::nodes_like(&host::Roots::default(), record).into_iter().map(|path| path.display().to_string());
+/// Opens the medium again: where the user says it is, where it was, or where it is found by what it
+/// says of itself.
+fn reopen(request: &MatrixRequest, record: &Record, by_hand: Option<&str>) -> Result<Field> {
+    let others = host::nodes_like(&host::Roots::default(), record)
+        .into_iter()
+        .map(|path| path.display().to_string());
     let places: Vec<String> = match by_hand {
         Some(target) => vec![target.to_owned()],
-        None => std::iter::once(request.target.clone()).chain(others.filter(|path| *path != request.target)).collect(),
+        None => std::iter::once(request.target.clone())
+            .chain(others.filter(|path| *path != request.target))
+            .collect(),
     };
     let mut refused = None;
     for target in places {
-        // it was given away when the matrix began; whether it is the same is seen from what lies on it
-        let field = Field::open(&Request { target, reopened: true, ..request.clone() }, &|_| Ok(()));
+        // it was given away when the matrix began; whether it is the same is seen from what lies on
+        // it
+        let field =
+            Field::open(&MatrixRequest { target, reopened: true, ..request.clone() }, &|_| Ok(()));
         match field.and_then(|field| field.same_as(record, by_hand.is_some()).map(|()| field)) {
             Ok(field) => return Ok(field),
             Err(failure) => drop(refused.get_or_insert(failure)),
@@ -127,10 +163,16 @@ fn permit(field: &Field, recognised: Recognition, dir: &RunDir, flags: &ResumeFl
     };
     let contents = field.contents();
     match &flags.erase {
-        Some(erase) if field.answers_to(erase) => {
-            consent::ask(&Question { what: &field.target.path, id: erase, contents: &contents, yes: flags.yes })
-        }
-        Some(erase) => refuse(format_args!("--erase {erase} does not name {}; nothing was written", field.target.path)),
+        Some(erase) if field.answers_to(erase) => consent::ask(&Question {
+            what: &field.target.path,
+            id: erase,
+            contents: &contents,
+            yes: flags.yes,
+        }),
+        Some(erase) => refuse(format_args!(
+            "--erase {erase} does not name {}; nothing was written",
+            field.target.path
+        )),
         None => refuse(format_args!(
             "this is not the medium as {} left it: {why}; it holds {}; nothing was written. Put the right one in, or allow this one to be overwritten: flashmark resume {} --erase ID",
             dir.name(),
@@ -144,11 +186,13 @@ fn need_root() -> Result<()> {
     if rustix::process::geteuid().is_root() {
         return Ok(());
     }
-    refuse("file systems are made and mounted, which only root may; run it with sudo, or see what would be done with --plan")
+    refuse(
+        "file systems are made and mounted, which only root may; run it with sudo, or see what would be done with --plan",
+    )
 }
 
 /// Every combination, as often as it is tried at least.
-fn planned(request: &Request) -> Vec<PlannedCell> {
+fn planned(request: &MatrixRequest) -> Vec<PlannedCell> {
     let one = |combination: &lab::matrix::Combination, repeat: u32| PlannedCell {
         id: format!("{}#{repeat}", combination.id()),
         test: combination.work.clone(),
@@ -157,14 +201,22 @@ fn planned(request: &Request) -> Vec<PlannedCell> {
         max_written_bytes: 0,
     };
     let repeats = 1..=request.limits.0;
-    repeats.flat_map(|repeat| request.combinations.iter().map(move |combination| one(combination, repeat))).collect()
+    repeats
+        .flat_map(|repeat| {
+            request.combinations.iter().map(move |combination| one(combination, repeat))
+        })
+        .collect()
 }
 
 /// What would be done, for `--plan`.
-fn describe(request: &Request) -> String {
+fn describe(request: &MatrixRequest) -> String {
     let axes = &request.axes;
     let mut text = format!("{}: every combination of\n", report::words::clean(&request.target));
-    let align: Vec<&str> = axes.aligns.iter().map(|align| if *align { "fitted to the AU" } else { "as mkfs does by itself" }).collect();
+    let align: Vec<&str> = axes
+        .aligns
+        .iter()
+        .map(|align| if *align { "fitted to the AU" } else { "as mkfs does by itself" })
+        .collect();
     let lists = [
         ("file systems", axes.filesystems.join(", ")),
         ("mkfs", align.join(", ")),
@@ -176,7 +228,9 @@ fn describe(request: &Request) -> String {
         text += &format!("  {name:<14} {list}\n");
     }
     for name in &axes.filesystems {
-        if let Some(why) = host::recipe(name).and_then(|recipe| recipe.available(&host::Roots::default()).err()) {
+        if let Some(why) =
+            host::recipe(name).and_then(|recipe| recipe.available(&host::Roots::default()).err())
+        {
             text += &format!("  left out: {name}: {why}\n");
         }
     }
@@ -190,7 +244,10 @@ fn describe(request: &Request) -> String {
         combinations.len(),
         request.seed
     );
-    let needs = request.works().map(|works| works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0)).unwrap_or(0);
+    let needs = request
+        .works()
+        .map(|works| works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0))
+        .unwrap_or(0);
     text += &format!(
         "Each makes a new file system on all of the target, mounts it, works on at most {} of it, and unmounts it.\n",
         Bytes(needs)
@@ -199,6 +256,6 @@ fn describe(request: &Request) -> String {
         Some(limit) => text += &format!("Time     at most {}\n", Nanos(limit)),
         None => text += "Time     unknown before the first is done; --time-limit sets an end\n",
     }
-    text += &field::erased(request);
+    text += &block_devices::erased(request);
     words::visible(&(text + "Nothing was written.\n"))
 }

@@ -8,12 +8,12 @@ use report::words;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
 
-mod place;
+mod publish_dir;
 mod source;
 mod tree;
 
-use place::Place;
-use source::Source;
+use publish_dir::PublishDir;
+use source::PublishedLines;
 
 /// Flags of `publish`.
 #[derive(Debug, Args)]
@@ -39,16 +39,18 @@ pub struct PublishFlags {
 
 /// Runs the command.
 pub fn run(flags: &PublishFlags) -> Result {
-    let place = Place::take(&flags.dir)?;
+    let place = PublishDir::take(&flags.dir)?;
     let now = crate::clock::now();
     let source = match &flags.database {
-        Some(address) => Source::of_database(address, flags.no_reference, &now)?,
-        None => Source::of_runs(&flags.runs, flags.no_reference, &now)?,
+        Some(address) => PublishedLines::of_database(address, flags.no_reference, &now)?,
+        None => PublishedLines::of_runs(&flags.runs, flags.no_reference, &now)?,
     };
     if source.is_empty() {
-        return usage("there is nothing to publish; measure something first: flashmark run . --suite quick");
+        return usage(
+            "there is nothing to publish; measure something first: flashmark run . --suite quick",
+        );
     }
-    let made = tree::Made { title: flags.title.clone(), address: address(flags)?, now };
+    let made = tree::SiteSummary { title: flags.title.clone(), address: address(flags)?, now };
     let written = tree::write(place.scratch(), &source, &made).or_internal()?;
     place.appear()?;
     let index = flags.dir.join("index.html");
@@ -66,9 +68,16 @@ pub fn run(flags: &PublishFlags) -> Result {
 /// The site's address with a slash at its end.
 fn address(flags: &PublishFlags) -> Result<Option<String>> {
     let Some(address) = &flags.address else { return Ok(None) };
-    let has_host = ["https://", "http://"].iter().any(|scheme| address.strip_prefix(scheme).is_some_and(|host| !host.is_empty()));
-    if !has_host || address.contains(|c: char| c.is_whitespace() || c.is_control() || "\"<>?#".contains(c)) {
-        return usage(format_args!("'{}' is no address of a site; write it as https://example.org/cards/", words::clean(address)));
+    let has_host = ["https://", "http://"]
+        .iter()
+        .any(|scheme| address.strip_prefix(scheme).is_some_and(|host| !host.is_empty()));
+    if !has_host
+        || address.contains(|c: char| c.is_whitespace() || c.is_control() || "\"<>?#".contains(c))
+    {
+        return usage(format_args!(
+            "'{}' is no address of a site; write it as https://example.org/cards/",
+            words::clean(address)
+        ));
     }
     Ok(Some(format!("{}/", address.trim_end_matches('/'))))
 }

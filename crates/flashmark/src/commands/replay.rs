@@ -6,20 +6,20 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use device::{Device, Extent, ExtentGuard, Extents, IoError, WriteBudget};
-use lab::replay::{self, Fit, Heard, Outcome, Pace, Placing, Player, Settings};
-use lab::trace::{self, Survey, Trace};
+use lab::replay::{self, CapacityFit, Heard, Pace, Placing, Player, ReplayOutcome, ReplaySettings};
+use lab::trace::{self, Trace, TraceSurvey};
 use record::units::{Bytes, Nanos};
 use record::{Cell, Ended, Stop, TargetKind};
 use store::{Ending, Journal, RunDir};
-use suite::{Event, Plan, Progress};
+use suite::{CellProgress, Plan, RunEvent};
 
 use crate::cli::AccessFlags;
 use crate::commands::run::{begin, opening, run_id};
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
-use crate::opened::Opened;
+use crate::open_target::OpenTarget;
 use crate::outputs::{self, Outputs, print};
-use crate::request::Request;
-use crate::screen::{self, Screen};
+use crate::progress_display::{self, Screen};
+use crate::request::RunRequest;
 use crate::signals;
 use crate::watchdog::Watchdog;
 use crate::words;
@@ -27,17 +27,19 @@ use crate::words;
 /// Flags of `replay`.
 #[derive(Debug, Args)]
 pub struct ReplayFlags {
-    /// A capture of flashmark's, a file of blktrace's (NAME.blktrace.0, or NAME for all processors), text of blkparse's, or a fio iolog
-    /// (version 2 or 3).
+    /// A capture of flashmark's, a file of blktrace's (NAME.blktrace.0, or NAME for all
+    /// processors), text of blkparse's, or a fio iolog (version 2 or 3).
     pub trace: PathBuf,
-    /// A directory (a test file is made in it and removed), a regular file, a block device, or sim:PROFILE.
+    /// A directory (a test file is made in it and removed), a regular file, a block device, or
+    /// sim:PROFILE.
     pub target: String,
-    /// 1: each request at its time; N: so many times as fast (0.5: half as fast); max: as fast as possible. What waited for another
-    /// request when it was recorded always waits.
+    /// 1: each request at its time; N: so many times as fast (0.5: half as fast); max: as fast as
+    /// possible. What waited for another request when it was recorded always waits.
     #[arg(long, default_value = "1", value_name = "1|N|max")]
     pub speed: String,
-    /// What becomes of a trace on a target of another size: squeezed or stretched to it, wrapped around at its end, or without the
-    /// requests beyond it. Without this, a trace that is larger is refused.
+    /// What becomes of a trace on a target of another size: squeezed or stretched to it, wrapped
+    /// around at its end, or without the requests beyond it. Without this, a trace that is larger
+    /// is refused.
     #[arg(long, value_name = "HOW")]
     pub fit: Option<FitFlag>,
     /// Requests in flight of a trace that does not say what waited for what (a fio iolog).
@@ -81,60 +83,92 @@ pub fn run(flags: &ReplayFlags) -> Result {
     let mut request = request(flags)?;
     let stop = signals::listen()?;
     let trace = trace::open(&flags.trace).or_usage()?;
-    let Some(survey) = Survey::of(&trace, &stop).or_usage()? else { return Ok(Exit::Interrupted) };
-    request.file_bytes = survey.spans.iter().map(|span| span.end_bytes.next_multiple_of(1 << 20)).sum::<u64>().max(16 << 20);
-    let opened = Opened::open(&request)?;
-    let room = request.only().unwrap_or(Extent::new(0, opened.site.facts.capacity_bytes));
+    let Some(survey) = TraceSurvey::of(&trace, &stop).or_usage()? else {
+        return Ok(Exit::Interrupted);
+    };
+    request.file_bytes = survey
+        .spans
+        .iter()
+        .map(|span| span.end_bytes.next_multiple_of(1 << 20))
+        .sum::<u64>()
+        .max(16 << 20);
+    let opened = OpenTarget::open(&request)?;
+    let room = request.only().unwrap_or(Extent::new(0, opened.info.facts.capacity_bytes));
     let writes = survey.modifies() && !settings.reads_only;
-    if writes && request.erase.is_none() && matches!(opened.target.kind, TargetKind::Block | TargetKind::File) {
+    if writes
+        && request.erase.is_none()
+        && matches!(opened.target.kind, TargetKind::Block | TargetKind::File)
+    {
         return refuse(format_args!(
             "the trace writes, and '{}' may only be read: --erase ID allows it to be overwritten, --reads-only leaves the writes out",
             flags.target
         ));
     }
-    let placing = Placing::new(&survey, &settings, &opened.site.facts, room).or_refuse()?;
-    let cells = replay::planned(&survey, &placing, &settings, &opened.site.facts);
+    let placing = Placing::new(&survey, &settings, &opened.info.facts, room).or_refuse()?;
+    let cells = replay::planned(&survey, &placing, &settings, &opened.info.facts);
     let plan = Plan { suite: replay::TEST.into(), cells, ..Plan::default() };
     if flags.plan {
         print(&describe(&trace, &survey, &plan, (&opened, &request)))?;
         return Ok(Exit::Done);
     }
     request.confirmed = opened.confirm(&request)?;
-    let opening = opening(&run_id(&request, &plan.suite, &opened), &request, flags.label.clone(), &opened, &plan)?;
+    let opening = opening(
+        &run_id(&request, &plan.suite, &opened),
+        &request,
+        flags.label.clone(),
+        &opened,
+        &plan,
+    )?;
     let (dir, journal) = begin(&opening)?;
     let outputs = flags.outputs.clone();
-    Sitting { opened, plan, placing, survey, trace, settings, stop, dir, journal, outputs }.hold()
+    ReplaySession { opened, plan, placing, survey, trace, settings, stop, dir, journal, outputs }
+        .hold()
 }
 
-fn settings(flags: &ReplayFlags) -> Result<Settings> {
+fn settings(flags: &ReplayFlags) -> Result<ReplaySettings> {
     let pace = match flags.speed.as_str() {
         "max" => Pace::Max,
         text => match text.trim_end_matches('x').parse::<f64>() {
             Ok(times) if (1e-3..=1e6).contains(&times) => Pace::Times(times),
-            _ => return usage(format_args!("--speed {text}: write 1 (as recorded), a number such as 10 (times as fast), or max")),
+            _ => {
+                return usage(format_args!(
+                    "--speed {text}: write 1 (as recorded), a number such as 10 (times as fast), or max"
+                ));
+            }
         },
     };
     let fit = match flags.fit {
-        None => Fit::Exact,
-        Some(FitFlag::Scale) => Fit::Scale,
-        Some(FitFlag::Wrap) => Fit::Wrap,
-        Some(FitFlag::Skip) => Fit::Skip,
+        None => CapacityFit::Exact,
+        Some(FitFlag::Scale) => CapacityFit::Scale,
+        Some(FitFlag::Wrap) => CapacityFit::Wrap,
+        Some(FitFlag::Skip) => CapacityFit::Skip,
     };
-    Ok(Settings { pace, fit, depth: flags.depth, reads_only: flags.reads_only, seed: flags.seed })
+    Ok(ReplaySettings {
+        pace,
+        fit,
+        depth: flags.depth,
+        reads_only: flags.reads_only,
+        seed: flags.seed,
+    })
 }
 
-fn request(flags: &ReplayFlags) -> Result<Request> {
+fn request(flags: &ReplayFlags) -> Result<RunRequest> {
     let span = flags.access.span.as_deref().map(crate::request::read_span).transpose()?;
     // As a journal has it: what a replay knows nothing of is as if it had not been said.
     let said = serde_json::json!({
         "target": flags.target, "erase": flags.access.erase, "span": span, "engine": flags.access.engine, "seed": flags.seed, "file_bytes": 0
     });
-    let request: Request = serde_json::from_value(said).or_internal()?;
-    Ok(Request { yes: flags.access.yes, ..request })
+    let request: RunRequest = serde_json::from_value(said).or_internal()?;
+    Ok(RunRequest { yes: flags.access.yes, ..request })
 }
 
 /// What is in the trace and what would be done, for `--plan`.
-fn describe(trace: &Trace, survey: &Survey, plan: &Plan, (opened, request): (&Opened, &Request)) -> String {
+fn describe(
+    trace: &Trace,
+    survey: &TraceSurvey,
+    plan: &Plan,
+    (opened, request): (&OpenTarget, &RunRequest),
+) -> String {
     let mut text = format!(
         "{}: {}, {} requests, {} in {}, up to {} at once\n",
         report::words::clean(&trace.path().display().to_string()),
@@ -144,41 +178,51 @@ fn describe(trace: &Trace, survey: &Survey, plan: &Plan, (opened, request): (&Op
         Nanos(survey.duration_ns),
         survey.depth
     );
-    for (recorded, name) in
-        survey.by_op.iter().zip(["reads", "writes", "flushes", "discards"]).filter(|(recorded, _)| recorded.requests > 0)
+    for (recorded, name) in survey
+        .by_op
+        .iter()
+        .zip(["reads", "writes", "flushes", "discards"])
+        .filter(|(recorded, _)| recorded.requests > 0)
     {
-        let p50 = (!recorded.latency.is_empty()).then(|| format!(", recorded median {}", Nanos(recorded.latency.quantile(0.5))));
-        text += &format!("  {:>9} {name:<9} {}{}\n", recorded.requests, Bytes(recorded.bytes), p50.unwrap_or_default());
+        let p50 = (!recorded.latency.is_empty())
+            .then(|| format!(", recorded median {}", Nanos(recorded.latency.quantile(0.5))));
+        text += &format!(
+            "  {:>9} {name:<9} {}{}\n",
+            recorded.requests,
+            Bytes(recorded.bytes),
+            p50.unwrap_or_default()
+        );
     }
     if let Some(how) = &survey.notes.cut_off {
         text += &format!("  the trace is not whole: {how}\n");
     }
     text += &format!("{}\n{}Would be done:\n", opened.describe(), opened.erased(request));
     for cell in plan.cells.iter().take(1) {
-        text += &format!("{}\n", screen::planned(cell));
+        text += &format!("{}\n", progress_display::planned(cell));
     }
     words::visible(&(text + "Nothing was written.\n"))
 }
 
 /// One replay.
-struct Sitting {
-    opened: Opened,
+struct ReplaySession {
+    opened: OpenTarget,
     plan: Plan,
     placing: Placing,
-    survey: Survey,
+    survey: TraceSurvey,
     trace: Trace,
-    settings: Settings,
+    settings: ReplaySettings,
     stop: Arc<AtomicBool>,
     dir: RunDir,
     journal: Journal,
     outputs: Outputs,
 }
 
-impl Sitting {
+impl ReplaySession {
     /// Replays, keeps, reports; returns how the program ends.
     fn hold(mut self) -> Result {
         // A file that was made just now has nothing in it that could be read from a medium.
-        let fills = self.opened.target.kind == TargetKind::Directory && self.survey.of_op(device::Op::Read).requests > 0;
+        let fills = self.opened.target.kind == TargetKind::Directory
+            && self.survey.of_op(device::Op::Read).requests > 0;
         let span = self.placing.span();
         let filled = if fills { span.bytes } else { 0 };
         let allowed = Extents::of(self.plan.writes().iter().copied().chain(fills.then_some(span)));
@@ -192,7 +236,9 @@ impl Sitting {
         screen.print(&self.announcement(filled));
         let owing_nothing = Arc::new(AtomicBool::new(false));
         let watchdog = Watchdog::start(&self.stop, &owing_nothing, || {
-            crate::say!("\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again");
+            crate::say!(
+                "\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again"
+            );
         });
         let played = self.play(&mut medium, &screen, fills.then_some(span));
         watchdog.end();
@@ -207,8 +253,11 @@ impl Sitting {
 
     fn announcement(&self, filled: u64) -> String {
         let what = replay::title(self.settings.pace);
-        let first =
-            if filled > 0 { format!("; {} are written first, so that there is something to read", Bytes(filled)) } else { String::new() };
+        let first = if filled > 0 {
+            format!("; {} are written first, so that there is something to read", Bytes(filled))
+        } else {
+            String::new()
+        };
         format!(
             "{}\n{} requests of {} ({}), {what}; writes at most {}{first}",
             self.opened.describe(),
@@ -219,18 +268,45 @@ impl Sitting {
         )
     }
 
-    fn play(&self, medium: &mut dyn Device, screen: &Screen, fill: Option<Extent>) -> Result<Outcome> {
-        let failed = |error: IoError| Outcome { stop: Some(Stop::Error), failure: Some(error), ..Outcome::default() };
-        screen.show(&Event::CellStarted { index: 0, cell: &self.plan.cells[0], allotted_ns: self.plan.cells[0].max_ns });
+    fn play(
+        &self,
+        medium: &mut dyn Device,
+        screen: &Screen,
+        fill: Option<Extent>,
+    ) -> Result<ReplayOutcome> {
+        let failed = |error: IoError| ReplayOutcome {
+            stop: Some(Stop::Error),
+            failure: Some(error),
+            ..ReplayOutcome::default()
+        };
+        screen.show(&RunEvent::CellStarted {
+            index: 0,
+            cell: &self.plan.cells[0],
+            allotted_ns: self.plan.cells[0].max_ns,
+        });
         if let Some(extent) = fill {
-            match replay::fill(medium, extent, self.settings.seed, &self.stop, &mut |heard| progress(screen, "filling", heard)) {
+            match replay::fill(medium, extent, self.settings.seed, &self.stop, &mut |heard| {
+                progress(screen, "filling", heard)
+            }) {
                 Ok(true) => {}
-                Ok(false) => return Ok(Outcome { stop: Some(Stop::Interrupted), ..Outcome::default() }),
+                Ok(false) => {
+                    return Ok(ReplayOutcome {
+                        stop: Some(Stop::Interrupted),
+                        ..ReplayOutcome::default()
+                    });
+                }
                 Err(error) => return Ok(failed(error)),
             }
         }
         let mut hear = |heard| progress(screen, "replaying", heard);
-        let player = match Player::new(medium, &self.survey, &self.placing, self.settings, &self.stop, &mut hear) {
+        let player = match Player::new(
+            medium,
+            &self.survey,
+            &self.placing,
+            self.settings,
+            &self.stop,
+            &mut hear,
+        ) {
             Ok(player) => player,
             Err(error) => return Ok(failed(error)),
         };
@@ -242,12 +318,12 @@ impl Sitting {
     fn keep(&mut self, cells: &[Cell], screen: &Screen) -> Result<()> {
         for (index, cell) in cells.iter().enumerate() {
             self.journal.append(&cell.clone().into()).or_internal()?;
-            screen.show(&Event::CellFinished { index, cell });
+            screen.show(&RunEvent::CellFinished { index, cell });
         }
         Ok(())
     }
 
-    fn conclude(mut self, outcome: &Outcome) -> Result {
+    fn conclude(mut self, outcome: &ReplayOutcome) -> Result {
         let ended = match outcome.stop {
             Some(Stop::Interrupted) => Ended::Interrupted,
             Some(Stop::Error) => Ended::Error,
@@ -256,7 +332,13 @@ impl Sitting {
         let finished = self.opened.now();
         // A medium that has just failed may take long to say how it feels.
         let health = if ended == Ended::Complete { self.opened.health() } else { None };
-        let ending = Ending { ended, finished, elapsed_ns: outcome.elapsed_ns, temperatures: self.opened.temperatures(), health };
+        let ending = Ending {
+            ended,
+            finished,
+            elapsed_ns: outcome.elapsed_ns,
+            temperatures: self.opened.temperatures(),
+            health,
+        };
         self.journal.append(&ending.into()).or_internal()?;
         let mut record = self.dir.replay().or_internal()?.record;
         record.findings = findings::conclude_for(&record, &[]);
@@ -264,7 +346,9 @@ impl Sitting {
         outputs::deliver(&record, &self.dir, &self.outputs)?;
         match (ended, &outcome.failure) {
             (Ended::Interrupted, _) => {
-                crate::say!("flashmark: interrupted; what was replayed is kept, a replay begins from the beginning again");
+                crate::say!(
+                    "flashmark: interrupted; what was replayed is kept, a replay begins from the beginning again"
+                );
                 Ok(Exit::Interrupted)
             }
             (Ended::Error, Some(error)) => {
@@ -278,8 +362,12 @@ impl Sitting {
 
 fn progress(screen: &Screen, phase: &'static str, heard: Heard) {
     let seconds = (heard.elapsed_ns as f64 / 1e9).max(1e-9);
-    let left = if heard.share > 0.0 { heard.elapsed_ns as f64 * (1.0 - heard.share) / heard.share } else { 0.0 };
-    screen.show(&Event::Progress(Progress {
+    let left = if heard.share > 0.0 {
+        heard.elapsed_ns as f64 * (1.0 - heard.share) / heard.share
+    } else {
+        0.0
+    };
+    screen.show(&RunEvent::Progress(CellProgress {
         index: 0,
         phase,
         share: heard.share,

@@ -13,11 +13,18 @@ use crate::outputs::print;
 pub fn run(flags: &ReportFlags) -> Result {
     let many = flags.runs.len() > 1;
     if many && !flags.html.is_dir() {
-        return usage(format_args!("{}: several runs make several pages; name a directory that exists", flags.html.display()));
+        return usage(format_args!(
+            "{}: several runs make several pages; name a directory that exists",
+            flags.html.display()
+        ));
     }
     for name in &flags.runs {
         let record = load(name)?;
-        let path = if many { flags.html.join(format!("{}.html", file_name(&record.run.id))) } else { flags.html.clone() };
+        let path = if many {
+            flags.html.join(format!("{}.html", file_name(&record.run.id)))
+        } else {
+            flags.html.clone()
+        };
         write(&path, &report::html::page(&record))?;
     }
     Ok(Exit::Done)

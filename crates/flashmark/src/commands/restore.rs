@@ -8,9 +8,9 @@ use crate::cli::RestoreFlags;
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::outputs::print;
 use crate::reopened::{Earlier, plan_of};
-use crate::request::Request;
+use crate::request::RunRequest;
 use crate::session::judged_and_written;
-use crate::{settle, signals};
+use crate::{restore, signals};
 
 /// Runs the command.
 pub fn run(flags: &RestoreFlags) -> Result {
@@ -29,38 +29,48 @@ pub fn run(flags: &RestoreFlags) -> Result {
     }
     let stop = signals::listen()?;
     let replayed = dir.replay().or_usage()?;
-    let request: Request = serde_json::from_value(replayed.command.clone()).or_usage()?;
+    let request: RunRequest = serde_json::from_value(replayed.command.clone()).or_usage()?;
     let plan = plan_of(&replayed.record, None);
     let earlier = Earlier { request: &request, replayed: &replayed, plan: &plan, run: dir.name() };
     // Whoever types this has the medium in: only what settles by itself is waited for.
     let patience = Duration::from_secs(3);
-    let put = settle::when_it_is_back(&earlier, &dir, (by_hand.as_deref(), patience), &stop, &mut |text| {
-        if !flags.quiet {
-            crate::say!("flashmark: {text}");
-        }
-    })?;
+    let put = restore::when_it_is_back(
+        &earlier,
+        &dir,
+        (by_hand.as_deref(), patience),
+        &stop,
+        &mut |text| {
+            if !flags.quiet {
+                crate::say!("flashmark: {text}");
+            }
+        },
+    )?;
     let Some(put) = put else { return Ok(Exit::Done) };
-    settle::note(&mut dir.journal(lock).or_internal()?, &put)?;
+    restore::note(&mut dir.journal(lock).or_internal()?, &put)?;
     judged_and_written(&dir, &request)?;
-    let (text, exit) = settle::told(&put, &dir);
+    let (text, exit) = restore::told(&put, &dir);
     print(&format!("{}: {text}\n", dir.name()))?;
     Ok(exit)
 }
 
-/// The run, and where its medium is said to be. A word that names no run but something that is there is where the medium is.
+/// The run, and where its medium is said to be. A word that names no run but something that is
+/// there is where the medium is.
 fn choose(store: &Store, flags: &RestoreFlags) -> Result<Option<(RunDir, Option<String>)>> {
     let latest = || store.last_owing().or_usage();
     let Some(first) = &flags.run else { return Ok(latest()?.map(|dir| (dir, None))) };
     match store.find(first) {
         Ok(dir) => Ok(Some((dir, flags.target.clone()))),
-        Err(_) if flags.target.is_none() && first.starts_with("/dev/") => Ok(latest()?.map(|dir| (dir, Some(first.clone())))),
+        Err(_) if flags.target.is_none() && first.starts_with("/dev/") => {
+            Ok(latest()?.map(|dir| (dir, Some(first.clone()))))
+        }
         Err(error) => Err(error).or_usage(),
     }
 }
 
 /// Deletes what was kept.
 fn forget(dir: &RunDir, yes: bool) -> Result {
-    let owed = dir.owed().map(|owed| record::units::Bytes(owed.bytes).to_string()).unwrap_or_default();
+    let owed =
+        dir.owed().map(|owed| record::units::Bytes(owed.bytes).to_string()).unwrap_or_default();
     if !yes {
         return refuse(format_args!(
             "{owed} of what lay on the medium are kept in {} and nowhere else; if they are not needed any more, say: flashmark restore {} --forget --yes",
@@ -73,9 +83,12 @@ fn forget(dir: &RunDir, yes: bool) -> Result {
         None => return usage("nothing is kept"),
     }
     if let Ok(replayed) = dir.replay() {
-        let request: Request = serde_json::from_value(replayed.command).or_usage()?;
+        let request: RunRequest = serde_json::from_value(replayed.command).or_usage()?;
         judged_and_written(dir, &request)?;
     }
-    print(&format!("{}: {owed} that were kept are deleted; the medium stays as it is.\n", dir.name()))?;
+    print(&format!(
+        "{}: {owed} that were kept are deleted; the medium stays as it is.\n",
+        dir.name()
+    ))?;
     Ok(Exit::Done)
 }

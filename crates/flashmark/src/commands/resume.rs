@@ -10,12 +10,12 @@ use crate::cli::ResumeFlags;
 use crate::commands::matrix;
 use crate::commands::run::software;
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
-use crate::opened::Opened;
+use crate::open_target::OpenTarget;
 use crate::outputs::{keepable, print};
 use crate::reopened::{Earlier, plan_of};
-use crate::request::Request;
-use crate::session::{Sitting, conclude_late};
-use crate::{consent, settle, signals};
+use crate::request::RunRequest;
+use crate::session::{RunSession, conclude_late};
+use crate::{consent, restore, signals};
 
 /// Runs the command.
 pub fn run(flags: &ResumeFlags) -> Result {
@@ -33,7 +33,7 @@ pub fn run(flags: &ResumeFlags) -> Result {
         ));
     }
     crate::damage::warn(&dir, replayed.told_damage());
-    let request: Request = serde_json::from_value(replayed.command.clone()).or_usage()?;
+    let request: RunRequest = serde_json::from_value(replayed.command.clone()).or_usage()?;
     if is_done(&replayed) && dir.owed().is_none() {
         return end_late(&dir, lock, &replayed, &request, flags);
     }
@@ -58,7 +58,9 @@ fn choose(flags: &ResumeFlags) -> Result<Choice> {
     let Some(first) = &flags.run else { return latest(None) };
     match store.find(first) {
         Ok(dir) => Ok(Choice { dir, target: flags.target.clone(), by_itself: false }),
-        Err(_) if flags.target.is_none() && first.starts_with("/dev/") => latest(Some(first.clone())),
+        Err(_) if flags.target.is_none() && first.starts_with("/dev/") => {
+            latest(Some(first.clone()))
+        }
         Err(error) => Err(error).or_usage(),
     }
 }
@@ -67,14 +69,28 @@ fn choose(flags: &ResumeFlags) -> Result<Choice> {
 fn is_done(replayed: &Replayed) -> bool {
     let done: Vec<&str> = replayed.finished_cells().map(|cell| cell.id.as_str()).collect();
     let skipped = |id: &str| replayed.record.skipped.iter().any(|skip| skip.test == id);
-    replayed.record.plan.iter().all(|planned| done.contains(&planned.id.as_str()) || skipped(&planned.id))
+    replayed
+        .record
+        .plan
+        .iter()
+        .all(|planned| done.contains(&planned.id.as_str()) || skipped(&planned.id))
 }
 
 /// Nothing is left to be measured: the record is made, unless it is there.
-fn end_late(dir: &RunDir, lock: Lock, replayed: &Replayed, request: &Request, flags: &ResumeFlags) -> Result {
+fn end_late(
+    dir: &RunDir,
+    lock: Lock,
+    replayed: &Replayed,
+    request: &RunRequest,
+    flags: &ResumeFlags,
+) -> Result {
     let said_so = replayed.record.run.ended == Ended::Complete && dir.has_its_record();
     if said_so && flags.outputs.json.is_none() && flags.outputs.html.is_none() {
-        print(&format!("{} is finished; show it with: flashmark show {}\n", dir.name(), dir.name()))?;
+        print(&format!(
+            "{} is finished; show it with: flashmark show {}\n",
+            dir.name(),
+            dir.name()
+        ))?;
         return Ok(Exit::Done);
     }
     conclude_late(dir, lock, request, &flags.outputs)
@@ -84,7 +100,7 @@ fn go_on(
     dir: &RunDir,
     lock: Lock,
     replayed: &Replayed,
-    request: Request,
+    request: RunRequest,
     flags: &ResumeFlags,
     (target, by_itself): (Option<String>, bool),
 ) -> Result {
@@ -99,16 +115,35 @@ fn go_on(
     if !taken_anew {
         give_back_first(&mut opened, &earlier, dir, &mut journal)?;
     }
-    let resumed = Resumed { started: opened.now(), host: opened.host.clone(), software: software() };
+    let resumed =
+        Resumed { started: opened.now(), host: opened.host.clone(), software: software() };
     keepable(journal.append(&resumed.into()), dir)?;
     let done = replayed.finished_cells().cloned().collect();
     let used_ns = replayed.record.run.elapsed_ns;
     let outputs = flags.outputs.clone();
-    Sitting { opened, plan: plan.clone(), request, dir: dir.clone(), journal, done, used_ns, taken_anew, outputs }.hold()
+    RunSession {
+        opened,
+        plan: plan.clone(),
+        request,
+        dir: dir.clone(),
+        journal,
+        done,
+        used_ns,
+        taken_anew,
+        outputs,
+    }
+    .hold()
 }
 
-/// Whether the run may go on with what is there now. `true` says that it is not as the run left it, and that the user gave it away all the same.
-fn permit(opened: &Opened, recognised: Recognition, dir: &RunDir, request: &Request, flags: &ResumeFlags) -> Result<bool> {
+/// Whether the run may go on with what is there now. `true` says that it is not as the run left it,
+/// and that the user gave it away all the same.
+fn permit(
+    opened: &OpenTarget,
+    recognised: Recognition,
+    dir: &RunDir,
+    request: &RunRequest,
+    flags: &ResumeFlags,
+) -> Result<bool> {
     let why = match recognised {
         Recognition::Ours => return Ok(false),
         Recognition::Strange { why, .. } | Recognition::CannotTell { why } => why,
@@ -136,17 +171,22 @@ fn permit(opened: &Opened, recognised: Recognition, dir: &RunDir, request: &Requ
             opened.id()
         ));
     }
-    let asked = Request { erase: Some(opened.id()), yes: flags.yes, ..request.clone() };
+    let asked = RunRequest { erase: Some(opened.id()), yes: flags.yes, ..request.clone() };
     opened.confirm(&asked)?;
     Ok(true)
 }
 
 /// Names the run and the medium that were chosen for the user, and asks him on a terminal.
-fn confirm(opened: &Opened, dir: &RunDir, replayed: &Replayed, yes: bool) -> Result<()> {
+fn confirm(opened: &OpenTarget, dir: &RunDir, replayed: &Replayed, yes: bool) -> Result<()> {
     let done = replayed.finished_cells().count();
-    let what = format!("going on with {} ({done} of {} cells are done) on {}", dir.name(), replayed.record.plan.len(), opened.describe());
+    let what = format!(
+        "going on with {} ({done} of {} cells are done) on {}",
+        dir.name(),
+        replayed.record.plan.len(),
+        opened.describe()
+    );
     crate::say!("flashmark: {what}");
-    let raw = opened.target.kind == TargetKind::Block && opened.site.writable.is_ok();
+    let raw = opened.target.kind == TargetKind::Block && opened.info.writable.is_ok();
     if !raw || yes || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(());
     }
@@ -154,11 +194,16 @@ fn confirm(opened: &Opened, dir: &RunDir, replayed: &Replayed, yes: bool) -> Res
 }
 
 /// What was borrowed goes back before anything else is done.
-fn give_back_first(opened: &mut Opened, earlier: &Earlier<'_>, dir: &RunDir, journal: &mut store::Journal) -> Result<()> {
+fn give_back_first(
+    opened: &mut OpenTarget,
+    earlier: &Earlier<'_>,
+    dir: &RunDir,
+    journal: &mut store::Journal,
+) -> Result<()> {
     let stop = signals::listen()?;
-    let Some(put) = settle::on(opened, earlier, dir, &stop)? else { return Ok(()) };
-    let (text, exit) = settle::told(&put, dir);
+    let Some(put) = restore::on(opened, earlier, dir, &stop)? else { return Ok(()) };
+    let (text, exit) = restore::told(&put, dir);
     crate::say!("flashmark: {text}");
-    settle::note(journal, &put)?;
+    restore::note(journal, &put)?;
     if exit == Exit::Done { Ok(()) } else { Err(anyhow::anyhow!("{text}")).or_io() }
 }

@@ -10,19 +10,19 @@ use suite::Plan;
 use crate::cli::RunFlags;
 use crate::clock;
 use crate::exit::{Exit, OrExit, Result};
-use crate::opened::Opened;
+use crate::open_target::OpenTarget;
 use crate::outputs::print;
+use crate::progress_display;
 use crate::reopened;
-use crate::request::{self, Request};
-use crate::screen;
-use crate::session::Sitting;
+use crate::request::{self, RunRequest};
+use crate::session::RunSession;
 use crate::words;
 
 /// Runs the command.
 pub fn run(flags: &RunFlags) -> Result {
     let (mut request, wanted) = request::read(flags)?;
-    let mut opened = Opened::open(&request)?;
-    let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.site).or_usage()?;
+    let mut opened = OpenTarget::open(&request)?;
+    let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
     if wanted.plan_only {
         print(&describe(&plan, &opened, &request))?;
         return Ok(Exit::Done);
@@ -33,11 +33,28 @@ pub fn run(flags: &RunFlags) -> Result {
     opening.fingerprint = reopened::fingerprint(&mut opened, &plan, request.seed)?;
     let (dir, journal) = begin(&opening)?;
     let outputs = wanted.outputs;
-    Sitting { opened, plan, request, dir, journal, done: Vec::new(), used_ns: 0, taken_anew: false, outputs }.hold()
+    RunSession {
+        opened,
+        plan,
+        request,
+        dir,
+        journal,
+        done: Vec::new(),
+        used_ns: 0,
+        taken_anew: false,
+        outputs,
+    }
+    .hold()
 }
 
 /// The first line of the journal: everything known before the first cell.
-pub fn opening(id: &str, request: &Request, label: Option<String>, opened: &Opened, plan: &Plan) -> Result<Opening> {
+pub fn opening(
+    id: &str,
+    request: &RunRequest,
+    label: Option<String>,
+    opened: &OpenTarget,
+    plan: &Plan,
+) -> Result<Opening> {
     let run = Run { started: opened.now(), seed: request.seed, label, ..running(id, &plan.suite) };
     let mut medium = opened.medium.clone();
     medium.claims = request.claims.clone();
@@ -102,21 +119,36 @@ pub fn software() -> Software {
     Software {
         name: "flashmark".into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        commit: option_env!("FLASHMARK_COMMIT").filter(|commit| !commit.is_empty()).map(str::to_owned),
+        commit: option_env!("FLASHMARK_COMMIT")
+            .filter(|commit| !commit.is_empty())
+            .map(str::to_owned),
     }
 }
 
-/// A simulated run is named by what it is, so that its record is the same each time; a real one by its time.
-pub fn run_id(request: &Request, suite: &str, opened: &Opened) -> String {
-    let what = if opened.is_simulated() { request.target.trim_start_matches("sim:").to_owned() } else { opened.short_name() };
-    let plain: String = what.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+/// A simulated run is named by what it is, so that its record is the same each time; a real one by
+/// its time.
+pub fn run_id(request: &RunRequest, suite: &str, opened: &OpenTarget) -> String {
+    let what = if opened.is_simulated() {
+        request.target.trim_start_matches("sim:").to_owned()
+    } else {
+        opened.short_name()
+    };
+    let plain: String = what
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .collect();
     let suite: String = suite.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     let name = plain.trim_matches('-');
-    if opened.is_simulated() { format!("sim-{name}-{suite}-{}", request.seed) } else { format!("{}-{name}-{suite}", clock::for_names()) }
+    if opened.is_simulated() {
+        format!("sim-{name}-{suite}-{}", request.seed)
+    } else {
+        format!("{}-{name}-{suite}", clock::for_names())
+    }
 }
 
-/// The most a merge-bound medium programs for this plan, in bytes: each small write out of sequence costs an allocation unit
-/// (docs/field/cautions.md#cautions), but no medium of that kind programs faster than 10 MB/s of it, so time bounds it too.
+/// The most a merge-bound medium programs for this plan, in bytes: each small write out of sequence
+/// costs an allocation unit (docs/field/cautions.md#cautions), but no medium of that kind programs
+/// faster than 10 MB/s of it, so time bounds it too.
 fn worst_wear_bytes(plan: &Plan, au_bytes: Option<u64>) -> u64 {
     let au_bytes = au_bytes.unwrap_or(4 * MIB);
     let of_cell = |cell: &PlannedCell| {
@@ -130,22 +162,34 @@ fn worst_wear_bytes(plan: &Plan, au_bytes: Option<u64>) -> u64 {
 }
 
 /// What would be done, for `--plan`.
-fn describe(plan: &Plan, opened: &Opened, request: &Request) -> String {
-    let mut text = format!("{}\n{}Suite {} would run {} cells:\n", opened.describe(), opened.erased(request), plan.suite, plan.cells.len());
+fn describe(plan: &Plan, opened: &OpenTarget, request: &RunRequest) -> String {
+    let mut text = format!(
+        "{}\n{}Suite {} would run {} cells:\n",
+        opened.describe(),
+        opened.erased(request),
+        plan.suite,
+        plan.cells.len()
+    );
     for cell in &plan.cells {
-        text += &screen::planned(cell);
+        text += &progress_display::planned(cell);
         text.push('\n');
     }
     for skip in &plan.skipped {
         text += &format!("  {:<34} left out: {}\n", skip.test, skip.reason);
     }
-    if opened.site.borrowed.is_some() {
+    if opened.info.borrowed.is_some() {
         text += "\nWhat is overwritten is kept in memory and put back at the end.\n";
     }
     let written = plan.max_written_bytes();
-    text += &format!("\nTime     at most {}\nWritten  at most {}", Nanos(plan.max_ns()), Bytes(written));
-    if let Some(capacity) = opened.medium.capacity_bytes.filter(|capacity| *capacity > 0 && written > 0) {
-        let programmed = worst_wear_bytes(plan, opened.site.au_bytes);
+    text += &format!(
+        "\nTime     at most {}\nWritten  at most {}",
+        Nanos(plan.max_ns()),
+        Bytes(written)
+    );
+    if let Some(capacity) =
+        opened.medium.capacity_bytes.filter(|capacity| *capacity > 0 && written > 0)
+    {
+        let programmed = worst_wear_bytes(plan, opened.info.au_bytes);
         text += &format!(
             "\nWear     at most {} programmed, on a card that rewrites a whole allocation unit for each small write:\n         {} full overwrites of the medium",
             Bytes(programmed),

@@ -6,7 +6,7 @@ use store::{RunSummary, Store};
 use crate::cli::RunsFlags;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::print;
-use crate::{damage, owed};
+use crate::{damage, not_restored};
 
 /// Runs the command.
 pub fn run(flags: &RunsFlags) -> Result {
@@ -18,16 +18,23 @@ pub fn run(flags: &RunsFlags) -> Result {
         return Ok(Exit::Done);
     }
     if runs.is_empty() {
-        print(&format!("No runs in {} yet; make one with: flashmark run . --suite quick\n", store.root().display()))?;
+        print(&format!(
+            "No runs in {} yet; make one with: flashmark run . --suite quick\n",
+            store.root().display()
+        ))?;
     }
-    for line in runs.iter().filter_map(|run| owed::line(&run.dir)) {
+    for line in runs.iter().filter_map(|run| not_restored::line(&run.dir)) {
         print(&format!("{line}\n"))?;
     }
     for run in &runs {
         let line = match &run.overview {
             Ok(it) => {
                 let ended = serde_json::to_value(it.ended).or_internal()?;
-                let label = it.label.as_deref().map(|label| format!("  \"{}\"", clean(label))).unwrap_or_default();
+                let label = it
+                    .label
+                    .as_deref()
+                    .map(|label| format!("  \"{}\"", clean(label)))
+                    .unwrap_or_default();
                 format!(
                     "{:<44} {:<12} {:>3}/{:<3} cells  {}{label}\n",
                     run.dir.name(),
@@ -57,7 +64,7 @@ fn json(run: &RunSummary) -> serde_json::Value {
         value["damage"] = run.damage.iter().map(ToString::to_string).collect();
     }
     if let Some(owed) = run.dir.owed() {
-        value["owed"] = owed::json(&owed);
+        value["owed"] = not_restored::json(&owed);
     }
     value
 }

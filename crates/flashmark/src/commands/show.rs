@@ -6,8 +6,8 @@ use store::{Loaded, RunDir, Store};
 use crate::cli::ShowFlags;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::{print, text_summary};
-use crate::request::{Request, read_uses};
-use crate::{damage, owed};
+use crate::request::{RunRequest, read_uses};
+use crate::{damage, not_restored};
 
 mod salvage;
 
@@ -19,7 +19,8 @@ pub fn run(flags: &ShowFlags) -> Result {
     }
     let Loaded { mut record, damage } = dir.load_with_damage().or_usage()?;
     let says_so = record.findings.iter().any(|finding| finding.id == "not-put-back");
-    match owed::line(&dir).filter(|_| flags.json || flags.all || flags.findings || !says_so) {
+    match not_restored::line(&dir).filter(|_| flags.json || flags.all || flags.findings || !says_so)
+    {
         Some(line) if flags.json => damage::tell(&dir, &line),
         Some(line) => print(&format!("{line}\n"))?,
         None => {}
@@ -47,21 +48,27 @@ fn find(name: &str) -> Result<RunDir> {
     Store::open(Store::default_root()).find(name).or_usage()
 }
 
-/// The record of a run by its name, or from a file, with its conclusions. What is damaged, and what the run has not put back, is said in
-/// a line each on standard error.
+/// The record of a run by its name, or from a file, with its conclusions. What is damaged, and what
+/// the run has not put back, is said in a line each on standard error.
 pub fn load(name: &str) -> Result<Record> {
     let dir = find(name)?;
     let Loaded { record, damage } = dir.load_with_damage().or_usage()?;
-    owed::line(&dir).iter().chain(&damage::line(&damage)).for_each(|line| damage::tell(&dir, line));
+    not_restored::line(&dir)
+        .iter()
+        .chain(&damage::line(&damage))
+        .for_each(|line| damage::tell(&dir, line));
     // What somebody sent as a file is what he concluded.
     Ok(if dir.journal_path().exists() { concluded(&dir, record) } else { record })
 }
 
-/// A record whose run never came to its conclusions has none: they are drawn now, those that the run was asked for among them.
+/// A record whose run never came to its conclusions has none: they are drawn now, those that the
+/// run was asked for among them.
 fn concluded(dir: &RunDir, mut record: Record) -> Record {
     if record.findings.is_empty() {
         let command = dir.replay().map(|replayed| replayed.command).unwrap_or_default();
-        let uses = serde_json::from_value::<Request>(command).map(|request| request.uses).unwrap_or_default();
+        let uses = serde_json::from_value::<RunRequest>(command)
+            .map(|request| request.uses)
+            .unwrap_or_default();
         record.findings = findings::conclude_for(&record, &uses);
     }
     record

@@ -3,7 +3,7 @@
 use sim::Profile;
 
 use crate::exit::{Exit, OrExit, Result};
-use crate::opened::profile_text;
+use crate::open_target::profile_text;
 use crate::outputs::print;
 
 /// `flashmark sim list`.

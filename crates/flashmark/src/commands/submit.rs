@@ -1,4 +1,5 @@
-//! `flashmark submit`: a run for a collection that others can read. Nothing leaves this machine that was not shown, or could have been.
+//! `flashmark submit`: a run for a collection that others can read. Nothing leaves this machine
+//! that was not shown, or could have been.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -14,8 +15,8 @@ use crate::outputs::print;
 mod document;
 mod server;
 
-use document::Document;
-use server::{Receipt, Server};
+use document::SubmissionDocument;
+use server::{CollectionServer, ServerReceipt};
 
 /// Flags of `submit`.
 #[derive(Debug, Args)]
@@ -32,17 +33,25 @@ pub struct SubmitFlags {
     /// Sends it without asking.
     #[arg(long)]
     pub yes: bool,
-    /// A token of that collection, or the one that was printed when the run was sent. Others can read a command line; the environment is better.
+    /// A token of that collection, or the one that was printed when the run was sent. Others can
+    /// read a command line; the environment is better.
     #[arg(long, value_name = "TOKEN", env = "FLASHMARK_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
-    /// Puts the run in the place of this one of the collection; what was there stays readable as an earlier revision.
+    /// Puts the run in the place of this one of the collection; what was there stays readable as an
+    /// earlier revision.
     #[arg(long, value_name = "ID", conflicts_with = "withdraw")]
     pub replace: Option<String>,
     /// Takes this run out of the collection, for good.
     #[arg(long, value_name = "ID")]
     pub withdraw: Option<String>,
     /// Why it is taken out, for the record of the collection.
-    #[arg(long, value_name = "WORDS", requires = "withdraw", default_value = "withdrawn by who sent it", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "WORDS",
+        requires = "withdraw",
+        default_value = "withdrawn by who sent it",
+        hide_default_value = true
+    )]
     pub why: String,
 }
 
@@ -59,7 +68,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
             clean(name)
         ));
     }
-    let document = Document::of(&record)?;
+    let document = SubmissionDocument::of(&record)?;
     if flags.show {
         print(&document.json)?;
         return Ok(Exit::Done);
@@ -77,7 +86,11 @@ pub fn run(flags: &SubmitFlags) -> Result {
 
 fn withdraw(flags: &SubmitFlags, id: &str) -> Result {
     let server = server(flags)?;
-    crate::say!("Run {} would be taken out of the collection at {}, for good.", clean(id), server.name());
+    crate::say!(
+        "Run {} would be taken out of the collection at {}, for good.",
+        clean(id),
+        server.name()
+    );
     agreed("Withdraw it?", flags.yes)?;
     server.withdraw(id, &flags.why)?;
     print(&format!("Withdrawn: {}\n", clean(id)))?;
@@ -85,37 +98,75 @@ fn withdraw(flags: &SubmitFlags, id: &str) -> Result {
 }
 
 /// The collection, if all that has to be said of it was.
-fn server(flags: &SubmitFlags) -> Result<Server> {
+fn server(flags: &SubmitFlags) -> Result<CollectionServer> {
     let Some(address) = &flags.to else { return usage("say where with --to URL") };
     let token = flags.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
     for id in flags.replace.iter().chain(&flags.withdraw) {
-        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
-            return usage(format_args!("'{}' is no id of a run in a collection; its page ends with it", clean(id)));
+        if id.is_empty()
+            || !id
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        {
+            return usage(format_args!(
+                "'{}' is no id of a run in a collection; its page ends with it",
+                clean(id)
+            ));
         }
         if token.is_none() {
-            return usage("only who sent a run can change it: give the token that was printed then with --token or FLASHMARK_TOKEN");
+            return usage(
+                "only who sent a run can change it: give the token that was printed then with --token or FLASHMARK_TOKEN",
+            );
         }
     }
-    Server::at(address, token)
+    CollectionServer::at(address, token)
 }
 
 /// What would be sent, in a few lines.
-fn announced(document: &Document, server: &Server, replace: Option<&str>) -> String {
+fn announced(
+    document: &SubmissionDocument,
+    server: &CollectionServer,
+    replace: Option<&str>,
+) -> String {
     let run = &document.run;
     let what = match replace {
         Some(id) => format!("This would replace run {} at {}:", clean(id), server.name()),
         None => format!("This would be sent to {}, for everyone to read:", server.name()),
     };
-    let mut lines = vec![("Medium", medium(run)), ("Label", run.label.clone().unwrap_or_default()), ("Measured", measured(run))];
+    let mut lines = vec![
+        ("Medium", medium(run)),
+        ("Label", run.label.clone().unwrap_or_default()),
+        ("Measured", measured(run)),
+    ];
     lines.push(("Host", host(run)));
     lines.push(("Results", results(run)));
-    lines.push(("Size", format!("{}, {} packed", Bytes(document.json.len() as u64), Bytes(document.packed.len() as u64))));
-    lines.push(("Not sent", "serial number and registers of the medium, paths, and names of this machine and its users".to_owned()));
+    lines.push((
+        "Size",
+        format!(
+            "{}, {} packed",
+            Bytes(document.json.len() as u64),
+            Bytes(document.packed.len() as u64)
+        ),
+    ));
+    lines.push((
+        "Not sent",
+        "serial number and registers of the medium, paths, and names of this machine and its users"
+            .to_owned(),
+    ));
     if document.blanked > 0 {
-        lines.push(("Blanked", format!("what told one of these, in {} of the texts", document.blanked)));
+        lines.push((
+            "Blanked",
+            format!("what told one of these, in {} of the texts", document.blanked),
+        ));
     }
-    let lines = lines.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| format!("  {name:<9} {}\n", clean(&text)));
-    format!("{what}\n{}`flashmark submit RUN --show` prints all of it.\n{}", lines.collect::<String>(), server.warning())
+    let lines = lines
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(name, text)| format!("  {name:<9} {}\n", clean(&text)));
+    format!(
+        "{what}\n{}`flashmark submit RUN --show` prints all of it.\n{}",
+        lines.collect::<String>(),
+        server.warning()
+    )
 }
 
 fn medium(run: &Published) -> String {
@@ -127,15 +178,18 @@ fn medium(run: &Published) -> String {
 }
 
 fn measured(run: &Published) -> String {
-    let mut words =
-        vec![format!("by {} {}", run.software.name, run.software.version).trim_end().to_owned(), format!("suite {}", run.suite)];
+    let mut words = vec![
+        format!("by {} {}", run.software.name, run.software.version).trim_end().to_owned(),
+        format!("suite {}", run.suite),
+    ];
     words.extend(run.started.clone());
     words.push(format!("took {}", Nanos(run.elapsed_ns)));
     words.join(", ")
 }
 
 fn host(run: &Published) -> String {
-    let mut words: Vec<String> = [&run.board, &run.cpu, &run.arch].into_iter().flatten().cloned().collect();
+    let mut words: Vec<String> =
+        [&run.board, &run.cpu, &run.arch].into_iter().flatten().cloned().collect();
     words.extend(run.kernel.as_ref().map(|kernel| format!("kernel {kernel}")));
     words.extend(run.filesystem.clone());
     words.join(", ")
@@ -148,7 +202,11 @@ fn results(run: &Published) -> String {
         n => Some(format!("{n} {many}")),
     };
     let parts = [
-        counted(run.cells.len(), "cell with its latencies and curves", "cells with their latencies and curves"),
+        counted(
+            run.cells.len(),
+            "cell with its latencies and curves",
+            "cells with their latencies and curves",
+        ),
         counted(run.skipped.len(), "left out", "left out"),
         counted(run.findings.len(), "finding", "findings"),
     ];
@@ -161,17 +219,23 @@ fn agreed(question: &str, yes: bool) -> Result<()> {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
-        return refuse("nothing was sent, because nobody is there to be asked; --yes says that it may be");
+        return refuse(
+            "nothing was sent, because nobody is there to be asked; --yes says that it may be",
+        );
     }
     crate::say_text!("{question} [y/N] ");
     std::io::stderr().flush().or_internal()?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).or_internal()?;
-    if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") { Ok(()) } else { refuse("nothing was sent") }
+    if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+        Ok(())
+    } else {
+        refuse("nothing was sent")
+    }
 }
 
 /// What became of it.
-fn told(receipt: &Receipt, server: &Server, name: &str) -> String {
+fn told(receipt: &ServerReceipt, server: &CollectionServer, name: &str) -> String {
     let mut text = match (receipt.is_new, receipt.revision) {
         (false, _) => format!("It is there already: {}\n", server.page(receipt)),
         (true, 0 | 1) => format!("Sent: {}\n", server.page(receipt)),
@@ -188,8 +252,12 @@ fn told(receipt: &Receipt, server: &Server, name: &str) -> String {
     }
     if let Some(token) = &receipt.edit_token {
         let (token, to, name) = (clean(token), server.name(), quoted(name));
-        text += &format!("\nTo change or withdraw it later, keep this token; it is shown only once:\n  {token}\n");
-        text += &format!("  FLASHMARK_TOKEN={token} flashmark submit {name} --to {to} --replace {id}\n");
+        text += &format!(
+            "\nTo change or withdraw it later, keep this token; it is shown only once:\n  {token}\n"
+        );
+        text += &format!(
+            "  FLASHMARK_TOKEN={token} flashmark submit {name} --to {to} --replace {id}\n"
+        );
         text += &format!("  FLASHMARK_TOKEN={token} flashmark submit --withdraw {id} --to {to}\n");
     }
     text
@@ -198,5 +266,9 @@ fn told(receipt: &Receipt, server: &Server, name: &str) -> String {
 /// A name as a shell reads it.
 fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    if !name.is_empty() && name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", clean(name).replace('\'', r"'\''")) }
+    if !name.is_empty() && name.chars().all(is_plain) {
+        name.to_owned()
+    } else {
+        format!("'{}'", clean(name).replace('\'', r"'\''"))
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use host::Roots;
-use lab::watch::{self, Look, WatchError, Watched};
+use lab::watch::{self, CounterSnapshot, WatchError, Watched};
 use record::Activity;
 use record::units::Nanos;
 
@@ -27,7 +27,11 @@ pub fn run(flags: &WatchFlags) -> Result {
         return usage("--count 0: nothing would be shown; leave it out to watch until Ctrl-C");
     }
     let roots = Roots::default();
-    let watched: Vec<Watched> = flags.devices.iter().map(|asked| watch::find(&roots, asked).or_usage()).collect::<Result<_>>()?;
+    let watched: Vec<Watched> = flags
+        .devices
+        .iter()
+        .map(|asked| watch::find(&roots, asked).or_usage())
+        .collect::<Result<_>>()?;
     let stop = signals::listen()?;
     let form = match flags.json {
         true => Form::Json,
@@ -39,7 +43,8 @@ pub fn run(flags: &WatchFlags) -> Result {
 }
 
 fn interval(text: &str) -> Result<Duration> {
-    let interval = text.parse::<Nanos>().map_err(|error| anyhow::anyhow!("--interval: {error}")).or_usage()?;
+    let interval =
+        text.parse::<Nanos>().map_err(|error| anyhow::anyhow!("--interval: {error}")).or_usage()?;
     let interval = Duration::from_nanos(interval.0);
     if interval < LEAST {
         return usage(format_args!("--interval {text}: the shortest is 10ms"));
@@ -65,7 +70,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Watches until enough was seen, a signal, or a device that vanishes; says at the end what it was all together.
+    /// Watches until enough was seen, a signal, or a device that vanishes; says at the end what it
+    /// was all together.
     fn go(&mut self, count: Option<u64>, stop: &AtomicBool) -> Result {
         if let Form::Lines = self.form {
             show(&format!("{}\n", watch::header()))?;
@@ -76,9 +82,12 @@ impl Watch {
         let mut seen = 0;
         let mut failed = None;
         while count.is_none_or(|count| seen < count) && failed.is_none() {
-            // From the beginning on and not from the last look, so that lateness does not add up; what was slept through is left out.
+            // From the beginning on and not from the last look, so that lateness does not add up;
+            // what was slept through is left out.
             let due = self.interval
-                * (u32::try_from(begun.elapsed().as_nanos() / self.interval.as_nanos()).unwrap_or(u32::MAX).saturating_add(1));
+                * (u32::try_from(begun.elapsed().as_nanos() / self.interval.as_nanos())
+                    .unwrap_or(u32::MAX)
+                    .saturating_add(1));
             if !wait(begun + due, stop) {
                 break;
             }
@@ -98,8 +107,14 @@ impl Watch {
         }
     }
 
-    fn rows(&self, before: &Look, after: &Look) -> std::result::Result<Vec<(String, Activity)>, WatchError> {
-        let row = |watched: &Watched| Ok((watched.name.clone(), watched.activity(&self.roots, before, after)?));
+    fn rows(
+        &self,
+        before: &CounterSnapshot,
+        after: &CounterSnapshot,
+    ) -> std::result::Result<Vec<(String, Activity)>, WatchError> {
+        let row = |watched: &Watched| {
+            Ok((watched.name.clone(), watched.activity(&self.roots, before, after)?))
+        };
         self.watched.iter().map(row).collect()
     }
 
@@ -107,17 +122,20 @@ impl Watch {
     fn show_rows(&mut self, rows: &[(String, Activity)]) -> Result<bool> {
         let text = match &mut self.form {
             Form::Live(frame) => frame.draw(rows, live::size(), &time_of_day()),
-            Form::Lines => rows.iter().map(|(name, activity)| watch::line(name, activity) + "\n").collect(),
+            Form::Lines => {
+                rows.iter().map(|(name, activity)| watch::line(name, activity) + "\n").collect()
+            }
             Form::Json => rows.iter().map(|(name, activity)| object(name, activity)).collect(),
         };
         show(&text)
     }
 
     /// The whole time in one table, beside the output: whoever reads that counts its lines.
-    fn sum_up(&self, first: &Look, last: &Look, seen: u64) {
+    fn sum_up(&self, first: &CounterSnapshot, last: &CounterSnapshot, seen: u64) {
         let Ok(rows) = self.rows(first, last) else { return };
         let Some((_, whole)) = rows.first().filter(|_| seen > 0) else { return };
-        let lines: String = rows.iter().map(|(name, activity)| live::block(name, activity)).collect();
+        let lines: String =
+            rows.iter().map(|(name, activity)| live::block(name, activity)).collect();
         crate::say_text!("\nAll together, {}:\n{lines}", Nanos((whole.interval_s * 1e9) as u64));
     }
 }
@@ -147,7 +165,10 @@ fn show(text: &str) -> Result<bool> {
 
 fn object(name: &str, activity: &Activity) -> String {
     let mut object = watch::object(name, activity);
-    object.insert("at".into(), jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string().into());
+    object.insert(
+        "at".into(),
+        jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string().into(),
+    );
     format!("{}\n", serde_json::Value::Object(object))
 }
 

@@ -1,4 +1,5 @@
-//! `sim attach` and `sim detach`: a simulated medium as a block device, where root, FUSE and loop devices are there.
+//! `sim attach` and `sim detach`: a simulated medium as a block device, where root, FUSE and loop
+//! devices are there.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -8,7 +9,8 @@ use std::process::Command;
 
 use crate::support::{Flashmark, Ran, Scratch, eventually, has_root, skipped, tool};
 
-/// The program with a directory of its own for what is attached; everything is detached when dropped.
+/// The program with a directory of its own for what is attached; everything is detached when
+/// dropped.
 struct Bench {
     program: Flashmark,
     scratch: Scratch,
@@ -48,19 +50,31 @@ impl Bench {
     /// Everything of ours that is still there: mounts, loop devices, processes, files.
     fn left(&self) -> Vec<String> {
         let ours = self.scratch.word();
-        let of = |text: String| text.lines().filter(|line| line.contains(ours)).map(str::to_owned).collect::<Vec<_>>();
+        let of = |text: String| {
+            text.lines().filter(|line| line.contains(ours)).map(str::to_owned).collect::<Vec<_>>()
+        };
         let mut left = of(fs::read_to_string("/proc/self/mounts").unwrap());
         left.extend(of(tool("losetup", &["--list", "--noheadings", "--output", "NAME,BACK-FILE"])));
         left.extend(self.servers().iter().map(|server| format!("process {server}")));
-        left.extend(fs::read_dir(self.scratch.at("run")).into_iter().flatten().map(|entry| entry.unwrap().path().display().to_string()));
+        left.extend(
+            fs::read_dir(self.scratch.at("run"))
+                .into_iter()
+                .flatten()
+                .map(|entry| entry.unwrap().path().display().to_string()),
+        );
         left
     }
 
     /// Processes that serve media here: their environment names our directory.
     fn servers(&self) -> Vec<u32> {
         let needle = format!("FLASHMARK_RUN_DIR={}", self.scratch.word());
-        let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse::<u32>().ok());
-        let is_ours = |pid: &u32| fs::read(format!("/proc/{pid}/environ")).is_ok_and(|all| String::from_utf8_lossy(&all).contains(&needle));
+        let processes = fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse::<u32>().ok());
+        let is_ours = |pid: &u32| {
+            fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|all| String::from_utf8_lossy(&all).contains(&needle))
+        };
         processes.filter(is_ours).collect()
     }
 }
@@ -94,10 +108,17 @@ fn what_is_written_is_read_and_nothing_is_left_behind() {
     let mut read = vec![1; data.len() + 4096];
     open(&node).read_exact_at(&mut read, 5 << 20).unwrap();
     assert!(read[..data.len()] == data, "what was read is not what was written");
-    assert!(read[data.len()..].iter().all(|byte| *byte == 0), "what was never written is not blank");
+    assert!(
+        read[data.len()..].iter().all(|byte| *byte == 0),
+        "what was never written is not blank"
+    );
 
     let ran = bench.run(&["sim", "detach", &node]);
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), format!("detached {node}\n").as_str()), "{ran}");
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (Some(0), format!("detached {node}\n").as_str()),
+        "{ran}"
+    );
     assert_eq!(bench.left(), [""; 0]);
 }
 
@@ -107,7 +128,9 @@ fn the_kernel_is_told_what_the_medium_is() {
     let told = |profile: &str| {
         let node = bench.attach(&[profile, "--size", "64MiB"]);
         let queue = format!("/sys/block/{}/queue", node.trim_start_matches("/dev/"));
-        let attribute = |name: &str| fs::read_to_string(Path::new(&queue).join(name)).unwrap().trim().to_owned();
+        let attribute = |name: &str| {
+            fs::read_to_string(Path::new(&queue).join(name)).unwrap().trim().to_owned()
+        };
         // The kernel says done whatever became of a discard; the data says what did.
         open(&node).write_all_at(&[0xa5; 4096], 0).unwrap();
         tool("blkdiscard", &[&node]);
@@ -116,8 +139,11 @@ fn the_kernel_is_told_what_the_medium_is() {
         let discards = if read == [0; 4096] { "discards" } else { "no discards" };
         let told = [attribute("write_cache"), attribute("rotational"), discards.to_owned()];
         assert_eq!(bench.run(&["sim", "detach", &node]).code, Some(0));
-        // The next user of the loop device needs its flushes. Another test may be that already, for a moment.
-        eventually("a write cache that is flushed", || (attribute("write_cache") == "write back").then_some(()));
+        // The next user of the loop device needs its flushes. Another test may be that already, for
+        // a moment.
+        eventually("a write cache that is flushed", || {
+            (attribute("write_cache") == "write back").then_some(())
+        });
         told
     };
     assert_eq!(told("a1"), ["write through", "0", "discards"]);
@@ -167,7 +193,11 @@ fn what_a_program_has_open_is_refused_and_stays_when_it_is_closed() {
     // Not exclusively: nothing but the files of the processes tells of it.
     let file = open(&node);
     let ran = bench.run(&["sim", "detach", &node]);
-    assert!(ran.code == Some(3) && ran.err.contains(&format!("(process {}) has it open", std::process::id())), "{ran}");
+    assert!(
+        ran.code == Some(3)
+            && ran.err.contains(&format!("(process {}) has it open", std::process::id())),
+        "{ran}"
+    );
     drop(file);
     // What was refused does not happen later: the server was not asked.
     std::thread::sleep(std::time::Duration::from_millis(500));
@@ -180,14 +210,18 @@ fn what_a_program_has_open_is_refused_and_stays_when_it_is_closed() {
 fn all_means_what_this_user_attached_in_the_background() {
     let Some(bench) = Bench::new() else { return };
     let (mine, theirs) = (bench.attach(&["a1", "--size", "32MiB"]), {
-        let mut command = bench.command(&["sim", "attach", "--background", "a1", "--size", "64MiB"]);
+        let mut command =
+            bench.command(&["sim", "attach", "--background", "a1", "--size", "64MiB"]);
         let ran = Ran::of(command.env("SUDO_UID", "54321"));
         assert_eq!(ran.code, Some(0), "{ran}");
         ran.out.trim().to_owned()
     });
     let ran = bench.run(&["sim", "detach", "--all"]);
     assert!(ran.code == Some(0) && ran.out.contains(&format!("detached {mine}\n")), "{ran}");
-    assert!(ran.err.contains(&format!("{theirs} is left alone")) && ran.err.contains("user 54321"), "{ran}");
+    assert!(
+        ran.err.contains(&format!("{theirs} is left alone")) && ran.err.contains("user 54321"),
+        "{ran}"
+    );
     assert_eq!(size_of(&theirs), 64 << 20);
     assert_eq!(bench.run(&["sim", "detach", &theirs]).code, Some(0));
     assert_eq!(bench.left(), [""; 0]);
@@ -203,7 +237,11 @@ fn in_the_foreground_it_serves_until_it_is_asked_to_end() {
         .spawn()
         .unwrap();
     let mut node = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut node).unwrap();
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(child.stdout.take().unwrap()),
+        &mut node,
+    )
+    .unwrap();
     assert_eq!(size_of(node.trim()), 64 << 20);
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();

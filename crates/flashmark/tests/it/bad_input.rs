@@ -27,7 +27,10 @@ fn run_with(flags: &[&str]) -> String {
 fn no_word_at_all() {
     let said = said(&[]);
     assert!(said.starts_with("exit 2\n"), "{said}");
-    assert!(said.contains("flashmark run . --suite quick"), "the first thing to type is there: {said}");
+    assert!(
+        said.contains("flashmark run . --suite quick"),
+        "the first thing to type is there: {said}"
+    );
 }
 
 #[test]
@@ -283,7 +286,11 @@ fn places_for_results() {
 fn a_store_that_cannot_be() {
     let scratch = Scratch::new();
     let file = scratch.file("file", "");
-    let ran = Flashmark::new().command(&["run", "sim:a1", "--only", "prime", "--quiet"]).env("FLASHMARK_HOME", &file).output().unwrap();
+    let ran = Flashmark::new()
+        .command(&["run", "sim:a1", "--only", "prime", "--quiet"])
+        .env("FLASHMARK_HOME", &file)
+        .output()
+        .unwrap();
     let said = crate::support::Ran::from(ran).said(&[(scratch.word(), "SCRATCH")]);
     assert!(said.starts_with("exit 5\nflashmark: cannot write 'SCRATCH/file/"), "{said}");
     assert!(said.contains("'SCRATCH/file' is not a directory"), "{said}");
@@ -350,7 +357,15 @@ fn runs_that_are_not_there() {
 /// A store with one finished run, its directory, and how the store's path is written in snapshots.
 fn one_run() -> (Flashmark, PathBuf, String) {
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime,sequential-read", "--quiet"]);
+    flashmark.done(&[
+        "run",
+        "sim:class10",
+        "--suite",
+        "quick",
+        "--only",
+        "prime,sequential-read",
+        "--quiet",
+    ]);
     let home = flashmark.home().to_str().unwrap().to_owned();
     let dir = flashmark.run_dir();
     (flashmark, dir, home)
@@ -372,7 +387,11 @@ fn a_journal_that_does_not_say_what_was_run() {
     exit 2
     flashmark: the journal 'HOME/sim-class10-quick-1/journal.jsonl' does not say what was run: its first line is damaged (it has no checksum); start a new run, `flashmark show --salvage` shows what is left of this one
     ");
-    assert_eq!(fs::read_to_string(&journal).unwrap(), "no journal\nat all\n", "it is left as it is");
+    assert_eq!(
+        fs::read_to_string(&journal).unwrap(),
+        "no journal\nat all\n",
+        "it is left as it is"
+    );
     fs::remove_file(dir.join("record.json")).unwrap();
     insta::assert_snapshot!(flashmark.run(&["show", "latest"]).said(&names), @r"
     exit 2
@@ -401,9 +420,11 @@ fn a_newer_journal() {
 
 /// CRC-32C, bit by bit.
 fn crc32c(bytes: &[u8]) -> u32 {
-    !bytes
-        .iter()
-        .fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0x82f6_3b78 } else { crc >> 1 }))
+    !bytes.iter().fold(!0, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            if crc & 1 == 1 { (crc >> 1) ^ 0x82f6_3b78 } else { crc >> 1 }
+        })
+    })
 }
 
 #[test]

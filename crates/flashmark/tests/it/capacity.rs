@@ -1,4 +1,5 @@
-//! Whether as much is there as the medium says: on simulated fakes, and on a loop device through the kernel.
+//! Whether as much is there as the medium says: on simulated fakes, and on a loop device through
+//! the kernel.
 
 use std::fs::File;
 use std::io::Read;
@@ -18,14 +19,29 @@ fn sum(record: &Record, test: &str, name: &str) -> u64 {
 #[test]
 fn fakes_are_named_on_simulated_media() {
     const GIB: u64 = 1 << 30;
-    for (profile, code, real, wrap) in [("fake-limbo", 2, 8 * GIB, 0), ("fake-wrap", 3, 8 * GIB, 8 * GIB), ("chain", 4, 12 * GIB, 16 * GIB)]
-    {
+    for (profile, code, real, wrap) in [
+        ("fake-limbo", 2, 8 * GIB, 0),
+        ("fake-wrap", 3, 8 * GIB, 8 * GIB),
+        ("chain", 4, 12 * GIB, 16 * GIB),
+    ] {
         let flashmark = Flashmark::new();
-        let ran = flashmark.run(&["run", &format!("sim:{profile}"), "--only", "capacity", "--seed", "3", "--quiet"]);
+        let ran = flashmark.run(&[
+            "run",
+            &format!("sim:{profile}"),
+            "--only",
+            "capacity",
+            "--seed",
+            "3",
+            "--quiet",
+        ]);
         assert_eq!(ran.code, Some(1), "{profile}: {ran}");
         let record = flashmark.record();
         let figure = |name| sum(&record, "capacity", name);
-        assert_eq!((figure("type"), figure("real_bytes"), figure("wrap_bytes")), (code, real, wrap), "{profile}");
+        assert_eq!(
+            (figure("type"), figure("real_bytes"), figure("wrap_bytes")),
+            (code, real, wrap),
+            "{profile}"
+        );
     }
 }
 
@@ -35,7 +51,8 @@ fn a_simulated_medium_is_verified_as_far_as_memory_goes() {
     let whole = flashmark.run(&["run", "sim:ssd", "--only", "verify"]);
     assert_eq!(whole.code, Some(2), "{whole}");
     assert!(whole.err.contains("--span 0+4GiB"), "{whole}");
-    let part = flashmark.run(&["run", "sim:ssd", "--only", "verify", "--span", "0+32MiB", "--quiet"]);
+    let part =
+        flashmark.run(&["run", "sim:ssd", "--only", "verify", "--span", "0+32MiB", "--quiet"]);
     assert_eq!(part.code, Some(0), "{part}");
     assert_eq!(sum(&flashmark.record(), "verify", "good_sectors"), 32 * MIB / 512);
 }
@@ -65,7 +82,10 @@ fn what_was_not_given_away_is_as_it_was_afterwards() {
     assert_eq!(ran.code, Some(0), "{ran}");
     assert!(ran.err.contains("put back at the end, also after Ctrl-C"), "{ran}");
     let record = flashmark.record();
-    assert_eq!((sum(&record, "capacity", "type"), sum(&record, "capacity", "real_bytes")), (0, 96 * MIB));
+    assert_eq!(
+        (sum(&record, "capacity", "type"), sum(&record, "capacity", "real_bytes")),
+        (0, 96 * MIB)
+    );
     assert!(sum(&record, "capacity", "restored_bytes") > 16 * MIB);
     assert_eq!(sum(&record, "capacity", "unrestored_bytes"), 0);
     assert!(std::fs::read(&image).unwrap() == before, "something was not put back");
@@ -76,7 +96,14 @@ fn what_was_not_given_away_is_as_it_was_afterwards() {
         assert_eq!(refused.code, Some(2), "{refused}");
         assert!(refused.err.contains("--erase"), "{refused}");
     }
-    let refused = Flashmark::new().run(&["run", device.word(), "--only", "capacity,verify", "--set", "capacity.restore=no"]);
+    let refused = Flashmark::new().run(&[
+        "run",
+        device.word(),
+        "--only",
+        "capacity,verify",
+        "--set",
+        "capacity.restore=no",
+    ]);
     assert_eq!(refused.code, Some(2), "{refused}");
     assert!(std::fs::read(&image).unwrap() == before);
 }
@@ -97,7 +124,10 @@ fn interrupted_it_puts_back_first() {
         kill_process(Pid::from_child(&started), Signal::INT).unwrap();
         let code = started.wait().unwrap().code();
         assert!(matches!(code, Some(130 | 0)), "{code:?}");
-        assert!(std::fs::read(&image).unwrap() == before, "after {wait_ms} ms something was not put back");
+        assert!(
+            std::fs::read(&image).unwrap() == before,
+            "after {wait_ms} ms something was not put back"
+        );
     }
 }
 
@@ -116,17 +146,39 @@ fn a_loop_device_is_good_and_its_first_mebibyte_untouched_by_the_probe() {
     let before = front();
     let device = LoopDevice::new(&image);
     let flashmark = Flashmark::new();
-    let ran = flashmark.run(&["run", device.word(), "--erase", device.word(), "--only", "capacity", "--quiet"]);
+    let ran = flashmark.run(&[
+        "run",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--only",
+        "capacity",
+        "--quiet",
+    ]);
     assert_eq!(ran.code, Some(0), "{ran}");
     let record = flashmark.record();
     assert_eq!(record.run.ended, Ended::Complete);
-    assert_eq!((sum(&record, "capacity", "type"), sum(&record, "capacity", "real_bytes")), (0, 96 * MIB));
+    assert_eq!(
+        (sum(&record, "capacity", "type"), sum(&record, "capacity", "real_bytes")),
+        (0, 96 * MIB)
+    );
     assert!(front() == before, "the partition table is spared");
 
     let flashmark = Flashmark::new();
-    let ran = flashmark.run(&["run", device.word(), "--erase", device.word(), "--only", "verify", "--quiet"]);
+    let ran = flashmark.run(&[
+        "run",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--only",
+        "verify",
+        "--quiet",
+    ]);
     assert_eq!(ran.code, Some(0), "{ran}");
     let record = flashmark.record();
     let count = |name| sum(&record, "verify", name);
-    assert_eq!((count("good_sectors"), count("corrupted_sectors"), count("overwritten_sectors")), (96 * MIB / 512, 0, 0));
+    assert_eq!(
+        (count("good_sectors"), count("corrupted_sectors"), count("overwritten_sectors")),
+        (96 * MIB / 512, 0, 0)
+    );
 }

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use device::Op;
-use lab::trace::{self, Issue, Step};
+use lab::trace::{self, Issue, TraceEvent};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, skipped, tool};
+use crate::support::{
+    Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, skipped, tool,
+};
 
 /// Tracefs, mounted by the test where it is nowhere, so that it can see what is made in it.
 pub struct Tracefs {
@@ -27,7 +29,8 @@ impl Tracefs {
             return Some(Tracefs { root: usual.to_owned(), mounted: false });
         }
         let root = scratch.directory("tracefs");
-        let made = Command::new("mount").args(["-t", "tracefs", "tracefs"]).arg(&root).output().unwrap();
+        let made =
+            Command::new("mount").args(["-t", "tracefs", "tracefs"]).arg(&root).output().unwrap();
         let tracefs = Tracefs { mounted: made.status.success(), root };
         if !tracefs.root.join("events/block").is_dir() {
             skipped("needs tracefs with the events of the block layer");
@@ -58,14 +61,25 @@ pub struct Capture {
 
 impl Capture {
     /// Starts one, and waits until it records, or has ended by itself before anyone looked.
-    pub fn start(flashmark: &Flashmark, tracefs: &Tracefs, scratch: &Scratch, device: &str, more: &[&str]) -> Capture {
+    pub fn start(
+        flashmark: &Flashmark,
+        tracefs: &Tracefs,
+        scratch: &Scratch,
+        device: &str,
+        more: &[&str],
+    ) -> Capture {
         let trace = scratch.at("trace");
-        let mut child = flashmark.start(&[&["capture", device, "-o", trace.to_str().unwrap()], more].concat());
+        let mut child =
+            flashmark.start(&[&["capture", device, "-o", trace.to_str().unwrap()], more].concat());
         let instance = tracefs.root.join(format!("instances/flashmark-{}", child.id()));
         // A new instance is on, and without events; it is turned off before they are enabled.
-        let is_on = |name: &str| fs::read_to_string(instance.join(name)).is_ok_and(|text| text.trim() == "1");
+        let is_on = |name: &str| {
+            fs::read_to_string(instance.join(name)).is_ok_and(|text| text.trim() == "1")
+        };
         let records = || is_on("events/block/block_rq_requeue/enable") && is_on("tracing_on");
-        eventually("the capture", || (records() || child.try_wait().unwrap().is_some()).then_some(()));
+        eventually("the capture", || {
+            (records() || child.try_wait().unwrap().is_some()).then_some(())
+        });
         Capture { child, trace }
     }
 
@@ -87,8 +101,8 @@ fn requests(path: &Path) -> (Vec<(Issue, Option<u64>)>, u64) {
     let mut requests: Vec<(Issue, Option<u64>)> = Vec::new();
     while let Some(step) = steps.next().unwrap() {
         match step {
-            Step::Issued(issue) => requests.push((issue, None)),
-            Step::Completed { time_ns, number } => {
+            TraceEvent::Issued(issue) => requests.push((issue, None)),
+            TraceEvent::Completed { time_ns, number } => {
                 let request = &mut requests[usize::try_from(number).unwrap()];
                 request.1 = Some(time_ns - request.0.time_ns);
             }
@@ -102,7 +116,9 @@ fn requests(path: &Path) -> (Vec<(Issue, Option<u64>)>, u64) {
 /// How many requests can be read from a trace that may break off anywhere.
 pub fn whatever_is_in(path: &Path) -> usize {
     let Ok(mut steps) = trace::open(path).and_then(|trace| trace.steps()) else { return 0 };
-    std::iter::from_fn(|| steps.next().ok().flatten()).filter(|step| matches!(step, Step::Issued(_))).count()
+    std::iter::from_fn(|| steps.next().ok().flatten())
+        .filter(|step| matches!(step, TraceEvent::Issued(_)))
+        .count()
 }
 
 fn dd(words: &[&str]) {
@@ -127,14 +143,22 @@ fn every_request_is_recorded_where_it_was_made() {
 
     let (requests, lost) = requests(&trace);
     assert_eq!(lost, 0);
-    let of = |op: Op, length: u64| requests.iter().filter(move |(issue, _)| (issue.op, issue.length_bytes) == (op, length));
+    let of = |op: Op, length: u64| {
+        requests.iter().filter(move |(issue, _)| (issue.op, issue.length_bytes) == (op, length))
+    };
     let writes: Vec<u64> = of(Op::Write, 64 << 10).map(|(issue, _)| issue.offset_bytes).collect();
     assert_eq!(writes, (3..23).map(|block| block << 16).collect::<Vec<u64>>());
     // Something else (udev) may read beside it.
     let reads: Vec<u64> = of(Op::Read, 4 << 10).map(|(issue, _)| issue.offset_bytes).collect();
     assert!((100..600u64).all(|block| reads.contains(&(block << 12))));
-    assert!(requests.iter().all(|(_, took_ns)| took_ns.is_some_and(|ns| ns > 0)), "a request was not seen done");
-    assert!(requests.windows(2).all(|pair| pair[0].0.time_ns <= pair[1].0.time_ns), "not in the order of time");
+    assert!(
+        requests.iter().all(|(_, took_ns)| took_ns.is_some_and(|ns| ns > 0)),
+        "a request was not seen done"
+    );
+    assert!(
+        requests.windows(2).all(|pair| pair[0].0.time_ns <= pair[1].0.time_ns),
+        "not in the order of time"
+    );
 }
 
 #[test]
@@ -167,22 +191,28 @@ fn a_killed_capture_is_readable_up_to_the_kill() {
         let Ok(trace) = trace::open(path) else { return 0 };
         let (mut steps, mut reads) = (trace.steps().unwrap(), 0);
         while let Ok(Some(step)) = steps.next() {
-            reads += u32::from(matches!(step, Step::Issued(issue) if issue.op == Op::Read));
+            reads += u32::from(matches!(step, TraceEvent::Issued(issue) if issue.op == Op::Read));
         }
         reads
     };
     eventually("the header", || trace::open(&capture.trace).is_ok().then_some(()));
     dd(&[&format!("if={}", medium.word()), "of=/dev/null", "bs=4k", "count=300", "iflag=direct"]);
-    eventually("what was read in the trace of a living capture", || (seen(&capture.trace) >= 300).then_some(()));
+    eventually("what was read in the trace of a living capture", || {
+        (seen(&capture.trace) >= 300).then_some(())
+    });
     capture.child.kill().unwrap();
     capture.child.wait().unwrap();
-    let plan = flashmark.done(&["replay", capture.trace.to_str().unwrap(), "sim:class10", "--plan"]);
+    let plan =
+        flashmark.done(&["replay", capture.trace.to_str().unwrap(), "sim:class10", "--plan"]);
     assert!(plan.out.contains("the trace is not whole: the recording was not ended"), "{plan}");
     // The kill may come in the middle of a block: what stands before it counts.
     let text = fs::read(&capture.trace).unwrap();
     let torn = scratch.file("torn", &text[..text.len() - 7]);
     let plan = flashmark.run(&["replay", torn.to_str().unwrap(), "sim:class10", "--plan"]);
-    assert!(plan.out.contains("breaks off within the block") || plan.err.contains("holds no read"), "{plan}");
+    assert!(
+        plan.out.contains("breaks off within the block") || plan.err.contains("holds no read"),
+        "{plan}"
+    );
 }
 
 #[test]
@@ -190,10 +220,22 @@ fn it_ends_when_the_trace_has_the_size_allowed() {
     let scratch = Scratch::new();
     let Some(tracefs) = Tracefs::new(&scratch) else { return };
     let medium = LoopDevice::new(&scratch.image("image", 16 * MIB));
-    let capture = Capture::start(&Flashmark::new(), &tracefs, &scratch, medium.word(), &["--size-limit", "4KiB", "--time", "5m"]);
+    let capture = Capture::start(
+        &Flashmark::new(),
+        &tracefs,
+        &scratch,
+        medium.word(),
+        &["--size-limit", "4KiB", "--time", "5m"],
+    );
     let trace = capture.trace.clone();
     // Small blocks of the trace may still be held back, so there is more than enough.
-    dd(&[&format!("if={}", medium.word()), "of=/dev/null", "bs=512", "count=32768", "iflag=direct"]);
+    dd(&[
+        &format!("if={}", medium.word()),
+        "of=/dev/null",
+        "bs=512",
+        "count=32768",
+        "iflag=direct",
+    ]);
     let ran = capture.end();
     assert!(ran.code == Some(0) && ran.out.contains("the size allowed"), "{ran}");
     let (requests, _) = requests(&trace);
@@ -205,15 +247,28 @@ fn what_cannot_be_recorded_is_said() {
     let flashmark = Flashmark::new();
     let scratch = Scratch::new();
     let trace = scratch.at("trace");
-    let run = |device: &str, output: &str, more: &[&str]| flashmark.run(&[&["capture", device, "-o", output], more].concat());
+    let run = |device: &str, output: &str, more: &[&str]| {
+        flashmark.run(&[&["capture", device, "-o", output], more].concat())
+    };
     let missing = run("no-such-disk-0", trace.to_str().unwrap(), &[]);
-    assert_eq!(missing.said(&[]), "exit 2\nflashmark: there is no device 'no-such-disk-0'; `flashmark list` shows what is plugged in\n");
-    let disk = host::list(&host::Roots::default()).into_iter().find(|disk| disk.size_bytes > 0 && !disk.name.starts_with("loop"));
+    assert_eq!(
+        missing.said(&[]),
+        "exit 2\nflashmark: there is no device 'no-such-disk-0'; `flashmark list` shows what is plugged in\n"
+    );
+    let disk = host::list(&host::Roots::default())
+        .into_iter()
+        .find(|disk| disk.size_bytes > 0 && !disk.name.starts_with("loop"));
     let Some(disk) = disk else { return skipped("needs a disk") };
     let directory = run(&disk.name, scratch.word(), &[]);
-    assert!(directory.code == Some(2) && directory.err.contains("this is a directory"), "{directory}");
+    assert!(
+        directory.code == Some(2) && directory.err.contains("this is a directory"),
+        "{directory}"
+    );
     let onto_medium = run(&disk.name, disk.path.to_str().unwrap(), &[]);
-    assert!(onto_medium.code == Some(3) && onto_medium.err.contains("this is a block device"), "{onto_medium}");
+    assert!(
+        onto_medium.code == Some(3) && onto_medium.err.contains("this is a block device"),
+        "{onto_medium}"
+    );
     let no_time = run(&disk.name, trace.to_str().unwrap(), &["--time", "0"]);
     assert_eq!(no_time.code, Some(2), "{no_time}");
     assert!(!trace.exists());

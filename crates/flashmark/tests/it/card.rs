@@ -53,7 +53,8 @@ pub fn photos(scratch: &Scratch, name: &str) -> PathBuf {
     }
     let image = scratch.file(name, "");
     fs::File::options().write(true).open(&image).unwrap().set_len(CARD_BYTES).unwrap();
-    let words = ["-q", "-F", "-L", "HOLIDAY", "-d", photos.to_str().unwrap(), image.to_str().unwrap()];
+    let words =
+        ["-q", "-F", "-L", "HOLIDAY", "-d", photos.to_str().unwrap(), image.to_str().unwrap()];
     tool("mkfs.ext4", &words);
     image
 }
@@ -72,7 +73,8 @@ pub fn changed(image: &Path, before: &[u8]) -> Option<String> {
 pub fn changed_to(now: &[u8], before: &[u8]) -> Option<String> {
     assert_eq!(now.len(), before.len());
     let sectors = now.chunks(512).zip(before.chunks(512)).enumerate();
-    let changed: Vec<usize> = sectors.filter(|(_, (now, before))| now != before).map(|(sector, _)| sector).collect();
+    let changed: Vec<usize> =
+        sectors.filter(|(_, (now, before))| now != before).map(|(sector, _)| sector).collect();
     let first = changed.first()?;
     Some(format!("{} KiB changed, the first at byte {}", changed.len() / 2, first * 512))
 }

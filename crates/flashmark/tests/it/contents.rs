@@ -8,7 +8,10 @@ use std::process::{Command, Stdio};
 use rustix::io::Errno;
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, has_tool, sum, tool};
+use crate::support::{
+    EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root,
+    has_tool, sum, tool,
+};
 
 /// Writes a little, in the front of whatever it is given.
 const PRIME: [&str; 6] = ["--only", "prime", "--set", "prime.span=1MiB", "--time-limit", "5s"];
@@ -23,21 +26,33 @@ fn photos(scratch: &Scratch) -> (PathBuf, LoopDevice) {
 
 /// What `list --json` says of a device.
 fn listed(device: &LoopDevice) -> serde_json::Value {
-    let all: serde_json::Value = serde_json::from_str(&Flashmark::new().done(&["list", "--json"]).out).unwrap();
+    let all: serde_json::Value =
+        serde_json::from_str(&Flashmark::new().done(&["list", "--json"]).out).unwrap();
     all.as_array().unwrap().iter().find(|disk| disk["path"] == device.word()).unwrap().clone()
 }
 
 /// What `list` says of a device, without its sizes and its node.
 fn listed_as_text(device: &LoopDevice) -> String {
     let all = Flashmark::new().done(&["list"]).out;
-    let from = all.lines().skip_while(|line| line.split_whitespace().next() != Some(device.word())).skip(1);
+    let from = all
+        .lines()
+        .skip_while(|line| line.split_whitespace().next() != Some(device.word()))
+        .skip(1);
     let lines = from.take_while(|line| line.starts_with(' ')).map(str::trim);
     lines.collect::<Vec<_>>().join("\n").replace(device.name(), "loopX")
 }
 
 /// A partition that the kernel is told of, and its node.
 fn add_partition(device: &LoopDevice, number: u32, start_mib: u64, mib: u64) -> String {
-    tool("addpart", &[device.word(), &number.to_string(), &(start_mib * 2048).to_string(), &(mib * 2048).to_string()]);
+    tool(
+        "addpart",
+        &[
+            device.word(),
+            &number.to_string(),
+            &(start_mib * 2048).to_string(),
+            &(mib * 2048).to_string(),
+        ],
+    );
     let node = format!("{}p{number}", device.word());
     eventually("the node of a partition", || Path::new(&node).exists().then(|| node.clone()))
 }
@@ -50,8 +65,16 @@ fn a_list_says_what_is_on_a_medium_and_that_it_is_not_safe_to_erase() {
     let scratch = Scratch::new();
     let (_image, device) = photos(&scratch);
     let disk = listed(&device);
-    assert_eq!((&disk["contents"][0]["kind"], &disk["contents"][0]["label"]), (&"ext4".into(), &"MYPHOTOS".into()), "{disk}");
-    assert_eq!((&disk["safe_to_erase"], &disk["why"]), (&false.into(), &"it holds ext4 'MYPHOTOS'".into()), "{disk}");
+    assert_eq!(
+        (&disk["contents"][0]["kind"], &disk["contents"][0]["label"]),
+        (&"ext4".into(), &"MYPHOTOS".into()),
+        "{disk}"
+    );
+    assert_eq!(
+        (&disk["safe_to_erase"], &disk["why"]),
+        (&false.into(), &"it holds ext4 'MYPHOTOS'".into()),
+        "{disk}"
+    );
     insta::assert_snapshot!(listed_as_text(&device), @r"
     holds ext4 'MYPHOTOS', 32 MiB, never mounted
     free; reading is safe, --erase /dev/loopX --yes allows it to be overwritten
@@ -76,7 +99,8 @@ fn a_member_of_a_volume_group_is_not_safe_to_erase() {
     let scratch = Scratch::new();
     let device = LoopDevice::new(&scratch.image("image", 32 * MIB));
     let mut label = vec![0; 512];
-    // LVM2's label in the second sector: sector number, CRC, where the header is, and what kind it is.
+    // LVM2's label in the second sector: sector number, CRC, where the header is, and what kind it
+    // is.
     label[..8].copy_from_slice(b"LABELONE");
     label[8..16].copy_from_slice(&1u64.to_le_bytes());
     label[20..24].copy_from_slice(&32u32.to_le_bytes());
@@ -86,13 +110,20 @@ fn a_member_of_a_volume_group_is_not_safe_to_erase() {
     label[16..20].copy_from_slice(&crc.to_le_bytes());
     write_at(device.path(), 512, &label);
     let disk = listed(&device);
-    assert_eq!((&disk["contents"][0]["kind"], &disk["safe_to_erase"]), (&"LVM2_member".into(), &false.into()), "{disk}");
+    assert_eq!(
+        (&disk["contents"][0]["kind"], &disk["safe_to_erase"]),
+        (&"LVM2_member".into(), &false.into()),
+        "{disk}"
+    );
 }
 
-/// The checksum of LVM's labels: CRC-32 with a start value of its own (lib/misc/crc.c, INITIAL_CRC).
+/// The checksum of LVM's labels: CRC-32 with a start value of its own (lib/misc/crc.c,
+/// INITIAL_CRC).
 fn lvm_crc(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0xf597_a6cf, |crc: u32, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 })
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 }
+        })
     })
 }
 
@@ -109,8 +140,13 @@ fn a_plan_says_what_would_be_erased() {
     let scratch = Scratch::new();
     let (image, device) = photos(&scratch);
     let before = sum(&image);
-    let trace =
-        scratch.file("trace.iolog", format!("fio version 3 iolog\n0 {0} add\n0 {0} open\n1 {0} write 0 4096\n2 {0} close\n", "/dev/x"));
+    let trace = scratch.file(
+        "trace.iolog",
+        format!(
+            "fio version 3 iolog\n0 {0} add\n0 {0} open\n1 {0} write 0 4096\n2 {0} close\n",
+            "/dev/x"
+        ),
+    );
     let plans: [&[&str]; 3] = [
         &["run", device.word(), "--only", "prime"],
         &["matrix", device.word(), "--fs", "ext4"],
@@ -140,11 +176,33 @@ fn in_a_script_a_medium_that_holds_something_needs_yes() {
     flashmark: /dev/loopX is not empty: it holds ext4 'MYPHOTOS', 32 MiB, never mounted; if all that may be overwritten, say --erase /dev/loopX --yes; nothing was written
     ");
     assert!(flashmark.runs().is_empty());
-    let matrix = flashmark.run(&["matrix", device.word(), "--erase", device.word(), "--fs", "ext4", "--work", "logger", "--repeats", "1"]);
+    let matrix = flashmark.run(&[
+        "matrix",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--fs",
+        "ext4",
+        "--work",
+        "logger",
+        "--repeats",
+        "1",
+    ]);
     assert!(matrix.code == Some(3) && matrix.err.contains("it holds ext4 'MYPHOTOS'"), "{matrix}");
-    let trace =
-        scratch.file("trace.iolog", format!("fio version 3 iolog\n0 {0} add\n0 {0} open\n1 {0} write 0 4096\n2 {0} close\n", "/dev/x"));
-    let replay = flashmark.run(&["replay", trace.to_str().unwrap(), device.word(), "--erase", device.word()]);
+    let trace = scratch.file(
+        "trace.iolog",
+        format!(
+            "fio version 3 iolog\n0 {0} add\n0 {0} open\n1 {0} write 0 4096\n2 {0} close\n",
+            "/dev/x"
+        ),
+    );
+    let replay = flashmark.run(&[
+        "replay",
+        trace.to_str().unwrap(),
+        device.word(),
+        "--erase",
+        device.word(),
+    ]);
     assert!(replay.code == Some(3) && replay.err.contains("it holds ext4 'MYPHOTOS'"), "{replay}");
     assert!(flashmark.runs().is_empty());
     assert_eq!(sum(&image), before);
@@ -154,7 +212,10 @@ fn in_a_script_a_medium_that_holds_something_needs_yes() {
     assert!(ran.err.contains("ext4 'MYPHOTOS'"), "the run says what was on it: {ran}");
     assert_ne!(sum(&image), before);
     let journal = fs::read_to_string(flashmark.run_dir().join("journal.jsonl")).unwrap();
-    assert!(journal.lines().next().unwrap().contains(r#""confirmed":true"#), "resume need not ask again");
+    assert!(
+        journal.lines().next().unwrap().contains(r#""confirmed":true"#),
+        "resume need not ask again"
+    );
 }
 
 #[test]
@@ -171,7 +232,9 @@ fn an_empty_medium_and_one_with_data_of_an_earlier_run_need_only_their_name() {
     let scratch = Scratch::new();
     let device = LoopDevice::new(&scratch.image("image", 32 * MIB));
     for _ in 0..2 {
-        Flashmark::new().done(&[&["run", device.word(), "--erase", device.word(), "--quiet"], &PRIME[..]].concat());
+        Flashmark::new().done(
+            &[&["run", device.word(), "--erase", device.word(), "--quiet"], &PRIME[..]].concat(),
+        );
     }
 }
 
@@ -185,7 +248,9 @@ fn a_file_with_a_signature_needs_yes_and_another_only_its_path() {
     tool("mkfs.ext4", &["-q", "-F", "-L", "VM", ext4.to_str().unwrap()]);
     let run = |path: &Path, more: &[&str]| {
         let word = path.to_str().unwrap();
-        Flashmark::new().run(&[&["run", word, "--erase", word, "--quiet"], &PRIME[..], more].concat()).said(&[(scratch.word(), "SCRATCH")])
+        Flashmark::new()
+            .run(&[&["run", word, "--erase", word, "--quiet"], &PRIME[..], more].concat())
+            .said(&[(scratch.word(), "SCRATCH")])
     };
     assert!(run(&plain, &[]).starts_with("exit 0"));
     let before = (sum(&qcow), sum(&ext4));
@@ -201,7 +266,11 @@ fn a_file_with_a_signature_needs_yes_and_another_only_its_path() {
 #[test]
 fn what_cannot_be_read_cannot_be_told_and_is_not_safe_to_erase() {
     let scratch = Scratch::new();
-    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20) else { return };
+    let Some(medium) =
+        FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20)
+    else {
+        return;
+    };
     let device = LoopDevice::new(&medium.file());
     medium.answers(Answer::Error(Errno::IO));
     let disk = listed(&device);
@@ -224,7 +293,8 @@ fn without_rights_nothing_is_called_empty() {
     assert!(disk["why"].as_str().unwrap().contains("no right to read it"), "{disk}");
 }
 
-/// The program on a terminal of its own: it is told `early` at once, and when it asks, `typed`, or that nobody is there any more.
+/// The program on a terminal of its own: it is told `early` at once, and when it asks, `typed`, or
+/// that nobody is there any more.
 fn on_a_terminal(flashmark: &Flashmark, words: &[&str], early: &str, typed: Option<&str>) -> Ran {
     let program = flashmark.command(&[]);
     let line = format!("{} {}", program.get_program().to_str().unwrap(), words.join(" "));
@@ -236,7 +306,12 @@ fn on_a_terminal(flashmark: &Flashmark, words: &[&str], early: &str, typed: Opti
     let mut shown = Vec::new();
     let mut byte = [0];
     while !shown.ends_with(b"leave it as it is: ") {
-        assert_eq!(screen.read(&mut byte).unwrap(), 1, "it did not ask: {}", String::from_utf8_lossy(&shown));
+        assert_eq!(
+            screen.read(&mut byte).unwrap(),
+            1,
+            "it did not ask: {}",
+            String::from_utf8_lossy(&shown)
+        );
         shown.extend(byte);
     }
     match typed {
@@ -244,7 +319,11 @@ fn on_a_terminal(flashmark: &Flashmark, words: &[&str], early: &str, typed: Opti
         None => drop(keys),
     }
     screen.read_to_end(&mut shown).unwrap();
-    Ran { code: child.wait().unwrap().code(), out: String::from_utf8(shown).unwrap(), err: String::new() }
+    Ran {
+        code: child.wait().unwrap().code(),
+        out: String::from_utf8(shown).unwrap(),
+        err: String::new(),
+    }
 }
 
 #[test]
@@ -274,7 +353,10 @@ fn on_a_terminal_the_word_is_asked_for_after_what_lies_there_has_been_shown() {
     assert_eq!((ran.code, runs, sum(&image)), (Some(130), 0, before), "{ran}");
     // the word before anything was shown is no answer
     let (ran, runs) = typed("erase\n", Some("\n"));
-    assert!(ran.out.find("erase\r\n") < ran.out.find(" holds:"), "it was typed too late to show anything: {ran}");
+    assert!(
+        ran.out.find("erase\r\n") < ran.out.find(" holds:"),
+        "it was typed too late to show anything: {ran}"
+    );
     assert_eq!((ran.code, runs, sum(&image)), (Some(3), 0, before), "{ran}");
     let (ran, runs) = typed("", Some("erase\n"));
     assert_eq!((ran.code, runs), (Some(0), 1), "{ran}");
@@ -291,7 +373,8 @@ fn letter_case_matters_in_a_path() {
     let device = LoopDevice::new(&image);
     let before = sum(&image);
     let loud = device.word().to_uppercase();
-    let ran = Flashmark::new().run(&[&["run", device.word(), "--erase", &loud], &PRIME[..]].concat());
+    let ran =
+        Flashmark::new().run(&[&["run", device.word(), "--erase", &loud], &PRIME[..]].concat());
     assert!(ran.code == Some(3) && ran.err.contains("does not name"), "{ran}");
     assert_eq!(sum(&image), before);
 }
@@ -305,7 +388,9 @@ fn a_partition_is_given_away_by_its_own_name_and_never_gives_away_its_disk() {
     let image = scratch.image("image", 64 * MIB);
     let device = LoopDevice::new(&image);
     let [first, second] = [add_partition(&device, 1, 1, 30), add_partition(&device, 2, 33, 30)];
-    let run = |target: &str, erase: &str| Flashmark::new().run(&[&["run", target, "--erase", erase, "--quiet"], &PRIME[..]].concat());
+    let run = |target: &str, erase: &str| {
+        Flashmark::new().run(&[&["run", target, "--erase", erase, "--quiet"], &PRIME[..]].concat())
+    };
     let before = sum(&image);
     for (target, erase) in [(device.word(), second.as_str()), (&first, &second)] {
         let ran = run(target, erase);
@@ -329,14 +414,30 @@ fn memory_under_an_overlay_is_not_a_medium() {
     for name in ["upper", "work"] {
         fs::create_dir(memory.join(name)).unwrap();
     }
-    let options = format!("lowerdir={},upperdir={m}/upper,workdir={m}/work", lower.display(), m = memory.display());
+    let options = format!(
+        "lowerdir={},upperdir={m}/upper,workdir={m}/work",
+        lower.display(),
+        m = memory.display()
+    );
     let mount = Mount::new(&["-t", "overlay", "-o", &options, "overlay"], &merged);
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    let ran = flashmark.done(&[
+        "run",
+        mount.word(),
+        "--only",
+        "sequential-read",
+        "--quiet",
+        "--time-limit",
+        "2s",
+    ]);
     let record = flashmark.record();
     assert!(record.flags.contains(&record::Flag::MemoryFilesystem), "{ran}");
     let medium = &record.medium;
-    assert_eq!((&medium.model, medium.capacity_bytes, &record.target.device), (&None, None, &None), "{ran}");
+    assert_eq!(
+        (&medium.model, medium.capacity_bytes, &record.target.device),
+        (&None, None, &None),
+        "{ran}"
+    );
 }
 
 #[test]
@@ -346,8 +447,10 @@ fn names_are_shown_without_their_escape_sequences() {
     let word = folder.to_str().unwrap();
     let file = scratch.image("a\u{1b}[31m\u{9b}2Jb", 4 * MIB);
     let file = file.to_str().unwrap();
-    let trace =
-        scratch.file("t\u{1b}]0;x\u{7}.iolog", "fio version 3 iolog\n0 /dev/x add\n0 /dev/x open\n1 /dev/x read 0 4096\n2 /dev/x close\n");
+    let trace = scratch.file(
+        "t\u{1b}]0;x\u{7}.iolog",
+        "fio version 3 iolog\n0 /dev/x add\n0 /dev/x open\n1 /dev/x read 0 4096\n2 /dev/x close\n",
+    );
     let trace = trace.to_str().unwrap();
     let ways: [&[&str]; 7] = [
         &["run", word, "--plan"],

@@ -1,4 +1,5 @@
-//! Runs that are killed, interrupted or taken up again on another medium, and what lies around the span.
+//! Runs that are killed, interrupted or taken up again on another medium, and what lies around the
+//! span.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +13,10 @@ use serde_json::Value;
 
 use stats::Random;
 
-use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, loop_device, node_of_its_own, seed, skipped, times};
+use crate::support::{
+    Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, loop_device, node_of_its_own,
+    seed, skipped, times,
+};
 use crate::torture::Tally;
 
 /// A suite of many short cells.
@@ -57,7 +61,8 @@ min_time = "10ms"
 max_time = "40ms"
 "#;
 
-/// The cells that whole lines of the journals of all runs acknowledge, by id. No cell may be there twice.
+/// The cells that whole lines of the journals of all runs acknowledge, by id. No cell may be there
+/// twice.
 pub fn acknowledged(flashmark: &Flashmark) -> BTreeMap<String, Value> {
     let mut cells = BTreeMap::new();
     for run in flashmark.runs() {
@@ -67,7 +72,10 @@ pub fn acknowledged(flashmark: &Flashmark) -> BTreeMap<String, Value> {
             let Some(cell) = entry.get("cell") else { continue };
             let finished = !matches!(cell["stop"].as_str(), Some("interrupted" | "error"));
             let id = cell["id"].as_str().unwrap().to_owned();
-            assert!(!finished || cells.insert(id.clone(), cell.clone()).is_none(), "{id} was measured twice");
+            assert!(
+                !finished || cells.insert(id.clone(), cell.clone()).is_none(),
+                "{id} was measured twice"
+            );
         }
     }
     cells
@@ -97,13 +105,16 @@ pub fn is_over(child: &mut Child) -> bool {
     child.try_wait().unwrap().is_some()
 }
 
-/// Waits for a random moment of a run: for some lines of its journal, fewer than so many, and some time more.
+/// Waits for a random moment of a run: for some lines of its journal, fewer than so many, and some
+/// time more.
 pub fn somewhere(child: &mut Child, flashmark: &Flashmark, most_lines: u64, chance: &mut Random) {
     let lines = || -> u64 {
-        let journals = flashmark.runs().into_iter().filter_map(|run| fs::read(run.join("journal.jsonl")).ok());
+        let journals =
+            flashmark.runs().into_iter().filter_map(|run| fs::read(run.join("journal.jsonl")).ok());
         journals.map(|text| text.iter().filter(|byte| **byte == b'\n').count() as u64).sum()
     };
-    let (until, more) = (lines() + chance.below(most_lines), Duration::from_micros(chance.below(20_000)));
+    let (until, more) =
+        (lines() + chance.below(most_lines), Duration::from_micros(chance.below(20_000)));
     while !is_over(child) && lines() < until {
         std::thread::sleep(Duration::from_micros(200));
     }
@@ -118,13 +129,16 @@ fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Random)
     child.wait().unwrap().code().is_none()
 }
 
-/// Starts runs and kills them, several times each, `kills` times in all; after each series the run is taken up to its end.
+/// Starts runs and kills them, several times each, `kills` times in all; after each series the run
+/// is taken up to its end.
 fn killed_and_resumed(kills: u64, chance: &mut Random, tally: &mut Tally, words: &[&str]) {
     let mut done = 0;
     while done < kills {
         let series = (1 + chance.below(6)).min(kills - done);
         done += series;
-        tally.attempt(series, &format!("kill {done}"), |tally| one_series(series, chance, tally, words));
+        tally.attempt(series, &format!("kill {done}"), |tally| {
+            one_series(series, chance, tally, words)
+        });
     }
     let alive = tally.counted(ALIVE);
     assert!(alive * 3 >= kills, "only {alive} of {kills} runs were alive when they were killed");
@@ -135,7 +149,8 @@ fn one_series(kills: u64, chance: &mut Random, tally: &mut Tally, words: &[&str]
     let flashmark = Flashmark::new();
     let mut before = BTreeMap::new();
     for _ in 0..kills {
-        let words: Vec<&str> = if flashmark.runs().is_empty() { words.to_vec() } else { vec!["resume"] };
+        let words: Vec<&str> =
+            if flashmark.runs().is_empty() { words.to_vec() } else { vec!["resume"] };
         let mut child = flashmark.start(&[&words[..], &["--quiet"]].concat());
         tally.count(ALIVE, kill_somewhere(&mut child, &flashmark, chance).into());
         let now = acknowledged(&flashmark);
@@ -173,7 +188,8 @@ fn no_finished_cell_is_lost_on_simulated_media() {
 fn no_finished_cell_is_lost_on_a_loop_device() {
     let Some((scratch, _image, device)) = loop_device(32 * MIB) else { return };
     let suite = scratch.file("many.toml", MANY_CELLS);
-    let words = ["run", device.word(), "--erase", device.word(), "--suite", suite.to_str().unwrap()];
+    let words =
+        ["run", device.word(), "--erase", device.word(), "--suite", suite.to_str().unwrap()];
     let mut tally = Tally::of("kills", "run and resume, loop device");
     killed_and_resumed(times("KILLS", 25), &mut Random::new(seed(2)), &mut tally, &words);
     tally.end();
@@ -188,7 +204,11 @@ fn no_finished_cell_is_lost_in_a_directory_and_nothing_is_left_there() {
     for number in 0..times("KILLS", 25).div_ceil(10) {
         let words = ["run", work.to_str().unwrap(), "--suite", suite.to_str().unwrap()];
         killed_and_resumed(1, &mut Random::new(seed(number)), &mut tally, &words);
-        assert_eq!(fs::read_dir(&work).unwrap().count(), 0, "a killed run left something in the directory");
+        assert_eq!(
+            fs::read_dir(&work).unwrap().count(),
+            0,
+            "a killed run left something in the directory"
+        );
     }
     tally.end();
 }
@@ -196,12 +216,22 @@ fn no_finished_cell_is_lost_in_a_directory_and_nothing_is_left_there() {
 #[test]
 fn a_run_killed_before_its_last_words_is_concluded() {
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime,sequential-read", "--quiet"]);
+    flashmark.done(&[
+        "run",
+        "sim:class10",
+        "--suite",
+        "quick",
+        "--only",
+        "prime,sequential-read",
+        "--quiet",
+    ]);
     let run = flashmark.run_dir();
     let (journal, record) = (run.join("journal.jsonl"), run.join("record.json"));
     let complete = fs::read_to_string(&journal).unwrap();
     let last = complete.trim_end().rfind('\n').unwrap();
-    for (kept, what) in [(&complete[..=last], "without an ending"), (&complete[..], "without a record")] {
+    for (kept, what) in
+        [(&complete[..=last], "without an ending"), (&complete[..], "without a record")]
+    {
         fs::write(&journal, kept).unwrap();
         fs::remove_file(&record).unwrap();
         flashmark.done(&["resume", "latest"]);
@@ -221,7 +251,9 @@ fn interrupt(child: &Child, signal: Signal) {
 /// A run on a loop device that lasts until it is interrupted, with two cells done.
 fn long_run(flashmark: &Flashmark, device: &LoopDevice, suite: &Path) -> Child {
     let child = flashmark.start(&["run", device.word(), "--suite", suite.to_str().unwrap()]);
-    eventually("the second cell", || (flashmark.runs().len() == 1 && acknowledged(flashmark).len() == 2).then_some(()));
+    eventually("the second cell", || {
+        (flashmark.runs().len() == 1 && acknowledged(flashmark).len() == 2).then_some(())
+    });
     child
 }
 
@@ -257,8 +289,13 @@ fn an_interrupted_run_is_kept_and_taken_up_again() {
         assert_eq!(record.run.ended, Ended::Interrupted);
         let seek = record.cells_of("seek").next().unwrap();
         assert!(seek.stop == Stop::Interrupted && seek.ops > 0, "what was measured of it is shown");
-        let shown: Value = serde_json::from_str(&flashmark.done(&["show", &name, "--json"]).out).unwrap();
-        assert_eq!(shown["cells"].as_array().unwrap().len(), 3, "the interrupted cell is shown, too");
+        let shown: Value =
+            serde_json::from_str(&flashmark.done(&["show", &name, "--json"]).out).unwrap();
+        assert_eq!(
+            shown["cells"].as_array().unwrap().len(),
+            3,
+            "the interrupted cell is shown, too"
+        );
         let before = acknowledged(&flashmark);
         assert_eq!(before.len(), 2);
 
@@ -280,7 +317,8 @@ fn a_run_in_use_is_not_taken_up_twice() {
     let mut child = long_run(&flashmark, &device, &suite);
     let name = flashmark.run_dir().file_name().unwrap().to_str().unwrap().to_owned();
     let ran = flashmark.run(&["resume", &name]);
-    let other = Flashmark::new().run(&["run", device.word(), "--only", "sequential-read", "--quiet"]);
+    let other =
+        Flashmark::new().run(&["run", device.word(), "--only", "sequential-read", "--quiet"]);
     let listed = flashmark.run(&["runs"]);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -302,7 +340,11 @@ fn a_run_goes_on_with_the_same_medium_only() {
     }
     let scratch = Scratch::new();
     let suite = scratch.file("long.toml", LONG_END);
-    let (image, other, larger) = (scratch.image("image", 16 * MIB), scratch.image("other", 16 * MIB), scratch.image("larger", 32 * MIB));
+    let (image, other, larger) = (
+        scratch.image("image", 16 * MIB),
+        scratch.image("other", 16 * MIB),
+        scratch.image("larger", 32 * MIB),
+    );
     let flashmark = Flashmark::new();
     let node = node_of_its_own();
     let taken = || skipped("another program took the loop device at once");
@@ -334,7 +376,8 @@ fn a_run_goes_on_with_the_same_medium_only() {
     assert_eq!(acknowledged(&flashmark), before, "nothing was measured on a stranger");
 }
 
-/// What a staged file system leaves in sight: mounts of the device or its parts, its parts, and devices made of it.
+/// What a staged file system leaves in sight: mounts of the device or its parts, its parts, and
+/// devices made of it.
 fn traces(device: &LoopDevice) -> Vec<String> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     let is_of_it = |line: &&str| {
@@ -343,7 +386,10 @@ fn traces(device: &LoopDevice) -> Vec<String> {
     };
     let mounts = mounts.lines().filter(is_of_it).map(str::to_owned);
     let devices = fs::read_dir("/sys/block").unwrap().map(|entry| entry.unwrap().path());
-    let is_over = |path: &PathBuf| fs::read_to_string(path.join("loop/backing_file")).is_ok_and(|file| file.trim() == device.word());
+    let is_over = |path: &PathBuf| {
+        fs::read_to_string(path.join("loop/backing_file"))
+            .is_ok_and(|file| file.trim() == device.word())
+    };
     let over = devices.filter(is_over).map(|path| path.display().to_string());
     mounts.chain(over).chain(device.partitions()).collect()
 }
@@ -361,7 +407,16 @@ fn a_killed_run_leaves_no_mount_and_no_device() {
     let image = scratch.at("image");
     fs::File::create(&image).unwrap().set_len(2 << 30).unwrap();
     let device = LoopDevice::new(&image);
-    let words = ["run", device.word(), "--erase", device.word(), "--only", "record-ops", "--suite", "standard"];
+    let words = [
+        "run",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--only",
+        "record-ops",
+        "--suite",
+        "standard",
+    ];
     let mut child = flashmark.start(&words);
     let staged = || !traces(&device).is_empty();
     let mounted = || traces(&device).iter().any(|trace| trace.starts_with("/dev/"));
@@ -370,7 +425,15 @@ fn a_killed_run_leaves_no_mount_and_no_device() {
     child.kill().unwrap();
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert!(staged(), "it was killed while the file system was there: {ran}");
-    flashmark.done(&["run", device.word(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+    flashmark.done(&[
+        "run",
+        device.word(),
+        "--only",
+        "sequential-read",
+        "--quiet",
+        "--time-limit",
+        "1s",
+    ]);
     assert_eq!(traces(&device), Vec::<String>::new());
     let notes = fs::read_dir(flashmark.home().join(".staged")).unwrap().count();
     assert_eq!(notes, 0, "nothing is left to undo");

@@ -14,7 +14,8 @@ use crate::support::{Flashmark, Ran, Scratch, read_record};
 
 /// A whole run on a simulated card as the version before wrote it, without numbers.
 const FORM_1: &str = include_str!("../../../../fixtures/journals/form-1-complete.jsonl");
-const RUN: [&str; 6] = ["run", "sim:class10", "--suite", "quick", "--only", "prime,sequential-read"];
+const RUN: [&str; 6] =
+    ["run", "sim:class10", "--suite", "quick", "--only", "prime,sequential-read"];
 
 /// A store with one finished run, its directory, and its journal.
 fn one_run() -> (Flashmark, PathBuf, String) {
@@ -32,7 +33,8 @@ fn name_of(dir: &Path) -> &str {
 /// Changes a digit of the line of the first cell of this test; the line's number and the cell's id.
 fn spoil(journal: &str, test: &str) -> (String, usize, String) {
     let start = format!("\"cell\":{{\"id\":\"{test}/");
-    let (place, line) = journal.lines().enumerate().find(|(_, line)| line.contains(&start)).unwrap();
+    let (place, line) =
+        journal.lines().enumerate().find(|(_, line)| line.contains(&start)).unwrap();
     let id = line.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let spoilt = line.replacen("\"ops\":", "\"osp\":", 1);
     assert_ne!(spoilt, line);
@@ -46,27 +48,48 @@ fn a_flipped_bit_costs_one_cell_which_resume_measures_again() {
     let (spoilt, line, id) = spoil(&journal, "sequential-read");
     fs::write(dir.join("journal.jsonl"), &spoilt).unwrap();
     fs::remove_file(dir.join("record.json")).unwrap();
-    let said = format!("line {line} of the journal is damaged: cell {id} is measured again by resume");
+    let said =
+        format!("line {line} of the journal is damaged: cell {id} is measured again by resume");
 
     let shown = flashmark.done(&["show", "latest"]);
     assert_eq!(shown.err, format!("flashmark: {}: {said}\n", name_of(&dir)));
-    for words in [&["export", "latest", "--format", "json"][..], &["compare", "latest", "latest"], &["show", "latest", "--json"]] {
+    for words in [
+        &["export", "latest", "--format", "json"][..],
+        &["compare", "latest", "latest"],
+        &["show", "latest", "--json"],
+    ] {
         let ran = flashmark.done(words);
-        assert!(ran.err.lines().all(|line| line.contains(&said)) && !ran.err.is_empty(), "{words:?}: {ran}");
+        assert!(
+            ran.err.lines().all(|line| line.contains(&said)) && !ran.err.is_empty(),
+            "{words:?}: {ran}"
+        );
     }
     let page = dir.join("page.html");
-    assert_eq!(flashmark.done(&["report", "latest", "--html", page.to_str().unwrap()]).err.lines().count(), 1);
+    assert_eq!(
+        flashmark.done(&["report", "latest", "--html", page.to_str().unwrap()]).err.lines().count(),
+        1
+    );
     let listed = flashmark.done(&["runs"]).out;
-    assert!(listed.contains("interrupted") && listed.contains(&format!("\n    {said}\n")), "{listed}");
+    assert!(
+        listed.contains("interrupted") && listed.contains(&format!("\n    {said}\n")),
+        "{listed}"
+    );
     let listed: Value = serde_json::from_str(&flashmark.done(&["runs", "--json"]).out).unwrap();
     assert_eq!(listed[0]["damage"][0].as_str(), Some(said.as_str()));
-    assert_eq!(fs::read_to_string(dir.join("journal.jsonl")).unwrap(), spoilt, "it is left as it is");
+    assert_eq!(
+        fs::read_to_string(dir.join("journal.jsonl")).unwrap(),
+        spoilt,
+        "it is left as it is"
+    );
 
     // A bare resume finds it.
     let resumed = flashmark.done(&["resume", "--quiet"]);
     assert!(resumed.err.contains(&said), "{resumed}");
     let record = read_record(&dir.join("record.json"));
-    assert_eq!((record.run.ended, record.cells.len()), (record::Ended::Complete, whole.cells.len()));
+    assert_eq!(
+        (record.run.ended, record.cells.len()),
+        (record::Ended::Complete, whole.cells.len())
+    );
     assert_eq!(record.flags, whole.flags, "the numbers are not accused");
     for cell in whole.cells.iter().filter(|cell| cell.id != id) {
         assert!(record.cells.contains(cell), "{} was kept", cell.id);
@@ -76,7 +99,8 @@ fn a_flipped_bit_costs_one_cell_which_resume_measures_again() {
     assert_eq!(flashmark.done(&["show", "latest"]).err.lines().count(), 1);
 }
 
-/// As after a power cut on FAT, where a file may be longer than what is known of its place, or with a bad sector.
+/// As after a power cut on FAT, where a file may be longer than what is known of its place, or with
+/// a bad sector.
 #[test]
 fn what_the_disk_does_not_read_of_a_journal_costs_no_line_beside_it() {
     let (flashmark, dir, journal) = one_run();
@@ -85,12 +109,16 @@ fn what_the_disk_does_not_read_of_a_journal_costs_no_line_beside_it() {
     let mut content = journal.clone().into_bytes();
     let length = content.len() as u64;
     content.extend([0; 20 << 10]);
-    let Some(disk) = FailingMedium::holding(&scratch.directory("disk"), "fuse.journal", content) else { return };
+    let Some(disk) = FailingMedium::holding(&scratch.directory("disk"), "fuse.journal", content)
+    else {
+        return;
+    };
     fs::remove_file(dir.join("record.json")).unwrap();
     fs::remove_file(dir.join("journal.jsonl")).unwrap();
     std::os::unix::fs::symlink(disk.file(), dir.join("journal.jsonl")).unwrap();
     let cells = || {
-        let shown: Value = serde_json::from_str(&flashmark.done(&["show", "latest", "--json"]).out).unwrap();
+        let shown: Value =
+            serde_json::from_str(&flashmark.done(&["show", "latest", "--json"]).out).unwrap();
         shown["cells"].as_array().unwrap().len()
     };
     disk.answers(Answer::Unreadable(length.next_multiple_of(4096), u64::MAX));
@@ -107,7 +135,8 @@ fn what_the_disk_does_not_read_of_a_journal_costs_no_line_beside_it() {
 #[test]
 fn a_finished_run_without_its_record_is_shown_with_findings_and_concluded_by_a_bare_resume() {
     let (flashmark, dir, _) = one_run();
-    let (path, record) = (dir.join("record.json"), fs::read_to_string(dir.join("record.json")).unwrap());
+    let (path, record) =
+        (dir.join("record.json"), fs::read_to_string(dir.join("record.json")).unwrap());
     let shown = flashmark.done(&["show", "latest", "--findings"]).out;
     for damage in [None, Some("{\"schema\":"), Some("\0\0\0")] {
         match damage {
@@ -126,16 +155,27 @@ fn a_finished_run_without_its_record_is_shown_with_findings_and_concluded_by_a_b
 fn of_a_run_without_its_first_line_the_results_are_shown() {
     let (flashmark, dir, journal) = one_run();
     let cells = journal.lines().filter(|line| line.contains("\"cell\":{")).count();
-    fs::write(dir.join("journal.jsonl"), journal.replacen("flashmark-journal", "flushmark-journal", 1)).unwrap();
+    fs::write(
+        dir.join("journal.jsonl"),
+        journal.replacen("flashmark-journal", "flushmark-journal", 1),
+    )
+    .unwrap();
     fs::remove_file(dir.join("header.jsonl")).unwrap();
     let alone = flashmark.done(&["show", "latest"]);
     assert!(alone.err.contains("its record stands alone"), "{alone}");
     fs::remove_file(dir.join("record.json")).unwrap();
     let before = fs::read_dir(&dir).unwrap().count();
     let refused = flashmark.run(&["show", "latest"]);
-    assert!(refused.code == Some(2) && refused.err.contains("flashmark show --salvage"), "{refused}");
+    assert!(
+        refused.code == Some(2) && refused.err.contains("flashmark show --salvage"),
+        "{refused}"
+    );
     let left = flashmark.done(&["show", "--salvage", "latest"]).out;
-    assert!(left.contains(&format!("{cells} results can be read\n")) && left.contains("sequential-read"), "{left}");
+    assert!(
+        left.contains(&format!("{cells} results can be read\n"))
+            && left.contains("sequential-read"),
+        "{left}"
+    );
     assert!(left.contains("Damaged or lost\n  line 1 of the journal is damaged"), "{left}");
     assert_eq!(fs::read_dir(&dir).unwrap().count(), before, "nothing was written");
     // With the first line there, all of it is told.
@@ -157,7 +197,8 @@ fn cells(lines: &[Vec<u8>]) -> BTreeMap<String, Value> {
 
 /// Does something to a journal; what it is, and the lines that are unharmed.
 fn befall(journal: &str, chance: &mut Random) -> (Vec<u8>, Vec<Vec<u8>>, &'static str) {
-    let mut lines: Vec<Vec<u8>> = journal.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect();
+    let mut lines: Vec<Vec<u8>> =
+        journal.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect();
     let one = 1 + chance.below(lines.len() as u64 - 1) as usize;
     let mut unharmed = lines.clone();
     let what = match chance.below(5) {
@@ -196,7 +237,8 @@ fn damaged_journals_are_taken_up_to_their_end() {
     let header = fs::read(dir.join("header.jsonl")).unwrap();
     let mut chance = Random::new(14);
     for number in 0..30 {
-        let (text, copy) = if number % 3 == 0 { (FORM_1, None) } else { (form_2.as_str(), Some(&header)) };
+        let (text, copy) =
+            if number % 3 == 0 { (FORM_1, None) } else { (form_2.as_str(), Some(&header)) };
         let (journal, unharmed, what) = befall(text, &mut chance);
         fs::write(dir.join("journal.jsonl"), journal).unwrap();
         let _ = fs::remove_file(dir.join("record.json"));
@@ -206,11 +248,20 @@ fn damaged_journals_are_taken_up_to_their_end() {
         }
         let ran: Ran = flashmark.run(&["resume", name_of(&dir), "--quiet"]);
         assert_eq!(ran.code, Some(0), "{number}, {what}: {ran}");
-        let record: Value = serde_json::from_str(&fs::read_to_string(dir.join("record.json")).unwrap()).unwrap();
+        let record: Value =
+            serde_json::from_str(&fs::read_to_string(dir.join("record.json")).unwrap()).unwrap();
         assert_eq!(record["run"]["ended"], "complete", "{number}, {what}");
-        let found: BTreeMap<&str, &Value> =
-            record["cells"].as_array().unwrap().iter().map(|cell| (cell["id"].as_str().unwrap(), cell)).collect();
-        assert_eq!(found.len(), record["plan"].as_array().unwrap().len(), "{number}, {what}: every planned cell is there");
+        let found: BTreeMap<&str, &Value> = record["cells"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|cell| (cell["id"].as_str().unwrap(), cell))
+            .collect();
+        assert_eq!(
+            found.len(),
+            record["plan"].as_array().unwrap().len(),
+            "{number}, {what}: every planned cell is there"
+        );
         for (id, cell) in cells(&unharmed) {
             assert_eq!(found.get(id.as_str()), Some(&&cell), "{number}, {what}: {id}");
         }
@@ -232,12 +283,21 @@ fn what_is_not_put_back_stands_first_wherever_the_run_is_spoken_of() {
     for words in [&["runs"][..], &["show"], &["show", "--all"], &["show", "--salvage"]] {
         assert_eq!(flashmark.done(words).out.lines().next(), Some(line.as_str()), "{words:?}");
     }
-    for words in [&["show", "--json"][..], &["export", "latest"], &["compare", "latest", "latest"]] {
+    for words in [&["show", "--json"][..], &["export", "latest"], &["compare", "latest", "latest"]]
+    {
         let said = flashmark.done(words).err;
-        assert!(said.lines().next().is_some_and(|first| first.ends_with(&line)), "{words:?}: {said}");
+        assert!(
+            said.lines().next().is_some_and(|first| first.ends_with(&line)),
+            "{words:?}: {said}"
+        );
     }
     let listed: Value = serde_json::from_str(&flashmark.done(&["runs", "--json"]).out).unwrap();
-    assert_eq!((listed[0]["owed"]["bytes"].as_u64(), listed[0]["owed"]["pieces"].as_u64()), (Some(9 << 20), Some(9)));
+    assert_eq!(
+        (listed[0]["owed"]["bytes"].as_u64(), listed[0]["owed"]["pieces"].as_u64()),
+        (Some(9 << 20), Some(9))
+    );
     log.clear().unwrap();
-    assert!(!dir.join(UNDO_FILE).exists() && !flashmark.done(&["runs"]).out.contains("NOT PUT BACK"));
+    assert!(
+        !dir.join(UNDO_FILE).exists() && !flashmark.done(&["runs"]).out.contains("NOT PUT BACK")
+    );
 }

@@ -1,4 +1,5 @@
-//! Nobody listens: the terminal is closed, the reader of a pipe has gone, the file behind it is full. The run goes on and is kept.
+//! Nobody listens: the terminal is closed, the reader of a pipe has gone, the file behind it is
+//! full. The run goes on and is kept.
 
 use std::fs::File;
 use std::io::Read;
@@ -50,7 +51,12 @@ fn a_run_outlasts_its_terminal() {
 fn a_run_whose_summary_nobody_reads_is_kept() {
     let flashmark = Flashmark::new();
     let words = ["run", "sim:class10", "--suite", "quick"];
-    let mut child = flashmark.command(&words).stdout(Deaf::Gone.stdio()).stderr(Deaf::Gone.stdio()).spawn().unwrap();
+    let mut child = flashmark
+        .command(&words)
+        .stdout(Deaf::Gone.stdio())
+        .stderr(Deaf::Gone.stdio())
+        .spawn()
+        .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(flashmark.record().run.ended, Ended::Complete);
 }
@@ -60,11 +66,16 @@ fn a_record_that_does_not_arrive_is_an_error_and_is_kept() {
     for deaf in [Deaf::Gone, Deaf::Full] {
         let flashmark = Flashmark::new();
         let words = ["run", "sim:class10", "--suite", "quick", "--json", "-"];
-        let mut child = flashmark.command(&words).stdout(deaf.stdio()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            flashmark.command(&words).stdout(deaf.stdio()).stderr(Stdio::piped()).spawn().unwrap();
         let mut said = String::new();
         child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(5), "{deaf:?}: {said}");
-        assert!(said.contains("the record could not be written to standard output") && said.contains("flashmark show sim-"), "{said}");
+        assert!(
+            said.contains("the record could not be written to standard output")
+                && said.contains("flashmark show sim-"),
+            "{said}"
+        );
         assert_eq!(flashmark.record().run.ended, Ended::Complete, "{deaf:?}");
     }
 }
@@ -83,7 +94,12 @@ fn words_of_help_and_errors_end_as_they_should_where_nobody_reads_them() {
             let done = without_stderr(&flashmark, words, deaf);
             assert_eq!(done.status.code(), Some(code), "{words:?} {deaf:?}");
         }
-        let mut help = flashmark.command(&["--help"]).stdout(deaf.stdio()).stderr(deaf.stdio()).spawn().unwrap();
+        let mut help = flashmark
+            .command(&["--help"])
+            .stdout(deaf.stdio())
+            .stderr(deaf.stdio())
+            .spawn()
+            .unwrap();
         assert_eq!(help.wait().unwrap().code(), Some(0), "{deaf:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Media that err, vanish, hang or run full in the middle of a run: the cell says why, the record is kept.
+//! Media that err, vanish, hang or run full in the middle of a run: the cell says why, the record
+//! is kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,9 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{EXT4, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, loop_device, mounted, sum, tool};
+use crate::support::{
+    EXT4, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, loop_device, mounted, sum, tool,
+};
 
 /// A short cell, then one that lasts until something happens.
 fn suite(scratch: &Scratch, test: &str) -> PathBuf {
@@ -24,7 +27,8 @@ fn suite(scratch: &Scratch, test: &str) -> PathBuf {
 /// Starts a run of that suite, and waits until the long cell is on its way.
 fn in_the_middle(flashmark: &Flashmark, target: &Path, suite: &Path) -> Child {
     let target = target.to_str().unwrap();
-    let mut child = flashmark.start(&["run", target, "--erase", target, "--suite", suite.to_str().unwrap()]);
+    let mut child =
+        flashmark.start(&["run", target, "--erase", target, "--suite", suite.to_str().unwrap()]);
     eventually("the first cell", || {
         assert!(child.try_wait().unwrap().is_none(), "it has ended: {:?}", flashmark.home());
         let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
@@ -38,7 +42,8 @@ fn outcome(child: Child) -> Ran {
     Ran::from(child.wait_with_output().unwrap())
 }
 
-/// Why the long cell ended. The run must have ended by the medium's failure, with everything before it kept.
+/// Why the long cell ended. The run must have ended by the medium's failure, with everything before
+/// it kept.
 fn reason_of(flashmark: &Flashmark, ran: &Ran) -> String {
     assert_eq!(ran.code, Some(4), "{ran}");
     let record = flashmark.record();
@@ -60,7 +65,8 @@ fn without_places(reason: &str) -> String {
     format!("{before} at byte N{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
-/// The reason that a run on a file gives when its medium begins to answer like this in the middle of `test`.
+/// The reason that a run on a file gives when its medium begins to answer like this in the middle
+/// of `test`.
 fn reason_when(answer: Answer, test: &str) -> Option<String> {
     let scratch = Scratch::new();
     let suite = suite(&scratch, test);
@@ -73,12 +79,21 @@ fn reason_when(answer: Answer, test: &str) -> Option<String> {
 
 /// The same for several answers, a line each; none where there is no FUSE.
 fn reasons_when(test: &str, answers: &[Answer]) -> Option<String> {
-    answers.iter().map(|answer| reason_when(*answer, test)).collect::<Option<Vec<_>>>().map(|lines| lines.join("\n"))
+    answers
+        .iter()
+        .map(|answer| reason_when(*answer, test))
+        .collect::<Option<Vec<_>>>()
+        .map(|lines| lines.join("\n"))
 }
 
 #[test]
 fn reads_that_fail() {
-    let answers = [Answer::Error(Errno::IO), Answer::Error(Errno::NODATA), Answer::Error(Errno::NODEV), Answer::Nothing];
+    let answers = [
+        Answer::Error(Errno::IO),
+        Answer::Error(Errno::NODATA),
+        Answer::Error(Errno::NODEV),
+        Answer::Nothing,
+    ];
     let Some(reasons) = reasons_when("sequential-read", &answers) else { return };
     insta::assert_snapshot!(reasons, @r"
     the medium reports an error while reading 64 KiB at byte N: Input/output error (os error 5)
@@ -91,7 +106,9 @@ fn reads_that_fail() {
 #[test]
 fn writes_that_fail() {
     let errors = [Errno::IO, Errno::NODEV, Errno::NXIO, Errno::ROFS, Errno::NOSPC];
-    let Some(reasons) = reasons_when("sequential-write", &errors.map(Answer::WriteError)) else { return };
+    let Some(reasons) = reasons_when("sequential-write", &errors.map(Answer::WriteError)) else {
+        return;
+    };
     insta::assert_snapshot!(reasons, @r"
     the medium reports an error while writing 64 KiB at byte N: Input/output error (os error 5)
     the medium is gone while writing 64 KiB at byte N: No such device (os error 19)
@@ -105,7 +122,11 @@ fn writes_that_fail() {
 fn a_medium_that_does_not_answer_is_announced_and_waited_for() {
     let scratch = Scratch::new();
     let suite = suite(&scratch, "sequential-read");
-    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20) else { return };
+    let Some(medium) =
+        FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20)
+    else {
+        return;
+    };
     let flashmark = Flashmark::new();
     let child = in_the_middle(&flashmark, &medium.file(), &suite);
     medium.answers(Answer::Late(Duration::from_secs(9)));
@@ -115,7 +136,8 @@ fn a_medium_that_does_not_answer_is_announced_and_waited_for() {
     assert_eq!(ran.code, Some(130), "{ran}");
     assert!(ran.err.contains("the medium has not answered for"), "{ran}");
     let cell = &flashmark.record().cells[1];
-    // Where the host itself stood still for a quarter of it, the wait is told with what the host did.
+    // Where the host itself stood still for a quarter of it, the wait is told with what the host
+    // did.
     let with_host = cell.disturbance.as_ref().map_or(0, |seen| seen.longest_with_host_ns);
     let waited = cell.metrics.latency_ns.as_ref().unwrap().max.max(with_host);
     assert!(waited >= 5_000_000_000, "the stall is in the figures: {waited} ns");
@@ -126,13 +148,25 @@ fn a_run_on_a_medium_that_does_not_answer_can_be_interrupted() {
     for engine in ["uring", "psync"] {
         let scratch = Scratch::new();
         let suite = suite(&scratch, "sequential-read");
-        let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20) else { return };
+        let Some(medium) =
+            FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20)
+        else {
+            return;
+        };
         let flashmark = Flashmark::new();
         let target = medium.file();
-        let words = ["run", target.to_str().unwrap(), "--suite", suite.to_str().unwrap(), "--engine", engine];
+        let words = [
+            "run",
+            target.to_str().unwrap(),
+            "--suite",
+            suite.to_str().unwrap(),
+            "--engine",
+            engine,
+        ];
         let child = flashmark.start(&words);
         eventually("the first cell", || {
-            let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+            let journal =
+                fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
             (journal.lines().count() >= 2).then_some(())
         });
         medium.answers(Answer::Late(Duration::from_secs(4)));
@@ -149,7 +183,10 @@ fn a_run_on_a_medium_that_does_not_answer_can_be_interrupted() {
 #[test]
 fn a_network_is_refused() {
     let scratch = Scratch::new();
-    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.sshfs", 16 << 20) else { return };
+    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.sshfs", 16 << 20)
+    else {
+        return;
+    };
     let names = [(scratch.word(), "SCRATCH")];
     let flashmark = Flashmark::new();
     let before = sum(&medium.file());
@@ -171,7 +208,11 @@ fn a_network_is_refused() {
 fn a_block_device_whose_medium_fails() {
     let scratch = Scratch::new();
     let suite = suite(&scratch, "sequential-read");
-    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20) else { return };
+    let Some(medium) =
+        FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20)
+    else {
+        return;
+    };
     let device = LoopDevice::new(&medium.file());
     let flashmark = Flashmark::new();
     let child = in_the_middle(&flashmark, device.path(), &suite);
@@ -213,8 +254,19 @@ fn a_file_system_that_runs_full() {
     fs::File::create(&file).unwrap().set_len(256 * MIB).unwrap();
     let flashmark = Flashmark::new();
     let word = file.to_str().unwrap();
-    let words =
-        ["run", word, "--erase", word, "--suite", "quick", "--only", "prime,sequential-read", "--quiet", "--set", "prime.span=200MiB"];
+    let words = [
+        "run",
+        word,
+        "--erase",
+        word,
+        "--suite",
+        "quick",
+        "--only",
+        "prime,sequential-read",
+        "--quiet",
+        "--set",
+        "prime.span=200MiB",
+    ];
     let ran = flashmark.run(&words);
     assert_eq!(ran.code, Some(4), "{ran}");
     let record = flashmark.record();
@@ -228,7 +280,8 @@ fn a_directory_that_others_fill_meanwhile() {
     let Some((scratch, _image, _device, mount)) = mounted(64 * MIB, EXT4, &[]) else { return };
     let suite = suite(&scratch, "sequential-write");
     let flashmark = Flashmark::new();
-    let words = ["run", mount.word(), "--suite", suite.to_str().unwrap(), "--time-limit", "4s", "--quiet"];
+    let words =
+        ["run", mount.word(), "--suite", suite.to_str().unwrap(), "--time-limit", "4s", "--quiet"];
     let child = flashmark.start(&words);
     eventually("the primed file", || {
         let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
@@ -238,7 +291,8 @@ fn a_directory_that_others_fill_meanwhile() {
     let ran = outcome(child);
     assert_eq!(ran.code, Some(0), "the test file had its space from the start: {ran}");
     assert!(flashmark.record().cells.iter().all(|cell| cell.stop != Stop::Error));
-    let mut names: Vec<_> = fs::read_dir(mount.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(mount.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["lost+found", "others"]);
 }

@@ -4,7 +4,10 @@ use std::fs;
 
 use record::{Ended, Flag, Stop};
 
-use crate::support::{Flashmark, MIB, Mount, Scratch, as_nobody, has_root, has_tool, loop_device, mounted, refused, sum};
+use crate::support::{
+    Flashmark, MIB, Mount, Scratch, as_nobody, has_root, has_tool, loop_device, mounted, refused,
+    sum,
+};
 
 #[test]
 fn without_erase_a_medium_is_only_read() {
@@ -24,12 +27,19 @@ fn without_erase_a_medium_is_only_read() {
         "2s",
     ]);
     let record = flashmark.record();
-    let left_out: Vec<_> = record.skipped.iter().map(|skip| format!("{}: {}", skip.test, skip.reason)).collect();
+    let left_out: Vec<_> =
+        record.skipped.iter().map(|skip| format!("{}: {}", skip.test, skip.reason)).collect();
     insta::assert_snapshot!(left_out.join("\n").replace(device.name(), "loopX"), @r"
     prime: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
     sequential-write: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
     ");
-    assert!(!record.cells.is_empty() && record.cells.iter().all(|cell| cell.test == "sequential-read" && cell.stop != Stop::Error));
+    assert!(
+        !record.cells.is_empty()
+            && record
+                .cells
+                .iter()
+                .all(|cell| cell.test == "sequential-read" && cell.stop != Stop::Error)
+    );
     assert_eq!(sum(&image), before);
     insta::assert_snapshot!(refused(device.word(), &["--only", "prime"], &[&image], &names), @r"
     exit 2
@@ -43,7 +53,15 @@ fn a_file_with_content_is_only_read() {
     let file = scratch.image("photos.tar", 4 * MIB);
     let before = sum(&file);
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", file.to_str().unwrap(), "--only", "prime,sequential-read", "--quiet", "--time-limit", "1s"]);
+    flashmark.done(&[
+        "run",
+        file.to_str().unwrap(),
+        "--only",
+        "prime,sequential-read",
+        "--quiet",
+        "--time-limit",
+        "1s",
+    ]);
     assert_eq!(sum(&file), before);
     let record = flashmark.record();
     insta::assert_snapshot!(record.skipped[0].reason.replace(scratch.word(), "SCRATCH"), @"'SCRATCH/photos.tar' is only read, as it holds data; --erase SCRATCH/photos.tar allows it to be overwritten");
@@ -55,10 +73,22 @@ fn a_sparse_file_is_doubted() {
     let path = scratch.at("sparse");
     fs::File::create(&path).unwrap().set_len(8 * MIB).unwrap();
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", path.to_str().unwrap(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+    let ran = flashmark.done(&[
+        "run",
+        path.to_str().unwrap(),
+        "--only",
+        "sequential-read",
+        "--quiet",
+        "--time-limit",
+        "1s",
+    ]);
     let record = flashmark.record();
     assert!(record.flags.contains(&Flag::Sparse { hole_bytes: 8 * MIB }), "{:?}", record.flags);
-    let doubt = ran.out.lines().find(|line| line.starts_with("- ") && line.contains("never written; ")).unwrap_or_else(|| panic!("{ran}"));
+    let doubt = ran
+        .out
+        .lines()
+        .find(|line| line.starts_with("- ") && line.contains("never written; "))
+        .unwrap_or_else(|| panic!("{ran}"));
     insta::assert_snapshot!(doubt, @"- the file has 8 MiB that were never written; reading them touches no medium");
     assert_eq!(fs::metadata(&path).unwrap().len(), 8 * MIB);
 }
@@ -71,7 +101,15 @@ fn memory_is_doubted() {
     let scratch = Scratch::new();
     let mount = Mount::new(&["-t", "tmpfs", "-o", "size=128m", "tmpfs"], &scratch.directory("mnt"));
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    let ran = flashmark.done(&[
+        "run",
+        mount.word(),
+        "--only",
+        "sequential-read",
+        "--quiet",
+        "--time-limit",
+        "2s",
+    ]);
     assert!(flashmark.record().flags.contains(&Flag::MemoryFilesystem), "{ran}");
     assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 0, "the test file is gone");
 }
@@ -85,15 +123,38 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
     let mount = Mount::new(&["-t", "tmpfs", "-o", "size=128m", "tmpfs"], &scratch.directory("mnt"));
     let flashmark = Flashmark::new();
     let only = "prime,random-write,sequential-read";
-    let words = ["run", mount.word(), "--only", only, "--quiet", "--time-limit", "3s", "--for", "root-disk", "--claim", "class=10"];
+    let words = [
+        "run",
+        mount.word(),
+        "--only",
+        only,
+        "--quiet",
+        "--time-limit",
+        "3s",
+        "--for",
+        "root-disk",
+        "--claim",
+        "class=10",
+    ];
     let ran = flashmark.done(&words);
-    assert!(ran.out.contains("This is memory, not a medium: nothing was measured of a disk."), "{ran}");
-    assert!(ran.out.contains("cannot be told here") && !ran.out.to_lowercase().contains("good as"), "{ran}");
+    assert!(
+        ran.out.contains("This is memory, not a medium: nothing was measured of a disk."),
+        "{ran}"
+    );
+    assert!(
+        ran.out.contains("cannot be told here") && !ran.out.to_lowercase().contains("good as"),
+        "{ran}"
+    );
     let record = flashmark.record();
     let unflagged = record.cells.iter().find(|cell| !cell.flags.contains(&Flag::MemoryFilesystem));
     assert!(unflagged.is_none(), "{unflagged:?}");
     let sent = flashmark.run(&["submit", "latest", "--to", "http://127.0.0.1:1", "--yes"]);
-    assert!(sent.code == Some(2) && sent.err.contains("measured memory, not a medium") && sent.err.lines().count() == 1, "{sent}");
+    assert!(
+        sent.code == Some(2)
+            && sent.err.contains("measured memory, not a medium")
+            && sent.err.lines().count() == 1,
+        "{sent}"
+    );
     let site = scratch.at("site");
     let published = flashmark.run(&["publish", site.to_str().unwrap()]);
     assert!(published.err.contains("is left out: it measured memory, not a medium"), "{published}");
@@ -103,12 +164,28 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
 fn what_reaches_a_device_is_counted_and_not_doubted() {
     let Some((_scratch, _image, device)) = loop_device(64 * MIB) else { return };
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", device.word(), "--erase", device.word(), "--suite", "quick", "--time-limit", "20s", "--quiet"]);
+    flashmark.done(&[
+        "run",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--suite",
+        "quick",
+        "--time-limit",
+        "20s",
+        "--quiet",
+    ]);
     let record = flashmark.record();
-    let counted =
-        record.cells.iter().filter_map(|cell| cell.reach).filter(|reach| reach.counted_read_bytes + reach.counted_written_bytes > 0);
+    let counted = record
+        .cells
+        .iter()
+        .filter_map(|cell| cell.reach)
+        .filter(|reach| reach.counted_read_bytes + reach.counted_written_bytes > 0);
     assert!(counted.count() > 0, "the kernel's counts are in the record");
-    let doubted = record.cells.iter().find(|cell| cell.flags.iter().any(|flag| matches!(flag, Flag::NotThisMedium { .. })));
+    let doubted = record
+        .cells
+        .iter()
+        .find(|cell| cell.flags.iter().any(|flag| matches!(flag, Flag::NotThisMedium { .. })));
     assert!(doubted.is_none(), "{doubted:?}");
 }
 
@@ -117,9 +194,21 @@ fn compression_is_doubted() {
     if !has_tool("mkfs.btrfs") {
         return;
     }
-    let Some((_scratch, _image, device, mount)) = mounted(256 * MIB, &["mkfs.btrfs", "-q", "-f"], &["-o", "compress=zstd"]) else { return };
+    let Some((_scratch, _image, device, mount)) =
+        mounted(256 * MIB, &["mkfs.btrfs", "-q", "-f"], &["-o", "compress=zstd"])
+    else {
+        return;
+    };
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    let ran = flashmark.done(&[
+        "run",
+        mount.word(),
+        "--only",
+        "sequential-read",
+        "--quiet",
+        "--time-limit",
+        "2s",
+    ]);
     let record = flashmark.record();
     assert!(record.flags.contains(&Flag::CompressedFilesystem), "{ran}");
     assert_eq!(record.target.device.as_deref(), Some(device.name()));
@@ -129,12 +218,23 @@ fn compression_is_doubted() {
 fn a_medium_smaller_than_what_the_suite_asks_for_is_measured_whole() {
     let Some((_scratch, _image, device)) = loop_device(MIB) else { return };
     let flashmark = Flashmark::new();
-    let words = ["run", device.word(), "--erase", device.word(), "--suite", "quick", "--time-limit", "3s", "--quiet"];
+    let words = [
+        "run",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--suite",
+        "quick",
+        "--time-limit",
+        "3s",
+        "--quiet",
+    ];
     flashmark.done(&words);
     let record = flashmark.record();
     assert_eq!(record.run.ended, Ended::Complete);
     for cell in &record.cells {
-        let (offset, bytes) = (cell.params.span_offset_bytes.unwrap_or(0), cell.params.span_bytes.unwrap_or(0));
+        let (offset, bytes) =
+            (cell.params.span_offset_bytes.unwrap_or(0), cell.params.span_bytes.unwrap_or(0));
         assert!(bytes > 0 && offset + bytes <= MIB, "{}: {bytes} at {offset}", cell.id);
     }
 }
@@ -147,7 +247,15 @@ fn a_directory_of_ones_own_needs_no_rights() {
     let scratch = Scratch::new();
     let own = scratch.directory("own");
     std::os::unix::fs::chown(&own, Some(65534), Some(65534)).unwrap();
-    let (ran, kept) = as_nobody(&["run", own.to_str().unwrap(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    let (ran, kept) = as_nobody(&[
+        "run",
+        own.to_str().unwrap(),
+        "--only",
+        "sequential-read",
+        "--quiet",
+        "--time-limit",
+        "2s",
+    ]);
     assert_eq!((ran.code, kept), (Some(0), 1), "{ran}");
     assert_eq!(fs::read_dir(&own).unwrap().count(), 0, "the test file is gone");
 }
@@ -155,10 +263,23 @@ fn a_directory_of_ones_own_needs_no_rights() {
 /// The doubts about a short run in a directory, which must go well and leave nothing.
 fn doubts_in(directory: &std::path::Path) -> Vec<Flag> {
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", directory.to_str().unwrap(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    flashmark.done(&[
+        "run",
+        directory.to_str().unwrap(),
+        "--only",
+        "sequential-read",
+        "--quiet",
+        "--time-limit",
+        "2s",
+    ]);
     assert_eq!(fs::read_dir(directory).unwrap().count(), 0, "the test file is gone");
     // How busy the machine is with other tests is no matter of the place.
-    flashmark.record().flags.into_iter().filter(|flag| !matches!(flag, Flag::BusyHost { .. })).collect()
+    flashmark
+        .record()
+        .flags
+        .into_iter()
+        .filter(|flag| !matches!(flag, Flag::BusyHost { .. }))
+        .collect()
 }
 
 #[test]
@@ -167,11 +288,15 @@ fn an_overlay_is_doubted() {
         return;
     }
     let scratch = Scratch::new();
-    let [lower, upper, work, at] = ["lower", "upper", "work", "mnt"].map(|name| scratch.directory(name).display().to_string());
+    let [lower, upper, work, at] =
+        ["lower", "upper", "work", "mnt"].map(|name| scratch.directory(name).display().to_string());
     let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
     let mount = Mount::new(&["-t", "overlay", "-o", &options, "overlay"], at.as_ref());
     let flags = doubts_in(mount.path());
-    assert!(flags.iter().any(|flag| matches!(flag, Flag::Note { text } if text.contains("overlay"))), "{flags:?}");
+    assert!(
+        flags.iter().any(|flag| matches!(flag, Flag::Note { text } if text.contains("overlay"))),
+        "{flags:?}"
+    );
 }
 
 #[test]
@@ -179,6 +304,10 @@ fn xfs_is_not_doubted() {
     if !has_tool("mkfs.xfs") {
         return;
     }
-    let Some((_scratch, _image, _device, mount)) = mounted(320 * MIB, &["mkfs.xfs", "-q", "-f"], &[]) else { return };
+    let Some((_scratch, _image, _device, mount)) =
+        mounted(320 * MIB, &["mkfs.xfs", "-q", "-f"], &[])
+    else {
+        return;
+    };
     assert_eq!(doubts_in(mount.path()), []);
 }

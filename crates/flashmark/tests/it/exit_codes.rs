@@ -1,4 +1,5 @@
-//! Exit codes: what scripts rely on. One table of commands and codes, and a test for each code that needs more than words.
+//! Exit codes: what scripts rely on. One table of commands and codes, and a test for each code that
+//! needs more than words.
 
 use std::fs;
 
@@ -24,7 +25,10 @@ const LONG: &str = "name = \"long\"\n\n[[test]]\nname = \"sequential-read\"\nspa
 #[test]
 fn words_alone_lead_to_these_codes() {
     let scratch = Scratch::new();
-    let iolog = scratch.file("trace.iolog", "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096\n/dev/sda close\n");
+    let iolog = scratch.file(
+        "trace.iolog",
+        "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096\n/dev/sda close\n",
+    );
     let (iolog, image) = (iolog.to_str().unwrap().to_owned(), scratch.image("image", 16 << 20));
     let image = image.to_str().unwrap();
     let dd = scratch.file("dd.txt", "1+0 records in\n1+0 records out\n1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s, 2.1 MB/s\n");
@@ -36,7 +40,10 @@ fn words_alone_lead_to_these_codes() {
         (DONE, &["run", "sim:class10", "--suite", "quick", "--quiet"]),
         (DONE, &["run", "sim:class10", "--plan"]),
         (FAILED, &["run", "sim:fake-wrap", "--only", "capacity", "--quiet"]),
-        (FAILED, &["run", "sim:sd-class4", "--suite", "quick", "--claim", "class=10,app=A1", "--quiet"]),
+        (
+            FAILED,
+            &["run", "sim:sd-class4", "--suite", "quick", "--claim", "class=10,app=A1", "--quiet"],
+        ),
         (USAGE, &["run", "sim:nonsense"]),
         (USAGE, &["run", "--no-such-flag"]),
         (USAGE, &["run", "/nonexistent"]),
@@ -65,7 +72,8 @@ fn words_alone_lead_to_these_codes() {
         .iter()
         .filter_map(|(code, words)| {
             let ran = flashmark.run(words);
-            (ran.code != Some(*code)).then(|| format!("{}: expected {code}\n{ran}", words.join(" ")))
+            (ran.code != Some(*code))
+                .then(|| format!("{}: expected {code}\n{ran}", words.join(" ")))
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -73,7 +81,8 @@ fn words_alone_lead_to_these_codes() {
 
 #[test]
 fn results_that_cannot_be_kept_are_internal() {
-    let mut command = Flashmark::new().command(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
+    let mut command =
+        Flashmark::new().command(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
     let ran = crate::support::Ran::of(command.env("FLASHMARK_HOME", "/proc/flashmark"));
     assert_eq!(ran.code, Some(INTERNAL), "{ran}");
 }
@@ -86,8 +95,10 @@ fn an_interrupted_run_ends_so_and_so_does_its_resumption() {
     let interrupted = |words: &[&str], sittings: usize| {
         let child = flashmark.start(words);
         eventually("the run", || {
-            let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
-            (journal.lines().filter(|line| line.contains("\"resumed\":{")).count() >= sittings).then_some(())
+            let journal =
+                fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+            (journal.lines().filter(|line| line.contains("\"resumed\":{")).count() >= sittings)
+                .then_some(())
         });
         std::thread::sleep(std::time::Duration::from_millis(500));
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -102,15 +113,29 @@ fn an_interrupted_run_ends_so_and_so_does_its_resumption() {
 #[test]
 fn a_failing_medium_is_an_io_error_for_run_and_replay() {
     let scratch = Scratch::new();
-    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20) else { return };
+    let Some(medium) =
+        FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20)
+    else {
+        return;
+    };
     medium.answers(Answer::Error(Errno::IO));
     let file = medium.file();
     let target = file.to_str().unwrap();
     let suite = scratch.file("suite.toml", LONG);
     let run = Flashmark::new().run(&["run", target, "--suite", suite.to_str().unwrap(), "--quiet"]);
     assert_eq!(run.code, Some(IO), "{run}");
-    let iolog = scratch.file("trace.iolog", "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda read 0 4096\n/dev/sda close\n");
-    let replay = Flashmark::new().run(&["replay", iolog.to_str().unwrap(), target, "--speed", "max", "--quiet"]);
+    let iolog = scratch.file(
+        "trace.iolog",
+        "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda read 0 4096\n/dev/sda close\n",
+    );
+    let replay = Flashmark::new().run(&[
+        "replay",
+        iolog.to_str().unwrap(),
+        target,
+        "--speed",
+        "max",
+        "--quiet",
+    ]);
     assert_eq!(replay.code, Some(IO), "{replay}");
 }
 

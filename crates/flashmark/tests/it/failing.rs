@@ -1,7 +1,9 @@
-//! A file system that the test serves itself (FUSE): one file, "medium", that fails as it is told, or forgets what it was not asked to keep.
+//! A file system that the test serves itself (FUSE): one file, "medium", that fails as it is told,
+//! or forgets what it was not asked to keep.
 //!
-//! Only the messages that the tests cause are answered; <https://www.kernel.org/doc/html/latest/filesystems/fuse.html> and
-//! `linux/fuse.h` (protocol 7.31) say what they look like.
+//! Only the messages that the tests cause are answered;
+//! <https://www.kernel.org/doc/html/latest/filesystems/fuse.html> and `linux/fuse.h` (protocol
+//! 7.31) say what they look like.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -49,7 +51,8 @@ trait Content: Send {
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// Mounts a file system of that kind ("fuse.own") at a directory; none, with the reason said, where it cannot be.
+    /// Mounts a file system of that kind ("fuse.own") at a directory; none, with the reason said,
+    /// where it cannot be.
     fn serving(at: &Path, kind: &str, content: impl Content + 'static) -> Option<Mounted> {
         if !has_root() {
             return None;
@@ -58,9 +61,11 @@ impl Mounted {
             skipped("needs /dev/fuse");
             return None;
         };
-        let options = format!("fd={},rootmode=40000,user_id=0,group_id=0,allow_other", channel.as_raw_fd());
+        let options =
+            format!("fd={},rootmode=40000,user_id=0,group_id=0,allow_other", channel.as_raw_fd());
         let options = std::ffi::CString::new(options).unwrap();
-        mount("flashmark-it", at, kind, MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str()).unwrap();
+        mount("flashmark-it", at, kind, MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str())
+            .unwrap();
         let server = Server { channel, content: Box::new(content) };
         std::thread::spawn(move || server.serve());
         Some(Mounted(at.to_owned()))
@@ -89,7 +94,8 @@ const FILE: u64 = 2;
 const MAX_WRITE: usize = 1 << 20;
 
 impl FailingMedium {
-    /// Mounts one of `bytes` at a directory, as a file system of that kind ("fuse.own"); none, with the reason said, where it cannot be.
+    /// Mounts one of `bytes` at a directory, as a file system of that kind ("fuse.own"); none, with
+    /// the reason said, where it cannot be.
     pub fn mounted(at: &Path, kind: &str, bytes: usize) -> Option<FailingMedium> {
         FailingMedium::holding(at, kind, (0..bytes).map(at_first).collect())
     }
@@ -113,7 +119,13 @@ impl FailingMedium {
 
     /// Whether every byte from there on is as it was in the beginning.
     pub fn is_as_before(&self, from: usize) -> bool {
-        self.content.lock().unwrap().iter().enumerate().skip(from).all(|(at, byte)| *byte == at_first(at))
+        self.content
+            .lock()
+            .unwrap()
+            .iter()
+            .enumerate()
+            .skip(from)
+            .all(|(at, byte)| *byte == at_first(at))
     }
 
     /// From now on it answers like this.
@@ -174,7 +186,12 @@ impl Content for Failing {
             Answer::Error(errno) | Answer::WriteError(errno) => Err(errno),
             _ => {
                 let place = offset as usize..offset as usize + data.len();
-                self.content.lock().unwrap().get_mut(place).ok_or(Errno::NOSPC)?.copy_from_slice(data);
+                self.content
+                    .lock()
+                    .unwrap()
+                    .get_mut(place)
+                    .ok_or(Errno::NOSPC)?
+                    .copy_from_slice(data);
                 Ok(())
             }
         }
@@ -185,7 +202,8 @@ impl Content for Failing {
     }
 }
 
-/// A disk with a cache that a power cut empties: what was written lies in memory until a flush is asked for. Unmounted when dropped.
+/// A disk with a cache that a power cut empties: what was written lies in memory until a flush is
+/// asked for. Unmounted when dropped.
 pub struct ForgetfulDisk {
     mounted: Mounted,
     cached: Arc<Mutex<Cached>>,
@@ -215,8 +233,16 @@ impl ForgetfulDisk {
     pub fn over(image: &Path, at: &Path) -> Option<ForgetfulDisk> {
         let safe = OpenOptions::new().read(true).write(true).open(image).unwrap();
         let bytes = safe.metadata().unwrap().len();
-        let cached = Arc::new(Mutex::new(Cached { safe, bytes, unsafe_writes: Vec::new(), power: Power::On }));
-        Some(ForgetfulDisk { mounted: Mounted::serving(at, "fuse.forgetful", Forgetful(Arc::clone(&cached)))?, cached })
+        let cached = Arc::new(Mutex::new(Cached {
+            safe,
+            bytes,
+            unsafe_writes: Vec::new(),
+            power: Power::On,
+        }));
+        Some(ForgetfulDisk {
+            mounted: Mounted::serving(at, "fuse.forgetful", Forgetful(Arc::clone(&cached)))?,
+            cached,
+        })
     }
 
     /// The file.
@@ -224,7 +250,8 @@ impl ForgetfulDisk {
         self.mounted.file()
     }
 
-    /// The power begins to fail: the next flush does not come to its end, and whatever comes after it waits.
+    /// The power begins to fail: the next flush does not come to its end, and whatever comes after
+    /// it waits.
     pub fn fails(&self) {
         self.cached.lock().unwrap().power = Power::Failing;
     }
@@ -234,8 +261,8 @@ impl ForgetfulDisk {
         self.cached.lock().unwrap().power == Power::Flushing
     }
 
-    /// The power is off: of what was not flushed, some writes are on the disk, some in part, and the others are lost. How many were lost at
-    /// least in part.
+    /// The power is off: of what was not flushed, some writes are on the disk, some in part, and
+    /// the others are lost. How many were lost at least in part.
     pub fn goes_off(&self, chance: &mut Random) -> u64 {
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         cached.power = Power::Off;
@@ -270,7 +297,8 @@ impl Content for Forgetful {
         for (at, data) in &cached.unsafe_writes {
             let (from, to) = (offset.max(*at), end.min(at + data.len() as u64));
             if from < to {
-                read[(from - offset) as usize..(to - offset) as usize].copy_from_slice(&data[(from - at) as usize..(to - at) as usize]);
+                read[(from - offset) as usize..(to - offset) as usize]
+                    .copy_from_slice(&data[(from - at) as usize..(to - at) as usize]);
             }
         }
         Ok(read)
@@ -358,7 +386,9 @@ impl Server {
                 Err(errno) => (-errno.raw_os_error(), Vec::new()),
             };
             let length = 16 + body.len() as u64;
-            let reply = [laid_out(&[(length, 4), (u64::from(error as u32), 4), (message.unique, 8)]), body].concat();
+            let reply =
+                [laid_out(&[(length, 4), (u64::from(error as u32), 4), (message.unique, 8)]), body]
+                    .concat();
             // Whoever asked may be gone; that is no matter of ours.
             let _ = self.channel.write_all(&reply);
         }
@@ -369,12 +399,14 @@ impl Server {
         let nothing = Ok(Vec::new());
         Some(match message.opcode {
             2 | 36 | 38 | 42 => return None, // forget, interrupt, destroy, batch-forget
-            1 if message.body == b"medium\0" => {
-                Ok([laid_out(&[(FILE, 8), (0, 8), (1, 8), (1, 8), (0, 4), (0, 4)]), self.attributes(FILE)].concat())
-            }
-            1 => Err(Errno::NOENT),                                                                 // lookup
+            1 if message.body == b"medium\0" => Ok([
+                laid_out(&[(FILE, 8), (0, 8), (1, 8), (1, 8), (0, 4), (0, 4)]),
+                self.attributes(FILE),
+            ]
+            .concat()),
+            1 => Err(Errno::NOENT), // lookup
             3 => Ok([laid_out(&[(1, 8), (0, 4), (0, 4)]), self.attributes(message.node)].concat()), // getattr
-            14 | 27 => Ok(laid_out(&[(message.node, 8), (1, 4), (0, 4)])),                          // open, opendir: direct I/O
+            14 | 27 => Ok(laid_out(&[(message.node, 8), (1, 4), (0, 4)])), // open, opendir: direct I/O
             15 => self.content.read(number::<8>(message.body, 8), number::<4>(message.body, 16)),
             16 => self.write(number::<8>(message.body, 8), &message.body[40..]),
             20 => self.content.flush().map(|()| Vec::new()), // fsync
@@ -405,12 +437,24 @@ impl Server {
         const ASYNC_DIO: u64 = 1 << 15;
         const MAX_PAGES: u64 = 1 << 22;
         let flags = number::<4>(asked, 12) & (ASYNC_READ | BIG_WRITES | ASYNC_DIO | MAX_PAGES);
-        let head = laid_out(&[(7, 4), (31, 4), (0, 4), (flags, 4), (16, 2), (12, 2), (MAX_WRITE as u64, 4), (1, 4), (256, 2), (0, 2)]);
+        let head = laid_out(&[
+            (7, 4),
+            (31, 4),
+            (0, 4),
+            (flags, 4),
+            (16, 2),
+            (12, 2),
+            (MAX_WRITE as u64, 4),
+            (1, 4),
+            (256, 2),
+            (0, 2),
+        ]);
         [head, vec![0; 32]].concat()
     }
 
     fn attributes(&self, node: u64) -> Vec<u8> {
-        let (mode, size) = if node == ROOT { (0o040_755, 0) } else { (0o100_644, self.content.size()) };
+        let (mode, size) =
+            if node == ROOT { (0o040_755, 0) } else { (0o100_644, self.content.size()) };
         let times = [(0, 8), (0, 8), (0, 8), (0, 4), (0, 4), (0, 4)];
         let rest = [(mode, 4), (1, 4), (0, 4), (0, 4), (0, 4), (4096, 4), (0, 4)];
         laid_out(&[&[(node, 8), (size, 8), (size / 512, 8)][..], &times, &rest].concat())

@@ -1,4 +1,5 @@
-//! What a user reads of a medium: the verdict first, the evidence when asked for, and media side by side.
+//! What a user reads of a medium: the verdict first, the evidence when asked for, and media side by
+//! side.
 
 use std::fs;
 
@@ -48,7 +49,10 @@ fn whoever_measures_a_fake_or_a_dying_medium_reads_that_first() {
     ];
     for (profile, what, why) in told {
         let said = opening(profile);
-        assert!(said.contains("Do not use it.") && said.contains(what) && said.contains(why), "{profile}: {said}");
+        assert!(
+            said.contains("Do not use it.") && said.contains(what) && said.contains(why),
+            "{profile}: {said}"
+        );
     }
     let ran = Flashmark::new().run(&["run", "sim:fake-limbo", "--suite", "standard", "--quiet"]);
     assert_eq!(ran.code, Some(1), "a fake fails the check");
@@ -78,8 +82,16 @@ fn a_good_card_is_called_good_and_no_cheat() {
     let ran = flashmark.done(&["run", "sim:a1", "--suite", "standard", "--quiet"]);
     let flat = ran.out.lines().take(5).collect::<Vec<_>>().join(" ");
     assert!(flat.contains("Good as a root disk"), "{flat}");
-    let cheats =
-        ["span-cache", "small-span", "compression", "small-write-bypass", "slc-cache", "throttling", "front-area", "pattern-cheat"];
+    let cheats = [
+        "span-cache",
+        "small-span",
+        "compression",
+        "small-write-bypass",
+        "slc-cache",
+        "throttling",
+        "front-area",
+        "pattern-cheat",
+    ];
     let found = flashmark.record().findings;
     assert!(!found.iter().any(|finding| cheats.contains(&finding.id.as_str())), "{found:#?}");
 }
@@ -87,7 +99,9 @@ fn a_good_card_is_called_good_and_no_cheat() {
 #[test]
 fn unfit_for_what_it_is_wanted_for_is_a_failed_check() {
     let flashmark = Flashmark::new();
-    let run = |wanted: &str| flashmark.run(&["run", "sim:sd-worst", "--suite", "quick", "--quiet", "--for", wanted]);
+    let run = |wanted: &str| {
+        flashmark.run(&["run", "sim:sd-worst", "--suite", "quick", "--quiet", "--for", wanted])
+    };
     assert_eq!(run("root-disk,logger").code, Some(1));
     assert_eq!(run("video=8Mbit").code, Some(0));
     let refused = run("phone");
@@ -103,13 +117,25 @@ fn evidence_can_be_opened_in_text_and_on_the_page() {
     let scratch = Scratch::new();
     let page = scratch.at("page.html");
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", "sim:class10-bypass", "--suite", "standard", "--quiet", "--html", page.to_str().unwrap()]);
+    flashmark.done(&[
+        "run",
+        "sim:class10-bypass",
+        "--suite",
+        "standard",
+        "--quiet",
+        "--html",
+        page.to_str().unwrap(),
+    ]);
     let told = flashmark.done(&["show", "--findings"]).out;
     assert!(told.contains("what it means: docs/findings/small-write-bypass.md"), "{told}");
     assert!(told.contains("random-write/2, 4 KiB: "), "{told}");
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("<details><summary>Small writes take a fast way"), "{page}");
-    assert!(page.contains("href=\"#about-small-write-bypass\"") && page.contains("id=\"about-small-write-bypass\""), "{page}");
+    assert!(
+        page.contains("href=\"#about-small-write-bypass\"")
+            && page.contains("id=\"about-small-write-bypass\""),
+        "{page}"
+    );
     let asked = flashmark.done(&["show", "--for", "camera", "--findings"]).out;
     assert!(asked.contains("as a camera card") && !asked.contains("as a root disk"), "{asked}");
 }
@@ -119,12 +145,31 @@ fn media_are_compared() {
     let scratch = Scratch::new();
     let (json, page) = (scratch.at("compared.json"), scratch.at("compared.html"));
     let flashmark = Flashmark::new();
-    for (profile, seed) in [("class10-bypass", "1"), ("class10-bypass", "2"), ("class6", "1"), ("class6", "2")] {
-        flashmark.done(&["run", &format!("sim:{profile}"), "--suite", "standard", "--quiet", "--seed", seed]);
+    for (profile, seed) in
+        [("class10-bypass", "1"), ("class10-bypass", "2"), ("class6", "1"), ("class6", "2")]
+    {
+        flashmark.done(&[
+            "run",
+            &format!("sim:{profile}"),
+            "--suite",
+            "standard",
+            "--quiet",
+            "--seed",
+            seed,
+        ]);
     }
-    let runs: Vec<String> = flashmark.runs().iter().map(|dir| dir.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    let runs: Vec<String> = flashmark
+        .runs()
+        .iter()
+        .map(|dir| dir.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
     let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
-    let words = [&["compare"], &runs[..], &["--json", json.to_str().unwrap(), "--html", page.to_str().unwrap()]].concat();
+    let words = [
+        &["compare"],
+        &runs[..],
+        &["--json", json.to_str().unwrap(), "--html", page.to_str().unwrap()],
+    ]
+    .concat();
     let told = flashmark.done(&words).out;
     // 49 IOPS at 4 KiB and 2 at 16 KiB against 10 at both: one overtakes the other between.
     assert!(told.contains("class6 overtakes class10-bypass at blocks of about"), "{told}");

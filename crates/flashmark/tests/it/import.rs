@@ -36,16 +36,26 @@ fn a_file_becomes_a_run_that_every_command_shows() {
     let run = imported(&flashmark).remove(0);
     let name = run.file_name().unwrap().to_str().unwrap();
     let source = std::fs::read(run.join("imported.txt")).unwrap();
-    assert_eq!(source, std::fs::read(fixture("fio_randwrite-4k-qd1.json")).unwrap(), "the text is kept beside the record");
+    assert_eq!(
+        source,
+        std::fs::read(fixture("fio_randwrite-4k-qd1.json")).unwrap(),
+        "the text is kept beside the record"
+    );
     let record = read_record(&run.join("record.json"));
-    assert_eq!((record.run.software.name.as_str(), record.medium.vendor.as_deref()), ("fio", Some("SanDisk")));
+    assert_eq!(
+        (record.run.software.name.as_str(), record.medium.vendor.as_deref()),
+        ("fio", Some("SanDisk"))
+    );
     assert!(!record.findings.is_empty(), "conclusions are drawn");
     insta::assert_snapshot!(flashmark.done(&["runs"]).out, @"fio-a6ce9965b86397cb                         complete       1/1   cells  SanDisk SD32G");
     assert!(flashmark.done(&["show", name]).out.contains("SanDisk"));
     assert!(flashmark.done(&["show", name, "--all"]).out.contains("8600"));
     let page = flashmark.home().join("page.html");
     flashmark.done(&["report", name, "--html", page.to_str().unwrap()]);
-    assert!(std::fs::read_to_string(&page).unwrap().contains("fio 3.33"), "the page says what measured it");
+    assert!(
+        std::fs::read_to_string(&page).unwrap().contains("fio 3.33"),
+        "the page says what measured it"
+    );
 }
 
 #[test]
@@ -73,10 +83,19 @@ fn a_plan_keeps_nothing() {
 fn what_is_not_understood_is_told_and_the_others_are_imported() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     let strange = scratch.file("notes.txt", "Buy milk\n");
-    let cut = scratch.file("cut.json", "{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ { \"jobname\" : \"a\"");
+    let cut = scratch
+        .file("cut.json", "{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ { \"jobname\" : \"a\"");
     let broken = scratch.file("table.txt", "  KB reclen write rewrite\n");
     let words = [strange, cut, broken].map(|path| path.to_str().unwrap().to_owned());
-    let ran = flashmark.run(&["import", &words[0], &words[1], &words[2], &fixture("seeker.txt"), "/nowhere/at/all", scratch.word()]);
+    let ran = flashmark.run(&[
+        "import",
+        &words[0],
+        &words[1],
+        &words[2],
+        &fixture("seeker.txt"),
+        "/nowhere/at/all",
+        scratch.word(),
+    ]);
     assert_eq!(ran.code, Some(2));
     let said = ran.said(&[(&called(scratch.path()), "DIR")]);
     insta::assert_snapshot!(said, @r"

@@ -26,7 +26,8 @@ fn a_full_results_directory_is_found_before_anything_is_measured() {
     let ran = run_in(&home, &["run", "sim:class10", "--suite", "quick"]);
     assert_eq!(ran.code, Some(5), "{ran}");
     assert!(
-        ran.err.contains("free some space there, or set FLASHMARK_HOME") && ran.err.contains("Nothing was written to the medium"),
+        ran.err.contains("free some space there, or set FLASHMARK_HOME")
+            && ran.err.contains("Nothing was written to the medium"),
         "{ran}"
     );
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
@@ -44,19 +45,32 @@ fn a_results_directory_that_cannot_be_written_any_more_says_how_to_go_on() {
         [[test]]\nname = \"sequential-read\"\nspan = \"8MiB\"\nblock = \"64KiB\"\ntotal = \"100GiB\"\nmin_time = \"3s\"\nmax_time = \"3s\"\n";
     let suite = scratch.file("suite.toml", suite);
     let words = ["run", target.to_str().unwrap(), "--suite", suite.to_str().unwrap(), "--quiet"];
-    let child = Flashmark::new().command(&words).env("FLASHMARK_HOME", home.path()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let child = Flashmark::new()
+        .command(&words)
+        .env("FLASHMARK_HOME", home.path())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     let run = eventually("the first cell", || {
         let mut runs = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path());
-        let run: PathBuf = runs.find(|path| !path.file_name().unwrap().as_encoded_bytes().starts_with(b"."))?;
+        let run: PathBuf =
+            runs.find(|path| !path.file_name().unwrap().as_encoded_bytes().starts_with(b"."))?;
         let journal = fs::read_to_string(run.join("journal.jsonl")).ok()?;
         (journal.lines().count() >= 2).then_some(run)
     });
     // Its journal is open for writing, so the file system cannot be made read-only; full it can be.
-    let _ = tool("sh", &["-c", &format!("dd if=/dev/zero of={0}/filler bs=64k status=none; true", home.word())]);
+    let _ = tool(
+        "sh",
+        &["-c", &format!("dd if=/dev/zero of={0}/filler bs=64k status=none; true", home.word())],
+    );
     let ran = Ran::from(child.wait_with_output().unwrap());
     let name = run.file_name().unwrap().to_str().unwrap();
     assert_eq!(ran.code, Some(5), "{ran}");
-    assert!(ran.err.contains(&format!("go on with: flashmark resume {name}")) && ran.err.contains("free some space"), "{ran}");
+    assert!(
+        ran.err.contains(&format!("go on with: flashmark resume {name}"))
+            && ran.err.contains("free some space"),
+        "{ran}"
+    );
     fs::remove_file(home.path().join("filler")).unwrap();
     let resumed = run_in(&home, &["resume", name, "--quiet"]);
     assert_eq!(resumed.code, Some(0), "{resumed}");

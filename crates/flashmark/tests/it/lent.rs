@@ -1,4 +1,5 @@
-//! What `capacity` lends of a loop device's medium is there again, whatever becomes of the medium in between; `vm::lent` does so with cards.
+//! What `capacity` lends of a loop device's medium is there again, whatever becomes of the medium
+//! in between; `vm::lent` does so with cards.
 
 use std::fs;
 use std::process::Child;
@@ -8,7 +9,9 @@ use rustix::io::Errno;
 
 use crate::card::{self, CARD_BYTES, changed_to, unchanged};
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, node_of_its_own, skipped, tool};
+use crate::support::{
+    Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, node_of_its_own, skipped, tool,
+};
 
 /// Slow enough for something to happen in the middle.
 const SLOW: Answer = Answer::Slow(8 * MIB);
@@ -28,16 +31,34 @@ impl Lending {
         let scratch = Scratch::new();
         let before = card::used("card");
         assert_eq!(before.len() as u64, CARD_BYTES);
-        let medium = FailingMedium::holding(&scratch.directory("fuse"), "fuse.lending", before.clone())?;
+        let medium =
+            FailingMedium::holding(&scratch.directory("fuse"), "fuse.lending", before.clone())?;
         let Some(device) = LoopDevice::at(&node_of_its_own(), &medium.file()) else {
             skipped("another program took the loop device");
             return None;
         };
         medium.answers(SLOW);
         let flashmark = Flashmark::new();
-        let words = ["run", device.word(), "--only", "capacity", "--set", "capacity.keep=8MiB", "--set", "capacity.cache=16MiB", "--quiet"];
+        let words = [
+            "run",
+            device.word(),
+            "--only",
+            "capacity",
+            "--set",
+            "capacity.keep=8MiB",
+            "--set",
+            "capacity.cache=16MiB",
+            "--quiet",
+        ];
         let child = flashmark.start(&words);
-        let lending = Lending { child: Some(child), flashmark, device: Some(device), medium, before, scratch };
+        let lending = Lending {
+            child: Some(child),
+            flashmark,
+            device: Some(device),
+            medium,
+            before,
+            scratch,
+        };
         eventually("the first change on the medium", || lending.changed());
         Some(lending)
     }
@@ -72,13 +93,19 @@ impl Lending {
 
 #[test]
 fn a_medium_that_is_gone_for_three_seconds_gets_back_what_it_lent() {
-    for away in [Answer::Error(Errno::NODEV), Answer::Error(Errno::IO), Answer::WriteError(Errno::IO), Answer::Nothing] {
+    for away in [
+        Answer::Error(Errno::NODEV),
+        Answer::Error(Errno::IO),
+        Answer::WriteError(Errno::IO),
+        Answer::Nothing,
+    ] {
         let Some(mut lending) = Lending::in_the_middle() else { return };
         lending.medium.answers(away);
         std::thread::sleep(Duration::from_secs(3));
         lending.medium.answers(Answer::Well);
         let ran = lending.ends_unchanged();
-        // Where nothing is read a loop device gives zeros and no error: for as long the medium is as bad as it seems.
+        // Where nothing is read a loop device gives zeros and no error: for as long the medium is
+        // as bad as it seems.
         let damaged = matches!(away, Answer::Nothing) && ran.code == Some(1);
         assert!(damaged || matches!(ran.code, Some(0 | 4)), "{away:?}: {ran}");
     }
@@ -102,7 +129,9 @@ fn what_a_killed_run_lent_is_put_back_by_restore_and_onto_its_own_medium_only() 
     let photos = card::photos(&lending.scratch, "photos");
     let before = fs::read(&photos).unwrap();
     let node = lending.device.take().unwrap().word().to_owned();
-    let Some(other) = LoopDevice::at(&node, &photos) else { return skipped("another program took the loop device") };
+    let Some(other) = LoopDevice::at(&node, &photos) else {
+        return skipped("another program took the loop device");
+    };
     for words in [&["restore"][..], &["restore", "latest", &node]] {
         let ran = lending.flashmark.run(words);
         unchanged(&photos, &before, &ran);

@@ -1,4 +1,5 @@
-//! `matrix`: what is refused; trying on a loop device, to the end and killed in the middle; and that nothing is left behind.
+//! `matrix`: what is refused; trying on a loop device, to the end and killed in the middle; and
+//! that nothing is left behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +9,9 @@ use record::{Ended, Record, Stop};
 use rustix::io::Errno;
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, read_record, skipped};
+use crate::support::{
+    Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, read_record, skipped,
+};
 
 /// A work of a moment.
 const LOGGER: &[&str] = &["--work", "logger", "--set", "logger.lines=40"];
@@ -16,24 +19,35 @@ const LOGGER: &[&str] = &["--work", "logger", "--set", "logger.lines=40"];
 /// The scheduler in use.
 fn scheduler(device: &LoopDevice) -> String {
     let text = fs::read_to_string(format!("/sys/block/{}/queue/scheduler", device.name())).unwrap();
-    text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']')).unwrap_or_default().to_owned()
+    text.split_whitespace()
+        .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn offers(device: &LoopDevice, name: &str) -> bool {
-    fs::read_to_string(format!("/sys/block/{}/queue/scheduler", device.name())).unwrap().contains(name)
+    fs::read_to_string(format!("/sys/block/{}/queue/scheduler", device.name()))
+        .unwrap()
+        .contains(name)
 }
 
 /// Mounts and loop devices that have to do with this home or this folder.
 fn left(home: &Path, folder: &Path) -> Vec<String> {
     let mut left = Vec::new();
     for entry in fs::read_dir("/sys/block").unwrap() {
-        let backing = fs::read_to_string(entry.unwrap().path().join("loop/backing_file")).unwrap_or_default();
-        if [home, folder].iter().any(|place| backing.starts_with(place.to_str().unwrap())) && backing.contains("flashmark-lab-") {
+        let backing =
+            fs::read_to_string(entry.unwrap().path().join("loop/backing_file")).unwrap_or_default();
+        if [home, folder].iter().any(|place| backing.starts_with(place.to_str().unwrap()))
+            && backing.contains("flashmark-lab-")
+        {
             left.push(backing);
         }
     }
     for folder in [home.join(".staged"), folder.to_owned()] {
-        let names = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
         left.extend(names.filter(|name| name.starts_with("flashmark-")));
     }
     left
@@ -41,7 +55,10 @@ fn left(home: &Path, folder: &Path) -> Vec<String> {
 
 /// Whether a file system on that device is mounted anywhere.
 fn is_mounted(device: &LoopDevice) -> bool {
-    fs::read_to_string("/proc/self/mounts").unwrap().lines().any(|line| line.starts_with(&format!("{} ", device.word())))
+    fs::read_to_string("/proc/self/mounts")
+        .unwrap()
+        .lines()
+        .any(|line| line.starts_with(&format!("{} ", device.word())))
 }
 
 fn headlines(record: &Record) -> Vec<&record::Cell> {
@@ -67,7 +84,10 @@ fn what_cannot_be_tried_is_refused_before_anything_is_touched() {
     exit 2
     flashmark: --fs ext5: there is no such file system; there are ext2, ext3, ext4, ext4-nojournal, xfs, xfs-nolazy, btrfs, f2fs, jfs, nilfs2, vfat, exfat, all
     ");
-    assert!(said(&["matrix", ".", "--work", "nothing"]).starts_with("exit 2\nflashmark: there is no work 'nothing'"));
+    assert!(
+        said(&["matrix", ".", "--work", "nothing"])
+            .starts_with("exit 2\nflashmark: there is no work 'nothing'")
+    );
     insta::assert_snapshot!(said(&["matrix", ".", "--set", "untar.files=3"]), @r"
     exit 2
     flashmark: --set untar: this work is not among those asked for: record-ops
@@ -79,8 +99,22 @@ fn what_cannot_be_tried_is_refused_before_anything_is_touched() {
 fn the_plan_needs_no_rights_and_writes_nothing() {
     let flashmark = Flashmark::new();
     let scratch = Scratch::new();
-    let plan = flashmark.done(&["matrix", scratch.word(), "--fs", "ext4,xfs", "--scheduler", "none,bfq", "--seed", "1", "--plan"]);
-    assert!(plan.out.contains("4 combinations, each 3 times") && plan.out.ends_with("Nothing was written.\n"), "{plan}");
+    let plan = flashmark.done(&[
+        "matrix",
+        scratch.word(),
+        "--fs",
+        "ext4,xfs",
+        "--scheduler",
+        "none,bfq",
+        "--seed",
+        "1",
+        "--plan",
+    ]);
+    assert!(
+        plan.out.contains("4 combinations, each 3 times")
+            && plan.out.ends_with("Nothing was written.\n"),
+        "{plan}"
+    );
     assert_eq!((scratch.names().len(), flashmark.runs().len()), (0, 0));
 }
 
@@ -102,7 +136,10 @@ fn a_device_is_only_overwritten_by_its_name_and_never_while_it_is_used() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     let device = device(&scratch);
     let unnamed = flashmark.run(&["matrix", device.word(), "--fs", "ext4"]);
-    assert!(unnamed.code == Some(3) && unnamed.err.contains(&format!("say --erase {}", device.word())), "{unnamed}");
+    assert!(
+        unnamed.code == Some(3) && unnamed.err.contains(&format!("say --erase {}", device.word())),
+        "{unnamed}"
+    );
     let wrong = flashmark.run(&["matrix", device.word(), "--fs", "ext4", "--erase", "another"]);
     assert!(wrong.code == Some(3) && wrong.err.contains("does not name"), "{wrong}");
     crate::support::tool("mkfs.ext4", &["-q", device.word()]);
@@ -119,8 +156,24 @@ fn a_directory_is_tried_on_a_file_that_is_gone_afterwards() {
         return;
     }
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
-    let axes = ["--fs", "ext2,ext4,jfs", "--scheduler", "none,nonesuch", "--align", "no,yes", "--repeats", "2", "--most-repeats", "2"];
-    let words = [&["matrix", scratch.word(), "--size", "64MiB", "--seed", "5", "--quiet"], &axes[..], LOGGER].concat();
+    let axes = [
+        "--fs",
+        "ext2,ext4,jfs",
+        "--scheduler",
+        "none,nonesuch",
+        "--align",
+        "no,yes",
+        "--repeats",
+        "2",
+        "--most-repeats",
+        "2",
+    ];
+    let words = [
+        &["matrix", scratch.word(), "--size", "64MiB", "--seed", "5", "--quiet"],
+        &axes[..],
+        LOGGER,
+    ]
+    .concat();
     let ran = flashmark.done(&words);
     let record = flashmark.record();
     assert_eq!(record.run.ended, Ended::Complete);
@@ -128,14 +181,30 @@ fn a_directory_is_tried_on_a_file_that_is_gone_afterwards() {
     let jfs = usize::from(!record.skipped.iter().any(|skip| skip.test == "jfs"));
     assert_eq!(headlines(&record).len(), 8 + 2 * jfs, "{ran}");
     assert!(record.cells.iter().all(|cell| cell.stop != Stop::Error), "{ran}");
-    let no_scheduler = record.skipped.iter().find(|skip| skip.test == "scheduler nonesuch").unwrap();
-    assert!(no_scheduler.reason.contains("this kernel has no scheduler 'nonesuch'"), "{}", no_scheduler.reason);
-    let fitted = record.cells.iter().find(|cell| cell.label("align") == "yes" && cell.label("filesystem") == "ext4").unwrap();
+    let no_scheduler =
+        record.skipped.iter().find(|skip| skip.test == "scheduler nonesuch").unwrap();
+    assert!(
+        no_scheduler.reason.contains("this kernel has no scheduler 'nonesuch'"),
+        "{}",
+        no_scheduler.reason
+    );
+    let fitted = record
+        .cells
+        .iter()
+        .find(|cell| cell.label("align") == "yes" && cell.label("filesystem") == "ext4")
+        .unwrap();
     assert!(fitted.on.as_ref().unwrap().contains("stripe-width=1024"), "{:?}", fitted.on);
     assert_eq!(fitted.label("mkfs"), "mkfs.ext4 -b 4096 -E stride=1,stripe-width=1024 DEVICE");
-    assert!(headlines(&record)[0].metrics.other.contains_key("extents_per_file_after"), "{:?}", headlines(&record)[0].metrics);
+    assert!(
+        headlines(&record)[0].metrics.other.contains_key("extents_per_file_after"),
+        "{:?}",
+        headlines(&record)[0].metrics
+    );
     assert!(record.findings.iter().any(|finding| finding.id == "matrix"));
-    assert!(ran.out.contains("logger: ") && ran.out.contains("ATTR{queue/scheduler}=\"none\""), "{ran}");
+    assert!(
+        ran.out.contains("logger: ") && ran.out.contains("ATTR{queue/scheduler}=\"none\""),
+        "{ran}"
+    );
     let run = flashmark.run_dir();
     let page = fs::read_to_string(run.join("report.html")).unwrap();
     assert!(page.contains("<table class=\"heat\">") && page.contains("100 %"));
@@ -157,14 +226,28 @@ fn killed_in_the_middle_it_is_undone_on_the_next_start_and_goes_on() {
         return;
     }
     let before = scheduler(&device);
-    let axes = ["--fs", "ext2,ext4", "--scheduler", "none,mq-deadline", "--repeats", "2", "--most-repeats", "2", "--seed", "9", "--quiet"];
+    let axes = [
+        "--fs",
+        "ext2,ext4",
+        "--scheduler",
+        "none,mq-deadline",
+        "--repeats",
+        "2",
+        "--most-repeats",
+        "2",
+        "--seed",
+        "9",
+        "--quiet",
+    ];
     let work = ["--work", "logger", "--set", "logger.lines=400"];
     let words = [&["matrix", device.word(), "--erase", device.word()], &axes[..], &work].concat();
     let mut child = flashmark.start(&words);
     let finished = || {
         let runs = flashmark.runs();
         let journal = fs::read_to_string(runs.first()?.join("journal.jsonl")).ok()?;
-        (journal.lines().filter(|line| line.contains("\"cell\"")).count() >= 3 && is_mounted(&device)).then_some(())
+        (journal.lines().filter(|line| line.contains("\"cell\"")).count() >= 3
+            && is_mounted(&device))
+        .then_some(())
     };
     eventually("a mounted file system after three cells", finished);
     child.kill().unwrap();
@@ -184,16 +267,38 @@ fn killed_in_the_middle_it_is_undone_on_the_next_start_and_goes_on() {
 #[test]
 fn a_medium_that_fails_ends_it_and_what_was_good_stays() {
     let scratch = Scratch::new();
-    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 24 << 20) else { return };
+    let Some(medium) =
+        FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 24 << 20)
+    else {
+        return;
+    };
     let device = LoopDevice::new(&medium.file());
     let flashmark = Flashmark::new();
-    let axes = ["--fs", "ext2,ext4-nojournal", "--scheduler", "none", "--repeats", "3", "--most-repeats", "3", "--seed", "9", "--quiet"];
+    let axes = [
+        "--fs",
+        "ext2,ext4-nojournal",
+        "--scheduler",
+        "none",
+        "--repeats",
+        "3",
+        "--most-repeats",
+        "3",
+        "--seed",
+        "9",
+        "--quiet",
+    ];
     let work = ["--work", "logger", "--set", "logger.lines=200"];
-    let child = flashmark.start(&[&["matrix", device.word(), "--erase", device.word()], &axes[..], &work].concat());
+    let child = flashmark
+        .start(&[&["matrix", device.word(), "--erase", device.word()], &axes[..], &work].concat());
     eventually("two good tries and a third under way", || {
         let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
-        (journal.lines().filter(|line| line.contains("\"cell\"") && !line.contains("\"part\"")).count() >= 2 && is_mounted(&device))
-            .then_some(())
+        (journal
+            .lines()
+            .filter(|line| line.contains("\"cell\"") && !line.contains("\"part\""))
+            .count()
+            >= 2
+            && is_mounted(&device))
+        .then_some(())
     });
     medium.answers(Answer::Error(Errno::NODEV));
     let ran = Ran::from(child.wait_with_output().unwrap());
@@ -203,14 +308,21 @@ fn a_medium_that_fails_ends_it_and_what_was_good_stays() {
     let good = headlines(&record).iter().filter(|cell| cell.stop != Stop::Error).count();
     assert!(good >= 2, "{ran}");
     let matrix = findings::matrix::of(&record).unwrap();
-    assert_eq!(matrix.works[0].places.iter().map(|place| place.figures.len()).sum::<usize>(), good, "{ran}");
+    assert_eq!(
+        matrix.works[0].places.iter().map(|place| place.figures.len()).sum::<usize>(),
+        good,
+        "{ran}"
+    );
     assert!(!ran.out.contains("nothing gave a result"), "{ran}");
     medium.answers(Answer::Well);
     eventually("the release of the medium", || (!is_mounted(&device)).then_some(()));
     let resumed = flashmark.done(&["resume", "--quiet"]);
     let record = flashmark.record();
     assert_eq!((record.run.ended, headlines(&record).len()), (Ended::Complete, 6), "{resumed}");
-    assert!(record.cells.iter().all(|cell| cell.stop != Stop::Error), "what the medium failed was tried again");
+    assert!(
+        record.cells.iter().all(|cell| cell.stop != Stop::Error),
+        "what the medium failed was tried again"
+    );
 }
 
 #[test]
@@ -221,9 +333,21 @@ fn interrupted_it_restores_everything_before_it_ends() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     let device = device(&scratch);
     let before = scheduler(&device);
-    let words = ["matrix", device.word(), "--erase", device.word(), "--fs", "ext4", "--quiet", "--work", "logger"];
+    let words = [
+        "matrix",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--fs",
+        "ext4",
+        "--quiet",
+        "--work",
+        "logger",
+    ];
     let child = flashmark.start(&words);
-    eventually("a mounted file system", || (!flashmark.runs().is_empty() && is_mounted(&device)).then_some(()));
+    eventually("a mounted file system", || {
+        (!flashmark.runs().is_empty() && is_mounted(&device)).then_some(())
+    });
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let ended = child.wait_with_output().unwrap();

@@ -1,4 +1,5 @@
-//! `flashmark publish`: a tree of files that is whole, leads nowhere it does not have, and replaces nothing that is not its own.
+//! `flashmark publish`: a tree of files that is whole, leads nowhere it does not have, and replaces
+//! nothing that is not its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -45,18 +46,23 @@ fn resolved(page: &str, href: &str) -> String {
     parts.join("/")
 }
 
-/// Every link of every page leads to a file of the tree, and to a place in it where it names one; ids are there once.
+/// Every link of every page leads to a file of the tree, and to a place in it where it names one;
+/// ids are there once.
 fn check_links(root: &Path) {
     let files = files(root);
     let text = |name: &str| fs::read_to_string(&files[name]).unwrap();
     let pages: Vec<&String> = files.keys().filter(|name| name.ends_with(".html")).collect();
-    let ids = |page: &str| attributes(page, "id").into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let ids =
+        |page: &str| attributes(page, "id").into_iter().map(str::to_owned).collect::<Vec<_>>();
     let known: BTreeMap<&str, BTreeSet<String>> =
         pages.iter().map(|name| (name.as_str(), ids(&text(name)).into_iter().collect())).collect();
     for name in &pages {
         let page = text(name);
         assert_eq!(ids(&page).len(), known[name.as_str()].len(), "an id twice in {name}");
-        for href in ["href", "src", "action", "data-source"].iter().flat_map(|attribute| attributes(&page, attribute)) {
+        for href in ["href", "src", "action", "data-source"]
+            .iter()
+            .flat_map(|attribute| attributes(&page, attribute))
+        {
             if href.starts_with("https://") || href.starts_with("http://") || href == "data:," {
                 continue;
             }
@@ -66,7 +72,10 @@ fn check_links(root: &Path) {
             let path = path.split('?').next().unwrap();
             let target = if path.is_empty() { (*name).clone() } else { resolved(name, path) };
             assert!(files.contains_key(&target), "{name}: {href} leads to nothing");
-            assert!(place.is_empty() || known[target.as_str()].contains(place), "{name}: there is no {href}");
+            assert!(
+                place.is_empty() || known[target.as_str()].contains(place),
+                "{name}: there is no {href}"
+            );
         }
     }
 }
@@ -75,11 +84,22 @@ fn check_links(root: &Path) {
 fn as_measured(flashmark: &Flashmark, scratch: &Scratch, profile: &str, vendor: &str) -> String {
     let path = scratch.at(&format!("{profile}.json"));
     let json = path.to_str().unwrap().to_owned();
-    flashmark.done(&["run", &format!("sim:{profile}"), "--suite", "quick", "--seed", "1", "--quiet", "--json", &json]);
+    flashmark.done(&[
+        "run",
+        &format!("sim:{profile}"),
+        "--suite",
+        "quick",
+        "--seed",
+        "1",
+        "--quiet",
+        "--json",
+        &json,
+    ]);
     let mut record: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     let medium = &mut record["medium"];
     (medium["kind"], medium["profile"]) = (json!("sd"), Value::Null);
-    (medium["vendor"], medium["model"], medium["serial"]) = (json!(vendor), json!("<b>Card</b>"), json!("SECRET-SERIAL"));
+    (medium["vendor"], medium["model"], medium["serial"]) =
+        (json!(vendor), json!("<b>Card</b>"), json!("SECRET-SERIAL"));
     record["target"]["kind"] = json!("block");
     record["target"]["path"] = json!("/home/SECRET-USER");
     fs::write(&path, record.to_string()).unwrap();
@@ -92,11 +112,27 @@ fn a_published_tree_is_whole() {
     let one = as_measured(&flashmark, &scratch, "a1", "Ada");
     let two = as_measured(&flashmark, &scratch, "class10", "Bea");
     let site = scratch.at("site");
-    let said = flashmark.done(&["publish", site.to_str().unwrap(), &one, &two, "latest", "--title", "Cards & sticks"]);
+    let said = flashmark.done(&[
+        "publish",
+        site.to_str().unwrap(),
+        &one,
+        &two,
+        "latest",
+        "--title",
+        "Cards & sticks",
+    ]);
     assert!(said.out.contains("site/index.html"), "{said}");
     check_links(&site);
     let files = files(&site);
-    for name in ["index.html", "by-worst-stall.html", "kind-sd.html", "simulated.html", "compare.html", "compare/sd.html", "feed.atom"] {
+    for name in [
+        "index.html",
+        "by-worst-stall.html",
+        "kind-sd.html",
+        "simulated.html",
+        "compare.html",
+        "compare/sd.html",
+        "feed.atom",
+    ] {
         assert!(files.contains_key(name), "{name}: {:?}", files.keys());
     }
     for (name, path) in &files {
@@ -106,16 +142,22 @@ fn a_published_tree_is_whole() {
             assert!(!text.contains("<b>Card</b>") && text.contains("Cards &#38; sticks"), "{name}");
         }
         if name.ends_with(".json") {
-            let _: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let _: Value =
+                serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
     }
-    let all: Value = serde_json::from_str(&fs::read_to_string(&files["data/collection.json"]).unwrap()).unwrap();
+    let all: Value =
+        serde_json::from_str(&fs::read_to_string(&files["data/collection.json"]).unwrap()).unwrap();
     let lines = all["lines"].as_array().unwrap();
     let csv = fs::read_to_string(&files["data/collection.csv"]).unwrap();
     assert_eq!(csv.lines().count(), lines.len() + 1);
     for line in lines {
         let slug = line["slug"].as_str().unwrap();
-        assert!(files.contains_key(&format!("medium/{slug}.html")) && files.contains_key(&format!("data/medium/{slug}.json")), "{slug}");
+        assert!(
+            files.contains_key(&format!("medium/{slug}.html"))
+                && files.contains_key(&format!("data/medium/{slug}.json")),
+            "{slug}"
+        );
     }
     // A run's file is a record: the program reads it.
     let record = files.iter().find(|(name, _)| name.starts_with("data/run/")).unwrap().1;
@@ -137,8 +179,19 @@ fn a_site_is_replaced_and_nothing_else_is() {
     let refused = flashmark.run(&["publish", theirs.to_str().unwrap(), &record]);
     assert_eq!(refused.code, Some(3), "{refused}");
     assert_eq!(files(&theirs).len(), 1, "it is as it was");
-    let nothing = flashmark.run(&["publish", site, "--database", "sqlite:/nonexistent/collection.db"]);
+    let nothing =
+        flashmark.run(&["publish", site, "--database", "sqlite:/nonexistent/collection.db"]);
     assert_eq!(nothing.code, Some(2), "{nothing}");
-    assert!(fs::read_to_string(scratch.at("site/index.html")).unwrap().contains("Another"), "what failed changed nothing");
-    assert!(fs::read_dir(scratch.path()).unwrap().all(|entry| !entry.unwrap().file_name().to_str().unwrap().starts_with(".flashmark")));
+    assert!(
+        fs::read_to_string(scratch.at("site/index.html")).unwrap().contains("Another"),
+        "what failed changed nothing"
+    );
+    assert!(
+        fs::read_dir(scratch.path()).unwrap().all(|entry| !entry
+            .unwrap()
+            .file_name()
+            .to_str()
+            .unwrap()
+            .starts_with(".flashmark"))
+    );
 }

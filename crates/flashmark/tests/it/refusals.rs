@@ -1,4 +1,5 @@
-//! Targets that are refused, each with its exit code and message, and the proof that nothing was written.
+//! Targets that are refused, each with its exit code and message, and the proof that nothing was
+//! written.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -6,8 +7,8 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use crate::support::{
-    EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, loop_device, mounted, node_of_its_own, refused,
-    skipped, tool,
+    EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root,
+    loop_device, mounted, node_of_its_own, refused, skipped, tool,
 };
 
 /// What is said to a user without rights.
@@ -47,7 +48,17 @@ fn a_link_to_a_medium_is_resolved() {
     let link = scratch.at("usb-Stick_0123-0:0");
     symlink(device.path(), &link).unwrap();
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", link.to_str().unwrap(), "--suite", "quick", "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+    flashmark.done(&[
+        "run",
+        link.to_str().unwrap(),
+        "--suite",
+        "quick",
+        "--only",
+        "sequential-read",
+        "--quiet",
+        "--time-limit",
+        "1s",
+    ]);
     let record = flashmark.record();
     assert_eq!(record.target.device.as_deref(), Some(device.name()));
     assert_eq!(record.target.path, link.to_str().unwrap());
@@ -98,12 +109,22 @@ fn a_locked_medium_is_read_but_not_erased() {
     flashmark: loopX is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read
     ");
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", device.word(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+    flashmark.done(&[
+        "run",
+        device.word(),
+        "--only",
+        "sequential-read",
+        "--quiet",
+        "--time-limit",
+        "1s",
+    ]);
 }
 
 #[test]
 fn a_file_system_that_is_mounted_read_only() {
-    let Some((scratch, image, _device, mount)) = mounted(32 * MIB, EXT4, &["-o", "ro"]) else { return };
+    let Some((scratch, image, _device, mount)) = mounted(32 * MIB, EXT4, &["-o", "ro"]) else {
+        return;
+    };
     insta::assert_snapshot!(refused(mount.word(), &[], &[&image], &[(scratch.word(), "SCRATCH")]), @r"
     exit 3
     flashmark: 'SCRATCH/mnt' is on a file system that is mounted read-only (ext4 at SCRATCH/mnt); remount it writable or name another directory
@@ -145,12 +166,17 @@ fn places_without_rights() {
 
 #[test]
 fn a_full_file_system() {
-    let Some((scratch, _image, _device, mount)) = mounted(64 * MIB, &["mkfs.ext4", "-q", "-F", "-m", "0"], &[]) else { return };
+    let Some((scratch, _image, _device, mount)) =
+        mounted(64 * MIB, &["mkfs.ext4", "-q", "-F", "-m", "0"], &[])
+    else {
+        return;
+    };
     let free = |bytes: u64| {
         let stat = rustix::fs::statvfs(mount.path()).unwrap();
         stat.f_bavail * stat.f_frsize - bytes
     };
-    fs::write(mount.path().join("most"), vec![7; usize::try_from(free(10 * MIB)).unwrap()]).unwrap();
+    fs::write(mount.path().join("most"), vec![7; usize::try_from(free(10 * MIB)).unwrap()])
+        .unwrap();
     let names = [(scratch.word(), "SCRATCH")];
     let said = refused(mount.word(), &[], &[], &names);
     let (before, rest) = said.split_once(" has ").unwrap();
@@ -164,7 +190,8 @@ fn a_full_file_system() {
     exit 3
     flashmark: 'SCRATCH/mnt' has 2046 KiB free; a test file of at least 16 MiB and a reserve of 16 MiB must fit: delete something there or name another directory
     ");
-    let mut names: Vec<_> = fs::read_dir(mount.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(mount.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["lost+found", "most", "rest"]);
 }
@@ -219,7 +246,9 @@ fn a_loop_device_that_is_not_attached() {
 
 #[test]
 fn a_mounted_medium() {
-    let Some((scratch, image, device, mount)) = mounted(32 * MIB, EXT4, &["-o", "noatime"]) else { return };
+    let Some((scratch, image, device, mount)) = mounted(32 * MIB, EXT4, &["-o", "noatime"]) else {
+        return;
+    };
     tool("sync", &["-f", mount.word()]);
     let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
     insta::assert_snapshot!(refused(device.word(), &[], &[&image], &names), @r"
@@ -246,9 +275,18 @@ fn every_part_of_a_disk_that_is_in_use() {
     let image = scratch.image("image", 64 * MIB);
     let device = LoopDevice::with(&image, &["--partscan", "--direct-io=on"]);
     let [first, second] = [1, 2].map(|number| {
-        // Without a partition table: not every kernel reads one, but each takes a partition that it is told of.
+        // Without a partition table: not every kernel reads one, but each takes a partition that it
+        // is told of.
         let (start, length) = ((number - 1) * 32 + 1, 30);
-        tool("addpart", &[device.word(), &number.to_string(), &(start * 2048).to_string(), &(length * 2048).to_string()]);
+        tool(
+            "addpart",
+            &[
+                device.word(),
+                &number.to_string(),
+                &(start * 2048).to_string(),
+                &(length * 2048).to_string(),
+            ],
+        );
         let node = format!("{}p{number}", device.word());
         eventually("the node of a partition", || Path::new(&node).exists().then(|| node.clone()))
     });
@@ -324,9 +362,18 @@ fn a_medium_that_another_device_is_made_of() {
         flashmark: '/dev/loopX' is in use: loopX is part of loopY (loop); release it first, or choose another medium
         ");
     }
-    let own = format!("{} (process {})", std::env::current_exe().unwrap().file_name().unwrap().to_str().unwrap(), std::process::id());
+    let own = format!(
+        "{} (process {})",
+        std::env::current_exe().unwrap().file_name().unwrap().to_str().unwrap(),
+        std::process::id()
+    );
     let names = [(own.as_str(), "THIS TEST"), names[0]];
-    let _held = rustix::fs::open(lower.path(), rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::EXCL, rustix::fs::Mode::empty()).unwrap();
+    let _held = rustix::fs::open(
+        lower.path(),
+        rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::EXCL,
+        rustix::fs::Mode::empty(),
+    )
+    .unwrap();
     insta::assert_snapshot!(refused_with_erase(lower.word(), &[&image], &names), @r"
     exit 3
     flashmark: '/dev/loopX' is in use: loopX is held open by another program or mounted out of sight (it is open in THIS TEST); release it first, or choose another medium
@@ -343,7 +390,11 @@ fn the_disk_of_the_running_system() {
         return skipped(&format!("the root file system is on {source}"));
     }
     let said = refused_with_erase(&source, &[], &[(&source, "ROOT")]);
-    assert!(said.starts_with("exit 3\nflashmark: 'ROOT' is ") && said.contains("the running system is on it (/)"), "{said}");
+    assert!(
+        said.starts_with("exit 3\nflashmark: 'ROOT' is ")
+            && said.contains("the running system is on it (/)"),
+        "{said}"
+    );
     assert_eq!(said.lines().count(), 2, "{said}");
     let said = refused(&source, &[], &[], &[(&source, "ROOT")]);
     assert!(said.starts_with("exit 3\n"), "{said}");

@@ -1,15 +1,16 @@
-//! Recorded I/O done again: exactly as it was, on simulated media and on a loop device that the kernel itself watches.
+//! Recorded I/O done again: exactly as it was, on simulated media and on a loop device that the
+//! kernel itself watches.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use device::tracing::Event;
+use device::tracing::TracedIo;
 use device::{Device, Extent, Op, Tracing};
-use lab::replay::{Fit, Heard, Pace, Placing, Player, Settings};
-use lab::trace::{self, Header, Issue, Marks, Step, Survey, Writer};
-use sim::{Options, Profile, SimDevice};
+use lab::replay::{CapacityFit, Heard, Pace, Placing, Player, ReplaySettings};
+use lab::trace::{self, Issue, Marks, TraceEvent, TraceHeader, TraceSurvey, TraceWriter};
+use sim::{Profile, SimDevice, SimOptions};
 
 use crate::support::{Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, skipped, sum};
 
@@ -32,23 +33,36 @@ fn recorded(path: &Path) -> Vec<Recorded> {
     let mut all: Vec<Recorded> = Vec::new();
     while let Some(step) = steps.next().unwrap() {
         match step {
-            Step::Issued(issue) => all.push(Recorded { issue, done_ns: None }),
-            Step::Completed { time_ns, number } => all[number as usize].done_ns = Some(time_ns),
+            TraceEvent::Issued(issue) => all.push(Recorded { issue, done_ns: None }),
+            TraceEvent::Completed { time_ns, number } => {
+                all[number as usize].done_ns = Some(time_ns)
+            }
         }
     }
     all
 }
 
-/// The promise of a replay, shown by tracing it: count, offsets, sizes, order, and that nothing is issued before what it waited for.
+/// The promise of a replay, shown by tracing it: count, offsets, sizes, order, and that nothing is
+/// issued before what it waited for.
 fn check_traced(path: &Path, profile: &str, pace: Pace) {
     let recorded = recorded(path);
     let stop = AtomicBool::new(false);
     let trace = trace::open(path).unwrap();
-    let survey = Survey::of(&trace, &stop).unwrap().unwrap();
-    let settings = Settings { pace, fit: Fit::Exact, depth: 1, reads_only: false, seed: 1 };
-    let medium = SimDevice::new(Profile::builtin(profile).unwrap(), Options { seed: 1, capacity: None, keep_data: false });
+    let survey = TraceSurvey::of(&trace, &stop).unwrap().unwrap();
+    let settings =
+        ReplaySettings { pace, fit: CapacityFit::Exact, depth: 1, reads_only: false, seed: 1 };
+    let medium = SimDevice::new(
+        Profile::builtin(profile).unwrap(),
+        SimOptions { seed: 1, capacity: None, keep_data: false },
+    );
     let mut device = Tracing::new(medium);
-    let placing = Placing::new(&survey, &settings, device.facts(), Extent::new(0, device.facts().capacity_bytes)).unwrap();
+    let placing = Placing::new(
+        &survey,
+        &settings,
+        device.facts(),
+        Extent::new(0, device.facts().capacity_bytes),
+    )
+    .unwrap();
     let mut hear = |_: Heard| {};
     let player = Player::new(&mut device, &survey, &placing, settings, &stop, &mut hear).unwrap();
     let outcome = player.play(&mut *trace.steps().unwrap()).unwrap();
@@ -57,15 +71,24 @@ fn check_traced(path: &Path, profile: &str, pace: Pace) {
     let (mut next, mut in_slot) = (0, HashMap::new());
     for event in device.log() {
         match event {
-            Event::Submitted(request) => {
+            TracedIo::Submitted(request) => {
                 let Issue { op, offset_bytes, length_bytes, time_ns, .. } = recorded[next].issue;
-                assert_eq!((request.op, request.offset_bytes, request.length_bytes), (op, offset_bytes, length_bytes), "request {next}");
-                let waited = |other: &usize| recorded[*other].done_ns.is_some_and(|end| end < time_ns);
-                assert_eq!((0..next).filter(waited).find(|&other| !done[other]), None, "request {next} did not wait");
+                assert_eq!(
+                    (request.op, request.offset_bytes, request.length_bytes),
+                    (op, offset_bytes, length_bytes),
+                    "request {next}"
+                );
+                let waited =
+                    |other: &usize| recorded[*other].done_ns.is_some_and(|end| end < time_ns);
+                assert_eq!(
+                    (0..next).filter(waited).find(|&other| !done[other]),
+                    None,
+                    "request {next} did not wait"
+                );
                 in_slot.insert(request.slot, next);
                 next += 1;
             }
-            Event::Completed(completion) => done[in_slot[&completion.slot]] = true,
+            TracedIo::Completed(completion) => done[in_slot[&completion.slot]] = true,
             _ => {}
         }
     }
@@ -89,7 +112,8 @@ fn a_replay_of_a_fio_log_is_the_recorded_io() {
 #[test]
 fn a_replay_leaves_a_record_like_any_run() {
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["replay", word(&fixture("fio-ext4.blktrace.0")), "sim:a1", "--quiet"]);
+    let ran =
+        flashmark.done(&["replay", word(&fixture("fio-ext4.blktrace.0")), "sim:a1", "--quiet"]);
     let record = flashmark.record();
     assert_eq!(record.run.suite, "replay");
     let forms: Vec<_> = record.cells.iter().map(|cell| cell.params.form.clone().unwrap()).collect();
@@ -97,16 +121,29 @@ fn a_replay_leaves_a_record_like_any_run() {
     assert!(forms.contains(&"writes".to_owned()), "{forms:?}");
     let whole = &record.cells[0];
     assert_eq!(whole.ops, record.cells[1..].iter().map(|cell| cell.ops).sum::<u64>());
-    for name in ["replay_elapsed_ns", "replay_recorded_ns", "replay_submission_error_p50_ns", "replay_timing_drift_percent"] {
+    for name in [
+        "replay_elapsed_ns",
+        "replay_recorded_ns",
+        "replay_submission_error_p50_ns",
+        "replay_timing_drift_percent",
+    ] {
         assert!(whole.metrics.other.contains_key(name), "{name}");
     }
     let names: Vec<_> = whole.series.iter().map(|series| series.name.as_str()).collect();
     assert_eq!(names, ["latency, replayed", "latency, recorded"]);
     for cell in &record.cells[1..] {
-        assert!(cell.metrics.other.contains_key("p50_over_recorded_ratio") || cell.ops < 5, "{:?}", cell.params.form);
+        assert!(
+            cell.metrics.other.contains_key("p50_over_recorded_ratio") || cell.ops < 5,
+            "{:?}",
+            cell.params.form
+        );
     }
     assert!(ran.out.contains("Replay"), "{}", ran.out);
-    assert!(fs::read_to_string(flashmark.run_dir().join("report.html")).unwrap().contains("latency, recorded"));
+    assert!(
+        fs::read_to_string(flashmark.run_dir().join("report.html"))
+            .unwrap()
+            .contains("latency, recorded")
+    );
     let all = flashmark.done(&["show", "--all"]);
     assert!(all.out.contains("submission error"), "{}", all.out);
 }
@@ -115,17 +152,41 @@ fn a_replay_leaves_a_record_like_any_run() {
 #[test]
 fn a_replay_on_a_simulated_medium_repeats() {
     let log = fixture("fio-randrw-ext4.iolog");
-    let record = |seed| Flashmark::new().done(&["replay", word(&log), "sim:class10", "--speed", "max", "--json", "-", "--seed", seed]).out;
+    let record = |seed| {
+        Flashmark::new()
+            .done(&[
+                "replay",
+                word(&log),
+                "sim:class10",
+                "--speed",
+                "max",
+                "--json",
+                "-",
+                "--seed",
+                seed,
+            ])
+            .out
+    };
     assert_eq!(record("1"), record("1"));
 }
 
 /// A trace of so many requests one after the other, the last at this place.
 fn made(scratch: &Scratch, name: &str, apart_ns: u64, rows: &[(Op, u64, u64)]) -> PathBuf {
     let path = scratch.at(name);
-    let mut writer = Writer::new(fs::File::create(&path).unwrap(), &Header::default()).unwrap();
+    let mut writer =
+        TraceWriter::new(fs::File::create(&path).unwrap(), &TraceHeader::default()).unwrap();
     for (at, &(op, offset_bytes, length_bytes)) in rows.iter().enumerate() {
         let time_ns = at as u64 * apart_ns;
-        let issue = Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device: 1, cpu: 0, pid: 0 };
+        let issue = Issue {
+            time_ns,
+            op,
+            marks: Marks::NONE,
+            offset_bytes,
+            length_bytes,
+            device: 1,
+            cpu: 0,
+            pid: 0,
+        };
         let number = writer.issued(&issue).unwrap();
         writer.completed(time_ns + apart_ns / 2, number).unwrap();
     }
@@ -149,7 +210,10 @@ fn what_cannot_be_replayed_is_said_in_one_line() {
     ];
     let names = [(scratch.word(), "DIR")];
     let flashmark = Flashmark::new();
-    let said: Vec<String> = cases.iter().map(|path| flashmark.run(&["replay", word(path), "sim:a1", "--quiet"]).said(&names)).collect();
+    let said: Vec<String> = cases
+        .iter()
+        .map(|path| flashmark.run(&["replay", word(path), "sim:a1", "--quiet"]).said(&names))
+        .collect();
     assert!(flashmark.runs().is_empty());
     insta::assert_snapshot!(said.join(""), @r"
     exit 2
@@ -188,7 +252,12 @@ fn a_file_is_written_only_with_leave() {
     let scratch = Scratch::new();
     let image = scratch.image("image", MIB);
     let before = sum(&image);
-    let path = made(&scratch, "trace", 1000, &[(Op::Write, 4096, 4096), (Op::Read, 8192, 4096), (Op::Flush, 0, 0)]);
+    let path = made(
+        &scratch,
+        "trace",
+        1000,
+        &[(Op::Write, 4096, 4096), (Op::Read, 8192, 4096), (Op::Flush, 0, 0)],
+    );
     let flashmark = Flashmark::new();
     let refused = flashmark.run(&["replay", word(&path), word(&image), "--quiet"]);
     insta::assert_snapshot!(refused.said(&[(scratch.word(), "DIR")]), @r"
@@ -199,18 +268,33 @@ fn a_file_is_written_only_with_leave() {
     flashmark.done(&["replay", word(&path), word(&image), "--quiet", "--reads-only"]);
     assert_eq!(flashmark.record().cells.iter().map(|cell| cell.written_bytes).sum::<u64>(), 0);
     assert_eq!(sum(&image), before, "the file was written to");
-    Flashmark::new().done(&["replay", word(&path), word(&image), "--quiet", "--erase", word(&image)]);
+    Flashmark::new().done(&[
+        "replay",
+        word(&path),
+        word(&image),
+        "--quiet",
+        "--erase",
+        word(&image),
+    ]);
     assert_ne!(sum(&image), before);
     let original = scratch.image("original", MIB);
     let (now, then) = (fs::read(&image).unwrap(), fs::read(&original).unwrap());
-    assert!(now[..4096] == then[..4096] && now[8192..] == then[8192..], "more was written than the trace says");
+    assert!(
+        now[..4096] == then[..4096] && now[8192..] == then[8192..],
+        "more was written than the trace says"
+    );
 }
 
 #[test]
 fn a_directory_gets_a_file_that_is_filled_first() {
     let scratch = Scratch::new();
     let place = scratch.directory("place");
-    let path = made(&scratch, "trace", 1000, &[(Op::Read, 3 * MIB, 4096), (Op::Write, 2 * MIB, 65_536), (Op::Flush, 0, 0)]);
+    let path = made(
+        &scratch,
+        "trace",
+        1000,
+        &[(Op::Read, 3 * MIB, 4096), (Op::Write, 2 * MIB, 65_536), (Op::Flush, 0, 0)],
+    );
     let flashmark = Flashmark::new();
     flashmark.done(&["replay", word(&path), word(&place), "--quiet"]);
     let record = flashmark.record();
@@ -223,7 +307,8 @@ fn a_directory_gets_a_file_that_is_filled_first() {
 fn an_interrupted_replay_ends_and_is_not_resumed() {
     let scratch = Scratch::new();
     let image = scratch.image("image", MIB);
-    let path = made(&scratch, "trace", 3_600_000_000_000, &[(Op::Read, 0, 4096), (Op::Read, 4096, 4096)]);
+    let path =
+        made(&scratch, "trace", 3_600_000_000_000, &[(Op::Read, 0, 4096), (Op::Read, 4096, 4096)]);
     let flashmark = Flashmark::new();
     let child = flashmark.start(&["replay", word(&path), word(&image)]);
     eventually("a run", || (!flashmark.runs().is_empty()).then_some(()));
@@ -249,7 +334,13 @@ struct KernelTrace {
 impl KernelTrace {
     fn start(scratch: &Scratch, device: &LoopDevice) -> Option<KernelTrace> {
         let at = scratch.directory("tracefs");
-        if !std::process::Command::new("mount").args(["-t", "tracefs", "nodev"]).arg(&at).status().unwrap().success() {
+        if !std::process::Command::new("mount")
+            .args(["-t", "tracefs", "nodev"])
+            .arg(&at)
+            .status()
+            .unwrap()
+            .success()
+        {
             skipped("needs tracefs");
             return None;
         }
@@ -273,11 +364,20 @@ impl KernelTrace {
         let text = fs::read_to_string(self.instance.join("trace")).unwrap();
         let event = |line: &str| {
             let issued = line.contains("block_rq_issue: ");
-            let (_, rest) = line.split_once("block_rq_issue: ").or_else(|| line.split_once("block_rq_complete: "))?;
+            let (_, rest) = line
+                .split_once("block_rq_issue: ")
+                .or_else(|| line.split_once("block_rq_complete: "))?;
             let words: Vec<&str> = rest.split_ascii_whitespace().collect();
             let plus = words.iter().position(|word| *word == "+")?;
             let is_ours = words[0] == self.device;
-            is_ours.then(|| (issued, words[1].to_owned(), words[plus - 1].parse().unwrap(), words[plus + 1].parse().unwrap()))
+            is_ours.then(|| {
+                (
+                    issued,
+                    words[1].to_owned(),
+                    words[plus - 1].parse().unwrap(),
+                    words[plus + 1].parse().unwrap(),
+                )
+            })
         };
         text.lines().filter(|line| !line.starts_with('#')).filter_map(event).collect()
     }
@@ -293,7 +393,8 @@ impl Drop for KernelTrace {
     }
 }
 
-/// The same promise with the kernel as the witness: what it sees on the device is what was recorded.
+/// The same promise with the kernel as the witness: what it sees on the device is what was
+/// recorded.
 #[test]
 fn the_kernel_sees_the_recorded_io() {
     if !has_root() {
@@ -306,44 +407,75 @@ fn the_kernel_sees_the_recorded_io() {
     let requests = group_trace(&path);
     let Some(kernel) = KernelTrace::start(&scratch, &device) else { return };
     let flashmark = Flashmark::new();
-    flashmark.done(&["replay", word(&path), device.word(), "--erase", device.word(), "--speed", "max", "--quiet"]);
+    flashmark.done(&[
+        "replay",
+        word(&path),
+        device.word(),
+        "--erase",
+        device.word(),
+        "--speed",
+        "max",
+        "--quiet",
+    ]);
     let events = kernel.events();
-    let is_data = |event: &&(bool, String, u64, u64)| event.3 > 0 && event.1.starts_with(['R', 'W', 'D']);
+    let is_data =
+        |event: &&(bool, String, u64, u64)| event.3 > 0 && event.1.starts_with(['R', 'W', 'D']);
     let ops = |letters: &str| match letters.chars().next() {
         Some('R') => Op::Read,
         Some('W') => Op::Write,
         _ => Op::Discard,
     };
-    let expected: Vec<(Op, u64, u64)> = requests.iter().map(|(op, offset, length, _)| (*op, *offset / 512, *length / 512)).collect();
-    // What the kernel looks at when a device is opened is not the replay's: every place of the trace is one that nobody else reads.
-    let ours = |event: &&(bool, String, u64, u64)| is_data(event) && expected.iter().any(|(_, sector, _)| *sector == event.2);
-    let mut seen: Vec<(Op, u64, u64)> =
-        events.iter().filter(|event| event.0).filter(ours).map(|(_, letters, sector, sectors)| (ops(letters), *sector, *sectors)).collect();
+    let expected: Vec<(Op, u64, u64)> = requests
+        .iter()
+        .map(|(op, offset, length, _)| (*op, *offset / 512, *length / 512))
+        .collect();
+    // What the kernel looks at when a device is opened is not the replay's: every place of the
+    // trace is one that nobody else reads.
+    let ours = |event: &&(bool, String, u64, u64)| {
+        is_data(event) && expected.iter().any(|(_, sector, _)| *sector == event.2)
+    };
+    let mut seen: Vec<(Op, u64, u64)> = events
+        .iter()
+        .filter(|event| event.0)
+        .filter(ours)
+        .map(|(_, letters, sector, sectors)| (ops(letters), *sector, *sectors))
+        .collect();
     let mut sorted = expected.clone();
     let key = |one: &(Op, u64, u64)| (one.1, one.2, one.0 as u8);
     seen.sort_by_key(key);
     sorted.sort_by_key(key);
     assert_eq!(seen, sorted);
     // Groups of requests one after the other: none begins before all of the one before are done.
-    let group_of: HashMap<u64, usize> = requests.iter().map(|(_, offset, _, group)| (offset / 512, *group)).collect();
+    let group_of: HashMap<u64, usize> =
+        requests.iter().map(|(_, offset, _, group)| (offset / 512, *group)).collect();
     let mut open: Vec<usize> = Vec::new();
     for (issued, _, sector, _) in events.iter().filter(ours) {
         let group = group_of[sector];
         if *issued {
-            assert!(open.iter().all(|other| *other == group), "group {group} did not wait for {open:?}");
+            assert!(
+                open.iter().all(|other| *other == group),
+                "group {group} did not wait for {open:?}"
+            );
             open.push(group);
         } else {
             let at = open.iter().position(|other| *other == group).unwrap();
             open.remove(at);
         }
     }
-    let flushes = events.iter().filter(|(issued, letters, _, sectors)| *issued && letters.starts_with('F') && *sectors == 0).count();
+    let flushes = events
+        .iter()
+        .filter(|(issued, letters, _, sectors)| {
+            *issued && letters.starts_with('F') && *sectors == 0
+        })
+        .count();
     assert!(flushes > 0, "no flush reached the device");
 }
 
-/// Forty groups of three requests at once, all in places of their own, a flush after each group: (operation, offset, length, group).
+/// Forty groups of three requests at once, all in places of their own, a flush after each group:
+/// (operation, offset, length, group).
 fn group_trace(path: &Path) -> Vec<(Op, u64, u64, usize)> {
-    let mut writer = Writer::new(fs::File::create(path).unwrap(), &Header::default()).unwrap();
+    let mut writer =
+        TraceWriter::new(fs::File::create(path).unwrap(), &TraceHeader::default()).unwrap();
     let mut requests = Vec::new();
     let mut chance = stats::Random::new(5);
     let mut places: Vec<u64> = (0..200).map(|place| 8 * MIB + place * 65_536 * 3).collect();
@@ -351,10 +483,21 @@ fn group_trace(path: &Path) -> Vec<(Op, u64, u64, usize)> {
         let base_ns = group as u64 * 1_000_000;
         let mut numbers = Vec::new();
         for at in 0..3u64 {
-            let op = [Op::Read, Op::Write, Op::Write, Op::Read, Op::Discard][chance.below(5) as usize];
+            let op =
+                [Op::Read, Op::Write, Op::Write, Op::Read, Op::Discard][chance.below(5) as usize];
             let offset_bytes = places.swap_remove(chance.below(places.len() as u64) as usize);
-            let length_bytes = if op == Op::Discard { 65_536 } else { (1 + chance.below(16)) * 4096 };
-            let issue = Issue { time_ns: base_ns + at, op, marks: Marks::NONE, offset_bytes, length_bytes, device: 1, cpu: 0, pid: 0 };
+            let length_bytes =
+                if op == Op::Discard { 65_536 } else { (1 + chance.below(16)) * 4096 };
+            let issue = Issue {
+                time_ns: base_ns + at,
+                op,
+                marks: Marks::NONE,
+                offset_bytes,
+                length_bytes,
+                device: 1,
+                cpu: 0,
+                pid: 0,
+            };
             numbers.push(writer.issued(&issue).unwrap());
             requests.push((op, offset_bytes, length_bytes, group));
         }
@@ -362,7 +505,16 @@ fn group_trace(path: &Path) -> Vec<(Op, u64, u64, usize)> {
             writer.completed(base_ns + 500_000 + at as u64, number).unwrap();
         }
         let time_ns = base_ns + 600_000;
-        let flush = Issue { time_ns, op: Op::Flush, marks: Marks::NONE, offset_bytes: 0, length_bytes: 0, device: 1, cpu: 0, pid: 0 };
+        let flush = Issue {
+            time_ns,
+            op: Op::Flush,
+            marks: Marks::NONE,
+            offset_bytes: 0,
+            length_bytes: 0,
+            device: 1,
+            cpu: 0,
+            pid: 0,
+        };
         let number = writer.issued(&flush).unwrap();
         writer.completed(time_ns + 100_000, number).unwrap();
     }

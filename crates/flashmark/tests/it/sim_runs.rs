@@ -1,4 +1,5 @@
-//! Whole runs on simulated media: the same each time, kept, shown, planned and judged as the flags say.
+//! Whole runs on simulated media: the same each time, kept, shown, planned and judged as the flags
+//! say.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +17,11 @@ fn record_of(words: &[&str]) -> String {
     let ran = Ran::of(flashmark.command(&words).current_dir(scratch.path()));
     assert_eq!(ran.code, Some(0), "{words:?}: {ran}");
     let text = fs::read_to_string(scratch.at("record.json")).unwrap();
-    assert_eq!(text, fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap(), "the store keeps the same");
+    assert_eq!(
+        text,
+        fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap(),
+        "the store keeps the same"
+    );
     text
 }
 
@@ -27,7 +32,13 @@ fn difference<'a>(one: &'a str, other: &'a str) -> Option<(&'a str, &'a str)> {
 
 #[test]
 fn the_same_words_give_the_same_bytes() {
-    for (profile, suite) in [("class10", "quick"), ("a1", "quick"), ("disk-5400", "quick"), ("class10", "standard"), ("class10", "full")] {
+    for (profile, suite) in [
+        ("class10", "quick"),
+        ("a1", "quick"),
+        ("disk-5400", "quick"),
+        ("class10", "standard"),
+        ("class10", "full"),
+    ] {
         let target = format!("sim:{profile}");
         let words = [target.as_str(), "--suite", suite, "--seed", "7"];
         let (one, other) = (record_of(&words), record_of(&words));
@@ -69,12 +80,26 @@ fn records_fit_the_schema() {
     let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
     for words in [
         &["sim:class10", "--suite", "quick"][..],
-        &["sim:disk-5400", "--suite", "full", "--claim", "read=900MB/s,class=4", "--label", "a disk"],
+        &[
+            "sim:disk-5400",
+            "--suite",
+            "full",
+            "--claim",
+            "read=900MB/s,class=4",
+            "--label",
+            "a disk",
+        ],
     ] {
         let flashmark = Flashmark::new();
         flashmark.run(&[&["run", "--quiet"], words].concat());
-        let record: Value = serde_json::from_str(&fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap()).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&record).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        let record: Value = serde_json::from_str(
+            &fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap(),
+        )
+        .unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&record)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
         assert!(errors.is_empty(), "{errors:#?}");
     }
 }
@@ -85,7 +110,11 @@ fn a_record_is_the_same_wherever_it_is_read() {
     let ran = flashmark.done(&["run", "sim:a1", "--suite", "quick", "--json", "-"]);
     let kept = fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap();
     assert_eq!(ran.out, kept, "standard output holds the record and nothing else");
-    assert!(ran.err.contains("random-write 4 KiB"), "progress and summary go elsewhere: {}", ran.err);
+    assert!(
+        ran.err.contains("random-write 4 KiB"),
+        "progress and summary go elsewhere: {}",
+        ran.err
+    );
     let name = flashmark.run_dir().file_name().unwrap().to_str().unwrap().to_owned();
     for run in [name.as_str(), "latest", "sim-a1"] {
         assert_eq!(flashmark.done(&["show", run, "--json"]).out, kept);
@@ -106,12 +135,22 @@ fn a_plan_says_bytes_and_time_and_does_nothing() {
     let flashmark = Flashmark::new();
     let ran = flashmark.done(&["run", "sim:class10", "--suite", "quick", "--plan"]);
     assert_eq!(fs::read_dir(flashmark.home()).unwrap().count(), 0, "the store is untouched");
-    let of = |word: &str| ran.out.lines().find(|line| line.starts_with(word)).unwrap_or_else(|| panic!("{ran}")).to_owned();
+    let of = |word: &str| {
+        ran.out
+            .lines()
+            .find(|line| line.starts_with(word))
+            .unwrap_or_else(|| panic!("{ran}"))
+            .to_owned()
+    };
     assert_eq!(of("Time"), "Time     at most 74.0 s");
-    assert!(of("Written").starts_with("Written  at most ") && of("Written").ends_with("GB"), "{ran}");
+    assert!(
+        of("Written").starts_with("Written  at most ") && of("Written").ends_with("GB"),
+        "{ran}"
+    );
     assert!(of("Wear").starts_with("Wear "), "{ran}");
     assert_eq!(of("Nothing"), "Nothing was written.");
-    let planned = ran.out.lines().filter(|line| line.contains(" at most ") && line.starts_with("  ")).count();
+    let planned =
+        ran.out.lines().filter(|line| line.contains(" at most ") && line.starts_with("  ")).count();
     assert!(ran.out.contains(&format!("would run {planned} cells")), "{ran}");
     flashmark.done(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
     assert_eq!(flashmark.record().plan.len(), planned);
@@ -127,7 +166,8 @@ fn a_plan_for_a_directory_writes_nothing_either() {
 
 /// The tests of which the one run has cells, in order, each once.
 fn tests_of(flashmark: &Flashmark) -> Vec<String> {
-    let mut tests: Vec<String> = flashmark.record().cells.iter().map(|cell| cell.test.clone()).collect();
+    let mut tests: Vec<String> =
+        flashmark.record().cells.iter().map(|cell| cell.test.clone()).collect();
     tests.dedup();
     tests
 }
@@ -139,19 +179,47 @@ fn tests_are_chosen_and_changed() {
         flashmark.done(&[&["run", "sim:a1", "--suite", "quick", "--quiet"], more].concat());
         flashmark
     };
-    assert_eq!(tests_of(&quick(&["--only", "sequential-read,prime"])), ["prime", "sequential-read"], "in the suite's order");
-    assert!(!tests_of(&quick(&["--skip", "prime,random-write"])).iter().any(|test| test == "prime" || test == "random-write"));
-    assert_eq!(tests_of(&quick(&["--only", "seek"])), ["seek"], "a test that the suite lacks comes as published");
-    let changed = quick(&["--only", "sequential-read", "--set", "sequential-read.block=8KiB,64KiB", "--set", "sequential-read.span=8MiB"]);
+    assert_eq!(
+        tests_of(&quick(&["--only", "sequential-read,prime"])),
+        ["prime", "sequential-read"],
+        "in the suite's order"
+    );
+    assert!(
+        !tests_of(&quick(&["--skip", "prime,random-write"]))
+            .iter()
+            .any(|test| test == "prime" || test == "random-write")
+    );
+    assert_eq!(
+        tests_of(&quick(&["--only", "seek"])),
+        ["seek"],
+        "a test that the suite lacks comes as published"
+    );
+    let changed = quick(&[
+        "--only",
+        "sequential-read",
+        "--set",
+        "sequential-read.block=8KiB,64KiB",
+        "--set",
+        "sequential-read.span=8MiB",
+    ]);
     let cells = changed.record().cells;
-    let blocks: Vec<_> = cells.iter().map(|cell| (cell.params.block_bytes, cell.params.span_bytes)).collect();
+    let blocks: Vec<_> =
+        cells.iter().map(|cell| (cell.params.block_bytes, cell.params.span_bytes)).collect();
     assert_eq!(blocks, [(Some(8 << 10), Some(8 << 20)), (Some(64 << 10), Some(8 << 20))]);
 }
 
 #[test]
 fn the_time_limit_holds_on_the_slowest_card() {
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", "sim:sd-worst", "--suite", "standard", "--quiet", "--time-limit", "30s"]);
+    flashmark.done(&[
+        "run",
+        "sim:sd-worst",
+        "--suite",
+        "standard",
+        "--quiet",
+        "--time-limit",
+        "30s",
+    ]);
     let record = flashmark.record();
     assert_eq!(record.run.ended, Ended::Complete);
     // One I/O may begin before the limit and end after it.
@@ -164,11 +232,16 @@ fn every_size_in_the_middle_unless_said_otherwise() {
     flashmark.done(&["run", "sim:a1", "--suite", "quick", "--quiet"]);
     let record = flashmark.record();
     let capacity = record.medium.capacity_bytes.unwrap();
-    let sizes: Vec<_> = record.cells_of("random-write").map(|cell| cell.params.block_bytes.unwrap()).collect();
+    let sizes: Vec<_> =
+        record.cells_of("random-write").map(|cell| cell.params.block_bytes.unwrap()).collect();
     assert_eq!(sizes, [512, 4096, 16384, 65536], "random writes always in these sizes");
     for cell in record.cells_of("random-write") {
         let offset = cell.params.span_offset_bytes.unwrap();
-        assert!(offset >= capacity / 2 && offset - capacity / 2 < 64 << 20, "{}: {offset}", cell.id);
+        assert!(
+            offset >= capacity / 2 && offset - capacity / 2 < 64 << 20,
+            "{}: {offset}",
+            cell.id
+        );
     }
 }
 
@@ -176,8 +249,17 @@ fn every_size_in_the_middle_unless_said_otherwise() {
 fn claims_that_do_not_hold_fail_the_medium() {
     let claimed = |claims: &str| {
         let flashmark = Flashmark::new();
-        let ran = flashmark.run(&["run", "sim:class10", "--suite", "quick", "--quiet", "--claim", claims]);
-        let findings = flashmark.record().findings.into_iter().filter(|finding| finding.id == "claim");
+        let ran = flashmark.run(&[
+            "run",
+            "sim:class10",
+            "--suite",
+            "quick",
+            "--quiet",
+            "--claim",
+            claims,
+        ]);
+        let findings =
+            flashmark.record().findings.into_iter().filter(|finding| finding.id == "claim");
         let failed = findings.filter(|finding| finding.severity == Severity::Failure).count();
         (ran.code, failed, ran.out)
     };
@@ -195,7 +277,17 @@ fn a_page_fetches_nothing_and_believes_no_label() {
     let scratch = Scratch::new();
     let page = scratch.at("page.html");
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--quiet", "--label", hostile, "--html", page.to_str().unwrap()]);
+    flashmark.done(&[
+        "run",
+        "sim:class10",
+        "--suite",
+        "quick",
+        "--quiet",
+        "--label",
+        hostile,
+        "--html",
+        page.to_str().unwrap(),
+    ]);
     assert_eq!(flashmark.record().run.label.as_deref(), Some(hostile));
     let page = fs::read_to_string(page).unwrap();
     assert!(page == fs::read_to_string(flashmark.run_dir().join("report.html")).unwrap());
@@ -204,9 +296,22 @@ fn a_page_fetches_nothing_and_believes_no_label() {
     }
     for address in page.match_indices("http").map(|(at, _)| &page[at..(at + 60).min(page.len())]) {
         let namespace = address.starts_with("http://www.w3.org/");
-        assert!(namespace || address.starts_with("http-equiv"), "the page names an address: {address}");
+        assert!(
+            namespace || address.starts_with("http-equiv"),
+            "the page names an address: {address}"
+        );
     }
-    for fetch in ["<link", "@import", "url(", "<iframe", "<object", "<embed", "fetch(", "XMLHttpRequest", " src="] {
+    for fetch in [
+        "<link",
+        "@import",
+        "url(",
+        "<iframe",
+        "<object",
+        "<embed",
+        "fetch(",
+        "XMLHttpRequest",
+        " src=",
+    ] {
         assert!(!page.contains(fetch), "{fetch} stands in the page");
     }
 }
@@ -215,7 +320,17 @@ fn a_page_fetches_nothing_and_believes_no_label() {
 fn a_terminal_believes_no_label() {
     let flashmark = Flashmark::new();
     let hostile = "\u{1b}]0;owned\u{7}\u{1b}[2Jcard\u{202e}drac";
-    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime", "--quiet", "--label", hostile]);
+    flashmark.done(&[
+        "run",
+        "sim:class10",
+        "--suite",
+        "quick",
+        "--only",
+        "prime",
+        "--quiet",
+        "--label",
+        hostile,
+    ]);
     for words in [&["show", "latest"][..], &["show", "latest", "--all"], &["runs"]] {
         let said = flashmark.done(words).out;
         assert!(!said.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{words:?}: {said:?}");
@@ -225,7 +340,15 @@ fn a_terminal_believes_no_label() {
 #[test]
 fn the_summary_fits_a_narrow_terminal() {
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", "sim:class10", "--suite", "full", "--quiet", "--label", &"long words ".repeat(20)]);
+    let ran = flashmark.done(&[
+        "run",
+        "sim:class10",
+        "--suite",
+        "full",
+        "--quiet",
+        "--label",
+        &"long words ".repeat(20),
+    ]);
     let summary = ran.out.lines().take_while(|line| !line.starts_with("Record  "));
     for line in summary {
         assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
@@ -235,8 +358,28 @@ fn the_summary_fits_a_narrow_terminal() {
 #[test]
 fn runs_are_listed_oldest_first() {
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime", "--quiet", "--label", "first"]);
-    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime", "--quiet", "--label", "again"]);
+    flashmark.done(&[
+        "run",
+        "sim:class10",
+        "--suite",
+        "quick",
+        "--only",
+        "prime",
+        "--quiet",
+        "--label",
+        "first",
+    ]);
+    flashmark.done(&[
+        "run",
+        "sim:class10",
+        "--suite",
+        "quick",
+        "--only",
+        "prime",
+        "--quiet",
+        "--label",
+        "again",
+    ]);
     let list = flashmark.done(&["runs"]).out;
     let lines: Vec<_> = list.lines().collect();
     assert!(lines.len() == 2 && lines[0].contains("first") && lines[1].contains("again"), "{list}");

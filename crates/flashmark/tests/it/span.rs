@@ -1,4 +1,5 @@
-//! Nothing around the span is ever written: by one test after the other, and by suites that chance has put together.
+//! Nothing around the span is ever written: by one test after the other, and by suites that chance
+//! has put together.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,29 +18,128 @@ use crate::torture::Tally;
 const MEDIUM: u64 = 24 * MIB;
 const PART: usize = 64 << 10;
 
-/// Tests that write within a span that is given, with settings and what they may be; of each setting one or none is taken.
+/// Tests that write within a span that is given, with settings and what they may be; of each
+/// setting one or none is taken.
 type Choices = &'static [(&'static str, &'static [&'static str])];
 const WRITING: &[(&str, Choices)] = &[
     ("prime", &[("block", BLOCKS), ("span", SPANS), ("passes", &["1", "2"])]),
-    ("random-write", &[("block", BLOCKS), ("span", SPANS), REGION, CONTENT, ("overwhelm", &["4KiB", "3MiB", "65MiB"])]),
-    ("sequential-write", &[("block", BLOCKS), ("span", SPANS), FRONT, CONTENT, ("begin", &["front", "after"]), ("total", SPANS)]),
+    (
+        "random-write",
+        &[
+            ("block", BLOCKS),
+            ("span", SPANS),
+            REGION,
+            CONTENT,
+            ("overwhelm", &["4KiB", "3MiB", "65MiB"]),
+        ],
+    ),
+    (
+        "sequential-write",
+        &[
+            ("block", BLOCKS),
+            ("span", SPANS),
+            FRONT,
+            CONTENT,
+            ("begin", &["front", "after"]),
+            ("total", SPANS),
+        ],
+    ),
     ("zero-fill", &[("block", BLOCKS), ("span", SPANS), REGION]),
     ("random-fill", &[("block", BLOCKS), ("span", SPANS), REGION]),
-    ("sector-write", &[("block", &["512B", "4KiB"]), ("span", SPANS), ("region", &["whole", "middle"])]),
-    ("open-aus", &[("block", &["64KiB,4KiB", "16KiB"]), ("form", &["linear", "random"]), ("most", &["2", "32"]), AU]),
+    (
+        "sector-write",
+        &[("block", &["512B", "4KiB"]), ("span", SPANS), ("region", &["whole", "middle"])],
+    ),
+    (
+        "open-aus",
+        &[
+            ("block", &["64KiB,4KiB", "16KiB"]),
+            ("form", &["linear", "random"]),
+            ("most", &["2", "32"]),
+            AU,
+        ],
+    ),
     ("write-unit", &[("block", &["512", "1KiB,128KiB", "256KiB"]), ("span", SPANS)]),
     ("front-area", &[("units", &["1", "8"]), ("reach", SPANS), ("block", &["64KiB", "4KiB"]), AU]),
     ("management-unit", &[("block", &["8KiB", "32KiB,256KiB"]), ("span", SPANS)]),
-    ("misalign", &[("block", &["4KiB", "64KiB"]), ("shift", &["0,512", "4KiB"]), ("form", &["in-a-row", "random"]), AU]),
-    ("span-sweep", &[("block", &["4KiB", "512"]), ("span", &["1GiB,8MiB", "16MiB,8MiB"]), ("whole", &["yes", "no"]), AU]),
-    ("content-sweep", &[("block", BLOCKS), ("span", SPANS), ("form", &["zeros,rewrite-equal", "incompressible,rewrite-new"])]),
+    (
+        "misalign",
+        &[
+            ("block", &["4KiB", "64KiB"]),
+            ("shift", &["0,512", "4KiB"]),
+            ("form", &["in-a-row", "random"]),
+            AU,
+        ],
+    ),
+    (
+        "span-sweep",
+        &[
+            ("block", &["4KiB", "512"]),
+            ("span", &["1GiB,8MiB", "16MiB,8MiB"]),
+            ("whole", &["yes", "no"]),
+            AU,
+        ],
+    ),
+    (
+        "content-sweep",
+        &[
+            ("block", BLOCKS),
+            ("span", SPANS),
+            ("form", &["zeros,rewrite-equal", "incompressible,rewrite-new"]),
+        ],
+    ),
     ("sustained", &[("form", &["first"]), ("block", BLOCKS), ("total", SPANS)]),
-    ("pattern", &[("form", &["common", "odd-span", "shifted"]), ("block", &["4KiB"]), ("span", SPANS), ("rest", &["0s"])]),
-    ("flush-cost", &[("block", BLOCKS), ("form", &["plain", "flushed", "durable"]), ("span", SPANS), ("rest", &["1ms"])]),
+    (
+        "pattern",
+        &[
+            ("form", &["common", "odd-span", "shifted"]),
+            ("block", &["4KiB"]),
+            ("span", SPANS),
+            ("rest", &["0s"]),
+        ],
+    ),
+    (
+        "flush-cost",
+        &[
+            ("block", BLOCKS),
+            ("form", &["plain", "flushed", "durable"]),
+            ("span", SPANS),
+            ("rest", &["1ms"]),
+        ],
+    ),
     ("steady-state", &[("span", SPANS), ("rounds", &["5"])]),
-    ("uflip", &[("form", &["granularity", "alignment,locality", "partitioning,order", "parallelism,mix,burst"]), ("span", SPANS)]),
-    ("capacity", &[("cache", &["1MiB", "1GiB"]), ("restore", &["yes", "no", "auto"]), ("keep", &["1MiB", "8MiB"])]),
-    ("verify", &[("region", &["whole", "middle", "front"]), ("span", SPANS), ("block", &["64KiB", "1MiB"]), ("parts", &["1", "16"])]),
+    (
+        "uflip",
+        &[
+            (
+                "form",
+                &[
+                    "granularity",
+                    "alignment,locality",
+                    "partitioning,order",
+                    "parallelism,mix,burst",
+                ],
+            ),
+            ("span", SPANS),
+        ],
+    ),
+    (
+        "capacity",
+        &[
+            ("cache", &["1MiB", "1GiB"]),
+            ("restore", &["yes", "no", "auto"]),
+            ("keep", &["1MiB", "8MiB"]),
+        ],
+    ),
+    (
+        "verify",
+        &[
+            ("region", &["whole", "middle", "front"]),
+            ("span", SPANS),
+            ("block", &["64KiB", "1MiB"]),
+            ("parts", &["1", "16"]),
+        ],
+    ),
 ];
 const BLOCKS: &[&str] = &["512", "4KiB", "16KiB", "64KiB", "1MiB"];
 const SPANS: &[&str] = &["1MiB", "5MiB", "16MiB", "512MiB"];
@@ -72,14 +172,16 @@ fn random_suite(chance: &mut Random) -> String {
     text
 }
 
-/// A span of the medium, in bytes: where it begins and how long it is. Most begin and end at 4 KiB, some at any sector.
+/// A span of the medium, in bytes: where it begins and how long it is. Most begin and end at 4 KiB,
+/// some at any sector.
 fn random_span(chance: &mut Random) -> (u64, u64) {
     let block = if chance.below(4) == 0 { 512 } else { 4096 };
     let bytes = (1 + chance.below(MEDIUM / 2 / block)) * block;
     (chance.below((MEDIUM - bytes) / block + 1) * block, bytes)
 }
 
-/// A medium with a pattern on it, in memory where there is a file system in memory: it is made once, and put right after each try.
+/// A medium with a pattern on it, in memory where there is a file system in memory: it is made
+/// once, and put right after each try.
 struct Patterned {
     image: PathBuf,
     pattern: Arc<Vec<u8>>,
@@ -102,7 +204,14 @@ impl Patterned {
         let scratch = Scratch::in_memory();
         let image = scratch.file("image", &**pattern);
         let device = LoopDevice::with(&image, &[]);
-        Patterned { image, pattern: Arc::clone(pattern), now: vec![0; PART], device, place: scratch.at("tries"), scratch }
+        Patterned {
+            image,
+            pattern: Arc::clone(pattern),
+            now: vec![0; PART],
+            device,
+            place: scratch.at("tries"),
+            scratch,
+        }
     }
 
     /// Open for writing; whoever has it like this keeps the program out.
@@ -120,7 +229,9 @@ impl Patterned {
             if self.now == before {
                 continue;
             }
-            for (byte, _) in self.now.iter().zip(before).enumerate().filter(|(_, (now, before))| now != before) {
+            for (byte, _) in
+                self.now.iter().zip(before).enumerate().filter(|(_, (now, before))| now != before)
+            {
                 let place = at + byte as u64;
                 match (offset..offset + bytes).contains(&place) {
                     true => changes.inside = true,
@@ -138,12 +249,29 @@ impl Patterned {
         let (offset, bytes) = random_span(chance);
         let flashmark = Flashmark::keeping_at(&self.place);
         let (span, seed) = (format!("{offset}+{bytes}"), chance.below(1000).to_string());
-        let words = ["run", self.device.word(), "--erase", self.device.word(), "--span", &span, "--seed", &seed];
-        let ran = flashmark.run(&[&words[..], what, &["--time-limit", "250ms", "--quiet"]].concat());
+        let words = [
+            "run",
+            self.device.word(),
+            "--erase",
+            self.device.word(),
+            "--span",
+            &span,
+            "--seed",
+            &seed,
+        ];
+        let ran =
+            flashmark.run(&[&words[..], what, &["--time-limit", "250ms", "--quiet"]].concat());
         let changes = self.changes(offset, bytes);
-        assert_eq!(changes.around, None, "{what:?}, --span {span} --seed {seed} wrote outside of its span: {ran}");
+        assert_eq!(
+            changes.around, None,
+            "{what:?}, --span {span} --seed {seed} wrote outside of its span: {ran}"
+        );
         let did = changes.inside || !flashmark.runs().is_empty();
-        assert_eq!(ran.code, Some(if did { 0 } else { 2 }), "{what:?}, --span {span} --seed {seed}: {ran}");
+        assert_eq!(
+            ran.code,
+            Some(if did { 0 } else { 2 }),
+            "{what:?}, --span {span} --seed {seed}: {ran}"
+        );
         changes.inside
     }
 
@@ -177,8 +305,17 @@ struct Told {
 
 impl Told {
     fn new() -> Told {
-        let of = |what: &str| Tally::of("spans", format!("{what} in a random span of a loop device, bytes around it compared"));
-        Told { one: of("one test"), many: of("a random suite of 2 to 4 tests"), wrote: BTreeMap::new() }
+        let of = |what: &str| {
+            Tally::of(
+                "spans",
+                format!("{what} in a random span of a loop device, bytes around it compared"),
+            )
+        };
+        Told {
+            one: of("one test"),
+            many: of("a random suite of 2 to 4 tests"),
+            wrote: BTreeMap::new(),
+        }
     }
 
     fn and(mut self, other: Told) -> Told {
@@ -233,7 +370,9 @@ fn what_is_written_around_a_span_is_seen() {
     let pattern = Arc::new(Scratch::pattern(MEDIUM));
     let mut medium = Patterned::new(&pattern);
     let far = MEDIUM - 1;
-    for (place, around) in [(4096, None), (8191, None), (4095, Some(4095)), (8192, Some(8192)), (far, Some(far))] {
+    for (place, around) in
+        [(4096, None), (8191, None), (4095, Some(4095)), (8192, Some(8192)), (far, Some(far))]
+    {
         medium.open().write_all_at(&[!pattern[place as usize]], place).unwrap();
         assert_eq!(medium.changes(4096, 4096), Changes { inside: around.is_none(), around });
         assert_eq!(medium.changes(4096, 4096), Changes { inside: false, around: None });

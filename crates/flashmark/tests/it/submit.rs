@@ -1,4 +1,5 @@
-//! `flashmark submit` against a listener that says what a server might, and things no server should.
+//! `flashmark submit` against a listener that says what a server might, and things no server
+//! should.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +12,8 @@ use record::{Published, Record};
 
 use crate::support::{Flashmark, Ran, Scratch, has_tool};
 
-pub const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records/flashmark-0.1.0-sim.json");
+pub const RECORD: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records/flashmark-0.1.0-sim.json");
 const TOKEN: &str = "5f0c6d";
 
 /// What a listener heard: the head of the request, and its body.
@@ -65,8 +67,12 @@ fn request(connection: &mut TcpStream) -> Option<Heard> {
     loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
-            let length =
-                head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
+            let length = head
+                .lines()
+                .find_map(|line| {
+                    line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok()
+                })
+                .unwrap_or(0);
             if bytes.len() >= end + 4 + length {
                 return Some(Heard { head, body: bytes[end + 4..].to_vec() });
             }
@@ -83,7 +89,10 @@ fn request(connection: &mut TcpStream) -> Option<Heard> {
 }
 
 fn answer(status: &str, kind: &str, more: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{more}Connection: close\r\n\r\n{body}", body.len())
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{more}Connection: close\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 pub fn receipt(body: &str) -> String {
@@ -100,7 +109,15 @@ pub const ACCEPTED: &str = r#"{"id":"abc234","slug":"x","standing":"accepted","i
 /// The program with these words, whatever tokens and proxies the environment of the tests has.
 pub fn command(flashmark: &Flashmark, words: &[&str]) -> Command {
     let mut command = flashmark.command(words);
-    for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FLASHMARK_TOKEN"] {
+    for name in [
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "FLASHMARK_TOKEN",
+    ] {
         command.env_remove(name);
     }
     command
@@ -118,8 +135,12 @@ fn submit(words: &[&str], token: Option<&str>) -> Ran {
 fn said(answer: impl Into<Vec<u8>>) -> String {
     let listener = Listener::answering(answer);
     let ran = submit(&[RECORD, "--to", &listener.address, "--yes"], None);
-    let (_, told) = ran.err.split_once("prints all of it.\n").unwrap_or_else(|| panic!("nothing was shown: {ran}"));
-    Ran { err: told.to_owned(), ..ran }.said(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")])
+    let (_, told) = ran
+        .err
+        .split_once("prints all of it.\n")
+        .unwrap_or_else(|| panic!("nothing was shown: {ran}"));
+    Ran { err: told.to_owned(), ..ran }
+        .said(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")])
 }
 
 #[test]
@@ -131,7 +152,11 @@ fn what_is_shown_is_what_is_sent() {
     let heard = listener.heard();
     assert_eq!(heard.unpacked(), shown.out);
     assert!(heard.has("POST /api/v1/runs HTTP/1.1"), "{}", heard.head);
-    assert!(heard.has("content-encoding: gzip") && heard.has("content-type: application/json"), "{}", heard.head);
+    assert!(
+        heard.has("content-encoding: gzip") && heard.has("content-type: application/json"),
+        "{}",
+        heard.head
+    );
     assert!(!heard.head.to_ascii_lowercase().contains("authorization"), "{}", heard.head);
 
     let record = Record::from_json(&std::fs::read_to_string(RECORD).unwrap()).unwrap();
@@ -163,7 +188,10 @@ fn nobody_is_asked_so_nothing_is_sent() {
     let listener = Listener::answering(receipt(ACCEPTED));
     let ran = submit(&[RECORD, "--to", &listener.address], None);
     assert_eq!(ran.code, Some(3), "{ran}");
-    assert!(ran.err.contains("This would be sent") && ran.err.contains("--yes says that it may be"), "{ran}");
+    assert!(
+        ran.err.contains("This would be sent") && ran.err.contains("--yes says that it may be"),
+        "{ran}"
+    );
     assert!(listener.heard.try_recv().is_err());
 }
 
@@ -177,9 +205,16 @@ fn who_is_there_is_asked() {
         let listener = Listener::answering(receipt(ACCEPTED));
         let flashmark = Flashmark::new();
         let program = flashmark.command(&[]);
-        let line = format!("{} submit '{RECORD}' --to {}", program.get_program().to_str().unwrap(), listener.address);
+        let line = format!(
+            "{} submit '{RECORD}' --to {}",
+            program.get_program().to_str().unwrap(),
+            listener.address
+        );
         let mut command = std::process::Command::new("script");
-        command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("FLASHMARK_HOME", flashmark.home()).env_remove("FLASHMARK_TOKEN");
+        command
+            .args(["-q", "-e", "-c", &line, "/dev/null"])
+            .env("FLASHMARK_HOME", flashmark.home())
+            .env_remove("FLASHMARK_TOKEN");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());
@@ -192,7 +227,8 @@ fn who_is_there_is_asked() {
 #[test]
 fn a_token_goes_to_the_server_and_nowhere_else() {
     for (flag, token) in [(&["--token", TOKEN][..], None), (&[], Some(TOKEN))] {
-        let listener = Listener::answering(receipt(&ACCEPTED.replace(r#""edit_token":"5f0c6d","#, "")));
+        let listener =
+            Listener::answering(receipt(&ACCEPTED.replace(r#""edit_token":"5f0c6d","#, "")));
         let ran = submit(&[&[RECORD, "--to", &listener.address, "--yes"], flag].concat(), token);
         assert_eq!(ran.code, Some(0), "{ran}");
         assert!(listener.heard().has(&format!("authorization: Bearer {TOKEN}")));
@@ -231,26 +267,75 @@ It is in the collection.
 fn a_run_is_replaced_and_withdrawn_with_its_token() {
     let replaced = ACCEPTED.replace(r#""revision":1,"edit_token":"5f0c6d","#, r#""revision":2,"#);
     let listener = Listener::answering(answer("200 OK", "application/json", "", &replaced));
-    let ran = submit(&[RECORD, "--to", &format!("{}/cards", listener.address), "--yes", "--replace", "abc234"], Some(TOKEN));
-    assert!(ran.out.starts_with(&format!("Replaced: {}/cards/run/abc234 (revision 2)\n", listener.address)), "{ran}");
+    let ran = submit(
+        &[RECORD, "--to", &format!("{}/cards", listener.address), "--yes", "--replace", "abc234"],
+        Some(TOKEN),
+    );
+    assert!(
+        ran.out.starts_with(&format!(
+            "Replaced: {}/cards/run/abc234 (revision 2)\n",
+            listener.address
+        )),
+        "{ran}"
+    );
     let heard = listener.heard();
-    assert!(heard.has("PUT /cards/api/v1/runs/abc234 HTTP/1.1") && heard.has("authorization: Bearer 5f0c6d"), "{}", heard.head);
+    assert!(
+        heard.has("PUT /cards/api/v1/runs/abc234 HTTP/1.1")
+            && heard.has("authorization: Bearer 5f0c6d"),
+        "{}",
+        heard.head
+    );
     assert!(heard.unpacked().contains("flashmark/1"));
 
-    let listener = Listener::answering(answer("200 OK", "application/json", "", &replaced.replace("accepted", "withdrawn")));
-    let ran = submit(&["--withdraw", "abc234", "--to", &listener.address, "--yes", "--why", "wrong card & reader"], Some(TOKEN));
+    let listener = Listener::answering(answer(
+        "200 OK",
+        "application/json",
+        "",
+        &replaced.replace("accepted", "withdrawn"),
+    ));
+    let ran = submit(
+        &[
+            "--withdraw",
+            "abc234",
+            "--to",
+            &listener.address,
+            "--yes",
+            "--why",
+            "wrong card & reader",
+        ],
+        Some(TOKEN),
+    );
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Withdrawn: abc234\n"), "{ran}");
     let heard = listener.heard();
-    assert!(heard.has("DELETE /api/v1/runs/abc234?why=wrong%20card%20%26%20reader HTTP/1.1"), "{}", heard.head);
+    assert!(
+        heard.has("DELETE /api/v1/runs/abc234?why=wrong%20card%20%26%20reader HTTP/1.1"),
+        "{}",
+        heard.head
+    );
     assert!(heard.body.is_empty());
 }
 
 #[test]
 fn refusals_are_told_in_plain_words() {
     let all = [
-        problem("413 Content Too Large", "", "too-large", "the body unpacks to more than 67108864 bytes"),
-        problem("422 Unprocessable Content", "", "contradiction", "cells[3] (random-write/2).bytes: 9 bytes in 2 I/Os of 4096"),
-        problem("429 Too Many Requests", "Retry-After: 12\r\n", "too-many-requests", "10 a minute are taken"),
+        problem(
+            "413 Content Too Large",
+            "",
+            "too-large",
+            "the body unpacks to more than 67108864 bytes",
+        ),
+        problem(
+            "422 Unprocessable Content",
+            "",
+            "contradiction",
+            "cells[3] (random-write/2).bytes: 9 bytes in 2 I/Os of 4096",
+        ),
+        problem(
+            "429 Too Many Requests",
+            "Retry-After: 12\r\n",
+            "too-many-requests",
+            "10 a minute are taken",
+        ),
         problem("503 Service Unavailable", "", "busy", "the database does not answer"),
         problem("401 Unauthorized", "", "token", "no such token"),
         problem("404 Not Found", "", "unknown", "no run has this id"),
@@ -282,7 +367,12 @@ fn what_is_no_server_of_ours_is_said_to_be_none() {
     let all = [
         answer("200 OK", "text/html", "", page),
         answer("405 Method Not Allowed", "text/html", "", page),
-        answer("301 Moved Permanently", "text/html", "Location: https://elsewhere.example/\r\n", page),
+        answer(
+            "301 Moved Permanently",
+            "text/html",
+            "Location: https://elsewhere.example/\r\n",
+            page,
+        ),
         answer("200 OK", "application/json", "", "{}"),
         String::new(),
     ];
@@ -303,7 +393,10 @@ exit 5
 flashmark: cannot reach http://SITE: it ended the connection without an answer
 ");
     let garbage = said("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n\r\n");
-    assert!(garbage.starts_with("exit 5\n") && garbage.contains("does not speak HTTP"), "{garbage}");
+    assert!(
+        garbage.starts_with("exit 5\n") && garbage.contains("does not speak HTTP"),
+        "{garbage}"
+    );
     let endless = said(answer("200 OK", "application/json", "", &" ".repeat(2 << 20)));
     assert!(endless.starts_with("exit 5\n") && endless.contains("longer than any"), "{endless}");
 }
@@ -323,14 +416,18 @@ fn where_nothing_can_be_reached_it_says_why() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = submit(&[RECORD, "--to", &format!("http://{closed}"), "--yes"], None);
     assert_eq!(refused.code, Some(5), "{refused}");
-    assert!(refused.err.ends_with("the connection was refused: nothing listens there\n"), "{refused}");
+    assert!(
+        refused.err.ends_with("the connection was refused: nothing listens there\n"),
+        "{refused}"
+    );
 
     let nobody = submit(&[RECORD, "--to", "https://nobody.invalid", "--yes"], None);
     assert_eq!(nobody.code, Some(5), "{nobody}");
     assert!(nobody.err.contains("cannot reach https://nobody.invalid: "), "{nobody}");
 
     let plain = Listener::answering(answer("400 Bad Request", "text/html", "", "what?"));
-    let encrypted = submit(&[RECORD, "--to", &plain.address.replace("http:", "https:"), "--yes"], None);
+    let encrypted =
+        submit(&[RECORD, "--to", &plain.address.replace("http:", "https:"), "--yes"], None);
     assert_eq!(encrypted.code, Some(5), "{encrypted}");
     assert!(encrypted.err.contains("the encrypted connection cannot be made"), "{encrypted}");
 }
@@ -345,14 +442,21 @@ fn what_cannot_be_meant_is_refused_before_anything_is_sent() {
         submit(&[RECORD, "--to", "ftp://cards.example.org", "--yes"], None),
         submit(&[RECORD, "--to", "https://jane:secret@cards.example.org/", "--yes"], None),
         submit(&[RECORD, "--to", "https://cards.example.org", "--replace", "abc", "--yes"], None),
-        submit(&[RECORD, "--to", "https://cards.example.org", "--replace", "../x", "--yes"], Some(TOKEN)),
+        submit(
+            &[RECORD, "--to", "https://cards.example.org", "--replace", "../x", "--yes"],
+            Some(TOKEN),
+        ),
         submit(&[RECORD, "--to", "https://cards.example.org", "--yes"], Some("a b")),
         submit(&["no-such-run", "--to", "https://cards.example.org", "--yes"], None),
         submit(&[other.to_str().unwrap(), "--to", "https://cards.example.org", "--yes"], None),
     ];
     assert!(all.iter().all(|ran| ran.code == Some(2)));
-    let said: Vec<String> =
-        all.iter().map(|ran| ran.err.replace(other.to_str().unwrap(), "FILE").lines().next().unwrap_or("").to_owned()).collect();
+    let said: Vec<String> = all
+        .iter()
+        .map(|ran| {
+            ran.err.replace(other.to_str().unwrap(), "FILE").lines().next().unwrap_or("").to_owned()
+        })
+        .collect();
     insta::assert_snapshot!(said.join("\n"), @r"
 error: the following required arguments were not provided:
 flashmark: 'cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST

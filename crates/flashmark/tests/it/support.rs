@@ -15,13 +15,20 @@ use tempfile::TempDir;
 /// One MiB, in bytes.
 pub const MIB: u64 = 1 << 20;
 
-/// Says why a test did nothing: on standard error itself, as what passes has its output hidden, and in the file that `./test` counts.
+/// Says why a test did nothing: on standard error itself, as what passes has its output hidden, and
+/// in the file that `./test` counts.
 pub fn skipped(why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     let line = format!("skipped: {test}: {why}\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
     if let Ok(list) = std::env::var("FLASHMARK_SKIPPED") {
-        File::options().create(true).append(true).open(list).unwrap().write_all(line.as_bytes()).unwrap();
+        File::options()
+            .create(true)
+            .append(true)
+            .open(list)
+            .unwrap()
+            .write_all(line.as_bytes())
+            .unwrap();
     }
 }
 
@@ -34,8 +41,8 @@ pub fn has_root() -> bool {
     root
 }
 
-/// A scratch place, an image of so many bytes in it, and a loop device over that; `None` where there are none, which it says.
-/// Bound in this order, they go in the right one.
+/// A scratch place, an image of so many bytes in it, and a loop device over that; `None` where
+/// there are none, which it says. Bound in this order, they go in the right one.
 pub fn loop_device(bytes: u64) -> Option<(Scratch, PathBuf, LoopDevice)> {
     let scratch = has_root().then(Scratch::new)?;
     let image = scratch.image("image", bytes);
@@ -43,8 +50,13 @@ pub fn loop_device(bytes: u64) -> Option<(Scratch, PathBuf, LoopDevice)> {
     Some((scratch, image, device))
 }
 
-/// The same with a file system on it, made by `mkfs` and mounted with `options` at `mnt` in the scratch place.
-pub fn mounted(bytes: u64, mkfs: &[&str], options: &[&str]) -> Option<(Scratch, PathBuf, LoopDevice, Mount)> {
+/// The same with a file system on it, made by `mkfs` and mounted with `options` at `mnt` in the
+/// scratch place.
+pub fn mounted(
+    bytes: u64,
+    mkfs: &[&str],
+    options: &[&str],
+) -> Option<(Scratch, PathBuf, LoopDevice, Mount)> {
     let scratch = has_root().then(Scratch::new)?;
     let image = scratch.image("image", bytes);
     tool(mkfs[0], &[&mkfs[1..], &[image.to_str().unwrap()]].concat());
@@ -56,12 +68,17 @@ pub fn mounted(bytes: u64, mkfs: &[&str], options: &[&str]) -> Option<(Scratch, 
 /// How an ext4 is made for [`mounted`].
 pub const EXT4: &[&str] = &["mkfs.ext4", "-q", "-F"];
 
-/// How often a repeated test repeats: few times in passing, as often as `FLASHMARK_<name>` says in the full form.
+/// How often a repeated test repeats: few times in passing, as often as `FLASHMARK_<name>` says in
+/// the full form.
 pub fn times(name: &str, default: u64) -> u64 {
-    std::env::var(format!("FLASHMARK_{name}")).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    std::env::var(format!("FLASHMARK_{name}"))
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
-/// Where a chain of random numbers begins: at the test's own number, and with `FLASHMARK_SEED` at another.
+/// Where a chain of random numbers begins: at the test's own number, and with `FLASHMARK_SEED` at
+/// another.
 pub fn seed(own: u64) -> u64 {
     times("SEED", 0).wrapping_mul(1_000_003).wrapping_add(own)
 }
@@ -92,7 +109,11 @@ impl Flashmark {
     /// The program, about to be started with these words.
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("flashmark"));
-        command.args(words).env("FLASHMARK_HOME", self.home()).env_remove("NO_COLOR").stdin(Stdio::null());
+        command
+            .args(words)
+            .env("FLASHMARK_HOME", self.home())
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null());
         command
     }
 
@@ -117,8 +138,10 @@ impl Flashmark {
     pub fn runs(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.home()).unwrap().map(|entry| entry.unwrap().path());
         // A name with a dot is one that a killed process had not made a run yet.
-        let is_run =
-            |path: &PathBuf| path.join("journal.jsonl").is_file() && !path.file_name().unwrap().as_encoded_bytes().starts_with(b".");
+        let is_run = |path: &PathBuf| {
+            path.join("journal.jsonl").is_file()
+                && !path.file_name().unwrap().as_encoded_bytes().starts_with(b".")
+        };
         let mut runs: Vec<_> = entries.filter(is_run).collect();
         runs.sort();
         runs
@@ -139,7 +162,8 @@ impl Flashmark {
 
 /// Reads a record file.
 pub fn read_record(path: &Path) -> Record {
-    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     Record::from_json(&text).unwrap()
 }
 
@@ -159,9 +183,14 @@ impl Ran {
         Ran::from(command.output().unwrap())
     }
 
-    /// Exit code and what was said, where names that change are replaced: `(what it is, what stands for it)`.
+    /// Exit code and what was said, where names that change are replaced: `(what it is, what stands
+    /// for it)`.
     pub fn said(&self, names: &[(&str, &str)]) -> String {
-        let mut text = format!("exit {}\n{}", self.code.map_or("by a signal".to_owned(), |code| code.to_string()), self.err);
+        let mut text = format!(
+            "exit {}\n{}",
+            self.code.map_or("by a signal".to_owned(), |code| code.to_string()),
+            self.err
+        );
         if !self.out.is_empty() {
             text += &format!("--- and on standard output\n{}", self.out);
         }
@@ -194,18 +223,25 @@ pub fn refused(target: &str, more: &[&str], media: &[&Path], names: &[(&str, &st
     ran.said(names)
 }
 
-/// What comes of these words for a user without rights, and how many runs were kept. Needs root, to become that user.
+/// What comes of these words for a user without rights, and how many runs were kept. Needs root, to
+/// become that user.
 pub fn as_nobody(words: &[&str]) -> (Ran, usize) {
     const NOBODY: u32 = 65534;
     let scratch = Scratch::new();
     let program = scratch.at("flashmark");
-    // Copied by another process: a file that this one has open for writing may be inherited by what another test starts just then, and
-    // a program that somebody has open for writing does not start ("Text file busy").
-    tool("cp", &[assert_cmd::cargo::cargo_bin!("flashmark").to_str().unwrap(), program.to_str().unwrap()]);
+    // Copied by another process: a file that this one has open for writing may be inherited by what
+    // another test starts just then, and a program that somebody has open for writing does not
+    // start ("Text file busy").
+    tool(
+        "cp",
+        &[assert_cmd::cargo::cargo_bin!("flashmark").to_str().unwrap(), program.to_str().unwrap()],
+    );
     let home = scratch.directory("home");
     chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
     let mut command = Command::new(&program);
-    let ran = Ran::of(command.args(words).env("FLASHMARK_HOME", &home).current_dir("/").uid(NOBODY).gid(NOBODY));
+    let ran = Ran::of(
+        command.args(words).env("FLASHMARK_HOME", &home).current_dir("/").uid(NOBODY).gid(NOBODY),
+    );
     (ran, fs::read_dir(&home).unwrap().count())
 }
 
@@ -220,7 +256,8 @@ impl Scratch {
         Scratch(dir)
     }
 
-    /// In memory where there is a place for that: for what is written very often and need not outlive the test.
+    /// In memory where there is a place for that: for what is written very often and need not
+    /// outlive the test.
     pub fn in_memory() -> Scratch {
         let memory = Path::new("/dev/shm");
         let dir = tempfile::Builder::new().prefix("flashmark-it-").tempdir_in(memory);
@@ -270,7 +307,10 @@ impl Scratch {
 
     /// Names of everything in it.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> = fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(self.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -312,8 +352,8 @@ pub fn has_tool(program: &str) -> bool {
     there
 }
 
-/// The node of a loop device that nobody takes who asks for any free one, as long as there are lower ones:
-/// for what is detached in the middle of a test.
+/// The node of a loop device that nobody takes who asks for any free one, as long as there are
+/// lower ones: for what is detached in the middle of a test.
 pub fn node_of_its_own() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(100);
     let number = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() % 50 * 20;
@@ -335,14 +375,16 @@ impl LoopDevice {
     /// Over `image` with options of losetup's.
     pub fn with(image: &Path, options: &[&str]) -> LoopDevice {
         let image = fs::canonicalize(image).unwrap();
-        let path = tool("losetup", &[&["--find", "--show"], options, &[image.to_str().unwrap()]].concat());
+        let path =
+            tool("losetup", &[&["--find", "--show"], options, &[image.to_str().unwrap()]].concat());
         LoopDevice { path, image }
     }
 
     /// Over `image`, at exactly this node; none where another program has it.
     pub fn at(node: &str, image: &Path) -> Option<LoopDevice> {
         let image = fs::canonicalize(image).unwrap();
-        let made = Command::new("losetup").args(["--direct-io=on", node]).arg(&image).status().unwrap();
+        let made =
+            Command::new("losetup").args(["--direct-io=on", node]).arg(&image).status().unwrap();
         made.success().then(|| LoopDevice { path: node.to_owned(), image })
     }
 
@@ -370,7 +412,8 @@ impl LoopDevice {
 
     /// Whether the node is still over its image.
     pub fn is_still_ours(&self) -> bool {
-        let backing = fs::read_to_string(format!("/sys/block/{}/loop/backing_file", self.name())).unwrap_or_default();
+        let backing = fs::read_to_string(format!("/sys/block/{}/loop/backing_file", self.name()))
+            .unwrap_or_default();
         Path::new(backing.trim().trim_end_matches(" (deleted)")) == self.image
     }
 }

@@ -1,4 +1,5 @@
-//! `resume` on a loop device whose medium is not, or no longer, the run's own; `vm::swapped` does so with cards in a reader.
+//! `resume` on a loop device whose medium is not, or no longer, the run's own; `vm::swapped` does
+//! so with cards in a reader.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::card::{self, SUITE, refused, unchanged};
 use crate::crash::{acknowledged, check_record};
-use crate::support::{Flashmark, LoopDevice, Ran, Scratch, eventually, has_root, node_of_its_own, skipped};
+use crate::support::{
+    Flashmark, LoopDevice, Ran, Scratch, eventually, has_root, node_of_its_own, skipped,
+};
 
 /// A node over a file that stands for the slot: what is moved there is the card that is in it.
 struct Slot {
@@ -23,9 +26,18 @@ impl Slot {
         let scratch = has_root().then(Scratch::new)?;
         scratch.file("slot", card::used("mine"));
         let suite = scratch.file("card.toml", SUITE.replace("4s", "1s"));
-        let mut slot = Slot { device: None, node: node_of_its_own(), flashmark: Flashmark::new(), scratch };
+        let mut slot =
+            Slot { device: None, node: node_of_its_own(), flashmark: Flashmark::new(), scratch };
         slot.attach()?;
-        let child = slot.flashmark.start(&["run", &slot.node, "--erase", &slot.node, "--suite", suite.to_str().unwrap(), "--quiet"]);
+        let child = slot.flashmark.start(&[
+            "run",
+            &slot.node,
+            "--erase",
+            &slot.node,
+            "--suite",
+            suite.to_str().unwrap(),
+            "--quiet",
+        ]);
         eventually("the second cell", || (acknowledged(&slot.flashmark).len() == 2).then_some(()));
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());

@@ -1,6 +1,8 @@
-//! What must never happen, tried at random and often: a finished cell that is lost, a byte that was not given and is written.
+//! What must never happen, tried at random and often: a finished cell that is lost, a byte that was
+//! not given and is written.
 //!
-//! Each test tries a few times in passing, and as often as it is told by `cargo xtask torture`, which collects what they tell a [`Tally`].
+//! Each test tries a few times in passing, and as often as it is told by `cargo xtask torture`,
+//! which collects what they tell a [`Tally`].
 
 mod kills;
 mod medium;

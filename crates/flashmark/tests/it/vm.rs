@@ -1,4 +1,5 @@
-//! The program in a virtual machine, where media can be swapped, unplugged and cut off from power without hurting anyone's.
+//! The program in a virtual machine, where media can be swapped, unplugged and cut off from power
+//! without hurting anyone's.
 
 mod away;
 mod cards;

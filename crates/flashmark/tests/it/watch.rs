@@ -18,23 +18,34 @@ struct Look {
     printed: Value,
 }
 
-/// Holds all columns of iostat's against ours, for each look of a series; how many figures that were.
+/// Holds all columns of iostat's against ours, for each look of a series; how many figures that
+/// were.
 ///
-/// Both compute from the same counters and the same time, so nothing is allowed but iostat's rounding to two digits.
+/// Both compute from the same counters and the same time, so nothing is allowed but iostat's
+/// rounding to two digits.
 fn compare(looks: &[Look]) -> usize {
     // Its first report is of all that was counted since the system started.
     let mut before = (0, Counters::from_fields(&[0; 17]).unwrap());
     let mut compared = 0;
     for look in looks {
         let centiseconds: u64 = look.uptime_s.replace('.', "").parse().unwrap();
-        let fields: Vec<u64> = look.stat.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        let fields: Vec<u64> =
+            look.stat.split_whitespace().map(|word| word.parse().unwrap()).collect();
         let now = (centiseconds, Counters::from_fields(&fields).unwrap());
-        let activity = Activity::between(&before.1, &now.1, (now.0 - before.0) * 10_000_000).unwrap();
+        let activity =
+            Activity::between(&before.1, &now.1, (now.0 - before.0) * 10_000_000).unwrap();
         let ours = lab::watch::object("disk", &activity);
-        for (name, theirs) in look.printed.as_object().unwrap().iter().filter(|(name, _)| *name != "disk_device") {
+        for (name, theirs) in
+            look.printed.as_object().unwrap().iter().filter(|(name, _)| *name != "disk_device")
+        {
             let (ours, theirs) = (ours[name].as_f64().unwrap(), theirs.as_f64().unwrap());
             let rounding = 0.005 + 1e-9 * theirs.abs();
-            assert!((ours - theirs).abs() <= rounding, "{name}: {ours}, iostat says {theirs} of {} at {}", look.stat, look.uptime_s);
+            assert!(
+                (ours - theirs).abs() <= rounding,
+                "{name}: {ours}, iostat says {theirs} of {} at {}",
+                look.stat,
+                look.uptime_s
+            );
             compared += 1;
         }
         before = now;
@@ -48,8 +59,13 @@ fn recorded_counters_give_what_iostat_printed_of_them() {
     let fixture: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let looks = fixture["looks"].as_array().unwrap().iter();
-    let looks: Vec<Look> =
-        looks.map(|look| Look { uptime_s: text(&look["uptime_s"]), stat: text(&look["stat"]), printed: look["iostat"].clone() }).collect();
+    let looks: Vec<Look> = looks
+        .map(|look| Look {
+            uptime_s: text(&look["uptime_s"]),
+            stat: text(&look["stat"]),
+            printed: look["iostat"].clone(),
+        })
+        .collect();
     // Nine looks of 22 columns each.
     assert_eq!(compare(&looks), 198);
 }
@@ -59,7 +75,10 @@ fn iostat(scratch: &Scratch, device: &str, looks: u32) -> Vec<Look> {
     let traced = scratch.at("strace");
     let mut strace = Command::new("strace");
     strace.args(["-s", "400", "-e", "trace=openat,read", "-o"]).arg(&traced);
-    let output = strace.args(["iostat", "-x", "-o", "JSON", device, "1", &looks.to_string()]).output().unwrap();
+    let output = strace
+        .args(["iostat", "-x", "-o", "JSON", device, "1", &looks.to_string()])
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{output:?}");
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let reports = printed["sysstat"]["hosts"][0]["statistics"].as_array().unwrap();
@@ -68,14 +87,28 @@ fn iostat(scratch: &Scratch, device: &str, looks: u32) -> Vec<Look> {
         let quoted = line.split('"').nth(1).unwrap_or_default();
         match line.split('(').next() {
             Some("openat") => opened = quoted.to_owned(),
-            Some("read") if opened == "/proc/uptime" => uptimes.push(quoted.split(' ').next().unwrap().to_owned()),
-            Some("read") if opened == format!("/sys/block/{device}/stat") => stats.push(quoted.trim_end_matches("\\n").to_owned()),
+            Some("read") if opened == "/proc/uptime" => {
+                uptimes.push(quoted.split(' ').next().unwrap().to_owned())
+            }
+            Some("read") if opened == format!("/sys/block/{device}/stat") => {
+                stats.push(quoted.trim_end_matches("\\n").to_owned())
+            }
             _ => {}
         }
     }
-    assert_eq!([uptimes.len(), stats.len(), reports.len()], [looks as usize; 3], "iostat is not read as it was");
+    assert_eq!(
+        [uptimes.len(), stats.len(), reports.len()],
+        [looks as usize; 3],
+        "iostat is not read as it was"
+    );
     let looks = uptimes.into_iter().zip(stats).zip(reports);
-    looks.map(|((uptime_s, stat), report)| Look { uptime_s, stat, printed: report["disk"][0].clone() }).collect()
+    looks
+        .map(|((uptime_s, stat), report)| Look {
+            uptime_s,
+            stat,
+            printed: report["disk"][0].clone(),
+        })
+        .collect()
 }
 
 #[test]
@@ -87,25 +120,42 @@ fn a_live_iostat_prints_of_its_counters_what_we_do() {
     let medium = LoopDevice::new(&scratch.image("image", 64 * MIB));
     let load = "while :; do dd if=/dev/zero of=$0 bs=64k count=40 oflag=direct conv=notrunc; dd if=$0 of=/dev/null bs=4k count=300 iflag=direct; \
                 blkdiscard -l 1M $0; dd if=/dev/zero of=$0 bs=4k count=9 conv=fsync,notrunc; sleep 0.1; done";
-    let mut load = Command::new("sh").args(["-c", load, medium.word()]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut load = Command::new("sh")
+        .args(["-c", load, medium.word()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let looks = iostat(&scratch, medium.name(), 4);
     load.kill().unwrap();
     load.wait().unwrap();
     assert!(compare(&looks) >= 4 * 20);
-    let busy = |name: &str| looks.iter().skip(1).any(|look| look.printed[name].as_f64().unwrap() > 0.0);
-    assert!(["r/s", "w/s", "f/s", "d/s", "util"].into_iter().all(busy), "there was no load to compare");
+    let busy =
+        |name: &str| looks.iter().skip(1).any(|look| look.printed[name].as_f64().unwrap() > 0.0);
+    assert!(
+        ["r/s", "w/s", "f/s", "d/s", "util"].into_iter().all(busy),
+        "there was no load to compare"
+    );
 }
 
-/// What `watch --json` prints of a device until it is interrupted after `work`, and what it says at the end.
+/// What `watch --json` prints of a device until it is interrupted after `work`, and what it says at
+/// the end.
 fn watched(device: &str, work: impl FnOnce()) -> (Vec<Value>, String) {
     let flashmark = Flashmark::new();
     let mut child = flashmark.start(&["watch", device, "--interval", "100ms", "--json"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(|line| line.unwrap());
     let mut printed = vec![lines.next().unwrap()];
     work();
-    // What the work did last is in a look that began after it, not in one that waits in the pipe since before.
+    // What the work did last is in a look that began after it, not in one that waits in the pipe
+    // since before.
     let done = jiff::Timestamp::now() + Duration::from_millis(100);
-    let at = |line: &str| serde_json::from_str::<Value>(line).unwrap()["at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    let at = |line: &str| {
+        serde_json::from_str::<Value>(line).unwrap()["at"]
+            .as_str()
+            .unwrap()
+            .parse::<jiff::Timestamp>()
+            .unwrap()
+    };
     while at(&printed[printed.len() - 1]) < done {
         printed.push(lines.next().unwrap());
     }
@@ -125,10 +175,33 @@ fn what_was_done_is_what_was_seen() {
     let scratch = Scratch::new();
     let medium = LoopDevice::new(&scratch.image("image", 16 * MIB));
     let (seen, summary) = watched(medium.word(), || {
-        tool("dd", &["if=/dev/zero", &format!("of={}", medium.word()), "bs=64k", "count=50", "oflag=direct", "conv=notrunc"]);
-        tool("dd", &[&format!("if={}", medium.word()), "of=/dev/null", "bs=4k", "count=1000", "iflag=direct"]);
+        tool(
+            "dd",
+            &[
+                "if=/dev/zero",
+                &format!("of={}", medium.word()),
+                "bs=64k",
+                "count=50",
+                "oflag=direct",
+                "conv=notrunc",
+            ],
+        );
+        tool(
+            "dd",
+            &[
+                &format!("if={}", medium.word()),
+                "of=/dev/null",
+                "bs=4k",
+                "count=1000",
+                "iflag=direct",
+            ],
+        );
     });
-    let total = |name: &str| -> f64 { seen.iter().map(|look| look[name].as_f64().unwrap() * look["interval_s"].as_f64().unwrap()).sum() };
+    let total = |name: &str| -> f64 {
+        seen.iter()
+            .map(|look| look[name].as_f64().unwrap() * look["interval_s"].as_f64().unwrap())
+            .sum()
+    };
     assert_eq!((total("w/s").round(), total("wkB/s").round()), (50.0, 3200.0));
     // Something else (udev) may look at what was written.
     assert!(total("r/s").round() >= 1000.0 && total("rkB/s").round() >= 4000.0);
@@ -137,8 +210,10 @@ fn what_was_done_is_what_was_seen() {
 }
 
 /// A disk of this machine.
-fn some_disk() -> Option<host::Disk> {
-    let disk = host::list(&host::Roots::default()).into_iter().find(|disk| disk.size_bytes > 0 && !disk.name.starts_with("loop"));
+fn some_disk() -> Option<host::InventoryEntry> {
+    let disk = host::list(&host::Roots::default())
+        .into_iter()
+        .find(|disk| disk.size_bytes > 0 && !disk.name.starts_with("loop"));
     if disk.is_none() {
         skipped("needs a disk to watch");
     }
@@ -154,7 +229,13 @@ fn lines_are_iostats_and_end_after_so_many() {
     assert_eq!(lines.len(), 4, "{ran}");
     let heads: Vec<&str> = lines[0].split_whitespace().collect();
     assert_eq!(heads[..7], ["Device", "r/s", "rkB/s", "rrqm/s", "%rrqm", "r_await", "rareq-sz"]);
-    assert!(lines[1..].iter().all(|line| line.starts_with(&disk.name) && line.split_whitespace().count() == heads.len()), "{ran}");
+    assert!(
+        lines[1..]
+            .iter()
+            .all(|line| line.starts_with(&disk.name)
+                && line.split_whitespace().count() == heads.len()),
+        "{ran}"
+    );
 }
 
 #[test]
@@ -162,10 +243,15 @@ fn a_device_that_vanishes_is_said_and_a_missing_one_is_named() {
     let flashmark = Flashmark::new();
     let missing = flashmark.run(&["watch", "no-such-disk-0"]);
     assert_eq!(missing.code, Some(2), "{missing}");
-    assert_eq!(missing.err, "flashmark: there is no device 'no-such-disk-0'; `flashmark list` shows what is plugged in\n");
-    for (words, why) in
-        [(["--interval", "0"], "--interval"), (["--count", "0"], "--count 0"), (["--interval", "1ms"], "the shortest is 10ms")]
-    {
+    assert_eq!(
+        missing.err,
+        "flashmark: there is no device 'no-such-disk-0'; `flashmark list` shows what is plugged in\n"
+    );
+    for (words, why) in [
+        (["--interval", "0"], "--interval"),
+        (["--count", "0"], "--count 0"),
+        (["--interval", "1ms"], "the shortest is 10ms"),
+    ] {
         let Some(disk) = some_disk() else { return };
         let ran = flashmark.run(&[&["watch", &disk.name][..], &words].concat());
         assert!(ran.code == Some(2) && ran.err.contains(why), "{ran}");
@@ -184,7 +270,10 @@ fn a_device_that_vanishes_is_said_and_a_missing_one_is_named() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(4));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.ends_with(&format!("flashmark: {name} is gone: there is no medium in it any more\n")), "{said}");
+    assert!(
+        said.ends_with(&format!("flashmark: {name} is gone: there is no medium in it any more\n")),
+        "{said}"
+    );
 }
 
 #[test]

@@ -1,25 +1,28 @@
-//! Looking at a medium by libblkid's rules, through util-linux's tools, which read and never write here.
+//! Looking at a medium by libblkid's rules, through util-linux's tools, which read and never write
+//! here.
 
 use std::path::Path;
 
 use super::superblock;
-use super::{Contents, Thing};
+use super::{ContentItem, Contents};
 use crate::tool::{self, NoLook};
 
-/// The longest that one look may take: a medium that tries again and again to read a sector must not hold everything up.
+/// The longest that one look may take: a medium that tries again and again to read a sector must
+/// not hold everything up.
 const SECONDS: u64 = 10;
 /// The most that a tool may say about one place; real answers have less than 1 kB.
 const MOST_BYTES: u64 = 64 << 10;
 /// More partitions than this are not looked into; GPT has room for 128.
 const MOST_PARTITIONS: usize = 128;
-/// How much at the beginning and at the end must be readable before it is said that nothing is there: signatures lie there.
+/// How much at the beginning and at the end must be readable before it is said that nothing is
+/// there: signatures lie there.
 const EDGE_BYTES: u64 = 1 << 20;
 /// What file systems call a sector, and what dd counts in here.
 const SECTOR_BYTES: u64 = 512;
 
 /// A stretch of a medium or file that is looked at as if it were one.
 #[derive(Clone, Copy)]
-pub struct Window<'a> {
+pub struct ProbeWindow<'a> {
     node: &'a Path,
     offset_bytes: u64,
     size_bytes: u64,
@@ -29,19 +32,24 @@ pub struct Window<'a> {
     file: bool,
 }
 
-impl<'a> Window<'a> {
+impl<'a> ProbeWindow<'a> {
     /// All of a block device.
-    pub fn whole(node: &'a Path, size_bytes: u64) -> Window<'a> {
-        Window { node, offset_bytes: 0, size_bytes, whole: true, file: false }
+    pub fn whole(node: &'a Path, size_bytes: u64) -> ProbeWindow<'a> {
+        ProbeWindow { node, offset_bytes: 0, size_bytes, whole: true, file: false }
     }
 
     /// All of a regular file.
-    pub fn file(node: &'a Path, size_bytes: u64) -> Window<'a> {
-        Window { file: true, ..Window::whole(node, size_bytes) }
+    pub fn file(node: &'a Path, size_bytes: u64) -> ProbeWindow<'a> {
+        ProbeWindow { file: true, ..ProbeWindow::whole(node, size_bytes) }
     }
 
-    fn part(&self, part: &Part) -> Window<'a> {
-        Window { offset_bytes: part.offset_bytes, size_bytes: part.size_bytes, whole: false, ..*self }
+    fn part(&self, part: &Part) -> ProbeWindow<'a> {
+        ProbeWindow {
+            offset_bytes: part.offset_bytes,
+            size_bytes: part.size_bytes,
+            whole: false,
+            ..*self
+        }
     }
 }
 
@@ -63,19 +71,19 @@ pub struct Signature {
     pub table_uuid: Option<String>,
 }
 
-/// What lies on a medium and in its partitions: those that the kernel knows, and those in its table. `Err` says why nothing of it
-/// could be looked at.
-pub fn medium(window: &Window<'_>, of_kernel: Vec<Part>) -> Result<Contents, String> {
+/// What lies on a medium and in its partitions: those that the kernel knows, and those in its
+/// table. `Err` says why nothing of it could be looked at.
+pub fn medium(window: &ProbeWindow<'_>, of_kernel: Vec<Part>) -> Result<Contents, String> {
     let signature = look(window)?;
     let mut contents = Contents::default();
     let mut parts = of_kernel;
     if let Some(table) = &signature.table {
-        contents.things.push(Thing {
+        contents.things.push(ContentItem {
             size_bytes: window.size_bytes,
             kind: Some(table.clone()),
             table: true,
             uuid: signature.table_uuid.clone(),
-            ..Thing::default()
+            ..ContentItem::default()
         });
         match table_of(window) {
             Ok(of_table) => parts.extend(of_table),
@@ -91,10 +99,14 @@ pub fn medium(window: &Window<'_>, of_kernel: Vec<Part>) -> Result<Contents, Str
     Ok(contents)
 }
 
-/// Adds what lies in each partition. After one that cannot be read no other is tried: each might take as long.
-fn look_into(window: &Window<'_>, parts: &[Part], contents: &mut Contents) {
+/// Adds what lies in each partition. After one that cannot be read no other is tried: each might
+/// take as long.
+fn look_into(window: &ProbeWindow<'_>, parts: &[Part], contents: &mut Contents) {
     if parts.len() > MOST_PARTITIONS {
-        contents.unknown = Some(format!("it has {} partitions, of which the first {MOST_PARTITIONS} were looked at", parts.len()));
+        contents.unknown = Some(format!(
+            "it has {} partitions, of which the first {MOST_PARTITIONS} were looked at",
+            parts.len()
+        ));
     }
     for part in parts.iter().take(MOST_PARTITIONS) {
         let place = window.part(part);
@@ -108,16 +120,18 @@ fn look_into(window: &Window<'_>, parts: &[Part], contents: &mut Contents) {
     }
 }
 
-/// What lies at a place. A table in a partition (BSD's, a virtual machine's disk) counts as what lies there.
-fn thing(window: &Window<'_>, partition: Option<u32>, signature: Signature) -> Thing {
-    let kind = if partition.is_some() { signature.kind.or(signature.table) } else { signature.kind };
+/// What lies at a place. A table in a partition (BSD's, a virtual machine's disk) counts as what
+/// lies there.
+fn thing(window: &ProbeWindow<'_>, partition: Option<u32>, signature: Signature) -> ContentItem {
+    let kind =
+        if partition.is_some() { signature.kind.or(signature.table) } else { signature.kind };
     let last_mounted = match kind.as_deref() {
         Some("ext2" | "ext3" | "ext4" | "ext4dev") => {
             read(window, 0, 4 * SECTOR_BYTES).ok().and_then(|head| superblock::ext_mounted(&head))
         }
         _ => None,
     };
-    Thing {
+    ContentItem {
         partition,
         offset_bytes: window.offset_bytes,
         size_bytes: window.size_bytes,
@@ -129,12 +143,15 @@ fn thing(window: &Window<'_>, partition: Option<u32>, signature: Signature) -> T
     }
 }
 
-/// Asks blkid about one place. That nothing is there counts only where its edges can be read: blkid itself takes a sector that it cannot
-/// read for one without a signature.
-fn look(window: &Window<'_>) -> Result<Signature, String> {
+/// Asks blkid about one place. That nothing is there counts only where its edges can be read: blkid
+/// itself takes a sector that it cannot read for one without a signature.
+fn look(window: &ProbeWindow<'_>) -> Result<Signature, String> {
     let (offset, size) = (window.offset_bytes.to_string(), window.size_bytes.to_string());
     // the tags that are wanted: a partition's name in a GPT, which may hold anything, is not
-    let mut words = vec!["-p", "-o", "export", "-s", "TYPE", "-s", "LABEL", "-s", "UUID", "-s", "PTTYPE", "-s", "PTUUID"];
+    let mut words = vec![
+        "-p", "-o", "export", "-s", "TYPE", "-s", "LABEL", "-s", "UUID", "-s", "PTTYPE", "-s",
+        "PTUUID",
+    ];
     if !window.whole {
         words.extend(["-O", &offset, "-S", &size]);
     }
@@ -144,7 +161,11 @@ fn look(window: &Window<'_>) -> Result<Signature, String> {
     match (said.code, said.complaint.is_empty()) {
         (Some(0), _) => {
             let signature = parse(&String::from_utf8_lossy(&said.output));
-            if signature.kind.is_none() && signature.table.is_none() { nothing(window) } else { Ok(signature) }
+            if signature.kind.is_none() && signature.table.is_none() {
+                nothing(window)
+            } else {
+                Ok(signature)
+            }
         }
         (Some(2), true) => nothing(window),
         (Some(8), _) => Ok(Signature { kind: Some("several".to_owned()), ..Signature::default() }),
@@ -153,7 +174,7 @@ fn look(window: &Window<'_>) -> Result<Signature, String> {
 }
 
 /// No signature is known to blkid: whether that is so because there is none.
-fn nothing(window: &Window<'_>) -> Result<Signature, String> {
+fn nothing(window: &ProbeWindow<'_>) -> Result<Signature, String> {
     let edge_bytes = EDGE_BYTES.min(window.size_bytes);
     let head = read(window, 0, edge_bytes)?;
     read(window, (window.size_bytes - edge_bytes) / SECTOR_BYTES * SECTOR_BYTES, edge_bytes)?;
@@ -162,7 +183,7 @@ fn nothing(window: &Window<'_>) -> Result<Signature, String> {
 }
 
 /// Reads some of a place, by a process of its own that can be left behind when the medium hangs.
-fn read(window: &Window<'_>, offset_bytes: u64, bytes: u64) -> Result<Vec<u8>, String> {
+fn read(window: &ProbeWindow<'_>, offset_bytes: u64, bytes: u64) -> Result<Vec<u8>, String> {
     let node = window.node.to_string_lossy();
     let words = [
         format!("if={node}"),
@@ -172,22 +193,32 @@ fn read(window: &Window<'_>, offset_bytes: u64, bytes: u64) -> Result<Vec<u8>, S
         "status=none".to_owned(),
     ];
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let said = tool::look("dd", &words, SECONDS, EDGE_BYTES + SECTOR_BYTES).map_err(|error| because(&error))?;
+    let said = tool::look("dd", &words, SECONDS, EDGE_BYTES + SECTOR_BYTES)
+        .map_err(|error| because(&error))?;
     match said.code {
-        Some(0) if said.output.len() as u64 >= bytes / SECTOR_BYTES * SECTOR_BYTES => Ok(said.output),
-        Some(0) => Err(format!("only {} of {bytes} bytes could be read at byte {}", said.output.len(), window.offset_bytes + offset_bytes)),
+        Some(0) if said.output.len() as u64 >= bytes / SECTOR_BYTES * SECTOR_BYTES => {
+            Ok(said.output)
+        }
+        Some(0) => Err(format!(
+            "only {} of {bytes} bytes could be read at byte {}",
+            said.output.len(),
+            window.offset_bytes + offset_bytes
+        )),
         _ => Err(complaint(&said.complaint)),
     }
 }
 
 /// The partitions in the table of a medium, whether the kernel has read it or not.
-fn table_of(window: &Window<'_>) -> Result<Vec<Part>, String> {
+fn table_of(window: &ProbeWindow<'_>) -> Result<Vec<Part>, String> {
     let node = window.node.to_string_lossy();
-    let words = ["--bytes", "--raw", "--noheadings", "--output", "NR,START,SECTORS,TYPE", "--", &node];
+    let words =
+        ["--bytes", "--raw", "--noheadings", "--output", "NR,START,SECTORS,TYPE", "--", &node];
     let said = tool::look("partx", &words, SECONDS, MOST_BYTES).map_err(|error| because(&error))?;
     match said.code {
         Some(0) => Ok(parse_table(&String::from_utf8_lossy(&said.output))),
-        _ if said.complaint.contains("failed to read partition table") => Err("its partition table cannot be read".to_owned()),
+        _ if said.complaint.contains("failed to read partition table") => {
+            Err("its partition table cannot be read".to_owned())
+        }
         _ => Err(complaint(&said.complaint)),
     }
 }
@@ -207,8 +238,9 @@ fn parse_table(text: &str) -> Vec<Part> {
 
 /// Reads blkid's lines `KEY=value`.
 ///
-/// A label may hold line breaks, and so lines that look like another key's. The keys that decide come after the label (libblkid writes
-/// TYPE last), so that the last one of them counts, and of labels the first.
+/// A label may hold line breaks, and so lines that look like another key's. The keys that decide
+/// come after the label (libblkid writes TYPE last), so that the last one of them counts, and of
+/// labels the first.
 pub fn parse(text: &str) -> Signature {
     const KEYS: [&str; 7] = ["LABEL", "UUID", "TYPE", "PTTYPE", "PTUUID", "DEVNAME", "USAGE"];
     let mut pairs: Vec<(&str, String)> = Vec::new();
@@ -220,7 +252,9 @@ pub fn parse(text: &str) -> Signature {
             (None, None) => {}
         }
     }
-    let of = |pair: &(&str, String)| Some(pair.1.trim_end().to_owned()).filter(|value| !value.is_empty());
+    let of = |pair: &(&str, String)| {
+        Some(pair.1.trim_end().to_owned()).filter(|value| !value.is_empty())
+    };
     let last = |key: &str| pairs.iter().rev().find(|pair| pair.0 == key).and_then(of);
     Signature {
         kind: last("TYPE"),
@@ -244,7 +278,9 @@ fn plain(value: &str) -> String {
 /// Why a tool gave no answer.
 fn because(error: &NoLook) -> String {
     match error {
-        NoLook::Missing { tool, package } => format!("{tool} is not installed; install the package {package}"),
+        NoLook::Missing { tool, package } => {
+            format!("{tool} is not installed; install the package {package}")
+        }
         NoLook::Late { seconds } => format!("it did not answer within {seconds} s"),
         NoLook::Failed { tool, source } => format!("cannot run {tool}: {source}"),
     }
@@ -254,7 +290,9 @@ fn because(error: &NoLook) -> String {
 fn complaint(text: &str) -> String {
     let reason = text.rsplit(": ").next().unwrap_or_default().trim();
     match reason {
-        "Permission denied" | "Operation not permitted" => "no right to read it; run it as root".to_owned(),
+        "Permission denied" | "Operation not permitted" => {
+            "no right to read it; run it as root".to_owned()
+        }
         "No medium found" => "no medium is in it".to_owned(),
         "" => "blkid does not say why".to_owned(),
         _ => format!("reading it failed: {reason}"),

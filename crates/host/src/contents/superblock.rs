@@ -1,6 +1,7 @@
 //! What is read from a superblock or a head by ourselves, because no tool prints it quickly.
 
-/// Where the superblock of ext2, ext3 and ext4 begins (the kernel's Documentation/filesystems/ext4/super.rst).
+/// Where the superblock of ext2, ext3 and ext4 begins (the kernel's
+/// Documentation/filesystems/ext4/super.rst).
 const EXT_SUPERBLOCK: usize = 1024;
 /// Its magic number, and where it stands.
 const EXT_MAGIC: (usize, u16) = (0x38, 0xef53);
@@ -9,7 +10,8 @@ const EXT_MOUNTED: usize = 0x2c;
 /// `s_mtime_hi`: the eight bits above.
 const EXT_MOUNTED_HIGH: usize = 0x275;
 
-/// When an ext file system was last mounted, from its first 2 KiB; `None` where they are none of it.
+/// When an ext file system was last mounted, from its first 2 KiB; `None` where they are none of
+/// it.
 pub fn ext_mounted(head: &[u8]) -> Option<String> {
     let block = head.get(EXT_SUPERBLOCK..)?;
     let magic = u16::from_le_bytes(block.get(EXT_MAGIC.0..EXT_MAGIC.0 + 2)?.try_into().ok()?);
@@ -24,9 +26,15 @@ pub fn ext_mounted(head: &[u8]) -> Option<String> {
 
 /// Images of media in a format of their own, by their first bytes.
 pub fn image(head: &[u8]) -> Option<&'static str> {
-    // QEMU's docs/interop/qcow2.txt; VMware's Virtual Disk Format 1.1; [MS-VHDX] 2.2.1; VirtualBox's VDICore.h (VDI_IMAGE_SIGNATURE)
-    let starts =
-        [(&b"QFI\xfb"[..], "qcow2"), (b"KDMV", "vmdk"), (b"# Disk DescriptorFile", "vmdk"), (b"vhdxfile", "vhdx"), (b"conectix", "vhd")];
+    // QEMU's docs/interop/qcow2.txt; VMware's Virtual Disk Format 1.1; [MS-VHDX] 2.2.1;
+    // VirtualBox's VDICore.h (VDI_IMAGE_SIGNATURE)
+    let starts = [
+        (&b"QFI\xfb"[..], "qcow2"),
+        (b"KDMV", "vmdk"),
+        (b"# Disk DescriptorFile", "vmdk"),
+        (b"vhdxfile", "vhdx"),
+        (b"conectix", "vhd"),
+    ];
     let named = starts.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, name)| *name);
     named.or_else(|| (head.get(0x40..0x44)? == [0x7f, 0x10, 0xda, 0xbe]).then_some("vdi"))
 }
@@ -34,11 +42,12 @@ pub fn image(head: &[u8]) -> Option<&'static str> {
 /// A time in seconds since 1970 as "2026-11-20 18:04 UTC".
 pub fn date(seconds: u64) -> String {
     let (days, minutes) = (seconds / 86_400, seconds % 86_400 / 60);
-    // days since 1 March of the year 0, in eras of 400 years, so that the leap day is the last of its year
-    // (Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days)
+    // days since 1 March of the year 0, in eras of 400 years, so that the leap day is the last of
+    // its year (Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days)
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * march_month + 2) / 5 + 1;

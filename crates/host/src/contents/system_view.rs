@@ -1,11 +1,12 @@
-//! What the system already knows of a medium (udev's database, through lsblk), for who may not read it.
+//! What the system already knows of a medium (udev's database, through lsblk), for who may not read
+//! it.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::Thing;
-use crate::picture::Partition;
+use super::ContentItem;
+use crate::snapshot::Partition;
 use crate::tool;
 
 /// The longest that lsblk may take: it looks at devices itself where it has the right to.
@@ -13,20 +14,34 @@ const SECONDS: u64 = 10;
 /// More than this it has no reason to say of one device.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What is known of a device and its partitions; that nothing is known does not mean that nothing is there.
-pub fn things(path: &Path, name: &str, size_bytes: u64, partitions: &[Partition]) -> Vec<Thing> {
+/// What is known of a device and its partitions; that nothing is known does not mean that nothing
+/// is there.
+pub fn things(
+    path: &Path,
+    name: &str,
+    size_bytes: u64,
+    partitions: &[Partition],
+) -> Vec<ContentItem> {
     let path = path.to_string_lossy();
     let words = ["--json", "--output", "NAME,FSTYPE,LABEL,UUID,PTTYPE,PTUUID", "--", &path];
     let Ok(said) = tool::look("lsblk", &words, SECONDS, MOST_BYTES) else { return Vec::new() };
     let tree: Value = serde_json::from_slice(&said.output).unwrap_or_default();
     let rows = tree["blockdevices"].as_array().map(Vec::as_slice).unwrap_or_default();
-    rows.iter().filter(|row| row["name"] == *name).flat_map(|row| of_row(row, size_bytes, partitions)).collect()
+    rows.iter()
+        .filter(|row| row["name"] == *name)
+        .flat_map(|row| of_row(row, size_bytes, partitions))
+        .collect()
 }
 
 /// The table and the signature of a device, and what its partitions hold.
-pub fn of_row(row: &Value, size_bytes: u64, partitions: &[Partition]) -> Vec<Thing> {
-    let table =
-        word(row, "pttype").map(|kind| Thing { size_bytes, kind: Some(kind), table: true, uuid: word(row, "ptuuid"), ..Thing::default() });
+pub fn of_row(row: &Value, size_bytes: u64, partitions: &[Partition]) -> Vec<ContentItem> {
+    let table = word(row, "pttype").map(|kind| ContentItem {
+        size_bytes,
+        kind: Some(kind),
+        table: true,
+        uuid: word(row, "ptuuid"),
+        ..ContentItem::default()
+    });
     let own = signed(row, None, (0, size_bytes)).filter(|thing| thing.kind.is_some());
     let children = row["children"].as_array().map(Vec::as_slice).unwrap_or_default();
     let of_partition = |part: &Partition| {
@@ -36,9 +51,21 @@ pub fn of_row(row: &Value, size_bytes: u64, partitions: &[Partition]) -> Vec<Thi
     table.into_iter().chain(own).chain(partitions.iter().filter_map(of_partition)).collect()
 }
 
-fn signed(row: &Value, partition: Option<u32>, (offset_bytes, size_bytes): (u64, u64)) -> Option<Thing> {
+fn signed(
+    row: &Value,
+    partition: Option<u32>,
+    (offset_bytes, size_bytes): (u64, u64),
+) -> Option<ContentItem> {
     let (kind, label, uuid) = (word(row, "fstype"), word(row, "label"), word(row, "uuid"));
-    Some(Thing { partition, offset_bytes, size_bytes, kind, label, uuid, ..Thing::default() })
+    Some(ContentItem {
+        partition,
+        offset_bytes,
+        size_bytes,
+        kind,
+        label,
+        uuid,
+        ..ContentItem::default()
+    })
 }
 
 fn word(row: &Value, key: &str) -> Option<String> {

@@ -4,39 +4,60 @@ use super::*;
 fn a_label_cannot_pass_for_another_key() {
     let text = "DEVNAME=/dev/sdb\nLABEL=a\nTYPE=swap\nLABEL=b\nUUID=false\nmore\\ of\\ it\nUUID=74D9-BF3C\nTYPE=ext4\n";
     let signature = probe::parse(text);
-    assert_eq!((signature.kind.as_deref(), signature.uuid.as_deref()), (Some("ext4"), Some("74D9-BF3C")));
+    assert_eq!(
+        (signature.kind.as_deref(), signature.uuid.as_deref()),
+        (Some("ext4"), Some("74D9-BF3C"))
+    );
     assert_eq!(signature.label.as_deref(), Some("a"));
-    assert_eq!(probe::parse("LABEL=MY\\ PHO\\\"TOS\\\\\n x\nTYPE=vfat\n").label.as_deref(), Some("MY PHO\"TOS\\\n x"));
+    assert_eq!(
+        probe::parse("LABEL=MY\\ PHO\\\"TOS\\\\\n x\nTYPE=vfat\n").label.as_deref(),
+        Some("MY PHO\"TOS\\\n x")
+    );
 }
 
 #[test]
 fn a_label_is_harmless_on_a_terminal_and_one_line() {
-    let thing = Thing {
+    let thing = ContentItem {
         kind: Some("ext4".to_owned()),
         label: Some(format!("\u{1b}[2J\n\u{9b}1m\u{202e}{}", "x".repeat(64 << 10))),
         size_bytes: 1 << 30,
-        ..Thing::default()
+        ..ContentItem::default()
     };
     let contents = Contents { things: vec![thing], unknown: None };
     for line in contents.lines().into_iter().chain([contents.summary()]) {
-        assert!(!line.chars().any(|c| c.is_control() || c == '\u{202e}') && line.len() < 400, "{line:?}");
+        assert!(
+            !line.chars().any(|c| c.is_control() || c == '\u{202e}') && line.len() < 400,
+            "{line:?}"
+        );
     }
-    assert!(contents.lines()[0].starts_with("ext4 '\\u{1b}[2J\\n\\u{9b}1m\\u{202e}xxx"), "{:?}", contents.lines());
+    assert!(
+        contents.lines()[0].starts_with("ext4 '\\u{1b}[2J\\n\\u{9b}1m\\u{202e}xxx"),
+        "{:?}",
+        contents.lines()
+    );
     assert_eq!(contents.identity_lines().iter().map(|line| line.lines().count()).sum::<usize>(), 1);
 }
 
 #[test]
 fn what_was_found_in_words() {
-    let thing = |partition, kind: Option<&str>, label: Option<&str>| Thing {
+    let thing = |partition, kind: Option<&str>, label: Option<&str>| ContentItem {
         partition,
         offset_bytes: u64::from(partition.unwrap_or(0)) << 20,
         size_bytes: 3 << 30,
         kind: kind.map(str::to_owned),
         label: label.map(str::to_owned),
-        ..Thing::default()
+        ..ContentItem::default()
     };
-    let table = Thing { table: true, uuid: Some("01-02".to_owned()), ..thing(None, Some("gpt"), None) };
-    let mut things = vec![table.clone(), thing(Some(1), Some("vfat"), Some("BOOT")), thing(Some(2), Some("linux_raid_member"), None)];
+    let table = ContentItem {
+        table: true,
+        uuid: Some("01-02".to_owned()),
+        ..thing(None, Some("gpt"), None)
+    };
+    let mut things = vec![
+        table.clone(),
+        thing(Some(1), Some("vfat"), Some("BOOT")),
+        thing(Some(2), Some("linux_raid_member"), None),
+    ];
     things.push(thing(Some(3), None, None));
     let mut contents = Contents { things, unknown: None };
     insta::assert_snapshot!(contents.lines().join("\n"), @r"
@@ -53,9 +74,15 @@ fn what_was_found_in_words() {
     signature at 3145728+3221225472
     ");
     contents.unknown = Some("partition 4: it did not answer within 10 s".to_owned());
-    assert_eq!(contents.lines().last().unwrap(), "there may be more: partition 4: it did not answer within 10 s");
+    assert_eq!(
+        contents.lines().last().unwrap(),
+        "there may be more: partition 4: it did not answer within 10 s"
+    );
     assert_eq!(contents.is_empty(), Some(false));
-    assert_eq!(Contents { things: vec![table], unknown: None }.summary(), "a partition table (gpt)");
+    assert_eq!(
+        Contents { things: vec![table], unknown: None }.summary(),
+        "a partition table (gpt)"
+    );
 }
 
 #[test]
@@ -64,7 +91,7 @@ fn empty_is_said_only_of_what_could_be_looked_at() {
     assert_eq!(Contents::default().lines(), ["nothing that is known"]);
     assert_eq!(Contents::unknown("it is gone").is_empty(), None);
     assert_eq!(Contents::unknown("it is gone").lines(), ["cannot be told: it is gone"]);
-    let bare = Thing { partition: Some(1), size_bytes: 1 << 30, ..Thing::default() };
+    let bare = ContentItem { partition: Some(1), size_bytes: 1 << 30, ..ContentItem::default() };
     assert_eq!(Contents { things: vec![bare.clone()], unknown: None }.is_empty(), Some(true));
     assert_eq!(Contents { things: vec![bare], unknown: Some(String::new()) }.is_empty(), None);
 }
@@ -99,7 +126,10 @@ fn what_udev_has_seen_is_told_of_the_device_and_its_partitions() {
         size_bytes: 1 << 30,
         by_id: Vec::new(),
     };
-    let contents = Contents { things: system_view::of_row(&row, 2 << 30, &[partition]), unknown: Some("no right to read it".to_owned()) };
+    let contents = Contents {
+        things: system_view::of_row(&row, 2 << 30, &[partition]),
+        unknown: Some("no right to read it".to_owned()),
+    };
     insta::assert_snapshot!(contents.lines().join("\n"), @r"
     partition table dos, 1 partition
     partition 1: LVM2_member (part of a volume group), 1 GiB

@@ -2,7 +2,7 @@
 
 use record::units::Bytes;
 
-use super::{Contents, Thing};
+use super::{ContentItem, Contents};
 
 /// A text longer than this is cut when it is shown; UDF's labels are the longest, with 127.
 const MOST_CHARACTERS: usize = 128;
@@ -12,7 +12,8 @@ const MOST_NAMED: usize = 4;
 /// A line each.
 pub fn lines(contents: &Contents) -> Vec<String> {
     let partitions = contents.things.iter().filter(|thing| thing.partition.is_some()).count();
-    let mut lines: Vec<String> = contents.things.iter().map(|thing| line(thing, partitions)).collect();
+    let mut lines: Vec<String> =
+        contents.things.iter().map(|thing| line(thing, partitions)).collect();
     match (&contents.unknown, lines.is_empty()) {
         (Some(why), true) => lines.push(format!("cannot be told: {}", shown(why))),
         (Some(why), false) => lines.push(format!("there may be more: {}", shown(why))),
@@ -22,14 +23,17 @@ pub fn lines(contents: &Contents) -> Vec<String> {
     lines
 }
 
-fn line(thing: &Thing, partitions: usize) -> String {
+fn line(thing: &ContentItem, partitions: usize) -> String {
     if thing.table {
         let count = match partitions {
             0 => "without partitions".to_owned(),
             1 => "1 partition".to_owned(),
             n => format!("{n} partitions"),
         };
-        return format!("partition table {}, {count}", shown(thing.kind.as_deref().unwrap_or_default()));
+        return format!(
+            "partition table {}, {count}",
+            shown(thing.kind.as_deref().unwrap_or_default())
+        );
     }
     let place = thing.partition.map(|index| format!("partition {index}: ")).unwrap_or_default();
     let mounted = match thing.last_mounted.as_deref() {
@@ -41,7 +45,7 @@ fn line(thing: &Thing, partitions: usize) -> String {
 }
 
 /// Kind and label: "ext4 'MYPHOTOS'", "LVM2_member (part of a volume group)".
-fn name(thing: &Thing) -> String {
+fn name(thing: &ContentItem) -> String {
     let Some(kind) = &thing.kind else { return "nothing that is known".to_owned() };
     let meaning = match kind.as_str() {
         "several" => return "several signatures that contradict one another".to_owned(),
@@ -52,14 +56,21 @@ fn name(thing: &Thing) -> String {
         raid if raid.ends_with("_raid_member") => " (part of an array)",
         _ => "",
     };
-    let label = thing.label.as_deref().map(|label| format!(" '{}'", shown(label))).unwrap_or_default();
+    let label =
+        thing.label.as_deref().map(|label| format!(" '{}'", shown(label))).unwrap_or_default();
     format!("{}{label}{meaning}", shown(kind))
 }
 
 /// All in one line.
 pub fn summary(contents: &Contents) -> String {
-    let table = contents.things.iter().find(|thing| thing.table).and_then(|thing| thing.kind.as_deref());
-    let others: Vec<String> = contents.things.iter().filter(|thing| !thing.table && thing.kind.is_some()).map(name).collect();
+    let table =
+        contents.things.iter().find(|thing| thing.table).and_then(|thing| thing.kind.as_deref());
+    let others: Vec<String> = contents
+        .things
+        .iter()
+        .filter(|thing| !thing.table && thing.kind.is_some())
+        .map(name)
+        .collect();
     let mut named = others.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
     if others.len() > MOST_NAMED {
         named += &format!(", and {} more", others.len() - MOST_NAMED);
@@ -75,17 +86,25 @@ pub fn summary(contents: &Contents) -> String {
 
 /// What it is known again by.
 pub fn identity_lines(contents: &Contents) -> Vec<String> {
-    let one = |thing: &Thing| {
+    let one = |thing: &ContentItem| {
         let what = if thing.table { "partition table" } else { "signature" };
         let known = [("kind", &thing.kind), ("label", &thing.label), ("uuid", &thing.uuid)];
-        let known = known.into_iter().filter_map(|(key, value)| Some(format!(" {key}={}", value.as_deref()?.escape_debug())));
-        format!("{what} at {}+{}{}", thing.offset_bytes, thing.size_bytes, known.collect::<String>())
+        let known = known.into_iter().filter_map(|(key, value)| {
+            Some(format!(" {key}={}", value.as_deref()?.escape_debug()))
+        });
+        format!(
+            "{what} at {}+{}{}",
+            thing.offset_bytes,
+            thing.size_bytes,
+            known.collect::<String>()
+        )
     };
     let unknown = contents.unknown.iter().map(|_| "unknown".to_owned());
     contents.things.iter().map(one).chain(unknown).collect()
 }
 
-/// Text of a medium made visible: what would move the cursor, colour the screen, hide or turn text around is written out.
+/// Text of a medium made visible: what would move the cursor, colour the screen, hide or turn text
+/// around is written out.
 fn shown(text: &str) -> String {
     let mut characters = text.chars();
     let mut shown: String = characters.by_ref().take(MOST_CHARACTERS).flat_map(visible).collect();
@@ -97,5 +116,9 @@ fn shown(text: &str) -> String {
 
 fn visible(character: char) -> Vec<char> {
     let hidden = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    if hidden || character.is_control() { character.escape_debug().collect() } else { vec![character] }
+    if hidden || character.is_control() {
+        character.escape_debug().collect()
+    } else {
+        vec![character]
+    }
 }

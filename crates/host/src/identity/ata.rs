@@ -7,7 +7,8 @@ use record::{Medium, MediumKind};
 use super::above;
 use crate::roots::{Roots, names, text};
 
-/// Replaces what the SCSI layer cut off (names to 16 characters, firmware to 4) by what the drive itself says.
+/// Replaces what the SCSI layer cut off (names to 16 characters, firmware to 4) by what the drive
+/// itself says.
 pub fn medium(roots: &Roots, dir: &Path, scsi: Medium) -> Medium {
     let Some(words) = identify(roots, dir) else { return scsi };
     let string = |first: usize, last: usize| ata_string(words.get(first..=last)?);
@@ -43,7 +44,8 @@ fn identify(roots: &Roots, dir: &Path) -> Option<Vec<u16>> {
 
 /// ATA strings have the first character in the high byte, and are padded with blanks.
 fn ata_string(words: &[u16]) -> Option<String> {
-    let characters: String = words.iter().flat_map(|word| word.to_be_bytes()).map(char::from).collect();
+    let characters: String =
+        words.iter().flat_map(|word| word.to_be_bytes()).map(char::from).collect();
     let characters = characters.trim_matches([' ', '\0']);
     (!characters.is_empty()).then(|| characters.to_owned())
 }

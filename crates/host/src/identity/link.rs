@@ -5,14 +5,17 @@ use std::path::Path;
 use record::Link;
 
 use super::{Bus, above, usb};
-use crate::picture::{ancestors, driver};
 use crate::roots::{Roots, flag, link_name, number, text};
+use crate::snapshot::{ancestors, driver};
 
 /// The way to the block device with that directory under `/sys/block`.
 pub fn link(roots: &Roots, dir: &Path) -> Link {
     let device = dir.join("device");
-    let common =
-        Link { driver: driver(dir), queue_depth: number(&device.join("queue_depth")).map(|depth| depth as u32), ..Link::default() };
+    let common = Link {
+        driver: driver(dir),
+        queue_depth: number(&device.join("queue_depth")).map(|depth| depth as u32),
+        ..Link::default()
+    };
     match Bus::of(dir) {
         Bus::Mmc => mmc(roots, dir, common),
         Bus::Usb => usb_link(dir, common),
@@ -22,8 +25,9 @@ pub fn link(roots: &Roots, dir: &Path) -> Link {
     }
 }
 
-/// Speed from the device; bytes a second are what the protocol can carry, not the bits on the wire: bulk transfers of USB 2
-/// are at most 13 packets of 512 bytes in a microframe, USB 1 19 of 64 in a frame; 8b/10b and 128b/132b coding above.
+/// Speed from the device; bytes a second are what the protocol can carry, not the bits on the wire:
+/// bulk transfers of USB 2 are at most 13 packets of 512 bytes in a microframe, USB 1 19 of 64 in a
+/// frame; 8b/10b and 128b/132b coding above.
 fn usb_link(dir: &Path, common: Link) -> Link {
     let Some(device) = usb::device(dir) else { return common };
     let speed = text(&device.join("speed"));
@@ -49,8 +53,11 @@ fn usb_link(dir: &Path, common: Link) -> Link {
 /// Clock, width and timing of the slot, which only root may read (debugfs), and command queueing.
 fn mmc(roots: &Roots, dir: &Path, common: Link) -> Link {
     // the card is mmc0:0001 below the slot mmc0
-    let slots = ancestors(dir).into_iter().filter_map(|path| path.file_name()?.to_str().map(str::to_owned));
-    let slot = slots.into_iter().find(|name| name.strip_prefix("mmc").is_some_and(|rest| rest.parse::<u32>().is_ok()));
+    let slots =
+        ancestors(dir).into_iter().filter_map(|path| path.file_name()?.to_str().map(str::to_owned));
+    let slot = slots
+        .into_iter()
+        .find(|name| name.strip_prefix("mmc").is_some_and(|rest| rest.parse::<u32>().is_ok()));
     let ios = slot.and_then(|slot| text(&roots.sys.join("kernel/debug").join(slot).join("ios")));
     let bus = ios.and_then(|ios| BusMode::parse(&ios));
     Link {
@@ -71,8 +78,13 @@ struct BusMode {
 
 impl BusMode {
     fn parse(ios: &str) -> Option<BusMode> {
-        let field = |name: &str| ios.lines().find_map(|line| Some(line.strip_prefix(name)?.trim_start_matches([':', '\t', ' '])));
-        let in_brackets = |text: &str| Some(text.split_once('(')?.1.trim_end_matches(')').to_owned());
+        let field = |name: &str| {
+            ios.lines().find_map(|line| {
+                Some(line.strip_prefix(name)?.trim_start_matches([':', '\t', ' ']))
+            })
+        };
+        let in_brackets =
+            |text: &str| Some(text.split_once('(')?.1.trim_end_matches(')').to_owned());
         let clock = field("actual clock").or(field("clock"))?;
         Some(BusMode {
             clock_hz: clock.split(' ').next()?.parse().ok()?,
@@ -95,19 +107,29 @@ impl BusMode {
 
 /// "6.0 Gbps" from the port; 8b/10b coding.
 fn ata(roots: &Roots, dir: &Path, common: Link) -> Link {
-    let port = above(dir, "ata").and_then(|port| port.file_name()?.to_str()?.strip_prefix("ata").map(str::to_owned));
-    let speed = port.and_then(|port| text(&roots.sys.join(format!("class/ata_link/link{port}/sata_spd"))));
+    let port = above(dir, "ata")
+        .and_then(|port| port.file_name()?.to_str()?.strip_prefix("ata").map(str::to_owned));
+    let speed =
+        port.and_then(|port| text(&roots.sys.join(format!("class/ata_link/link{port}/sata_spd"))));
     let gbps = speed.as_ref().and_then(|speed| speed.strip_suffix(" Gbps")?.parse::<f64>().ok());
-    Link { mode: gbps.and(speed).map(|speed| format!("SATA {speed}")), max_bps: gbps.map(|gbps| gbps * 1e8), ..common }
+    Link {
+        mode: gbps.and(speed).map(|speed| format!("SATA {speed}")),
+        max_bps: gbps.map(|gbps| gbps * 1e8),
+        ..common
+    }
 }
 
-/// Speed and width of the PCI link. With several paths the namespace hangs below a subsystem, which links to its controllers.
+/// Speed and width of the PCI link. With several paths the namespace hangs below a subsystem, which
+/// links to its controllers.
 fn nvme(dir: &Path, common: Link) -> Link {
     let subsystem = dir.join("device");
-    let controller =
-        crate::roots::names(&subsystem).into_iter().find(|name| name.strip_prefix("nvme").is_some_and(|rest| rest.parse::<u32>().is_ok()));
+    let controller = crate::roots::names(&subsystem)
+        .into_iter()
+        .find(|name| name.strip_prefix("nvme").is_some_and(|rest| rest.parse::<u32>().is_ok()));
     let start = controller.map_or_else(|| dir.to_owned(), |name| subsystem.join(name));
-    let Some(pci) = ancestors(&start).into_iter().find(|path| path.join("current_link_speed").exists()) else {
+    let Some(pci) =
+        ancestors(&start).into_iter().find(|path| path.join("current_link_speed").exists())
+    else {
         return Link { driver: common.driver.or_else(|| driver(&start)), ..common };
     };
     let speed = text(&pci.join("current_link_speed"));
@@ -136,7 +158,10 @@ mod tests {
         let ios = "clock:\t\t208000000 Hz\nactual clock:\t200000000 Hz\nvdd:\t\t21 (3.3 ~ 3.4 V)\nbus mode:\t2 (push-pull)\n\
                    bus width:\t2 (4 bits)\ntiming spec:\t6 (sd uhs SDR104)\nsignal voltage:\t1 (1.80 V)\n";
         let mode = BusMode::parse(ios).unwrap();
-        assert_eq!((mode.words().as_str(), mode.max_bps()), ("sd uhs SDR104, 4 bit, 200 MHz", 100e6));
+        assert_eq!(
+            (mode.words().as_str(), mode.max_bps()),
+            ("sd uhs SDR104, 4 bit, 200 MHz", 100e6)
+        );
         let emmc = "clock: 52000000 Hz\nbus width: 3 (8 bits)\ntiming spec: 8 (mmc DDR52)\n";
         assert_eq!(BusMode::parse(emmc).unwrap().max_bps(), 104e6);
         assert_eq!(BusMode::parse("clock: fast"), None);

@@ -1,4 +1,5 @@
-//! SD cards and eMMC in a host slot: `/sys/block/mmcblkN/device` (docs/field/identity.md#registers, docs/field/identity.md#manufacturer-ids).
+//! SD cards and eMMC in a host slot: `/sys/block/mmcblkN/device` (docs/field/identity.md#registers,
+//! docs/field/identity.md#manufacturer-ids).
 
 use std::path::Path;
 
@@ -15,7 +16,10 @@ pub fn medium(card: &Path, common: Medium) -> Medium {
         Some("MMC") => (MediumKind::Emmc, attribute("cid").and_then(|cid| Cid::mmc(&cid)), false),
         _ => (MediumKind::Unknown, None, false),
     };
-    let id = cid.as_ref().map(|cid| cid.manufacturer).or(number(&card.join("manfid")).map(|id| id as u8));
+    let id = cid
+        .as_ref()
+        .map(|cid| cid.manufacturer)
+        .or(number(&card.join("manfid")).map(|id| id as u8));
     let name = |id| {
         if known { registers::sd_manufacturer(id) } else { registers::mmc_manufacturer(id) }
     };
@@ -26,7 +30,8 @@ pub fn medium(card: &Path, common: Medium) -> Medium {
         model: attribute("name").or_else(|| cid.as_ref().map(|cid| cid.name.clone())),
         firmware: attribute("fwrev").or_else(|| cid.as_ref().map(|cid| cid.revision.clone())),
         serial: attribute("serial"),
-        manufacturer: id.map(|id| name(id).map_or(format!("0x{id:02x}"), |name| format!("0x{id:02x} {name}"))),
+        manufacturer: id
+            .map(|id| name(id).map_or(format!("0x{id:02x}"), |name| format!("0x{id:02x} {name}"))),
         oem: cid.map(|cid| cid.oem).filter(|oem| !oem.is_empty()),
         made: attribute("date").and_then(|date| year_first(&date)),
         cid: attribute("cid"),
@@ -41,11 +46,14 @@ pub fn medium(card: &Path, common: Medium) -> Medium {
     }
 }
 
-/// Of an SD card the larger of the two units the SSR declares (UHS cards write in UHS_AU), of an eMMC the erase group.
-/// `preferred_erase_size` is no declaration: without an SSR the kernel makes it up from the capacity.
+/// Of an SD card the larger of the two units the SSR declares (UHS cards write in UHS_AU), of an
+/// eMMC the erase group. `preferred_erase_size` is no declaration: without an SSR the kernel makes
+/// it up from the capacity.
 fn au_bytes(card: &Path, classes: &Option<SpeedClasses>) -> Option<u64> {
     match text(&card.join("type")).as_deref() {
-        Some("SD") => classes.as_ref().and_then(|classes| classes.au_bytes.max(classes.uhs_au_bytes)),
+        Some("SD") => {
+            classes.as_ref().and_then(|classes| classes.au_bytes.max(classes.uhs_au_bytes))
+        }
         _ => number(&card.join("erase_size")).filter(|bytes| *bytes > 512),
     }
 }
@@ -56,12 +64,16 @@ fn year_first(date: &str) -> Option<String> {
     Some(format!("{year}-{month}"))
 }
 
-/// Life time and reserve of an eMMC 5.0 or newer: 10 % steps, of which the upper end counts; 0 is "not defined".
+/// Life time and reserve of an eMMC 5.0 or newer: 10 % steps, of which the upper end counts; 0 is
+/// "not defined".
 fn health(card: &Path) -> Option<Health> {
     let life = text(&card.join("life_time"))?;
-    let steps = life.split_whitespace().filter_map(|word| u32::from_str_radix(word.trim_start_matches("0x"), 16).ok());
+    let steps = life
+        .split_whitespace()
+        .filter_map(|word| u32::from_str_radix(word.trim_start_matches("0x"), 16).ok());
     let used = steps.filter(|step| (1..=0xb).contains(step)).max();
-    let pre_eol = number(&card.join("pre_eol_info")).map(|level| level as u32).filter(|level| *level != 0);
+    let pre_eol =
+        number(&card.join("pre_eol_info")).map(|level| level as u32).filter(|level| *level != 0);
     (used.is_some() || pre_eol.is_some()).then(|| Health {
         used_percent: used.map(|step| f64::from(step) * 10.0),
         pre_eol,

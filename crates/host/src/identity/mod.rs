@@ -1,4 +1,5 @@
-//! What a medium says it is, as sysfs shows it. What is not known stays `None`, never guessed (docs/field/identity.md#identity-of-media-and-hosts).
+//! What a medium says it is, as sysfs shows it. What is not known stays `None`, never guessed
+//! (docs/field/identity.md#identity-of-media-and-hosts).
 
 mod ata;
 mod link;
@@ -10,8 +11,8 @@ use std::path::Path;
 
 use record::{Medium, MediumKind, Queue};
 
-use crate::picture::{ancestors, driver};
 use crate::roots::{Roots, flag, link_name, names, number, text};
+use crate::snapshot::{ancestors, driver};
 
 pub(crate) use link::link;
 
@@ -38,7 +39,8 @@ impl Bus {
         let passes = |prefix: &str| {
             above.iter().any(|path| {
                 let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-                name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+                name.strip_prefix(prefix)
+                    .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
             })
         };
         match name.trim_start_matches(|c: char| c.is_ascii_alphabetic()) {
@@ -69,7 +71,8 @@ impl Bus {
     }
 }
 
-/// Identity of the block device with that directory under `/sys/block`; names under by-id and the size are the caller's.
+/// Identity of the block device with that directory under `/sys/block`; names under by-id and the
+/// size are the caller's.
 pub(crate) fn medium(roots: &Roots, dir: &Path) -> Medium {
     let bus = Bus::of(dir);
     let device = dir.join("device");
@@ -85,7 +88,12 @@ pub(crate) fn medium(roots: &Roots, dir: &Path) -> Medium {
         Bus::Ata => ata::medium(roots, dir, scsi(&device, common)),
         Bus::Nvme => nvme(&device, common),
         Bus::Scsi => scsi(&device, common),
-        Bus::Virtio => Medium { kind: MediumKind::Virtual, serial: text(&dir.join("serial")), behind_reader: Some(false), ..common },
+        Bus::Virtio => Medium {
+            kind: MediumKind::Virtual,
+            serial: text(&dir.join("serial")),
+            behind_reader: Some(false),
+            ..common
+        },
         Bus::Loop => Medium { kind: MediumKind::Loop, rotational: None, ..common },
         Bus::Software => Medium { model: text(&dir.join("dm/name")), ..common },
         Bus::Other => Medium { kind: by_driver(dir), ..common },
@@ -107,12 +115,22 @@ fn scsi(device: &Path, common: Medium) -> Medium {
             None => MediumKind::Unknown,
         },
     };
-    Medium { kind, vendor, model, firmware: text(&device.join("rev")), serial: vpd_serial(device), behind_reader: Some(false), ..common }
+    Medium {
+        kind,
+        vendor,
+        model,
+        firmware: text(&device.join("rev")),
+        serial: vpd_serial(device),
+        behind_reader: Some(false),
+        ..common
+    }
 }
 
 /// Names that virtual machines give their disks.
 fn is_virtual_name(name: &str) -> bool {
-    ["QEMU", "VBOX", "VMware", "Virtual", "Msft", "Xen", "scsi_debug"].iter().any(|known| name.contains(known))
+    ["QEMU", "VBOX", "VMware", "Virtual", "Msft", "Xen", "scsi_debug"]
+        .iter()
+        .any(|known| name.contains(known))
 }
 
 /// The unit serial number page (0x80) of a SCSI device.
@@ -120,11 +138,13 @@ fn vpd_serial(device: &Path) -> Option<String> {
     let page = std::fs::read(device.join("vpd_pg80")).ok()?;
     let serial: String = page.get(4..)?.iter().map(|byte| *byte as char).collect();
     let serial = serial.trim_matches([' ', '\0']);
-    (!serial.is_empty() && serial.chars().all(|c| c.is_ascii_graphic() || c == ' ')).then(|| serial.to_owned())
+    (!serial.is_empty() && serial.chars().all(|c| c.is_ascii_graphic() || c == ' '))
+        .then(|| serial.to_owned())
 }
 
-/// Revolutions a minute from the block device characteristics page (0xb1): 0 for a medium that does not turn, `None` where it
-/// is not said. More to be trusted than `queue/rotational`, which USB bridges leave at 1 (docs/field/identity.md#other-buses).
+/// Revolutions a minute from the block device characteristics page (0xb1): 0 for a medium that does
+/// not turn, `None` where it is not said. More to be trusted than `queue/rotational`, which USB
+/// bridges leave at 1 (docs/field/identity.md#other-buses).
 fn rotation_rate(device: &Path) -> Option<u16> {
     let page = std::fs::read(device.join("vpd_pgb1")).ok()?;
     match u16::from_be_bytes([*page.get(4)?, *page.get(5)?]) {
@@ -134,8 +154,8 @@ fn rotation_rate(device: &Path) -> Option<u16> {
     }
 }
 
-/// An NVMe namespace. With several paths to one disk the namespace hangs below a subsystem instead of a controller; both have
-/// the same attributes.
+/// An NVMe namespace. With several paths to one disk the namespace hangs below a subsystem instead
+/// of a controller; both have the same attributes.
 fn nvme(device: &Path, common: Medium) -> Medium {
     let model = text(&device.join("model"));
     let virtual_disk = model.as_deref().is_some_and(is_virtual_name);
@@ -164,7 +184,10 @@ pub(crate) fn queue(dir: &Path) -> Queue {
     let in_use = schedulers.split(' ').find_map(|name| name.strip_prefix('[')?.strip_suffix(']'));
     Queue {
         scheduler: in_use.or((schedulers == "none").then_some("none")).map(str::to_owned),
-        schedulers: schedulers.split_whitespace().map(|name| name.trim_matches(['[', ']']).to_owned()).collect(),
+        schedulers: schedulers
+            .split_whitespace()
+            .map(|name| name.trim_matches(['[', ']']).to_owned())
+            .collect(),
         nr_requests: attribute("nr_requests"),
         max_sectors_kb: attribute("max_sectors_kb"),
         max_hw_sectors_kb: attribute("max_hw_sectors_kb"),
@@ -184,7 +207,8 @@ pub(crate) fn queue(dir: &Path) -> Queue {
 
 /// The first directory above a block device whose name begins so.
 fn above(dir: &Path, prefix: &str) -> Option<std::path::PathBuf> {
-    let name_begins = |path: &std::path::PathBuf| path.file_name()?.to_str()?.starts_with(prefix).then_some(());
+    let name_begins =
+        |path: &std::path::PathBuf| path.file_name()?.to_str()?.starts_with(prefix).then_some(());
     ancestors(dir).into_iter().find(|path| name_begins(path).is_some())
 }
 

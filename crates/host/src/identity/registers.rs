@@ -1,4 +1,5 @@
-//! The registers of SD cards and eMMC, decoded (docs/field/identity.md#registers). Pure functions on the hexadecimal text that sysfs shows.
+//! The registers of SD cards and eMMC, decoded (docs/field/identity.md#registers). Pure functions
+//! on the hexadecimal text that sysfs shows.
 
 use record::SpeedClasses;
 use record::units::{KIB, MIB};
@@ -27,7 +28,8 @@ impl Register {
         })
     }
 
-    /// The bytes from bit `high` down to bit `low` as text, without trailing blanks and NULs; what is not printable as '?'.
+    /// The bytes from bit `high` down to bit `low` as text, without trailing blanks and NULs; what
+    /// is not printable as '?'.
     fn ascii(&self, high: usize, low: usize) -> String {
         let starts = (low..high).step_by(8).rev();
         let text: String = starts.map(|bit| self.bits(bit + 7, bit) as u8 as char).collect();
@@ -103,7 +105,8 @@ impl Cid {
     }
 }
 
-/// The last byte of a CID or CSD is its checksum and a 1 bit; a controller that checks it itself leaves 0 there.
+/// The last byte of a CID or CSD is its checksum and a 1 bit; a controller that checks it itself
+/// leaves 0 there.
 fn checksum_fits(register: &Register) -> Option<bool> {
     let (stored, bytes) = register.0.split_last()?;
     (*stored != 0).then(|| stored >> 1 == crc7(bytes))
@@ -131,7 +134,11 @@ impl Csd {
             2 => Some((bits(75, 48) + 1) * 512 * KIB),
             _ => None,
         };
-        Some(Csd { capacity_bytes, line_bps: transfer_speed(bits(103, 96)), write_protected: bits(13, 12) != 0 })
+        Some(Csd {
+            capacity_bytes,
+            line_bps: transfer_speed(bits(103, 96)),
+            write_protected: bits(13, 12) != 0,
+        })
     }
 }
 
@@ -170,7 +177,10 @@ impl Scr {
             (2, 1, _, 5) => "9.xx",
             _ => "newer",
         };
-        let bus_widths = [(48, 1), (50, 4)].into_iter().filter(|(bit, _)| bits(*bit, *bit) == 1).map(|(_, width)| width);
+        let bus_widths = [(48, 1), (50, 4)]
+            .into_iter()
+            .filter(|(bit, _)| bits(*bit, *bit) == 1)
+            .map(|(_, width)| width);
         Some(Scr { version, bus_widths: bus_widths.collect() })
     }
 }
@@ -204,7 +214,8 @@ fn au_bytes(code: u64) -> Option<u64> {
     }
 }
 
-/// The usual name behind an SD manufacturer id (docs/field/identity.md#manufacturer-ids). Ids are not published; these are what cards in the field carry.
+/// The usual name behind an SD manufacturer id (docs/field/identity.md#manufacturer-ids). Ids are
+/// not published; these are what cards in the field carry.
 pub fn sd_manufacturer(id: u8) -> Option<&'static str> {
     Some(match id {
         0x01 => "Panasonic",
@@ -250,12 +261,14 @@ pub fn mmc_manufacturer(id: u8) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// The card of a QEMU machine, as its sysfs shows it: XY, "QEMU!", 0xdeadbeef, 2006-02, the checksum cut off.
+    /// The card of a QEMU machine, as its sysfs shows it: XY, "QEMU!", 0xdeadbeef, 2006-02, the
+    /// checksum cut off.
     const QEMU_CID: &str = "aa585951454d552101deadbeef006200";
 
     #[test]
     fn the_checksum_is_that_of_the_standard() {
-        // the three worked examples of the SD physical layer specification: CMD0, CMD17, and the answer to CMD17
+        // the three worked examples of the SD physical layer specification: CMD0, CMD17, and the
+        // answer to CMD17
         assert_eq!(crc7(&[0x40, 0, 0, 0, 0]), 0b100_1010);
         assert_eq!(crc7(&[0x51, 0, 0, 0, 0]), 0b010_1010);
         assert_eq!(crc7(&[0x11, 0, 0, 0x09, 0]), 0b011_0011);
@@ -265,23 +278,38 @@ mod tests {
     fn an_sd_cid_is_decoded() {
         let mut cid = Cid::sd(QEMU_CID).unwrap();
         assert_eq!((cid.manufacturer, cid.oem.as_str(), cid.name.as_str()), (0xaa, "XY", "QEMU!"));
-        assert_eq!((cid.revision.as_str(), cid.serial, cid.year, cid.month), ("0.1", 0xdead_beef, Some(2006), 2));
+        assert_eq!(
+            (cid.revision.as_str(), cid.serial, cid.year, cid.month),
+            ("0.1", 0xdead_beef, Some(2006), 2)
+        );
         cid = Cid::sd("035344534c31364780b5ef9a00013700").unwrap();
-        assert_eq!((sd_manufacturer(cid.manufacturer), cid.name.as_str()), (Some("SanDisk"), "SL16G"));
-        assert_eq!((cid.year, cid.month, cid.revision.as_str(), cid.checksum_fits), (Some(2019), 7, "8.0", None));
+        assert_eq!(
+            (sd_manufacturer(cid.manufacturer), cid.name.as_str()),
+            (Some("SanDisk"), "SL16G")
+        );
+        assert_eq!(
+            (cid.year, cid.month, cid.revision.as_str(), cid.checksum_fits),
+            (Some(2019), 7, "8.0", None)
+        );
     }
 
     #[test]
     fn an_mmc_cid_has_one_more_character_and_no_year() {
         let cid = Cid::mmc("150100424a4e4234520a1b2c3d4e7f00").unwrap();
-        assert_eq!((mmc_manufacturer(cid.manufacturer), cid.name.as_str()), (Some("Samsung/SanDisk/LG"), "BJNB4R"));
+        assert_eq!(
+            (mmc_manufacturer(cid.manufacturer), cid.name.as_str()),
+            (Some("Samsung/SanDisk/LG"), "BJNB4R")
+        );
         assert_eq!((cid.serial, cid.month, cid.year), (0x1b2c_3d4e, 7, None));
     }
 
     #[test]
     fn a_changed_bit_breaks_the_checksum() {
-        let body: Vec<u8> = (0..15).map(|at| u8::from_str_radix(&QEMU_CID[at * 2..at * 2 + 2], 16).unwrap()).collect();
-        let with = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let body: Vec<u8> = (0..15)
+            .map(|at| u8::from_str_radix(&QEMU_CID[at * 2..at * 2 + 2], 16).unwrap())
+            .collect();
+        let with =
+            |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let sealed = format!("{}{:02x}", with(&body), crc7(&body) << 1 | 1);
         assert_eq!(Cid::sd(&sealed).unwrap().checksum_fits, Some(true));
         let forged = sealed.replacen("deadbeef", "deadbeee", 1);
@@ -298,11 +326,15 @@ mod tests {
 
     #[test]
     fn capacity_is_read_from_both_forms_of_csd() {
-        // an old 2 GB card: READ_BL_LEN 10, C_SIZE 3751, C_SIZE_MULT 7; and a 16 GB SDHC card: C_SIZE 0x76b1
+        // an old 2 GB card: READ_BL_LEN 10, C_SIZE 3751, C_SIZE_MULT 7; and a 16 GB SDHC card:
+        // C_SIZE 0x76b1
         let old = Csd::sd("002600325f5a83a9bedbcfff92404000").unwrap();
         assert_eq!(old.capacity_bytes, Some((0xea6 + 1) * 512 * 1024));
         // the card of a QEMU machine, as its sysfs shows it: 64 MiB
-        assert_eq!(Csd::sd("002600325f59e03fffffdfff92600000").unwrap().capacity_bytes, Some(64 * MIB));
+        assert_eq!(
+            Csd::sd("002600325f59e03fffffdfff92600000").unwrap().capacity_bytes,
+            Some(64 * MIB)
+        );
         let sdhc = Csd::sd("400e00325b59000076b17f800a404000").unwrap();
         assert_eq!(sdhc.capacity_bytes, Some((0x76b1 + 1) * 512 * KIB));
         assert_eq!((sdhc.line_bps, sdhc.write_protected), (Some(25_000_000), false));
@@ -310,15 +342,22 @@ mod tests {
 
     #[test]
     fn an_scr_tells_version_and_bus_widths() {
-        assert_eq!(Scr::from_hex("0235800300000000").unwrap(), Scr { version: "3.0x", bus_widths: vec![1, 4] });
-        assert_eq!(Scr::from_hex("0225000000000000").unwrap(), Scr { version: "2.00", bus_widths: vec![1, 4] });
+        assert_eq!(
+            Scr::from_hex("0235800300000000").unwrap(),
+            Scr { version: "3.0x", bus_widths: vec![1, 4] }
+        );
+        assert_eq!(
+            Scr::from_hex("0225000000000000").unwrap(),
+            Scr { version: "2.00", bus_widths: vec![1, 4] }
+        );
         assert_eq!(Scr::from_hex("0245848300000000").unwrap().version, "6.xx");
         assert_eq!(Scr::from_hex("01a5000000000000").unwrap().version, "1.10");
     }
 
     #[test]
     fn an_ssr_tells_the_classes() {
-        // class 10, AU code 9 (4 MiB), U3, UHS AU code 0xB (12 MiB), V30, A2: bits by docs/field/identity.md#registers
+        // class 10, AU code 9 (4 MiB), U3, UHS AU code 0xB (12 MiB), V30, A2: bits by
+        // docs/field/identity.md#registers
         let mut bytes = [0u8; 64];
         bytes[8] = 4; // 447:440
         bytes[10] = 0x90; // 431:428
@@ -354,7 +393,10 @@ mod tests {
     #[test]
     fn allocation_units_by_code() {
         let all: Vec<u64> = (1..16).map(|code| au_bytes(code).unwrap() / KIB).collect();
-        assert_eq!(all, [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536]);
+        assert_eq!(
+            all,
+            [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536]
+        );
     }
 
     proptest::proptest! {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use record::{Medium, MediumKind};
 
 use super::{has_other, rotation_rate};
-use crate::picture::ancestors;
 use crate::roots::{link_name, text};
+use crate::snapshot::ancestors;
 
 /// The directory of the USB device above a block device: the nearest one with a vendor id.
 pub fn device(dir: &Path) -> Option<PathBuf> {
@@ -28,14 +28,16 @@ pub fn medium(dir: &Path, scsi: Medium) -> Medium {
         vendor: scsi.vendor.or_else(|| attribute("manufacturer")),
         model: scsi.model.or_else(|| attribute("product")),
         serial: attribute("serial").or(scsi.serial),
-        // without evidence of a reader it may still be one: a stick is a reader with its flash soldered on
+        // without evidence of a reader it may still be one: a stick is a reader with its flash
+        // soldered on
         behind_reader: reader.then_some(true),
         ..scsi
     }
 }
 
-/// A stick unless the disk itself says otherwise: `queue/rotational` is not to be trusted behind a bridge, the block device
-/// characteristics page is; an SSD in a case is fixed, a stick is removable or has no such page.
+/// A stick unless the disk itself says otherwise: `queue/rotational` is not to be trusted behind a
+/// bridge, the block device characteristics page is; an SSD in a case is fixed, a stick is
+/// removable or has no such page.
 fn kind(dir: &Path, scsi: &Medium, reader: bool) -> MediumKind {
     match rotation_rate(&dir.join("device")) {
         _ if reader || scsi.removable == Some(true) => MediumKind::Usb,
@@ -45,9 +47,11 @@ fn kind(dir: &Path, scsi: &Medium, reader: bool) -> MediumKind {
     }
 }
 
-/// Whether the USB device is a card reader: several slots (logical units), a name that says so, or the id of a reader chip.
+/// Whether the USB device is a card reader: several slots (logical units), a name that says so, or
+/// the id of a reader chip.
 fn is_reader(dir: &Path, usb: &Path, scsi: &Medium) -> bool {
-    /// Chips that are in nothing but card readers: Genesys, Alcor, Realtek, Super Top, Microchip, Transcend RDF, Sandisk MobileMate, SCM.
+    /// Chips that are in nothing but card readers: Genesys, Alcor, Realtek, Super Top, Microchip,
+    /// Transcend RDF, Sandisk MobileMate, SCM.
     const CHIPS: [&str; 19] = [
         "05e3:0716",
         "05e3:0723",
@@ -69,10 +73,30 @@ fn is_reader(dir: &Path, usb: &Path, scsi: &Medium) -> bool {
         "8564:4000",
         "0781:b7a4",
     ];
-    const WORDS: [&str; 9] = ["reader", "card", "sd/mmc", "sdxc", "micro sd", "microsd", "compactflash", "usb3.0-crw", "multi flash"];
-    let names = [scsi.vendor.clone(), scsi.model.clone(), text(&usb.join("product")), text(&usb.join("manufacturer"))];
-    let said = names.iter().flatten().map(|name| name.to_ascii_lowercase()).any(|name| WORDS.iter().any(|word| name.contains(word)));
-    // what the most common reader chip answers to INQUIRY; the same words in a product string are on sticks, too
+    const WORDS: [&str; 9] = [
+        "reader",
+        "card",
+        "sd/mmc",
+        "sdxc",
+        "micro sd",
+        "microsd",
+        "compactflash",
+        "usb3.0-crw",
+        "multi flash",
+    ];
+    let names = [
+        scsi.vendor.clone(),
+        scsi.model.clone(),
+        text(&usb.join("product")),
+        text(&usb.join("manufacturer")),
+    ];
+    let said = names
+        .iter()
+        .flatten()
+        .map(|name| name.to_ascii_lowercase())
+        .any(|name| WORDS.iter().any(|word| name.contains(word)));
+    // what the most common reader chip answers to INQUIRY; the same words in a product string are
+    // on sticks, too
     let genesys = scsi.model.as_deref() == Some("STORAGE DEVICE");
     said || genesys || has_siblings(dir) || id(usb).is_some_and(|id| CHIPS.contains(&id.as_str()))
 }
@@ -85,5 +109,7 @@ fn has_siblings(dir: &Path) -> bool {
     let Some((target, _)) = own.rsplit_once(':') else {
         return false;
     };
-    ancestors(&dir.join("device")).get(1).is_some_and(|parent| has_other(parent, &format!("{target}:"), &own))
+    ancestors(&dir.join("device"))
+        .get(1)
+        .is_some_and(|parent| has_other(parent, &format!("{target}:"), &own))
 }

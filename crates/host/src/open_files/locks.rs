@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs;
 
-use ring::FileIdentity;
+use blockio::FileIdentity;
 
 use super::process::{Process, own_number};
 use crate::roots::{DeviceNumber, Roots};
@@ -80,7 +80,8 @@ pub(super) fn all(roots: &Roots) -> Vec<Locked> {
     table.lines().filter_map(|line| parse(roots, own, line)).collect()
 }
 
-/// One line: `1: FLOCK  ADVISORY  WRITE 4242 08:01:12345 0 EOF`. One that waits has `->` before its kind and holds nothing.
+/// One line: `1: FLOCK ADVISORY WRITE 4242 08:01:12345 0 EOF`. One that waits has `->` before its
+/// kind and holds nothing.
 fn parse(roots: &Roots, own: u32, line: &str) -> Option<Locked> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let kind = LockKind::named(words.get(1)?)?;
@@ -107,10 +108,22 @@ mod tests {
                      2: OFDLCK ADVISORY  READ -1 fe:00:9986226 201 201\n3: LEASE  ACTIVE    READ 4242 00:2e:7 0 EOF\n4: POSIX  *NOINODE*\n";
         fs::write(roots.proc.join("locks"), table).unwrap();
         let locks = all(&roots);
-        let said = |lock: &Locked| format!("{} {}:{} {:?}", lock.kind, lock.device, lock.inode, lock.process().map(|by| by.to_string()));
+        let said = |lock: &Locked| {
+            format!(
+                "{} {}:{} {:?}",
+                lock.kind,
+                lock.device,
+                lock.inode,
+                lock.process().map(|by| by.to_string())
+            )
+        };
         assert_eq!(
             locks.iter().map(said).collect::<Vec<_>>(),
-            ["flock 8:1:12345 Some(\"qemu (process 4242)\")", "OFD lock 254:0:9986226 None", "lease 0:46:7 Some(\"qemu (process 4242)\")"]
+            [
+                "flock 8:1:12345 Some(\"qemu (process 4242)\")",
+                "OFD lock 254:0:9986226 None",
+                "lease 0:46:7 Some(\"qemu (process 4242)\")"
+            ]
         );
         assert!(locks[0].is_on(FileIdentity { device: rustix::fs::makedev(8, 1), inode: 12345 }));
         assert!(!locks[0].is_on(FileIdentity { device: rustix::fs::makedev(8, 2), inode: 12345 }));

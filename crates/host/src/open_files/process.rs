@@ -1,4 +1,5 @@
-//! The processes that can be seen, and what each has open (proc_pid_fd(5), proc_pid_fdinfo(5), proc_pid_maps(5)).
+//! The processes that can be seen, and what each has open (proc_pid_fd(5), proc_pid_fdinfo(5),
+//! proc_pid_maps(5)).
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -7,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ring::FileIdentity;
+use blockio::FileIdentity;
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, Statx, StatxFlags, makedev, statx};
 
 use super::locks::LockKind;
@@ -18,7 +19,8 @@ use crate::roots::{DeviceNumber, Roots, names, text};
 /// A running program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Process {
-    /// What it runs: the name of its file, without characters that a terminal would take for commands.
+    /// What it runs: the name of its file, without characters that a terminal would take for
+    /// commands.
     pub program: String,
     /// Its number.
     pub number: u32,
@@ -35,7 +37,9 @@ impl Process {
     pub(super) fn find(roots: &Roots, number: u32) -> Option<Process> {
         let dir = roots.proc.join(number.to_string());
         let file = fs::read_link(dir.join("exe")).ok();
-        let file = file.as_ref().and_then(|path| Some(path.file_name()?.to_string_lossy().trim_end_matches(" (deleted)").to_owned()));
+        let file = file.as_ref().and_then(|path| {
+            Some(path.file_name()?.to_string_lossy().trim_end_matches(" (deleted)").to_owned())
+        });
         let program = file.or_else(|| text(&dir.join("comm")))?;
         Some(Process { program: plain(&program), number })
     }
@@ -43,7 +47,8 @@ impl Process {
 
 /// Our own number as this `/proc` counts; in another PID namespace it is another one.
 pub(super) fn own_number(roots: &Roots) -> u32 {
-    let number = fs::read_link(roots.proc.join("self")).ok().and_then(|name| name.to_str()?.parse().ok());
+    let number =
+        fs::read_link(roots.proc.join("self")).ok().and_then(|name| name.to_str()?.parse().ok());
     number.unwrap_or_else(std::process::id)
 }
 
@@ -53,7 +58,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// What is met on the way through all processes.
-pub(super) enum Seen {
+pub(super) enum ProcessEntry {
     /// Something that a process has open.
     Entry(Entry),
     /// A mount namespace that is not ours, by its mounts.
@@ -63,30 +68,45 @@ pub(super) enum Seen {
 }
 
 /// Goes through all processes but our own, and tells of what is wanted.
-pub(super) fn visit_all(roots: &Roots, wanted: &dyn Fn(&Thing) -> bool, tell: &mut dyn FnMut(Seen)) {
+pub(super) fn visit_all(
+    roots: &Roots,
+    wanted: &dyn Fn(&Thing) -> bool,
+    tell: &mut dyn FnMut(ProcessEntry),
+) {
     let own = own_number(roots);
     let mut namespaces = BTreeSet::from([namespace(&roots.proc.join("self"))]);
     let numbers = names(&roots.proc).into_iter().filter_map(|name| name.parse::<u32>().ok());
     for number in numbers.filter(|number| *number != own) {
         let dir = roots.proc.join(number.to_string());
         // The name is only asked for where there is something to tell.
-        let process = LazyCell::new(|| Process::find(roots, number).unwrap_or_else(|| Process { program: "a program".to_owned(), number }));
+        let process = LazyCell::new(|| {
+            Process::find(roots, number)
+                .unwrap_or_else(|| Process { program: "a program".to_owned(), number })
+        });
         match base(&dir) {
-            Ok(base) => visit(&base, wanted, &mut |thing, hold| tell(Seen::Entry(Entry { thing, hold, by: process.clone() }))),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_kernel_thread(&dir) => tell(Seen::Refused),
+            Ok(base) => visit(&base, wanted, &mut |thing, hold| {
+                tell(ProcessEntry::Entry(Entry { thing, hold, by: process.clone() }))
+            }),
+            Err(error)
+                if error.kind() == io::ErrorKind::PermissionDenied && !is_kernel_thread(&dir) =>
+            {
+                tell(ProcessEntry::Refused)
+            }
             // it has ended meanwhile
             Err(_) => {}
         }
         let namespace = namespace(&dir);
         if namespace.is_some() && namespaces.insert(namespace) {
-            tell(Seen::Namespace(mounts_of(&dir), process.clone()));
+            tell(ProcessEntry::Namespace(mounts_of(&dir), process.clone()));
         }
     }
 }
 
-/// The directory that tells what a process has open: its own, or, where its first thread has ended, that of another one.
+/// The directory that tells what a process has open: its own, or, where its first thread has ended,
+/// that of another one.
 fn base(dir: &Path) -> io::Result<PathBuf> {
-    let has_files = |dir: &Path| fs::read_dir(dir.join("fd")).is_ok_and(|mut entries| entries.next().is_some());
+    let has_files =
+        |dir: &Path| fs::read_dir(dir.join("fd")).is_ok_and(|mut entries| entries.next().is_some());
     if let Err(error) = fs::read_dir(dir.join("fd"))
         && error.kind() == io::ErrorKind::PermissionDenied
     {
@@ -102,23 +122,31 @@ fn base(dir: &Path) -> io::Result<PathBuf> {
 /// Everything of what is wanted that one process has open or mapped for writing.
 fn visit(dir: &Path, wanted: &dyn Fn(&Thing) -> bool, tell: &mut dyn FnMut(Thing, Option<Hold>)) {
     for descriptor in names(&dir.join("fd")) {
-        let Some(thing) = thing_of(&dir.join("fd").join(&descriptor)).filter(wanted) else { continue };
+        let Some(thing) = thing_of(&dir.join("fd").join(&descriptor)).filter(wanted) else {
+            continue;
+        };
         let info = fs::read_to_string(dir.join("fdinfo").join(&descriptor)).unwrap_or_default();
         holds(&info).into_iter().for_each(|hold| tell(thing, hold));
     }
     // a path in it may be any bytes
     let maps = fs::read(dir.join("maps")).unwrap_or_default();
-    for thing in String::from_utf8_lossy(&maps).lines().filter_map(|line| written_back(line, dir)).filter(wanted) {
+    for thing in String::from_utf8_lossy(&maps)
+        .lines()
+        .filter_map(|line| written_back(line, dir))
+        .filter(wanted)
+    {
         tell(thing, Some(Hold::Mapped));
     }
 }
 
-/// What a descriptor stands for, if that is a block device or a regular file. Nothing is opened, and no server is asked (a dead one would not answer).
+/// What a descriptor stands for, if that is a block device or a regular file. Nothing is opened,
+/// and no server is asked (a dead one would not answer).
 fn thing_of(link: &Path) -> Option<Thing> {
     let name = fs::read_link(link).ok()?;
     let name = name.as_os_str().as_encoded_bytes();
     let is_path = name.starts_with(b"/") || name.starts_with(b"(unreachable)");
-    let is_plain = [&b"/dev/null"[..], b"/memfd:", b"/dev/pts/"].iter().any(|start| name.starts_with(start));
+    let is_plain =
+        [&b"/dev/null"[..], b"/memfd:", b"/dev/pts/"].iter().any(|start| name.starts_with(start));
     if is_path && !is_plain { thing(&look(link)?) } else { None }
 }
 
@@ -128,24 +156,33 @@ fn look(path: &Path) -> Option<Statx> {
 
 fn thing(stat: &Statx) -> Option<Thing> {
     match FileType::from_raw_mode(stat.stx_mode.into()) {
-        FileType::BlockDevice => Some(Thing::Block(DeviceNumber { major: stat.stx_rdev_major, minor: stat.stx_rdev_minor })),
-        FileType::RegularFile => {
-            Some(Thing::File(FileIdentity { device: makedev(stat.stx_dev_major, stat.stx_dev_minor), inode: stat.stx_ino }))
-        }
+        FileType::BlockDevice => Some(Thing::Block(DeviceNumber {
+            major: stat.stx_rdev_major,
+            minor: stat.stx_rdev_minor,
+        })),
+        FileType::RegularFile => Some(Thing::File(FileIdentity {
+            device: makedev(stat.stx_dev_major, stat.stx_dev_minor),
+            inode: stat.stx_ino,
+        })),
         _ => None,
     }
 }
 
-/// How a descriptor holds what it stands for, from its fdinfo: nothing at all for one that is only a path, `None` for one that only reads.
+/// How a descriptor holds what it stands for, from its fdinfo: nothing at all for one that is only
+/// a path, `None` for one that only reads.
 fn holds(info: &str) -> Vec<Option<Hold>> {
     const WRITES: u32 = 3;
-    let flags = info.lines().find_map(|line| u32::from_str_radix(line.strip_prefix("flags:")?.trim(), 8).ok());
+    let flags = info
+        .lines()
+        .find_map(|line| u32::from_str_radix(line.strip_prefix("flags:")?.trim(), 8).ok());
     // closed meanwhile
     let Some(flags) = flags else { return Vec::new() };
     if flags & OFlags::PATH.bits() != 0 {
         return Vec::new();
     }
-    let locks = info.lines().filter_map(|line| LockKind::named(line.strip_prefix("lock:")?.split_whitespace().nth(1)?));
+    let locks = info
+        .lines()
+        .filter_map(|line| LockKind::named(line.strip_prefix("lock:")?.split_whitespace().nth(1)?));
     let access = (flags & WRITES != 0).then_some(Hold::Writing);
     std::iter::once(access).chain(locks.map(|kind| Some(Hold::Lock(kind)))).collect()
 }
@@ -160,19 +197,26 @@ fn written_back(line: &str, dir: &Path) -> Option<Thing> {
     let words: Vec<&str> = line.split_whitespace().take(5).collect();
     let [range, rights, _, device, inode] = words[..] else { return None };
     let inode: u64 = inode.parse().ok().filter(|inode| *inode != 0)?;
-    let (writes, shared) = (rights.as_bytes().get(1) == Some(&b'w'), rights.as_bytes().get(3) == Some(&b's'));
+    let (writes, shared) =
+        (rights.as_bytes().get(1) == Some(&b'w'), rights.as_bytes().get(3) == Some(&b's'));
     if !writes || !shared {
         return None;
     }
     let (from, to) = range.split_once('-')?;
-    let range = [from, to].map(|end| Some(end.trim_start_matches('0')).filter(|end| !end.is_empty()).unwrap_or("0"));
+    let range = [from, to]
+        .map(|end| Some(end.trim_start_matches('0')).filter(|end| !end.is_empty()).unwrap_or("0"));
     // a thread has no map_files of its own
-    let files = if dir.join("map_files").exists() { dir.join("map_files") } else { dir.join("../../map_files") };
+    let files = if dir.join("map_files").exists() {
+        dir.join("map_files")
+    } else {
+        dir.join("../../map_files")
+    };
     if let Some(stat) = look(&files.join(range.join("-"))) {
         return thing(&stat);
     }
     let (major, minor) = device.split_once(':')?;
-    let number = makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
+    let number =
+        makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
     Some(Thing::File(FileIdentity { device: number, inode }))
 }
 
@@ -181,10 +225,12 @@ fn namespace(dir: &Path) -> Option<PathBuf> {
     fs::read_link(dir.join("ns/mnt")).ok()
 }
 
-/// Whether it is a part of the kernel, which has no files: PF_KTHREAD in the flags of its stat (proc_pid_stat(5)).
+/// Whether it is a part of the kernel, which has no files: PF_KTHREAD in the flags of its stat
+/// (proc_pid_stat(5)).
 fn is_kernel_thread(dir: &Path) -> bool {
     const KERNEL_THREAD: u64 = 0x0020_0000;
-    let flags = text(&dir.join("stat")).and_then(|stat| stat.rsplit_once(')')?.1.split_whitespace().nth(6)?.parse::<u64>().ok());
+    let flags = text(&dir.join("stat"))
+        .and_then(|stat| stat.rsplit_once(')')?.1.split_whitespace().nth(6)?.parse::<u64>().ok());
     flags.is_some_and(|flags| flags & KERNEL_THREAD != 0)
 }
 
@@ -199,9 +245,11 @@ mod tests {
         assert_eq!(holds("flags:\t0100001\n"), [Some(Hold::Writing)]);
         assert_eq!(holds("flags:\t010000000\n"), [], "only a path");
         assert_eq!(holds(""), [], "closed meanwhile");
-        let locked =
-            "flags:\t0100000\nlock:\t1: OFDLCK ADVISORY  READ -1 fe:00:99 100 101\nlock:\t2: FLOCK  ADVISORY  WRITE 7 fe:00:99 0 EOF\n";
-        assert_eq!(holds(locked), [None, Some(Hold::Lock(LockKind::Ofd)), Some(Hold::Lock(LockKind::Flock))]);
+        let locked = "flags:\t0100000\nlock:\t1: OFDLCK ADVISORY  READ -1 fe:00:99 100 101\nlock:\t2: FLOCK  ADVISORY  WRITE 7 fe:00:99 0 EOF\n";
+        assert_eq!(
+            holds(locked),
+            [None, Some(Hold::Lock(LockKind::Ofd)), Some(Hold::Lock(LockKind::Flock))]
+        );
     }
 
     #[test]
@@ -209,10 +257,16 @@ mod tests {
         let nowhere = Path::new("/nowhere");
         let file = Thing::File(FileIdentity { device: makedev(8, 1), inode: 12345 });
         let of = |line: &str| written_back(line, nowhere);
-        assert_eq!(of("7f0000000000-7f0000001000 rw-s 00000000 08:01 12345    /srv/image"), Some(file));
+        assert_eq!(
+            of("7f0000000000-7f0000001000 rw-s 00000000 08:01 12345    /srv/image"),
+            Some(file)
+        );
         assert_eq!(of("7f0000000000-7f0000001000 r--s 00000000 08:01 12345    /srv/image"), None);
         assert_eq!(of("7f0000000000-7f0000001000 rw-p 00000000 08:01 12345    /srv/image"), None);
-        assert_eq!(of("7f0000000000-7f0000001000 rw-s 00000000 00:01 0        /dev/zero (deleted)"), None);
+        assert_eq!(
+            of("7f0000000000-7f0000001000 rw-s 00000000 00:01 0        /dev/zero (deleted)"),
+            None
+        );
         assert_eq!(of("nonsense"), None);
     }
 

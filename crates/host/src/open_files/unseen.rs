@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::mounts::{Mount, mounts};
 use crate::roots::Roots;
 
-/// What could not be looked at. Not a reason to refuse anything; said, so that nobody takes silence for proof.
+/// What could not be looked at. Not a reason to refuse anything; said, so that nobody takes silence
+/// for proof.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotSeen {
     /// Processes whose open files may not be looked at.
@@ -22,10 +23,15 @@ pub struct NotSeen {
 impl NotSeen {
     /// In words, one thing each; empty where all was seen.
     pub fn words(&self) -> Vec<String> {
-        let plural = |count: u32, one: &str, many: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {many}") };
+        let plural = |count: u32, one: &str, many: &str| {
+            if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+        };
         let mut words = Vec::new();
         if self.processes > 0 {
-            words.push(format!("the open files of {} (run as root to see them)", plural(self.processes, "process", "processes")));
+            words.push(format!(
+                "the open files of {} (run as root to see them)",
+                plural(self.processes, "process", "processes")
+            ));
         }
         if self.hidden {
             words.push("processes of other users, which /proc hides (hidepid)".to_owned());
@@ -34,7 +40,10 @@ impl NotSeen {
             words.push("processes outside of this container (PID namespace)".to_owned());
         }
         if self.loops > 0 {
-            words.push(format!("which file is below {} (run as root to see it)", plural(self.loops, "loop device", "loop devices")));
+            words.push(format!(
+                "which file is below {} (run as root to see it)",
+                plural(self.loops, "loop device", "loop devices")
+            ));
         }
         words
     }
@@ -42,8 +51,12 @@ impl NotSeen {
     /// For a record: what was not seen of who uses the target; `None` where all was.
     pub fn note(&self) -> Option<String> {
         let words = self.words();
-        (!words.is_empty())
-            .then(|| format!("whether another program uses the target was looked at without {}", words.join(", and without ")))
+        (!words.is_empty()).then(|| {
+            format!(
+                "whether another program uses the target was looked at without {}",
+                words.join(", and without ")
+            )
+        })
     }
 }
 
@@ -66,7 +79,8 @@ fn hides(proc: &Mount) -> bool {
     proc.option("hidepid").is_some_and(|how| !matches!(how, "0" | "off"))
 }
 
-/// Whether this process is in a PID namespace of its own: the first one has a fixed number (linux/proc_ns.h, PROC_PID_INIT_INO).
+/// Whether this process is in a PID namespace of its own: the first one has a fixed number
+/// (linux/proc_ns.h, PROC_PID_INIT_INO).
 fn is_contained(proc: &Path) -> bool {
     fs::read_link(proc.join("self/ns/pid")).is_ok_and(|name| name != Path::new("pid:[4026531836]"))
 }

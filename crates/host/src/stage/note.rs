@@ -9,8 +9,8 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
-use super::region::Region;
-use super::{DIRECTORY_PREFIX, StageError, fresh_directory_name, remove_directory, unmount_ours};
+use super::region::StagedRegion;
+use super::{DIRECTORY_PREFIX, StagingError, fresh_directory_name, remove_directory, unmount_ours};
 use crate::roots::{DeviceNumber, Roots, text};
 
 pub(super) const SUFFIX: &str = ".stage";
@@ -23,7 +23,7 @@ pub(super) struct Note {
     /// The private directory.
     pub directory: PathBuf,
     /// The region's device.
-    pub region: Option<Region>,
+    pub region: Option<StagedRegion>,
     /// The device mounted below the directory.
     pub mounted: Option<DeviceNumber>,
 }
@@ -35,11 +35,13 @@ impl Note {
 
     /// Whether the directory has the form that is made here.
     fn is_ours(&self) -> bool {
-        self.directory.file_name().is_some_and(|name| name.to_string_lossy().starts_with(DIRECTORY_PREFIX))
+        self.directory
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with(DIRECTORY_PREFIX))
     }
 
     /// Undoes everything noted that is still there and still ours.
-    pub fn undo(&self) -> Result<(), StageError> {
+    pub fn undo(&self) -> Result<(), StagingError> {
         if let Some(number) = self.mounted {
             unmount_ours(&self.mount_point(), number)?;
         }
@@ -50,15 +52,17 @@ impl Note {
         remove_directory(&self.directory)
     }
 
-    /// What can be undone of a note from an earlier start of the system: only the directories have outlived it.
+    /// What can be undone of a note from an earlier start of the system: only the directories have
+    /// outlived it.
     fn without_devices(self) -> Note {
         Note { region: None, mounted: None, ..self }
     }
 }
 
-/// The file with the note: one JSON line per step, the last whole one counts. Locked for as long as its process lives, so that
-/// nobody takes a running stage for a leftover. Programs started meanwhile inherit the lock: the mkfs of a killed run counts as
-/// alive until it ends, and is not pulled from under.
+/// The file with the note: one JSON line per step, the last whole one counts. Locked for as long as
+/// its process lives, so that nobody takes a running stage for a leftover. Programs started
+/// meanwhile inherit the lock: the mkfs of a killed run counts as alive until it ends, and is not
+/// pulled from under.
 #[derive(Debug)]
 pub(crate) struct NoteFile {
     path: PathBuf,
@@ -67,31 +71,44 @@ pub(crate) struct NoteFile {
 
 impl NoteFile {
     /// Makes one in `state_dir`, which is made if need be.
-    pub fn create(state_dir: &Path, suffix: &str) -> Result<NoteFile, StageError> {
+    pub fn create(state_dir: &Path, suffix: &str) -> Result<NoteFile, StagingError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
-            move |source| StageError::Io { what: "make", path, source }
+            move |source| StagingError::Io { what: "make", path, source }
         };
         fs::create_dir_all(state_dir).map_err(failed(state_dir))?;
-        let name = fresh_directory_name().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = fresh_directory_name()
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let path = state_dir.join(name + suffix);
-        let file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(&path).map_err(failed(&path))?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| failed(&path)(errno.into()))?;
+        let file = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(failed(&path))?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|errno| failed(&path)(errno.into()))?;
         fcntl_setfd(&file, FdFlags::empty()).map_err(|errno| failed(&path)(errno.into()))?;
         Ok(NoteFile { path, file })
     }
 
     /// Adds the note as it is now.
-    pub(super) fn write(&mut self, note: &Note) -> Result<(), StageError> {
+    pub(super) fn write(&mut self, note: &Note) -> Result<(), StagingError> {
         self.append(&Note { boot: boot_id(&Roots::default()), ..note.clone() })
     }
 
     /// Adds a line, durably.
-    pub fn append(&mut self, noted: &impl Serialize) -> Result<(), StageError> {
+    pub fn append(&mut self, noted: &impl Serialize) -> Result<(), StagingError> {
         let mut line = serde_json::to_string(noted).expect("a note has only string keys");
         line.push('\n');
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
-        written.map_err(|source| StageError::Io { what: "write", path: self.path.clone(), source })
+        written.map_err(|source| StagingError::Io {
+            what: "write",
+            path: self.path.clone(),
+            source,
+        })
     }
 
     /// Everything is undone.
@@ -112,17 +129,23 @@ pub struct Leftover {
     /// The private directory it was in.
     pub directory: PathBuf,
     /// Whether it could be undone; if not, it stays noted.
-    pub undone: Result<(), StageError>,
+    pub undone: Result<(), StagingError>,
 }
 
-/// Undoes what killed runs left, by the notes in `state_dir`: unmounts, takes devices away, removes directories; only what is
-/// exactly as noted, by device number, offset, size or backing. Stages of runs that are still alive are left alone.
+/// Undoes what killed runs left, by the notes in `state_dir`: unmounts, takes devices away, removes
+/// directories; only what is exactly as noted, by device number, offset, size or backing. Stages of
+/// runs that are still alive are left alone.
 pub fn clean_leftovers(state_dir: &Path) -> io::Result<Vec<Leftover>> {
     abandoned(state_dir, SUFFIX, clean_one)
 }
 
-/// What `clean` makes of each note in `state_dir` that ends with `suffix` and whose process is gone: it gets the path and the text.
-pub(crate) fn abandoned<T>(state_dir: &Path, suffix: &str, clean: impl Fn(&Path, &str) -> io::Result<Option<T>>) -> io::Result<Vec<T>> {
+/// What `clean` makes of each note in `state_dir` that ends with `suffix` and whose process is
+/// gone: it gets the path and the text.
+pub(crate) fn abandoned<T>(
+    state_dir: &Path,
+    suffix: &str,
+    clean: impl Fn(&Path, &str) -> io::Result<Option<T>>,
+) -> io::Result<Vec<T>> {
     let entries = match fs::read_dir(state_dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -148,7 +171,9 @@ pub(crate) fn abandoned<T>(state_dir: &Path, suffix: &str, clean: impl Fn(&Path,
 fn clean_one(path: &Path, text: &str) -> io::Result<Option<Leftover>> {
     let last = text.lines().rev().find_map(|line| serde_json::from_str::<Note>(line).ok());
     // killed before the first step was noted, or not written here: nothing was done
-    let Some(note) = last.filter(Note::is_ours) else { return fs::remove_file(path).map(|()| None) };
+    let Some(note) = last.filter(Note::is_ours) else {
+        return fs::remove_file(path).map(|()| None);
+    };
     let note = if note.boot == boot_id(&Roots::default()) { note } else { note.without_devices() };
     let undone = note.undo();
     if undone.is_ok() {

@@ -4,20 +4,21 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{StageError, patiently};
+use super::{StagingError, patiently};
 use crate::loopdev::{self, Backing, LoopOptions};
-use crate::picture::{Picture, SECTOR_BYTES};
 use crate::roots::{DeviceNumber, Roots};
+use crate::snapshot::{Picture, SECTOR_BYTES};
 use crate::target::BlockTarget;
 use crate::tool;
 
-/// Partition numbers from here on are ours: no table on removable media reaches so far, the kernel's limit is 255.
+/// Partition numbers from here on are ours: no table on removable media reaches so far, the
+/// kernel's limit is 255.
 const FIRST_INDEX: u32 = 64;
 
 /// The region, by everything that tells it from others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "form")]
-pub(super) enum Region {
+pub(super) enum StagedRegion {
     /// A partition that only the kernel knows.
     Partition {
         /// Kernel name and number of the whole device.
@@ -34,44 +35,52 @@ pub(super) enum Region {
     Whole { path: PathBuf, number: DeviceNumber },
 }
 
-impl Region {
-    /// Makes the region's device. `note` is called with what is about to be made, before it is made.
+impl StagedRegion {
+    /// Makes the region's device. `note` is called with what is about to be made, before it is
+    /// made.
     pub fn make(
         target: &BlockTarget,
         offset_bytes: u64,
         bytes: u64,
-        mut note: impl FnMut(&Region) -> Result<(), StageError>,
-    ) -> Result<Region, StageError> {
+        mut note: impl FnMut(&StagedRegion) -> Result<(), StagingError>,
+    ) -> Result<StagedRegion, StagingError> {
         if bytes == target.size_bytes() {
-            let whole = Region::Whole { path: target.path.clone(), number: target.number() };
+            let whole = StagedRegion::Whole { path: target.path.clone(), number: target.number() };
             note(&whole)?;
             return Ok(whole);
         }
         if target.partition.is_none() {
-            let planned = Region::planned_partition(target, offset_bytes, bytes);
+            let planned = StagedRegion::planned_partition(target, offset_bytes, bytes);
             note(&planned)?;
             if planned.add_partition(target).is_ok() {
                 return Ok(planned);
             }
         }
-        let options = LoopOptions { direct_io: true, offset_bytes, size_bytes: bytes, ..LoopOptions::default() };
+        let options = LoopOptions {
+            direct_io: true,
+            offset_bytes,
+            size_bytes: bytes,
+            ..LoopOptions::default()
+        };
         let backing = loopdev::Backing::of(&target.path, options);
-        let backing = backing.map_err(|source| loopdev::LoopError::Io { path: target.path.clone(), source })?;
-        let planned = Region::Loop { backing };
+        let backing = backing
+            .map_err(|source| loopdev::LoopError::Io { path: target.path.clone(), source })?;
+        let planned = StagedRegion::Loop { backing };
         note(&planned)?;
         loopdev::attach_with(&target.path, options)?.keep();
         Ok(planned)
     }
 
-    /// Whether the kernel would refuse to mount it while the target is claimed: it is the target, or a partition of it.
+    /// Whether the kernel would refuse to mount it while the target is claimed: it is the target,
+    /// or a partition of it.
     pub fn is_on_the_claimed(&self) -> bool {
-        matches!(self, Region::Partition { .. } | Region::Whole { .. })
+        matches!(self, StagedRegion::Partition { .. } | StagedRegion::Whole { .. })
     }
 
-    fn planned_partition(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> Region {
+    fn planned_partition(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> StagedRegion {
         let disk = &target.disk;
         let highest = disk.partitions.iter().map(|partition| partition.index).max().unwrap_or(0);
-        Region::Partition {
+        StagedRegion::Partition {
             disk: disk.name.clone(),
             disk_number: disk.number,
             diskseq: disk.diskseq,
@@ -82,52 +91,64 @@ impl Region {
     }
 
     fn add_partition(&self, target: &BlockTarget) -> Result<(), tool::ToolError> {
-        let Region::Partition { index, offset_bytes, bytes, .. } = self else { return Ok(()) };
+        let StagedRegion::Partition { index, offset_bytes, bytes, .. } = self else {
+            return Ok(());
+        };
         let (start, length) = (offset_bytes / SECTOR_BYTES, bytes / SECTOR_BYTES);
-        let words = [target.path.display().to_string(), index.to_string(), start.to_string(), length.to_string()];
+        let words = [
+            target.path.display().to_string(),
+            index.to_string(),
+            start.to_string(),
+            length.to_string(),
+        ];
         tool::run("addpart", words).map(drop)
     }
 
-    /// The node and number of the region's device, once the kernel and udev have made them; only if it is exactly ours.
-    pub fn device(&self) -> Result<(PathBuf, DeviceNumber), StageError> {
+    /// The node and number of the region's device, once the kernel and udev have made them; only if
+    /// it is exactly ours.
+    pub fn device(&self) -> Result<(PathBuf, DeviceNumber), StagingError> {
         let roots = Roots::default();
         let node_is_there = || {
             let (path, number) = self.find(&roots).ok_or(())?;
             (roots.block_number(&path) == Some(number)).then_some((path, number)).ok_or(())
         };
-        patiently(30, node_is_there).map_err(|()| StageError::NoDevice { device: self.name() })
+        patiently(30, node_is_there).map_err(|()| StagingError::NoDevice { device: self.name() })
     }
 
     fn name(&self) -> String {
         match self {
-            Region::Partition { disk, .. } => disk.clone(),
-            Region::Loop { .. } => "a loop device".to_owned(),
-            Region::Whole { path, .. } => path.display().to_string(),
+            StagedRegion::Partition { disk, .. } => disk.clone(),
+            StagedRegion::Loop { .. } => "a loop device".to_owned(),
+            StagedRegion::Whole { path, .. } => path.display().to_string(),
         }
     }
 
-    /// The region's device, if it is there: by number of the whole device, its sequence number, place, offset and size, or by what
-    /// is behind the loop device.
+    /// The region's device, if it is there: by number of the whole device, its sequence number,
+    /// place, offset and size, or by what is behind the loop device.
     pub fn find(&self, roots: &Roots) -> Option<(PathBuf, DeviceNumber)> {
         let picture = Picture::take(roots);
         match self {
-            Region::Partition { disk, disk_number, diskseq, index, offset_bytes, bytes } => {
-                let (slot, _) = picture.find(*disk_number).filter(|(slot, _)| slot.name == *disk)?;
+            StagedRegion::Partition { disk, disk_number, diskseq, index, offset_bytes, bytes } => {
+                let (slot, _) =
+                    picture.find(*disk_number).filter(|(slot, _)| slot.name == *disk)?;
                 let same_medium = crate::roots::number(&slot.dir.join("diskseq")) == *diskseq;
                 let partition = slot.partitions.iter().find(|part| part.index == *index)?;
-                let same_place = partition.offset_bytes == *offset_bytes && partition.size_bytes == *bytes;
+                let same_place =
+                    partition.offset_bytes == *offset_bytes && partition.size_bytes == *bytes;
                 (same_medium && same_place).then(|| (partition.path.clone(), partition.number))
             }
-            Region::Loop { backing } => {
-                let slot = picture.slots.iter().find(|slot| slot.name.starts_with("loop") && backing.is_that_of(slot.number))?;
+            StagedRegion::Loop { backing } => {
+                let slot = picture.slots.iter().find(|slot| {
+                    slot.name.starts_with("loop") && backing.is_that_of(slot.number)
+                })?;
                 Some((slot.path.clone(), slot.number))
             }
-            Region::Whole { path, number } => Some((path.clone(), *number)),
+            StagedRegion::Whole { path, number } => Some((path.clone(), *number)),
         }
     }
 
     /// Takes the region's device away, if it is still there and still exactly ours.
-    pub fn remove(&self) -> Result<(), StageError> {
+    pub fn remove(&self) -> Result<(), StagingError> {
         let Some((path, _)) = self.find(&Roots::default()) else { return Ok(()) };
         patiently(20, || self.remove_once(&path))?;
         Ok(())
@@ -135,13 +156,13 @@ impl Region {
 
     fn remove_once(&self, path: &Path) -> Result<(), tool::ToolError> {
         match self {
-            Region::Partition { disk, index, .. } => {
+            StagedRegion::Partition { disk, index, .. } => {
                 let disk = format!("/dev/{}", disk.replace('!', "/"));
                 tool::run("delpart", [disk, index.to_string()]).map(drop)
             }
-            Region::Loop { .. } => loopdev::detach_node(path),
+            StagedRegion::Loop { .. } => loopdev::detach_node(path),
             // the target was there before and stays
-            Region::Whole { .. } => Ok(()),
+            StagedRegion::Whole { .. } => Ok(()),
         }
     }
 }

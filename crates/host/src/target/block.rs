@@ -8,23 +8,30 @@ use record::Flag;
 
 use super::{AS_ROOT, Access, BlockTarget, TargetError};
 use crate::filesystems;
-use crate::inventory::{Disk, find_in};
+use crate::inventory::{InventoryEntry, find_in};
 use crate::layers;
 use crate::open_files::{OpenFiles, settled};
-use crate::picture::{Below, Partition, Picture, Slot};
 use crate::roots::{DeviceNumber, Roots, flag};
-use crate::uses::{Use, exclusively_open};
+use crate::snapshot::{Below, BlockDeviceEntry, Partition, Picture};
+use crate::uses::{InUseReason, exclusively_open};
 
 /// The block device with that number, refused where anything forbids it.
-pub(super) fn find(roots: &Roots, target: &str, number: DeviceNumber, access: Access) -> Result<BlockTarget, TargetError> {
+pub(super) fn find(
+    roots: &Roots,
+    target: &str,
+    number: DeviceNumber,
+    access: Access,
+) -> Result<BlockTarget, TargetError> {
     let mut picture = Picture::take(roots);
     if picture.find(number).is_some_and(|(slot, _)| slot.size_bytes == 0) {
-        // A reader whose card was out tells of the new one when it is opened (disk_check_media_change in block/disk-events.c).
+        // A reader whose card was out tells of the new one when it is opened
+        // (disk_check_media_change in block/disk-events.c).
         drop(fs::File::open(roots.locate(Path::new(target))));
         picture = Picture::take(roots);
     }
     let found = find_in(&picture, number).zip(picture.find(number));
-    let ((disk, partition), (slot, _)) = found.ok_or_else(|| TargetError::Gone { target: target.to_owned() })?;
+    let ((disk, partition), (slot, _)) =
+        found.ok_or_else(|| TargetError::Gone { target: target.to_owned() })?;
     let flags = flags(&picture, slot);
     let path = partition.as_ref().map_or(&disk.path, |partition| &partition.path).clone();
     let mut found = BlockTarget { path, disk, partition, flags };
@@ -35,13 +42,20 @@ pub(super) fn find(roots: &Roots, target: &str, number: DeviceNumber, access: Ac
 }
 
 /// Everything that forbids a block device, most telling first.
-fn check(picture: &Picture<'_>, slot: &Slot, target: &str, found: &BlockTarget, access: Access) -> Result<OpenFiles, TargetError> {
+fn check(
+    picture: &Picture<'_>,
+    slot: &BlockDeviceEntry,
+    target: &str,
+    found: &BlockTarget,
+    access: Access,
+) -> Result<OpenFiles, TargetError> {
     let (roots, disk) = (picture.roots, &found.disk);
     if found.size_bytes() == 0 {
         return Err(TargetError::Empty { device: disk.name.clone() });
     }
     refuse_used(target, found, disk.uses.clone())?;
-    let read_only = disk.read_only || found.partition.as_ref().is_some_and(|part| is_read_only(roots, disk, part));
+    let read_only = disk.read_only
+        || found.partition.as_ref().is_some_and(|part| is_read_only(roots, disk, part));
     if access == Access::Write && read_only {
         return Err(TargetError::ReadOnlyMedium { device: disk.name.clone() });
     }
@@ -57,7 +71,11 @@ fn check(picture: &Picture<'_>, slot: &Slot, target: &str, found: &BlockTarget, 
 }
 
 /// Refuses a device that is in use, itself or elsewhere on the same medium.
-fn refuse_used(target: &str, found: &BlockTarget, uses: Vec<Use>) -> Result<(), TargetError> {
+fn refuse_used(
+    target: &str,
+    found: &BlockTarget,
+    uses: Vec<InUseReason>,
+) -> Result<(), TargetError> {
     let target = target.to_owned();
     match &found.partition {
         _ if uses.is_empty() => Ok(()),
@@ -66,8 +84,9 @@ fn refuse_used(target: &str, found: &BlockTarget, uses: Vec<Use>) -> Result<(), 
     }
 }
 
-fn is_read_only(roots: &Roots, disk: &Disk, partition: &Partition) -> bool {
-    flag(&roots.sys.join("block").join(&disk.name).join(&partition.name).join("ro")).unwrap_or(false)
+fn is_read_only(roots: &Roots, disk: &InventoryEntry, partition: &Partition) -> bool {
+    flag(&roots.sys.join("block").join(&disk.name).join(&partition.name).join("ro"))
+        .unwrap_or(false)
 }
 
 fn may_open(roots: &Roots, found: &BlockTarget, access: Access) -> io::Result<()> {
@@ -76,38 +95,53 @@ fn may_open(roots: &Roots, found: &BlockTarget, access: Access) -> io::Result<()
 }
 
 /// What a failed open of a block device means.
-fn open_failed(target: &str, disk: &Disk, error: io::Error) -> TargetError {
+fn open_failed(target: &str, disk: &InventoryEntry, error: io::Error) -> TargetError {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     let (target, device) = (target.to_owned(), disk.name.clone());
     match errno {
-        Some(Errno::ACCESS | Errno::PERM) => TargetError::NoRights { target, right: "open", way_out: AS_ROOT },
+        Some(Errno::ACCESS | Errno::PERM) => {
+            TargetError::NoRights { target, right: "open", way_out: AS_ROOT }
+        }
         Some(Errno::ROFS) => TargetError::ReadOnlyMedium { device },
         Some(Errno::NOMEDIUM) => TargetError::Empty { device },
-        Some(Errno::BUSY) => TargetError::InUse { target, uses: vec![Use::ExclusivelyOpen { device, open_in: Vec::new() }] },
+        Some(Errno::BUSY) => TargetError::InUse {
+            target,
+            uses: vec![InUseReason::ExclusivelyOpen { device, open_in: Vec::new() }],
+        },
         Some(Errno::NXIO | Errno::NODEV | Errno::NOENT) => TargetError::Gone { target },
         _ => TargetError::Io { target, source: error },
     }
 }
 
-/// The device and its siblings that another program holds exclusively. Holding a partition holds its whole device, too, so the
-/// whole device is named only where no partition is the reason.
-fn held_elsewhere(roots: &Roots, found: &BlockTarget, seen: &OpenFiles) -> Vec<Use> {
+/// The device and its siblings that another program holds exclusively. Holding a partition holds
+/// its whole device, too, so the whole device is named only where no partition is the reason.
+fn held_elsewhere(roots: &Roots, found: &BlockTarget, seen: &OpenFiles) -> Vec<InUseReason> {
     let held = |path: &Path, number: DeviceNumber, name: &str| {
         // whoever holds the whole holds its partitions, too
-        let open_in = || Some(seen.openers(number)).filter(|found| !found.is_empty()).unwrap_or_else(|| seen.openers(found.disk.number));
-        exclusively_open(roots, path).then(|| Use::ExclusivelyOpen { device: name.to_owned(), open_in: open_in() })
+        let open_in = || {
+            Some(seen.openers(number))
+                .filter(|found| !found.is_empty())
+                .unwrap_or_else(|| seen.openers(found.disk.number))
+        };
+        exclusively_open(roots, path)
+            .then(|| InUseReason::ExclusivelyOpen { device: name.to_owned(), open_in: open_in() })
     };
     let disk = &found.disk;
     let Some(whole) = held(&disk.path, disk.number, &disk.name) else {
         return Vec::new();
     };
-    let partitions: Vec<Use> = disk.partitions.iter().filter_map(|part| held(&part.path, part.number, &part.name)).collect();
+    let partitions: Vec<InUseReason> = disk
+        .partitions
+        .iter()
+        .filter_map(|part| held(&part.path, part.number, &part.name))
+        .collect();
     if partitions.is_empty() { vec![whole] } else { partitions }
 }
 
-/// Whether a block device is memory, or has the page cache of this host between itself and its medium.
-fn flags(picture: &Picture<'_>, slot: &Slot) -> Vec<Flag> {
+/// Whether a block device is memory, or has the page cache of this host between itself and its
+/// medium.
+fn flags(picture: &Picture<'_>, slot: &BlockDeviceEntry) -> Vec<Flag> {
     let mut flags = Vec::new();
     if slot.name.starts_with("ram") || slot.name.starts_with("zram") {
         flags.push(Flag::MemoryFilesystem);
@@ -117,7 +151,9 @@ fn flags(picture: &Picture<'_>, slot: &Slot) -> Vec<Flag> {
             && let Some(mount) = crate::mounts::mount_of(picture.roots, &picture.mounts, &file.path)
         {
             flags.extend(filesystems::flags(mount));
-            if layers::file_in_memory(picture, &file.path) && !flags.contains(&Flag::MemoryFilesystem) {
+            if layers::file_in_memory(picture, &file.path)
+                && !flags.contains(&Flag::MemoryFilesystem)
+            {
                 flags.push(Flag::MemoryFilesystem);
             }
         }
@@ -134,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_a_failed_open_means() {
-        let disk = Disk {
+        let disk = InventoryEntry {
             name: "sdb".to_owned(),
             path: "/dev/sdb".into(),
             number: crate::DeviceNumber { major: 8, minor: 16 },
@@ -146,7 +182,8 @@ mod tests {
             partitions: Vec::new(),
             uses: Vec::new(),
         };
-        let say = |errno: rustix::io::Errno| open_failed("/dev/sdb", &disk, errno.into()).to_string();
+        let say =
+            |errno: rustix::io::Errno| open_failed("/dev/sdb", &disk, errno.into()).to_string();
         insta::assert_snapshot!(say(rustix::io::Errno::ACCESS), @"no right to open '/dev/sdb'; run it as root, or name a directory on the medium instead");
         insta::assert_snapshot!(say(rustix::io::Errno::NOMEDIUM), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");
         insta::assert_snapshot!(say(rustix::io::Errno::ROFS), @"sdb is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read");

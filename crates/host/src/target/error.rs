@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use record::units::Bytes;
 
-use crate::uses::{Use, summary};
+use crate::uses::{InUseReason, summary};
 
 /// Why a target cannot be tested. Each says what was found and what to do instead.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,9 @@ pub enum TargetError {
         to: PathBuf,
     },
     /// Neither directory, file nor block device.
-    #[error("'{target}' is a {what}, which stores nothing; name a directory, a file or a block device")]
+    #[error(
+        "'{target}' is a {what}, which stores nothing; name a directory, a file or a block device"
+    )]
     NotStorage {
         /// As given.
         target: String,
@@ -53,7 +55,9 @@ pub enum TargetError {
         at: PathBuf,
     },
     /// The kernel refuses writes.
-    #[error("{device} is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read")]
+    #[error(
+        "{device} is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read"
+    )]
     ReadOnlyMedium {
         /// Kernel name.
         device: String,
@@ -90,24 +94,29 @@ pub enum TargetError {
         /// As given.
         target: String,
         /// Why.
-        uses: Vec<Use>,
+        uses: Vec<InUseReason>,
     },
     /// A partition of a medium whose other parts are in use.
-    #[error("'{target}' is a partition of {disk}, which is in use: {}; {}", summary(uses), way_out_of(uses))]
+    #[error(
+        "'{target}' is a partition of {disk}, which is in use: {}; {}",
+        summary(uses),
+        way_out_of(uses)
+    )]
     SiblingInUse {
         /// As given.
         target: String,
         /// Kernel name of the whole device.
         disk: String,
         /// Why.
-        uses: Vec<Use>,
+        uses: Vec<InUseReason>,
     },
     /// A file something else lives in.
     #[error("'{target}' is {what}; name another file or a directory")]
     FileInUse {
         /// As given.
         target: String,
-        /// "swap space", "the content of loop3", "held open for writing by qemu-system-x86_64 (process 4242)".
+        /// "swap space", "the content of loop3", "held open for writing by qemu-system-x86_64
+        /// (process 4242)".
         what: String,
     },
     /// A node whose device is gone.
@@ -128,13 +137,15 @@ pub enum TargetError {
     },
 }
 
-fn way_out_of(uses: &[Use]) -> &'static str {
+fn way_out_of(uses: &[InUseReason]) -> &'static str {
     match uses.first() {
-        Some(Use::Root { .. }) => "choose another medium, or a directory on this one",
-        Some(Use::Mounted { .. }) => "unmount it first, or name a directory on it",
-        Some(Use::MountedElsewhere { .. }) => "unmount it there first, or choose another medium",
-        Some(Use::Held { .. }) => "end that program first, or choose another medium",
-        Some(Use::Swap { .. }) => "swapoff it first, or choose another medium",
+        Some(InUseReason::Root { .. }) => "choose another medium, or a directory on this one",
+        Some(InUseReason::Mounted { .. }) => "unmount it first, or name a directory on it",
+        Some(InUseReason::MountedElsewhere { .. }) => {
+            "unmount it there first, or choose another medium"
+        }
+        Some(InUseReason::Held { .. }) => "end that program first, or choose another medium",
+        Some(InUseReason::Swap { .. }) => "swapoff it first, or choose another medium",
         _ => "release it first, or choose another medium",
     }
 }

@@ -4,14 +4,14 @@ use std::fs::{self, File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use blockio::FileIdentity;
 use record::Flag;
-use ring::FileIdentity;
 use rustix::fs::{Access as Rights, Mode, OFlags, open};
 
 use super::{Access, FileTarget, TargetError, filesystem, locate, may_write, space};
 use crate::open_files::{Hold, Holding, OpenFiles, settled};
-use crate::picture::{Below, Picture};
 use crate::roots::Roots;
+use crate::snapshot::{Below, Picture};
 
 /// A regular file that nothing else lives in and nobody else holds.
 pub(super) fn find(roots: &Roots, target: &str, access: Access) -> Result<FileTarget, TargetError> {
@@ -73,14 +73,15 @@ impl Look {
     }
 }
 
-/// Whether the kernel knows of anybody who has the file open for writing; `None` where it does not tell.
+/// Whether the kernel knows of anybody who has the file open for writing; `None` where it does not
+/// tell.
 fn has_writer(path: &Path, identity: FileIdentity) -> Option<bool> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(open(path, flags, Mode::empty()).ok()?);
     if FileIdentity::of(&file.metadata().ok()?) != identity || we_have_it_open(identity) {
         return None;
     }
-    ring::has_writer(&file).ok()?
+    blockio::has_writer(&file).ok()?
 }
 
 /// Whether this very process has it open for writing: the kernel's count has no names.
@@ -89,7 +90,10 @@ fn we_have_it_open(identity: FileIdentity) -> bool {
         let info = fs::read_to_string(format!("/proc/self/fdinfo/{name}")).unwrap_or_default();
         crate::open_files::writes(&info)
     };
-    let same = |name: &String| fs::metadata(format!("/proc/self/fd/{name}")).is_ok_and(|other| FileIdentity::of(&other) == identity);
+    let same = |name: &String| {
+        fs::metadata(format!("/proc/self/fd/{name}"))
+            .is_ok_and(|other| FileIdentity::of(&other) == identity)
+    };
     crate::roots::names(Path::new("/proc/self/fd")).iter().any(|name| same(name) && writes(name))
 }
 
@@ -99,6 +103,11 @@ fn lives_in(picture: &Picture<'_>, file: FileIdentity) -> Option<String> {
     if crate::mounts::swaps(picture.roots).iter().any(|swap| same(swap)) {
         return Some("swap space".to_owned());
     }
-    let holds = |below: &Below| matches!(below, Below::File(backing) if backing.identity() == Some(file));
-    picture.slots.iter().find(|slot| slot.below.iter().any(holds)).map(|slot| format!("the content of {}", slot.name))
+    let holds =
+        |below: &Below| matches!(below, Below::File(backing) if backing.identity() == Some(file));
+    picture
+        .slots
+        .iter()
+        .find(|slot| slot.below.iter().any(holds))
+        .map(|slot| format!("the content of {}", slot.name))
 }

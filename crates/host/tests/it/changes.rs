@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use flashmark_host::{Access, BlockTarget, Changes, Found, LoopOptions, Roots, clean_changes, resolve};
+use flashmark_host::{
+    Access, BlockTarget, Changes, LoopOptions, ResolvedTarget, Roots, clean_changes, resolve,
+};
 
 use crate::refusals::skipped;
 
@@ -17,7 +19,7 @@ fn is_root() -> bool {
 
 fn block(path: &Path) -> BlockTarget {
     match resolve(&Roots::default(), path.to_str().unwrap(), Access::Write).unwrap() {
-        Found::Block(block) => *block,
+        ResolvedTarget::Block(block) => *block,
         other => panic!("{other:?}"),
     }
 }
@@ -35,7 +37,8 @@ fn everything_is_put_back() {
     let notes = dir.path().join("notes");
     let mut outer = Changes::begin(&notes).unwrap();
     let file = outer.make_file(dir.path(), 16 << 20, true).unwrap();
-    let device = outer.attach(&file, LoopOptions { direct_io: true, ..LoopOptions::default() }).unwrap();
+    let device =
+        outer.attach(&file, LoopOptions { direct_io: true, ..LoopOptions::default() }).unwrap();
     let block = block(device.path());
     let name = block.disk.name.clone();
     let before = ["scheduler", "nr_requests"].map(|what| setting(&name, what));
@@ -43,7 +46,9 @@ fn everything_is_put_back() {
     let mut changes = Changes::begin(&notes).unwrap();
     for scheduler in &offered {
         changes.set_queue(&block.disk, "scheduler", scheduler).unwrap();
-        assert!(setting(&name, "scheduler").contains(&format!("[{scheduler}]")) || offered.len() == 1);
+        assert!(
+            setting(&name, "scheduler").contains(&format!("[{scheduler}]")) || offered.len() == 1
+        );
     }
     let missing = changes.set_queue(&block.disk, "scheduler", "nonesuch").unwrap_err().to_string();
     assert!(missing.contains("this kernel has no scheduler 'nonesuch'"), "{missing}");
@@ -65,13 +70,20 @@ fn notes_of_the_dead_are_undone_by_identity_only() {
     let dir = tempfile::tempdir().unwrap();
     let notes = dir.path().join("notes");
     fs::create_dir(&notes).unwrap();
-    let (ours, theirs) = (dir.path().join("flashmark-lab-1-a.img"), dir.path().join("precious.img"));
+    let (ours, theirs) =
+        (dir.path().join("flashmark-lab-1-a.img"), dir.path().join("precious.img"));
     fs::write(&ours, "x").unwrap();
     fs::write(&theirs, "x").unwrap();
-    let line = |path: &Path| format!("{{\"boot\":null,\"change\":{{\"kind\":\"file\",\"path\":{path:?}}}}}\n");
+    let line = |path: &Path| {
+        format!("{{\"boot\":null,\"change\":{{\"kind\":\"file\",\"path\":{path:?}}}}}\n")
+    };
     // a queue that is another one by now, from another start of the system, and a torn last line
     let queue = "{\"boot\":\"another\",\"change\":{\"kind\":\"queue\",\"disk\":\"loop0\",\"number\":\"7:0\",\"diskseq\":1,\"setting\":\"scheduler\",\"before\":\"bfq\"}}\n";
-    fs::write(notes.join("flashmark-stage-1-0.changes"), line(&ours) + &line(&theirs) + queue + "{\"boot\":nu").unwrap();
+    fs::write(
+        notes.join("flashmark-stage-1-0.changes"),
+        line(&ours) + &line(&theirs) + queue + "{\"boot\":nu",
+    )
+    .unwrap();
     let undone = clean_changes(&notes).unwrap();
     assert!(undone.len() == 1 && undone[0].undone.is_ok(), "{undone:?}");
     assert!(!ours.exists() && theirs.exists());

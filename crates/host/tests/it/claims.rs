@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use flashmark_host::{Access, BlockTarget, Claim, Found, Roots, claim, resolve};
+use flashmark_host::{Access, BlockTarget, Claim, ResolvedTarget, Roots, claim, resolve};
 
 use crate::machine::Machine;
 
 fn block(roots: &Roots, target: &str) -> BlockTarget {
     match resolve(roots, target, Access::Write).unwrap() {
-        Found::Block(block) => *block,
+        ResolvedTarget::Block(block) => *block,
         other => panic!("{other:?}"),
     }
 }

@@ -25,7 +25,11 @@ fn write(path: &Path, offset: u64, bytes: &[u8]) {
 fn tool(program: &str, words: &[&str]) -> bool {
     match Command::new(program).args(words).env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin").output() {
         Ok(output) => {
-            assert!(output.status.success(), "{program} {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+            assert!(
+                output.status.success(),
+                "{program} {words:?}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
             true
         }
         Err(error) => {
@@ -42,7 +46,9 @@ fn look(path: &Path) -> Contents {
 /// An entry of a partition table of MS-DOS: kind, first sector, sectors.
 fn dos_table(path: &Path, entries: &[(u8, u32, u32)]) {
     for (number, (kind, start, sectors)) in entries.iter().enumerate() {
-        let entry = [&[0, 0, 0, 0, *kind, 0, 0, 0][..], &start.to_le_bytes(), &sectors.to_le_bytes()].concat();
+        let entry =
+            [&[0, 0, 0, 0, *kind, 0, 0, 0][..], &start.to_le_bytes(), &sectors.to_le_bytes()]
+                .concat();
         write(path, 446 + 16 * number as u64, &entry);
     }
     for number in entries.len()..4 {
@@ -54,7 +60,12 @@ fn dos_table(path: &Path, entries: &[(u8, u32, u32)]) {
 #[test]
 fn every_file_system_with_its_label() {
     let makers: [(&str, &[&str], &str, u64); 6] = [
-        ("mkfs.ext4", &["-q", "-F", "-L", "MYPHOTOS"], "ext4 'MYPHOTOS', 32 MiB, never mounted", 32),
+        (
+            "mkfs.ext4",
+            &["-q", "-F", "-L", "MYPHOTOS"],
+            "ext4 'MYPHOTOS', 32 MiB, never mounted",
+            32,
+        ),
         ("mkfs.ext2", &["-q", "-F", "-L", "old ones"], "ext2 'old ones', 8 MiB, never mounted", 8),
         ("mkfs.vfat", &["-n", "MY CARD"], "vfat 'MY CARD', 32 MiB", 32),
         ("mkfs.xfs", &["-q", "-f", "-L", "scratch"], "xfs 'scratch', 512 MiB", 512),
@@ -66,9 +77,14 @@ fn every_file_system_with_its_label() {
         let path = dir.path().join("image");
         fs::File::create(&path).unwrap().set_len(mib * MIB).unwrap();
         let words = [words, &[path.to_str().unwrap()]].concat();
-        let words: Vec<&str> = words.into_iter().filter(|word| maker != "mkswap" || *word != "-q").collect();
+        let words: Vec<&str> =
+            words.into_iter().filter(|word| maker != "mkswap" || *word != "-q").collect();
         if tool(maker, &words) {
-            assert_eq!((look(&path).lines(), look(&path).is_empty()), (vec![expected.to_owned()], Some(false)), "{maker}");
+            assert_eq!(
+                (look(&path).lines(), look(&path).is_empty()),
+                (vec![expected.to_owned()], Some(false)),
+                "{maker}"
+            );
         }
     }
 }
@@ -95,7 +111,8 @@ fn members_of_arrays_pools_and_caches_and_what_is_encrypted() {
     ) {
         assert_eq!(look(&path).lines(), ["crypto_LUKS (encrypted), 32 MiB"]);
     }
-    // MD's superblock 1.2 (include/uapi/linux/raid/md_p.h): 4 KiB from the start; its checksum is the sum of its words
+    // MD's superblock 1.2 (include/uapi/linux/raid/md_p.h): 4 KiB from the start; its checksum is
+    // the sum of its words
     let path = image(&dir, 32 * MIB);
     write(&path, 4096, &md_superblock());
     assert_eq!(look(&path).lines(), ["linux_raid_member 'host:0' (part of an array), 32 MiB"]);
@@ -103,7 +120,8 @@ fn members_of_arrays_pools_and_caches_and_what_is_encrypted() {
     let path = image(&dir, 32 * MIB);
     write(&path, 4096, &bcache_superblock());
     assert_eq!(look(&path).lines(), ["bcache (part of a cache set), 32 MiB"]);
-    // ZFS: four labels, each with uberblocks from 128 KiB on that begin with a magic number (vdev_impl.h)
+    // ZFS: four labels, each with uberblocks from 128 KiB on that begin with a magic number
+    // (vdev_impl.h)
     let path = image(&dir, 64 * MIB);
     for label in [0, 256 << 10, 64 * MIB - (512 << 10), 64 * MIB - (256 << 10)] {
         for uberblock in 0..128 {
@@ -111,7 +129,8 @@ fn members_of_arrays_pools_and_caches_and_what_is_encrypted() {
         }
     }
     assert_eq!(look(&path).lines(), ["zfs_member (part of a pool), 64 MiB"]);
-    // BitLocker: a boot sector of its own, which says where the metadata is (libblkid's bitlocker.c)
+    // BitLocker: a boot sector of its own, which says where the metadata is (libblkid's
+    // bitlocker.c)
     let path = image(&dir, 32 * MIB);
     write(&path, 0, b"\xeb\x58\x90-FVE-FS-");
     write(&path, 176, &MIB.to_le_bytes());
@@ -127,7 +146,8 @@ fn md_superblock() -> Vec<u8> {
     block[16..32].copy_from_slice(&[7; 16]);
     block[32..38].copy_from_slice(b"host:0");
     block[144..152].copy_from_slice(&8u64.to_le_bytes());
-    let sum: u64 = block.chunks(4).map(|word| u64::from(u32::from_le_bytes(word.try_into().unwrap()))).sum();
+    let sum: u64 =
+        block.chunks(4).map(|word| u64::from(u32::from_le_bytes(word.try_into().unwrap()))).sum();
     let sum = (sum & 0xffff_ffff) + (sum >> 32);
     block[216..220].copy_from_slice(&u32::try_from(sum).unwrap().to_le_bytes());
     block
@@ -138,16 +158,22 @@ fn bcache_superblock() -> Vec<u8> {
     let mut block = vec![0; 4096];
     block[8..16].copy_from_slice(&8u64.to_le_bytes());
     block[16..24].copy_from_slice(&1u64.to_le_bytes());
-    block[24..40].copy_from_slice(&[0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a, 0x45, 0xca, 0x82, 0x65, 0xf5, 0x7f, 0x48, 0xba, 0x6d, 0x81]);
+    block[24..40].copy_from_slice(&[
+        0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a, 0x45, 0xca, 0x82, 0x65, 0xf5, 0x7f, 0x48, 0xba, 0x6d,
+        0x81,
+    ]);
     let sum = crc64(&block[8..208]);
     block[..8].copy_from_slice(&sum.to_le_bytes());
     block
 }
 
-/// bcache's checksum: CRC-64 of ECMA-182, most significant bit first, all ones before and after (the kernel's lib/crc64.c).
+/// bcache's checksum: CRC-64 of ECMA-182, most significant bit first, all ones before and after
+/// (the kernel's lib/crc64.c).
 fn crc64(bytes: &[u8]) -> u64 {
     !bytes.iter().fold(!0, |crc: u64, byte| {
-        (0..8).fold(crc ^ (u64::from(*byte) << 56), |crc, _| if crc >> 63 == 1 { (crc << 1) ^ 0x42f0_e1eb_a9ea_3693 } else { crc << 1 })
+        (0..8).fold(crc ^ (u64::from(*byte) << 56), |crc, _| {
+            if crc >> 63 == 1 { (crc << 1) ^ 0x42f0_e1eb_a9ea_3693 } else { crc << 1 }
+        })
     })
 }
 
@@ -157,8 +183,15 @@ fn every_partition_of_a_table_that_no_kernel_has_read() {
     let path = image(&dir, 64 * MIB);
     // 2: extended, with a logical partition of 16 MiB in it
     dos_table(&path, &[(0x83, 2048, 40960), (0x0f, 43008, 65536), (0x83, 108_544, 20480)]);
-    let inner =
-        [&[0; 446][..], &[0, 0, 0, 0, 0x83, 0, 0, 0], &2048u32.to_le_bytes(), &32768u32.to_le_bytes(), &[0; 48], &[0x55, 0xaa]].concat();
+    let inner = [
+        &[0; 446][..],
+        &[0, 0, 0, 0, 0x83, 0, 0, 0],
+        &2048u32.to_le_bytes(),
+        &32768u32.to_le_bytes(),
+        &[0; 48],
+        &[0x55, 0xaa],
+    ]
+    .concat();
     write(&path, 43008 * 512, &inner);
     let photos = dir.path().join("photos");
     fs::File::create(&photos).unwrap().set_len(20 * MIB).unwrap();
@@ -185,7 +218,9 @@ fn signatures_that_contradict_one_another_are_not_nothing() {
     let path = image(&dir, 40 * MIB);
     let fat = dir.path().join("fat");
     fs::File::create(&fat).unwrap().set_len(40 * MIB).unwrap();
-    if !tool("mkfs.ext4", &["-q", "-F", path.to_str().unwrap()]) || !tool("mkfs.vfat", &[fat.to_str().unwrap()]) {
+    if !tool("mkfs.ext4", &["-q", "-F", path.to_str().unwrap()])
+        || !tool("mkfs.vfat", &[fat.to_str().unwrap()])
+    {
         return;
     }
     write(&path, 0, &fs::read(&fat).unwrap()[..512]);
@@ -204,7 +239,11 @@ fn a_label_with_line_breaks_and_escape_sequences() {
     }
     write(&path, 1024 + 0x78, b"a\x1b[2J\nTYPE=swap\xff");
     let contents = look(&path);
-    assert_eq!((contents.things.len(), contents.things[0].kind.as_deref()), (1, Some("ext4")), "{contents:?}");
+    assert_eq!(
+        (contents.things.len(), contents.things[0].kind.as_deref()),
+        (1, Some("ext4")),
+        "{contents:?}"
+    );
     assert!(!contents.lines().concat().chars().any(char::is_control), "{contents:?}");
 }
 
@@ -232,6 +271,11 @@ fn every_medium_of_this_machine_can_be_looked_at() {
     let roots = Roots::default();
     for disk in list(&roots) {
         let contents = flashmark_host::contents(&roots, &disk);
-        assert!(!contents.lines().is_empty() && contents.lines().iter().all(|line| !line.contains('\n')), "{}: {contents:?}", disk.name);
+        assert!(
+            !contents.lines().is_empty()
+                && contents.lines().iter().all(|line| !line.contains('\n')),
+            "{}: {contents:?}",
+            disk.name
+        );
     }
 }

@@ -1,11 +1,11 @@
 //! What media say they are.
 
-use flashmark_host::{Disk, list};
+use flashmark_host::{InventoryEntry, list};
 use record::MediumKind;
 
 use crate::machine::Machine;
 
-fn only(machine: &Machine) -> Disk {
+fn only(machine: &Machine) -> InventoryEntry {
     let mut disks = list(&machine.roots);
     assert_eq!(disks.len(), 1, "{disks:?}");
     disks.remove(0)
@@ -14,7 +14,11 @@ fn only(machine: &Machine) -> Disk {
 /// An SD card in the slot of a Raspberry Pi.
 fn with_card(machine: &Machine) -> String {
     let card = "sys/devices/platform/soc/fe340000.mmc/mmc_host/mmc0/mmc0:aaaa";
-    let disk = machine.disk("platform/soc/fe340000.mmc/mmc_host/mmc0/mmc0:aaaa/block/mmcblk0", "179:0", 15_931_539_456);
+    let disk = machine.disk(
+        "platform/soc/fe340000.mmc/mmc_host/mmc0/mmc0:aaaa/block/mmcblk0",
+        "179:0",
+        15_931_539_456,
+    );
     machine.link(&format!("{disk}/device"), card);
     let mut ssr = [0u8; 64];
     (ssr[8], ssr[10], ssr[14], ssr[21]) = (4, 0x90, 0x10, 0x01);
@@ -36,7 +40,10 @@ fn with_card(machine: &Machine) -> String {
         machine.file(&format!("{card}/{name}"), &format!("{text}\n"));
     }
     machine.link(&format!("{card}/driver"), "sys/bus/mmc/drivers/mmcblk");
-    machine.link("sys/devices/platform/soc/fe340000.mmc/driver", "sys/bus/platform/drivers/sdhci-iproc");
+    machine.link(
+        "sys/devices/platform/soc/fe340000.mmc/driver",
+        "sys/bus/platform/drivers/sdhci-iproc",
+    );
     let ios = "clock:\t\t50000000 Hz\nbus width:\t2 (4 bits)\ntiming spec:\t2 (sd high-speed)\n";
     machine.file("sys/kernel/debug/mmc0/ios", ios);
     disk
@@ -86,15 +93,27 @@ fn a_card_in_a_slot_shows_its_registers() {
     assert_eq!(disk.link.driver.as_deref(), Some("sdhci-iproc"));
     assert_eq!(disk.link.mode.as_deref(), Some("sd high-speed, 4 bit, 50 MHz"));
     assert_eq!(disk.link.max_bps, Some(25e6));
-    assert!(disk.answers_to("035344534C31364780B5EF9A00013700") && !disk.answers_to("mmcblk0") && !disk.answers_to(""));
+    assert!(
+        disk.answers_to("035344534C31364780B5EF9A00013700")
+            && !disk.answers_to("mmcblk0")
+            && !disk.answers_to("")
+    );
 }
 
 #[test]
 fn an_emmc_tells_its_health_and_hides_its_boot_areas() {
     let machine = Machine::new();
     let card = "sys/devices/platform/fe330000.mmc/mmc_host/mmc2/mmc2:0001";
-    let disk = machine.disk("platform/fe330000.mmc/mmc_host/mmc2/mmc2:0001/block/mmcblk2", "179:32", 31 << 30);
-    machine.disk("platform/fe330000.mmc/mmc_host/mmc2/mmc2:0001/block/mmcblk2/mmcblk2boot0", "179:64", 4 << 20);
+    let disk = machine.disk(
+        "platform/fe330000.mmc/mmc_host/mmc2/mmc2:0001/block/mmcblk2",
+        "179:32",
+        31 << 30,
+    );
+    machine.disk(
+        "platform/fe330000.mmc/mmc_host/mmc2/mmc2:0001/block/mmcblk2/mmcblk2boot0",
+        "179:64",
+        4 << 20,
+    );
     machine.link(&format!("{disk}/device"), card);
     for (name, text) in [
         ("type", "MMC"),
@@ -106,9 +125,15 @@ fn an_emmc_tells_its_health_and_hides_its_boot_areas() {
         machine.file(&format!("{card}/{name}"), &format!("{text}\n"));
     }
     let medium = only(&machine).medium;
-    assert_eq!((medium.kind, medium.vendor.as_deref()), (MediumKind::Emmc, Some("Samsung/SanDisk/LG")));
+    assert_eq!(
+        (medium.kind, medium.vendor.as_deref()),
+        (MediumKind::Emmc, Some("Samsung/SanDisk/LG"))
+    );
     let health = medium.health.unwrap();
-    assert_eq!((health.used_percent, health.pre_eol, health.source.as_deref()), (Some(30.0), Some(1), Some("sysfs")));
+    assert_eq!(
+        (health.used_percent, health.pre_eol, health.source.as_deref()),
+        (Some(30.0), Some(1), Some("sysfs"))
+    );
 }
 
 #[test]
@@ -131,11 +156,17 @@ fn a_stick_is_known_by_its_usb_device() {
     }
     "#);
     let queue = disk.queue(&machine.roots);
-    assert_eq!((queue.scheduler.as_deref(), queue.max_sectors_kb), (Some("mq-deadline"), Some(120)));
+    assert_eq!(
+        (queue.scheduler.as_deref(), queue.max_sectors_kb),
+        (Some("mq-deadline"), Some(120))
+    );
     assert_eq!(queue.schedulers, ["none", "mq-deadline", "bfq"]);
     assert!(disk.answers_to("4c530001230712105454"));
     assert!(disk.answers_to("/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0"));
-    assert!(!disk.answers_to("/dev/disk/by-id/USB-SANDISK_ULTRA_4C530001230712105454-0:0"), "letter case matters in a name");
+    assert!(
+        !disk.answers_to("/dev/disk/by-id/USB-SANDISK_ULTRA_4C530001230712105454-0:0"),
+        "letter case matters in a name"
+    );
     assert!(!disk.answers_to("/dev/sdb"), "the name sdb is any stick's");
 }
 
@@ -146,10 +177,22 @@ fn a_partition_answers_to_its_own_name_and_its_medium_does_not() {
     let disk = only(&machine);
     let partition = Some(&disk.partitions[0]);
     let name = "usb-SanDisk_Ultra_4C530001230712105454-0:0-part1";
-    assert!(disk.answers_for(partition, name) && disk.answers_for(partition, &format!("/dev/disk/by-id/{name}")));
-    assert!(!disk.answers_to(name) && !disk.answers_to(&format!("/dev/disk/by-id/{name}")), "a partition does not give away its medium");
-    assert!(disk.answers_for(partition, "4c530001230712105454"), "the medium's serial number gives away the partition that is the target");
-    assert!(!disk.answers_for(partition, "/dev/sdb1") && !disk.answers_for(partition, ""), "the name sdb1 is any stick's");
+    assert!(
+        disk.answers_for(partition, name)
+            && disk.answers_for(partition, &format!("/dev/disk/by-id/{name}"))
+    );
+    assert!(
+        !disk.answers_to(name) && !disk.answers_to(&format!("/dev/disk/by-id/{name}")),
+        "a partition does not give away its medium"
+    );
+    assert!(
+        disk.answers_for(partition, "4c530001230712105454"),
+        "the medium's serial number gives away the partition that is the target"
+    );
+    assert!(
+        !disk.answers_for(partition, "/dev/sdb1") && !disk.answers_for(partition, ""),
+        "the name sdb1 is any stick's"
+    );
     assert_eq!(disk.ids_for(partition)[0], name);
 }
 
@@ -159,10 +202,19 @@ fn a_loop_device_answers_to_its_path_to_the_letter() {
     let dir = machine.disk("virtual/block/loop16", "7:16", 1 << 30);
     machine.partition(&dir, "loop16p2", "259:2", 1 << 20, 1 << 20);
     let disk = only(&machine);
-    assert!(disk.answers_to("/dev/loop16") && !disk.answers_to("/DEV/LOOP16") && !disk.answers_to("/dev/loop16p2"));
+    assert!(
+        disk.answers_to("/dev/loop16")
+            && !disk.answers_to("/DEV/LOOP16")
+            && !disk.answers_to("/dev/loop16p2")
+    );
     let partition = Some(&disk.partitions[0]);
-    assert!(disk.answers_for(partition, "/dev/loop16p2") && disk.answers_for(partition, "/dev/loop16"));
-    assert!(!disk.answers_for(partition, "/dev/loop16p1") && !disk.answers_for(partition, "/dev/LOOP16p2"));
+    assert!(
+        disk.answers_for(partition, "/dev/loop16p2") && disk.answers_for(partition, "/dev/loop16")
+    );
+    assert!(
+        !disk.answers_for(partition, "/dev/loop16p1")
+            && !disk.answers_for(partition, "/dev/LOOP16p2")
+    );
 }
 
 #[test]
@@ -185,15 +237,23 @@ fn nvme_names_its_model_and_its_lanes() {
     let disk = machine.disk(&format!("{pci}/nvme/nvme0/nvme0n1"), "259:0", 512 << 30);
     let controller = format!("sys/devices/{pci}/nvme/nvme0");
     machine.link(&format!("{disk}/device"), &controller);
-    for (name, text) in [("model", "Samsung SSD 970 EVO"), ("serial", "S466NX0K"), ("firmware_rev", "2B2QEXE7")] {
+    for (name, text) in
+        [("model", "Samsung SSD 970 EVO"), ("serial", "S466NX0K"), ("firmware_rev", "2B2QEXE7")]
+    {
         machine.file(&format!("{controller}/{name}"), &format!("{text}   \n"));
     }
     machine.file(&format!("sys/devices/{pci}/current_link_speed"), "8.0 GT/s PCIe\n");
     machine.file(&format!("sys/devices/{pci}/current_link_width"), "4\n");
     machine.link(&format!("sys/devices/{pci}/driver"), "sys/bus/pci/drivers/nvme");
     let disk = only(&machine);
-    assert_eq!((disk.medium.kind, disk.medium.firmware.as_deref()), (MediumKind::Nvme, Some("2B2QEXE7")));
-    assert_eq!((disk.link.mode.as_deref(), disk.link.driver.as_deref()), (Some("PCIe 8 GT/s x4"), Some("nvme")));
+    assert_eq!(
+        (disk.medium.kind, disk.medium.firmware.as_deref()),
+        (MediumKind::Nvme, Some("2B2QEXE7"))
+    );
+    assert_eq!(
+        (disk.link.mode.as_deref(), disk.link.driver.as_deref()),
+        (Some("PCIe 8 GT/s x4"), Some("nvme"))
+    );
     assert_eq!(disk.link.max_bps.map(|bps| (bps / 1e6).round()), Some(3938.0));
 }
 
@@ -206,7 +266,9 @@ fn identify(words: &[(usize, u16)], model: &str) -> String {
     for (at, pair) in format!("{model:<40}").as_bytes().chunks(2).enumerate() {
         all[27 + at] = u16::from_be_bytes([pair[0], pair[1]]);
     }
-    all.chunks(8).map(|line| line.iter().map(|word| format!("{word:04x} ")).collect::<String>() + "\n").collect()
+    all.chunks(8)
+        .map(|line| line.iter().map(|word| format!("{word:04x} ")).collect::<String>() + "\n")
+        .collect()
 }
 
 #[test]
@@ -220,19 +282,30 @@ fn compact_flash_disks_and_ssds_tell_themselves_apart() {
         let mut machine = Machine::new();
         let disk = machine.with_root_disk();
         machine.link(&format!("{disk}/device"), disk.trim_end_matches("/block/sda"));
-        machine.file("sys/class/ata_device/dev1.0/id", &identify(&words, "LEXAR ATA FLASH CARD 8GB UDMA"));
+        machine.file(
+            "sys/class/ata_device/dev1.0/id",
+            &identify(&words, "LEXAR ATA FLASH CARD 8GB UDMA"),
+        );
         machine.file("sys/class/ata_link/link1/sata_spd", "3.0 Gbps\n");
         let disk = only(&machine);
         assert_eq!((disk.medium.kind, disk.medium.interface.as_deref()), (kind, Some("ata")));
         assert_eq!(disk.medium.model.as_deref(), Some("LEXAR ATA FLASH CARD 8GB UDMA"));
-        assert_eq!((disk.link.mode.as_deref(), disk.link.max_bps), (Some("SATA 3.0 Gbps"), Some(300e6)));
+        assert_eq!(
+            (disk.link.mode.as_deref(), disk.link.max_bps),
+            (Some("SATA 3.0 Gbps"), Some(300e6))
+        );
     }
 }
 
 #[test]
 fn an_empty_slot_is_named_and_what_is_no_medium_is_not() {
     let machine = Machine::new();
-    for (name, number, size) in [("ram0", "1:0", 4096), ("loop0", "7:0", 0), ("zram0", "252:0", 0), ("loop1", "7:1", 1 << 20)] {
+    for (name, number, size) in [
+        ("ram0", "1:0", 4096),
+        ("loop0", "7:0", 0),
+        ("zram0", "252:0", 0),
+        ("loop1", "7:1", 1 << 20),
+    ] {
         machine.disk(&format!("virtual/block/{name}"), number, size);
     }
     machine.disk("pci0000:00/usb1/1-2/host7/target7:0:0/7:0:0:0/block/sdc", "8:32", 0);

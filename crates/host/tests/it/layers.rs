@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flashmark_host::{Access, Found, Place, Roots, device_of_directory, prove_on_device, resolve};
+use flashmark_host::{
+    Access, Location, ResolvedTarget, Roots, device_of_directory, prove_on_device, resolve,
+};
 use record::Flag;
 
 use crate::machine::Machine;
@@ -30,7 +32,14 @@ impl Ground {
         self.dir.join(name)
     }
 
-    fn mount(&mut self, number: &str, at: &str, kind: &str, source: &str, options: &str) -> PathBuf {
+    fn mount(
+        &mut self,
+        number: &str,
+        at: &str,
+        kind: &str,
+        source: &str,
+        options: &str,
+    ) -> PathBuf {
         let at = self.directory(at);
         self.machine.mount(number, &at, kind, source, options);
         at
@@ -41,7 +50,7 @@ impl Ground {
         self.mount("0:50", at, "overlay", "overlay", &options)
     }
 
-    fn place(&self, path: &Path) -> Place {
+    fn place(&self, path: &Path) -> Location {
         device_of_directory(&self.machine.roots, path).unwrap()
     }
 
@@ -50,12 +59,16 @@ impl Ground {
         let place = self.place(path);
         let found = resolve(&self.machine.roots, path.to_str().unwrap(), Access::Read).unwrap();
         let doubted = match &found {
-            Found::Directory(found) => found.flags.contains(&Flag::MemoryFilesystem),
-            Found::File(found) => found.flags.contains(&Flag::MemoryFilesystem),
-            Found::Block(_) => panic!(),
+            ResolvedTarget::Directory(found) => found.flags.contains(&Flag::MemoryFilesystem),
+            ResolvedTarget::File(found) => found.flags.contains(&Flag::MemoryFilesystem),
+            ResolvedTarget::Block(_) => panic!(),
         };
         assert_eq!(place.in_memory, doubted);
-        assert!(!place.in_memory || found.medium().is_none(), "memory goes under the name of {:?}", found.medium());
+        assert!(
+            !place.in_memory || found.medium().is_none(),
+            "memory goes under the name of {:?}",
+            found.medium()
+        );
         (place.disk.map(|disk| disk.name), place.in_memory)
     }
 }
@@ -75,16 +88,20 @@ fn an_overlay_is_where_its_upper_layer_is() {
     for layer in ["lower", "memory/upper", "stick/upper"] {
         ground.directory(layer);
     }
-    let live = ground.overlay("live", "lowerdir=DIR/lower,upperdir=DIR/memory/upper,workdir=DIR/memory/work");
+    let live = ground
+        .overlay("live", "lowerdir=DIR/lower,upperdir=DIR/memory/upper,workdir=DIR/memory/work");
     assert_eq!(ground.found(&live), MEMORY);
-    let kept = ground.overlay("kept", "lowerdir=DIR/lower,upperdir=DIR/stick/upper,workdir=DIR/stick/work");
+    let kept = ground
+        .overlay("kept", "lowerdir=DIR/lower,upperdir=DIR/stick/upper,workdir=DIR/stick/work");
     assert_eq!(ground.found(&kept), on("sdb"));
     // over one another
     ground.directory("live/upper");
-    let twice = ground.overlay("twice", "lowerdir=DIR/lower,upperdir=DIR/live/upper,workdir=DIR/live/work");
+    let twice =
+        ground.overlay("twice", "lowerdir=DIR/lower,upperdir=DIR/live/upper,workdir=DIR/live/work");
     assert_eq!(ground.found(&twice), MEMORY);
     // and over themselves, as a bind mount can make it look
-    let own = ground.overlay("own", "lowerdir=DIR/lower,upperdir=DIR/own/upper,workdir=DIR/own/work");
+    let own =
+        ground.overlay("own", "lowerdir=DIR/lower,upperdir=DIR/own/upper,workdir=DIR/own/work");
     ground.directory("own/upper");
     assert_eq!(ground.found(&own), NOWHERE);
 }
@@ -98,7 +115,8 @@ fn eight_overlays_over_one_another_are_followed_and_no_more() {
     let mut below = "stick".to_owned();
     for depth in 1..=9 {
         let name = format!("over{depth}");
-        let options = format!("lowerdir=DIR/lower,upperdir=DIR/{below}/upper,workdir=DIR/{below}/work");
+        let options =
+            format!("lowerdir=DIR/lower,upperdir=DIR/{below}/upper,workdir=DIR/{below}/work");
         let at = ground.overlay(&name, &options);
         ground.directory(&format!("{name}/upper"));
         assert_eq!(ground.found(&at), if depth <= 8 { on("sdb") } else { NOWHERE }, "{depth}");
@@ -110,7 +128,10 @@ fn eight_overlays_over_one_another_are_followed_and_no_more() {
 fn layers_that_cannot_be_seen_are_nowhere() {
     let mut ground = Ground::new();
     ground.directory("lower");
-    for options in ["lowerdir=DIR/lower,upperdir=diff,workdir=work", "lowerdir=DIR/lower,upperdir=/var/lib/gone/diff,workdir=/w"] {
+    for options in [
+        "lowerdir=DIR/lower,upperdir=diff,workdir=work",
+        "lowerdir=DIR/lower,upperdir=/var/lib/gone/diff,workdir=/w",
+    ] {
         let at = ground.overlay("merged", options);
         assert_eq!(ground.found(&at), NOWHERE, "{options}");
     }
@@ -123,9 +144,14 @@ fn paths_of_layers_may_be_escaped() {
     let mut ground = Ground::new();
     ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
     ground.directory("lower");
-    for (name, written) in [("a b,c", r"a\040b\054c"), ("a:b", r"a\072b"), ("d:e", r"d\134:e"), ("f,g", r"f\134\054g")] {
+    for (name, written) in
+        [("a b,c", r"a\040b\054c"), ("a:b", r"a\072b"), ("d:e", r"d\134:e"), ("f,g", r"f\134\054g")]
+    {
         ground.directory(&format!("stick/{name}"));
-        let at = ground.overlay("merged", &format!("lowerdir=DIR/lower,upperdir=DIR/stick/{written},workdir=DIR/stick/work"));
+        let at = ground.overlay(
+            "merged",
+            &format!("lowerdir=DIR/lower,upperdir=DIR/stick/{written},workdir=DIR/stick/work"),
+        );
         assert_eq!(ground.found(&at), on("sdb"), "{name}");
     }
 }
@@ -156,7 +182,8 @@ fn a_file_that_is_read_below_and_written_above_is_on_neither() {
     for layer in ["stick/upper", "lower"] {
         ground.directory(layer);
     }
-    let merged = ground.overlay("merged", "lowerdir=DIR/lower,upperdir=DIR/stick/upper,workdir=DIR/stick/work");
+    let merged = ground
+        .overlay("merged", "lowerdir=DIR/lower,upperdir=DIR/stick/upper,workdir=DIR/stick/work");
     for name in ["below", "above"] {
         fs::write(merged.join(name), vec![1; 8192]).unwrap();
     }
@@ -177,7 +204,8 @@ fn memory_stays_memory_whatever_its_source_is_called() {
 fn memory_mounted_under_a_device_s_name_does_not_prove_to_be_on_it() {
     let node = Path::new("/dev/loop0");
     let roots = Roots::default();
-    let Some(number) = roots.block_number(node).filter(|_| rustix::process::geteuid().is_root()) else {
+    let Some(number) = roots.block_number(node).filter(|_| rustix::process::geteuid().is_root())
+    else {
         crate::refusals::skipped(&format!("needs root and {}", node.display()));
         return;
     };
@@ -197,7 +225,10 @@ fn a_file_system_in_a_file_in_memory_is_memory() {
     let mut ground = Ground::new();
     ground.mount("0:30", "memory", "tmpfs", "tmpfs", "rw");
     let device = ground.machine.disk("virtual/block/loop0", "7:0", 1 << 30);
-    ground.machine.file(&format!("{device}/loop/backing_file"), ground.dir.join("memory/image").to_str().unwrap());
+    ground.machine.file(
+        &format!("{device}/loop/backing_file"),
+        ground.dir.join("memory/image").to_str().unwrap(),
+    );
     let mounted = ground.mount("7:0", "mounted", "ext4", "/dev/loop0", "rw");
     assert_eq!(ground.found(&mounted), (Some("loop0".to_owned()), true));
     let zram = ground.machine.disk("virtual/block/zram0", "254:0", 1 << 30);

@@ -44,7 +44,8 @@ impl Machine {
         symlink(self.path(to), from_path).unwrap();
     }
 
-    /// A whole block device at `place` below `sys/devices`, with its node; returns its directory below the machine.
+    /// A whole block device at `place` below `sys/devices`, with its node; returns its directory
+    /// below the machine.
     pub fn disk(&self, place: &str, number: &str, size_bytes: u64) -> String {
         let name = place.rsplit('/').next().unwrap();
         let dir = format!("sys/devices/{place}");
@@ -62,7 +63,14 @@ impl Machine {
     }
 
     /// A partition of the device with that directory.
-    pub fn partition(&self, disk: &str, name: &str, number: &str, start_bytes: u64, size_bytes: u64) {
+    pub fn partition(
+        &self,
+        disk: &str,
+        name: &str,
+        number: &str,
+        start_bytes: u64,
+        size_bytes: u64,
+    ) {
         let index = name.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap();
         let dir = format!("{disk}/{name}");
         self.file(&format!("{dir}/dev"), &format!("{number}\n"));
@@ -83,13 +91,18 @@ impl Machine {
     /// A line of the mount table.
     pub fn mount(&mut self, number: &str, at: &Path, kind: &str, source: &str, options: &str) {
         let id = 20 + self.mounts.lines().count();
-        self.mounts += &format!("{id} 1 {number} / {} {options} - {kind} {source} {options}\n", at.display());
+        self.mounts +=
+            &format!("{id} 1 {number} / {} {options} - {kind} {source} {options}\n", at.display());
         self.file("proc/self/mountinfo", &self.mounts.clone());
     }
 
     /// A disk with two partitions of 1 GiB: sda1 is mounted at /, sda2 is free.
     pub fn with_root_disk(&mut self) -> String {
-        let disk = self.disk("pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda", "8:0", 64 << 30);
+        let disk = self.disk(
+            "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda",
+            "8:0",
+            64 << 30,
+        );
         self.partition(&disk, "sda1", "8:1", 1 << 20, 1 << 30);
         self.partition(&disk, "sda2", "8:2", 2 << 30, 1 << 30);
         self.mount("8:1", Path::new("/"), "ext4", "/dev/sda1", "rw,relatime");
@@ -99,11 +112,20 @@ impl Machine {
     /// A USB stick, sdb, with one partition.
     pub fn with_stick(&self) -> String {
         let usb = "pci0000:00/0000:00:14.0/usb2/2-1";
-        let disk = self.disk(&format!("{usb}/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb"), "8:16", 16_008_609_792);
+        let disk = self.disk(
+            &format!("{usb}/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb"),
+            "8:16",
+            16_008_609_792,
+        );
         self.partition(&disk, "sdb1", "8:17", 4 << 20, 8 << 30);
         let scsi = format!("sys/devices/{usb}/2-1:1.0/host6/target6:0:0/6:0:0:0");
         self.link(&format!("{disk}/device"), &scsi);
-        for (name, text) in [("vendor", "SanDisk \n"), ("model", "Ultra           \n"), ("rev", "1.00\n"), ("queue_depth", "1\n")] {
+        for (name, text) in [
+            ("vendor", "SanDisk \n"),
+            ("model", "Ultra           \n"),
+            ("rev", "1.00\n"),
+            ("queue_depth", "1\n"),
+        ] {
             self.file(&format!("{scsi}/{name}"), text);
         }
         self.link(&format!("{scsi}/driver"), "sys/bus/scsi/drivers/sd");

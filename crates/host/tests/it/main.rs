@@ -1,4 +1,4 @@
-//! The room on fabricated machines, and on real loop devices where the rights are there.
+//! The crate on fabricated machines, and on real loop devices where the rights are there.
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
 mod changes;

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-use flashmark_host::{Access, Found, Roots, TargetError, resolve};
+use flashmark_host::{Access, ResolvedTarget, Roots, TargetError, resolve};
 use record::Flag;
 
 use crate::machine::Machine;
@@ -46,7 +46,14 @@ fn what_stores_nothing() {
     let _listener = UnixListener::bind(machine.path("dev/log")).unwrap();
     insta::assert_snapshot!(refusal(&machine, "/dev/log"), @"'/dev/log' is a socket, which stores nothing; name a directory, a file or a block device");
     let fifo = machine.path("dev/initctl");
-    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &fifo,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
     insta::assert_snapshot!(refusal(&machine, "/dev/initctl"), @"'/dev/initctl' is a named pipe, which stores nothing; name a directory, a file or a block device");
     let dir = mounted(&mut machine, "sysfs", "sysfs", "rw");
     insta::assert_snapshot!(refusal(&machine, &dir), @"'/fake/mnt' is a pseudo file system (sysfs), which stores nothing; name a directory, a file or a block device");
@@ -66,7 +73,10 @@ fn a_mounted_stick_by_whatever_link() {
     machine.with_stick();
     machine.mount("8:17", Path::new("/media/card"), "vfat", "/dev/sdb1", "rw");
     insta::assert_snapshot!(refusal(&machine, "/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0"), @"'/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0' is in use: sdb1 is mounted at /media/card; unmount it first, or name a directory on it");
-    assert!(matches!(resolve(&machine.roots, "/dev/sdb", Access::Read), Err(TargetError::InUse { .. })), "reading is refused, too");
+    assert!(
+        matches!(resolve(&machine.roots, "/dev/sdb", Access::Read), Err(TargetError::InUse { .. })),
+        "reading is refused, too"
+    );
 }
 
 #[test]
@@ -112,7 +122,9 @@ fn a_file_that_is_swapped_on_or_the_content_of_a_loop_device() {
     let dir = mounted(&mut machine, "ext4", "/dev/sdc1", "rw");
     let file = format!("{dir}/image");
     fs::write(&file, "content").unwrap();
-    assert!(matches!(resolve(&machine.roots, &file, Access::Write), Ok(Found::File(found)) if found.size_bytes == 7));
+    assert!(
+        matches!(resolve(&machine.roots, &file, Access::Write), Ok(ResolvedTarget::File(found)) if found.size_bytes == 7)
+    );
     let image = machine.disk("virtual/block/loop0", "7:0", 1 << 30);
     machine.file(&format!("{image}/loop/backing_file"), &file);
     insta::assert_snapshot!(refusal(&machine, &file), @"'/fake/mnt/image' is the content of loop0; name another file or a directory");
@@ -123,17 +135,27 @@ fn a_file_that_is_swapped_on_or_the_content_of_a_loop_device() {
 #[test]
 fn what_the_user_has_no_right_to() {
     let Some(said) = said_to_another_user("/usr") else { return };
-    assert_eq!(said, "no right to write to '/usr'; name a directory that is yours, or run it as root");
+    assert_eq!(
+        said,
+        "no right to write to '/usr'; name a directory that is yours, or run it as root"
+    );
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
     let hidden = dir.path().join("inside");
     let said = said_to_another_user(hidden.to_str().unwrap()).unwrap();
-    assert_eq!(said, format!("no right to look at '{}'; name a directory that is yours, or run it as root", hidden.display()));
+    assert_eq!(
+        said,
+        format!(
+            "no right to look at '{}'; name a directory that is yours, or run it as root",
+            hidden.display()
+        )
+    );
 }
 
 const TARGET: &str = "FLASHMARK_TEST_RESOLVES";
 
-/// What is said of a target on this machine to a user without rights; this test program is run again as that user.
+/// What is said of a target on this machine to a user without rights; this test program is run
+/// again as that user.
 pub fn said_to_another_user(target: &str) -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         skipped("only root can become another user");
@@ -150,7 +172,8 @@ pub fn said_to_another_user(target: &str) -> Option<String> {
         return None;
     };
     let text = String::from_utf8(output.stdout).unwrap();
-    let said = text.lines().find_map(|line| line.split_once("said: ").map(|(_, said)| said.to_owned()));
+    let said =
+        text.lines().find_map(|line| line.split_once("said: ").map(|(_, said)| said.to_owned()));
     Some(said.unwrap_or_else(|| panic!("{text}")))
 }
 
@@ -170,7 +193,10 @@ pub fn skipped(why: &str) {
 
 #[test]
 fn memory_compression_and_sparse_files_are_allowed_with_a_doubt() {
-    for (kind, options, flag) in [("tmpfs", "rw", Flag::MemoryFilesystem), ("btrfs", "rw,compress=zstd:3", Flag::CompressedFilesystem)] {
+    for (kind, options, flag) in [
+        ("tmpfs", "rw", Flag::MemoryFilesystem),
+        ("btrfs", "rw,compress=zstd:3", Flag::CompressedFilesystem),
+    ] {
         let mut machine = Machine::new();
         let dir = mounted(&mut machine, kind, kind, options);
         assert_eq!(resolve(&machine.roots, &dir, Access::Write).unwrap().flags(), [flag]);
@@ -178,7 +204,10 @@ fn memory_compression_and_sparse_files_are_allowed_with_a_doubt() {
     let mut machine = Machine::new();
     let file = format!("{}/sparse", mounted(&mut machine, "ext4", "/dev/sdc1", "rw"));
     fs::File::create(&file).unwrap().set_len(1 << 20).unwrap();
-    assert_eq!(resolve(&machine.roots, &file, Access::Write).unwrap().flags(), [Flag::Sparse { hole_bytes: 1 << 20 }]);
+    assert_eq!(
+        resolve(&machine.roots, &file, Access::Write).unwrap().flags(),
+        [Flag::Sparse { hole_bytes: 1 << 20 }]
+    );
 }
 
 #[test]
@@ -188,9 +217,14 @@ fn a_free_stick_is_found_by_any_name_and_recorded() {
     for name in ["/dev/sdb1", "/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0-part1"] {
         let found = resolve(&machine.roots, name, Access::Write).unwrap();
         let target = found.record(&machine.roots, name);
-        assert_eq!((target.device.as_deref(), target.device_number.as_deref(), target.diskseq), (Some("sdb1"), Some("8:17"), Some(7)));
+        assert_eq!(
+            (target.device.as_deref(), target.device_number.as_deref(), target.diskseq),
+            (Some("sdb1"), Some("8:17"), Some(7))
+        );
         assert_eq!((target.path.as_str(), target.queue.unwrap().max_sectors_kb), (name, Some(120)));
-        assert!(matches!(found, Found::Block(block) if block.size_bytes() == 8 << 30 && block.path == Path::new("/dev/sdb1")));
+        assert!(
+            matches!(found, ResolvedTarget::Block(block) if block.size_bytes() == 8 << 30 && block.path == Path::new("/dev/sdb1"))
+        );
     }
 }
 
@@ -203,5 +237,8 @@ fn a_loop_device_through_the_page_cache_is_doubted() {
     machine.file(&format!("{image}/loop/dio"), "0\n");
     let found = resolve(&machine.roots, "/dev/loop0", Access::Write).unwrap();
     assert_eq!(found.flags(), [Flag::MemoryFilesystem, Flag::HostCached]);
-    assert_eq!(found.record(&machine.roots, "/dev/loop0").backing, Some(format!("{dir}/image (through the page cache)")));
+    assert_eq!(
+        found.record(&machine.roots, "/dev/loop0").backing,
+        Some(format!("{dir}/image (through the page cache)"))
+    );
 }

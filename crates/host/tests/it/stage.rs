@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use flashmark_host::loopdev::attach_with;
 use flashmark_host::{
-    Access, BlockTarget, Claim, Found, Loop, LoopOptions, MkfsSpec, Roots, Staged, claim, clean_leftovers, mounts, prove_on_device,
-    resolve, stage_filesystem,
+    Access, BlockTarget, Claim, Loop, LoopOptions, MkfsSpec, ResolvedTarget, Roots, Staged, claim,
+    clean_leftovers, mounts, prove_on_device, resolve, stage_filesystem,
 };
 use record::units::MIB;
 
@@ -23,7 +23,8 @@ const BYTES: u64 = 16 * MIB;
 enum Medium {
     /// Nothing: the kernel takes a partition for the region.
     Empty,
-    /// A partition from end to end: the kernel takes no other, and the region must be a loop device.
+    /// A partition from end to end: the kernel takes no other, and the region must be a loop
+    /// device.
     Partitioned,
 }
 
@@ -52,16 +53,24 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("medium");
         fs::write(&file, vec![0xa5; DEVICE_BYTES as usize]).unwrap();
-        let device = match attach_with(&file, LoopOptions { partitions: true, ..LoopOptions::default() }) {
-            Ok(device) => device,
-            Err(error) => {
-                skipped(&format!("no loop device can be attached here: {error}"));
-                return None;
-            }
-        };
+        let device =
+            match attach_with(&file, LoopOptions { partitions: true, ..LoopOptions::default() }) {
+                Ok(device) => device,
+                Err(error) => {
+                    skipped(&format!("no loop device can be attached here: {error}"));
+                    return None;
+                }
+            };
         if medium == Medium::Partitioned {
             let sectors = (DEVICE_BYTES / 512).to_string();
-            assert!(Command::new("addpart").arg(device.path()).args(["1", "0", &sectors]).status().unwrap().success());
+            assert!(
+                Command::new("addpart")
+                    .arg(device.path())
+                    .args(["1", "0", &sectors])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
         }
         Some(Bench { device, medium, dir })
     }
@@ -81,7 +90,14 @@ impl Bench {
     fn stage(&self) -> (Claim, Staged) {
         let target = self.target();
         let mut claim = claim(&Roots::default(), &target).unwrap();
-        let staged = stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &MkfsSpec::record_ops(), &self.state_dir());
+        let staged = stage_filesystem(
+            &mut claim,
+            &target,
+            OFFSET_BYTES,
+            BYTES,
+            &MkfsSpec::record_ops(),
+            &self.state_dir(),
+        );
         (claim, staged.unwrap())
     }
 
@@ -98,13 +114,16 @@ impl Bench {
         let content = fs::read(self.dir.path().join("medium")).unwrap();
         let (start, end) = (OFFSET_BYTES as usize, (OFFSET_BYTES + BYTES) as usize);
         assert!(content[..start].iter().chain(&content[end..]).all(|byte| *byte == 0xa5));
-        assert!(content[start..end].iter().any(|byte| *byte != 0xa5), "the file system is in the region");
+        assert!(
+            content[start..end].iter().any(|byte| *byte != 0xa5),
+            "the file system is in the region"
+        );
     }
 }
 
 fn block(path: &Path) -> BlockTarget {
     match resolve(&Roots::default(), path.to_str().unwrap(), Access::Write).unwrap() {
-        Found::Block(block) => *block,
+        ResolvedTarget::Block(block) => *block,
         other => panic!("{other:?}"),
     }
 }
@@ -129,11 +148,17 @@ fn stages_and_undoes(medium: Medium) {
     // the directory is proved to be on the region, and on nothing else
     fs::write(staged.mount_point().join("file"), "content").unwrap();
     prove_on_device(&roots, staged.mount_point(), staged.number()).unwrap();
-    let elsewhere = prove_on_device(&roots, bench.dir.path(), staged.number()).unwrap_err().to_string();
-    assert!(elsewhere.contains("the mount it should be on is not there; nothing was written"), "{elsewhere}");
+    let elsewhere =
+        prove_on_device(&roots, bench.dir.path(), staged.number()).unwrap_err().to_string();
+    assert!(
+        elsewhere.contains("the mount it should be on is not there; nothing was written"),
+        "{elsewhere}"
+    );
 
     // while it is staged the medium is in use, and a run that is alive is not cleaned up
-    let refused = resolve(&roots, bench.device.path().to_str().unwrap(), Access::Write).unwrap_err().to_string();
+    let refused = resolve(&roots, bench.device.path().to_str().unwrap(), Access::Write)
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains(" is in use: "), "{refused}");
     assert!(claim.retake().is_err());
     assert!(clean_leftovers(&bench.state_dir()).unwrap().is_empty());
@@ -162,7 +187,9 @@ fn a_partition_is_a_medium_too() {
     let target = block(&bench.target().disk.partitions[0].path);
     let mut claim = claim(&Roots::default(), &target).unwrap();
     let spec = MkfsSpec::record_ops();
-    let staged = stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, &bench.state_dir()).unwrap();
+    let staged =
+        stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, &bench.state_dir())
+            .unwrap();
     assert!(claim.is_held());
     let mount_point = staged.mount_point().to_owned();
     staged.undo().unwrap();
@@ -188,11 +215,16 @@ fn a_failed_mkfs_leaves_nothing() {
     let mut claim = claim(&Roots::default(), &target).unwrap();
     let mut spec = MkfsSpec::record_ops();
     spec.options = vec!["-b".to_owned(), "77".to_owned()];
-    let error = stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, &bench.state_dir()).unwrap_err();
+    let error =
+        stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, &bench.state_dir())
+            .unwrap_err();
     assert!(error.to_string().contains("mkfs.ext4 -q -F -b 77"), "{error}");
     claim.retake().unwrap();
     claim.release();
-    assert_eq!((bench.target().disk.partitions.len(), fs::read_dir(bench.state_dir()).unwrap().count()), (0, 0));
+    assert_eq!(
+        (bench.target().disk.partitions.len(), fs::read_dir(bench.state_dir()).unwrap().count()),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -201,7 +233,14 @@ fn a_region_outside_the_medium_is_refused() {
     let target = bench.target();
     let mut claim = claim(&Roots::default(), &target).unwrap();
     for (offset, bytes) in [(DEVICE_BYTES, 4096), (512, 4096), (0, 0), (u64::MAX - 4095, 8192)] {
-        let error = stage_filesystem(&mut claim, &target, offset, bytes, &MkfsSpec::record_ops(), &bench.state_dir());
+        let error = stage_filesystem(
+            &mut claim,
+            &target,
+            offset,
+            bytes,
+            &MkfsSpec::record_ops(),
+            &bench.state_dir(),
+        );
         assert!(error.unwrap_err().to_string().contains("it must lie inside"));
     }
     assert!(claim.is_held() && !bench.state_dir().exists(), "nothing was begun");
@@ -214,10 +253,14 @@ fn a_claimed_device_cannot_be_mounted_or_claimed_twice() {
     let first = claim(&Roots::default(), &target).unwrap();
     let second = claim(&Roots::default(), &target).unwrap_err().to_string();
     assert!(second.contains("is held by another program or mounted"), "{second}");
-    let refused = resolve(&Roots::default(), bench.device.path().to_str().unwrap(), Access::Write).unwrap_err().to_string();
+    let refused = resolve(&Roots::default(), bench.device.path().to_str().unwrap(), Access::Write)
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("is held open by another program"), "{refused}");
     drop(first);
-    assert!(resolve(&Roots::default(), bench.device.path().to_str().unwrap(), Access::Write).is_ok());
+    assert!(
+        resolve(&Roots::default(), bench.device.path().to_str().unwrap(), Access::Write).is_ok()
+    );
 }
 
 #[test]
@@ -225,7 +268,12 @@ fn a_device_without_rights_names_root_and_the_directory() {
     let Some(bench) = Bench::new(Medium::Empty) else { return };
     let device = bench.device.path().to_str().unwrap();
     let Some(said) = said_to_another_user(device) else { return };
-    assert_eq!(said, format!("no right to open '{device}'; run it as root, or name a directory on the medium instead"));
+    assert_eq!(
+        said,
+        format!(
+            "no right to open '{device}'; run it as root, or name a directory on the medium instead"
+        )
+    );
 }
 
 #[test]
@@ -250,7 +298,9 @@ fn stage_and_wait_to_be_killed() {
     let target = block(Path::new(device));
     let mut claim = claim(&Roots::default(), &target).unwrap();
     let spec = MkfsSpec::record_ops();
-    let staged = stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, Path::new(state_dir)).unwrap();
+    let staged =
+        stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, Path::new(state_dir))
+            .unwrap();
     println!("staged at {}", staged.mount_point().display());
     std::thread::sleep(Duration::from_secs(600));
 }
@@ -268,7 +318,9 @@ fn start_staging(bench: &Bench) -> Child {
 /// A kill between any two steps, or in the middle of one, leaves nothing that is not cleaned up.
 #[test]
 fn killed_at_any_moment_a_run_is_cleaned_up() {
-    for (round, medium) in [Medium::Empty, Medium::Partitioned].into_iter().cycle().take(24).enumerate() {
+    for (round, medium) in
+        [Medium::Empty, Medium::Partitioned].into_iter().cycle().take(24).enumerate()
+    {
         let Some(bench) = Bench::new(medium) else { return };
         let mut child = start_staging(&bench);
         std::thread::sleep(Duration::from_millis(5 * round as u64));
@@ -285,7 +337,10 @@ fn killed_at_any_moment_a_run_is_cleaned_up() {
             std::thread::sleep(Duration::from_millis(50));
         }
         assert_eq!(fs::read_dir(bench.state_dir()).map_or(0, Iterator::count), 0, "round {round}");
-        assert_eq!((bench.target().disk.partitions.len(), bench.target().disk.uses), (bench.partitions(), vec![]));
+        assert_eq!(
+            (bench.target().disk.partitions.len(), bench.target().disk.uses),
+            (bench.partitions(), vec![])
+        );
     }
 }
 
@@ -294,7 +349,9 @@ fn killed_run_is_cleaned_up(medium: Medium) {
     let Some(bench) = Bench::new(medium) else { return };
     let mut child = start_staging(&bench);
     let lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
-    let staged = lines.map_while(Result::ok).find_map(|line| line.split_once("staged at ").map(|(_, path)| PathBuf::from(path)));
+    let staged = lines
+        .map_while(Result::ok)
+        .find_map(|line| line.split_once("staged at ").map(|(_, path)| PathBuf::from(path)));
     child.kill().unwrap();
     child.wait().unwrap();
     let mount_point = staged.expect("the child staged");
@@ -337,16 +394,23 @@ fn forged_note_undoes_nothing(medium: Medium) {
     let (mut claim, staged) = bench.stage();
     let note = fs::read_dir(bench.state_dir()).unwrap().next().unwrap().unwrap().path();
     // as a dead run would have left it: the same device at another offset, mounted elsewhere
-    let forged = fs::read_to_string(&note).unwrap().replace(&OFFSET_BYTES.to_string(), &(OFFSET_BYTES + 4096).to_string());
+    let forged = fs::read_to_string(&note)
+        .unwrap()
+        .replace(&OFFSET_BYTES.to_string(), &(OFFSET_BYTES + 4096).to_string());
     let elsewhere = bench.dir.path().join("forged");
     fs::create_dir(&elsewhere).unwrap();
     let own = staged.mount_point().parent().unwrap().to_str().unwrap().to_owned();
-    fs::write(elsewhere.join("x.stage"), forged.replace(&own, "/tmp/flashmark-stage-forged")).unwrap();
+    fs::write(elsewhere.join("x.stage"), forged.replace(&own, "/tmp/flashmark-stage-forged"))
+        .unwrap();
     let _ = clean_leftovers(&elsewhere).unwrap();
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "it found nothing of its own left");
     // a loop device in use is detached by its last user: then it says so
-    let autoclear = fs::read_to_string(format!("/sys/dev/block/{}/loop/autoclear", staged.number()));
-    assert!(autoclear.is_err() || autoclear.unwrap().trim() == "0", "the loop device was told to go");
+    let autoclear =
+        fs::read_to_string(format!("/sys/dev/block/{}/loop/autoclear", staged.number()));
+    assert!(
+        autoclear.is_err() || autoclear.unwrap().trim() == "0",
+        "the loop device was told to go"
+    );
     prove_on_device(&Roots::default(), staged.mount_point(), staged.number()).unwrap();
     staged.undo().unwrap();
     claim.retake().unwrap();

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use flashmark_host::{Access, Found, Use, device_of_directory, list, resolve, uses};
+use flashmark_host::{
+    Access, InUseReason, ResolvedTarget, device_of_directory, list, resolve, uses,
+};
 
 use crate::machine::Machine;
 
 fn said(machine: &Machine, disk: &str) -> Vec<String> {
-    uses(&machine.roots, disk).iter().map(Use::to_string).collect()
+    uses(&machine.roots, disk).iter().map(InUseReason::to_string).collect()
 }
 
 #[test]
@@ -56,14 +58,20 @@ fn lvm_on_luks_on_a_partition_is_followed_to_its_mount() {
     machine.stack(&crypt, &format!("{stick}/sdb1"));
     machine.stack(&volume, &crypt);
     machine.mount("253:1", Path::new("/home"), "ext4", "/dev/mapper/vg-home", "rw");
-    assert_eq!(said(&machine, "sdb"), ["dm-1 is mounted at /home", "dm-0 is part of dm-1 (LVM)", "sdb1 is part of dm-0 (LUKS)"]);
+    assert_eq!(
+        said(&machine, "sdb"),
+        ["dm-1 is mounted at /home", "dm-0 is part of dm-1 (LVM)", "sdb1 is part of dm-0 (LUKS)"]
+    );
 }
 
 #[test]
 fn a_stacked_device_is_not_in_use_by_itself_but_by_what_else_is_on_its_medium() {
     let mut machine = Machine::new();
     let stick = machine.with_stick();
-    let (one, two) = (machine.disk("virtual/block/dm-0", "253:0", 1 << 30), machine.disk("virtual/block/dm-1", "253:1", 1 << 30));
+    let (one, two) = (
+        machine.disk("virtual/block/dm-0", "253:0", 1 << 30),
+        machine.disk("virtual/block/dm-1", "253:1", 1 << 30),
+    );
     machine.stack(&one, &format!("{stick}/sdb1"));
     assert_eq!(said(&machine, "dm-0"), [""; 0]);
     machine.stack(&two, &format!("{stick}/sdb1"));
@@ -75,14 +83,18 @@ fn a_stacked_device_is_not_in_use_by_itself_but_by_what_else_is_on_its_medium() 
 fn a_raid_carries_the_running_system_on_both_its_halves() {
     let mut machine = Machine::new();
     let stick = machine.with_stick();
-    let other = machine.disk("pci0000:00/ata2/host1/target1:0:0/1:0:0:0/block/sdc", "8:32", 1 << 30);
+    let other =
+        machine.disk("pci0000:00/ata2/host1/target1:0:0/1:0:0:0/block/sdc", "8:32", 1 << 30);
     let raid = machine.disk("virtual/block/md0", "9:0", 1 << 30);
     machine.stack(&raid, &stick);
     machine.stack(&raid, &other);
     machine.mount("9:0", Path::new("/"), "ext4", "/dev/md0", "rw");
     for name in ["sdb", "sdc"] {
         let holder = format!("{name} is part of md0 (MD)");
-        assert_eq!(said(&machine, name), ["the running system is on it (/)", "md0 is mounted at /", &holder]);
+        assert_eq!(
+            said(&machine, name),
+            ["the running system is on it (/)", "md0 is mounted at /", &holder]
+        );
     }
 }
 
@@ -131,13 +143,20 @@ fn a_directory_on_a_stack_is_about_the_one_medium_below() {
     let dir = std::fs::canonicalize(machine.path("")).unwrap();
     machine.mount("253:0", &dir, "ext4", "/dev/mapper/vg-data", "rw");
     let place = device_of_directory(&machine.roots, &dir).unwrap();
-    assert_eq!((place.disk.as_ref().unwrap().name.as_str(), place.medium().unwrap().name.as_str()), ("dm-0", "sdb"));
+    assert_eq!(
+        (place.disk.as_ref().unwrap().name.as_str(), place.medium().unwrap().name.as_str()),
+        ("dm-0", "sdb")
+    );
 
     // of a striped volume there is no one medium below
-    let other = machine.disk("pci0000:00/ata2/host1/target1:0:0/1:0:0:0/block/sdc", "8:32", 1 << 30);
+    let other =
+        machine.disk("pci0000:00/ata2/host1/target1:0:0/1:0:0:0/block/sdc", "8:32", 1 << 30);
     machine.stack(&volume, &other);
     let place = device_of_directory(&machine.roots, &dir).unwrap();
-    assert_eq!((place.medium_below.is_none(), place.medium().unwrap().name.as_str()), (true, "dm-0"));
+    assert_eq!(
+        (place.medium_below.is_none(), place.medium().unwrap().name.as_str()),
+        (true, "dm-0")
+    );
 }
 
 #[test]
@@ -146,9 +165,16 @@ fn a_directory_on_a_partition_knows_where_that_begins() {
     machine.with_stick();
     let dir = std::fs::canonicalize(machine.path("")).unwrap();
     machine.mount("8:17", &dir, "vfat", "/dev/sdb1", "rw");
-    let Found::Directory(found) = resolve(&machine.roots, dir.to_str().unwrap(), Access::Write).unwrap() else { panic!() };
+    let ResolvedTarget::Directory(found) =
+        resolve(&machine.roots, dir.to_str().unwrap(), Access::Write).unwrap()
+    else {
+        panic!()
+    };
     assert_eq!(found.filesystem.partition_offset_bytes, Some(4 << 20));
-    assert_eq!((found.filesystem.kind.as_deref(), found.filesystem.free_bytes > Some(0)), (Some("vfat"), true));
+    assert_eq!(
+        (found.filesystem.kind.as_deref(), found.filesystem.free_bytes > Some(0)),
+        (Some("vfat"), true)
+    );
 }
 
 #[test]
@@ -157,5 +183,9 @@ fn this_machine_knows_the_medium_it_runs_on() {
     let root = flashmark_host::device_of_directory(&roots, Path::new("/")).unwrap();
     let Some(medium) = root.medium() else { return };
     let listed = list(&roots).into_iter().find(|disk| disk.name == medium.name).unwrap();
-    assert!(listed.uses.iter().any(|used| matches!(used, Use::Root { .. })), "{:?}", listed.uses);
+    assert!(
+        listed.uses.iter().any(|used| matches!(used, InUseReason::Root { .. })),
+        "{:?}",
+        listed.uses
+    );
 }

@@ -8,7 +8,9 @@ use crate::watch::WatchError;
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// Not root.
-    #[error("recording block I/O needs root: the kernel shows the I/O of all users; run it with sudo")]
+    #[error(
+        "recording block I/O needs root: the kernel shows the I/O of all users; run it with sudo"
+    )]
     NoRights,
     /// Tracefs is nowhere and cannot be mounted.
     #[error(
@@ -29,7 +31,9 @@ pub enum CaptureError {
         source: io::Error,
     },
     /// The kernel lays things out in a way this program does not know.
-    #[error("this kernel has another form of {what}; nothing is recorded rather than something wrong")]
+    #[error(
+        "this kernel has another form of {what}; nothing is recorded rather than something wrong"
+    )]
     Unknown {
         /// Of what.
         what: String,

@@ -1,4 +1,5 @@
-//! What the events of the block layer hold, and where: the kernel says it in `events/block/NAME/format`.
+//! What the events of the block layer hold, and where: the kernel says it in
+//! `events/block/NAME/format`.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ struct Field {
 
 /// One kind of event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct TracepointFormat {
     /// The number that events of this kind begin with.
     pub id: u16,
     dev: Field,
@@ -36,16 +37,22 @@ pub struct Fields<'a> {
     pub pid: u32,
 }
 
-impl Format {
+impl TracepointFormat {
     /// From the text of a `format` file; what is missing in it is the error.
-    pub fn parse(text: &str) -> Result<Format, String> {
-        let id = text.lines().find_map(|line| line.strip_prefix("ID:")).and_then(|id| id.trim().parse().ok());
+    pub fn parse(text: &str) -> Result<TracepointFormat, String> {
+        let id = text
+            .lines()
+            .find_map(|line| line.strip_prefix("ID:"))
+            .and_then(|id| id.trim().parse().ok());
         let fields: HashMap<&str, Field> = text.lines().filter_map(field).collect();
         let needed = |name: &str, sizes: &[usize]| {
-            let found = fields.get(name).filter(|field| sizes.is_empty() || sizes.contains(&field.size));
-            found.copied().ok_or_else(|| format!("the event has no field '{name}' of a size that is known"))
+            let found =
+                fields.get(name).filter(|field| sizes.is_empty() || sizes.contains(&field.size));
+            found
+                .copied()
+                .ok_or_else(|| format!("the event has no field '{name}' of a size that is known"))
         };
-        Ok(Format {
+        Ok(TracepointFormat {
             id: id.ok_or("the event has no ID")?,
             dev: needed("dev", &[4])?,
             sector: needed("sector", &[4, 8])?,
@@ -117,16 +124,23 @@ mod tests {
 
     #[test]
     fn an_event_is_read_by_what_the_kernel_says_of_it() {
-        let format = Format::parse(ISSUE).unwrap();
+        let format = TracepointFormat::parse(ISSUE).unwrap();
         assert_eq!((format.id, kind(&event())), (2104, Some(2104)));
-        let read = Fields { device: 7 << 20 | 3, sector: 5_000_000_000, length_bytes: 4096, rwbs: "WFS", pid: 697 };
+        let read = Fields {
+            device: 7 << 20 | 3,
+            sector: 5_000_000_000,
+            length_bytes: 4096,
+            rwbs: "WFS",
+            pid: 697,
+        };
         assert_eq!(format.read(&event()), Some(read));
         assert_eq!(format.read(&event()[..40]), None);
     }
 
     #[test]
     fn a_kernel_whose_event_lacks_something_is_not_misread() {
-        let without = |name: &str| Format::parse(&ISSUE.replace(name, "other")).unwrap_err();
+        let without =
+            |name: &str| TracepointFormat::parse(&ISSUE.replace(name, "other")).unwrap_err();
         insta::assert_snapshot!(without(" sector;"), @"the event has no field 'sector' of a size that is known");
         insta::assert_snapshot!(without("ID:"), @"the event has no ID");
     }

@@ -1,8 +1,9 @@
 //! The pages of the kernel's trace buffer, as `trace_pipe_raw` gives them.
 //!
-//! A page begins with a time stamp and the number of its data bytes; the data are events, each behind 32 bits that hold its length or
-//! kind (5 bits) and the time since the one before (27 bits). The layout is that of `include/linux/ring_buffer.h`, and
-//! `events/header_page` and `events/header_event` say it of the running kernel.
+//! A page begins with a time stamp and the number of its data bytes; the data are events, each
+//! behind 32 bits that hold its length or kind (5 bits) and the time since the one before (27
+//! bits). The layout is that of `include/linux/ring_buffer.h`, and `events/header_page` and
+//! `events/header_event` say it of the running kernel.
 
 /// Kinds of entries that are no events, by the value of the 5 bits.
 const PADDING: u32 = 29;
@@ -10,38 +11,41 @@ const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
 /// Bits of the time in an entry's head.
 const DELTA_BITS: u32 = 27;
-/// The bits of the number of data bytes that are one; others say that events before this page were lost, which the buffer's own statistics
-/// tell with their number.
+/// The bits of the number of data bytes that are one; others say that events before this page were
+/// lost, which the buffer's own statistics tell with their number.
 const LENGTH: u64 = (1 << 27) - 1;
 /// An absolute time has this many bits; those above are the page's.
 const STAMP_BITS: u32 = 59;
 
 /// Where the parts of a page lie on this kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct PageLayout {
     /// Bytes of the number of data bytes: those of a `long`.
     length_bytes: usize,
     /// First byte of the data.
     data: usize,
 }
 
-impl Layout {
+impl PageLayout {
     /// From the text of `events/header_page`.
-    pub fn parse(header_page: &str) -> Option<Layout> {
+    pub fn parse(header_page: &str) -> Option<PageLayout> {
         let number = |line: &str, name: &str| -> Option<usize> {
             line.split(';').find_map(|part| part.trim().strip_prefix(name))?.trim().parse().ok()
         };
         let line = |field: &str| header_page.lines().find(|line| line.contains(field));
         let length_bytes = number(line(" commit;")?, "size:")?;
         let data = number(line(" data;")?, "offset:")?;
-        (matches!(length_bytes, 4 | 8) && data == 8 + length_bytes).then_some(Layout { length_bytes, data })
+        (matches!(length_bytes, 4 | 8) && data == 8 + length_bytes)
+            .then_some(PageLayout { length_bytes, data })
     }
 
     /// The events of a page, each with its time in nanoseconds.
     pub fn events<'a>(&self, page: &'a [u8]) -> impl Iterator<Item = (u64, &'a [u8])> {
-        let length = if self.length_bytes == 4 { half(page, 8).map(u64::from) } else { word(page, 8) };
+        let length =
+            if self.length_bytes == 4 { half(page, 8).map(u64::from) } else { word(page, 8) };
         let end = self.data.saturating_add((length.unwrap_or(0) & LENGTH) as usize).min(page.len());
-        let mut entries = Entries { page: &page[..end], at: self.data, now_ns: word(page, 0).unwrap_or(0) };
+        let mut entries =
+            Entries { page: &page[..end], at: self.data, now_ns: word(page, 0).unwrap_or(0) };
         std::iter::from_fn(move || entries.next_event())
     }
 }
@@ -87,7 +91,9 @@ impl<'a> Entries<'a> {
                     self.now_ns = self.now_ns.wrapping_add(delta);
                     // A long event has its length, these four bytes included, in front of it.
                     let (begin, end) = match kind {
-                        0 => (self.at + 4, self.at.checked_add(half(self.page, self.at)? as usize)?),
+                        0 => {
+                            (self.at + 4, self.at.checked_add(half(self.page, self.at)? as usize)?)
+                        }
                         words => (self.at, self.at + 4 * words as usize),
                     };
                     self.at = end;
@@ -127,7 +133,11 @@ mod tests {
         }
 
         fn head(mut self, kind: u32, delta: u32) -> Page {
-            let head = if cfg!(target_endian = "little") { kind | delta << 5 } else { kind << DELTA_BITS | delta };
+            let head = if cfg!(target_endian = "little") {
+                kind | delta << 5
+            } else {
+                kind << DELTA_BITS | delta
+            };
             self.0.extend(head.to_ne_bytes());
             self
         }
@@ -146,7 +156,11 @@ mod tests {
     }
 
     fn events(page: &[u8]) -> Vec<(u64, Vec<u8>)> {
-        Layout::parse(HEADER_PAGE).unwrap().events(page).map(|(time_ns, event)| (time_ns, event.to_vec())).collect()
+        PageLayout::parse(HEADER_PAGE)
+            .unwrap()
+            .events(page)
+            .map(|(time_ns, event)| (time_ns, event.to_vec()))
+            .collect()
     }
 
     #[test]
@@ -174,7 +188,10 @@ mod tests {
         let longer = base + 12 + (2 << 27) + 1;
         let two = [1u32.to_ne_bytes(), 2u32.to_ne_bytes()].concat();
         let one = |value: u32| value.to_ne_bytes().to_vec();
-        assert_eq!(events(&page), [(base + 5, two), (base + 12, one(3)), (longer, one(4)), (base + 100, one(5))]);
+        assert_eq!(
+            events(&page),
+            [(base + 5, two), (base + 12, one(3)), (longer, one(4)), (base + 100, one(5))]
+        );
     }
 
     #[test]
@@ -186,9 +203,9 @@ mod tests {
 
     #[test]
     fn a_kernel_with_another_layout_is_not_misread() {
-        assert_eq!(Layout::parse(HEADER_PAGE), Some(Layout { length_bytes: 8, data: 16 }));
-        assert!(Layout::parse(&HEADER_PAGE.replace("offset:16", "offset:24")).is_none());
-        assert!(Layout::parse("field: u64 timestamp;").is_none());
+        assert_eq!(PageLayout::parse(HEADER_PAGE), Some(PageLayout { length_bytes: 8, data: 16 }));
+        assert!(PageLayout::parse(&HEADER_PAGE.replace("offset:16", "offset:24")).is_none());
+        assert!(PageLayout::parse("field: u64 timestamp;").is_none());
     }
 
     proptest::proptest! {

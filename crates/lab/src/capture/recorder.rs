@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use rustix::time::ClockId;
 
-use super::format::{Format, kind};
-use super::page::Layout;
+use super::format::{TracepointFormat, kind};
+use super::page::PageLayout;
 use super::tracefs::{Buffer, Instance, TraceClock, Tracefs};
-use super::{CaptureError, Captured, Sink, Source, clock_ns};
-use crate::trace::kernel::{Action, Event, Interpreter};
+use super::{CaptureError, CaptureSource, Captured, Sink, clock_ns};
+use crate::trace::kernel::{Action, BlockEvent, Interpreter};
 use crate::trace::rwbs;
 
 /// How often the buffers are emptied. At 10,000 I/Os a second that is 30 pages.
@@ -21,7 +21,8 @@ const BUSY_PAGES: usize = 64;
 const MOST_PAGES: usize = 4096;
 /// Room for a page of the buffer; kernels since 6.8 can have larger ones than memory has.
 const PAGE_BYTES: usize = 64 << 10;
-/// Events younger than this wait for the next round: another processor may still be writing down an earlier one.
+/// Events younger than this wait for the next round: another processor may still be writing down an
+/// earlier one.
 const SETTLED_NS: u64 = 20_000_000;
 
 /// Whether it can be done here; what is missing is the error. Removes what killed captures left.
@@ -37,16 +38,27 @@ pub fn prepare() -> Result<(), CaptureError> {
 
 /// Records into `sink` until it is full, its time is over, or `stop`.
 pub fn record<W: Write>(
-    source: &Source,
+    source: &CaptureSource,
     sink: &mut Sink<W>,
     stop: &AtomicBool,
     hear: &mut dyn FnMut(&Captured),
 ) -> Result<(), CaptureError> {
     let tracefs = Tracefs::open()?;
     let layout = tracefs.layout()?;
-    let actions = [if source.has_requests() { Action::Issued } else { Action::Queued }, Action::Completed, Action::Requeued];
-    let events: Vec<(Action, &str)> = actions.into_iter().zip(source.events()).filter_map(|(action, name)| Some((action, name?))).collect();
-    let kinds = events.iter().map(|(action, name)| Ok((tracefs.format(name)?, *action))).collect::<Result<_, CaptureError>>()?;
+    let actions = [
+        if source.has_requests() { Action::Issued } else { Action::Queued },
+        Action::Completed,
+        Action::Requeued,
+    ];
+    let events: Vec<(Action, &str)> = actions
+        .into_iter()
+        .zip(source.events())
+        .filter_map(|(action, name)| Some((action, name?)))
+        .collect();
+    let kinds = events
+        .iter()
+        .map(|(action, name)| Ok((tracefs.format(name)?, *action)))
+        .collect::<Result<_, CaptureError>>()?;
     let instance = Instance::make(tracefs)?;
     let clock = match instance.set_clock()? {
         TraceClock::Raw => ClockId::MonotonicRaw,
@@ -59,7 +71,16 @@ pub fn record<W: Write>(
     // Declared after the instance, so closed before it is removed.
     let buffers = instance.buffers()?;
     let interpreter = Interpreter::new(source.has_requests());
-    let mut rounds = Rounds { source, layout, kinds, buffers, clock, page: vec![0; PAGE_BYTES], waiting: Vec::new(), interpreter };
+    let mut rounds = Rounds {
+        source,
+        layout,
+        kinds,
+        buffers,
+        clock,
+        page: vec![0; PAGE_BYTES],
+        waiting: Vec::new(),
+        interpreter,
+    };
     instance.set("tracing_on", "1")?;
     loop {
         let over = stop.load(Ordering::SeqCst) || sink.is_over();
@@ -81,19 +102,20 @@ pub fn record<W: Write>(
 
 /// Empties the buffers again and again.
 struct Rounds<'a> {
-    source: &'a Source,
-    layout: Layout,
-    kinds: Vec<(Format, Action)>,
+    source: &'a CaptureSource,
+    layout: PageLayout,
+    kinds: Vec<(TracepointFormat, Action)>,
     buffers: Vec<Buffer>,
     clock: ClockId,
     page: Vec<u8>,
     /// Events that may not be in order yet.
-    waiting: Vec<Event>,
+    waiting: Vec<BlockEvent>,
     interpreter: Interpreter,
 }
 
 impl Rounds<'_> {
-    /// Takes what there is and writes what is older than `settled_ns`. Gives the pages of the fullest buffer.
+    /// Takes what there is and writes what is older than `settled_ns`. Gives the pages of the
+    /// fullest buffer.
     fn go<W: Write>(&mut self, settled_ns: u64, sink: &mut Sink<W>) -> Result<usize, CaptureError> {
         let Rounds { source, layout, kinds, buffers, page, waiting, .. } = self;
         let mut most_pages = 0;
@@ -110,7 +132,9 @@ impl Rounds<'_> {
                 }
                 pages += 1;
                 let events = layout.events(&page[..length]);
-                waiting.extend(events.filter_map(|(time_ns, event)| read(kinds, source, buffer.cpu, time_ns, event)));
+                waiting.extend(events.filter_map(|(time_ns, event)| {
+                    read(kinds, source, buffer.cpu, time_ns, event)
+                }));
             }
             most_pages = most_pages.max(pages);
         }
@@ -131,12 +155,18 @@ impl Rounds<'_> {
 }
 
 /// An event of the kernel's, where it is one of these kinds and about an I/O.
-fn read(kinds: &[(Format, Action)], source: &Source, cpu: u32, time_ns: u64, event: &[u8]) -> Option<Event> {
+fn read(
+    kinds: &[(TracepointFormat, Action)],
+    source: &CaptureSource,
+    cpu: u32,
+    time_ns: u64,
+    event: &[u8],
+) -> Option<BlockEvent> {
     let id = kind(event)?;
     let (format, action) = kinds.iter().find(|(format, _)| format.id == id)?;
     let fields = format.read(event)?;
     let what = rwbs(fields.rwbs)?;
-    Some(Event {
+    Some(BlockEvent {
         time_ns,
         action: *action,
         what,

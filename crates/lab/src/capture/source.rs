@@ -2,14 +2,14 @@
 
 use host::{DeviceNumber, Roots};
 
-use crate::trace::Header;
+use crate::trace::TraceHeader;
 use crate::watch::{self, WatchError};
 
 const SECTOR_BYTES: u64 = 512;
 
 /// A device, or a partition of one, whose I/O is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct CaptureSource {
     /// Kernel name of what was asked for.
     pub name: String,
     /// Its size.
@@ -18,19 +18,23 @@ pub struct Source {
     device: u32,
     /// Where the partition begins and ends, in sectors of the whole device.
     part: Option<(u64, u64)>,
-    /// Whether its driver takes requests; device mapper, MD and zram take what file systems hand them, and have other events.
+    /// Whether its driver takes requests; device mapper, MD and zram take what file systems hand
+    /// them, and have other events.
     has_requests: bool,
     logical_block_bytes: Option<u64>,
 }
 
-impl Source {
+impl CaptureSource {
     /// Finds it by kernel name, path or name under `/dev/disk/by-id`.
-    pub fn find(roots: &Roots, asked: &str) -> Result<Source, WatchError> {
+    pub fn find(roots: &Roots, asked: &str) -> Result<CaptureSource, WatchError> {
         let watched = watch::find(roots, asked)?;
         let found = host::find(roots, watched.number);
-        let (disk, partition) = found.ok_or_else(|| WatchError::NotCounted { name: watched.name.clone() })?;
-        let part = partition.as_ref().map(|part| (part.offset_bytes / SECTOR_BYTES, (part.offset_bytes + part.size_bytes) / SECTOR_BYTES));
-        Ok(Source {
+        let (disk, partition) =
+            found.ok_or_else(|| WatchError::NotCounted { name: watched.name.clone() })?;
+        let part = partition.as_ref().map(|part| {
+            (part.offset_bytes / SECTOR_BYTES, (part.offset_bytes + part.size_bytes) / SECTOR_BYTES)
+        });
+        Ok(CaptureSource {
             name: watched.name,
             size_bytes: partition.map_or(disk.size_bytes, |part| part.size_bytes),
             device: kernel_number(disk.number),
@@ -41,9 +45,9 @@ impl Source {
     }
 
     /// What a trace of it says of itself.
-    pub fn header(&self, started: Option<String>) -> Header {
+    pub fn header(&self, started: Option<String>) -> TraceHeader {
         let release = rustix::system::uname().release().to_string_lossy().into_owned();
-        Header {
+        TraceHeader {
             device: self.name.clone(),
             capacity_bytes: Some(self.size_bytes),
             logical_block_bytes: self.logical_block_bytes,
@@ -61,17 +65,20 @@ impl Source {
         }
     }
 
-    /// Whether [`Source::events`] are those of requests.
+    /// Whether [`CaptureSource::events`] are those of requests.
     pub(super) fn has_requests(&self) -> bool {
         self.has_requests
     }
 
-    /// The kernel's filter for these events. A flush has no place, so those of the whole device count for each of its partitions.
+    /// The kernel's filter for these events. A flush has no place, so those of the whole device
+    /// count for each of its partitions.
     pub(super) fn filter(&self) -> String {
         let device = format!("dev == {}", self.device);
         match self.part {
             None => device,
-            Some((begin, end)) => format!("{device} && ((sector >= {begin} && sector < {end}) || nr_sector == 0)"),
+            Some((begin, end)) => {
+                format!("{device} && ((sector >= {begin} && sector < {end}) || nr_sector == 0)")
+            }
         }
     }
 
@@ -91,15 +98,25 @@ fn kernel_number(number: DeviceNumber) -> u32 {
 mod tests {
     use super::*;
 
-    fn source(part: Option<(u64, u64)>, has_requests: bool) -> Source {
+    fn source(part: Option<(u64, u64)>, has_requests: bool) -> CaptureSource {
         let device = kernel_number(DeviceNumber { major: 8, minor: 16 });
-        Source { name: "sdb1".into(), size_bytes: 0, device, part, has_requests, logical_block_bytes: None }
+        CaptureSource {
+            name: "sdb1".into(),
+            size_bytes: 0,
+            device,
+            part,
+            has_requests,
+            logical_block_bytes: None,
+        }
     }
 
     #[test]
     fn a_partition_is_a_range_of_its_device() {
         let part = source(Some((2048, 4096)), true);
-        assert_eq!(part.filter(), "dev == 8388624 && ((sector >= 2048 && sector < 4096) || nr_sector == 0)");
+        assert_eq!(
+            part.filter(),
+            "dev == 8388624 && ((sector >= 2048 && sector < 4096) || nr_sector == 0)"
+        );
         assert_eq!(part.offset_bytes(2056), 4096);
         assert_eq!(source(None, true).filter(), "dev == 8388624");
         assert_eq!(source(None, false).events()[0], Some("block_bio_queue"));

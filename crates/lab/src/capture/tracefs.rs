@@ -1,4 +1,5 @@
-//! A private instance of the kernel's tracing: buffers and events of our own, which nobody else's tracing sees or disturbs.
+//! A private instance of the kernel's tracing: buffers and events of our own, which nobody else's
+//! tracing sees or disturbs.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -12,12 +13,13 @@ use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
 use super::CaptureError;
-use super::format::Format;
-use super::page::Layout;
+use super::format::TracepointFormat;
+use super::page::PageLayout;
 
 /// What our instances are named, before the number of the process.
 const PREFIX: &str = "flashmark-";
-/// Buffers of all processors together, in KiB, and of one at least and at most: a second of a million I/Os, or a minute of ten thousand.
+/// Buffers of all processors together, in KiB, and of one at least and at most: a second of a
+/// million I/Os, or a minute of ten thousand.
 const BUFFERS_KIB: u64 = 64 << 10;
 const BUFFER_KIB: (u64, u64) = (1 << 10, 16 << 10);
 
@@ -28,7 +30,8 @@ const LONGEST_TEXT: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Tracefs {
     root: PathBuf,
-    /// A mount without a place in the tree: it is gone with the last descriptor, however the process ends.
+    /// A mount without a place in the tree: it is gone with the last descriptor, however the
+    /// process ends.
     _mount: Option<OwnedFd>,
 }
 
@@ -58,28 +61,32 @@ impl Tracefs {
     }
 
     /// Where the parts of a page lie.
-    pub fn layout(&self) -> Result<Layout, CaptureError> {
+    pub fn layout(&self) -> Result<PageLayout, CaptureError> {
         let text = self.text("events/header_page")?;
-        Layout::parse(&text).ok_or_else(|| CaptureError::Unknown { what: "the pages of its trace buffer".into() })
+        PageLayout::parse(&text)
+            .ok_or_else(|| CaptureError::Unknown { what: "the pages of its trace buffer".into() })
     }
 
     /// What an event of the block layer holds.
-    pub fn format(&self, event: &str) -> Result<Format, CaptureError> {
+    pub fn format(&self, event: &str) -> Result<TracepointFormat, CaptureError> {
         let text = self.text(&format!("events/block/{event}/format"))?;
-        Format::parse(&text).map_err(|why| CaptureError::Unknown { what: format!("its event {event}: {why}") })
+        TracepointFormat::parse(&text)
+            .map_err(|why| CaptureError::Unknown { what: format!("its event {event}: {why}") })
     }
 
     fn instances(&self) -> PathBuf {
         self.root.join("instances")
     }
 
-    /// Removes the instances of captures that were killed. Those of living ones are left: the kernel keeps what is open, and its owner lives.
+    /// Removes the instances of captures that were killed. Those of living ones are left: the
+    /// kernel keeps what is open, and its owner lives.
     pub fn remove_stale(&self) {
         for entry in fs::read_dir(self.instances()).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let owner = name.strip_prefix(PREFIX).and_then(|pid| pid.parse::<u32>().ok());
             if owner.is_some_and(|pid| !is_flashmark(pid)) {
-                // One that cannot be removed is somebody's after all, or will be tried again next time.
+                // One that cannot be removed is somebody's after all, or will be tried again next
+                // time.
                 let _ = fs::remove_dir(entry.path());
             }
         }
@@ -126,7 +133,8 @@ impl Instance {
     pub fn make(tracefs: Tracefs) -> Result<Instance, CaptureError> {
         let directory = tracefs.instances().join(format!("{PREFIX}{}", std::process::id()));
         match fs::create_dir(&directory) {
-            // A process of this number made one and was killed; no other process has this number now.
+            // A process of this number made one and was killed; no other process has this number
+            // now.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(|source| refused("instances", source))?,
         }
@@ -161,7 +169,9 @@ impl Instance {
         let mut buffers = Vec::new();
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let Some(cpu) = name.strip_prefix("cpu").and_then(|number| number.parse().ok()) else { continue };
+            let Some(cpu) = name.strip_prefix("cpu").and_then(|number| number.parse().ok()) else {
+                continue;
+            };
             buffers.push(Buffer::open(cpu, &entry.path())?);
         }
         buffers.sort_by_key(|buffer| buffer.cpu);
@@ -171,11 +181,14 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next capture; the events are off by then in any case.
+        // What cannot be removed now is removed by the next capture; the events are off by then in
+        // any case.
         let _ = self.set("tracing_on", "0");
         for _ in 0..50 {
             match fs::remove_dir(&self.directory) {
-                Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => std::thread::sleep(Duration::from_millis(10)),
+                Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => {
+                    std::thread::sleep(Duration::from_millis(10))
+                }
                 _ => return,
             }
         }
@@ -201,21 +214,33 @@ pub struct Buffer {
 impl Buffer {
     fn open(cpu: u32, directory: &Path) -> Result<Buffer, CaptureError> {
         let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
-        let pipe = OpenOptions::new().read(true).custom_flags(nonblocking).open(directory.join("trace_pipe_raw"));
+        let pipe = OpenOptions::new()
+            .read(true)
+            .custom_flags(nonblocking)
+            .open(directory.join("trace_pipe_raw"));
         let pipe = pipe.map_err(|source| refused("trace_pipe_raw", source))?;
-        let stats = File::open(directory.join("stats")).map_err(|source| refused("stats", source))?;
+        let stats =
+            File::open(directory.join("stats")).map_err(|source| refused("stats", source))?;
         Ok(Buffer { cpu, pipe, stats, lost: 0 })
     }
 
     /// Takes the next page out of it, full or not; 0 bytes when it is empty.
     pub fn read(&mut self, page: &mut [u8]) -> Result<usize, CaptureError> {
         match self.pipe.read(page) {
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(0),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) =>
+            {
+                Ok(0)
+            }
             read => read.map_err(|source| refused("trace_pipe_raw", source)),
         }
     }
 
-    /// Events that were lost since this was last asked: overwritten before they were read, or not taken at all.
+    /// Events that were lost since this was last asked: overwritten before they were read, or not
+    /// taken at all.
     pub fn newly_lost(&mut self) -> Result<u64, CaptureError> {
         let mut text = [0; 1024];
         let length = self.stats.read_at(&mut text, 0).map_err(|source| refused("stats", source))?;
@@ -227,7 +252,8 @@ impl Buffer {
 /// From the text of `per_cpu/cpuN/stats`.
 fn lost(stats: &str) -> u64 {
     let counts = stats.lines().filter_map(|line| line.split_once(':'));
-    let lost = counts.filter(|(name, _)| matches!(*name, "overrun" | "commit overrun" | "dropped events"));
+    let lost =
+        counts.filter(|(name, _)| matches!(*name, "overrun" | "commit overrun" | "dropped events"));
     lost.filter_map(|(_, count)| count.trim().parse::<u64>().ok()).sum()
 }
 

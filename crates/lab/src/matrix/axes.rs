@@ -24,13 +24,19 @@ impl Combination {
     /// What it is called in a record: "record-ops/ext4+au/noatime/bfq". Stable.
     pub fn id(&self) -> String {
         let align = if self.align { "+au" } else { "" };
-        format!("{}/{}{align}/{}/{}", self.work, self.filesystem, self.mount_options, self.scheduler)
+        format!(
+            "{}/{}{align}/{}/{}",
+            self.work, self.filesystem, self.mount_options, self.scheduler
+        )
     }
 
     /// For people: "record-ops on ext4 (fitted to the AU, noatime), bfq".
     pub fn words(&self) -> String {
         let align = if self.align { "fitted to the AU, " } else { "" };
-        format!("{} on {} ({align}{}), {}", self.work, self.filesystem, self.mount_options, self.scheduler)
+        format!(
+            "{} on {} ({align}{}), {}",
+            self.work, self.filesystem, self.mount_options, self.scheduler
+        )
     }
 
     /// As a record keeps it.
@@ -87,19 +93,22 @@ pub struct LeftOut {
 }
 
 impl Axes {
-    /// Every combination, works outermost, in the order of the lists. `fits` tells whether mkfs of a file system can be told of the
-    /// allocation units; those that cannot are tried without only, and are in the second list where both was asked for or nothing is left.
+    /// Every combination, works outermost, in the order of the lists. `fits` tells whether mkfs of
+    /// a file system can be told of the allocation units; those that cannot are tried without only,
+    /// and are in the second list where both was asked for or nothing is left.
     pub fn combinations(&self, fits: impl Fn(&str) -> bool) -> (Vec<Combination>, Vec<LeftOut>) {
         let (mut all, mut left_out) = (Vec::new(), Vec::new());
         for filesystem in &self.filesystems {
             if self.aligns.contains(&true) && !fits(filesystem) {
-                let why = format!("mkfs.{filesystem} has no option for allocation units of this size");
+                let why =
+                    format!("mkfs.{filesystem} has no option for allocation units of this size");
                 left_out.push(LeftOut { what: format!("{filesystem} fitted to the AU"), why });
             }
         }
         for work in &self.works {
             for filesystem in &self.filesystems {
-                for align in self.aligns.iter().copied().filter(|align| !align || fits(filesystem)) {
+                for align in self.aligns.iter().copied().filter(|align| !align || fits(filesystem))
+                {
                     for mount_options in &self.mount_options {
                         for scheduler in &self.schedulers {
                             all.push(Combination {

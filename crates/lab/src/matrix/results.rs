@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use record::{Cell, Stop};
-use stats::{Placed, Standing, contest, is_open};
+use stats::{ContestStanding, Placed, contest, is_open};
 
 use super::Combination;
 
-/// The figure of a headline cell, and whether more of it is better: what was done a second, or, where nothing is counted, seconds.
+/// The figure of a headline cell, and whether more of it is better: what was done a second, or,
+/// where nothing is counted, seconds.
 pub fn result_of(cell: &Cell) -> Option<(f64, bool)> {
     cell.work_result()
 }
@@ -27,15 +28,21 @@ pub struct Results {
     figures: Vec<BTreeMap<u32, f64>>,
     failed: Vec<Failed>,
     larger_is_better: BTreeMap<String, bool>,
-    /// What trying took, making and unmounting the file system included, in nanoseconds: by work and file system.
+    /// What trying took, making and unmounting the file system included, in nanoseconds: by work
+    /// and file system.
     took_ns: BTreeMap<(String, String), Vec<u64>>,
 }
 
 impl Results {
     /// From the cells of earlier sittings.
     pub fn of(combinations: &[Combination], cells: &[Cell]) -> Results {
-        let mut results = Results { figures: vec![BTreeMap::new(); combinations.len()], ..Results::default() };
-        let counts = |cell: &&Cell| cell.label("part").is_empty() && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium();
+        let mut results =
+            Results { figures: vec![BTreeMap::new(); combinations.len()], ..Results::default() };
+        let counts = |cell: &&Cell| {
+            cell.label("part").is_empty()
+                && cell.stop != Stop::Interrupted
+                && !cell.is_failed_by_medium()
+        };
         for cell in cells.iter().filter(counts) {
             let Some((combination, repeat)) = Combination::of_cell(cell) else { continue };
             if let Some(number) = combinations.iter().position(|known| *known == combination) {
@@ -49,7 +56,8 @@ impl Results {
     pub fn add(&mut self, combinations: &[Combination], number: usize, repeat: u32, cell: &Cell) {
         match (cell.stop, result_of(cell)) {
             (Stop::Error, _) | (_, None) => {
-                let reason = cell.reason.clone().unwrap_or_else(|| "nothing was measured".to_owned());
+                let reason =
+                    cell.reason.clone().unwrap_or_else(|| "nothing was measured".to_owned());
                 self.failed.push(Failed { combination: number, reason });
             }
             (_, Some((figure, larger))) => {
@@ -66,12 +74,16 @@ impl Results {
 
     /// Remembers how long one took.
     pub fn took(&mut self, combination: &Combination, ns: u64) {
-        self.took_ns.entry((combination.work.clone(), combination.filesystem.clone())).or_default().push(ns);
+        self.took_ns
+            .entry((combination.work.clone(), combination.filesystem.clone()))
+            .or_default()
+            .push(ns);
     }
 
     /// Whether this repeat of it need not be tried: it is done, or the combination failed before.
     pub fn is_over(&self, number: usize, repeat: u32) -> bool {
-        self.figures[number].contains_key(&repeat) || self.failed.iter().any(|failed| failed.combination == number)
+        self.figures[number].contains_key(&repeat)
+            || self.failed.iter().any(|failed| failed.combination == number)
     }
 
     /// How many tries have a figure.
@@ -88,38 +100,50 @@ impl Results {
     pub fn places(&self, combinations: &[Combination], work: &str) -> Vec<Placed> {
         let of_work = |number: usize| combinations[number].work == work;
         let figures = |number: usize| {
-            let kept = of_work(number) && !self.failed.iter().any(|failed| failed.combination == number);
+            let kept =
+                of_work(number) && !self.failed.iter().any(|failed| failed.combination == number);
             if kept { self.figures[number].values().copied().collect() } else { Vec::new() }
         };
         let groups: Vec<Vec<f64>> = (0..combinations.len()).map(figures).collect();
         contest(&groups, self.larger_is_better.get(work).copied().unwrap_or(true))
     }
 
-    /// Those that are worth another repeat: of each work whose best two are not told apart, the best and all that may be as good.
+    /// Those that are worth another repeat: of each work whose best two are not told apart, the
+    /// best and all that may be as good.
     pub fn contenders(&self, combinations: &[Combination]) -> Vec<usize> {
-        let mut works: Vec<&str> = combinations.iter().map(|combination| combination.work.as_str()).collect();
+        let mut works: Vec<&str> =
+            combinations.iter().map(|combination| combination.work.as_str()).collect();
         works.sort_unstable();
         works.dedup();
         let mut contenders = Vec::new();
         for work in works {
             let places = self.places(combinations, work);
             if is_open(&places) {
-                let near = places.iter().filter(|placed| matches!(placed.standing, Standing::Best | Standing::Unclear));
+                let near = places.iter().filter(|placed| {
+                    matches!(placed.standing, ContestStanding::Best | ContestStanding::Unclear)
+                });
                 contenders.extend(near.map(|placed| placed.group));
             }
         }
         contenders
     }
 
-    /// How long one will take, in nanoseconds, by those like it: the same work on the same file system, else the same work, else any. `None`
-    /// before the first.
+    /// How long one will take, in nanoseconds, by those like it: the same work on the same file
+    /// system, else the same work, else any. `None` before the first.
     pub fn expected_ns(&self, combination: &Combination) -> Option<u64> {
         let mean = |fits: &dyn Fn(&(String, String)) -> bool| {
-            let all: Vec<u64> = self.took_ns.iter().filter(|(key, _)| fits(key)).flat_map(|(_, ns)| ns.iter().copied()).collect();
+            let all: Vec<u64> = self
+                .took_ns
+                .iter()
+                .filter(|(key, _)| fits(key))
+                .flat_map(|(_, ns)| ns.iter().copied())
+                .collect();
             (!all.is_empty()).then(|| all.iter().sum::<u64>() / all.len() as u64)
         };
-        mean(&|(work, filesystem)| *work == combination.work && *filesystem == combination.filesystem)
-            .or_else(|| mean(&|(work, _)| *work == combination.work))
-            .or_else(|| mean(&|_| true))
+        mean(&|(work, filesystem)| {
+            *work == combination.work && *filesystem == combination.filesystem
+        })
+        .or_else(|| mean(&|(work, _)| *work == combination.work))
+        .or_else(|| mean(&|_| true))
     }
 }

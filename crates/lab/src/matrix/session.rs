@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use record::{Cell, Estimate, Params, Stop};
 use stats::Random;
 
-use super::blame::{FailedTry, Row};
-use super::{Combination, Prepared, Results, Site, Unready, order};
+use super::error_streak::{ErrorStreak, FailedTry};
+use super::{Combination, MatrixBackend, Prepared, Results, Unready, order};
 use crate::fragmentation::{self, CountExtents, Fragmentation, OpenAsDevice};
-use crate::work::{Ground, Moment, Progress, Work, WorkError};
+use crate::workload::{Moment, WorkError, Workload, WorkloadContext, WorkloadProgress};
 
 /// When to stop trying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct MatrixLimits {
     /// Every combination is tried so often.
     pub least_repeats: u32,
     /// And those that may be best go on until they are told apart, but no more often than this.
@@ -22,11 +22,11 @@ pub struct Limits {
 }
 
 /// What is tried, on what, and with whose help.
-pub struct Trial<'a> {
+pub struct MatrixTrial<'a> {
     /// What is tried; their numbers are places in this list.
     pub combinations: &'a [Combination],
     /// The works that they name.
-    pub works: &'a [Box<dyn Work>],
+    pub works: &'a [Box<dyn Workload>],
     /// Opens a file on the file system as a device.
     pub open: OpenAsDevice<'a>,
     /// Counts the extents of a file.
@@ -36,7 +36,7 @@ pub struct Trial<'a> {
     /// Every random choice comes from this.
     pub seed: u64,
     /// When to stop.
-    pub limits: Limits,
+    pub limits: MatrixLimits,
     /// What earlier sittings took, in nanoseconds.
     pub used_ns: u64,
     /// Set from outside to stop at once.
@@ -45,7 +45,7 @@ pub struct Trial<'a> {
 
 /// What a session tells.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum MatrixEvent<'a> {
     /// A combination is begun.
     Begun {
         /// Which.
@@ -54,13 +54,14 @@ pub enum Event<'a> {
         repeat: u32,
         /// How many tries are done.
         done: usize,
-        /// How many there will be, as far as it is known: more, if the best two are not told apart by then.
+        /// How many there will be, as far as it is known: more, if the best two are not told apart
+        /// by then.
         of: usize,
         /// What is left of all, in nanoseconds, by those done so far.
         left_ns: Option<u64>,
     },
     /// It goes on.
-    Progress(Progress),
+    Progress(WorkloadProgress),
     /// It is done or failed. When this returns, the cells are safe; the first is the headline.
     Finished(&'a [Cell]),
     /// Something a person should know.
@@ -70,7 +71,8 @@ pub enum Event<'a> {
 /// How a session ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Everything is tried, and the best two of each work are told apart or the repeats are used up.
+    /// Everything is tried, and the best two of each work are told apart or the repeats are used
+    /// up.
     Complete,
     /// The time was up.
     TimeIsUp,
@@ -81,16 +83,27 @@ pub enum End {
 }
 
 /// Hears of a session. An `Err` ends it: what cannot be kept must not be measured.
-pub type Hear<'a> = &'a mut dyn FnMut(&Event<'_>) -> Result<(), String>;
+pub type Hear<'a> = &'a mut dyn FnMut(&MatrixEvent<'_>) -> Result<(), String>;
 
 /// Tries what is left of the combinations. `results` holds what earlier sittings found.
-pub fn run(trial: &Trial<'_>, site: &mut dyn Site, results: &mut Results, hear: Hear<'_>) -> End {
+pub fn run(
+    trial: &MatrixTrial<'_>,
+    backend: &mut dyn MatrixBackend,
+    results: &mut Results,
+    hear: Hear<'_>,
+) -> End {
     let began = (trial.clock)();
-    let mut row = Row::default();
+    let mut row = ErrorStreak::default();
     let every: Vec<usize> = (0..trial.combinations.len()).collect();
     for repeat in 1..=trial.limits.most_repeats {
-        let chosen = if repeat <= trial.limits.least_repeats { every.clone() } else { results.contenders(trial.combinations) };
-        let order = order::block(trial.seed, repeat, trial.combinations.len(), |number| chosen.contains(&number));
+        let chosen = if repeat <= trial.limits.least_repeats {
+            every.clone()
+        } else {
+            results.contenders(trial.combinations)
+        };
+        let order = order::block(trial.seed, repeat, trial.combinations.len(), |number| {
+            chosen.contains(&number)
+        });
         for (at, &number) in order.iter().enumerate() {
             if results.is_over(number, repeat) {
                 continue;
@@ -103,9 +116,15 @@ pub fn run(trial: &Trial<'_>, site: &mut dyn Site, results: &mut Results, hear: 
             if is_time_up(trial, results, combination, used_ns) {
                 return End::TimeIsUp;
             }
-            let rest: Vec<usize> = order[at..].iter().copied().filter(|number| !results.is_over(*number, repeat)).collect();
+            let rest: Vec<usize> = order[at..]
+                .iter()
+                .copied()
+                .filter(|number| !results.is_over(*number, repeat))
+                .collect();
             let announced = announce(trial, results, (combination, repeat), &rest, hear);
-            if let Err(reason) = announced.and_then(|()| one(trial, site, results, &mut row, (number, repeat), hear)) {
+            if let Err(reason) = announced
+                .and_then(|()| one(trial, backend, results, &mut row, (number, repeat), hear))
+            {
                 return reason;
             }
         }
@@ -113,14 +132,23 @@ pub fn run(trial: &Trial<'_>, site: &mut dyn Site, results: &mut Results, hear: 
     End::Complete
 }
 
-/// Whether what this combination is expected to take goes beyond the limit. The first is always tried: without it nothing is known.
-fn is_time_up(trial: &Trial<'_>, results: &Results, combination: &Combination, used_ns: u64) -> bool {
+/// Whether what this combination is expected to take goes beyond the limit. The first is always
+/// tried: without it nothing is known.
+fn is_time_up(
+    trial: &MatrixTrial<'_>,
+    results: &Results,
+    combination: &Combination,
+    used_ns: u64,
+) -> bool {
     let expected_ns = results.expected_ns(combination).unwrap_or(0);
-    trial.limits.time_limit_ns.is_some_and(|limit_ns| used_ns.saturating_add(expected_ns) > limit_ns)
+    trial
+        .limits
+        .time_limit_ns
+        .is_some_and(|limit_ns| used_ns.saturating_add(expected_ns) > limit_ns)
 }
 
 fn announce(
-    trial: &Trial<'_>,
+    trial: &MatrixTrial<'_>,
     results: &Results,
     (combination, repeat): (&Combination, u32),
     rest: &[usize],
@@ -129,11 +157,15 @@ fn announce(
     let expected = |number: usize| results.expected_ns(&trial.combinations[number]);
     let failed = |number: usize| results.failed().iter().any(|failed| failed.combination == number);
     let blocks_after = u64::from(trial.limits.least_repeats.saturating_sub(repeat));
-    let alive: Vec<usize> = (0..trial.combinations.len()).filter(|number| !failed(*number)).collect();
-    let sum = |numbers: &[usize]| numbers.iter().try_fold(0_u64, |sum, number| Some(sum + expected(*number)?));
+    let alive: Vec<usize> =
+        (0..trial.combinations.len()).filter(|number| !failed(*number)).collect();
+    let sum = |numbers: &[usize]| {
+        numbers.iter().try_fold(0_u64, |sum, number| Some(sum + expected(*number)?))
+    };
     let left_ns = sum(rest).zip(sum(&alive)).map(|(rest, block)| rest + block * blocks_after);
     let of = results.done() + rest.len() + alive.len() * blocks_after as usize;
-    hear(&Event::Begun { combination, repeat, done: results.done(), of, left_ns }).map_err(End::Failed)
+    hear(&MatrixEvent::Begun { combination, repeat, done: results.done(), of, left_ns })
+        .map_err(End::Failed)
 }
 
 /// What a try came to.
@@ -154,16 +186,16 @@ enum Failure {
 
 /// Tries one combination once, and has its cells kept before anything else is done.
 fn one(
-    trial: &Trial<'_>,
-    site: &mut dyn Site,
+    trial: &MatrixTrial<'_>,
+    backend: &mut dyn MatrixBackend,
     results: &mut Results,
-    row: &mut Row,
+    row: &mut ErrorStreak,
     which: (usize, u32),
     hear: Hear<'_>,
 ) -> Result<(), End> {
     let combination = &trial.combinations[which.0];
     let began = (trial.clock)();
-    let (tried, ended) = attempt(trial, site, which, hear)?;
+    let (tried, ended) = attempt(trial, backend, which, hear)?;
     if ended.is_ok() {
         results.took(combination, (trial.clock)().saturating_sub(began));
     }
@@ -174,29 +206,37 @@ fn one(
             keep(results, trial, which, &cells, hear)?;
             ended.map_err(End::Failed)
         }
-        Some(failure) => judge(trial, site, results, row, (which, failure, cells, ended), hear),
+        Some(failure) => judge(trial, backend, results, row, (which, failure, cells, ended), hear),
     }
 }
 
 /// Begins, works, ends. The second value is whether the file system could be taken away.
 fn attempt(
-    trial: &Trial<'_>,
-    site: &mut dyn Site,
+    trial: &MatrixTrial<'_>,
+    backend: &mut dyn MatrixBackend,
     (number, repeat): (usize, u32),
     hear: Hear<'_>,
 ) -> Result<(Tried, Result<(), String>), End> {
     let combination = &trial.combinations[number];
-    let prepared = match site.begin(combination) {
+    let prepared = match backend.begin(combination) {
         Err(Unready::Medium(reason)) => return Err(End::Failed(reason)),
         // Ctrl-C on a terminal reaches mkfs too: that it ended is no failure of its file system.
-        Err(Unready::Combination(_)) if trial.stop.load(Ordering::Relaxed) => return Err(End::Interrupted),
+        Err(Unready::Combination(_)) if trial.stop.load(Ordering::Relaxed) => {
+            return Err(End::Interrupted);
+        }
         Err(Unready::Combination(reason)) => {
-            return Ok((Tried { cells: vec![failed_cell(combination, &reason)], failure: Some(Failure::Unfit) }, Ok(())));
+            return Ok((
+                Tried {
+                    cells: vec![failed_cell(combination, &reason)],
+                    failure: Some(Failure::Unfit),
+                },
+                Ok(()),
+            ));
         }
         Ok(prepared) => prepared,
     };
     let worked = work(trial, combination, repeat, &prepared, hear);
-    let ended = site.end();
+    let ended = backend.end();
     let (cells, failure) = match worked {
         Err(error) if error.is_interrupted() || trial.stop.load(Ordering::Relaxed) => {
             return Err(ended.err().map_or(End::Interrupted, End::Failed));
@@ -205,7 +245,9 @@ fn attempt(
             let failure = if error.is_of_kernel() { Failure::Error } else { Failure::Unfit };
             (vec![failed_cell(combination, &error.to_string())], Some(failure))
         }
-        Ok(cells) if cells.is_empty() => (vec![failed_cell(combination, "the work measured nothing")], Some(Failure::Unfit)),
+        Ok(cells) if cells.is_empty() => {
+            (vec![failed_cell(combination, "the work measured nothing")], Some(Failure::Unfit))
+        }
         // What was measured is kept even if the file system cannot be taken away.
         Ok(cells) => (cells, None),
     };
@@ -215,16 +257,20 @@ fn attempt(
 
 /// Keeps a failed try as the combination's failure, or as the medium's, which ends the session.
 fn judge(
-    trial: &Trial<'_>,
-    site: &mut dyn Site,
+    trial: &MatrixTrial<'_>,
+    backend: &mut dyn MatrixBackend,
     results: &mut Results,
-    row: &mut Row,
+    row: &mut ErrorStreak,
     (which, failure, cells, ended): ((usize, u32), Failure, Vec<Cell>, Result<(), String>),
     hear: Hear<'_>,
 ) -> Result<(), End> {
     let failed = FailedTry { number: which.0, repeat: which.1, cells };
     let said = failed.reason().to_owned();
-    let answered = ended.and_then(|()| site.answers().map_err(|reason| format!("{said}; asked again, the medium fails: {reason}")));
+    let answered = ended.and_then(|()| {
+        backend
+            .answers()
+            .map_err(|reason| format!("{said}; asked again, the medium fails: {reason}"))
+    });
     if let Err(reason) = answered {
         let all = row.take().into_iter().chain([failed]).collect();
         return Err(blame_medium(trial, results, all, reason, hear));
@@ -232,7 +278,10 @@ fn judge(
     keep(results, trial, which, &failed.cells, hear)?;
     match (failure == Failure::Error).then(|| row.add(failed)).flatten() {
         Some(all) => {
-            let reason = format!("{} tries in a row met an error, so the medium is taken to fail; the last one: {said}", all.len());
+            let reason = format!(
+                "{} tries in a row met an error, so the medium is taken to fail; the last one: {said}",
+                all.len()
+            );
             Err(blame_medium(trial, results, all, reason, hear))
         }
         None => Ok(()),
@@ -240,11 +289,18 @@ fn judge(
 }
 
 /// Keeps these tries as failures of the medium, and says how the session ends.
-fn blame_medium(trial: &Trial<'_>, results: &mut Results, all: Vec<FailedTry>, reason: String, hear: Hear<'_>) -> End {
+fn blame_medium(
+    trial: &MatrixTrial<'_>,
+    results: &mut Results,
+    all: Vec<FailedTry>,
+    reason: String,
+    hear: Hear<'_>,
+) -> End {
     for failed in all {
         results.pardon(failed.number);
         let failed = failed.by_medium();
-        if let Err(end) = keep(results, trial, (failed.number, failed.repeat), &failed.cells, hear) {
+        if let Err(end) = keep(results, trial, (failed.number, failed.repeat), &failed.cells, hear)
+        {
             return end;
         }
     }
@@ -279,22 +335,38 @@ fn named(combination: &Combination, repeat: u32, mut cells: Vec<Cell>) -> Vec<Ce
 }
 
 /// Takes cells into the results and hands them over.
-fn keep(results: &mut Results, trial: &Trial<'_>, (number, repeat): (usize, u32), cells: &[Cell], hear: Hear<'_>) -> Result<(), End> {
+fn keep(
+    results: &mut Results,
+    trial: &MatrixTrial<'_>,
+    (number, repeat): (usize, u32),
+    cells: &[Cell],
+    hear: Hear<'_>,
+) -> Result<(), End> {
     if !cells[0].is_failed_by_medium() {
         results.add(trial.combinations, number, repeat, &cells[0]);
     }
-    hear(&Event::Finished(cells)).map_err(End::Failed)
+    hear(&MatrixEvent::Finished(cells)).map_err(End::Failed)
 }
 
 /// Does the work, looks at its files, and adds what was seen to the headline.
-fn work(trial: &Trial<'_>, combination: &Combination, repeat: u32, prepared: &Prepared, hear: Hear<'_>) -> Result<Vec<Cell>, WorkError> {
+fn work(
+    trial: &MatrixTrial<'_>,
+    combination: &Combination,
+    repeat: u32,
+    prepared: &Prepared,
+    hear: Hear<'_>,
+) -> Result<Vec<Cell>, WorkError> {
     let name = combination.work.clone();
     let impossible = |reason: String| WorkError::Impossible { work: name.clone(), reason };
     let work = trial.works.iter().find(|work| work.name() == combination.work);
     let work = work.ok_or_else(|| impossible("there is no such work".to_owned()))?;
     if prepared.free_bytes < work.needs_bytes() {
-        let (needs, free) = (record::units::Bytes(work.needs_bytes()), record::units::Bytes(prepared.free_bytes));
-        return Err(impossible(format!("it needs {needs} and {} has {free} free; a larger target would do", combination.filesystem)));
+        let (needs, free) =
+            (record::units::Bytes(work.needs_bytes()), record::units::Bytes(prepared.free_bytes));
+        return Err(impossible(format!(
+            "it needs {needs} and {} has {free} free; a larger target would do",
+            combination.filesystem
+        )));
     }
     let (mut before, mut after, mut cost) = (None, None, None);
     let mut look = |moment| {
@@ -307,7 +379,7 @@ fn work(trial: &Trial<'_>, combination: &Combination, repeat: u32, prepared: &Pr
             }
         }
     };
-    let mut ground = Ground {
+    let mut context = WorkloadContext {
         directory: &prepared.directory,
         open: &mut |path, bytes| (trial.open)(path, bytes),
         // the same data and the same choices on every file system, others in every repeat
@@ -315,11 +387,11 @@ fn work(trial: &Trial<'_>, combination: &Combination, repeat: u32, prepared: &Pr
         stop: trial.stop,
         hear: &mut |progress| {
             // progress that is not heard is no reason to end
-            let _ = hear(&Event::Progress(progress));
+            let _ = hear(&MatrixEvent::Progress(progress));
         },
         look: &mut look,
     };
-    let mut cells = work.run(&mut ground)?;
+    let mut cells = work.run(&mut context)?;
     if let Some(headline) = cells.first_mut() {
         add_fragmentation(headline, before, "before");
         add_fragmentation(headline, after, "after");
@@ -337,5 +409,10 @@ fn add(cell: &mut Cell, name: &str, value: Option<f64>, n: u64) {
 fn add_fragmentation(cell: &mut Cell, seen: Option<Fragmentation>, when: &str) {
     let Some(seen) = seen else { return };
     add(cell, &format!("extents_per_file_{when}"), seen.extents_per_file(), seen.files);
-    add(cell, &format!("extents_{when}"), (seen.files > 0).then_some(seen.extents as f64), seen.files);
+    add(
+        cell,
+        &format!("extents_{when}"),
+        (seen.files > 0).then_some(seen.extents as f64),
+        seen.files,
+    );
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use record::{Cell, Estimate, Params, Stop};
 
 use super::*;
-use crate::work::{Ground, Work, WorkError};
+use crate::workload::{WorkError, Workload, WorkloadContext};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -31,15 +31,15 @@ const IO_ERROR: f64 = -1.0;
 /// A figure that stands for the same error, by a medium that has failed and stays so.
 const DEAD: f64 = -2.0;
 
-impl Work for Tiny<'_> {
+impl Workload for Tiny<'_> {
     fn name(&self) -> &str {
         "tiny"
     }
     fn needs_bytes(&self) -> u64 {
         self.1
     }
-    fn run(&self, ground: &mut Ground<'_>) -> Result<Vec<Cell>, WorkError> {
-        if ground.stop.load(Ordering::Relaxed) {
+    fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
+        if context.stop.load(Ordering::Relaxed) {
             return Err(WorkError::Interrupted { work: "tiny".into() });
         }
         if [IO_ERROR, DEAD].contains(&self.0.get()) {
@@ -51,7 +51,8 @@ impl Work for Tiny<'_> {
     }
 }
 
-/// A site on which each combination has a figure; those without one cannot be mounted. Every try takes a second.
+/// A site on which each combination has a figure; those without one cannot be mounted. Every try
+/// takes a second.
 struct Scripted<'a> {
     figures: BTreeMap<String, Vec<f64>>,
     tries: RefCell<Vec<String>>,
@@ -62,22 +63,34 @@ struct Scripted<'a> {
     free_bytes: u64,
 }
 
-impl Site for Scripted<'_> {
+impl MatrixBackend for Scripted<'_> {
     fn begin(&mut self, combination: &Combination) -> Result<Prepared, Unready> {
         assert!(!self.open, "the last one was not ended");
         let name = format!("{} {}", combination.filesystem, combination.scheduler);
         self.tries.borrow_mut().push(name.clone());
         self.clock.set(self.clock.get() + SECOND_NS);
-        let figures = self.figures.get(&name).ok_or_else(|| Unready::Combination(format!("cannot mount {name}")))?;
+        let figures = self
+            .figures
+            .get(&name)
+            .ok_or_else(|| Unready::Combination(format!("cannot mount {name}")))?;
         let repeat = self.tries.borrow().iter().filter(|tried| **tried == name).count();
         self.figure.set(figures[(repeat - 1) % figures.len()]);
         self.open = true;
-        Ok(Prepared { directory: "/nonexistent".into(), on: name, mkfs: String::new(), free_bytes: self.free_bytes })
+        Ok(Prepared {
+            directory: "/nonexistent".into(),
+            on: name,
+            mkfs: String::new(),
+            free_bytes: self.free_bytes,
+        })
     }
     fn end(&mut self) -> Result<(), String> {
         self.open = false;
         let last = self.tries.borrow().last().cloned();
-        if last.is_some() && last == self.unmountable { Err("it is in use".to_owned()) } else { Ok(()) }
+        if last.is_some() && last == self.unmountable {
+            Err("it is in use".to_owned())
+        } else {
+            Ok(())
+        }
     }
     fn answers(&mut self) -> Result<(), String> {
         assert!(!self.open, "nothing is mounted while the medium is asked");
@@ -96,7 +109,7 @@ struct Went {
 
 struct Bench {
     figures: BTreeMap<String, Vec<f64>>,
-    limits: Limits,
+    limits: MatrixLimits,
     earlier: Vec<Cell>,
     stop_after: usize,
     unmountable: Option<String>,
@@ -106,8 +119,11 @@ struct Bench {
 impl Bench {
     fn new(figures: &[(&str, &[f64])]) -> Bench {
         Bench {
-            figures: figures.iter().map(|(name, figures)| ((*name).to_owned(), figures.to_vec())).collect(),
-            limits: Limits { least_repeats: 3, most_repeats: 8, time_limit_ns: None },
+            figures: figures
+                .iter()
+                .map(|(name, figures)| ((*name).to_owned(), figures.to_vec()))
+                .collect(),
+            limits: MatrixLimits { least_repeats: 3, most_repeats: 8, time_limit_ns: None },
             earlier: Vec::new(),
             stop_after: usize::MAX,
             unmountable: None,
@@ -118,10 +134,11 @@ impl Bench {
     fn run(&self) -> Went {
         let (figure, clock, stop) = (Slot::new(0.0), Slot::new(0), AtomicBool::new(false));
         let (combinations, _) = axes().combinations(|_| true);
-        // The figure outlives the works, but boxed works may borrow nothing: so it is leaked, a few bytes a test.
+        // The figure outlives the works, but boxed works may borrow nothing: so it is leaked, a few
+        // bytes a test.
         let figure: &'static Slot<f64> = Box::leak(Box::new(figure));
-        let works: Vec<Box<dyn Work>> = vec![Box::new(Tiny(figure, self.needs_bytes))];
-        let mut site = Scripted {
+        let works: Vec<Box<dyn Workload>> = vec![Box::new(Tiny(figure, self.needs_bytes))];
+        let mut backend = Scripted {
             figures: self.figures.clone(),
             tries: RefCell::default(),
             figure,
@@ -132,7 +149,7 @@ impl Bench {
         };
         let mut results = Results::of(&combinations, &self.earlier);
         let mut cells = Vec::new();
-        let trial = Trial {
+        let trial = MatrixTrial {
             combinations: &combinations,
             works: &works,
             open: &|_, _| Err(WorkError::Interrupted { work: "tiny".into() }),
@@ -143,16 +160,18 @@ impl Bench {
             used_ns: 0,
             stop: &stop,
         };
-        let end = run(&trial, &mut site, &mut results, &mut |event| {
-            if let Event::Finished(found) = event {
+        let end = run(&trial, &mut backend, &mut results, &mut |event| {
+            if let MatrixEvent::Finished(found) = event {
                 cells.extend_from_slice(found);
-                if cells.iter().filter(|cell| cell.label("part").is_empty()).count() == self.stop_after {
+                if cells.iter().filter(|cell| cell.label("part").is_empty()).count()
+                    == self.stop_after
+                {
                     stop.store(true, Ordering::Relaxed);
                 }
             }
             Ok(())
         });
-        Went { end, tries: site.tries.into_inner(), cells, results, left_open: site.open }
+        Went { end, tries: backend.tries.into_inner(), cells, results, left_open: backend.open }
     }
 }
 
@@ -207,7 +226,8 @@ fn a_work_that_does_not_fit_says_what_it_needs() {
     let went = Bench { needs_bytes: 5000, ..Bench::new(CLEAR) }.run();
     let reason = went.cells[0].reason.clone().unwrap();
     assert!(
-        reason.ends_with("needs 5000 B and vfat has 1000 B free; a larger target would do") || reason.contains("has 1000 B free"),
+        reason.ends_with("needs 5000 B and vfat has 1000 B free; a larger target would do")
+            || reason.contains("has 1000 B free"),
         "{reason}"
     );
     assert_eq!((went.tries.len(), went.left_open), (6, false));
@@ -232,7 +252,11 @@ fn what_failed_before_an_interruption_stays_failed() {
 
 #[test]
 fn time_ends_it_before_one_that_would_not_fit() {
-    let limits = Limits { least_repeats: 3, most_repeats: 8, time_limit_ns: Some(7 * SECOND_NS + SECOND_NS / 2) };
+    let limits = MatrixLimits {
+        least_repeats: 3,
+        most_repeats: 8,
+        time_limit_ns: Some(7 * SECOND_NS + SECOND_NS / 2),
+    };
     let went = Bench { limits, ..Bench::new(CLEAR) }.run();
     assert_eq!((went.end, went.tries.len()), (End::TimeIsUp, 7));
 }
@@ -264,7 +288,11 @@ fn a_medium_that_fails_ends_everything_and_is_no_failure_of_the_combinations() {
     figures[2] = ("xfs none", &[70.0, 71.0, DEAD]);
     let went = Bench::new(&figures).run();
     let End::Failed(reason) = &went.end else { panic!("{:?}", went.end) };
-    assert!(reason.contains("it answers nothing") && reason.contains("tiny: writing failed: No such device"), "{reason}");
+    assert!(
+        reason.contains("it answers nothing")
+            && reason.contains("tiny: writing failed: No such device"),
+        "{reason}"
+    );
     assert_eq!((failed_by_themselves(&went), went.left_open), (vec![], false));
     let (combinations, _) = axes().combinations(|_| true);
     assert_eq!(went.results.places(&combinations, "tiny").len(), 6, "the repeats before it count");
@@ -272,16 +300,26 @@ fn a_medium_that_fails_ends_everything_and_is_no_failure_of_the_combinations() {
     assert_eq!((last.stop, last.is_failed_by_medium()), (Stop::Error, true));
 
     let resumed = Bench { earlier: went.cells.clone(), ..Bench::new(CLEAR) }.run();
-    assert_eq!((resumed.end, resumed.tries[0].as_str()), (End::Complete, "xfs none"), "what the medium failed is tried again");
+    assert_eq!(
+        (resumed.end, resumed.tries[0].as_str()),
+        (End::Complete, "xfs none"),
+        "what the medium failed is tried again"
+    );
     assert_eq!(went.tries.len() + resumed.tries.len(), 19);
 }
 
 #[test]
 fn three_combinations_in_a_row_that_meet_an_error_are_a_failing_medium() {
-    let failing: Vec<(&str, Vec<f64>)> = CLEAR.iter().map(|(name, figures)| (*name, vec![figures[0], IO_ERROR])).collect();
-    let figures: Vec<(&str, &[f64])> = failing.iter().map(|(name, figures)| (*name, &figures[..])).collect();
+    let failing: Vec<(&str, Vec<f64>)> =
+        CLEAR.iter().map(|(name, figures)| (*name, vec![figures[0], IO_ERROR])).collect();
+    let figures: Vec<(&str, &[f64])> =
+        failing.iter().map(|(name, figures)| (*name, &figures[..])).collect();
     let went = Bench::new(&figures).run();
-    assert!(matches!(&went.end, End::Failed(reason) if reason.contains("3 tries in a row")), "{:?}", went.end);
+    assert!(
+        matches!(&went.end, End::Failed(reason) if reason.contains("3 tries in a row")),
+        "{:?}",
+        went.end
+    );
     assert_eq!((went.tries.len(), failed_by_themselves(&went)), (9, vec![]));
     let resumed = Bench { earlier: last_of_each(&went.cells), ..Bench::new(CLEAR) }.run();
     assert_eq!((resumed.end, resumed.tries.len()), (End::Complete, 12));
@@ -307,5 +345,8 @@ fn a_work_that_fails_where_nothing_can_be_unmounted_is_tried_again() {
     figures[2] = ("xfs none", &[DEAD]);
     let went = Bench { unmountable: Some("xfs none".to_owned()), ..Bench::new(&figures) }.run();
     assert!(matches!(went.end, End::Failed(_)));
-    assert_eq!((failed_by_themselves(&went), went.cells.last().unwrap().is_failed_by_medium()), (vec![], true));
+    assert_eq!(
+        (failed_by_themselves(&went), went.cells.last().unwrap().is_failed_by_medium()),
+        (vec![], true)
+    );
 }

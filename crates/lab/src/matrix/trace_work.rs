@@ -1,4 +1,5 @@
-//! `trace:FILE` as a work: what was recorded is done again in a file of the file system, as fast as that can, and the time counts.
+//! `trace:FILE` as a work: what was recorded is done again in a file of the file system, as fast as
+//! that can, and the time counts.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -7,9 +8,11 @@ use device::{Device, Extent};
 use record::units::MIB;
 use record::{Cell, Stop};
 
-use crate::replay::{self, Fit, Heard, Outcome, Pace, Placing, Player, Settings};
-use crate::trace::{self, Survey, Trace};
-use crate::work::{Ground, Moment, Progress, Work, WorkError};
+use crate::replay::{
+    self, CapacityFit, Heard, Pace, Placing, Player, ReplayOutcome, ReplaySettings,
+};
+use crate::trace::{self, Trace, TraceSurvey};
+use crate::workload::{Moment, WorkError, Workload, WorkloadContext, WorkloadProgress};
 
 /// What a work of this kind begins with on the command line.
 pub const PREFIX: &str = "trace:";
@@ -23,9 +26,9 @@ const DEPTH: u32 = 1;
 pub struct TraceWork {
     name: String,
     trace: Trace,
-    survey: Survey,
+    survey: TraceSurvey,
     file_bytes: u64,
-    fit: Fit,
+    fit: CapacityFit,
 }
 
 impl TraceWork {
@@ -37,48 +40,72 @@ impl TraceWork {
         let impossible = |reason: String| WorkError::Impossible { work: name.to_owned(), reason };
         let path = Path::new(name.strip_prefix(PREFIX).unwrap_or(name));
         let trace = trace::open(path).map_err(|error| impossible(error.to_string()))?;
-        let survey = Survey::of(&trace, &AtomicBool::new(false)).map_err(|error| impossible(error.to_string()))?;
+        let survey = TraceSurvey::of(&trace, &AtomicBool::new(false))
+            .map_err(|error| impossible(error.to_string()))?;
         let survey = survey.ok_or_else(|| impossible("it has no requests".to_owned()))?;
         // each recorded device begins at a whole block of the file
-        let reach: u64 = survey.spans.iter().map(|span| span.end_bytes.next_multiple_of(4096)).sum();
+        let reach: u64 =
+            survey.spans.iter().map(|span| span.end_bytes.next_multiple_of(4096)).sum();
         let wanted = reach.max(survey.longest_bytes.next_multiple_of(4096)).next_multiple_of(MIB);
-        let (file_bytes, fit) = if wanted <= MOST_FILE_BYTES { (wanted, Fit::Exact) } else { (MOST_FILE_BYTES, Fit::Scale) };
+        let (file_bytes, fit) = if wanted <= MOST_FILE_BYTES {
+            (wanted, CapacityFit::Exact)
+        } else {
+            (MOST_FILE_BYTES, CapacityFit::Scale)
+        };
         Ok(TraceWork { name: name.to_owned(), trace, survey, file_bytes, fit })
     }
 
     /// Fills the file, then does the trace again in it.
-    fn replay(&self, device: &mut dyn Device, ground: &mut Ground<'_>) -> Result<Vec<Cell>, WorkError> {
+    fn replay(
+        &self,
+        device: &mut dyn Device,
+        context: &mut WorkloadContext<'_>,
+    ) -> Result<Vec<Cell>, WorkError> {
         let failed = |reason: String| WorkError::Impossible { work: self.name.clone(), reason };
         let room = Extent::new(0, self.file_bytes);
-        let settings = Settings { pace: Pace::Max, fit: self.fit, depth: DEPTH, reads_only: false, seed: ground.seed };
-        let filled = replay::fill(device, room, ground.seed, ground.stop, &mut |heard| tell(ground.hear, "filling", &heard));
+        let settings = ReplaySettings {
+            pace: Pace::Max,
+            fit: self.fit,
+            depth: DEPTH,
+            reads_only: false,
+            seed: context.seed,
+        };
+        let filled = replay::fill(device, room, context.seed, context.stop, &mut |heard| {
+            tell(context.hear, "filling", &heard)
+        });
         if !filled.map_err(|error| WorkError::device(&self.name, "filling its file", &error))? {
             return Err(WorkError::Interrupted { work: self.name.clone() });
         }
-        (ground.look)(Moment::Before);
+        (context.look)(Moment::Before);
         let facts = device.facts().clone();
-        let placing = Placing::new(&self.survey, &settings, &facts, room).map_err(|error| failed(error.to_string()))?;
+        let placing = Placing::new(&self.survey, &settings, &facts, room)
+            .map_err(|error| failed(error.to_string()))?;
         let planned = replay::planned(&self.survey, &placing, &settings, &facts);
-        let mut hear = |heard: Heard| tell(ground.hear, "replaying", &heard);
-        let player = Player::new(device, &self.survey, &placing, settings, ground.stop, &mut hear);
-        let player = player.map_err(|error| WorkError::device(&self.name, "making buffers", &error))?;
+        let mut hear = |heard: Heard| tell(context.hear, "replaying", &heard);
+        let player = Player::new(device, &self.survey, &placing, settings, context.stop, &mut hear);
+        let player =
+            player.map_err(|error| WorkError::device(&self.name, "making buffers", &error))?;
         let mut steps = self.trace.steps().map_err(|error| failed(error.to_string()))?;
-        let outcome: Outcome = player.play(&mut *steps).map_err(|error| failed(error.to_string()))?;
-        (ground.look)(Moment::After);
+        let outcome: ReplayOutcome =
+            player.play(&mut *steps).map_err(|error| failed(error.to_string()))?;
+        (context.look)(Moment::After);
         match (&outcome.failure, outcome.stop) {
             (Some(error), _) => Err(WorkError::device(&self.name, "replaying", error)),
-            (None, Some(Stop::Interrupted)) => Err(WorkError::Interrupted { work: self.name.clone() }),
+            (None, Some(Stop::Interrupted)) => {
+                Err(WorkError::Interrupted { work: self.name.clone() })
+            }
             (None, _) => Ok(replay::cells(&planned, &self.survey, &settings, &outcome)),
         }
     }
 }
 
-fn tell(hear: &mut dyn FnMut(Progress), what: &'static str, heard: &Heard) {
-    let rate_iops = if heard.elapsed_ns > 0 { heard.ops as f64 * 1e9 / heard.elapsed_ns as f64 } else { 0.0 };
-    hear(Progress { share: heard.share.clamp(0.0, 1.0), what, rate_iops });
+fn tell(hear: &mut dyn FnMut(WorkloadProgress), what: &'static str, heard: &Heard) {
+    let rate_iops =
+        if heard.elapsed_ns > 0 { heard.ops as f64 * 1e9 / heard.elapsed_ns as f64 } else { 0.0 };
+    hear(WorkloadProgress { share: heard.share.clamp(0.0, 1.0), what, rate_iops });
 }
 
-impl Work for TraceWork {
+impl Workload for TraceWork {
     fn name(&self) -> &str {
         &self.name
     }
@@ -87,10 +114,10 @@ impl Work for TraceWork {
         self.file_bytes + self.file_bytes / 10 + 4 * MIB
     }
 
-    fn run(&self, ground: &mut Ground<'_>) -> Result<Vec<Cell>, WorkError> {
-        let path = ground.directory.join("replayed");
-        let opened = (ground.open)(&path, self.file_bytes);
-        let result = opened.and_then(|mut device| self.replay(&mut *device, ground));
+    fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
+        let path = context.directory.join("replayed");
+        let opened = (context.open)(&path, self.file_bytes);
+        let result = opened.and_then(|mut device| self.replay(&mut *device, context));
         // gone also when it failed; the file system goes after it anyway
         let _ = std::fs::remove_file(&path);
         result

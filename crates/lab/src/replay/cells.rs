@@ -1,15 +1,18 @@
-//! What a replay came to as cells: one about the whole, and one for each kind of operation, held against what was recorded.
+//! What a replay came to as cells: one about the whole, and one for each kind of operation, held
+//! against what was recorded.
 
 use std::collections::BTreeMap;
 
 use device::{Facts, Op};
 use record::units::{Nanos, significant};
-use record::{Cell, Content, Direction, Estimate, Flag, Histogram, Latency, Params, PlannedCell, Stop};
+use record::{
+    Cell, Content, Direction, Estimate, Flag, Histogram, Latency, Params, PlannedCell, Stop,
+};
 use stats::{quantile_ranks, smallest_sample};
 
 use super::player::Done;
-use super::{Outcome, Pace, Placing, Settings};
-use crate::trace::{Recorded, Survey, op_index};
+use super::{Pace, Placing, ReplayOutcome, ReplaySettings};
+use crate::trace::{Recorded, TraceSurvey, op_index};
 
 /// The test's name in records.
 pub const TEST: &str = "replay";
@@ -31,13 +34,20 @@ pub fn title(pace: Pace) -> String {
     }
 }
 
-/// The cells that a replay will leave: the whole, then the operations that the trace has and that are not left out.
-pub fn planned(survey: &Survey, placing: &Placing, settings: &Settings, facts: &Facts) -> Vec<PlannedCell> {
+/// The cells that a replay will leave: the whole, then the operations that the trace has and that
+/// are not left out.
+pub fn planned(
+    survey: &TraceSurvey,
+    placing: &Placing,
+    settings: &ReplaySettings,
+    facts: &Facts,
+) -> Vec<PlannedCell> {
     let span = placing.span();
     let writes = if settings.reads_only { 0 } else { survey.of_op(Op::Write).requests };
     // Each may be widened by a block at either end.
     let widened = writes.saturating_mul(2 * facts.logical_block_bytes);
-    let written = if settings.reads_only { 0 } else { survey.of_op(Op::Write).bytes.saturating_add(widened) };
+    let written =
+        if settings.reads_only { 0 } else { survey.of_op(Op::Write).bytes.saturating_add(widened) };
     let params = Params {
         form: Some(title(settings.pace)),
         span_offset_bytes: Some(span.offset_bytes),
@@ -53,15 +63,22 @@ pub fn planned(survey: &Survey, placing: &Placing, settings: &Settings, facts: &
     };
     let discards = !settings.reads_only && survey.of_op(Op::Discard).requests > 0;
     let whole = cell(1, params.clone(), max_ns, written.max(u64::from(discards)));
-    let of_op = OPS.iter().filter(|(op, ..)| survey.of_op(*op).requests > 0 && is_wanted(*op, settings, facts));
+    let of_op = OPS
+        .iter()
+        .filter(|(op, ..)| survey.of_op(*op).requests > 0 && is_wanted(*op, settings, facts));
     let of_op = of_op.enumerate().map(|(at, (_, form, direction))| {
-        let params = Params { form: Some((*form).into()), direction: *direction, content: None, ..params.clone() };
+        let params = Params {
+            form: Some((*form).into()),
+            direction: *direction,
+            content: None,
+            ..params.clone()
+        };
         cell(at + 2, params, 0, 0)
     });
     std::iter::once(whole).chain(of_op).collect()
 }
 
-fn is_wanted(op: Op, settings: &Settings, facts: &Facts) -> bool {
+fn is_wanted(op: Op, settings: &ReplaySettings, facts: &Facts) -> bool {
     match op {
         Op::Read => true,
         Op::Discard => !settings.reads_only && facts.discards,
@@ -70,11 +87,22 @@ fn is_wanted(op: Op, settings: &Settings, facts: &Facts) -> bool {
 }
 
 fn cell(number: usize, params: Params, max_ns: u64, max_written_bytes: u64) -> PlannedCell {
-    PlannedCell { id: format!("{TEST}/{number}"), test: TEST.into(), params, max_ns, max_written_bytes }
+    PlannedCell {
+        id: format!("{TEST}/{number}"),
+        test: TEST.into(),
+        params,
+        max_ns,
+        max_written_bytes,
+    }
 }
 
 /// The results, one cell for each that was planned.
-pub fn cells(planned: &[PlannedCell], survey: &Survey, settings: &Settings, outcome: &Outcome) -> Vec<Cell> {
+pub fn cells(
+    planned: &[PlannedCell],
+    survey: &TraceSurvey,
+    settings: &ReplaySettings,
+    outcome: &ReplayOutcome,
+) -> Vec<Cell> {
     let stop = outcome.stop.unwrap_or(Stop::Ops);
     let reason = outcome.failure.as_ref().map(ToString::to_string);
     let begun = |planned: &PlannedCell| {
@@ -87,7 +115,8 @@ pub fn cells(planned: &[PlannedCell], survey: &Survey, settings: &Settings, outc
     let mut cells = Vec::new();
     for (at, planned) in planned.iter().enumerate() {
         let mut cell = begun(planned);
-        match OPS.iter().find(|(_, form, _)| at > 0 && planned.params.form.as_deref() == Some(form)) {
+        match OPS.iter().find(|(_, form, _)| at > 0 && planned.params.form.as_deref() == Some(form))
+        {
             Some((op, ..)) => of_op(&mut cell, &outcome.by_op[op_index(*op)], survey.of_op(*op)),
             None => whole(&mut cell, survey, settings, outcome),
         }
@@ -96,7 +125,12 @@ pub fn cells(planned: &[PlannedCell], survey: &Survey, settings: &Settings, outc
     cells
 }
 
-fn whole(cell: &mut Cell, survey: &Survey, settings: &Settings, outcome: &Outcome) {
+fn whole(
+    cell: &mut Cell,
+    survey: &TraceSurvey,
+    settings: &ReplaySettings,
+    outcome: &ReplayOutcome,
+) {
     let mut histogram = Histogram::default();
     outcome.by_op.iter().for_each(|done| histogram.merge(&done.latency));
     let worst_ns = outcome.by_op.iter().map(|done| done.worst_ns).max().unwrap_or(0);
@@ -127,7 +161,10 @@ fn whole(cell: &mut Cell, survey: &Survey, settings: &Settings, outcome: &Outcom
         fact("replay_held_back", outcome.held_back as f64);
         let (due_ns, was_ns) = outcome.last_ns;
         if due_ns > 0 {
-            fact("replay_timing_drift_percent", (was_ns as f64 - due_ns as f64) / due_ns as f64 * 100.0);
+            fact(
+                "replay_timing_drift_percent",
+                (was_ns as f64 - due_ns as f64) / due_ns as f64 * 100.0,
+            );
         }
     }
     if !histogram.is_empty() {
@@ -156,28 +193,36 @@ fn of_op(cell: &mut Cell, done: &Done, recorded: &Recorded) {
         let value = Estimate { value: then, ci95: then_ci, n };
         cell.metrics.other.insert(format!("recorded_{name}_ns"), value);
         let Some((now, now_ci)) = quantile(&done.latency, share) else { continue };
-        // From the ends that are farthest apart: wider than it need be, and never too narrow by this.
-        let ci95 = now_ci.zip(then_ci).filter(|(_, then)| then[0] > 0.0).map(|(now, then)| [now[0] / then[1], now[1] / then[0]]);
+        // From the ends that are farthest apart: wider than it need be, and never too narrow by
+        // this.
+        let ci95 = now_ci
+            .zip(then_ci)
+            .filter(|(_, then)| then[0] > 0.0)
+            .map(|(now, then)| [now[0] / then[1], now[1] / then[0]]);
         let ratio = Estimate { value: now / then, ci95, n: n.min(done.latency.len()) };
         cell.metrics.other.insert(format!("{name}_over_recorded_ratio"), ratio);
     }
     cell.histogram = Some(done.latency.clone());
 }
 
-/// A quantile in nanoseconds with its interval; `None` where there are too few samples (docs/field/statistics.md#percentiles).
+/// A quantile in nanoseconds with its interval; `None` where there are too few samples
+/// (docs/field/statistics.md#percentiles).
 fn quantile(histogram: &Histogram, share: f64) -> Option<(f64, Option<[f64; 2]>)> {
     if histogram.len() < smallest_sample(share) {
         return None;
     }
     let ranks = quantile_ranks(histogram.len(), share, 0.95);
-    let ends = ranks.map(|(low, high)| [low, high].map(|rank| histogram.order_statistic(rank) as f64));
+    let ends =
+        ranks.map(|(low, high)| [low, high].map(|rank| histogram.order_statistic(rank) as f64));
     Some((histogram.quantile(share) as f64, ends))
 }
 
 fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
     let at = |share: f64| quantile(histogram, share).map(|(ns, _)| ns as u64);
     let named = [("p50", 0.5), ("p99", 0.99)].into_iter();
-    let ends = named.filter_map(|(name, share)| Some((name.to_owned(), quantile(histogram, share)?.1?.map(|ns| ns as u64))));
+    let ends = named.filter_map(|(name, share)| {
+        Some((name.to_owned(), quantile(histogram, share)?.1?.map(|ns| ns as u64)))
+    });
     let ci95: BTreeMap<String, [u64; 2]> = ends.collect();
     Latency {
         n: histogram.len(),
@@ -198,22 +243,38 @@ fn count(requests: u64) -> String {
 }
 
 /// What is to be known when reading the figures.
-fn flags(survey: &Survey, outcome: &Outcome, worst_ns: u64) -> Vec<Flag> {
+fn flags(survey: &TraceSurvey, outcome: &ReplayOutcome, worst_ns: u64) -> Vec<Flag> {
     let notes = &survey.notes;
     let [beyond, not_read, no_discards] = outcome.left;
     let said = [
-        notes.cut_off.as_ref().map(|how| format!("the trace is not whole: {how}; what comes before was replayed")),
-        (notes.lost > 0).then(|| format!("the recorder lost {} events; what they were is not known", notes.lost)),
-        (survey.completions == 0).then(|| "the trace does not say when requests were done: nothing to compare with".to_owned()),
-        (survey.spans.len() > 1).then(|| format!("{} recorded devices or files, laid one behind the other", survey.spans.len())),
+        notes
+            .cut_off
+            .as_ref()
+            .map(|how| format!("the trace is not whole: {how}; what comes before was replayed")),
+        (notes.lost > 0).then(|| {
+            format!("the recorder lost {} events; what they were is not known", notes.lost)
+        }),
+        (survey.completions == 0).then(|| {
+            "the trace does not say when requests were done: nothing to compare with".to_owned()
+        }),
+        (survey.spans.len() > 1).then(|| {
+            format!("{} recorded devices or files, laid one behind the other", survey.spans.len())
+        }),
         (beyond > 0).then(|| format!("{} beyond the end of the target left out", count(beyond))),
         (not_read > 0).then(|| format!("{} left out, as only reads were wanted", count(not_read))),
-        (no_discards > 0).then(|| format!("{} to discard left out: the target takes none", count(no_discards))),
-        (outcome.widened > 0).then(|| format!("{} widened to whole blocks of the target", count(outcome.widened))),
-        (outcome.crowded > 0).then(|| format!("{} waited for a place among those in flight", count(outcome.crowded))),
+        (no_discards > 0)
+            .then(|| format!("{} to discard left out: the target takes none", count(no_discards))),
+        (outcome.widened > 0)
+            .then(|| format!("{} widened to whole blocks of the target", count(outcome.widened))),
+        (outcome.crowded > 0).then(|| {
+            format!("{} waited for a place among those in flight", count(outcome.crowded))
+        }),
         (outcome.held_back > 0).then(|| {
             let held_back = count(outcome.held_back);
-            format!("{held_back} late by up to {}: what was waited for took longer than recorded", Nanos(outcome.error.max()))
+            format!(
+                "{held_back} late by up to {}: what was waited for took longer than recorded",
+                Nanos(outcome.error.max())
+            )
         }),
     ];
     let mut flags: Vec<Flag> = said.into_iter().flatten().map(|text| Flag::Note { text }).collect();

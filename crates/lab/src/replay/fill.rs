@@ -11,8 +11,15 @@ use super::Heard;
 /// Writes in flight.
 const LANES: u32 = 4;
 
-/// Writes all of `extent` once, in sequence, with data that no controller shrinks; `false` if it was stopped.
-pub fn fill(device: &mut dyn Device, extent: Extent, seed: u64, stop: &AtomicBool, hear: &mut dyn FnMut(Heard)) -> Result<bool, IoError> {
+/// Writes all of `extent` once, in sequence, with data that no controller shrinks; `false` if it
+/// was stopped.
+pub fn fill(
+    device: &mut dyn Device,
+    extent: Extent,
+    seed: u64,
+    stop: &AtomicBool,
+    hear: &mut dyn FnMut(Heard),
+) -> Result<bool, IoError> {
     let lanes = LANES.min(device.facts().max_in_flight);
     device.prepare(lanes, MIB as usize)?;
     let (filler, started_ns) = (Filler::new(seed), device.now());
@@ -27,7 +34,12 @@ pub fn fill(device: &mut dyn Device, extent: Extent, seed: u64, stop: &AtomicBoo
         if let Some(slot) = free.pop_if(|_| asked < extent.bytes && !stopped) {
             let bytes = MIB.min(extent.bytes - asked);
             let at = extent.offset_bytes + asked;
-            filler.fill(&mut device.buffer(slot)[..bytes as usize], Content::Incompressible, u32::MAX - 1, at);
+            filler.fill(
+                &mut device.buffer(slot)[..bytes as usize],
+                Content::Incompressible,
+                u32::MAX - 1,
+                at,
+            );
             device.submit(Request::write(slot, at, bytes))?;
             asked += bytes;
             continue;

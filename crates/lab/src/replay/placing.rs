@@ -3,15 +3,16 @@
 use device::{Extent, Facts, Op};
 use record::units::MIB;
 
-use super::{ReplayError, Settings};
-use crate::trace::{Issue, Survey};
+use super::{ReplayError, ReplaySettings};
+use crate::trace::{Issue, TraceSurvey};
 
-/// The stretch that scaling moves as a whole, so that what lay together does so again: a sequential run must not become a random one.
+/// The stretch that scaling moves as a whole, so that what lay together does so again: a sequential
+/// run must not become a random one.
 const CHUNK_BYTES: u64 = MIB;
 
 /// What becomes of a trace on a medium of another size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fit {
+pub enum CapacityFit {
     /// It must have room.
     #[default]
     Exact,
@@ -37,7 +38,7 @@ pub enum Left {
 /// Where requests go.
 #[derive(Clone, Debug)]
 pub struct Placing {
-    fit: Fit,
+    fit: CapacityFit,
     /// Where the replay may touch the medium.
     room: Extent,
     unit: u64,
@@ -51,35 +52,45 @@ pub struct Placing {
 
 impl Placing {
     /// Places `survey`'s requests in `room` of a medium, or says why that cannot be.
-    pub fn new(survey: &Survey, settings: &Settings, facts: &Facts, room: Extent) -> Result<Placing, ReplayError> {
+    pub fn new(
+        survey: &TraceSurvey,
+        settings: &ReplaySettings,
+        facts: &Facts,
+        room: Extent,
+    ) -> Result<Placing, ReplayError> {
         let unit = facts.logical_block_bytes.max(1);
         let room = Extent::new(room.offset_bytes, room.bytes / unit * unit);
         let (bases, trace_bytes) = layout(survey, unit);
-        if settings.fit == Fit::Exact && trace_bytes > room.bytes {
+        if settings.fit == CapacityFit::Exact && trace_bytes > room.bytes {
             return Err(ReplayError::TooLarge { needs_bytes: trace_bytes, has_bytes: room.bytes });
         }
         let longest = survey.longest_bytes.saturating_add(2 * unit - 1) / unit * unit;
         if longest.min(trace_bytes) > room.bytes {
-            return Err(ReplayError::LongerThanAll { needs_bytes: survey.longest_bytes, has_bytes: room.bytes });
+            return Err(ReplayError::LongerThanAll {
+                needs_bytes: survey.longest_bytes,
+                has_bytes: room.bytes,
+            });
         }
         if settings.reads_only && survey.of_op(Op::Read).requests == 0 {
             return Err(ReplayError::NothingLeft);
         }
-        let Settings { fit, reads_only, .. } = *settings;
+        let ReplaySettings { fit, reads_only, .. } = *settings;
         Ok(Placing { fit, room, unit, bases, trace_bytes, reads_only, discards: facts.discards })
     }
 
-    /// The part of the medium that may be touched: all of the room where a trace is made to fit, else as much as the trace spans.
+    /// The part of the medium that may be touched: all of the room where a trace is made to fit,
+    /// else as much as the trace spans.
     pub fn span(&self) -> Extent {
         match self.fit {
-            Fit::Scale => self.room,
+            CapacityFit::Scale => self.room,
             _ => Extent::new(self.room.offset_bytes, self.trace_bytes.min(self.room.bytes)),
         }
     }
 
     /// The longest read or write in bytes, whole blocks of the medium.
-    pub fn slot_bytes(&self, survey: &Survey) -> u64 {
-        let longest = survey.longest_bytes.saturating_add(2 * (self.unit - 1)) / self.unit * self.unit;
+    pub fn slot_bytes(&self, survey: &TraceSurvey) -> u64 {
+        let longest =
+            survey.longest_bytes.saturating_add(2 * (self.unit - 1)) / self.unit * self.unit;
         longest.clamp(self.unit, self.room.bytes)
     }
 
@@ -94,25 +105,30 @@ impl Placing {
             Op::Discard if !self.discards => return Err(Left::NoDiscards),
             _ => {}
         }
-        let base = self.bases.iter().find(|(device, _)| *device == issue.device).map_or(0, |(_, base)| *base);
+        let base = self
+            .bases
+            .iter()
+            .find(|(device, _)| *device == issue.device)
+            .map_or(0, |(_, base)| *base);
         // Whole blocks: what a file system wrote in bytes, a medium moves in blocks.
         let from = (base + issue.offset_bytes) / self.unit * self.unit;
         let until = (base + issue.offset_bytes + issue.length_bytes).next_multiple_of(self.unit);
         let bytes = (until - from).min(self.room.bytes);
         let last = self.room.bytes - bytes;
         let start = match self.fit {
-            Fit::Exact => from,
-            Fit::Skip if until > self.room.bytes => return Err(Left::Beyond),
-            Fit::Skip => from,
-            Fit::Wrap => (from % self.room.bytes).min(last),
-            Fit::Scale => self.scaled(from).min(last),
+            CapacityFit::Exact => from,
+            CapacityFit::Skip if until > self.room.bytes => return Err(Left::Beyond),
+            CapacityFit::Skip => from,
+            CapacityFit::Wrap => (from % self.room.bytes).min(last),
+            CapacityFit::Scale => self.scaled(from).min(last),
         };
         Ok(Extent::new(self.room.offset_bytes + start, bytes))
     }
 
     /// Whether a request had to be widened to whole blocks.
     pub fn widens(&self, issue: &Issue) -> bool {
-        issue.op != Op::Flush && !(issue.offset_bytes | issue.length_bytes).is_multiple_of(self.unit)
+        issue.op != Op::Flush
+            && !(issue.offset_bytes | issue.length_bytes).is_multiple_of(self.unit)
     }
 
     fn scaled(&self, from: u64) -> u64 {
@@ -127,7 +143,7 @@ impl Placing {
 }
 
 /// Several devices or files lie one behind the other, each from a whole MiB on.
-fn layout(survey: &Survey, unit: u64) -> (Vec<(u32, u64)>, u64) {
+fn layout(survey: &TraceSurvey, unit: u64) -> (Vec<(u32, u64)>, u64) {
     let mut next = 0u64;
     let mut end = 0;
     let mut bases = Vec::new();

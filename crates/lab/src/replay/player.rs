@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::{Completion, Device, Filler, IoError, IoErrorKind, Op, Request, Slot};
 use record::{Content, Histogram, Path, Stop, Sync};
 
-use super::{Left, Pace, Placing, Settings};
-use crate::trace::{Course, Issue, Marks, Step, Steps, Survey, TraceError, op_index};
+use super::{Left, Pace, Placing, ReplaySettings};
+use crate::trace::{Course, Issue, Marks, Steps, TraceError, TraceEvent, TraceSurvey, op_index};
 
-/// The kernel wakes a sleeper late, by its timer's slack and by what else runs: from here on the clock is watched.
+/// The kernel wakes a sleeper late, by its timer's slack and by what else runs: from here on the
+/// clock is watched.
 const SPIN_NS: u64 = 200_000;
 /// The longest sleep without looking whether to stop.
 const SLICE_NS: u64 = 50_000_000;
@@ -16,9 +17,11 @@ const SLICE_NS: u64 = 50_000_000;
 const MOST_BUFFER_BYTES: u64 = 128 << 20;
 /// Looks at a clock after which it is known not to move by itself.
 const LOOKS: u32 = 1000;
-/// The first request has its time this long after the replay was ready, so that it is not late already.
+/// The first request has its time this long after the replay was ready, so that it is not late
+/// already.
 const LEAD_NS: u64 = 1_000_000;
-/// A request that is later than this was held back by what it waited for; less is what handing over many at once takes.
+/// A request that is later than this was held back by what it waited for; less is what handing over
+/// many at once takes.
 const LATE_NS: u64 = 100_000;
 /// Events between two words about how far it is.
 const BEAT: u64 = 4096;
@@ -53,7 +56,7 @@ pub struct Done {
 
 /// What came of a replay.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct ReplayOutcome {
     /// By operation, in the order of [`op_index`].
     pub by_op: [Done; 4],
     /// From the first submission to the last completion, by the device's clock.
@@ -62,7 +65,8 @@ pub struct Outcome {
     pub error: Histogram,
     /// Requests whose time had passed by more than 0.1 ms when what they waited for was done.
     pub held_back: u64,
-    /// Requests for which no buffer was free: the device takes fewer at once than the recorded one had.
+    /// Requests for which no buffer was free: the device takes fewer at once than the recorded one
+    /// had.
     pub crowded: u64,
     /// When the last request was to be submitted, and was, in nanoseconds since the first.
     pub last_ns: (u64, u64),
@@ -82,7 +86,7 @@ pub struct Outcome {
     pub failure: Option<IoError>,
 }
 
-impl Outcome {
+impl ReplayOutcome {
     /// Requests done.
     pub fn ops(&self) -> u64 {
         self.by_op.iter().map(|done| done.ops).sum()
@@ -113,7 +117,7 @@ struct Flight {
 pub struct Player<'a> {
     device: &'a mut dyn Device,
     placing: &'a Placing,
-    settings: Settings,
+    settings: ReplaySettings,
     filler: Filler,
     stop: &'a AtomicBool,
     hear: &'a mut dyn FnMut(Heard),
@@ -128,23 +132,25 @@ pub struct Player<'a> {
     limit: Option<usize>,
     requests: u64,
     started_ns: u64,
-    outcome: Outcome,
+    outcome: ReplayOutcome,
 }
 
 impl<'a> Player<'a> {
-    /// Makes buffers and looks at the clock. `hear` is told now and then how far it is; `stop` ends it.
+    /// Makes buffers and looks at the clock. `hear` is told now and then how far it is; `stop` ends
+    /// it.
     pub fn new(
         device: &'a mut dyn Device,
-        survey: &Survey,
+        survey: &TraceSurvey,
         placing: &'a Placing,
-        settings: Settings,
+        settings: ReplaySettings,
         stop: &'a AtomicBool,
         hear: &'a mut dyn FnMut(Heard),
     ) -> Result<Player<'a>, IoError> {
         let slot_bytes = placing.slot_bytes(survey);
         let limit = (survey.completions == 0).then_some(settings.depth.max(1));
         let wanted = limit.unwrap_or(survey.depth).clamp(1, device.facts().max_in_flight.max(1));
-        let slots = wanted.min((MOST_BUFFER_BYTES / slot_bytes).clamp(1, u64::from(u32::MAX)) as u32);
+        let slots =
+            wanted.min((MOST_BUFFER_BYTES / slot_bytes).clamp(1, u64::from(u32::MAX)) as u32);
         device.prepare(slots, slot_bytes as usize)?;
         let first = device.now();
         let is_virtual = (0..LOOKS).all(|_| device.now() == first);
@@ -164,12 +170,12 @@ impl<'a> Player<'a> {
             limit: limit.map(|limit| limit as usize),
             requests: survey.requests(),
             started_ns: 0,
-            outcome: Outcome::default(),
+            outcome: ReplayOutcome::default(),
         })
     }
 
     /// Does all of it. An `Err` is one of the trace; what the medium did is in the outcome.
-    pub fn play(mut self, steps: &mut dyn Steps) -> Result<Outcome, TraceError> {
+    pub fn play(mut self, steps: &mut dyn Steps) -> Result<ReplayOutcome, TraceError> {
         let cpu_before = self.device.cpu_ns();
         self.started_ns = self.device.now();
         if self.settings.pace != Pace::Max && !self.is_virtual {
@@ -179,11 +185,11 @@ impl<'a> Player<'a> {
         let mut taken = 0u64;
         while let Some(step) = steps.next()? {
             let went = match step {
-                Step::Issued(issue) => {
+                TraceEvent::Issued(issue) => {
                     number += 1;
                     self.issue(&issue, number - 1)
                 }
-                Step::Completed { number, .. } => self.wait_for(number),
+                TraceEvent::Completed { number, .. } => self.wait_for(number),
             };
             if let Err(error) = went {
                 self.fail(error);
@@ -202,7 +208,11 @@ impl<'a> Player<'a> {
                 break;
             }
         }
-        self.outcome.cpu_ns = self.device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
+        self.outcome.cpu_ns = self
+            .device
+            .cpu_ns()
+            .zip(cpu_before)
+            .map(|(after, before)| after.saturating_sub(before));
         Ok(self.outcome)
     }
 
@@ -227,7 +237,13 @@ impl<'a> Player<'a> {
         let (ops, bytes) = (self.outcome.ops(), self.outcome.bytes());
         let elapsed_ns = self.device.now().saturating_sub(self.started_ns);
         let share = ops as f64 / self.requests.max(1) as f64;
-        (self.hear)(Heard { ops, bytes, written_bytes: self.outcome.written_bytes(), share, elapsed_ns });
+        (self.hear)(Heard {
+            ops,
+            bytes,
+            written_bytes: self.outcome.written_bytes(),
+            share,
+            elapsed_ns,
+        });
     }
 
     /// Submits a request when its time has come and what it waits for is done.
@@ -246,7 +262,8 @@ impl<'a> Player<'a> {
         self.outcome.widened += u64::from(self.placing.widens(issue));
         let Some(slot) = self.slot()? else { return Ok(()) };
         if issue.op == Op::Write && self.fills {
-            // Now, while there is time: making it must not delay the request. No data twice, as a controller may know data again.
+            // Now, while there is time: making it must not delay the request. No data twice, as a
+            // controller may know data again.
             let pass = (number >> 8) as u32;
             let buffer = &mut self.device.buffer(slot)[..place.bytes as usize];
             self.filler.fill(buffer, Content::Incompressible, pass, place.offset_bytes);
@@ -266,7 +283,11 @@ impl<'a> Player<'a> {
             offset_bytes: place.offset_bytes,
             length_bytes: place.bytes,
             slot,
-            sync: if issue.op == Op::Write && issue.marks.has(Marks::FUA) { Sync::Data } else { Sync::None },
+            sync: if issue.op == Op::Write && issue.marks.has(Marks::FUA) {
+                Sync::Data
+            } else {
+                Sync::None
+            },
             path: Path::Direct,
             content: Content::Incompressible,
         };
@@ -274,7 +295,8 @@ impl<'a> Player<'a> {
             self.free.push(slot);
             return Err(error);
         }
-        self.flights[slot as usize] = Some(Flight { number, op: issue.op, bytes: place.bytes, due_ns });
+        self.flights[slot as usize] =
+            Some(Flight { number, op: issue.op, bytes: place.bytes, due_ns });
         // A queue hands over what it holds when it is asked for what is done.
         if due_ns.is_some() { self.reap(0) } else { Ok(()) }
     }
@@ -293,9 +315,11 @@ impl<'a> Player<'a> {
         Ok(if self.is_over() { None } else { self.free.pop() })
     }
 
-    /// The request that completed here when it was recorded must be done before anything else is issued.
+    /// The request that completed here when it was recorded must be done before anything else is
+    /// issued.
     fn wait_for(&mut self, number: u64) -> Result<(), IoError> {
-        while self.flights.iter().flatten().any(|flight| flight.number == number) && !self.is_over() {
+        while self.flights.iter().flatten().any(|flight| flight.number == number) && !self.is_over()
+        {
             self.reap(1)?;
         }
         Ok(())
@@ -341,7 +365,8 @@ impl<'a> Player<'a> {
         let Some(flight) = self.flights[completion.slot as usize].take() else { return };
         self.free.push(completion.slot);
         if let Err(error) = &completion.result {
-            // A request whose place cannot be reached is our own mistake; everything else is the medium's.
+            // A request whose place cannot be reached is our own mistake; everything else is the
+            // medium's.
             debug_assert!(error.kind != IoErrorKind::Refused, "{error}");
             return self.fail(error.clone());
         }

@@ -1,19 +1,20 @@
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
-use device::tracing::Event;
+use device::tracing::TracedIo;
 use device::{Device, Extent, MemoryDevice, Op, Request, Tracing};
 use proptest::prelude::*;
 
 use super::*;
-use crate::trace::{Header, Issue, Marks, Survey, Trace, Writer, open};
+use crate::trace::{Issue, Marks, Trace, TraceHeader, TraceSurvey, TraceWriter, open};
 
 const MIB: u64 = 1 << 20;
 
 /// A trace in a file: requests as (issued, done, operation, offset, length).
 fn trace(folder: &std::path::Path, rows: &[(u64, Option<u64>, Op, u64, u64)]) -> Trace {
     let path = folder.join("trace");
-    let mut writer = Writer::new(std::fs::File::create(&path).unwrap(), &Header::default()).unwrap();
+    let mut writer =
+        TraceWriter::new(std::fs::File::create(&path).unwrap(), &TraceHeader::default()).unwrap();
     let mut events: Vec<(u64, usize, bool)> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         events.push((row.0, at, false));
@@ -27,7 +28,16 @@ fn trace(folder: &std::path::Path, rows: &[(u64, Option<u64>, Op, u64, u64)]) ->
         if ends {
             writer.completed(time_ns, numbers[&at]).unwrap();
         } else {
-            let issue = Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device: 1, cpu: 0, pid: 0 };
+            let issue = Issue {
+                time_ns,
+                op,
+                marks: Marks::NONE,
+                offset_bytes,
+                length_bytes,
+                device: 1,
+                cpu: 0,
+                pid: 0,
+            };
             numbers.insert(at, writer.issued(&issue).unwrap());
         }
     }
@@ -35,14 +45,18 @@ fn trace(folder: &std::path::Path, rows: &[(u64, Option<u64>, Op, u64, u64)]) ->
     open(&path).unwrap()
 }
 
-fn settings(pace: Pace, fit: Fit) -> Settings {
-    Settings { pace, fit, depth: 1, reads_only: false, seed: 1 }
+fn settings(pace: Pace, fit: CapacityFit) -> ReplaySettings {
+    ReplaySettings { pace, fit, depth: 1, reads_only: false, seed: 1 }
 }
 
 /// Plays on a medium in memory; what passed, and what came of it.
-fn play(trace: &Trace, capacity: u64, settings: Settings) -> Result<(Vec<Event>, Outcome, Vec<record::Cell>), ReplayError> {
+fn play(
+    trace: &Trace,
+    capacity: u64,
+    settings: ReplaySettings,
+) -> Result<(Vec<TracedIo>, ReplayOutcome, Vec<record::Cell>), ReplayError> {
     let stop = AtomicBool::new(false);
-    let survey = Survey::of(trace, &stop).unwrap().unwrap();
+    let survey = TraceSurvey::of(trace, &stop).unwrap().unwrap();
     let mut device = Tracing::new(MemoryDevice::new(capacity));
     let placing = Placing::new(&survey, &settings, device.facts(), Extent::new(0, capacity))?;
     let plan = planned(&survey, &placing, &settings, device.facts());
@@ -53,8 +67,12 @@ fn play(trace: &Trace, capacity: u64, settings: Settings) -> Result<(Vec<Event>,
     Ok((device.take_log(), outcome, cells))
 }
 
-fn requests(log: &[Event]) -> Vec<Request> {
-    log.iter().filter_map(|event| if let Event::Submitted(request) = event { Some(*request) } else { None }).collect()
+fn requests(log: &[TracedIo]) -> Vec<Request> {
+    log.iter()
+        .filter_map(
+            |event| if let TracedIo::Submitted(request) = event { Some(*request) } else { None },
+        )
+        .collect()
 }
 
 type Row = (u64, Option<u64>, Op, u64, u64);
@@ -66,7 +84,8 @@ fn any_rows() -> impl Strategy<Value = Vec<Row>> {
         let mut now = 0;
         let row = |(gap, took, op, sector, sectors): (u64, Option<u64>, Op, u64, u64)| {
             now += gap;
-            let (offset, length) = if op == Op::Flush { (0, 0) } else { (sector * 512, sectors * 512) };
+            let (offset, length) =
+                if op == Op::Flush { (0, 0) } else { (sector * 512, sectors * 512) };
             (now, took.map(|took| now + took), op, offset, length)
         };
         rows.into_iter().map(row).collect()
@@ -74,13 +93,14 @@ fn any_rows() -> impl Strategy<Value = Vec<Row>> {
 }
 
 proptest! {
-    /// The promise: count, offsets, sizes and order are those of the recording, and nothing is issued before what it waited for is done.
+    /// The promise: count, offsets, sizes and order are those of the recording, and nothing is
+    /// issued before what it waited for is done.
     #[test]
     fn a_replay_is_the_recorded_io_in_the_recorded_order(rows in any_rows(), fast in any::<bool>()) {
         let dir = tempfile::tempdir().unwrap();
         let trace = trace(dir.path(), &rows);
         let pace = if fast { Pace::Max } else { Pace::Times(1.0) };
-        let (log, outcome, _) = play(&trace, MIB, settings(pace, Fit::Exact)).unwrap();
+        let (log, outcome, _) = play(&trace, MIB, settings(pace, CapacityFit::Exact)).unwrap();
         let seen: Vec<_> = requests(&log).iter().map(|r| (r.op, r.offset_bytes, r.length_bytes)).collect();
         let recorded: Vec<_> = rows.iter().map(|row| (row.2, row.3, row.4)).collect();
         prop_assert_eq!(&seen, &recorded);
@@ -90,41 +110,49 @@ proptest! {
         let mut at = 0;
         for event in &log {
             match event {
-                Event::Submitted(request) => {
+                TracedIo::Submitted(request) => {
                     in_slot.insert(request.slot, at);
                     for (other, row) in rows.iter().enumerate() {
                         prop_assert!(row.1.is_none_or(|end| end > rows[at].0) || done[other], "{at} did not wait for {other}");
                     }
                     at += 1;
                 }
-                Event::Completed(completion) => done[in_slot[&completion.slot]] = true,
+                TracedIo::Completed(completion) => done[in_slot[&completion.slot]] = true,
                 _ => {}
             }
         }
     }
 
-    /// Whatever a trace is made to fit into, nothing is outside, and as much is moved as was recorded.
+    /// Whatever a trace is made to fit into, nothing is outside, and as much is moved as was
+    /// recorded.
     #[test]
     fn a_trace_made_to_fit_stays_inside(rows in any_rows(), sectors in 64u64..900, wrap in any::<bool>()) {
         let dir = tempfile::tempdir().unwrap();
         let trace = trace(dir.path(), &rows);
-        let fit = if wrap { Fit::Wrap } else { Fit::Scale };
+        let fit = if wrap { CapacityFit::Wrap } else { CapacityFit::Scale };
         let (log, ..) = play(&trace, sectors * 512, settings(Pace::Max, fit)).unwrap();
         let moved: Vec<_> = requests(&log).iter().map(|request| (request.op, request.length_bytes)).collect();
         prop_assert_eq!(moved, rows.iter().map(|row| (row.2, row.4)).collect::<Vec<_>>());
-        prop_assert!(!log.iter().any(|event| matches!(event, Event::Refused(..))));
+        prop_assert!(!log.iter().any(|event| matches!(event, TracedIo::Refused(..))));
     }
 }
 
 #[test]
 fn as_recorded_each_request_has_its_time() {
     let dir = tempfile::tempdir().unwrap();
-    let rows: Vec<Row> = (0..400).map(|i| (i * 1_000_000, Some(i * 1_000_000 + 500_000), Op::Write, i * 512, 512)).collect();
+    let rows: Vec<Row> = (0..400)
+        .map(|i| (i * 1_000_000, Some(i * 1_000_000 + 500_000), Op::Write, i * 512, 512))
+        .collect();
     let trace = trace(dir.path(), &rows);
     for times in [1.0, 4.0] {
-        let (log, outcome, cells) = play(&trace, MIB, settings(Pace::Times(times), Fit::Exact)).unwrap();
-        let submitted: Vec<u64> =
-            log.iter().filter_map(|event| if let Event::Completed(done) = event { Some(done.submitted_ns) } else { None }).collect();
+        let (log, outcome, cells) =
+            play(&trace, MIB, settings(Pace::Times(times), CapacityFit::Exact)).unwrap();
+        let submitted: Vec<u64> = log
+            .iter()
+            .filter_map(|event| {
+                if let TracedIo::Completed(done) = event { Some(done.submitted_ns) } else { None }
+            })
+            .collect();
         let due: Vec<u64> = rows.iter().map(|row| (row.0 as f64 / times) as u64).collect();
         assert_eq!(submitted, due);
         assert_eq!(outcome.held_back, 0);
@@ -134,13 +162,17 @@ fn as_recorded_each_request_has_its_time() {
     }
 }
 
-/// A medium slower than the recorded one: what waited still waits, and what came too late is counted.
+/// A medium slower than the recorded one: what waited still waits, and what came too late is
+/// counted.
 #[test]
 fn on_a_slower_medium_what_waited_still_waits_and_is_late() {
     let dir = tempfile::tempdir().unwrap();
     // Every I/O of the medium in memory takes 10 us; these took 1.
-    let rows: Vec<Row> = (0..100).map(|i| (i * 2_000, Some(i * 2_000 + 1_000), Op::Write, i * 512, 512)).collect();
-    let (_, outcome, cells) = play(&trace(dir.path(), &rows), MIB, settings(Pace::Times(1.0), Fit::Exact)).unwrap();
+    let rows: Vec<Row> =
+        (0..100).map(|i| (i * 2_000, Some(i * 2_000 + 1_000), Op::Write, i * 512, 512)).collect();
+    let (_, outcome, cells) =
+        play(&trace(dir.path(), &rows), MIB, settings(Pace::Times(1.0), CapacityFit::Exact))
+            .unwrap();
     assert_eq!(outcome.elapsed_ns, 100 * 10_000);
     // Each is 8 us later than the one before; from 0.1 ms on it counts.
     assert_eq!(outcome.held_back, 87);
@@ -157,12 +189,15 @@ fn without_completions_each_waits_for_as_many_as_the_user_says() {
     let rows: Vec<Row> = (0..50).map(|i| (i, None, Op::Read, i * 512, 512)).collect();
     let trace = trace(dir.path(), &rows);
     for depth in [1, 4] {
-        let (log, ..) = play(&trace, MIB, Settings { depth, ..settings(Pace::Max, Fit::Exact) }).unwrap();
+        let (log, ..) =
+            play(&trace, MIB, ReplaySettings { depth, ..settings(Pace::Max, CapacityFit::Exact) })
+                .unwrap();
         let mut now = 0i64;
         let most = log
             .iter()
             .map(|event| {
-                now += i64::from(matches!(event, Event::Submitted(_))) - i64::from(matches!(event, Event::Completed(_)));
+                now += i64::from(matches!(event, TracedIo::Submitted(_)))
+                    - i64::from(matches!(event, TracedIo::Completed(_)));
                 now
             })
             .max();
@@ -174,24 +209,35 @@ fn without_completions_each_waits_for_as_many_as_the_user_says() {
 fn a_trace_larger_than_the_medium_is_refused_or_made_to_fit() {
     let dir = tempfile::tempdir().unwrap();
     let far = 10 * MIB;
-    let rows = [(0, Some(10), Op::Write, 0, 4096), (20, Some(30), Op::Write, far, 4096), (40, Some(50), Op::Read, 4096, 4096)];
+    let rows = [
+        (0, Some(10), Op::Write, 0, 4096),
+        (20, Some(30), Op::Write, far, 4096),
+        (40, Some(50), Op::Read, 4096, 4096),
+    ];
     let trace = trace(dir.path(), &rows);
     let play = |fit| play(&trace, 2 * MIB, settings(Pace::Max, fit));
-    insta::assert_snapshot!(play(Fit::Exact).unwrap_err(), @"the trace reaches to byte 10489856, the target has 2097152 bytes (2 MiB): say with --fit what becomes of the rest (scale: the whole trace is squeezed into the target, wrap: it goes on at the beginning, skip: it is left out)");
-    let offsets = |fit| requests(&play(fit).unwrap().0).iter().map(|request| request.offset_bytes).collect::<Vec<_>>();
+    insta::assert_snapshot!(play(CapacityFit::Exact).unwrap_err(), @"the trace reaches to byte 10489856, the target has 2097152 bytes (2 MiB): say with --fit what becomes of the rest (scale: the whole trace is squeezed into the target, wrap: it goes on at the beginning, skip: it is left out)");
+    let offsets = |fit| {
+        requests(&play(fit).unwrap().0)
+            .iter()
+            .map(|request| request.offset_bytes)
+            .collect::<Vec<_>>()
+    };
     // The eleventh MiB of eleven becomes the second of two.
-    assert_eq!(offsets(Fit::Scale), [0, MIB, 4096]);
-    assert_eq!(offsets(Fit::Wrap), [0, 0, 4096]);
-    assert_eq!(offsets(Fit::Skip), [0, 4096]);
-    assert_eq!(play(Fit::Skip).unwrap().1.left, [1, 0, 0]);
+    assert_eq!(offsets(CapacityFit::Scale), [0, MIB, 4096]);
+    assert_eq!(offsets(CapacityFit::Wrap), [0, 0, 4096]);
+    assert_eq!(offsets(CapacityFit::Skip), [0, 4096]);
+    assert_eq!(play(CapacityFit::Skip).unwrap().1.left, [1, 0, 0]);
 }
 
 /// Scaling moves whole MiBs: a sequential run stays one.
 #[test]
 fn scaling_keeps_runs_together() {
     let dir = tempfile::tempdir().unwrap();
-    let rows: Vec<Row> = (0..512).map(|i| (i * 10, Some(i * 10 + 5), Op::Write, i * 16_384, 16_384)).collect();
-    let (log, ..) = play(&trace(dir.path(), &rows), 2 * MIB, settings(Pace::Max, Fit::Scale)).unwrap();
+    let rows: Vec<Row> =
+        (0..512).map(|i| (i * 10, Some(i * 10 + 5), Op::Write, i * 16_384, 16_384)).collect();
+    let (log, ..) =
+        play(&trace(dir.path(), &rows), 2 * MIB, settings(Pace::Max, CapacityFit::Scale)).unwrap();
     let places: Vec<u64> = requests(&log).iter().map(|request| request.offset_bytes).collect();
     let in_sequence = places.windows(2).filter(|pair| pair[1] == pair[0] + 16_384).count();
     // Eight MiBs become two; at each of seven borders but one the run begins again.
@@ -201,9 +247,13 @@ fn scaling_keeps_runs_together() {
 #[test]
 fn what_is_not_in_blocks_is_widened_and_counted() {
     let dir = tempfile::tempdir().unwrap();
-    let trace = trace(dir.path(), &[(0, Some(9), Op::Write, 700, 100), (10, Some(19), Op::Write, 1000, 100)]);
-    let (log, outcome, _) = play(&trace, MIB, settings(Pace::Max, Fit::Exact)).unwrap();
-    let places: Vec<_> = requests(&log).iter().map(|request| (request.offset_bytes, request.length_bytes)).collect();
+    let trace = trace(
+        dir.path(),
+        &[(0, Some(9), Op::Write, 700, 100), (10, Some(19), Op::Write, 1000, 100)],
+    );
+    let (log, outcome, _) = play(&trace, MIB, settings(Pace::Max, CapacityFit::Exact)).unwrap();
+    let places: Vec<_> =
+        requests(&log).iter().map(|request| (request.offset_bytes, request.length_bytes)).collect();
     assert_eq!(places, [(512, 512), (512, 1024)]);
     assert_eq!(outcome.widened, 2);
 }
@@ -211,12 +261,19 @@ fn what_is_not_in_blocks_is_widened_and_counted() {
 #[test]
 fn only_reads_leaves_out_what_changes_the_medium() {
     let dir = tempfile::tempdir().unwrap();
-    let rows = [(0, Some(9), Op::Write, 0, 512), (10, Some(19), Op::Read, 0, 512), (20, Some(29), Op::Flush, 0, 0)];
-    let only = Settings { reads_only: true, ..settings(Pace::Max, Fit::Exact) };
+    let rows = [
+        (0, Some(9), Op::Write, 0, 512),
+        (10, Some(19), Op::Read, 0, 512),
+        (20, Some(29), Op::Flush, 0, 0),
+    ];
+    let only = ReplaySettings { reads_only: true, ..settings(Pace::Max, CapacityFit::Exact) };
     let (log, outcome, cells) = play(&trace(dir.path(), &rows), MIB, only).unwrap();
     assert_eq!(requests(&log).iter().map(|request| request.op).collect::<Vec<_>>(), [Op::Read]);
     assert_eq!(outcome.left, [0, 2, 0]);
-    assert_eq!(cells.iter().map(|cell| cell.params.form.clone().unwrap()).collect::<Vec<_>>(), ["as fast as possible", "reads"]);
+    assert_eq!(
+        cells.iter().map(|cell| cell.params.form.clone().unwrap()).collect::<Vec<_>>(),
+        ["as fast as possible", "reads"]
+    );
     let none = trace(dir.path(), &rows[..1]);
     insta::assert_snapshot!(play(&none, MIB, only).unwrap_err(), @"the trace has no reads; without its writes there is nothing to replay");
 }
@@ -224,11 +281,12 @@ fn only_reads_leaves_out_what_changes_the_medium() {
 #[test]
 fn a_medium_that_fails_ends_it_with_what_was_done() {
     let dir = tempfile::tempdir().unwrap();
-    let rows: Vec<Row> = (0..10).map(|i| (i * 10, Some(i * 10 + 5), Op::Read, i * 512, 512)).collect();
+    let rows: Vec<Row> =
+        (0..10).map(|i| (i * 10, Some(i * 10 + 5), Op::Read, i * 512, 512)).collect();
     let trace = trace(dir.path(), &rows);
     let stop = AtomicBool::new(false);
-    let survey = Survey::of(&trace, &stop).unwrap().unwrap();
-    let settings = settings(Pace::Max, Fit::Exact);
+    let survey = TraceSurvey::of(&trace, &stop).unwrap().unwrap();
+    let settings = settings(Pace::Max, CapacityFit::Exact);
     // The medium that was looked at was larger than the one that is there.
     let seen = MemoryDevice::new(MIB);
     let placing = Placing::new(&survey, &settings, seen.facts(), Extent::new(0, MIB)).unwrap();
@@ -243,10 +301,11 @@ fn a_medium_that_fails_ends_it_with_what_was_done() {
 #[test]
 fn someone_who_stops_it_is_heard() {
     let dir = tempfile::tempdir().unwrap();
-    let rows: Vec<Row> = (0..10).map(|i| (i * 10, Some(i * 10 + 5), Op::Read, i * 512, 512)).collect();
+    let rows: Vec<Row> =
+        (0..10).map(|i| (i * 10, Some(i * 10 + 5), Op::Read, i * 512, 512)).collect();
     let trace = trace(dir.path(), &rows);
-    let survey = Survey::of(&trace, &AtomicBool::new(false)).unwrap().unwrap();
-    let settings = settings(Pace::Times(1.0), Fit::Exact);
+    let survey = TraceSurvey::of(&trace, &AtomicBool::new(false)).unwrap().unwrap();
+    let settings = settings(Pace::Times(1.0), CapacityFit::Exact);
     let mut device = MemoryDevice::new(MIB);
     let placing = Placing::new(&survey, &settings, device.facts(), Extent::new(0, MIB)).unwrap();
     let stop = AtomicBool::new(true);
@@ -254,5 +313,5 @@ fn someone_who_stops_it_is_heard() {
     let player = Player::new(&mut device, &survey, &placing, settings, &stop, &mut hear).unwrap();
     let outcome = player.play(&mut *trace.steps().unwrap()).unwrap();
     assert_eq!((outcome.ops(), outcome.stop), (0, Some(record::Stop::Interrupted)));
-    assert!(Survey::of(&trace, &stop).unwrap().is_none());
+    assert!(TraceSurvey::of(&trace, &stop).unwrap().is_none());
 }

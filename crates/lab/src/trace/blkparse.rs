@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use super::kernel::{Action, Event, Interpreter, rwbs};
-use super::open::Lines;
-use super::{Notes, Step, Steps, TraceError};
+use super::kernel::{Action, BlockEvent, Interpreter, rwbs};
+use super::open::TraceLines;
+use super::{Notes, Steps, TraceError, TraceEvent};
 
 /// Lines by whose actions it is told whether there are events of the driver.
 const SAMPLE: usize = 50_000;
@@ -16,7 +16,7 @@ pub(super) fn is_begun(line: &str) -> bool {
 }
 
 /// A line that begins as an event does: the event where it is about a request.
-fn event_or_else(line: &str) -> Option<Option<Event>> {
+fn event_or_else(line: &str) -> Option<Option<BlockEvent>> {
     let mut words = line.split_ascii_whitespace();
     let (major, minor) = words.next()?.split_once(',')?;
     let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
@@ -37,12 +37,23 @@ fn event_or_else(line: &str) -> Option<Option<Event>> {
     let plus = words.next();
     let sectors = words.next().and_then(|word| word.parse::<u64>().ok());
     let (offset_bytes, length_bytes) = match (sector, plus, sectors) {
-        (Some(sector), Some("+"), Some(sectors)) => (sector.wrapping_mul(512), sectors.saturating_mul(512)),
+        (Some(sector), Some("+"), Some(sectors)) => {
+            (sector.wrapping_mul(512), sectors.saturating_mul(512))
+        }
         // A flush has no place; a command to the drive itself is no I/O.
         _ if what.op == Some(device::Op::Flush) => (0, 0),
         _ => return Some(None),
     };
-    Some(Some(Event { time_ns, action, what, offset_bytes, length_bytes, device: major << 20 | minor, cpu, pid }))
+    Some(Some(BlockEvent {
+        time_ns,
+        action,
+        what,
+        offset_bytes,
+        length_bytes,
+        device: major << 20 | minor,
+        cpu,
+        pid,
+    }))
 }
 
 /// Reads seconds with nine decimals.
@@ -56,25 +67,26 @@ fn nanoseconds(text: &str) -> Option<u64> {
 
 /// Reads such a text.
 pub(super) struct Blkparse {
-    lines: Lines,
+    lines: TraceLines,
     interpreter: Interpreter,
 }
 
 impl Blkparse {
     /// Opens it.
     pub fn open(path: &Path) -> Result<Blkparse, TraceError> {
-        let mut sample = Lines::open(path)?;
+        let mut sample = TraceLines::open(path)?;
         let mut has_issues = false;
         for _ in 0..SAMPLE {
             let Some(line) = sample.next()? else { break };
-            has_issues |= event_or_else(line).flatten().is_some_and(|event| event.action == Action::Issued);
+            has_issues |=
+                event_or_else(line).flatten().is_some_and(|event| event.action == Action::Issued);
         }
-        Ok(Blkparse { lines: Lines::open(path)?, interpreter: Interpreter::new(has_issues) })
+        Ok(Blkparse { lines: TraceLines::open(path)?, interpreter: Interpreter::new(has_issues) })
     }
 }
 
 impl Steps for Blkparse {
-    fn next(&mut self) -> Result<Option<Step>, TraceError> {
+    fn next(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         loop {
             if let Some(step) = self.interpreter.pop() {
                 return Ok(Some(step));

@@ -1,7 +1,7 @@
 //! blktrace's binary files: one for each processor, merged by time.
 //!
-//! The record is `struct blk_io_trace` of the kernel's `blktrace_api.h`: 48 bytes in the byte order of the machine that recorded, and
-//! behind it as many bytes of payload as it says.
+//! The record is `struct blk_io_trace` of the kernel's `blktrace_api.h`: 48 bytes in the byte order
+//! of the machine that recorded, and behind it as many bytes of payload as it says.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,8 +10,8 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::format::fill;
-use super::kernel::{Action, Event, Interpreter, What};
-use super::{Marks, Notes, Step, Steps, TraceError};
+use super::kernel::{Action, BlockEvent, Interpreter, RequestKind};
+use super::{Marks, Notes, Steps, TraceError, TraceEvent};
 use device::Op;
 
 /// "eat", and the version in the lowest byte.
@@ -19,10 +19,12 @@ const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
 const RECORD_BYTES: usize = 48;
 
-/// Records of one file that are looked at together: a processor writes them in nearly the order of time, but an interrupt may slip in.
+/// Records of one file that are looked at together: a processor writes them in nearly the order of
+/// time, but an interrupt may slip in.
 const AHEAD: usize = 32;
 
-/// Records among the first of a recording by which it is told whether there are events of the driver.
+/// Records among the first of a recording by which it is told whether there are events of the
+/// driver.
 const SAMPLE: usize = 50_000;
 
 /// `action`: what happened in the lower half, what kind of request in the upper one.
@@ -63,11 +65,16 @@ pub(super) fn siblings(path: &Path) -> Vec<PathBuf> {
     if !stem.ends_with(".blktrace") || number.parse::<u32>().is_err() {
         return alone;
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(entries) = std::fs::read_dir(folder) else { return alone };
-    let number_of = |found: &Path| found.file_name()?.to_str()?.strip_prefix(stem)?.strip_prefix('.')?.parse::<u32>().ok();
-    let mut found: Vec<(u32, PathBuf)> =
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter_map(|path| Some((number_of(&path)?, path))).collect();
+    let number_of = |found: &Path| {
+        found.file_name()?.to_str()?.strip_prefix(stem)?.strip_prefix('.')?.parse::<u32>().ok()
+    };
+    let mut found: Vec<(u32, PathBuf)> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter_map(|path| Some((number_of(&path)?, path)))
+        .collect();
     found.sort();
     found.into_iter().map(|(_, path)| path).collect()
 }
@@ -91,19 +98,27 @@ impl Source {
         if got == 0 {
             return Ok(None);
         }
-        let foreign = || TraceError::Damaged { path: path.to_owned(), place: "byte 0".into(), what: "it is no file of blktrace's".into() };
+        let foreign = || TraceError::Damaged {
+            path: path.to_owned(),
+            place: "byte 0".into(),
+            what: "it is no file of blktrace's".into(),
+        };
         let big_endian = if got < 4 { None } else { byte_order(&head) }.ok_or_else(foreign)?;
         let version = u32::from(if big_endian { head[3] } else { head[0] });
         if version != VERSION {
             let found = format!("a blktrace of version {version}");
-            return Err(TraceError::Version { path: path.to_owned(), found, reads: "version 7, which blktrace writes since 2006" });
+            return Err(TraceError::Version {
+                path: path.to_owned(),
+                found,
+                reads: "version 7, which blktrace writes since 2006",
+            });
         }
         let input = BufReader::with_capacity(256 << 10, File::open(path).map_err(unreadable)?);
         Ok(Some(Source { path: path.to_owned(), input, big_endian, at: 0, cut_off: None }))
     }
 
     /// The next event of a request; what is not about one is passed over.
-    fn next(&mut self) -> Result<Option<Event>, TraceError> {
+    fn next(&mut self) -> Result<Option<BlockEvent>, TraceError> {
         loop {
             let mut raw = [0; RECORD_BYTES];
             let got = fill(&mut self.input, &mut raw, &self.path)?;
@@ -116,7 +131,11 @@ impl Source {
             let record = Record { raw, big_endian: self.big_endian };
             if record.u32(0) != MAGIC | VERSION {
                 let what = "there is no record where one must begin".to_owned();
-                return Err(TraceError::Damaged { path: self.path.clone(), place: format!("byte {}", self.at), what });
+                return Err(TraceError::Damaged {
+                    path: self.path.clone(),
+                    place: format!("byte {}", self.at),
+                    what,
+                });
             }
             let payload = u64::from(record.u16(46));
             if payload > 0 && self.pass(payload)? < payload {
@@ -169,7 +188,7 @@ impl Record {
         u64::from_le_bytes(self.number(at))
     }
 
-    fn event(&self) -> Option<Event> {
+    fn event(&self) -> Option<BlockEvent> {
         let action = self.u32(28);
         if action & (bits::NOTIFY | bits::PASSTHROUGH) != 0 {
             return None;
@@ -182,7 +201,7 @@ impl Record {
             _ => return None,
         };
         let length_bytes = u64::from(self.u32(24));
-        Some(Event {
+        Some(BlockEvent {
             time_ns: self.u64(8),
             action: happened,
             what: what(action, length_bytes),
@@ -196,7 +215,7 @@ impl Record {
 }
 
 /// As blkparse tells it: a flush without data is a flush, one with data comes before it.
-fn what(action: u32, length_bytes: u64) -> What {
+fn what(action: u32, length_bytes: u64) -> RequestKind {
     let has = |bit| action & bit != 0;
     let data = match () {
         () if has(bits::DISCARD) => Some(Op::Discard),
@@ -205,11 +224,12 @@ fn what(action: u32, length_bytes: u64) -> What {
         () => Some(Op::Read),
     };
     let marks = Marks::FUA.when(has(bits::FUA)).and(Marks::SYNC.when(has(bits::SYNC)));
-    let marks = marks.and(Marks::META.when(has(bits::META))).and(Marks::AHEAD.when(has(bits::AHEAD)));
+    let marks =
+        marks.and(Marks::META.when(has(bits::META))).and(Marks::AHEAD.when(has(bits::AHEAD)));
     let flush = has(bits::FLUSH);
     match data {
-        None => What { op: flush.then_some(Op::Flush), preflush: false, marks },
-        op => What { op, preflush: flush, marks },
+        None => RequestKind { op: flush.then_some(Op::Flush), preflush: false, marks },
+        op => RequestKind { op, preflush: flush, marks },
     }
 }
 
@@ -218,7 +238,7 @@ struct Merged {
     sources: Vec<Source>,
     /// Time, source, and order within it.
     waiting: BinaryHeap<Reverse<(u64, usize, u64)>>,
-    events: Vec<std::collections::VecDeque<(u64, Event)>>,
+    events: Vec<std::collections::VecDeque<(u64, BlockEvent)>>,
     taken: u64,
 }
 
@@ -247,9 +267,12 @@ impl Merged {
         Ok(())
     }
 
-    fn next(&mut self) -> Result<Option<Event>, TraceError> {
+    fn next(&mut self) -> Result<Option<BlockEvent>, TraceError> {
         let Some(Reverse((_, at, order))) = self.waiting.pop() else { return Ok(None) };
-        let place = self.events[at].iter().position(|(taken, _)| *taken == order).expect("what waits has its event");
+        let place = self.events[at]
+            .iter()
+            .position(|(taken, _)| *taken == order)
+            .expect("what waits has its event");
         let (_, event) = self.events[at].remove(place).expect("it was found just now");
         self.refill(at)?;
         Ok(Some(event))
@@ -283,7 +306,7 @@ impl Blktrace {
 }
 
 impl Steps for Blktrace {
-    fn next(&mut self) -> Result<Option<Step>, TraceError> {
+    fn next(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         loop {
             if let Some(step) = self.interpreter.pop() {
                 return Ok(Some(step));
@@ -296,6 +319,9 @@ impl Steps for Blktrace {
     }
 
     fn notes(&self) -> Notes {
-        Notes { cut_off: self.merged.sources.iter().find_map(|source| source.cut_off.clone()), ..Notes::default() }
+        Notes {
+            cut_off: self.merged.sources.iter().find_map(|source| source.cut_off.clone()),
+            ..Notes::default()
+        }
     }
 }

@@ -6,10 +6,11 @@
 //! end mark              a block of u32::MAX entries: requests, completions and losses as three u64
 //! ```
 //!
-//! All numbers are little-endian. A block stands by itself: it begins with its time and the number of its first request. An entry is a
-//! byte (what it is, four marks, whether a source follows), then variable-length integers: the time since the entry before; for a
-//! request the distance from the end of the one before, and the length; for a completion how many requests ago its own was. This takes
-//! about 16 bytes for a request and its completion.
+//! All numbers are little-endian. A block stands by itself: it begins with its time and the number
+//! of its first request. An entry is a byte (what it is, four marks, whether a source follows),
+//! then variable-length integers: the time since the entry before; for a request the distance from
+//! the end of the one before, and the length; for a completion how many requests ago its own was.
+//! This takes about 16 bytes for a request and its completion.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use crc::{CRC_32_ISCSI, Crc, Table};
 use device::Op;
 use serde::{Deserialize, Serialize};
 
-use super::{Issue, Marks, Notes, Step, Steps, TraceError};
+use super::{Issue, Marks, Notes, Steps, TraceError, TraceEvent};
 
 /// What a file of ours begins with.
 pub(crate) const MAGIC: &[u8; 16] = b"flashmark-trace\n";
@@ -38,7 +39,7 @@ const SOURCE_FOLLOWS: u8 = 1 << 7;
 
 /// What a recording is of, and how it was made. Everything may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct TraceHeader {
     /// Name of the recorded device ("mmcblk0"), in words.
     #[serde(default)]
     pub device: String,
@@ -59,10 +60,12 @@ pub struct Header {
     pub kernel: Option<String>,
 }
 
-/// Writes a trace as it comes. Times may go back a little (events of several processors), numbers must be those of [`issued`](Self::issued).
+/// Writes a trace as it comes. Times may go back a little (events of several processors), numbers
+/// must be those of [`issued`](Self::issued).
 ///
-/// A recording that ends without [`finish`](Self::finish) is readable up to its last whole block, and says that it was cut off.
-pub struct Writer<W: Write> {
+/// A recording that ends without [`finish`](Self::finish) is readable up to its last whole block,
+/// and says that it was cut off.
+pub struct TraceWriter<W: Write> {
     out: W,
     block: Vec<u8>,
     entries: u32,
@@ -80,9 +83,9 @@ struct Context {
     source: (u32, u32, u32),
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> TraceWriter<W> {
     /// Begins a trace.
-    pub fn new(mut out: W, header: &Header) -> io::Result<Writer<W>> {
+    pub fn new(mut out: W, header: &TraceHeader) -> io::Result<TraceWriter<W>> {
         let json = serde_json::to_vec(header)?;
         out.write_all(MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
@@ -91,7 +94,15 @@ impl<W: Write> Writer<W> {
         out.write_all(&crc(&[&json]).to_le_bytes())?;
         out.write_all(&json)?;
         let block = Vec::with_capacity(BLOCK_BYTES + 64);
-        Ok(Writer { out, block, entries: 0, context: Context::default(), issued: 0, completed: 0, lost: 0 })
+        Ok(TraceWriter {
+            out,
+            block,
+            entries: 0,
+            context: Context::default(),
+            issued: 0,
+            completed: 0,
+            lost: 0,
+        })
     }
 
     /// A request was issued; gives its number.
@@ -107,7 +118,10 @@ impl<W: Write> Writer<W> {
             }
             self.context.source = source;
         }
-        put(&mut self.block, zigzag(issue.offset_bytes.wrapping_sub(self.context.end_bytes) as i64));
+        put(
+            &mut self.block,
+            zigzag(issue.offset_bytes.wrapping_sub(self.context.end_bytes) as i64),
+        );
         put(&mut self.block, issue.length_bytes);
         self.context.end_bytes = issue.offset_bytes.wrapping_add(issue.length_bytes);
         self.issued += 1;
@@ -118,7 +132,10 @@ impl<W: Write> Writer<W> {
     /// The request with this number was done.
     pub fn completed(&mut self, time_ns: u64, number: u64) -> io::Result<()> {
         let Some(ago) = self.issued.checked_sub(number).filter(|ago| *ago > 0) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("request {number} was never issued")));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("request {number} was never issued"),
+            ));
         };
         self.begin(time_ns);
         self.block.push(COMPLETED);
@@ -250,7 +267,7 @@ fn put(block: &mut Vec<u8>, mut value: u64) {
 pub struct Reader<R> {
     input: R,
     path: PathBuf,
-    header: Header,
+    header: TraceHeader,
     block: Vec<u8>,
     /// Where in the block the next entry begins.
     at: usize,
@@ -267,7 +284,11 @@ pub struct Reader<R> {
 impl<R: Read> Reader<R> {
     /// Begins to read; `path` is for messages.
     pub fn new(mut input: R, path: &Path) -> Result<Reader<R>, TraceError> {
-        let damaged = |what: &str| TraceError::Damaged { path: path.to_owned(), place: "its header".into(), what: what.into() };
+        let damaged = |what: &str| TraceError::Damaged {
+            path: path.to_owned(),
+            place: "its header".into(),
+            what: what.into(),
+        };
         let mut head = [0; 28];
         if fill(&mut input, &mut head, path)? < head.len() || &head[..16] != MAGIC {
             return Err(damaged("it is cut off"));
@@ -307,12 +328,16 @@ impl<R: Read> Reader<R> {
     }
 
     /// What the recording is of.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &TraceHeader {
         &self.header
     }
 
     fn damaged(&self, what: impl Into<String>) -> TraceError {
-        TraceError::Damaged { path: self.path.clone(), place: format!("byte {}", self.block_at), what: what.into() }
+        TraceError::Damaged {
+            path: self.path.clone(),
+            place: format!("byte {}", self.block_at),
+            what: what.into(),
+        }
     }
 
     fn cut_off(&mut self, how: &str) {
@@ -377,7 +402,7 @@ impl<R: Read> Reader<R> {
         Err(self.damaged("a number is too long"))
     }
 
-    fn entry(&mut self) -> Result<Option<Step>, TraceError> {
+    fn entry(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         self.left -= 1;
         let tag = self.byte()?;
         let time_ns = self.context.time_ns.wrapping_add_signed(unzigzag(self.get()?));
@@ -386,7 +411,7 @@ impl<R: Read> Reader<R> {
             COMPLETED => {
                 let ago = self.get()?;
                 match self.issued.checked_sub(ago) {
-                    Some(number) if ago > 0 => Ok(Some(Step::Completed { time_ns, number })),
+                    Some(number) if ago > 0 => Ok(Some(TraceEvent::Completed { time_ns, number })),
                     _ => Err(self.damaged("a completion of a request that was never issued")),
                 }
             }
@@ -400,7 +425,7 @@ impl<R: Read> Reader<R> {
     }
 
     #[inline]
-    fn request(&mut self, tag: u8, kind: u8, time_ns: u64) -> Result<Step, TraceError> {
+    fn request(&mut self, tag: u8, kind: u8, time_ns: u64) -> Result<TraceEvent, TraceError> {
         if tag & SOURCE_FOLLOWS != 0 {
             self.context.source = (self.get()? as u32, self.get()? as u32, self.get()? as u32);
         }
@@ -410,12 +435,21 @@ impl<R: Read> Reader<R> {
         self.issued += 1;
         let (device, cpu, pid) = self.context.source;
         let marks = Marks::from_bits(tag >> MARKS_SHIFT);
-        Ok(Step::Issued(Issue { time_ns, op: op(kind), marks, offset_bytes, length_bytes, device, cpu, pid }))
+        Ok(TraceEvent::Issued(Issue {
+            time_ns,
+            op: op(kind),
+            marks,
+            offset_bytes,
+            length_bytes,
+            device,
+            cpu,
+            pid,
+        }))
     }
 }
 
 impl<R: Read> Steps for Reader<R> {
-    fn next(&mut self) -> Result<Option<Step>, TraceError> {
+    fn next(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         loop {
             while self.left > 0 {
                 if let Some(step) = self.entry()? {
@@ -438,7 +472,11 @@ fn number(bytes: &[u8]) -> u32 {
 }
 
 /// Reads until the buffer is full or the input ends; how much it was.
-pub(super) fn fill(input: &mut impl Read, buffer: &mut [u8], path: &Path) -> Result<usize, TraceError> {
+pub(super) fn fill(
+    input: &mut impl Read,
+    buffer: &mut [u8],
+    path: &Path,
+) -> Result<usize, TraceError> {
     let mut filled = 0;
     while filled < buffer.len() {
         match input.read(&mut buffer[filled..]) {

@@ -1,14 +1,15 @@
 //! fio's logs of I/O, versions 2 and 3 (fio's manual, "Trace file format").
 //!
-//! They say when each I/O was begun (version 3, in microseconds) or how long was waited before it (version 2), and never when it was
-//! done. Their files become ranges of the medium, one behind the other.
+//! They say when each I/O was begun (version 3, in microseconds) or how long was waited before it
+//! (version 2), and never when it was done. Their files become ranges of the medium, one behind the
+//! other.
 
 use std::path::Path;
 
 use device::Op;
 
-use super::open::Lines;
-use super::{Issue, Marks, Notes, Step, Steps, TraceError};
+use super::open::TraceLines;
+use super::{Issue, Marks, Notes, Steps, TraceError, TraceEvent};
 
 /// What a log's first line is made of.
 const OPENING: &str = "fio version ";
@@ -21,7 +22,7 @@ pub(super) fn version(line: &str) -> Option<&str> {
 
 /// Reads a log.
 pub(super) struct Iolog {
-    lines: Lines,
+    lines: TraceLines,
     timed: bool,
     time_ns: u64,
     files: Vec<String>,
@@ -31,14 +32,18 @@ pub(super) struct Iolog {
 impl Iolog {
     /// Opens it.
     pub fn open(path: &Path) -> Result<Iolog, TraceError> {
-        let mut lines = Lines::open(path)?;
+        let mut lines = TraceLines::open(path)?;
         let first = lines.next()?.unwrap_or_default().to_owned();
         let timed = match version(&first) {
             Some("2") => false,
             Some("3") => true,
             found => {
                 let found = format!("a fio iolog of version {}", found.unwrap_or("unknown"));
-                return Err(TraceError::Version { path: path.to_owned(), found, reads: "versions 2 and 3" });
+                return Err(TraceError::Version {
+                    path: path.to_owned(),
+                    found,
+                    reads: "versions 2 and 3",
+                });
             }
         };
         Ok(Iolog { lines, timed, time_ns: 0, files: Vec::new(), cut_off: None })
@@ -55,14 +60,17 @@ impl Iolog {
     }
 
     /// What a line says; `Err` with what is wrong with it.
-    fn step(&mut self, line: &str) -> Result<Option<Step>, String> {
+    fn step(&mut self, line: &str) -> Result<Option<TraceEvent>, String> {
         let mut words = line.split_ascii_whitespace();
         if self.timed {
             let Some(first) = words.next() else { return Ok(None) };
-            let time: u64 = first.parse().map_err(|_| format!("'{first}' is no time in microseconds"))?;
+            let time: u64 =
+                first.parse().map_err(|_| format!("'{first}' is no time in microseconds"))?;
             self.time_ns = time.saturating_mul(1000);
         }
-        let Some(name) = words.next() else { return if self.timed { Err("the line ends after the time".into()) } else { Ok(None) } };
+        let Some(name) = words.next() else {
+            return if self.timed { Err("the line ends after the time".into()) } else { Ok(None) };
+        };
         let action = words.next().ok_or("there is no action after the file's name")?;
         let mut number = |what: &str| {
             let word = words.next().ok_or(format!("{action} has no {what}"))?;
@@ -84,21 +92,32 @@ impl Iolog {
             }
             other => return Err(format!("'{other}' is no action of an iolog's")),
         };
-        let (offset_bytes, length_bytes) = if op == Op::Flush { (0, 0) } else { (number("offset")?, number("length")?) };
+        let (offset_bytes, length_bytes) =
+            if op == Op::Flush { (0, 0) } else { (number("offset")?, number("length")?) };
         if op != Op::Flush && length_bytes == 0 {
             return Ok(None);
         }
         let device = self.file(name);
-        Ok(Some(Step::Issued(Issue { time_ns: self.time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device, cpu: 0, pid: 0 })))
+        Ok(Some(TraceEvent::Issued(Issue {
+            time_ns: self.time_ns,
+            op,
+            marks: Marks::NONE,
+            offset_bytes,
+            length_bytes,
+            device,
+            cpu: 0,
+            pid: 0,
+        })))
     }
 }
 
 impl Steps for Iolog {
-    fn next(&mut self) -> Result<Option<Step>, TraceError> {
+    fn next(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         while let Some(line) = self.lines.next()? {
             let line = line.to_owned();
             match self.step(&line) {
-                // The last line of a log that was cut off may even look whole; without its end it is not believed.
+                // The last line of a log that was cut off may even look whole; without its end it
+                // is not believed.
                 _ if !self.lines.ended_by_newline() => {
                     self.cut_off = Some(format!("it breaks off in line {}", self.lines.number()));
                     return Ok(None);
@@ -107,7 +126,11 @@ impl Steps for Iolog {
                 Ok(None) => {}
                 Err(what) => {
                     let place = format!("line {}", self.lines.number());
-                    return Err(TraceError::Damaged { path: self.lines.path().to_owned(), place, what });
+                    return Err(TraceError::Damaged {
+                        path: self.lines.path().to_owned(),
+                        place,
+                        what,
+                    });
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use device::Op;
 
-use super::{Issue, Marks, Pairs, Place, Step};
+use super::{Issue, Marks, Pairs, RequestKey, TraceEvent};
 
 /// What happened to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Action {
 
 /// What a request does, in the kernel's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct What {
+pub struct RequestKind {
     /// The operation; `None` for one that moves nothing.
     pub op: Option<Op>,
     /// A flush comes before it.
@@ -30,8 +30,9 @@ pub struct What {
     pub marks: Marks,
 }
 
-/// Reads the letters by which the kernel and blkparse say what a request does (`WS`, `FWFS`, `RA`, `FN`, `DS`); `None` for others.
-pub fn rwbs(letters: &str) -> Option<What> {
+/// Reads the letters by which the kernel and blkparse say what a request does (`WS`, `FWFS`, `RA`,
+/// `FN`, `DS`); `None` for others.
+pub fn rwbs(letters: &str) -> Option<RequestKind> {
     let (preflush, rest) = match letters.strip_prefix('F') {
         Some(rest) if !rest.is_empty() => (true, rest),
         _ => (false, letters),
@@ -56,17 +57,21 @@ pub fn rwbs(letters: &str) -> Option<What> {
     }
     // A flush alone is told as one before nothing.
     match op {
-        None | Some(Op::Flush) => Some(What { op: (preflush || op.is_some()).then_some(Op::Flush), preflush: false, marks }),
-        _ => Some(What { op, preflush, marks }),
+        None | Some(Op::Flush) => Some(RequestKind {
+            op: (preflush || op.is_some()).then_some(Op::Flush),
+            preflush: false,
+            marks,
+        }),
+        _ => Some(RequestKind { op, preflush, marks }),
     }
 }
 
 /// An event of the block layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct BlockEvent {
     pub time_ns: u64,
     pub action: Action,
-    pub what: What,
+    pub what: RequestKind,
     pub offset_bytes: u64,
     pub length_bytes: u64,
     pub device: u32,
@@ -74,13 +79,14 @@ pub(crate) struct Event {
     pub pid: u32,
 }
 
-/// Turns events into steps. What reached the driver counts; where a recording has none of that (device mapper, MD), what reached the queue.
+/// Turns events into steps. What reached the driver counts; where a recording has none of that
+/// (device mapper, MD), what reached the queue.
 pub(crate) struct Interpreter {
     begins: Action,
     pairs: Pairs,
     /// Requests given out so far.
     issued: u64,
-    ready: VecDeque<Step>,
+    ready: VecDeque<TraceEvent>,
 }
 
 impl Interpreter {
@@ -91,18 +97,19 @@ impl Interpreter {
     }
 
     /// The next step of what was taken so far.
-    pub fn pop(&mut self) -> Option<Step> {
+    pub fn pop(&mut self) -> Option<TraceEvent> {
         self.ready.pop_front()
     }
 
     /// Takes an event.
-    pub fn take(&mut self, event: &Event) {
+    pub fn take(&mut self, event: &BlockEvent) {
         let Some(op) = event.what.op else { return };
         if op != Op::Flush && event.length_bytes == 0 {
             return;
         }
-        let (offset_bytes, length_bytes) = if op == Op::Flush { (0, 0) } else { (event.offset_bytes, event.length_bytes) };
-        let place = Place { device: event.device, op, offset_bytes };
+        let (offset_bytes, length_bytes) =
+            if op == Op::Flush { (0, 0) } else { (event.offset_bytes, event.length_bytes) };
+        let place = RequestKey { device: event.device, op, offset_bytes };
         match event.action {
             action if action == self.begins => {
                 let number = self.issued + u64::from(event.what.preflush);
@@ -112,7 +119,7 @@ impl Interpreter {
             }
             Action::Completed => {
                 if let Some(number) = self.pairs.completed(place, length_bytes) {
-                    self.ready.push_back(Step::Completed { time_ns: event.time_ns, number });
+                    self.ready.push_back(TraceEvent::Completed { time_ns: event.time_ns, number });
                 }
             }
             Action::Requeued => self.pairs.requeued(place),
@@ -120,17 +127,32 @@ impl Interpreter {
         }
     }
 
-    fn issue(&mut self, event: &Event, op: Op, offset_bytes: u64, length_bytes: u64) {
-        let &Event { time_ns, device, cpu, pid, .. } = event;
-        let issue = Issue { time_ns, op, marks: event.what.marks, offset_bytes, length_bytes, device, cpu, pid };
+    fn issue(&mut self, event: &BlockEvent, op: Op, offset_bytes: u64, length_bytes: u64) {
+        let &BlockEvent { time_ns, device, cpu, pid, .. } = event;
+        let issue = Issue {
+            time_ns,
+            op,
+            marks: event.what.marks,
+            offset_bytes,
+            length_bytes,
+            device,
+            cpu,
+            pid,
+        };
         if event.what.preflush {
             // The write goes out when the flush is done.
-            let flush = Issue { op: Op::Flush, marks: Marks::NONE, offset_bytes: 0, length_bytes: 0, ..issue };
-            self.ready.push_back(Step::Issued(flush));
-            self.ready.push_back(Step::Completed { time_ns, number: self.issued });
+            let flush = Issue {
+                op: Op::Flush,
+                marks: Marks::NONE,
+                offset_bytes: 0,
+                length_bytes: 0,
+                ..issue
+            };
+            self.ready.push_back(TraceEvent::Issued(flush));
+            self.ready.push_back(TraceEvent::Completed { time_ns, number: self.issued });
             self.issued += 1;
         }
-        self.ready.push_back(Step::Issued(issue));
+        self.ready.push_back(TraceEvent::Issued(issue));
         self.issued += 1;
     }
 }

@@ -8,7 +8,7 @@ use super::blkparse::{self, Blkparse};
 use super::blktrace::{self, Blktrace};
 use super::format::{self, Reader, fill};
 use super::iolog::{self, Iolog};
-use super::{Header, Notes, Step, Steps, TraceError};
+use super::{Notes, Steps, TraceError, TraceEvent, TraceHeader};
 
 /// As much of a file as is looked at to tell what it is.
 const HEAD_BYTES: usize = 16 << 10;
@@ -17,7 +17,7 @@ const MOST_LINE_BYTES: usize = 64 << 10;
 
 /// What wrote a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TraceFormat {
     /// `flashmark capture`.
     Capture,
     /// blktrace, binary, a file for each processor.
@@ -28,14 +28,14 @@ pub enum Form {
     Iolog,
 }
 
-impl Form {
+impl TraceFormat {
     /// In words.
     pub fn in_words(self) -> &'static str {
         match self {
-            Form::Capture => "a capture of flashmark's",
-            Form::Blktrace => "blktrace",
-            Form::Blkparse => "text of blkparse's",
-            Form::Iolog => "a fio iolog",
+            TraceFormat::Capture => "a capture of flashmark's",
+            TraceFormat::Blktrace => "blktrace",
+            TraceFormat::Blkparse => "text of blkparse's",
+            TraceFormat::Iolog => "a fio iolog",
         }
     }
 }
@@ -44,18 +44,21 @@ impl Form {
 #[derive(Clone, Debug)]
 pub struct Trace {
     path: PathBuf,
-    form: Form,
-    header: Header,
+    form: TraceFormat,
+    header: TraceHeader,
 }
 
-/// Finds out what a file is. Of blktrace's files any one stands for all of its recording, and so does NAME for NAME.blktrace.0.
+/// Finds out what a file is. Of blktrace's files any one stands for all of its recording, and so
+/// does NAME for NAME.blktrace.0.
 pub fn open(path: &Path) -> Result<Trace, TraceError> {
     let first = PathBuf::from(format!("{}.blktrace.0", path.display()));
     let path = if !path.exists() && first.exists() { &first } else { path };
     let unreadable = |source| TraceError::Read { path: path.to_owned(), source };
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
-        return Err(unreadable(std::io::Error::other("it is not a regular file; a trace is read twice")));
+        return Err(unreadable(std::io::Error::other(
+            "it is not a regular file; a trace is read twice",
+        )));
     }
     let mut head = vec![0; HEAD_BYTES];
     let got = fill(&mut File::open(path).map_err(unreadable)?, &mut head, path)?;
@@ -64,28 +67,32 @@ pub fn open(path: &Path) -> Result<Trace, TraceError> {
     if head.is_empty() && !idle_processor {
         return Err(TraceError::Empty(path.to_owned()));
     }
-    let form = if idle_processor { Some(Form::Blktrace) } else { recognise(&head) };
-    let Some(form) = form else { return Err(TraceError::Unknown { path: path.to_owned(), begins: beginning(&head) }) };
+    let form = if idle_processor { Some(TraceFormat::Blktrace) } else { recognise(&head) };
+    let Some(form) = form else {
+        return Err(TraceError::Unknown { path: path.to_owned(), begins: beginning(&head) });
+    };
     let header = match form {
-        Form::Capture => Reader::new(File::open(path).map_err(unreadable)?, path)?.header().clone(),
-        _ => Header::default(),
+        TraceFormat::Capture => {
+            Reader::new(File::open(path).map_err(unreadable)?, path)?.header().clone()
+        }
+        _ => TraceHeader::default(),
     };
     Ok(Trace { path: path.to_owned(), form, header })
 }
 
-fn recognise(head: &[u8]) -> Option<Form> {
+fn recognise(head: &[u8]) -> Option<TraceFormat> {
     if head.starts_with(format::MAGIC) {
-        return Some(Form::Capture);
+        return Some(TraceFormat::Capture);
     }
     if blktrace::is_begun(head) {
-        return Some(Form::Blktrace);
+        return Some(TraceFormat::Blktrace);
     }
     let text = String::from_utf8_lossy(head);
     if text.lines().next().is_some_and(|line| iolog::version(line).is_some()) {
-        return Some(Form::Iolog);
+        return Some(TraceFormat::Iolog);
     }
     // Messages may stand before the first event.
-    text.lines().take(100).any(blkparse::is_begun).then_some(Form::Blkparse)
+    text.lines().take(100).any(blkparse::is_begun).then_some(TraceFormat::Blkparse)
 }
 
 /// The first bytes of a file that is none of these, as they may be shown.
@@ -94,7 +101,10 @@ fn beginning(head: &[u8]) -> String {
     if shown.iter().all(|byte| (32..127).contains(byte)) {
         format!("'{}'", String::from_utf8_lossy(shown))
     } else {
-        format!("the bytes {}", shown.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "))
+        format!(
+            "the bytes {}",
+            shown.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+        )
     }
 }
 
@@ -105,12 +115,12 @@ impl Trace {
     }
 
     /// What wrote it.
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> TraceFormat {
         self.form
     }
 
     /// What a capture of ours says of itself; empty for others.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &TraceHeader {
         &self.header
     }
 
@@ -118,13 +128,14 @@ impl Trace {
     pub fn steps(&self) -> Result<Box<dyn Steps>, TraceError> {
         let path = &self.path;
         let steps: Box<dyn Steps> = match self.form {
-            Form::Capture => {
-                let file = File::open(path).map_err(|source| TraceError::Read { path: path.clone(), source })?;
+            TraceFormat::Capture => {
+                let file = File::open(path)
+                    .map_err(|source| TraceError::Read { path: path.clone(), source })?;
                 Box::new(Reader::new(BufReader::with_capacity(256 << 10, file), path)?)
             }
-            Form::Blktrace => Box::new(Blktrace::open(path)?),
-            Form::Blkparse => Box::new(Blkparse::open(path)?),
-            Form::Iolog => Box::new(Iolog::open(path)?),
+            TraceFormat::Blktrace => Box::new(Blktrace::open(path)?),
+            TraceFormat::Blkparse => Box::new(Blkparse::open(path)?),
+            TraceFormat::Iolog => Box::new(Iolog::open(path)?),
         };
         Ok(Box::new(FromZero { steps, first_ns: None }))
     }
@@ -137,12 +148,12 @@ struct FromZero {
 }
 
 impl Steps for FromZero {
-    fn next(&mut self) -> Result<Option<Step>, TraceError> {
+    fn next(&mut self) -> Result<Option<TraceEvent>, TraceError> {
         let Some(mut step) = self.steps.next()? else { return Ok(None) };
         let first_ns = *self.first_ns.get_or_insert(step.time_ns());
         match &mut step {
-            Step::Issued(issue) => issue.time_ns = issue.time_ns.saturating_sub(first_ns),
-            Step::Completed { time_ns, .. } => *time_ns = time_ns.saturating_sub(first_ns),
+            TraceEvent::Issued(issue) => issue.time_ns = issue.time_ns.saturating_sub(first_ns),
+            TraceEvent::Completed { time_ns, .. } => *time_ns = time_ns.saturating_sub(first_ns),
         }
         Ok(Some(step))
     }
@@ -153,7 +164,7 @@ impl Steps for FromZero {
 }
 
 /// A text, line by line.
-pub(super) struct Lines {
+pub(super) struct TraceLines {
     path: PathBuf,
     input: BufReader<File>,
     raw: Vec<u8>,
@@ -161,25 +172,38 @@ pub(super) struct Lines {
     number: u64,
 }
 
-impl Lines {
-    pub fn open(path: &Path) -> Result<Lines, TraceError> {
-        let file = File::open(path).map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+impl TraceLines {
+    pub fn open(path: &Path) -> Result<TraceLines, TraceError> {
+        let file = File::open(path)
+            .map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
         let input = BufReader::with_capacity(256 << 10, file);
-        Ok(Lines { path: path.to_owned(), input, raw: Vec::new(), line: String::new(), number: 0 })
+        Ok(TraceLines {
+            path: path.to_owned(),
+            input,
+            raw: Vec::new(),
+            line: String::new(),
+            number: 0,
+        })
     }
 
     /// The next line without its end.
     pub fn next(&mut self) -> Result<Option<&str>, TraceError> {
         self.raw.clear();
         let mut limited = std::io::Read::take(&mut self.input, MOST_LINE_BYTES as u64);
-        let got = limited.read_until(b'\n', &mut self.raw).map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
+        let got = limited
+            .read_until(b'\n', &mut self.raw)
+            .map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
         if got == 0 {
             return Ok(None);
         }
         self.number += 1;
         if got == MOST_LINE_BYTES && !self.ended_by_newline() {
             let place = format!("line {}", self.number);
-            return Err(TraceError::Damaged { path: self.path.clone(), place, what: "the line has no end".into() });
+            return Err(TraceError::Damaged {
+                path: self.path.clone(),
+                place,
+                what: "the line has no end".into(),
+            });
         }
         self.line.clear();
         self.line.push_str(&String::from_utf8_lossy(&self.raw));

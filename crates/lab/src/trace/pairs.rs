@@ -1,15 +1,17 @@
-//! Which request a completion belongs to. The kernel's events name a request by device and place only.
+//! Which request a completion belongs to. The kernel's events name a request by device and place
+//! only.
 
 use std::collections::{HashMap, VecDeque};
 
 use device::Op;
 
-/// Requests open at once, beyond which completions must have been lost and nothing can be told any more.
+/// Requests open at once, beyond which completions must have been lost and nothing can be told any
+/// more.
 const MOST_OPEN: usize = 1 << 16;
 
 /// By what a completion names its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct RequestKey {
     /// The kernel's number of the device.
     pub device: u32,
     /// What was done.
@@ -28,15 +30,18 @@ struct Open {
 /// The requests under way in a recording, by place.
 #[derive(Default)]
 pub struct Pairs {
-    open: HashMap<Place, VecDeque<Open>>,
+    open: HashMap<RequestKey, VecDeque<Open>>,
     count: usize,
 }
 
 impl Pairs {
-    /// A request of so many bytes was issued and is to have this number. `false` if it is one that had gone back to the queue: that has
-    /// its number already, and is not to be counted again.
-    pub fn issued(&mut self, place: Place, length_bytes: u64, number: u64) -> bool {
-        let again = self.open.get_mut(&place).and_then(|waiting| waiting.iter_mut().find(|open| open.requeued));
+    /// A request of so many bytes was issued and is to have this number. `false` if it is one that
+    /// had gone back to the queue: that has its number already, and is not to be counted again.
+    pub fn issued(&mut self, place: RequestKey, length_bytes: u64, number: u64) -> bool {
+        let again = self
+            .open
+            .get_mut(&place)
+            .and_then(|waiting| waiting.iter_mut().find(|open| open.requeued));
         if let Some(open) = again {
             open.requeued = false;
             return false;
@@ -46,20 +51,24 @@ impl Pairs {
             self.count = 0;
         }
         self.count += 1;
-        self.open.entry(place).or_default().push_back(Open { number, left_bytes: length_bytes, requeued: false });
+        self.open.entry(place).or_default().push_back(Open {
+            number,
+            left_bytes: length_bytes,
+            requeued: false,
+        });
         true
     }
 
     /// A request went back to the queue (the driver was busy) and will be issued again.
-    pub fn requeued(&mut self, place: Place) {
+    pub fn requeued(&mut self, place: RequestKey) {
         if let Some(open) = self.open.get_mut(&place).and_then(|waiting| waiting.front_mut()) {
             open.requeued = true;
         }
     }
 
-    /// So many bytes from this place on are done. The number of the request that is done with it; `None` if some of it is left, or if
-    /// it was issued before the recording began.
-    pub fn completed(&mut self, place: Place, length_bytes: u64) -> Option<u64> {
+    /// So many bytes from this place on are done. The number of the request that is done with it;
+    /// `None` if some of it is left, or if it was issued before the recording began.
+    pub fn completed(&mut self, place: RequestKey, length_bytes: u64) -> Option<u64> {
         let waiting = self.open.get_mut(&place)?;
         let mut open = waiting.pop_front()?;
         if waiting.is_empty() {
@@ -67,7 +76,7 @@ impl Pairs {
         }
         if length_bytes > 0 && length_bytes < open.left_bytes {
             open.left_bytes -= length_bytes;
-            let rest = Place { offset_bytes: place.offset_bytes + length_bytes, ..place };
+            let rest = RequestKey { offset_bytes: place.offset_bytes + length_bytes, ..place };
             self.open.entry(rest).or_default().push_back(open);
             return None;
         }

@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::Op;
-use record::{Axis, Histogram, Series};
+use record::{Histogram, Series, SeriesAxis};
 
-use super::{Issue, Notes, Step, Trace, TraceError};
+use super::{Issue, Notes, Trace, TraceError, TraceEvent};
 
-/// Requests whose beginning is remembered until their end comes. One that is older has lost its completion.
+/// Requests whose beginning is remembered until their end comes. One that is older has lost its
+/// completion.
 const MOST_OPEN: usize = 1 << 16;
 /// Points a curve keeps at most.
 const CURVE_POINTS: usize = 240;
@@ -45,7 +46,7 @@ pub struct Span {
 
 /// What a trace amounts to.
 #[derive(Clone, Debug, Default)]
-pub struct Survey {
+pub struct TraceSurvey {
     /// By operation, in the order of [`op_index`].
     pub by_op: [Recorded; 4],
     /// Completions; none in a fio iolog.
@@ -66,11 +67,11 @@ pub struct Survey {
     pub notes: Notes,
 }
 
-impl Survey {
+impl TraceSurvey {
     /// Reads a trace from end to end; at once `None` when it is to stop.
-    pub fn of(trace: &Trace, stop: &AtomicBool) -> Result<Option<Survey>, TraceError> {
+    pub fn of(trace: &Trace, stop: &AtomicBool) -> Result<Option<TraceSurvey>, TraceError> {
         let mut steps = trace.steps()?;
-        let mut survey = Survey::default();
+        let mut survey = TraceSurvey::default();
         let mut open = Open::default();
         while let Some(step) = steps.next()? {
             survey.take(&step, &mut open);
@@ -80,7 +81,10 @@ impl Survey {
         }
         survey.notes = steps.notes();
         if survey.requests() == 0 {
-            return Err(TraceError::NoIo { path: trace.path().to_owned(), form: trace.form().in_words() });
+            return Err(TraceError::NoIo {
+                path: trace.path().to_owned(),
+                form: trace.form().in_words(),
+            });
         }
         Ok(Some(survey))
     }
@@ -105,18 +109,19 @@ impl Survey {
         self.of_op(Op::Write).requests + self.of_op(Op::Discard).requests > 0
     }
 
-    fn take(&mut self, step: &Step, open: &mut Open) {
+    fn take(&mut self, step: &TraceEvent, open: &mut Open) {
         self.duration_ns = self.duration_ns.max(step.time_ns());
         match step {
-            Step::Issued(issue) => {
+            TraceEvent::Issued(issue) => {
                 open.begin(issue);
                 self.depth = self.depth.max(open.under_way);
                 self.count(issue);
             }
-            Step::Completed { time_ns, number } => {
+            TraceEvent::Completed { time_ns, number } => {
                 self.completions += 1;
                 if let Some((op, began_ns)) = open.end(*number) {
-                    // A flush before a write has no end of its own in a recording; it is told as done at once.
+                    // A flush before a write has no end of its own in a recording; it is told as
+                    // done at once.
                     let took_ns = time_ns.saturating_sub(began_ns);
                     if took_ns > 0 {
                         self.by_op[op_index(op)].latency.record(took_ns);
@@ -192,7 +197,9 @@ impl Course {
     pub fn push(&mut self, at_ns: u64, took_ns: u64) {
         while at_ns / self.width_ns >= CURVE_POINTS as u64 {
             let pairs = self.stretches.chunks(2);
-            self.stretches = pairs.map(|pair| pair.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))).collect();
+            self.stretches = pairs
+                .map(|pair| pair.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
+                .collect();
             self.width_ns *= 2;
         }
         let at = (at_ns / self.width_ns) as usize;
@@ -206,8 +213,12 @@ impl Course {
     /// As a curve: the end of each stretch in which an I/O ended, against the mean.
     pub fn series(&self, name: &str) -> Series {
         let with_any = self.stretches.iter().enumerate().filter(|(_, (n, _))| *n > 0);
-        let points = with_any.map(|(at, (n, sum))| [((at as u64 + 1) * self.width_ns) as f64, *sum as f64 / *n as f64]).collect();
-        Series { name: name.into(), x: Axis::ElapsedNs, y: Axis::LatencyNs, points }
+        let points = with_any
+            .map(|(at, (n, sum))| {
+                [((at as u64 + 1) * self.width_ns) as f64, *sum as f64 / *n as f64]
+            })
+            .collect();
+        Series { name: name.into(), x: SeriesAxis::ElapsedNs, y: SeriesAxis::LatencyNs, points }
     }
 
     /// Whether it has no point.

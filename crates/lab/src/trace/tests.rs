@@ -6,10 +6,19 @@ use proptest::prelude::*;
 use super::*;
 
 fn issue(time_ns: u64, op: Op, offset_bytes: u64, length_bytes: u64) -> Issue {
-    Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device: 8 << 20, cpu: 0, pid: 7 }
+    Issue {
+        time_ns,
+        op,
+        marks: Marks::NONE,
+        offset_bytes,
+        length_bytes,
+        device: 8 << 20,
+        cpu: 0,
+        pid: 7,
+    }
 }
 
-fn all(steps: &mut dyn Steps) -> Result<Vec<Step>, TraceError> {
+fn all(steps: &mut dyn Steps) -> Result<Vec<TraceEvent>, TraceError> {
     let mut found = Vec::new();
     while let Some(step) = steps.next()? {
         found.push(step);
@@ -17,13 +26,19 @@ fn all(steps: &mut dyn Steps) -> Result<Vec<Step>, TraceError> {
     Ok(found)
 }
 
-fn written(steps: &[Step], ended: bool) -> Vec<u8> {
+fn written(steps: &[TraceEvent], ended: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer = Writer::new(&mut bytes, &Header { device: "mmcblk0".into(), ..Header::default() }).unwrap();
+    let mut writer = TraceWriter::new(
+        &mut bytes,
+        &TraceHeader { device: "mmcblk0".into(), ..TraceHeader::default() },
+    )
+    .unwrap();
     for step in steps {
         match step {
-            Step::Issued(issue) => drop(writer.issued(issue).unwrap()),
-            Step::Completed { time_ns, number } => writer.completed(*time_ns, *number).unwrap(),
+            TraceEvent::Issued(issue) => drop(writer.issued(issue).unwrap()),
+            TraceEvent::Completed { time_ns, number } => {
+                writer.completed(*time_ns, *number).unwrap()
+            }
         }
     }
     if ended {
@@ -34,7 +49,7 @@ fn written(steps: &[Step], ended: bool) -> Vec<u8> {
     bytes
 }
 
-fn read(bytes: &[u8]) -> (Result<Vec<Step>, TraceError>, Notes) {
+fn read(bytes: &[u8]) -> (Result<Vec<TraceEvent>, TraceError>, Notes) {
     let mut reader = match Reader::new(bytes, Path::new("t")) {
         Ok(reader) => reader,
         Err(error) => return (Err(error), Notes::default()),
@@ -43,18 +58,44 @@ fn read(bytes: &[u8]) -> (Result<Vec<Step>, TraceError>, Notes) {
     (steps, reader.notes())
 }
 
-fn any_steps() -> impl Strategy<Value = Vec<Step>> {
+fn any_steps() -> impl Strategy<Value = Vec<TraceEvent>> {
     let op = prop_oneof![Just(Op::Read), Just(Op::Write), Just(Op::Flush), Just(Op::Discard)];
-    let one = (op, any::<u64>(), any::<u64>(), any::<u64>(), 0u8..16, any::<(u32, u32, u32)>(), any::<bool>());
+    let one = (
+        op,
+        any::<u64>(),
+        any::<u64>(),
+        any::<u64>(),
+        0u8..16,
+        any::<(u32, u32, u32)>(),
+        any::<bool>(),
+    );
     proptest::collection::vec(one, 0..300).prop_map(|rows| {
         let mut issued = 0;
-        let step = |(op, time_ns, offset_bytes, length_bytes, marks, (device, cpu, pid), ends): (Op, u64, u64, u64, u8, _, bool)| {
-            if ends && issued > 0 {
-                return Step::Completed { time_ns, number: offset_bytes % issued };
-            }
-            issued += 1;
-            Step::Issued(Issue { time_ns, op, marks: Marks::from_bits(marks), offset_bytes, length_bytes, device, cpu, pid })
-        };
+        let step =
+            |(op, time_ns, offset_bytes, length_bytes, marks, (device, cpu, pid), ends): (
+                Op,
+                u64,
+                u64,
+                u64,
+                u8,
+                _,
+                bool,
+            )| {
+                if ends && issued > 0 {
+                    return TraceEvent::Completed { time_ns, number: offset_bytes % issued };
+                }
+                issued += 1;
+                TraceEvent::Issued(Issue {
+                    time_ns,
+                    op,
+                    marks: Marks::from_bits(marks),
+                    offset_bytes,
+                    length_bytes,
+                    device,
+                    cpu,
+                    pid,
+                })
+            };
         rows.into_iter().map(step).collect()
     })
 }
@@ -107,7 +148,10 @@ proptest! {
 
 #[test]
 fn a_recording_that_was_killed_is_read_up_to_its_last_block() {
-    let steps = [Step::Issued(issue(5, Op::Read, 0, 4096)), Step::Completed { time_ns: 9, number: 0 }];
+    let steps = [
+        TraceEvent::Issued(issue(5, Op::Read, 0, 4096)),
+        TraceEvent::Completed { time_ns: 9, number: 0 },
+    ];
     let (found, notes) = read(&written(&steps, false));
     assert_eq!(found.unwrap(), steps);
     insta::assert_snapshot!(notes.cut_off.unwrap(), @"the recording was not ended; it breaks off at byte 168");
@@ -118,8 +162,13 @@ fn a_request_and_its_completion_take_about_sixteen_bytes() {
     let mut steps = Vec::new();
     let mut random = stats::Random::new(1);
     for at in 0..10_000 {
-        steps.push(Step::Issued(issue(at * 100_000, Op::Write, random.below(1 << 24) * 4096, 4096)));
-        steps.push(Step::Completed { time_ns: at * 100_000 + 60_000, number: at });
+        steps.push(TraceEvent::Issued(issue(
+            at * 100_000,
+            Op::Write,
+            random.below(1 << 24) * 4096,
+            4096,
+        )));
+        steps.push(TraceEvent::Completed { time_ns: at * 100_000 + 60_000, number: at });
     }
     let each = written(&steps, true).len() as f64 / 10_000.0;
     assert!(each < 20.0, "{each} bytes");
@@ -132,7 +181,9 @@ fn raw(big: bool, time_ns: u64, sector: u64, bytes: u32, action: u32, cpu: u32) 
     let mut record = [u32s(0x6561_7407), u32s(1)].concat();
     record.extend(u64s(time_ns));
     record.extend(u64s(sector));
-    [bytes, action, 42, 8 << 20 | 16, cpu, 0].into_iter().for_each(|value| record.extend(u32s(value)));
+    [bytes, action, 42, 8 << 20 | 16, cpu, 0]
+        .into_iter()
+        .for_each(|value| record.extend(u32s(value)));
     record
 }
 
@@ -144,7 +195,8 @@ const READ: u32 = 1 << 16;
 const FLUSH: u32 = 1 << 18;
 const SYNC: u32 = 1 << 19;
 
-/// Two processors' files: a write issued on one, done on the other; a flush; a message; a request that went back to the queue.
+/// Two processors' files: a write issued on one, done on the other; a flush; a message; a request
+/// that went back to the queue.
 fn two_processors(folder: &Path, big: bool) -> std::path::PathBuf {
     let message = {
         let mut record = raw(big, 900, 0, 0, 1 << 26 | 2, 0);
@@ -178,16 +230,33 @@ fn two_processors(folder: &Path, big: bool) -> std::path::PathBuf {
     path
 }
 
-fn expected() -> Vec<Step> {
-    let base = Issue { marks: Marks::SYNC, pid: 42, device: 8 << 20 | 16, ..issue(0, Op::Write, 4096, 4096) };
+fn expected() -> Vec<TraceEvent> {
+    let base = Issue {
+        marks: Marks::SYNC,
+        pid: 42,
+        device: 8 << 20 | 16,
+        ..issue(0, Op::Write, 4096, 4096)
+    };
     let plain = Issue { marks: Marks::NONE, ..base };
     vec![
-        Step::Issued(base),
-        Step::Completed { time_ns: 900, number: 0 },
-        Step::Issued(Issue { time_ns: 1_900, op: Op::Flush, offset_bytes: 0, length_bytes: 0, ..plain }),
-        Step::Completed { time_ns: 2_900, number: 1 },
-        Step::Issued(Issue { time_ns: 3_900, op: Op::Read, offset_bytes: 64 * 512, length_bytes: 8192, ..plain }),
-        Step::Completed { time_ns: 5_900, number: 2 },
+        TraceEvent::Issued(base),
+        TraceEvent::Completed { time_ns: 900, number: 0 },
+        TraceEvent::Issued(Issue {
+            time_ns: 1_900,
+            op: Op::Flush,
+            offset_bytes: 0,
+            length_bytes: 0,
+            ..plain
+        }),
+        TraceEvent::Completed { time_ns: 2_900, number: 1 },
+        TraceEvent::Issued(Issue {
+            time_ns: 3_900,
+            op: Op::Read,
+            offset_bytes: 64 * 512,
+            length_bytes: 8192,
+            ..plain
+        }),
+        TraceEvent::Completed { time_ns: 5_900, number: 2 },
     ]
 }
 
@@ -198,8 +267,13 @@ fn blktrace_of_several_processors_and_either_byte_order() {
         let path = two_processors(dir.path(), big);
         for name in [path.clone(), dir.path().join("t.blktrace.1"), dir.path().join("t")] {
             let trace = open(&name).unwrap();
-            assert_eq!(trace.form(), Form::Blktrace);
-            assert_eq!(all(&mut *trace.steps().unwrap()).unwrap(), expected(), "{} big-endian: {big}", name.display());
+            assert_eq!(trace.form(), TraceFormat::Blktrace);
+            assert_eq!(
+                all(&mut *trace.steps().unwrap()).unwrap(),
+                expected(),
+                "{} big-endian: {big}",
+                name.display()
+            );
         }
     }
 }
@@ -234,7 +308,7 @@ CPU0 (t):
 ";
     std::fs::write(&path, text).unwrap();
     let trace = open(&path).unwrap();
-    assert_eq!(trace.form(), Form::Blkparse);
+    assert_eq!(trace.form(), TraceFormat::Blkparse);
     assert_eq!(all(&mut *trace.steps().unwrap()).unwrap(), expected());
 }
 
@@ -242,34 +316,55 @@ CPU0 (t):
 fn fio_iologs_of_both_versions() {
     let dir = tempfile::tempdir().unwrap();
     let version_2 = "fio version 2 iolog\nf add\nf open\nf write 0 4096\nf wait 250 0\nf sync 0 0\ng add\ng trim 8192 4096\nf close\n";
-    let version_3 =
-        "fio version 3 iolog\n5 f add\n9 f open\n10 f write 0 4096\n260 f datasync 0 0\n260 g add\n260 g trim 8192 4096\n300 f close\n";
+    let version_3 = "fio version 3 iolog\n5 f add\n9 f open\n10 f write 0 4096\n260 f datasync 0 0\n260 g add\n260 g trim 8192 4096\n300 f close\n";
     for text in [version_2, version_3] {
         let path = dir.path().join("log");
         std::fs::write(&path, text).unwrap();
         let trace = open(&path).unwrap();
         let mut steps = trace.steps().unwrap();
         let request = |time_ns, op, offset_bytes, length_bytes, device| {
-            Step::Issued(Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device, cpu: 0, pid: 0 })
+            TraceEvent::Issued(Issue {
+                time_ns,
+                op,
+                marks: Marks::NONE,
+                offset_bytes,
+                length_bytes,
+                device,
+                cpu: 0,
+                pid: 0,
+            })
         };
-        let expected =
-            [request(0, Op::Write, 0, 4096, 0), request(250_000, Op::Flush, 0, 0, 0), request(250_000, Op::Discard, 8192, 4096, 1)];
+        let expected = [
+            request(0, Op::Write, 0, 4096, 0),
+            request(250_000, Op::Flush, 0, 0, 0),
+            request(250_000, Op::Discard, 8192, 4096, 1),
+        ];
         assert_eq!(all(&mut *steps).unwrap(), expected, "{text}");
         assert_eq!(steps.notes().files, ["f", "g"]);
-        let survey = Survey::of(&trace, &AtomicBool::new(false)).unwrap().unwrap();
-        assert_eq!(survey.spans, [Span { device: 0, end_bytes: 4096 }, Span { device: 1, end_bytes: 12_288 }]);
+        let survey = TraceSurvey::of(&trace, &AtomicBool::new(false)).unwrap().unwrap();
+        assert_eq!(
+            survey.spans,
+            [Span { device: 0, end_bytes: 4096 }, Span { device: 1, end_bytes: 12_288 }]
+        );
     }
 }
 
 #[test]
 fn letters_say_what_a_request_does() {
     let said = |letters| rwbs(letters).map(|what| (what.op, what.preflush, what.marks));
-    assert_eq!(said("WFSM"), Some((Some(Op::Write), false, Marks::FUA.and(Marks::SYNC).and(Marks::META))));
+    assert_eq!(
+        said("WFSM"),
+        Some((Some(Op::Write), false, Marks::FUA.and(Marks::SYNC).and(Marks::META)))
+    );
     assert_eq!(said("FWS"), Some((Some(Op::Write), true, Marks::SYNC)));
     assert_eq!(said("RA"), Some((Some(Op::Read), false, Marks::AHEAD)));
     assert_eq!(said("DS"), Some((Some(Op::Discard), false, Marks::SYNC)));
     for flush in ["F", "FF", "FN"] {
-        assert_eq!(said(flush).map(|(op, before, _)| (op, before)), Some((Some(Op::Flush), false)), "{flush}");
+        assert_eq!(
+            said(flush).map(|(op, before, _)| (op, before)),
+            Some((Some(Op::Flush), false)),
+            "{flush}"
+        );
     }
     assert_eq!(said("N").map(|(op, ..)| op), Some(None));
     assert_eq!(said("x"), None);
@@ -280,14 +375,17 @@ fn letters_say_what_a_request_does() {
 fn a_flush_before_a_write_is_a_flush_and_a_write() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.blktrace.0");
-    let records = [raw(false, 10, 8, 512, QUEUE | WRITE | FLUSH, 0), raw(false, 30, 8, 512, COMPLETE | WRITE | FLUSH, 0)];
+    let records = [
+        raw(false, 10, 8, 512, QUEUE | WRITE | FLUSH, 0),
+        raw(false, 30, 8, 512, COMPLETE | WRITE | FLUSH, 0),
+    ];
     std::fs::write(&path, records.concat()).unwrap();
     let steps = all(&mut *open(&path).unwrap().steps().unwrap()).unwrap();
     let ops: Vec<String> = steps
         .iter()
         .map(|step| match step {
-            Step::Issued(issue) => format!("{:?}", issue.op),
-            Step::Completed { number, .. } => format!("done {number}"),
+            TraceEvent::Issued(issue) => format!("{:?}", issue.op),
+            TraceEvent::Completed { number, .. } => format!("done {number}"),
         })
         .collect();
     assert_eq!(ops, ["Flush", "done 0", "Write", "done 1"]);
@@ -305,7 +403,7 @@ fn what_cannot_be_read_is_named_in_one_line() {
     let foreign = raw(false, 0, 0, 0, 0, 0);
     let mut old = foreign.clone();
     old[0] = 6;
-    let mut broken = written(&[Step::Issued(issue(5, Op::Read, 0, 4096))], true);
+    let mut broken = written(&[TraceEvent::Issued(issue(5, Op::Read, 0, 4096))], true);
     let last = broken.len() - 50;
     broken[last] ^= 1;
     let mut newer = written(&[], true);
@@ -326,7 +424,9 @@ fn what_cannot_be_read_is_named_in_one_line() {
     let said: Vec<String> = files
         .iter()
         .map(|path| {
-            let error = open(path).and_then(|trace| Survey::of(&trace, &AtomicBool::new(false))).unwrap_err();
+            let error = open(path)
+                .and_then(|trace| TraceSurvey::of(&trace, &AtomicBool::new(false)))
+                .unwrap_err();
             error.to_string().replace(&format!("{}/", dir.path().display()), "")
         })
         .collect();
@@ -350,16 +450,19 @@ fn a_survey_says_what_a_trace_amounts_to() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t");
     let steps = [
-        Step::Issued(issue(1_000, Op::Write, 0, 4096)),
-        Step::Issued(issue(2_000, Op::Read, 1 << 20, 65_536)),
-        Step::Completed { time_ns: 3_000, number: 1 },
-        Step::Completed { time_ns: 5_000, number: 0 },
-        Step::Issued(issue(6_000, Op::Flush, 0, 0)),
-        Step::Completed { time_ns: 9_000, number: 2 },
+        TraceEvent::Issued(issue(1_000, Op::Write, 0, 4096)),
+        TraceEvent::Issued(issue(2_000, Op::Read, 1 << 20, 65_536)),
+        TraceEvent::Completed { time_ns: 3_000, number: 1 },
+        TraceEvent::Completed { time_ns: 5_000, number: 0 },
+        TraceEvent::Issued(issue(6_000, Op::Flush, 0, 0)),
+        TraceEvent::Completed { time_ns: 9_000, number: 2 },
     ];
     std::fs::write(&path, written(&steps, true)).unwrap();
-    let survey = Survey::of(&open(&path).unwrap(), &AtomicBool::new(false)).unwrap().unwrap();
-    assert_eq!((survey.requests(), survey.completions, survey.depth, survey.longest_bytes), (3, 3, 2, 65_536));
+    let survey = TraceSurvey::of(&open(&path).unwrap(), &AtomicBool::new(false)).unwrap().unwrap();
+    assert_eq!(
+        (survey.requests(), survey.completions, survey.depth, survey.longest_bytes),
+        (3, 3, 2, 65_536)
+    );
     assert_eq!((survey.last_issue_ns, survey.duration_ns), (5_000, 8_000));
     assert_eq!(survey.spans, [Span { device: 8 << 20, end_bytes: (1 << 20) + 65_536 }]);
     let latencies = survey.by_op.each_ref().map(|recorded| recorded.latency.max());

@@ -1,11 +1,12 @@
-//! The columns in the order and under the names of `iostat -x`, as a wide line and as a JSON object.
+//! The columns in the order and under the names of `iostat -x`, as a wide line and as a JSON
+//! object.
 
-use record::{Activity, Flow};
+use record::{Activity, IoCounters};
 use serde_json::{Map, Value};
 
 /// A column of `iostat -x`.
 #[derive(Clone, Copy)]
-pub struct Column {
+pub struct WatchColumn {
     /// Its head in iostat's table.
     pub name: &'static str,
     /// Its name in the JSON that iostat prints.
@@ -14,16 +15,21 @@ pub struct Column {
     pub value: fn(&Activity) -> Option<f64>,
 }
 
-const fn column(name: &'static str, key: &'static str, value: fn(&Activity) -> Option<f64>) -> Column {
-    Column { name, key, value }
+const fn column(
+    name: &'static str,
+    key: &'static str,
+    value: fn(&Activity) -> Option<f64>,
+) -> WatchColumn {
+    WatchColumn { name, key, value }
 }
 
-fn discard(activity: &Activity, of: fn(Flow) -> f64) -> Option<f64> {
+fn discard(activity: &Activity, of: fn(IoCounters) -> f64) -> Option<f64> {
     activity.discard.map(of)
 }
 
-/// All columns: those of sysstat 12 in its order, then those of older versions that people still ask for.
-pub const COLUMNS: [Column; 25] = [
+/// All columns: those of sysstat 12 in its order, then those of older versions that people still
+/// ask for.
+pub const COLUMNS: [WatchColumn; 25] = [
     column("r/s", "r/s", |a| Some(a.read.ios_per_s)),
     column("rkB/s", "rkB/s", |a| Some(a.read.kib_per_s)),
     column("rrqm/s", "rrqm/s", |a| Some(a.read.merged_per_s)),
@@ -54,28 +60,36 @@ pub const COLUMNS: [Column; 25] = [
 /// Room for a device's name.
 const NAME: usize = 10;
 
-fn width(column: &Column) -> usize {
+fn width(column: &WatchColumn) -> usize {
     column.name.len().max(8)
 }
 
 /// The heads over [`line`]s.
 pub fn header() -> String {
-    let heads = COLUMNS.iter().map(|column| format!(" {:>width$}", column.name, width = width(column)));
+    let heads =
+        COLUMNS.iter().map(|column| format!(" {:>width$}", column.name, width = width(column)));
     format!("{:<NAME$}{}", "Device", heads.collect::<String>())
 }
 
-/// One device in one line, in iostat's order, two digits after the point; "-" where the kernel does not count.
+/// One device in one line, in iostat's order, two digits after the point; "-" where the kernel does
+/// not count.
 pub fn line(name: &str, activity: &Activity) -> String {
-    let shown = |column: &Column| (column.value)(activity).map_or("-".to_owned(), |value| format!("{value:.2}"));
-    let values = COLUMNS.iter().map(|column| format!(" {:>width$}", shown(column), width = width(column)));
+    let shown = |column: &WatchColumn| {
+        (column.value)(activity).map_or("-".to_owned(), |value| format!("{value:.2}"))
+    };
+    let values =
+        COLUMNS.iter().map(|column| format!(" {:>width$}", shown(column), width = width(column)));
     format!("{name:<NAME$}{}", values.collect::<String>())
 }
 
-/// One device as a JSON object under iostat's own names, in full precision; null where the kernel does not count.
+/// One device as a JSON object under iostat's own names, in full precision; null where the kernel
+/// does not count.
 pub fn object(name: &str, activity: &Activity) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("disk_device".into(), name.into());
     object.insert("interval_s".into(), activity.interval_s.into());
-    object.extend(COLUMNS.iter().map(|column| (column.key.to_owned(), (column.value)(activity).into())));
+    object.extend(
+        COLUMNS.iter().map(|column| (column.key.to_owned(), (column.value)(activity).into())),
+    );
     object
 }

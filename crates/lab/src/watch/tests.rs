@@ -13,13 +13,19 @@ impl Tree {
         fs::create_dir_all(roots.proc.join("self")).unwrap();
         fs::create_dir_all(roots.dev.join("disk/by-id")).unwrap();
         let tree = Tree { dir, roots };
-        for (number, name, size) in [("8:0", "sda", "2000"), ("8:1", "sda1", "1000"), ("8:16", "sdb", "0")] {
+        for (number, name, size) in
+            [("8:0", "sda", "2000"), ("8:1", "sda1", "1000"), ("8:16", "sdb", "0")]
+        {
             fs::create_dir_all(tree.sys(number)).unwrap();
             fs::write(tree.sys(number).join("size"), format!("{size}\n")).unwrap();
             fs::write(tree.sys(number).join("diskseq"), "7\n").unwrap();
             fs::write(tree.roots.dev.join(name), format!("block {number}")).unwrap();
         }
-        std::os::unix::fs::symlink("../../sda1", tree.roots.dev.join("disk/by-id/usb-Cheap_Stick-part1")).unwrap();
+        std::os::unix::fs::symlink(
+            "../../sda1",
+            tree.roots.dev.join("disk/by-id/usb-Cheap_Stick-part1"),
+        )
+        .unwrap();
         tree.count(&[("8 0 sda", 0), ("8 1 sda1", 0), ("8 16 sdb", 0)]);
         tree
     }
@@ -30,15 +36,17 @@ impl Tree {
 
     /// Lets the kernel count this many of everything.
     fn count(&self, disks: &[(&str, u64)]) {
-        let line = |(disk, count): &(&str, u64)| format!("{disk}{}\n", format!(" {count}").repeat(17));
-        fs::write(self.roots.proc.join("diskstats"), disks.iter().map(line).collect::<String>()).unwrap();
+        let line =
+            |(disk, count): &(&str, u64)| format!("{disk}{}\n", format!(" {count}").repeat(17));
+        fs::write(self.roots.proc.join("diskstats"), disks.iter().map(line).collect::<String>())
+            .unwrap();
     }
 
     fn find(&self, asked: &str) -> Result<Watched, String> {
         find(&self.roots, asked).map_err(|error| error.to_string())
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> CounterSnapshot {
         look(&self.roots)
     }
 }
@@ -46,9 +54,15 @@ impl Tree {
 #[test]
 fn a_device_has_many_names() {
     let tree = Tree::new();
-    for asked in ["sda1", "/dev/sda1", "/dev/disk/by-id/usb-Cheap_Stick-part1", "usb-Cheap_Stick-part1"] {
+    for asked in
+        ["sda1", "/dev/sda1", "/dev/disk/by-id/usb-Cheap_Stick-part1", "usb-Cheap_Stick-part1"]
+    {
         let found = tree.find(asked).unwrap();
-        assert_eq!((found.name.as_str(), found.number.to_string().as_str()), ("sda1", "8:1"), "{asked}");
+        assert_eq!(
+            (found.name.as_str(), found.number.to_string().as_str()),
+            ("sda1", "8:1"),
+            "{asked}"
+        );
     }
 }
 
@@ -70,7 +84,9 @@ fn a_device_that_vanishes_is_missed_and_another_is_not_taken_for_it() {
     let watched = tree.find("sda").unwrap();
     let before = tree.look();
     tree.count(&[("8 0 sda", 5), ("8 1 sda1", 5)]);
-    let activity = |after: &Look| watched.activity(&tree.roots, &before, after).map_err(|error| error.to_string());
+    let activity = |after: &CounterSnapshot| {
+        watched.activity(&tree.roots, &before, after).map_err(|error| error.to_string())
+    };
     assert!(activity(&tree.look()).unwrap().read.ios_per_s > 0.0);
 
     tree.count(&[("8 1 sda1", 5)]);
@@ -89,11 +105,18 @@ fn a_device_that_vanishes_is_missed_and_another_is_not_taken_for_it() {
 #[test]
 fn a_line_and_an_object_hold_every_column() {
     let counters = |text: &str| host::parse_diskstats(text)[0].counters;
-    let old = Activity::between(&Counters::default(), &counters("8 0 sda 0 0 0 0 204 0 2208 135464 0 936 89200"), 10_000_000_000);
+    let old = Activity::between(
+        &Counters::default(),
+        &counters("8 0 sda 0 0 0 0 204 0 2208 135464 0 936 89200"),
+        10_000_000_000,
+    );
     let old = line("sda", &old.unwrap());
     let words: Vec<&str> = old.split_whitespace().collect();
     assert_eq!(words.len(), COLUMNS.len() + 1);
     assert_eq!(header().len(), old.len());
     let at = |name: &str| words[1 + COLUMNS.iter().position(|column| column.name == name).unwrap()];
-    assert_eq!(["w/s", "wkB/s", "aqu-sz", "%util", "svctm", "d/s", "f/s"].map(at), ["20.40", "110.40", "8.92", "9.36", "4.59", "-", "-"]);
+    assert_eq!(
+        ["w/s", "wkB/s", "aqu-sz", "%util", "svctm", "d/s", "f/s"].map(at),
+        ["20.40", "110.40", "8.92", "9.36", "4.59", "-", "-"]
+    );
 }

@@ -1,11 +1,12 @@
-//! A file as a device, one I/O after the other through the page cache: enough for works to run on where no real device may be linked in.
+//! A file as a device, one I/O after the other through the page cache: enough for works to run on
+//! where no real device may be linked in.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use device::{Completion, Device, Facts, IoError, IoErrorKind, Op, Request, Slot};
-use flashmark_lab::work::WorkError;
+use flashmark_lab::workload::WorkError;
 use rustix::time::{ClockId, clock_gettime};
 
 pub struct FileDevice {
@@ -17,7 +18,8 @@ pub struct FileDevice {
 
 impl FileDevice {
     pub fn open(path: &Path, capacity_bytes: u64) -> Result<Box<dyn Device>, WorkError> {
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let options =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = options.map_err(|error| WorkError::io("test", "opening a file", error))?;
         let facts = Facts {
             capacity_bytes,
@@ -63,7 +65,11 @@ impl Device for FileDevice {
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let submitted_ns = self.now();
         let result = self.transfer(&request).map_err(|error| {
-            let kind = if error.kind() == std::io::ErrorKind::StorageFull { IoErrorKind::NoSpace } else { IoErrorKind::Medium };
+            let kind = if error.kind() == std::io::ErrorKind::StorageFull {
+                IoErrorKind::NoSpace
+            } else {
+                IoErrorKind::Medium
+            };
             IoError::new(kind, &request, error.to_string())
         });
         let completed_ns = self.now();

@@ -1,4 +1,5 @@
-//! Works on file systems made for the purpose (root): one that is too small, and the writes that reach the medium.
+//! Works on file systems made for the purpose (root): one that is too small, and the writes that
+//! reach the medium.
 #![allow(clippy::disallowed_macros, reason = "a test that cannot be run says so")]
 
 use std::fs::File;
@@ -6,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use flashmark_lab::work::{Ground, KINDS, Moment, WorkError, find};
+use flashmark_lab::workload::{KINDS, Moment, WorkError, WorkloadContext, find};
 use host::loopdev::attach_with;
 use host::{Loop, LoopOptions};
 use tempfile::TempDir;
@@ -14,8 +15,10 @@ use tempfile::TempDir;
 use crate::file_device::FileDevice;
 use crate::works::{run, small};
 
-/// Blocks of 4 KiB, as on any medium of today: with smaller ones rrdtool, which maps its files, still writes whole pages.
-const MKFS: [&str; 8] = ["-q", "-F", "-b", "4096", "-O", "^has_journal", "-E", "lazy_itable_init=0"];
+/// Blocks of 4 KiB, as on any medium of today: with smaller ones rrdtool, which maps its files,
+/// still writes whole pages.
+const MKFS: [&str; 8] =
+    ["-q", "-F", "-b", "4096", "-O", "^has_journal", "-E", "lazy_itable_init=0"];
 
 /// A mounted ext4 without a journal; unmounted and detached when dropped.
 struct Mounted {
@@ -28,7 +31,11 @@ struct Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         let unmounted = Command::new("umount").arg(&self.point).status();
-        assert!(unmounted.is_ok_and(|status| status.success()), "cannot unmount {}", self.point.display());
+        assert!(
+            unmounted.is_ok_and(|status| status.success()),
+            "cannot unmount {}",
+            self.point.display()
+        );
     }
 }
 
@@ -42,10 +49,17 @@ fn mounted(bytes: u64) -> Option<Mounted> {
         println!("loop devices need root: works on small file systems are not tried");
         return None;
     };
-    let succeeds =
-        |command: &mut Command| command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    let succeeds = |command: &mut Command| {
+        command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
     let made = succeeds(Command::new("mkfs.ext4").args(MKFS).arg(medium.path()));
-    if !made || !succeeds(Command::new("mount").args(["-o", "noatime"]).arg(medium.path()).arg(&point)) {
+    if !made
+        || !succeeds(Command::new("mount").args(["-o", "noatime"]).arg(medium.path()).arg(&point))
+    {
         println!("ext4 cannot be made or mounted here: works on small file systems are not tried");
         return None;
     }
@@ -55,7 +69,12 @@ fn mounted(bytes: u64) -> Option<Mounted> {
 #[test]
 fn a_full_file_system_is_named_and_emptied_again() {
     let Some(mounted) = mounted(4 << 20) else { return };
-    let names = |point: &Path| std::fs::read_dir(point).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+    let names = |point: &Path| {
+        std::fs::read_dir(point)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect::<Vec<_>>()
+    };
     for kind in KINDS {
         let more: &[(&str, &str)] = match kind.name {
             "record-ops" => &[("size", "8MiB")],
@@ -70,7 +89,11 @@ fn a_full_file_system_is_named_and_emptied_again() {
         settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let (result, _) = run(kind.name, &settings, &mounted.point, |_| false);
         let error = result.unwrap_err();
-        assert!(error.is_no_space() && error.to_string().contains(kind.name), "{}: {error:?}", kind.name);
+        assert!(
+            error.is_no_space() && error.to_string().contains(kind.name),
+            "{}: {error:?}",
+            kind.name
+        );
         assert_eq!(names(&mounted.point), ["lost+found"], "{} leaves nothing behind", kind.name);
     }
 }
@@ -84,7 +107,11 @@ fn a_file_system_that_refuses_writes_is_named() {
     for kind in KINDS {
         let (result, _) = run(kind.name, &small(kind.name), &mounted.point, |_| false);
         let error = result.unwrap_err();
-        assert!(matches!(&error, WorkError::Failed { work, .. } if work == kind.name), "{}: {error:?}", kind.name);
+        assert!(
+            matches!(&error, WorkError::Failed { work, .. } if work == kind.name),
+            "{}: {error:?}",
+            kind.name
+        );
     }
 }
 
@@ -101,7 +128,11 @@ const POLLS: u64 = 7;
 
 /// Our polls, from the moment when the files lie there.
 fn our_polls(mounted: &Mounted) -> (u64, u64) {
-    let settings = [("forms", "buffered".to_owned()), ("files", FILES.to_string()), ("polls", POLLS.to_string())];
+    let settings = [
+        ("forms", "buffered".to_owned()),
+        ("files", FILES.to_string()),
+        ("polls", POLLS.to_string()),
+    ];
     let settings = settings.map(|(name, value)| (name.to_owned(), value));
     let (mut before, mut after) = ((0, 0), (0, 0));
     let mut look = |moment| {
@@ -109,9 +140,15 @@ fn our_polls(mounted: &Mounted) -> (u64, u64) {
         if moment == Moment::Before { before = now } else { after = now }
     };
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let mut ground =
-        Ground { directory: &mounted.point, open: &mut FileDevice::open, seed: 5, stop: &stop, hear: &mut |_| {}, look: &mut look };
-    find("rrd", &settings).unwrap().run(&mut ground).unwrap();
+    let mut context = WorkloadContext {
+        directory: &mounted.point,
+        open: &mut FileDevice::open,
+        seed: 5,
+        stop: &stop,
+        hear: &mut |_| {},
+        look: &mut look,
+    };
+    find("rrd", &settings).unwrap().run(&mut context).unwrap();
     (after.0 - before.0, after.1 - before.1)
 }
 
@@ -122,20 +159,39 @@ fn rrdtools_polls(mounted: &Mounted) -> Option<(u64, u64)> {
         let host = folder.join(format!("host-{}", number / 64));
         std::fs::create_dir_all(&host).unwrap();
     }
-    let file = |number: usize| folder.join(format!("host-{}/source-{number}.rrd", number / 64)).display().to_string();
+    let file = |number: usize| {
+        folder.join(format!("host-{}/source-{number}.rrd", number / 64)).display().to_string()
+    };
     let archives: Vec<String> = ["AVERAGE", "MAX"]
         .iter()
-        .flat_map(|kind| [(1, 600), (6, 700), (24, 775), (288, 797)].map(|(steps, rows)| format!("RRA:{kind}:0.5:{steps}:{rows}")))
+        .flat_map(|kind| {
+            [(1, 600), (6, 700), (24, 775), (288, 797)]
+                .map(|(steps, rows)| format!("RRA:{kind}:0.5:{steps}:{rows}"))
+        })
         .collect();
     let sources = "DS:traffic_in:GAUGE:600:0:U DS:traffic_out:GAUGE:600:0:U";
     let begun = 1_700_006_400;
-    let lines = (0..FILES).map(|number| format!("create {} --start {begun} --step 300 {sources} {}\n", file(number), archives.join(" ")));
+    let lines = (0..FILES).map(|number| {
+        format!(
+            "create {} --start {begun} --step 300 {sources} {}\n",
+            file(number),
+            archives.join(" ")
+        )
+    });
     rrdtool(lines)?;
     sync(&mounted.point);
     (0..FILES).for_each(|number| forget(Path::new(&file(number))));
     let before = written(mounted.medium.path());
     for poll in 1..=POLLS {
-        rrdtool((0..FILES).map(|number| format!("update {} {}:{}:{}\n", file(number), begun + poll * 300 + 7, number * 31, poll * 1000)))?;
+        rrdtool((0..FILES).map(|number| {
+            format!(
+                "update {} {}:{}:{}\n",
+                file(number),
+                begun + poll * 300 + 7,
+                number * 31,
+                poll * 1000
+            )
+        }))?;
         sync(&mounted.point);
     }
     let after = written(mounted.medium.path());
@@ -145,7 +201,8 @@ fn rrdtools_polls(mounted: &Mounted) -> Option<(u64, u64)> {
 
 /// Commands to one rrdtool that stays open.
 fn rrdtool(lines: impl Iterator<Item = String>) -> Option<()> {
-    let child = Command::new("rrdtool").arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let child =
+        Command::new("rrdtool").arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut child) = child else {
         println!("rrdtool is not installed: what its polls write is not compared");
         return None;
@@ -160,8 +217,9 @@ fn rrdtool(lines: impl Iterator<Item = String>) -> Option<()> {
     Some(())
 }
 
-/// Files that have been there for long are in the page cache by single pages, as they were asked for. Just made, they are there in larger
-/// pieces, and a kernel since Linux 6.16 writes the whole piece when a mapped page of it changes.
+/// Files that have been there for long are in the page cache by single pages, as they were asked
+/// for. Just made, they are there in larger pieces, and a kernel since Linux 6.16 writes the whole
+/// piece when a mapped page of it changes.
 fn forget(path: &Path) {
     rustix::fs::fadvise(File::open(path).unwrap(), 0, None, rustix::fs::Advice::DontNeed).unwrap();
 }
@@ -170,14 +228,21 @@ fn sync(point: &Path) {
     rustix::fs::syncfs(File::open(point).unwrap()).unwrap();
 }
 
-/// What reaches the medium of our polls is what reaches it of real rrdtool's, in writes and in bytes.
+/// What reaches the medium of our polls is what reaches it of real rrdtool's, in writes and in
+/// bytes.
 #[test]
 fn polls_write_what_rrdtool_writes() {
     let Some(mounted) = mounted(160 << 20) else { return };
     let Some(theirs) = rrdtools_polls(&mounted) else { return };
     let ours = our_polls(&mounted);
-    println!("{FILES} files, {POLLS} polls: rrdtool {} writes, {} bytes; we {} writes, {} bytes", theirs.0, theirs.1, ours.0, ours.1);
+    println!(
+        "{FILES} files, {POLLS} polls: rrdtool {} writes, {} bytes; we {} writes, {} bytes",
+        theirs.0, theirs.1, ours.0, ours.1
+    );
     let [writes, bytes] = [ours.0 as f64 / theirs.0 as f64, ours.1 as f64 / theirs.1 as f64];
-    assert!((writes - 1.0).abs() <= 0.05 && (bytes - 1.0).abs() <= 0.05, "writes {writes:.3}, bytes {bytes:.3} of rrdtool's");
+    assert!(
+        (writes - 1.0).abs() <= 0.05 && (bytes - 1.0).abs() <= 0.05,
+        "writes {writes:.3}, bytes {bytes:.3} of rrdtool's"
+    );
     drop(mounted);
 }

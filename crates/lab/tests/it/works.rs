@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flashmark_lab::work::{Ground, KINDS, Moment, Progress, WorkError, find};
+use flashmark_lab::workload::{KINDS, Moment, WorkError, WorkloadContext, WorkloadProgress, find};
 use record::{Cell, Stop};
 
 use crate::file_device::FileDevice;
@@ -35,19 +35,26 @@ pub fn run(
     name: &str,
     settings: &[(String, String)],
     directory: &Path,
-    mut interrupt: impl FnMut(&Progress) -> bool,
+    mut interrupt: impl FnMut(&WorkloadProgress) -> bool,
 ) -> (Result<Vec<Cell>, WorkError>, Heard) {
     let stop = AtomicBool::new(false);
     let (mut shares, mut moments) = (Vec::new(), Vec::new());
-    let mut hear = |progress: Progress| {
+    let mut hear = |progress: WorkloadProgress| {
         shares.push(progress.share);
         if interrupt(&progress) {
             stop.store(true, Ordering::Relaxed);
         }
     };
     let mut look = |moment| moments.push(moment);
-    let mut ground = Ground { directory, open: &mut FileDevice::open, seed: 11, stop: &stop, hear: &mut hear, look: &mut look };
-    let result = find(name, settings).and_then(|work| work.run(&mut ground));
+    let mut context = WorkloadContext {
+        directory,
+        open: &mut FileDevice::open,
+        seed: 11,
+        stop: &stop,
+        hear: &mut hear,
+        look: &mut look,
+    };
+    let result = find(name, settings).and_then(|work| work.run(&mut context));
     (result, Heard { shares, moments })
 }
 
@@ -61,7 +68,11 @@ fn done(name: &str, more: &[(&str, &str)]) -> Vec<Cell> {
     settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     let (result, heard) = run(name, &settings, folder.path(), |_| false);
     assert!(heard.moments.contains(&Moment::After), "{name} shows its files");
-    assert!(heard.shares.iter().all(|share| (0.0..=1.0).contains(share)), "{name}: {:?}", heard.shares);
+    assert!(
+        heard.shares.iter().all(|share| (0.0..=1.0).contains(share)),
+        "{name}: {:?}",
+        heard.shares
+    );
     assert!(is_empty(folder.path()), "{name} leaves nothing behind");
     result.unwrap()
 }
@@ -82,7 +93,12 @@ fn every_work_gives_a_headline_and_leaves_nothing_behind() {
         assert!(headline.metrics.iops.is_some() || headline.elapsed_ns > 0, "{}", kind.name);
         for cell in &cells {
             assert_eq!(cell.test, kind.name);
-            assert!(cell.ops > 0 && cell.metrics.latency_ns.is_some() && cell.histogram.is_some(), "{}: {:?}", cell.id, cell.params.form);
+            assert!(
+                cell.ops > 0 && cell.metrics.latency_ns.is_some() && cell.histogram.is_some(),
+                "{}: {:?}",
+                cell.id,
+                cell.params.form
+            );
             assert!(matches!(cell.stop, Stop::Ops | Stop::Bytes | Stop::Time | Stop::Converged));
         }
         let mut ids: Vec<&str> = cells.iter().map(|cell| cell.id.as_str()).collect();
@@ -108,11 +124,13 @@ fn threads_move_every_record_once_in_the_published_form() {
     let cells = done("threads", &[("forms", "published"), ("threads", "3"), ("size", "128KiB")]);
     assert_eq!(forms(&cells)[0], "published-random-write");
     for cell in &cells {
-        // The first through ends the counting, so each of the others has at most as many; all of them did finish their files.
+        // The first through ends the counting, so each of the others has at most as many; all of
+        // them did finish their files.
         assert!((32..=96).contains(&cell.ops), "{} of {:?}", cell.ops, cell.params.form);
         assert!(other(cell, "min_transferred_bytes") <= 32.0 * 4096.0);
         assert!((1.0 / 3.0 - 1e-9..=1.0 + 1e-9).contains(&other(cell, "fairness")));
-        let [min, mean, max] = ["thread_min_iops", "thread_mean_iops", "thread_max_iops"].map(|name| other(cell, name));
+        let [min, mean, max] = ["thread_min_iops", "thread_mean_iops", "thread_max_iops"]
+            .map(|name| other(cell, name));
         assert!(min <= mean && mean <= max);
         assert!((mean * 3.0 / cell.metrics.iops.unwrap().value - 1.0).abs() < 1e-9);
         let writes = cell.params.direction == Some(record::Direction::Write);
@@ -125,7 +143,8 @@ fn coalesced_polls_write_less_often() {
     let cells = done("rrd", &[]);
     assert_eq!(forms(&cells), ["buffered", "coalesced", "page"]);
     let [buffered, coalesced, page] = [0, 1, 2].map(|number| &cells[number]);
-    // Seven polls: the head's four parts and both archives of two sources each, and in the sixth two more archives.
+    // Seven polls: the head's four parts and both archives of two sources each, and in the sixth
+    // two more archives.
     assert_eq!(other(buffered, "writes_per_poll"), 70.0 * (7.0 * 8.0 + 4.0) / 7.0);
     assert_eq!(buffered.ops, 7 * 70);
     assert_eq!(coalesced.ops, 3 * 70);
@@ -169,7 +188,10 @@ fn an_interrupted_work_says_so_and_leaves_nothing_behind() {
         // More than a tenth of a second of everything, so that there is a beat in which to stop it.
         let settings = match kind.name {
             "record-ops" => vec![("size".to_owned(), "256MiB".to_owned())],
-            "threads" => vec![("time".to_owned(), "30s".to_owned()), ("honest_size".to_owned(), "1MiB".to_owned())],
+            "threads" => vec![
+                ("time".to_owned(), "30s".to_owned()),
+                ("honest_size".to_owned(), "1MiB".to_owned()),
+            ],
             _ => Vec::new(),
         };
         let mut beats = 0;
@@ -177,7 +199,12 @@ fn an_interrupted_work_says_so_and_leaves_nothing_behind() {
             beats += 1;
             true
         });
-        assert!(beats > 0 && is_interrupted(&result, kind.name), "{} after {beats} beats: {:?}", kind.name, result.err());
+        assert!(
+            beats > 0 && is_interrupted(&result, kind.name),
+            "{} after {beats} beats: {:?}",
+            kind.name,
+            result.err()
+        );
         assert!(is_empty(folder.path()), "{} leaves nothing behind", kind.name);
     }
 }
@@ -185,7 +212,8 @@ fn an_interrupted_work_says_so_and_leaves_nothing_behind() {
 #[test]
 fn a_directory_that_is_gone_is_named() {
     for kind in KINDS {
-        let (result, _) = run(kind.name, &small(kind.name), Path::new("/proc/no-such-directory"), |_| false);
+        let (result, _) =
+            run(kind.name, &small(kind.name), Path::new("/proc/no-such-directory"), |_| false);
         let error = result.unwrap_err().to_string();
         assert!(error.contains(kind.name) && error.contains("no-such-directory"), "{error}");
     }
@@ -194,7 +222,11 @@ fn a_directory_that_is_gone_is_named() {
 #[test]
 fn unknown_works_and_settings_are_named() {
     let error = |name: &str, setting: &str, value: &str| {
-        let settings = if setting.is_empty() { Vec::new() } else { vec![(setting.to_owned(), value.to_owned())] };
+        let settings = if setting.is_empty() {
+            Vec::new()
+        } else {
+            vec![(setting.to_owned(), value.to_owned())]
+        };
         find(name, &settings).err().map(|error| error.to_string()).unwrap_or_default()
     };
     insta::assert_snapshot!(error("compile", "", ""), @"there is no work 'compile'; there are record-ops, threads, rrd, untar, sqlite, logger, boot, and trace:FILE");
@@ -208,8 +240,13 @@ fn unknown_works_and_settings_are_named() {
 #[test]
 fn every_work_says_what_it_needs() {
     for kind in KINDS {
-        let needs = |settings: &[(String, String)]| find(kind.name, settings).unwrap().needs_bytes();
-        assert!(needs(&[]) >= needs(&small(kind.name)) && needs(&small(kind.name)) > 1 << 20, "{}", kind.name);
+        let needs =
+            |settings: &[(String, String)]| find(kind.name, settings).unwrap().needs_bytes();
+        assert!(
+            needs(&[]) >= needs(&small(kind.name)) && needs(&small(kind.name)) > 1 << 20,
+            "{}",
+            kind.name
+        );
         assert!(!kind.about.is_empty() && !kind.source.is_empty());
     }
 }

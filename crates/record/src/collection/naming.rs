@@ -1,5 +1,5 @@
-//! What a run calls its medium, and under which model it is kept. Whatever a medium, a reader or a person says of itself ends up here: what
-//! comes out is one line of printable text.
+//! What a run calls its medium, and under which model it is kept. Whatever a medium, a reader or a
+//! person says of itself ends up here: what comes out is one line of printable text.
 
 use super::{Model, Origin};
 use crate::{MediumKind, Published, TargetKind};
@@ -12,12 +12,15 @@ const GB: u64 = 1_000_000_000;
 impl Model {
     /// The model that a run is of.
     ///
-    /// A card behind a reader that hides its registers has the reader's name; the label of the run, where there is one, knows better. Of media
-    /// below 1 GB the megabytes are part of the model, because whole GB do not tell them apart.
+    /// A card behind a reader that hides its registers has the reader's name; the label of the run,
+    /// where there is one, knows better. Of media below 1 GB the megabytes are part of the model,
+    /// because whole GB do not tell them apart.
     pub fn of(run: &Published) -> Model {
         let (vendor, model) = spelled(run);
         let mut model = folded(&model);
-        if let Some(mb) = run.labelled_bytes().filter(|bytes| *bytes < GB).map(|bytes| bytes / 1_000_000) {
+        if let Some(mb) =
+            run.labelled_bytes().filter(|bytes| *bytes < GB).map(|bytes| bytes / 1_000_000)
+        {
             model = format!("{model} {mb} mb").trim().to_owned();
         }
         Model {
@@ -32,7 +35,9 @@ impl Model {
 impl Origin {
     /// Where a run of one's own machine comes from.
     pub fn of(run: &Published) -> Origin {
-        let is_simulated = run.kind == MediumKind::Simulated || run.target == TargetKind::Simulated || run.profile.is_some();
+        let is_simulated = run.kind == MediumKind::Simulated
+            || run.target == TargetKind::Simulated
+            || run.profile.is_some();
         match run.software.name.as_str() {
             _ if is_simulated => Origin::Simulated,
             "flashmark" | "" => Origin::Measured,
@@ -45,7 +50,11 @@ impl Published {
     /// What people call the medium: "SanDisk SD32G 32 GB", as the run spells it. Never empty.
     pub fn name(&self) -> String {
         let (vendor, model) = spelled(self);
-        let mut words = vec![if model.is_empty() && vendor.is_empty() { format!("Unknown {}", self.kind.words()) } else { vendor.clone() }];
+        let mut words = vec![if model.is_empty() && vendor.is_empty() {
+            format!("Unknown {}", self.kind.words())
+        } else {
+            vendor.clone()
+        }];
         // Many a model already begins with its maker.
         if !vendor.is_empty() && folded(&model).starts_with(&folded(&vendor)) {
             words.clear();
@@ -57,21 +66,36 @@ impl Published {
         let capacity = self.labelled_bytes().map(capacity_words).unwrap_or_default();
         let squeezed = |text: &str| folded(text).replace(' ', "");
         match name.strip_suffix(&capacity).map(str::trim_end) {
-            Some(rest) if !capacity.is_empty() && squeezed(rest).contains(&squeezed(&capacity)) => rest.to_owned(),
+            Some(rest) if !capacity.is_empty() && squeezed(rest).contains(&squeezed(&capacity)) => {
+                rest.to_owned()
+            }
             _ => name,
         }
     }
 
-    /// Its capacity as its maker would print it: as the box claims it, or worked out from what is there.
+    /// Its capacity as its maker would print it: as the box claims it, or worked out from what is
+    /// there.
     pub fn labelled_bytes(&self) -> Option<u64> {
-        let claimed = self.claims.as_ref().and_then(|claims| claims.capacity_bytes).filter(|bytes| *bytes > 0);
-        claimed.or_else(|| self.capacity_bytes.filter(|bytes| *bytes > 0).map(|bytes| labelled(bytes, self.kind)))
+        let claimed = self
+            .claims
+            .as_ref()
+            .and_then(|claims| claims.capacity_bytes)
+            .filter(|bytes| *bytes > 0);
+        claimed.or_else(|| {
+            self.capacity_bytes.filter(|bytes| *bytes > 0).map(|bytes| labelled(bytes, self.kind))
+        })
     }
 
-    /// How it is attached, in a few words of small letters: "usb 2.0", "sd uhs-i", "sata". `None` where nothing is known.
+    /// How it is attached, in a few words of small letters: "usb 2.0", "sd uhs-i", "sata". `None`
+    /// where nothing is known.
     pub fn interface_words(&self) -> Option<String> {
         let interface = line(self.interface.as_deref().unwrap_or_default()).to_lowercase();
-        let mode = self.link.as_ref().and_then(|link| link.mode.as_deref()).map(|mode| line(mode).to_lowercase()).unwrap_or_default();
+        let mode = self
+            .link
+            .as_ref()
+            .and_then(|link| link.mode.as_deref())
+            .map(|mode| line(mode).to_lowercase())
+            .unwrap_or_default();
         let words = match (interface.as_str(), mode.as_str()) {
             ("usb", "1.5 mbit/s" | "12 mbit/s") => "usb 1.1",
             ("usb", "480 mbit/s") => "usb 2.0",
@@ -91,7 +115,8 @@ impl Published {
 
     /// The classes that its box or its registers claim: "C10", "U1", "V30", "A1", in this order.
     pub fn class_words(&self) -> Vec<String> {
-        let (claims, classes) = (self.claims.clone().unwrap_or_default(), self.classes.clone().unwrap_or_default());
+        let (claims, classes) =
+            (self.claims.clone().unwrap_or_default(), self.classes.clone().unwrap_or_default());
         let claimed = [
             ("C", claims.speed_class.or(classes.speed_class)),
             ("U", claims.uhs_grade.or(classes.uhs_grade)),
@@ -100,7 +125,9 @@ impl Published {
         ];
         claimed
             .into_iter()
-            .filter_map(|(letter, class)| Some(format!("{letter}{}", class.filter(|class| (1..1000).contains(class))?)))
+            .filter_map(|(letter, class)| {
+                Some(format!("{letter}{}", class.filter(|class| (1..1000).contains(class))?))
+            })
             .collect()
     }
 }
@@ -110,18 +137,25 @@ fn spelled(run: &Published) -> (String, String) {
     let told = |text: &Option<String>| text.as_deref().map(line).filter(|text| !text.is_empty());
     let label = told(&run.label);
     if run.kind == MediumKind::Simulated {
-        let profile = told(&run.profile).map(|profile| profile.trim_start_matches("sim:").to_owned());
+        let profile =
+            told(&run.profile).map(|profile| profile.trim_start_matches("sim:").to_owned());
         return (String::new(), profile.or_else(|| told(&run.model)).or(label).unwrap_or_default());
     }
     match label {
-        Some(label) if run.behind_reader == Some(true) || told(&run.model).is_none() => (String::new(), label),
-        _ => (told(&run.vendor).or_else(|| told(&run.manufacturer)).unwrap_or_default(), told(&run.model).unwrap_or_default()),
+        Some(label) if run.behind_reader == Some(true) || told(&run.model).is_none() => {
+            (String::new(), label)
+        }
+        _ => (
+            told(&run.vendor).or_else(|| told(&run.manufacturer)).unwrap_or_default(),
+            told(&run.model).unwrap_or_default(),
+        ),
     }
 }
 
 /// One line of printable text without odd spaces, not too long.
 fn line(text: &str) -> String {
-    let printable: String = text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect();
+    let printable: String =
+        text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect();
     let words: Vec<&str> = printable.split_whitespace().collect();
     words.join(" ").chars().take(LONGEST).collect::<String>().trim_end().to_owned()
 }
@@ -131,7 +165,8 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
-/// Without case, and with one kind of space: underscores stand for spaces in the names of many media.
+/// Without case, and with one kind of space: underscores stand for spaces in the names of many
+/// media.
 fn folded(text: &str) -> String {
     line(&text.replace('_', " ").to_lowercase())
 }
@@ -141,14 +176,20 @@ fn capacity_words(bytes: u64) -> String {
     match bytes {
         0..GB => format!("{} MB", bytes / 1_000_000),
         _ if bytes >= 1000 * GB && bytes.is_multiple_of(500 * GB) => {
-            format!("{} TB", crate::units::significant(bytes as f64 / 1e12).trim_end_matches('0').trim_end_matches('.'))
+            format!(
+                "{} TB",
+                crate::units::significant(bytes as f64 / 1e12)
+                    .trim_end_matches('0')
+                    .trim_end_matches('.')
+            )
         }
         _ => format!("{} GB", bytes.saturating_add(GB / 2) / GB),
     }
 }
 
-/// What is printed on a medium that has so many bytes. Makers of disks follow IDEMA LBA1-03; flash cards and sticks are sold as powers of
-/// two and have up to a tenth less or, where someone counted in GiB, a little more.
+/// What is printed on a medium that has so many bytes. Makers of disks follow IDEMA LBA1-03; flash
+/// cards and sticks are sold as powers of two and have up to a tenth less or, where someone counted
+/// in GiB, a little more.
 fn labelled(bytes: u64, kind: MediumKind) -> u64 {
     if let Some(gb) = idema_gb(bytes) {
         return gb * GB;
@@ -158,15 +199,25 @@ fn labelled(bytes: u64, kind: MediumKind) -> u64 {
         return bytes;
     }
     let unit = if bytes < GB * 9 / 10 { 1_000_000 } else { GB };
-    let power = (0..16).map(|exponent| unit << exponent).find(|label| (label / 100 * 90..=label / 100 * 108).contains(&bytes));
-    let flash = !matches!(kind, MediumKind::Ssd | MediumKind::Nvme | MediumKind::Disk | MediumKind::Virtual | MediumKind::Loop);
+    let power = (0..16)
+        .map(|exponent| unit << exponent)
+        .find(|label| (label / 100 * 90..=label / 100 * 108).contains(&bytes));
+    let flash = !matches!(
+        kind,
+        MediumKind::Ssd
+            | MediumKind::Nvme
+            | MediumKind::Disk
+            | MediumKind::Virtual
+            | MediumKind::Loop
+    );
     power.filter(|_| flash).unwrap_or(bytes.saturating_add(unit / 2) / unit * unit)
 }
 
 /// GB of a disk that has exactly the sectors that IDEMA LBA1-03 gives to a number of GB.
 fn idema_gb(bytes: u64) -> Option<u64> {
     let beyond = (bytes / 512).checked_sub(97_696_368)?;
-    (bytes.is_multiple_of(512) && beyond.is_multiple_of(1_953_504)).then_some(beyond / 1_953_504 + 50)
+    (bytes.is_multiple_of(512) && beyond.is_multiple_of(1_953_504))
+        .then_some(beyond / 1_953_504 + 50)
 }
 
 #[cfg(test)]
@@ -183,7 +234,13 @@ mod tests {
 
     fn card(vendor: &str, model: &str, capacity_bytes: u64) -> Medium {
         let told = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Medium { kind: MediumKind::Sd, vendor: told(vendor), model: told(model), capacity_bytes: Some(capacity_bytes), ..Medium::default() }
+        Medium {
+            kind: MediumKind::Sd,
+            vendor: told(vendor),
+            model: told(model),
+            capacity_bytes: Some(capacity_bytes),
+            ..Medium::default()
+        }
     }
 
     fn check(medium: Medium, label: Option<&str>, name: &str, key: (&str, &str, u64)) {
@@ -195,17 +252,32 @@ mod tests {
 
     #[test]
     fn a_figure_has_one_name_everywhere() {
-        for figure in crate::collection::Figure::ALL {
+        for figure in crate::collection::HeadlineFigure::ALL {
             assert_eq!(serde_json::to_value(figure).unwrap(), figure.name());
-            assert_eq!(crate::collection::Figure::named(figure.name()), Some(figure));
+            assert_eq!(crate::collection::HeadlineFigure::named(figure.name()), Some(figure));
         }
     }
 
     #[test]
     fn runs_of_one_model_come_together() {
-        check(card("SanDisk", "SD32G", 31_914_983_424), None, "SanDisk SD32G 32 GB", ("sandisk", "sd32g", 32));
-        check(card(" SANDISK ", "sd32g\0", 31_268_536_320), None, "SANDISK sd32g 32 GB", ("sandisk", "sd32g", 32));
-        check(card("Kingston", "Kingston_CF", 512_483_328), None, "Kingston_CF 512 MB", ("kingston", "kingston cf 512 mb", 1));
+        check(
+            card("SanDisk", "SD32G", 31_914_983_424),
+            None,
+            "SanDisk SD32G 32 GB",
+            ("sandisk", "sd32g", 32),
+        );
+        check(
+            card(" SANDISK ", "sd32g\0", 31_268_536_320),
+            None,
+            "SANDISK sd32g 32 GB",
+            ("sandisk", "sd32g", 32),
+        );
+        check(
+            card("Kingston", "Kingston_CF", 512_483_328),
+            None,
+            "Kingston_CF 512 MB",
+            ("kingston", "kingston cf 512 mb", 1),
+        );
         check(card("", "", 7_948_206_080), None, "Unknown SD card 8 GB", ("", "", 8));
         check(
             card("", "", 7_948_206_080),
@@ -224,13 +296,25 @@ mod tests {
         };
         assert_eq!(origin(&run, "fio"), Origin::Simulated, "its target says so");
         run.target = crate::TargetKind::Block;
-        assert_eq!([origin(&run, "fio"), origin(&run, "flashmark")], [Origin::Imported, Origin::Measured]);
+        assert_eq!(
+            [origin(&run, "fio"), origin(&run, "flashmark")],
+            [Origin::Imported, Origin::Measured]
+        );
     }
 
     #[test]
     fn a_reader_is_not_the_card_in_it() {
-        let reader = Medium { behind_reader: Some(true), kind: MediumKind::Usb, ..card("Generic", "STORAGE DEVICE", 15_931_539_456) };
-        check(reader.clone(), None, "Generic STORAGE DEVICE 16 GB", ("generic", "storage device", 16));
+        let reader = Medium {
+            behind_reader: Some(true),
+            kind: MediumKind::Usb,
+            ..card("Generic", "STORAGE DEVICE", 15_931_539_456)
+        };
+        check(
+            reader.clone(),
+            None,
+            "Generic STORAGE DEVICE 16 GB",
+            ("generic", "storage device", 16),
+        );
         check(reader, Some("Lexar 633x"), "Lexar 633x 16 GB", ("", "lexar 633x", 16));
     }
 
@@ -255,8 +339,10 @@ mod tests {
         ] {
             assert_eq!(gb(bytes, kind), label, "{bytes}");
         }
-        let claimed =
-            Medium { claims: Some(Claims { capacity_bytes: Some(64_000_000_000), ..Claims::default() }), ..card("", "", 8_000_000_000) };
+        let claimed = Medium {
+            claims: Some(Claims { capacity_bytes: Some(64_000_000_000), ..Claims::default() }),
+            ..card("", "", 8_000_000_000)
+        };
         assert_eq!(Model::of(&published(claimed, None)).capacity_gb, 64);
     }
 
@@ -264,7 +350,8 @@ mod tests {
     fn interfaces_and_classes_in_a_few_words() {
         let mut run = published(card("a", "b", 1 << 35), None);
         let mut words = |interface: &str, mode: &str| {
-            (run.interface, run.link) = (Some(interface.into()), Some(Link { mode: Some(mode.into()), ..Link::default() }));
+            (run.interface, run.link) =
+                (Some(interface.into()), Some(Link { mode: Some(mode.into()), ..Link::default() }));
             run.interface_words()
         };
         let told = |text: &str| Some(text.to_owned());
@@ -273,7 +360,12 @@ mod tests {
         assert_eq!(words("mmc", "mmc HS400, 8 bit, 200 MHz"), told("mmc hs400"));
         assert_eq!(words("ata", "SATA 6.0 Gbps"), told("sata"));
         assert_eq!(words("", ""), None);
-        run.classes = Some(SpeedClasses { speed_class: Some(10), uhs_grade: Some(1), app_class: Some(0), ..SpeedClasses::default() });
+        run.classes = Some(SpeedClasses {
+            speed_class: Some(10),
+            uhs_grade: Some(1),
+            app_class: Some(0),
+            ..SpeedClasses::default()
+        });
         run.claims = Some(Claims { app_class: Some(1), ..Claims::default() });
         assert_eq!(run.class_words(), ["C10", "U1", "A1"]);
     }

@@ -1,7 +1,8 @@
-//! Whether a text is a histogram, found out without making one: one that is made takes 270 kB, its text a few hundred bytes.
+//! Whether a text is a histogram, found out without making one: one that is made takes 270 kB, its
+//! text a few hundred bytes.
 //!
-//! The format is HdrHistogram's second (V2, with DEFLATE or without): a head, then the counts from the smallest value on as zig-zag numbers
-//! of 7 bits a byte, a negative one being so many zeros.
+//! The format is HdrHistogram's second (V2, with DEFLATE or without): a head, then the counts from
+//! the smallest value on as zig-zag numbers of 7 bits a byte, a negative one being so many zeros.
 
 use std::io::Read;
 
@@ -33,8 +34,8 @@ pub(super) struct Plain {
     pub counts: Vec<(u16, u64)>,
 }
 
-/// The smallest and the largest value that are counted at a place of a histogram of ours: one by one up to 2047, then in steps of a
-/// thousandth.
+/// The smallest and the largest value that are counted at a place of a histogram of ours: one by
+/// one up to 2047, then in steps of a thousandth.
 pub(super) fn values(place: u16) -> (u64, u64) {
     let place = u64::from(place);
     if place < 2048 {
@@ -53,7 +54,9 @@ pub(super) fn plain(text: &str) -> Result<Plain, HistogramError> {
     let coded = STANDARD.decode(text).map_err(|e| HistogramError(e.to_string()))?;
     let bytes = match be_u32(&coded, 0)? {
         PLAIN => whole(coded.as_slice())?,
-        COMPRESSED => whole(ZlibDecoder::new(coded.get(8..).unwrap_or_default().take(u64::from(be_u32(&coded, 4)?))))?,
+        COMPRESSED => whole(ZlibDecoder::new(
+            coded.get(8..).unwrap_or_default().take(u64::from(be_u32(&coded, 4)?)),
+        ))?,
         _ => return Err(HistogramError("it begins with something else".into())),
     };
     if be_u32(&bytes, 0)? != PLAIN {
@@ -112,13 +115,16 @@ fn counts(mut coded: &[u8], places: u64) -> Result<Vec<(u16, u64)>, HistogramErr
         if let (true, Ok(place)) = (count > 0, u16::try_from(at)) {
             counts.push((place, count));
         }
-        total = total.checked_add(count).ok_or_else(|| HistogramError("its counts are more than can be".into()))?;
+        total = total
+            .checked_add(count)
+            .ok_or_else(|| HistogramError("its counts are more than can be".into()))?;
         at = at.saturating_add(1);
     }
     Ok(counts)
 }
 
-/// The first number and its length; nothing at the end. Seven bits a byte, the least first; all eight of a ninth.
+/// The first number and its length; nothing at the end. Seven bits a byte, the least first; all
+/// eight of a ninth.
 fn varint(bytes: &[u8]) -> Result<Option<(u64, usize)>, HistogramError> {
     if bytes.is_empty() {
         return Ok(None);
@@ -128,8 +134,13 @@ fn varint(bytes: &[u8]) -> Result<Option<(u64, usize)>, HistogramError> {
         let value = if at == 8 { *byte } else { byte & 0x7f };
         number |= u64::from(value) << (7 * at);
         if at == 8 || byte & 0x80 == 0 {
-            // -2^63 zeros are none anybody means, and more than can be turned into a positive number.
-            return if number == u64::MAX { Err(HistogramError("it skips too much".into())) } else { Ok(Some((number, at + 1))) };
+            // -2^63 zeros are none anybody means, and more than can be turned into a positive
+            // number.
+            return if number == u64::MAX {
+                Err(HistogramError("it skips too much".into()))
+            } else {
+                Ok(Some((number, at + 1)))
+            };
         }
     }
     Err(HistogramError("it ends in the middle of a count".into()))

@@ -27,7 +27,7 @@ impl Scale {
 
 /// What the numbers of an axis are, and so how its ticks are spaced and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum AxisUnit {
     /// Block sizes: powers of two, "4 KiB".
     Blocks,
     /// Positions and amounts: "2 GB".
@@ -44,21 +44,23 @@ pub enum Unit {
     Plain(&'static str),
 }
 
-impl Unit {
+impl AxisUnit {
     /// What a tick says.
     pub fn label(self, value: f64) -> String {
         const RATES: [(f64, &str); 4] = [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")];
-        const AMOUNTS: [(f64, &str); 5] = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")];
-        const TIMES: [(f64, &str); 5] = [(3.6e12, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
+        const AMOUNTS: [(f64, &str); 5] =
+            [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")];
+        const TIMES: [(f64, &str); 5] =
+            [(3.6e12, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
         match self {
-            Unit::Blocks => Bytes(value.round() as u64).to_string(),
-            Unit::Bytes => scaled(value, &AMOUNTS),
-            Unit::Rate => scaled(value, &RATES),
-            Unit::Time => scaled(value, &TIMES),
-            Unit::Iops => short(value),
-            Unit::OneIn if value >= 0.999 => "all".to_owned(),
-            Unit::OneIn => format!("1 in {}", short((1.0 / value).round())),
-            Unit::Plain(unit) => format!("{} {unit}", short(value)).trim_end().to_owned(),
+            AxisUnit::Blocks => Bytes(value.round() as u64).to_string(),
+            AxisUnit::Bytes => scaled(value, &AMOUNTS),
+            AxisUnit::Rate => scaled(value, &RATES),
+            AxisUnit::Time => scaled(value, &TIMES),
+            AxisUnit::Iops => short(value),
+            AxisUnit::OneIn if value >= 0.999 => "all".to_owned(),
+            AxisUnit::OneIn => format!("1 in {}", short((1.0 / value).round())),
+            AxisUnit::Plain(unit) => format!("{} {unit}", short(value)).trim_end().to_owned(),
         }
     }
 }
@@ -68,50 +70,62 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let (factor, unit) = units.iter().find(|(factor, _)| value.abs() >= *factor * 0.9999).or(units.last()).expect("there are units");
+    let (factor, unit) = units
+        .iter()
+        .find(|(factor, _)| value.abs() >= *factor * 0.9999)
+        .or(units.last())
+        .expect("there are units");
     format!("{} {unit}", short(value / factor))
 }
 
 /// As few digits as say it: "0.25", "10", "12 000".
 fn short(value: f64) -> String {
-    let text = if value.abs() >= 100.0 || value.fract().abs() < 1e-9 { format!("{value:.0}") } else { format!("{value:.3}") };
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text = if value.abs() >= 100.0 || value.fract().abs() < 1e-9 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.3}")
+    };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     let digits = text.len();
     if digits < 5 || text.contains('.') || text.starts_with('-') {
         return text.to_owned();
     }
-    let grouped =
-        text.chars().enumerate().flat_map(|(at, c)| (at > 0 && (digits - at) % 3 == 0).then_some('\u{202f}').into_iter().chain([c]));
+    let grouped = text.chars().enumerate().flat_map(|(at, c)| {
+        (at > 0 && (digits - at) % 3 == 0).then_some('\u{202f}').into_iter().chain([c])
+    });
     grouped.collect()
 }
 
 /// An axis with its range laid out over pixels.
-pub(crate) struct Axis {
+pub(crate) struct AxisScale {
     scale: Scale,
-    unit: Unit,
+    unit: AxisUnit,
     low: f64,
     high: f64,
     from: f64,
     to: f64,
 }
 
-impl Axis {
+impl AxisScale {
     /// An axis over all these values. There is always a range, even over one value or none.
-    pub fn over(scale: Scale, unit: Unit, values: impl Iterator<Item = f64>) -> Axis {
-        let (low, high) = values.filter(|&v| scale.takes(v)).fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+    pub fn over(scale: Scale, unit: AxisUnit, values: impl Iterator<Item = f64>) -> AxisScale {
+        let (low, high) = values
+            .filter(|&v| scale.takes(v))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
         let (low, high) = match scale {
             _ if low > high => (1.0, 10.0),
             Scale::Log if high / low < 1.5 => (low / 2.0, high * 2.0),
-            Scale::Log if unit == Unit::Blocks => (low, high),
+            Scale::Log if unit == AxisUnit::Blocks => (low, high),
             Scale::Log => (low / 1.15, high * 1.15),
             Scale::Linear if low < high => (low, high),
             Scale::Linear => (low - low.abs().max(1.0) / 2.0, low + low.abs().max(1.0) / 2.0),
         };
-        Axis { scale, unit, low, high, from: 0.0, to: 1.0 }
+        AxisScale { scale, unit, low, high, from: 0.0, to: 1.0 }
     }
 
     /// For heights: linear amounts begin at zero, and there is room above the largest.
-    pub fn upright(mut self) -> Axis {
+    pub fn upright(mut self) -> AxisScale {
         if self.scale == Scale::Linear {
             self.low = self.low.min(0.0);
             self.high += (self.high - self.low) * 0.06;
@@ -120,14 +134,15 @@ impl Axis {
     }
 
     /// The pixels at both ends.
-    pub fn laid(mut self, from: f64, to: f64) -> Axis {
+    pub fn laid(mut self, from: f64, to: f64) -> AxisScale {
         (self.from, self.to) = (from, to);
         self
     }
 
     /// Where a value lies; values beyond the ends lie at the ends.
     pub fn at(&self, value: f64) -> f64 {
-        let value = if self.scale.takes(value) { value.clamp(self.low, self.high) } else { self.low };
+        let value =
+            if self.scale.takes(value) { value.clamp(self.low, self.high) } else { self.low };
         let [low, high, value] = [self.low, self.high, value].map(|v| self.scale.forward(v));
         self.from + (value - low) / (high - low) * (self.to - self.from)
     }
@@ -135,7 +150,7 @@ impl Axis {
     /// At most about `most` values worth a line, each with what it says.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         let values = match (self.scale, self.unit) {
-            (Scale::Log, Unit::Blocks) => self.powers_of_two(most),
+            (Scale::Log, AxisUnit::Blocks) => self.powers_of_two(most),
             (Scale::Log, _) => self.decades(most),
             (Scale::Linear, _) => self.steps(most),
         };
@@ -151,14 +166,24 @@ impl Axis {
         let (first, last) = (self.low.log2().ceil() as i32, self.high.log2().floor() as i32);
         let step = (1..).find(|step| (last - first) / step < most as i32).unwrap_or(1);
         // Counted from 4 KiB, so that the size everyone looks for has its line.
-        (first..=last).filter(|power| (power - 12) % step == 0).map(|power| 2f64.powi(power)).collect()
+        (first..=last)
+            .filter(|power| (power - 12) % step == 0)
+            .map(|power| 2f64.powi(power))
+            .collect()
     }
 
     fn decades(&self, most: usize) -> Vec<f64> {
         let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
-        let fine: Vec<f64> = (first..=last).flat_map(|p| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(p))).filter(|&v| self.holds(v)).collect();
+        let fine: Vec<f64> = (first..=last)
+            .flat_map(|p| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(p)))
+            .filter(|&v| self.holds(v))
+            .collect();
         let coarse = |step: i32| -> Vec<f64> {
-            (first..=last).filter(|p| p % step == 0).map(|p| 10f64.powi(p)).filter(|&v| self.holds(v)).collect()
+            (first..=last)
+                .filter(|p| p % step == 0)
+                .map(|p| 10f64.powi(p))
+                .filter(|&v| self.holds(v))
+                .collect()
         };
         if fine.len() <= most {
             return fine;
@@ -167,7 +192,8 @@ impl Axis {
         if coarse.len() >= 2 {
             return coarse;
         }
-        // Hardly a decade, or more of them than have room: some of the fine ones, a few more than asked for if need be.
+        // Hardly a decade, or more of them than have room: some of the fine ones, a few more than
+        // asked for if need be.
         let step = fine.len().div_ceil(2 * most + 2).max(2);
         fine.into_iter().step_by(step).collect()
     }
@@ -175,7 +201,11 @@ impl Axis {
     fn steps(&self, most: usize) -> Vec<f64> {
         let rough = (self.high - self.low) / most.max(1) as f64;
         let decade = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * decade).into_iter().find(|&step| step >= rough * 0.999).unwrap_or(decade * 10.0);
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .map(|m| m * decade)
+            .into_iter()
+            .find(|&step| step >= rough * 0.999)
+            .unwrap_or(decade * 10.0);
         let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
         (first..=last).map(|n| n as f64 * step).collect()
     }

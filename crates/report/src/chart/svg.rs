@@ -2,33 +2,34 @@
 
 use std::fmt::Write as _;
 
-use super::scale::Axis;
-use super::{Along, Chart, Line, Mark, Point, Reference, Stroke};
+use super::scale::AxisScale;
+use super::{Along, Chart, ChartLine, ChartMark, ChartPoint, Reference, Stroke};
 use crate::words;
 
-/// How large a drawing is, in CSS pixels. Text has one size, so a phone gets a drawing of its own and not a smaller print.
+/// How large a drawing is, in CSS pixels. Text has one size, so a phone gets a drawing of its own
+/// and not a smaller print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
+pub enum DrawingSize {
     /// For a page.
     Wide,
     /// For a phone held upright.
     Narrow,
 }
 
-impl Size {
+impl DrawingSize {
     fn width(self) -> f64 {
-        if self == Size::Wide { 760.0 } else { 340.0 }
+        if self == DrawingSize::Wide { 760.0 } else { 340.0 }
     }
     fn plot_height(self) -> f64 {
-        if self == Size::Wide { 300.0 } else { 240.0 }
+        if self == DrawingSize::Wide { 300.0 } else { 240.0 }
     }
     fn name(self) -> &'static str {
-        if self == Size::Wide { "wide" } else { "narrow" }
+        if self == DrawingSize::Wide { "wide" } else { "narrow" }
     }
 }
 
-/// Height of a line of text, and the width reserved for one character of it: wider than any usual sans serif needs on average, so that
-/// no label is cut whatever font the reader has.
+/// Height of a line of text, and the width reserved for one character of it: wider than any usual
+/// sans serif needs on average, so that no label is cut whatever font the reader has.
 const LINE: f64 = 18.0;
 const CHARACTER: f64 = 7.5;
 /// Characters of a tick; what no medium can do may be cut.
@@ -36,8 +37,9 @@ const LONGEST_TICK: usize = 14;
 /// Points of a line that can be pointed at; a longer line is sampled.
 const MOST_TIPS: usize = 60;
 
-/// Draws a chart. The result is one `<svg>` element, to be styled by the page (classes `grid`, `axis`, `line`, `s0`..`s5`, `ref`, `tip`).
-pub fn draw(chart: &Chart, size: Size) -> String {
+/// Draws a chart. The result is one `<svg>` element, to be styled by the page (classes `grid`,
+/// `axis`, `line`, `s0`..`s5`, `ref`, `tip`).
+pub fn draw(chart: &Chart, size: DrawingSize) -> String {
     let layout = Layout::of(chart, size);
     let mut out = String::new();
     let (id, name) = (format!("{}-{}", escape(&chart.id), size.name()), size.name());
@@ -64,8 +66,8 @@ pub fn draw(chart: &Chart, size: Size) -> String {
 
 /// Where everything goes.
 struct Layout<'a> {
-    x: Axis,
-    y: Axis,
+    x: AxisScale,
+    y: AxisScale,
     x_ticks: Vec<(f64, String)>,
     y_ticks: Vec<(f64, String)>,
     left: f64,
@@ -74,20 +76,29 @@ struct Layout<'a> {
     bottom: f64,
     height: f64,
     /// Entries of the legend: line, name as it fits, place.
-    legend: Vec<(&'a Line, String, f64, f64)>,
+    legend: Vec<(&'a ChartLine, String, f64, f64)>,
 }
 
 impl<'a> Layout<'a> {
-    fn of(chart: &'a Chart, size: Size) -> Layout<'a> {
+    fn of(chart: &'a Chart, size: DrawingSize) -> Layout<'a> {
         let width = size.width();
         let (legend, legend_height) = place_legend(chart, width);
-        let points = || chart.series.iter().flat_map(|line| &line.points).filter(|point| chart.fits(point));
-        let along = |axis: Along| chart.references.iter().filter(move |r| r.along == axis).map(|r| r.value);
-        let x = Axis::over(chart.x.scale, chart.x.unit, points().map(|p| p.x).chain(along(Along::X)));
-        let heights = points().flat_map(|p| [Some(p.y), p.interval.map(|i| i[0]), p.interval.map(|i| i[1])]).flatten();
-        let y = Axis::over(chart.y.scale, chart.y.unit, heights.chain(along(Along::Y))).upright();
+        let points =
+            || chart.series.iter().flat_map(|line| &line.points).filter(|point| chart.fits(point));
+        let along =
+            |axis: Along| chart.references.iter().filter(move |r| r.along == axis).map(|r| r.value);
+        let x = AxisScale::over(
+            chart.x.scale,
+            chart.x.unit,
+            points().map(|p| p.x).chain(along(Along::X)),
+        );
+        let heights = points()
+            .flat_map(|p| [Some(p.y), p.interval.map(|i| i[0]), p.interval.map(|i| i[1])])
+            .flatten();
+        let y =
+            AxisScale::over(chart.y.scale, chart.y.unit, heights.chain(along(Along::Y))).upright();
         let y_ticks: Vec<(f64, String)> = y
-            .ticks(if size == Size::Wide { 7 } else { 6 })
+            .ticks(if size == DrawingSize::Wide { 7 } else { 6 })
             .into_iter()
             .map(|(at, label)| (at, words::clipped(&label, LONGEST_TICK)))
             .collect();
@@ -97,20 +108,38 @@ impl<'a> Layout<'a> {
         let bottom = top + size.plot_height();
         let x = x.laid(left, right);
         let x_ticks = fitting(&x, left, right);
-        Layout { y: y.laid(bottom, top), x, x_ticks, y_ticks, left, right, top, bottom, height: bottom + 2.0 * LINE + 8.0, legend }
+        Layout {
+            y: y.laid(bottom, top),
+            x,
+            x_ticks,
+            y_ticks,
+            left,
+            right,
+            top,
+            bottom,
+            height: bottom + 2.0 * LINE + 8.0,
+            legend,
+        }
     }
 }
 
 /// As many ticks as fit side by side.
-fn fitting(x: &Axis, left: f64, right: f64) -> Vec<(f64, String)> {
+fn fitting(x: &AxisScale, left: f64, right: f64) -> Vec<(f64, String)> {
     let fits = |ticks: &[(f64, String)]| {
-        ticks.windows(2).all(|pair| x.at(pair[1].0) - x.at(pair[0].0) > (text_width(&pair[0].1) + text_width(&pair[1].1)) / 2.0 + 10.0)
+        ticks.windows(2).all(|pair| {
+            x.at(pair[1].0) - x.at(pair[0].0)
+                > (text_width(&pair[0].1) + text_width(&pair[1].1)) / 2.0 + 10.0
+        })
     };
     let inside = |(value, label): &(f64, String)| {
         let half = text_width(label) / 2.0;
         x.at(*value) - half > left - 40.0 && x.at(*value) + half < right + 28.0
     };
-    let ticks = (2..=14).rev().map(|most| x.ticks(most)).find(|ticks| fits(ticks)).unwrap_or_else(|| x.ticks(1));
+    let ticks = (2..=14)
+        .rev()
+        .map(|most| x.ticks(most))
+        .find(|ticks| fits(ticks))
+        .unwrap_or_else(|| x.ticks(1));
     ticks.into_iter().filter(inside).collect()
 }
 
@@ -119,10 +148,14 @@ fn text_width(text: &str) -> f64 {
 }
 
 /// Lays the legend out in rows; returns the places and the height.
-fn place_legend(chart: &Chart, width: f64) -> (Vec<(&Line, String, f64, f64)>, f64) {
+fn place_legend(chart: &Chart, width: f64) -> (Vec<(&ChartLine, String, f64, f64)>, f64) {
     let (mut x, mut y) = (0.0, LINE - 5.0);
     let mut placed = Vec::new();
-    for line in chart.series.iter().filter(|line| !line.name.is_empty() && line.points.iter().any(|p| chart.fits(p))) {
+    for line in chart
+        .series
+        .iter()
+        .filter(|line| !line.name.is_empty() && line.points.iter().any(|p| chart.fits(p)))
+    {
         let name = words::clipped(&line.name, ((width - 34.0) / CHARACTER) as usize);
         let needed = 34.0 + text_width(&name);
         if x > 0.0 && x + needed > width {
@@ -142,13 +175,19 @@ fn legend(out: &mut String, layout: &Layout) {
             let _ = write!(out, r#"<path class="{class}" d="M{x} {middle}h26"/>"#);
         }
         mark(out, line, x + 13.0, middle);
-        let _ = write!(out, r#"<text class="key" x="{}" y="{y}">{}</text>"#, x + 33.0, escape(name));
+        let _ =
+            write!(out, r#"<text class="key" x="{}" y="{y}">{}</text>"#, x + 33.0, escape(name));
     }
 }
 
 fn grid(out: &mut String, chart: &Chart, layout: &Layout) {
     let Layout { left, right, top, bottom, .. } = *layout;
-    let _ = write!(out, r#"<text class="name" x="0" y="{}">{}</text>"#, top - 10.0, escape(&chart.y.label));
+    let _ = write!(
+        out,
+        r#"<text class="name" x="0" y="{}">{}</text>"#,
+        top - 10.0,
+        escape(&chart.y.label)
+    );
     for (value, label) in &layout.y_ticks {
         let y = layout.y.at(*value);
         let _ = write!(
@@ -187,8 +226,20 @@ fn placed(chart: &Chart) -> impl Iterator<Item = &Reference> {
 fn references(out: &mut String, chart: &Chart, layout: &Layout) {
     for reference in placed(chart) {
         let _ = match reference.along {
-            Along::Y => write!(out, r#"<path class="ref" d="M{} {:.1}H{}"/>"#, layout.left, layout.y.at(reference.value), layout.right),
-            Along::X => write!(out, r#"<path class="ref" d="M{:.1} {}V{}"/>"#, layout.x.at(reference.value), layout.top, layout.bottom),
+            Along::Y => write!(
+                out,
+                r#"<path class="ref" d="M{} {:.1}H{}"/>"#,
+                layout.left,
+                layout.y.at(reference.value),
+                layout.right
+            ),
+            Along::X => write!(
+                out,
+                r#"<path class="ref" d="M{:.1} {}V{}"/>"#,
+                layout.x.at(reference.value),
+                layout.top,
+                layout.bottom
+            ),
         };
     }
 }
@@ -204,14 +255,22 @@ fn reference_names(out: &mut String, chart: &Chart, layout: &Layout) {
             Along::X => {
                 let x = layout.x.at(reference.value);
                 let right = x > (layout.left + layout.right) / 2.0;
-                (if right { x - 6.0 } else { x + 6.0 }, (layout.top + layout.bottom) / 2.0, if right { "end" } else { "start" })
+                (
+                    if right { x - 6.0 } else { x + 6.0 },
+                    (layout.top + layout.bottom) / 2.0,
+                    if right { "end" } else { "start" },
+                )
             }
         };
-        let _ = write!(out, r#"<text class="refname {anchor}" x="{x:.1}" y="{y:.1}">{}</text>"#, escape(&reference.label));
+        let _ = write!(
+            out,
+            r#"<text class="refname {anchor}" x="{x:.1}" y="{y:.1}">{}</text>"#,
+            escape(&reference.label)
+        );
     }
 }
 
-fn class(line: &Line) -> String {
+fn class(line: &ChartLine) -> String {
     match line.style.stroke {
         Stroke::Solid => format!("line s{}", line.style.hue),
         Stroke::Dashed => format!("line dashed s{}", line.style.hue),
@@ -221,22 +280,32 @@ fn class(line: &Line) -> String {
     }
 }
 
-fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &Line) {
-    let points: Vec<&Point> = line.points.iter().filter(|point| chart.fits(point)).collect();
+fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine) {
+    let points: Vec<&ChartPoint> = line.points.iter().filter(|point| chart.fits(point)).collect();
     intervals(out, layout, line, &points);
     if line.style.stroke != Stroke::Points && points.len() > 1 {
         let _ = write!(out, r#"<path class="{}" d=""#, class(line));
         for (at, point) in points.iter().enumerate() {
-            let _ = write!(out, "{}{:.1} {:.1}", if at == 0 { "M" } else { "L" }, layout.x.at(point.x), layout.y.at(point.y));
+            let _ = write!(
+                out,
+                "{}{:.1} {:.1}",
+                if at == 0 { "M" } else { "L" },
+                layout.x.at(point.x),
+                layout.y.at(point.y)
+            );
         }
         out.push_str(r#""/>"#);
     }
     // A line of one point without a mark would not be seen at all.
-    let lone = points.len() == 1 && line.style.mark == Mark::None;
+    let lone = points.len() == 1 && line.style.mark == ChartMark::None;
     for point in &points {
         let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));
         if lone {
-            let _ = write!(out, r#"<circle class="mark s{}" cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#, line.style.hue);
+            let _ = write!(
+                out,
+                r#"<circle class="mark s{}" cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#,
+                line.style.hue
+            );
         } else {
             mark(out, line, x, y);
         }
@@ -244,7 +313,7 @@ fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &Line) {
 }
 
 /// Whiskers at few points, a band along many.
-fn intervals(out: &mut String, layout: &Layout, line: &Line, points: &[&Point]) {
+fn intervals(out: &mut String, layout: &Layout, line: &ChartLine, points: &[&ChartPoint]) {
     let known: Vec<(f64, [f64; 2])> = points
         .iter()
         .filter_map(|p| Some((layout.x.at(p.x), p.interval?.map(|end| layout.y.at(end)))))
@@ -263,21 +332,34 @@ fn intervals(out: &mut String, layout: &Layout, line: &Line, points: &[&Point]) 
     }
 }
 
-fn mark(out: &mut String, line: &Line, x: f64, y: f64) {
+fn mark(out: &mut String, line: &ChartLine, x: f64, y: f64) {
     let hue = line.style.hue;
     let _ = match line.style.mark {
-        Mark::None => Ok(()),
-        Mark::Disc => write!(out, r#"<circle class="mark s{hue}" cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#),
-        Mark::Square => write!(out, r#"<path class="mark s{hue}" d="M{:.1} {:.1}h6v6h-6z"/>"#, x - 3.0, y - 3.0),
-        Mark::Triangle => write!(out, r#"<path class="mark s{hue}" d="M{x:.1} {:.1}l3.8 6.6h-7.6z"/>"#, y - 4.2),
-        Mark::Diamond => write!(out, r#"<path class="mark s{hue}" d="M{x:.1} {:.1}l4.2 4.2l-4.2 4.2l-4.2-4.2z"/>"#, y - 4.2),
-        Mark::Ring => write!(out, r#"<circle class="ring s{hue}" cx="{x:.1}" cy="{y:.1}" r="5"/>"#),
+        ChartMark::None => Ok(()),
+        ChartMark::Disc => {
+            write!(out, r#"<circle class="mark s{hue}" cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#)
+        }
+        ChartMark::Square => {
+            write!(out, r#"<path class="mark s{hue}" d="M{:.1} {:.1}h6v6h-6z"/>"#, x - 3.0, y - 3.0)
+        }
+        ChartMark::Triangle => {
+            write!(out, r#"<path class="mark s{hue}" d="M{x:.1} {:.1}l3.8 6.6h-7.6z"/>"#, y - 4.2)
+        }
+        ChartMark::Diamond => write!(
+            out,
+            r#"<path class="mark s{hue}" d="M{x:.1} {:.1}l4.2 4.2l-4.2 4.2l-4.2-4.2z"/>"#,
+            y - 4.2
+        ),
+        ChartMark::Ring => {
+            write!(out, r#"<circle class="ring s{hue}" cx="{x:.1}" cy="{y:.1}" r="5"/>"#)
+        }
     };
 }
 
 /// Invisible targets with a native tooltip each; a script may make them quicker.
-fn tips(out: &mut String, chart: &Chart, layout: &Layout, line: &Line) {
-    let points: Vec<&Point> = line.points.iter().filter(|point| !point.tip.is_empty() && chart.fits(point)).collect();
+fn tips(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine) {
+    let points: Vec<&ChartPoint> =
+        line.points.iter().filter(|point| !point.tip.is_empty() && chart.fits(point)).collect();
     let step = points.len().div_ceil(MOST_TIPS).max(1);
     for point in points.iter().step_by(step) {
         let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));

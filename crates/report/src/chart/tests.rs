@@ -1,28 +1,32 @@
 use proptest::prelude::*;
 
-use super::scale::Axis;
+use super::scale::AxisScale;
 use super::*;
 
-fn point(x: f64, y: f64) -> Point {
-    Point { x, y, interval: Some([y * 0.9, y * 1.1]), tip: format!("{x}: {y}") }
+fn point(x: f64, y: f64) -> ChartPoint {
+    ChartPoint { x, y, interval: Some([y * 0.9, y * 1.1]), tip: format!("{x}: {y}") }
 }
 
-fn chart(x: (Scale, Unit), y: (Scale, Unit), points: Vec<Point>) -> Chart {
+fn chart(x: (Scale, AxisUnit), y: (Scale, AxisUnit), points: Vec<ChartPoint>) -> Chart {
     let axis = |label: &str, (scale, unit)| AxisSpec { label: label.to_owned(), scale, unit };
     Chart {
         id: "test".to_owned(),
         title: "A & B <i>".to_owned(),
         x: axis("across", x),
         y: axis("up", y),
-        series: vec![Line { name: "\"one\"".to_owned(), points, style: Style { hue: 1, stroke: Stroke::Solid, mark: Mark::Disc } }],
+        series: vec![ChartLine {
+            name: "\"one\"".to_owned(),
+            points,
+            style: Style { hue: 1, stroke: Stroke::Solid, mark: ChartMark::Disc },
+        }],
         references: Vec::new(),
         note: String::new(),
     }
 }
 
 /// What the ticks of an axis over these values say.
-fn check(scale: Scale, unit: Unit, values: &[f64], most: usize, expected: &str) {
-    let axis = Axis::over(scale, unit, values.iter().copied());
+fn check(scale: Scale, unit: AxisUnit, values: &[f64], most: usize, expected: &str) {
+    let axis = AxisScale::over(scale, unit, values.iter().copied());
     let labels: Vec<String> = axis.ticks(most).into_iter().map(|(_, label)| label).collect();
     assert_eq!(labels.join(", "), expected);
 }
@@ -30,22 +34,37 @@ fn check(scale: Scale, unit: Unit, values: &[f64], most: usize, expected: &str) 
 #[test]
 fn ticks_are_what_a_person_would_choose() {
     use Scale::{Linear, Log};
-    check(Log, Unit::Blocks, &[512.0, 2.0 * 1_048_576.0], 7, "1 KiB, 4 KiB, 16 KiB, 64 KiB, 256 KiB, 1 MiB");
-    check(Log, Unit::Rate, &[35e3, 60e6], 6, "100 kB/s, 1 MB/s, 10 MB/s");
-    check(Log, Unit::Iops, &[1.06, 95.0], 8, "1, 2, 5, 10, 20, 50, 100");
-    check(Log, Unit::Time, &[250e3, 3.2e9], 6, "1 ms, 10 ms, 100 ms, 1 s");
-    check(Log, Unit::OneIn, &[0.0003, 1.0], 6, "1 in 1000, 1 in 100, 1 in 10, all");
-    check(Linear, Unit::Rate, &[0.0, 23.5e6], 6, "0, 5 MB/s, 10 MB/s, 15 MB/s, 20 MB/s");
-    check(Linear, Unit::Bytes, &[15.9e9, 16.4e9], 6, "15.9 GB, 16 GB, 16.1 GB, 16.2 GB, 16.3 GB, 16.4 GB");
-    check(Linear, Unit::Time, &[0.0, 120e9], 5, "0, 50 s, 100 s");
-    check(Linear, Unit::Plain("°C"), &[41.0, 44.0], 4, "41 °C, 42 °C, 43 °C, 44 °C");
+    check(
+        Log,
+        AxisUnit::Blocks,
+        &[512.0, 2.0 * 1_048_576.0],
+        7,
+        "1 KiB, 4 KiB, 16 KiB, 64 KiB, 256 KiB, 1 MiB",
+    );
+    check(Log, AxisUnit::Rate, &[35e3, 60e6], 6, "100 kB/s, 1 MB/s, 10 MB/s");
+    check(Log, AxisUnit::Iops, &[1.06, 95.0], 8, "1, 2, 5, 10, 20, 50, 100");
+    check(Log, AxisUnit::Time, &[250e3, 3.2e9], 6, "1 ms, 10 ms, 100 ms, 1 s");
+    check(Log, AxisUnit::OneIn, &[0.0003, 1.0], 6, "1 in 1000, 1 in 100, 1 in 10, all");
+    check(Linear, AxisUnit::Rate, &[0.0, 23.5e6], 6, "0, 5 MB/s, 10 MB/s, 15 MB/s, 20 MB/s");
+    check(
+        Linear,
+        AxisUnit::Bytes,
+        &[15.9e9, 16.4e9],
+        6,
+        "15.9 GB, 16 GB, 16.1 GB, 16.2 GB, 16.3 GB, 16.4 GB",
+    );
+    check(Linear, AxisUnit::Time, &[0.0, 120e9], 5, "0, 50 s, 100 s");
+    check(Linear, AxisUnit::Plain("°C"), &[41.0, 44.0], 4, "41 °C, 42 °C, 43 °C, 44 °C");
 }
 
 #[test]
 fn a_small_chart_is_drawn_to_the_letter() {
-    let chart =
-        chart((Scale::Log, Unit::Blocks), (Scale::Linear, Unit::Iops), vec![point(512.0, 10.0), point(4096.0, 20.0), point(f64::NAN, 3.0)]);
-    let svg = draw(&chart, Size::Narrow).replace("><", ">\n<");
+    let chart = chart(
+        (Scale::Log, AxisUnit::Blocks),
+        (Scale::Linear, AxisUnit::Iops),
+        vec![point(512.0, 10.0), point(4096.0, 20.0), point(f64::NAN, 3.0)],
+    );
+    let svg = draw(&chart, DrawingSize::Narrow).replace("><", ">\n<");
     insta::assert_snapshot!(svg, @r#"
     <svg class="chart narrow" viewBox="0 0 340 334" role="img" aria-labelledby="test-narrow" tabindex="0">
     <title id="test-narrow">A &amp; B &lt;i&gt;. up against across.</title>
@@ -90,46 +109,71 @@ fn a_small_chart_is_drawn_to_the_letter() {
 
 #[test]
 fn what_has_no_place_is_not_drawn() {
-    let nothing =
-        chart((Scale::Log, Unit::Blocks), (Scale::Log, Unit::Iops), vec![point(0.0, 1.0), point(1.0, -1.0), point(1.0, f64::INFINITY)]);
+    let nothing = chart(
+        (Scale::Log, AxisUnit::Blocks),
+        (Scale::Log, AxisUnit::Iops),
+        vec![point(0.0, 1.0), point(1.0, -1.0), point(1.0, f64::INFINITY)],
+    );
     assert!(nothing.is_empty());
-    let svg = draw(&nothing, Size::Wide);
+    let svg = draw(&nothing, DrawingSize::Wide);
     assert!(!svg.contains("<circle") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-    let one = chart((Scale::Log, Unit::Blocks), (Scale::Log, Unit::Iops), vec![point(4096.0, 1.0)]);
+    let one = chart(
+        (Scale::Log, AxisUnit::Blocks),
+        (Scale::Log, AxisUnit::Iops),
+        vec![point(4096.0, 1.0)],
+    );
     assert!(!one.is_empty());
 }
 
 #[test]
 fn a_yardstick_alone_is_no_chart() {
-    let mut chart = chart((Scale::Log, Unit::Blocks), (Scale::Log, Unit::Iops), vec![point(512.0, 90.0), point(4096.0, 90.0)]);
+    let mut chart = chart(
+        (Scale::Log, AxisUnit::Blocks),
+        (Scale::Log, AxisUnit::Iops),
+        vec![point(512.0, 90.0), point(4096.0, 90.0)],
+    );
     chart.series[0].style.stroke = Stroke::Yardstick;
     assert!(chart.is_empty());
 }
 
 #[test]
 fn the_same_chart_has_the_same_points_in_both_sizes() {
-    let chart = chart((Scale::Log, Unit::Blocks), (Scale::Linear, Unit::Iops), vec![point(512.0, 10.0), point(4096.0, 20.0)]);
+    let chart = chart(
+        (Scale::Log, AxisUnit::Blocks),
+        (Scale::Linear, AxisUnit::Iops),
+        vec![point(512.0, 10.0), point(4096.0, 20.0)],
+    );
     let tips = |size| draw(&chart, size).matches(r#"<circle class="tip"#).count();
-    assert_eq!((tips(Size::Wide), tips(Size::Narrow)), (2, 2));
+    assert_eq!((tips(DrawingSize::Wide), tips(DrawingSize::Narrow)), (2, 2));
 }
 
 /// Numbers after `name="` wherever it occurs.
 fn numbers(svg: &str, name: &str) -> Vec<f64> {
-    svg.split(&format!(" {name}=\"")).skip(1).filter_map(|rest| rest.split('"').next()?.parse().ok()).collect()
+    svg.split(&format!(" {name}=\""))
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next()?.parse().ok())
+        .collect()
 }
 
 fn scale() -> impl Strategy<Value = Scale> {
     prop_oneof![Just(Scale::Linear), Just(Scale::Log)]
 }
 
-fn unit() -> impl Strategy<Value = Unit> {
-    prop_oneof![Just(Unit::Bytes), Just(Unit::Rate), Just(Unit::Time), Just(Unit::Iops), Just(Unit::OneIn), Just(Unit::Blocks)]
+fn unit() -> impl Strategy<Value = AxisUnit> {
+    prop_oneof![
+        Just(AxisUnit::Bytes),
+        Just(AxisUnit::Rate),
+        Just(AxisUnit::Time),
+        Just(AxisUnit::Iops),
+        Just(AxisUnit::OneIn),
+        Just(AxisUnit::Blocks)
+    ]
 }
 
 proptest! {
     #[test]
     fn ticks_lie_within_the_axis_in_order(scale in scale(), unit in unit(), values in prop::collection::vec(any::<f64>(), 0..5), most in 1usize..12) {
-        let axis = Axis::over(scale, unit, values.iter().copied()).laid(0.0, 100.0);
+        let axis = AxisScale::over(scale, unit, values.iter().copied()).laid(0.0, 100.0);
         let places: Vec<f64> = axis.ticks(most).iter().map(|(value, _)| axis.at(*value)).collect();
         prop_assert!(places.iter().all(|place| (-1e-6..=100.000_001).contains(place)), "{places:?}");
         prop_assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{places:?}");
@@ -138,7 +182,7 @@ proptest! {
 
     #[test]
     fn an_axis_keeps_order_and_its_ends(scale in scale(), values in prop::collection::vec(1e-3f64..1e12, 2..20)) {
-        let axis = Axis::over(scale, Unit::Iops, values.iter().copied()).laid(10.0, 90.0);
+        let axis = AxisScale::over(scale, AxisUnit::Iops, values.iter().copied()).laid(10.0, 90.0);
         let mut sorted = values.clone();
         sorted.sort_by(f64::total_cmp);
         let places: Vec<f64> = sorted.iter().map(|&value| axis.at(value)).collect();
@@ -152,12 +196,12 @@ proptest! {
     ) {
         let mut chart = chart((sx, ux), (sy, uy), numbers_in.into_iter().map(|(x, y)| point(x, y)).collect());
         chart.series[0].name = name;
-        for size in [Size::Wide, Size::Narrow] {
+        for size in [DrawingSize::Wide, DrawingSize::Narrow] {
             let svg = draw(&chart, size);
             for what in ["NaN", "inf\"", "-inf"] {
                 prop_assert!(!svg.split('>').any(|tag| tag.contains(what) && tag.starts_with("<path")), "{svg}");
             }
-            let width: f64 = if size == Size::Wide { 760.0 } else { 340.0 };
+            let width: f64 = if size == DrawingSize::Wide { 760.0 } else { 340.0 };
             prop_assert!(numbers(&svg, "cx").iter().all(|x| (0.0..=width).contains(x)), "{svg}");
             prop_assert!(numbers(&svg, "x").iter().all(|x| (0.0..=width).contains(x)), "{svg}");
         }

@@ -1,20 +1,21 @@
-//! Where pages stand: names of files in a tree that anything serves, or addresses of a server that makes them as they are asked for.
+//! Where pages stand: names of files in a tree that anything serves, or addresses of a server that
+//! makes them as they are asked for.
 
 use std::sync::LazyLock;
 
 use record::MediumKind;
-use record::collection::{Figure, Origin, Query, SortBy};
+use record::collection::{HeadlineFigure, Origin, Query, SortBy};
 use sha2::{Digest as _, Sha256};
 
 use super::query;
 
 /// What all pages of a site share.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Site {
+pub struct SiteInfo {
     /// What the site is called.
     pub title: String,
     /// How its pages refer to each other.
-    pub place: Place,
+    pub place: SiteKind,
     /// Its full address with a slash at its end, where it is known: feeds need it.
     pub base: Option<String>,
     /// RFC 3339, when the pages were made; none for a live site.
@@ -23,16 +24,17 @@ pub struct Site {
     pub shelves: Option<Vec<Query>>,
 }
 
-impl Site {
+impl SiteInfo {
     /// Whether a shelf is offered.
     pub(crate) fn has(&self, shelf: &Query) -> bool {
-        *shelf == Query::default() || self.shelves.as_ref().is_none_or(|known| known.contains(shelf))
+        *shelf == Query::default()
+            || self.shelves.as_ref().is_none_or(|known| known.contains(shelf))
     }
 }
 
 /// How pages refer to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SiteKind {
     /// Files that refer to each other by relative paths, wherever they lie.
     Tree,
     /// Addresses of a server that answers queries, below this prefix ("" or "/storage").
@@ -41,7 +43,7 @@ pub enum Place {
 
 /// The orders a tree has pages for: all that the table can be sorted by.
 pub fn orders() -> Vec<SortBy> {
-    let figures = Figure::ALL.into_iter().map(SortBy::Figure);
+    let figures = HeadlineFigure::ALL.into_iter().map(SortBy::Figure);
     figures.chain([SortBy::Name, SortBy::Capacity, SortBy::Runs, SortBy::Latest]).collect()
 }
 
@@ -63,22 +65,35 @@ pub fn shelves() -> Vec<Shelf> {
     };
     let mut shelves = vec![Shelf { name: "All".to_owned(), query: Query::default() }];
     let kinds = MediumKind::ALL.into_iter().filter(|kind| *kind != MediumKind::Simulated);
-    shelves.extend(kinds.map(|kind| Shelf { name: plural(kind), query: Query { kinds: vec![kind], ..Query::default() } }));
-    let origin = |name: &str, origin| Shelf { name: name.to_owned(), query: Query { origins: vec![origin], ..Query::default() } };
+    shelves.extend(kinds.map(|kind| Shelf {
+        name: plural(kind),
+        query: Query { kinds: vec![kind], ..Query::default() },
+    }));
+    let origin = |name: &str, origin| Shelf {
+        name: name.to_owned(),
+        query: Query { origins: vec![origin], ..Query::default() },
+    };
     shelves.push(origin("Reference data", Origin::Reference));
     shelves.push(origin("Simulated", Origin::Simulated));
-    shelves.push(Shelf { name: "Fakes".to_owned(), query: Query { fakes: Some(true), ..Query::default() } });
+    shelves.push(Shelf {
+        name: "Fakes".to_owned(),
+        query: Query { fakes: Some(true), ..Query::default() },
+    });
     shelves
 }
 
 /// The file of a query in a tree, where the tree has one for it.
 pub fn file_of(asked: &Query) -> Option<String> {
     let plain = Query { page: 0, sort: None, ..asked.clone() };
-    let number = if asked.page > 0 { format!("-{}", u64::from(asked.page) + 1) } else { String::new() };
-    let sort = asked.sort.unwrap_or(SortBy::Figure(Figure::RandomWrite4k));
+    let number =
+        if asked.page > 0 { format!("-{}", u64::from(asked.page) + 1) } else { String::new() };
+    let sort = asked.sort.unwrap_or(SortBy::Figure(HeadlineFigure::RandomWrite4k));
     if plain == Query::default() {
-        let stem =
-            if sort == SortBy::Figure(Figure::RandomWrite4k) { "index".to_owned() } else { format!("by-{}", query::sort_name(sort)) };
+        let stem = if sort == SortBy::Figure(HeadlineFigure::RandomWrite4k) {
+            "index".to_owned()
+        } else {
+            format!("by-{}", query::sort_name(sort))
+        };
         return Some(format!("{stem}{number}.html"));
     }
     let stem = match (&plain.kinds[..], &plain.origins[..], plain.fakes) {
@@ -87,14 +102,16 @@ pub fn file_of(asked: &Query) -> Option<String> {
         ([], [], Some(true)) => "fakes".to_owned(),
         _ => return None,
     };
-    let on_shelf = sort == SortBy::Figure(Figure::RandomWrite4k) && shelves().iter().any(|shelf| shelf.query == plain);
+    let on_shelf = sort == SortBy::Figure(HeadlineFigure::RandomWrite4k)
+        && shelves().iter().any(|shelf| shelf.query == plain);
     on_shelf.then(|| format!("{stem}{number}.html"))
 }
 
 /// A file all pages share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asset {
-    /// Its path below the site: its name holds the beginning of its hash, so that it may be kept for ever.
+    /// Its path below the site: its name holds the beginning of its hash, so that it may be kept
+    /// for ever.
     pub path: String,
     /// What it is, as HTTP says it.
     pub media_type: &'static str,
@@ -102,28 +119,40 @@ pub struct Asset {
     pub text: &'static str,
 }
 
-const STYLE: &str = concat!(include_str!("../../templates/report.css"), include_str!("../../templates/collection/site.css"));
-const SCRIPT: &str = concat!(include_str!("../../templates/report.js"), include_str!("../../templates/collection/site.js"));
+const STYLE: &str = concat!(
+    include_str!("../../templates/report.css"),
+    include_str!("../../templates/collection/site.css")
+);
+const SCRIPT: &str = concat!(
+    include_str!("../../templates/report.js"),
+    include_str!("../../templates/collection/site.js")
+);
 
 /// The style sheet and the script.
 pub fn assets() -> &'static [Asset; 2] {
-    static ASSETS: LazyLock<[Asset; 2]> =
-        LazyLock::new(|| [asset("css", "text/css; charset=utf-8", STYLE), asset("js", "text/javascript; charset=utf-8", SCRIPT)]);
+    static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
+        [
+            asset("css", "text/css; charset=utf-8", STYLE),
+            asset("js", "text/javascript; charset=utf-8", SCRIPT),
+        ]
+    });
     &ASSETS
 }
 
 fn asset(ending: &str, media_type: &'static str, text: &'static str) -> Asset {
-    let hash: String = Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let hash: String =
+        Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     Asset { path: format!("assets/site-{hash}.{ending}"), media_type, text }
 }
 
-/// The content security policy of every page: nothing but the site's own files, no script and no style inside a page, no frames.
+/// The content security policy of every page: nothing but the site's own files, no script and no
+/// style inside a page, no frames.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'";
 
 /// Makes the addresses on one page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links<'a> {
-    pub site: &'a Site,
+    pub site: &'a SiteInfo,
     /// How many directories down the page lies, in a tree.
     pub depth: usize,
 }
@@ -131,17 +160,18 @@ pub(crate) struct Links<'a> {
 impl Links<'_> {
     fn to(&self, tree: &str, live: &str) -> String {
         match &self.site.place {
-            Place::Tree => "../".repeat(self.depth) + tree,
-            Place::Live(prefix) => format!("{prefix}/{live}"),
+            SiteKind::Tree => "../".repeat(self.depth) + tree,
+            SiteKind::Live(prefix) => format!("{prefix}/{live}"),
         }
     }
 
     /// Whether a server answers queries.
     pub fn live(&self) -> bool {
-        matches!(self.site.place, Place::Live(_))
+        matches!(self.site.place, SiteKind::Live(_))
     }
 
-    /// The table with this query. In a tree without a page for it, the first page with the query behind it, which its script heeds.
+    /// The table with this query. In a tree without a page for it, the first page with the query
+    /// behind it, which its script heeds.
     pub fn table(&self, asked: &Query) -> String {
         let behind = |text: String| if text.is_empty() { text } else { format!("?{text}") };
         let live = behind(query::to_text(asked));
@@ -170,30 +200,46 @@ impl Links<'_> {
     }
 }
 
-/// Whether this can be the name of a medium or a run in an address and of a file: lower-case letters, digits and single hyphens inside.
+/// Whether this can be the name of a medium or a run in an address and of a file: lower-case
+/// letters, digits and single hyphens inside.
 pub fn is_slug(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    !name.is_empty() && name.len() <= 200 && name.chars().all(plain) && !name.starts_with('-') && !name.ends_with('-')
+    !name.is_empty()
+        && name.len() <= 200
+        && name.chars().all(plain)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn site(place: Place) -> Site {
-        Site { title: "Test".into(), place, base: None, made: None, shelves: None }
+    fn site(place: SiteKind) -> SiteInfo {
+        SiteInfo { title: "Test".into(), place, base: None, made: None, shelves: None }
     }
 
     #[test]
     fn a_tree_has_files_and_a_server_addresses() {
-        let (tree, live) = (site(Place::Tree), site(Place::Live("/cards".into())));
+        let (tree, live) = (site(SiteKind::Tree), site(SiteKind::Live("/cards".into())));
         let (tree, live) = (Links { site: &tree, depth: 1 }, Links { site: &live, depth: 1 });
-        let stalls = Query { sort: Some(SortBy::Figure(Figure::WorstStall)), page: 1, ..Query::default() };
+        let stalls = Query {
+            sort: Some(SortBy::Figure(HeadlineFigure::WorstStall)),
+            page: 1,
+            ..Query::default()
+        };
         let words = Query { words: "a b".into(), ..Query::default() };
         let shown: Vec<String> = [&tree, &live]
             .iter()
             .flat_map(|at| {
-                [at.table(&Query::default()), at.table(&stalls), at.table(&words), at.medium("x-1"), at.run("r"), at.text("about")]
+                [
+                    at.table(&Query::default()),
+                    at.table(&stalls),
+                    at.table(&words),
+                    at.medium("x-1"),
+                    at.run("r"),
+                    at.text("about"),
+                ]
             })
             .collect();
         insta::assert_debug_snapshot!(shown, @r#"
@@ -216,8 +262,13 @@ mod tests {
 
     #[test]
     fn every_shelf_has_a_file_of_its_own() {
-        let mut files: Vec<String> = shelves().iter().map(|shelf| file_of(&shelf.query).expect("a file")).collect();
-        files.extend(orders().into_iter().skip(1).map(|sort| file_of(&Query { sort: Some(sort), ..Query::default() }).expect("a file")));
+        let mut files: Vec<String> =
+            shelves().iter().map(|shelf| file_of(&shelf.query).expect("a file")).collect();
+        files.extend(
+            orders().into_iter().skip(1).map(|sort| {
+                file_of(&Query { sort: Some(sort), ..Query::default() }).expect("a file")
+            }),
+        );
         let all = files.len();
         files.sort();
         files.dedup();

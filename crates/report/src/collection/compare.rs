@@ -3,45 +3,57 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use findings::{Comparison, Curve};
-use record::collection::{Entry, Figure, Line, Query};
+use findings::{Curve, MediaComparison};
+use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, Query};
 use record::units::Bytes;
 use record::{MediumKind, Record};
 
-use super::address::{Links, Site};
+use super::address::{Links, SiteInfo};
 use super::table::MOST_COMPARED;
-use super::{Shell, figures, kind_head, table};
-use crate::chart::{Along, AxisSpec, Chart, Line as Curved, Mark, Point, Reference, Scale, Stroke, Style, Unit};
+use super::{SiteFrame, figures, kind_head, table};
+use crate::chart::{
+    Along, AxisSpec, AxisUnit, Chart, ChartLine as Curved, ChartMark, ChartPoint, Reference, Scale,
+    Stroke, Style,
+};
 use crate::compare::CurveView;
 use crate::html::view::{PanelView, panel};
 use crate::panels::Panel;
 use crate::tables::Table;
 use crate::{words, yardstick};
 
-/// Media side by side, at most [`MOST_COMPARED`] of them: figures with their spread, who is best for what, curves against block size, and
-/// which differences are certain. The entries of a line are its runs; fakes are passed over unless the line is one of fakes.
-pub fn compare(site: &Site, media: &[(Line, Vec<Entry>)]) -> String {
+/// Media side by side, at most [`MOST_COMPARED`] of them: figures with their spread, who is best
+/// for what, curves against block size, and which differences are certain. The entries of a line
+/// are its runs; fakes are passed over unless the line is one of fakes.
+pub fn compare(site: &SiteInfo, media: &[(CollectionLine, Vec<CollectionRun>)]) -> String {
     let told = &media[..media.len().min(MOST_COMPARED)];
     let heading = match told {
         [] => "Compare media".to_owned(),
-        media => media.iter().map(|(line, _)| words::clean(&line.name)).collect::<Vec<_>>().join(", "),
+        media => {
+            media.iter().map(|(line, _)| words::clean(&line.name)).collect::<Vec<_>>().join(", ")
+        }
     };
     page(site, heading, 0, told, media.len().saturating_sub(MOST_COMPARED))
 }
 
 /// The comparison of what is best of a kind, for a tree: it lies in `compare/KIND.html`.
-pub fn compare_kind(site: &Site, kind: MediumKind, media: &[(Line, Vec<Entry>)]) -> String {
+pub fn compare_kind(
+    site: &SiteInfo,
+    kind: MediumKind,
+    media: &[(CollectionLine, Vec<CollectionRun>)],
+) -> String {
     let name = kind_head(kind);
     let told = &media[..media.len().min(MOST_COMPARED)];
     page(site, format!("{name}: the best at random writes"), 1, told, 0)
 }
 
-/// The page of a tree on which the script compares what was ticked; without it, it leads to the comparisons that are ready.
-pub fn choose(site: &Site, kinds: &[MediumKind]) -> String {
+/// The page of a tree on which the script compares what was ticked; without it, it leads to the
+/// comparisons that are ready.
+pub fn choose(site: &SiteInfo, kinds: &[MediumKind]) -> String {
     let links = Links { site, depth: 0 };
-    let ready = kinds.iter().map(|kind| (kind_head(*kind), links.file(&ready_file(*kind)))).collect();
+    let ready =
+        kinds.iter().map(|kind| (kind_head(*kind), links.file(&ready_file(*kind)))).collect();
     let page = ChoosePage {
-        shell: Shell::new(links, format!("Compare - {}", site.title), "compare"),
+        shell: SiteFrame::new(links, format!("Compare - {}", site.title), "compare"),
         source: links.file("data/table.json"),
         home: links.table(&Query::default()),
         ready,
@@ -57,7 +69,7 @@ pub fn ready_file(kind: MediumKind) -> String {
 #[derive(Template)]
 #[template(path = "collection/choose.html")]
 struct ChoosePage<'a> {
-    shell: Shell<'a>,
+    shell: SiteFrame<'a>,
     source: String,
     home: String,
     ready: Vec<(String, String)>,
@@ -66,7 +78,7 @@ struct ChoosePage<'a> {
 #[derive(Template)]
 #[template(path = "collection/compare.html")]
 struct ComparePage<'a> {
-    shell: Shell<'a>,
+    shell: SiteFrame<'a>,
     heading: String,
     left_out: usize,
     media: Vec<MediumHead>,
@@ -102,17 +114,23 @@ struct Cell {
     best: bool,
 }
 
-fn page(site: &Site, heading: String, depth: usize, media: &[(Line, Vec<Entry>)], left_out: usize) -> String {
+fn page(
+    site: &SiteInfo,
+    heading: String,
+    depth: usize,
+    media: &[(CollectionLine, Vec<CollectionRun>)],
+    left_out: usize,
+) -> String {
     let links = Links { site, depth };
     let records = records(media);
     let found = findings::compare(&records);
     let panels = charts(media, &records);
     let page = ComparePage {
-        shell: Shell::new(links, format!("{heading} - {}", site.title), "compare"),
+        shell: SiteFrame::new(links, format!("{heading} - {}", site.title), "compare"),
         heading,
         left_out,
         media: media.iter().map(|(line, _)| head(&links, line, media)).collect(),
-        rows: Figure::ALL.into_iter().filter_map(|figure| row(figure, media)).collect(),
+        rows: HeadlineFigure::ALL.into_iter().filter_map(|figure| row(figure, media)).collect(),
         differences: found.differences.iter().map(|said| words::clean(said)).collect(),
         ranks: found.ranks.iter().map(ranked).collect(),
         uncharted: uncharted(media, &panels),
@@ -123,11 +141,18 @@ fn page(site: &Site, heading: String, depth: usize, media: &[(Line, Vec<Entry>)]
     page.render().expect("a template that compiled renders into memory")
 }
 
-fn head(links: &Links, line: &Line, media: &[(Line, Vec<Entry>)]) -> MediumHead {
+fn head(
+    links: &Links,
+    line: &CollectionLine,
+    media: &[(CollectionLine, Vec<CollectionRun>)],
+) -> MediumHead {
     let mut facts = super::kind_and_size(&line.model);
     facts.push(words::count(line.runs as usize, "run"));
     let without = (media.len() > 2).then(|| {
-        let rest = media.iter().filter(|(other, _)| other.slug != line.slug).map(|(other, _)| format!("m={}", other.slug));
+        let rest = media
+            .iter()
+            .filter(|(other, _)| other.slug != line.slug)
+            .map(|(other, _)| format!("m={}", other.slug));
         format!("{}?{}", links.text("compare"), rest.collect::<Vec<_>>().join("&"))
     });
     MediumHead {
@@ -139,19 +164,21 @@ fn head(links: &Links, line: &Line, media: &[(Line, Vec<Entry>)]) -> MediumHead 
     }
 }
 
-/// The records of all media, named so that each line is a medium of its own whatever its runs call themselves: the same model measured and
-/// published are two.
-fn records(media: &[(Line, Vec<Entry>)]) -> Vec<Record> {
+/// The records of all media, named so that each line is a medium of its own whatever its runs call
+/// themselves: the same model measured and published are two.
+fn records(media: &[(CollectionLine, Vec<CollectionRun>)]) -> Vec<Record> {
     let names: Vec<String> = media.iter().map(|(line, _)| called(line, media)).collect();
-    let of = |(at, (line, entries)): (usize, &(Line, Vec<Entry>))| {
+    let of = |(at, (line, entries)): (usize, &(CollectionLine, Vec<CollectionRun>))| {
         let name = names[at].clone();
         let (slug, gb, is_fake) = (line.slug.clone(), line.model.capacity_gb, line.is_fake);
         let counts = entries.iter().filter(move |entry| is_fake || !entry.headline.is_fake);
         counts
             .map(|entry| {
                 let mut record = entry.run.to_record(&entry.id);
-                (record.medium.vendor, record.medium.profile, record.medium.cid) = (None, None, None);
-                (record.medium.serial, record.medium.model) = (Some(slug.clone()), Some(name.clone()));
+                (record.medium.vendor, record.medium.profile, record.medium.cid) =
+                    (None, None, None);
+                (record.medium.serial, record.medium.model) =
+                    (Some(slug.clone()), Some(name.clone()));
                 record.medium.capacity_bytes = Some(gb * 1_000_000_000);
                 record
             })
@@ -161,18 +188,22 @@ fn records(media: &[(Line, Vec<Entry>)]) -> Vec<Record> {
 }
 
 /// The name of a medium here: its own, and its origin where another has the same name.
-fn called(line: &Line, media: &[(Line, Vec<Entry>)]) -> String {
+fn called(line: &CollectionLine, media: &[(CollectionLine, Vec<CollectionRun>)]) -> String {
     let name = words::clean(&line.name);
     let twins = media.iter().filter(|(other, _)| words::clean(&other.name) == name).count();
     let what = if line.is_fake { "fakes" } else { line.origin.name() };
     if twins > 1 { format!("{name} ({what})") } else { name }
 }
 
-fn row(figure: Figure, media: &[(Line, Vec<Entry>)]) -> Option<Row> {
-    let spread = |line: &Line| line.figures.get(&figure).copied().filter(figures::sound);
+fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -> Option<Row> {
+    let spread = |line: &CollectionLine| line.figures.get(&figure).copied().filter(figures::sound);
     let medians = || media.iter().filter_map(|(line, _)| spread(line)).map(|spread| spread.median);
-    let best = if figure.smaller_is_better() { medians().reduce(f64::min) } else { medians().reduce(f64::max) };
-    let cell = |(line, _): &(Line, Vec<Entry>)| {
+    let best = if figure.smaller_is_better() {
+        medians().reduce(f64::min)
+    } else {
+        medians().reduce(f64::max)
+    };
+    let cell = |(line, _): &(CollectionLine, Vec<CollectionRun>)| {
         let spread = spread(line)?;
         Some(Cell {
             value: figures::told(figure, spread.median),
@@ -180,7 +211,9 @@ fn row(figure: Figure, media: &[(Line, Vec<Entry>)]) -> Option<Row> {
             range: figures::range(figure, &spread).unwrap_or_default(),
             counts: figures::counts(&spread),
             level: figures::level(figure, spread.median),
-            best: Some(spread.median) == best && medians().count() > 1 && medians().filter(|other| Some(*other) == best).count() == 1,
+            best: Some(spread.median) == best
+                && medians().count() > 1
+                && medians().filter(|other| Some(*other) == best).count() == 1,
         })
     };
     best.map(|_| Row { name: figures::head(figure), cells: media.iter().map(cell).collect() })
@@ -188,8 +221,11 @@ fn row(figure: Figure, media: &[(Line, Vec<Entry>)]) -> Option<Row> {
 
 /// A use, and the media in order: "SanDisk SD32G (good, 1480 IOPS random writes of 4 KiB)".
 fn ranked(rank: &findings::Rank) -> (String, Vec<String>) {
-    let place = |place: &findings::Place| format!("{}: {}, {}", words::clean(&place.name), place.level, words::clean(&place.figure));
-    let wanted = match rank.wanted.strip_prefix("video=").and_then(|rate| rate.strip_suffix("Mbit")) {
+    let place = |place: &findings::RankPlace| {
+        format!("{}: {}, {}", words::clean(&place.name), place.level, words::clean(&place.figure))
+    };
+    let wanted = match rank.wanted.strip_prefix("video=").and_then(|rate| rate.strip_suffix("Mbit"))
+    {
         Some(rate) => format!("Video of {rate} Mbit/s"),
         None => words::capitalised(&words::test(&rank.wanted)),
     };
@@ -197,7 +233,7 @@ fn ranked(rank: &findings::Rank) -> (String, Vec<String>) {
 }
 
 /// The pairs of each test.
-fn curves(found: &Comparison) -> Vec<(String, Vec<CurveView>)> {
+fn curves(found: &MediaComparison) -> Vec<(String, Vec<CurveView>)> {
     let mut tests: Vec<(String, Vec<CurveView>)> = Vec::new();
     let view = |curve: &Curve| CurveView::of(curve);
     for curve in &found.curves {
@@ -211,18 +247,46 @@ fn curves(found: &Comparison) -> Vec<(String, Vec<CurveView>)> {
 }
 
 /// What is drawn: test, metric, title, label of the axis, its unit.
-const DRAWN: [(&str, &str, &str, &str, Unit); 4] = [
-    ("random-write", "iops", "Random writes a second", "writes a second, more is better", Unit::Iops),
-    ("random-read", "iops", "Random reads a second", "reads a second, more is better", Unit::Iops),
-    ("sequential-write", "bps", "Writing in a row", "bytes a second, more is better", Unit::Rate),
-    ("sequential-read", "bps", "Reading in a row", "bytes a second, more is better", Unit::Rate),
+const DRAWN: [(&str, &str, &str, &str, AxisUnit); 4] = [
+    (
+        "random-write",
+        "iops",
+        "Random writes a second",
+        "writes a second, more is better",
+        AxisUnit::Iops,
+    ),
+    (
+        "random-read",
+        "iops",
+        "Random reads a second",
+        "reads a second, more is better",
+        AxisUnit::Iops,
+    ),
+    (
+        "sequential-write",
+        "bps",
+        "Writing in a row",
+        "bytes a second, more is better",
+        AxisUnit::Rate,
+    ),
+    (
+        "sequential-read",
+        "bps",
+        "Reading in a row",
+        "bytes a second, more is better",
+        AxisUnit::Rate,
+    ),
 ];
 
-fn charts(media: &[(Line, Vec<Entry>)], records: &[Record]) -> Vec<Panel> {
+fn charts(media: &[(CollectionLine, Vec<CollectionRun>)], records: &[Record]) -> Vec<Panel> {
     DRAWN.iter().map(|drawn| chart(drawn, media, records)).collect()
 }
 
-fn chart((test, metric, title, label, unit): &(&str, &str, &str, &str, Unit), media: &[(Line, Vec<Entry>)], records: &[Record]) -> Panel {
+fn chart(
+    (test, metric, title, label, unit): &(&str, &str, &str, &str, AxisUnit),
+    media: &[(CollectionLine, Vec<CollectionRun>)],
+    records: &[Record],
+) -> Panel {
     let mut table = Table::new(&["Medium", "#Block", "#Median", "#Runs"]);
     let mut series = Vec::new();
     for (at, (line, _)) in media.iter().enumerate() {
@@ -232,29 +296,47 @@ fn chart((test, metric, title, label, unit): &(&str, &str, &str, &str, Unit), me
             let runs = values.len();
             let Some(median) = stats::median(&mut values) else { continue };
             let text = words::quantity(metric, median);
-            table.push(vec![name.clone(), Bytes(block).to_string(), text.clone(), runs.to_string()], Vec::new());
-            let ends = (runs > 1).then(|| [values.iter().copied().fold(f64::MAX, f64::min), values.iter().copied().fold(0.0, f64::max)]);
+            table.push(
+                vec![name.clone(), Bytes(block).to_string(), text.clone(), runs.to_string()],
+                Vec::new(),
+            );
+            let ends = (runs > 1).then(|| {
+                [
+                    values.iter().copied().fold(f64::MAX, f64::min),
+                    values.iter().copied().fold(0.0, f64::max),
+                ]
+            });
             let tip = format!("{name}, {}: {text} ({})", Bytes(block), words::count(runs, "run"));
-            points.push(Point { x: block as f64, y: median, interval: ends, tip });
+            points.push(ChartPoint { x: block as f64, y: median, interval: ends, tip });
         }
         series.extend((!points.is_empty()).then(|| Curved { name, points, style: look(at) }));
     }
-    let disk = |value: f64| Reference { along: Along::Y, value, label: format!("{}: {}", yardstick::DISK, words::quantity(metric, value)) };
+    let disk = |value: f64| Reference {
+        along: Along::Y,
+        value,
+        label: format!("{}: {}", yardstick::DISK, words::quantity(metric, value)),
+    };
     let chart = Chart {
         id: format!("compare-{test}"),
         title: (*title).to_owned(),
-        x: AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: Unit::Blocks },
+        x: AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: AxisUnit::Blocks },
         y: AxisSpec { label: (*label).to_owned(), scale: Scale::Log, unit: *unit },
         series,
-        references: vec![disk(if *metric == "iops" { yardstick::DISK_IOPS } else { yardstick::DISK_BPS })],
+        references: vec![disk(if *metric == "iops" {
+            yardstick::DISK_IOPS
+        } else {
+            yardstick::DISK_BPS
+        })],
         note: "Medians over runs; whiskers from the lowest run to the highest.".to_owned(),
     };
     Panel { chart, table }
 }
 
 /// The names of the media that have no curve in any chart.
-fn uncharted(media: &[(Line, Vec<Entry>)], panels: &[Panel]) -> String {
-    let is_drawn = |name: &String| panels.iter().flat_map(|panel| &panel.chart.series).any(|series| series.name == *name);
+fn uncharted(media: &[(CollectionLine, Vec<CollectionRun>)], panels: &[Panel]) -> String {
+    let is_drawn = |name: &String| {
+        panels.iter().flat_map(|panel| &panel.chart.series).any(|series| series.name == *name)
+    };
     let names = media.iter().map(|(line, _)| called(line, media)).filter(|name| !is_drawn(name));
     names.collect::<Vec<_>>().join(", ")
 }
@@ -263,12 +345,15 @@ fn uncharted(media: &[(Line, Vec<Entry>)], panels: &[Panel]) -> String {
 fn by_block(test: &str, metric: &str, slug: &str, records: &[Record]) -> BTreeMap<u64, Vec<f64>> {
     let mut found: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for record in records.iter().filter(|record| record.medium.serial.as_deref() == Some(slug)) {
-        let mut sizes: Vec<u64> = record.cells_of(test).filter_map(|cell| cell.params.block_bytes).collect();
+        let mut sizes: Vec<u64> =
+            record.cells_of(test).filter_map(|cell| cell.params.block_bytes).collect();
         sizes.sort_unstable();
         sizes.dedup();
         for block in sizes {
             let cell = findings::standard_cell(record, test, Some(block));
-            let value = cell.and_then(|cell| crate::figure::show(cell, metric, crate::figure::estimate(cell, metric)?).value());
+            let value = cell.and_then(|cell| {
+                crate::figure::show(cell, metric, crate::figure::estimate(cell, metric)?).value()
+            });
             found.entry(block).or_default().extend(value);
         }
     }
@@ -277,6 +362,7 @@ fn by_block(test: &str, metric: &str, slug: &str, records: &[Record]) -> BTreeMa
 
 /// Eight looks: six colours, the last two again with another stroke and mark.
 fn look(at: usize) -> Style {
-    let (stroke, mark) = if at < 6 { (Stroke::Solid, Mark::Disc) } else { (Stroke::Dashed, Mark::Square) };
+    let (stroke, mark) =
+        if at < 6 { (Stroke::Solid, ChartMark::Disc) } else { (Stroke::Dashed, ChartMark::Square) };
     Style { hue: at % crate::chart::HUES, stroke, mark }
 }

@@ -1,20 +1,22 @@
-//! The collection as data: lines as JSON and CSV for people and programs, and the short form that the script of the table reads.
+//! The collection as data: lines as JSON and CSV for people and programs, and the short form that
+//! the script of the table reads.
 
-use record::collection::{Entry, Figure, Line, Spread};
+use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, HostSpread};
 use record::{Cell, Histogram, Sample, Series};
 use serde_json::{Value, json};
 
 use crate::words;
 
 /// One line as JSON on one line of text.
-pub fn line_json(line: &Line) -> String {
+pub fn line_json(line: &CollectionLine) -> String {
     serde_json::to_string(line).expect("a line has only string keys")
 }
 
-/// A medium with its runs, as JSON: `{"schema": "flashmark-medium/1", "line": .., "runs": [..]}`. The runs are entries with every figure and
-/// interval; histograms, curves and what the kernel counted are in each run's own file ([`run_json`]) and are left out here, which is why
-/// the entries are taken.
-pub fn medium_json(line: &Line, entries: Vec<Entry>) -> String {
+/// A medium with its runs, as JSON: `{"schema": "flashmark-medium/1", "line": .., "runs": [..]}`.
+/// The runs are entries with every figure and interval; histograms, curves and what the kernel
+/// counted are in each run's own file ([`run_json`]) and are left out here, which is why the
+/// entries are taken.
+pub fn medium_json(line: &CollectionLine, entries: Vec<CollectionRun>) -> String {
     let mut all = medium_json_head(line);
     for (at, mut entry) in entries.into_iter().enumerate() {
         Bulk::of(&mut entry);
@@ -24,12 +26,12 @@ pub fn medium_json(line: &Line, entries: Vec<Entry>) -> String {
 }
 
 /// What [`medium_json`] begins with, for who writes one run after the other.
-pub fn medium_json_head(line: &Line) -> String {
+pub fn medium_json_head(line: &CollectionLine) -> String {
     format!("{{\"schema\":\"flashmark-medium/1\",\"line\":{},\"runs\":[", line_json(line))
 }
 
 /// The next run in it, without its [`Bulk`]; `at` counts from 0.
-pub fn medium_json_run(at: usize, lean: &Entry) -> String {
+pub fn medium_json_run(at: usize, lean: &CollectionRun) -> String {
     let between = if at == 0 { "\n" } else { ",\n" };
     between.to_owned() + &serde_json::to_string(lean).expect("an entry has only string keys")
 }
@@ -42,21 +44,28 @@ pub struct Bulk(Vec<(Option<Histogram>, Vec<Series>, Vec<Sample>)>);
 
 impl Bulk {
     /// Takes it out of a run.
-    pub fn of(entry: &mut Entry) -> Bulk {
-        let of = |cell: &mut Cell| (cell.histogram.take(), std::mem::take(&mut cell.series), std::mem::take(&mut cell.activity));
+    pub fn of(entry: &mut CollectionRun) -> Bulk {
+        let of = |cell: &mut Cell| {
+            (
+                cell.histogram.take(),
+                std::mem::take(&mut cell.series),
+                std::mem::take(&mut cell.activity),
+            )
+        };
         Bulk(entry.run.cells.iter_mut().map(of).collect())
     }
 
     /// Puts it back.
-    pub fn put_back(self, entry: &mut Entry) {
+    pub fn put_back(self, entry: &mut CollectionRun) {
         for (cell, bulk) in entry.run.cells.iter_mut().zip(self.0) {
             (cell.histogram, cell.series, cell.activity) = bulk;
         }
     }
 }
 
-/// A run as a record that `flashmark show`, `report` and `compare` read: all that is published of it, in one line.
-pub fn run_json(entry: &mut Entry) -> String {
+/// A run as a record that `flashmark show`, `report` and `compare` read: all that is published of
+/// it, in one line.
+pub fn run_json(entry: &mut CollectionRun) -> String {
     // The cells are most of it: lent and not copied.
     let cells = std::mem::take(&mut entry.run.cells);
     let mut record = entry.run.to_record(&entry.id);
@@ -66,19 +75,30 @@ pub fn run_json(entry: &mut Entry) -> String {
     text
 }
 
-/// The heads of [`line_csv`]: what the medium is, then five columns a figure (median, low, high, runs, hosts) in IOPS, bytes a second or
-/// nanoseconds.
+/// The heads of [`line_csv`]: what the medium is, then five columns a figure (median, low, high,
+/// runs, hosts) in IOPS, bytes a second or nanoseconds.
 pub fn csv_head() -> String {
-    let mut heads: Vec<String> = ["medium", "name", "kind", "vendor", "model", "capacity_gb", "origin", "interface", "classes", "runs"]
-        .into_iter()
-        .chain(["fakes", "is_fake", "latest"])
-        .map(str::to_owned)
-        .collect();
-    for figure in Figure::ALL {
+    let mut heads: Vec<String> = [
+        "medium",
+        "name",
+        "kind",
+        "vendor",
+        "model",
+        "capacity_gb",
+        "origin",
+        "interface",
+        "classes",
+        "runs",
+    ]
+    .into_iter()
+    .chain(["fakes", "is_fake", "latest"])
+    .map(str::to_owned)
+    .collect();
+    for figure in HeadlineFigure::ALL {
         let unit = match figure.unit() {
-            record::collection::Unit::Iops => "iops",
-            record::collection::Unit::Bps => "bps",
-            record::collection::Unit::Ns => "ns",
+            record::collection::FigureUnit::Iops => "iops",
+            record::collection::FigureUnit::Bps => "bps",
+            record::collection::FigureUnit::Ns => "ns",
         };
         let name = figure.name().replace('-', "_");
         heads.extend(["", "_low", "_high"].map(|part| format!("{name}{part}_{unit}")));
@@ -89,7 +109,7 @@ pub fn csv_head() -> String {
 }
 
 /// A line as CSV (RFC 4180), with its end.
-pub fn line_csv(line: &Line) -> String {
+pub fn line_csv(line: &CollectionLine) -> String {
     let mut fields = vec![
         text(&line.slug),
         text(&line.name),
@@ -105,9 +125,9 @@ pub fn line_csv(line: &Line) -> String {
         line.is_fake.to_string(),
         text(&line.latest),
     ];
-    for figure in Figure::ALL {
+    for figure in HeadlineFigure::ALL {
         match line.figures.get(&figure) {
-            Some(Spread { median, low, high, runs, hosts }) => {
+            Some(HostSpread { median, low, high, runs, hosts }) => {
                 fields.extend([median, low, high].map(f64::to_string));
                 fields.extend([runs, hosts].map(u64::to_string));
             }
@@ -118,20 +138,28 @@ pub fn line_csv(line: &Line) -> String {
     fields.join(",") + "\r\n"
 }
 
-/// A field of text. What a spreadsheet would take for a formula gets an apostrophe, which makes it text there.
+/// A field of text. What a spreadsheet would take for a formula gets an apostrophe, which makes it
+/// text there.
 fn text(field: &str) -> String {
     let field = words::clean(field);
     let field = if field.starts_with(['=', '+', '-', '@']) { format!("'{field}") } else { field };
-    if field.contains([',', '"', '\'']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
+    if field.contains([',', '"', '\'']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field
+    }
 }
 
-/// A line in the short form the table's script reads: slug, name, kind, capacity in GB, origin, interface, classes, runs, fakes, whether it
-/// is one of fakes, when the latest came in, the verdict, and the figures: `[which, median]` or `[which, median, low, high, runs, hosts]`.
-pub fn short_json(line: &Line) -> String {
-    let figures: Vec<Value> = Figure::ALL
+/// A line in the short form the table's script reads: slug, name, kind, capacity in GB, origin,
+/// interface, classes, runs, fakes, whether it is one of fakes, when the latest came in, the
+/// verdict, and the figures: `[which, median]` or `[which, median, low, high, runs, hosts]`.
+pub fn short_json(line: &CollectionLine) -> String {
+    let figures: Vec<Value> = HeadlineFigure::ALL
         .iter()
         .enumerate()
-        .filter_map(|(at, figure)| Some((at, line.figures.get(figure).filter(|spread| super::figures::sound(spread))?)))
+        .filter_map(|(at, figure)| {
+            Some((at, line.figures.get(figure).filter(|spread| super::figures::sound(spread))?))
+        })
         .map(|(at, spread)| match spread.runs {
             0 | 1 => json!([at, spread.median]),
             runs => json!([at, spread.median, spread.low, spread.high, runs, spread.hosts]),

@@ -1,9 +1,9 @@
 //! The Atom feed (RFC 4287) of new results.
 
 use askama::Template;
-use record::collection::{Entry, Figure};
+use record::collection::{CollectionRun, HeadlineFigure};
 
-use super::address::{Links, Site};
+use super::address::{Links, SiteInfo};
 use super::{figures, query, table};
 use crate::words;
 
@@ -11,7 +11,7 @@ use crate::words;
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
     /// The run.
-    pub entry: &'a Entry,
+    pub entry: &'a CollectionRun,
     /// Name of the medium in addresses.
     pub slug: &'a str,
     /// What the medium is called.
@@ -40,8 +40,9 @@ struct ItemView {
     origin: &'static str,
 }
 
-/// The feed of these runs, the newest first. Its links are whole where the site's address is known, and else relative to the feed.
-pub fn feed(site: &Site, items: &[Item]) -> String {
+/// The feed of these runs, the newest first. Its links are whole where the site's address is known,
+/// and else relative to the feed.
+pub fn feed(site: &SiteInfo, items: &[Item]) -> String {
     let links = Links { site, depth: 0 };
     let whole = |href: String| match &site.base {
         Some(base) => format!("{}/{}", base.trim_end_matches('/'), href.trim_start_matches('/')),
@@ -50,25 +51,50 @@ pub fn feed(site: &Site, items: &[Item]) -> String {
     let page = FeedPage {
         title: text(&format!("{}: new results", site.title)),
         author: text(&site.title),
-        id: site.base.clone().map_or_else(|| format!("urn:flashmark:collection:{}", query::escaped(&site.title)), |base| text(&base)),
+        id: site.base.clone().map_or_else(
+            || format!("urn:flashmark:collection:{}", query::escaped(&site.title)),
+            |base| text(&base),
+        ),
         own: text(&whole(links.file("feed.atom"))),
         home: text(&whole(links.table(&record::collection::Query::default()))),
-        updated: text(items.first().map(|item| item.entry.received.as_str()).or(site.made.as_deref()).unwrap_or(NEVER)),
+        updated: text(
+            items
+                .first()
+                .map(|item| item.entry.received.as_str())
+                .or(site.made.as_deref())
+                .unwrap_or(NEVER),
+        ),
         items: items.iter().map(|item| view(item, &whole(links.medium(item.slug)))).collect(),
     };
     page.render().expect("a template that compiled renders into memory")
 }
 
-/// An Atom feed must say when it changed; one without results and without a time of its own never did.
+/// An Atom feed must say when it changed; one without results and without a time of its own never
+/// did.
 const NEVER: &str = "1970-01-01T00:00:00Z";
 
 fn view(item: &Item, href: &str) -> ItemView {
     let entry = item.entry;
-    let told = |figure: Figure| {
-        let value = entry.headline.figures.get(&figure).copied().filter(|value| value.is_finite() && *value > 0.0)?;
-        Some(format!("{}: {} ({})", figures::head(figure), figures::told(figure, value), figures::place(figure, value)))
+    let told = |figure: HeadlineFigure| {
+        let value = entry
+            .headline
+            .figures
+            .get(&figure)
+            .copied()
+            .filter(|value| value.is_finite() && *value > 0.0)?;
+        Some(format!(
+            "{}: {} ({})",
+            figures::head(figure),
+            figures::told(figure, value),
+            figures::place(figure, value)
+        ))
     };
-    let figures = [Figure::RandomWrite4k, Figure::WorstStall, Figure::SequentialWrite, Figure::RandomRead4k];
+    let figures = [
+        HeadlineFigure::RandomWrite4k,
+        HeadlineFigure::WorstStall,
+        HeadlineFigure::SequentialWrite,
+        HeadlineFigure::RandomRead4k,
+    ];
     let verdict = entry.headline.verdict.iter().map(|verdict| words::clean(verdict));
     let summary: Vec<String> = verdict.chain(figures.into_iter().filter_map(told)).collect();
     let fake = if entry.headline.is_fake { " (fake)" } else { "" };

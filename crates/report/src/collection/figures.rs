@@ -1,54 +1,56 @@
-//! The figures of a collection in words: what they are called, how they stand to the yardsticks, how far runs lie apart.
+//! The figures of a collection in words: what they are called, how they stand to the yardsticks,
+//! how far runs lie apart.
 
-use record::collection::{Figure, Spread, Unit};
+use record::collection::{FigureUnit, HeadlineFigure, HostSpread};
 use record::units::significant;
 
 use super::query;
 use crate::{words, yardstick};
 
 /// What a figure is called at the head of a column.
-pub(crate) fn head(figure: Figure) -> &'static str {
+pub(crate) fn head(figure: HeadlineFigure) -> &'static str {
     match figure {
-        Figure::RandomWrite4k => "Random write 4 KiB",
-        Figure::WorstStall => "Worst stall",
-        Figure::RandomWrite512 => "Random write 512 B",
-        Figure::RandomWrite16k => "Random write 16 KiB",
-        Figure::RandomWrite64k => "Random write 64 KiB",
-        Figure::SequentialWrite => "Sequential write",
-        Figure::RandomRead4k => "Random read 4 KiB",
-        Figure::SequentialRead => "Sequential read",
-        Figure::RandomFill => "Fill, random data",
-        Figure::ZeroFill => "Fill, zeros",
+        HeadlineFigure::RandomWrite4k => "Random write 4 KiB",
+        HeadlineFigure::WorstStall => "Worst stall",
+        HeadlineFigure::RandomWrite512 => "Random write 512 B",
+        HeadlineFigure::RandomWrite16k => "Random write 16 KiB",
+        HeadlineFigure::RandomWrite64k => "Random write 64 KiB",
+        HeadlineFigure::SequentialWrite => "Sequential write",
+        HeadlineFigure::RandomRead4k => "Random read 4 KiB",
+        HeadlineFigure::SequentialRead => "Sequential read",
+        HeadlineFigure::RandomFill => "Fill, random data",
+        HeadlineFigure::ZeroFill => "Fill, zeros",
     }
 }
 
 /// A value with its unit: "49.2 IOPS", "10.4 MB/s", "3.17 s".
-pub(crate) fn told(figure: Figure, value: f64) -> String {
+pub(crate) fn told(figure: HeadlineFigure, value: f64) -> String {
     match figure.unit() {
-        Unit::Iops => words::quantity("iops", value),
-        Unit::Bps => words::quantity("bps", value),
-        Unit::Ns => words::stall(value),
+        FigureUnit::Iops => words::quantity("iops", value),
+        FigureUnit::Bps => words::quantity("bps", value),
+        FigureUnit::Ns => words::stall(value),
     }
 }
 
-/// The same for a column whose head says the unit; a stall keeps its own, because stalls lie between microseconds and minutes.
-pub(crate) fn bare(figure: Figure, value: f64) -> String {
+/// The same for a column whose head says the unit; a stall keeps its own, because stalls lie
+/// between microseconds and minutes.
+pub(crate) fn bare(figure: HeadlineFigure, value: f64) -> String {
     match figure.unit() {
-        Unit::Ns => words::stall(value),
+        FigureUnit::Ns => words::stall(value),
         unit => significant(value / query::unit_factor(unit)),
     }
 }
 
 /// The unit in the head of its column; nothing where each value has its own.
-pub(crate) fn column_unit(figure: Figure) -> &'static str {
+pub(crate) fn column_unit(figure: HeadlineFigure) -> &'static str {
     match figure.unit() {
-        Unit::Ns => "",
+        FigureUnit::Ns => "",
         unit => query::unit_name(unit),
     }
 }
 
 /// What a figure is held against.
-pub(crate) struct Mark {
+pub(crate) struct ReferenceMark {
     /// In a word: "A1".
     pub name: &'static str,
     /// Its value in the unit of the figure.
@@ -57,50 +59,59 @@ pub(crate) struct Mark {
     pub meaning: &'static str,
 }
 
-const fn mark(name: &'static str, value: f64, meaning: &'static str) -> Mark {
-    Mark { name, value, meaning }
+const fn mark(name: &'static str, value: f64, meaning: &'static str) -> ReferenceMark {
+    ReferenceMark { name, value, meaning }
 }
 
-/// The yardstick on every chart (docs/field/published-figures.md#other-figures), or for stalls the longest that the SD specification lets a card be busy with a write.
-pub(crate) const fn yardstick(figure: Figure) -> Mark {
+/// The yardstick on every chart (docs/field/published-figures.md#other-figures), or for stalls the
+/// longest that the SD specification lets a card be busy with a write.
+pub(crate) const fn yardstick(figure: HeadlineFigure) -> ReferenceMark {
     match figure.unit() {
-        Unit::Iops => mark("disk", yardstick::DISK_IOPS, "a 5400 rpm laptop disk"),
-        Unit::Bps => mark("disk", yardstick::DISK_BPS, "a 5400 rpm laptop disk"),
-        Unit::Ns => mark("limit", 250e6, "the 250 ms that an SD card may be busy with a write (an SDXC card 500 ms)"),
+        FigureUnit::Iops => mark("disk", yardstick::DISK_IOPS, "a 5400 rpm laptop disk"),
+        FigureUnit::Bps => mark("disk", yardstick::DISK_BPS, "a 5400 rpm laptop disk"),
+        FigureUnit::Ns => mark(
+            "limit",
+            250e6,
+            "the 250 ms that an SD card may be busy with a write (an SDXC card 500 ms)",
+        ),
     }
 }
 
-/// Limits of the SD classes, ascending (SD Association as cited by anandtech.com 10860 and the class table of admin-magazine.com 76).
-pub(crate) fn classes(figure: Figure) -> &'static [Mark] {
-    const WRITES: [Mark; 2] = [mark("A1", 500.0, "application class A1"), mark("A2", 2000.0, "application class A2")];
-    const READS: [Mark; 2] = [mark("A1", 1500.0, "application class A1"), mark("A2", 4000.0, "application class A2")];
-    const RATES: [Mark; 4] = [
+/// Limits of the SD classes, ascending (SD Association as cited by anandtech.com 10860 and the
+/// class table of admin-magazine.com 76).
+pub(crate) fn classes(figure: HeadlineFigure) -> &'static [ReferenceMark] {
+    const WRITES: [ReferenceMark; 2] =
+        [mark("A1", 500.0, "application class A1"), mark("A2", 2000.0, "application class A2")];
+    const READS: [ReferenceMark; 2] =
+        [mark("A1", 1500.0, "application class A1"), mark("A2", 4000.0, "application class A2")];
+    const RATES: [ReferenceMark; 4] = [
         mark("C10", 10e6, "speed class 10, U1, V10, A1 and A2"),
         mark("V30", 30e6, "video class 30 and U3"),
         mark("V60", 60e6, "video class 60"),
         mark("V90", 90e6, "video class 90"),
     ];
     match figure {
-        Figure::RandomWrite4k => &WRITES,
-        Figure::RandomRead4k => &READS,
-        Figure::SequentialWrite => &RATES,
+        HeadlineFigure::RandomWrite4k => &WRITES,
+        HeadlineFigure::RandomRead4k => &READS,
+        HeadlineFigure::SequentialWrite => &RATES,
         _ => &[],
     }
 }
 
 /// How many times as good as the yardstick; for a stall, how many times shorter.
-pub(crate) fn times(figure: Figure, value: f64) -> f64 {
+pub(crate) fn times(figure: HeadlineFigure, value: f64) -> f64 {
     let stick = yardstick(figure).value;
     if figure.smaller_is_better() { stick / value } else { value / stick }
 }
 
-/// How good a value is in five steps, by colour: less than a tenth of the yardstick, less than it, at least as good, 5 and 20 times.
-pub(crate) fn level(figure: Figure, value: f64) -> u8 {
+/// How good a value is in five steps, by colour: less than a tenth of the yardstick, less than it,
+/// at least as good, 5 and 20 times.
+pub(crate) fn level(figure: HeadlineFigure, value: f64) -> u8 {
     [0.1, 1.0, 5.0, 20.0].iter().filter(|step| times(figure, value) >= **step).count() as u8
 }
 
 /// Its place among the yardsticks, in a few characters: "0.55× disk", "22× disk, A2", "13× limit".
-pub(crate) fn place(figure: Figure, value: f64) -> String {
+pub(crate) fn place(figure: HeadlineFigure, value: f64) -> String {
     let stick = yardstick(figure);
     // A stall is said as it lasted: "13× limit" is bad.
     let ratio = format!("{}×\u{a0}{}", words::times(value / stick.value), stick.name);
@@ -111,23 +122,29 @@ pub(crate) fn place(figure: Figure, value: f64) -> String {
 }
 
 /// A limit with its unit: "90 IOPS", "50 MB/s".
-fn limit(figure: Figure, value: f64) -> String {
+fn limit(figure: HeadlineFigure, value: f64) -> String {
     format!("{} {}", value / query::unit_factor(figure.unit()), query::unit_name(figure.unit()))
 }
 
 /// The same in a sentence for a page with room.
-pub(crate) fn place_told(figure: Figure, value: f64) -> String {
+pub(crate) fn place_told(figure: HeadlineFigure, value: f64) -> String {
     let stick = yardstick(figure);
     let mut said = format!("{} times {}", words::times(value / stick.value), stick.meaning);
-    if figure.unit() != Unit::Ns {
+    if figure.unit() != FigureUnit::Ns {
         said += &format!(" ({})", limit(figure, stick.value));
     }
     let reached = classes(figure).iter().rev().find(|class| value >= class.value);
     let missed = classes(figure).iter().find(|class| value < class.value);
-    let whole = |class: &Mark| format!("{} ({})", class.meaning, limit(figure, class.value));
+    let whole =
+        |class: &ReferenceMark| format!("{} ({})", class.meaning, limit(figure, class.value));
     match (reached, missed) {
         (Some(reached), Some(missed)) => {
-            said += &format!("; reaches {}, not {} ({})", whole(reached), missed.name, limit(figure, missed.value));
+            said += &format!(
+                "; reaches {}, not {} ({})",
+                whole(reached),
+                missed.name,
+                limit(figure, missed.value)
+            );
         }
         (Some(reached), None) => said += &format!("; reaches {}", whole(reached)),
         (None, Some(missed)) => said += &format!("; below {}", whole(missed)),
@@ -137,19 +154,27 @@ pub(crate) fn place_told(figure: Figure, value: f64) -> String {
 }
 
 /// Lowest to highest: "46.0–52.1"; nothing where there is one value only.
-pub(crate) fn range(figure: Figure, spread: &Spread) -> Option<String> {
-    (spread.low < spread.high).then(|| format!("{}–{}", bare(figure, spread.low), bare(figure, spread.high)))
+pub(crate) fn range(figure: HeadlineFigure, spread: &HostSpread) -> Option<String> {
+    (spread.low < spread.high)
+        .then(|| format!("{}–{}", bare(figure, spread.low), bare(figure, spread.high)))
 }
 
 /// Behind how many runs on how many hosts: "1 run", "3 runs, 2 hosts".
-pub(crate) fn counts(spread: &Spread) -> String {
+pub(crate) fn counts(spread: &HostSpread) -> String {
     let runs = words::count(spread.runs as usize, "run");
-    if spread.runs > 1 { format!("{runs}, {}", words::count(spread.hosts as usize, "host")) } else { runs }
+    if spread.runs > 1 {
+        format!("{runs}, {}", words::count(spread.hosts as usize, "host"))
+    } else {
+        runs
+    }
 }
 
 /// Whether a number can be told at all.
-pub(crate) fn sound(spread: &Spread) -> bool {
-    spread.median.is_finite() && spread.median > 0.0 && spread.low.is_finite() && spread.high.is_finite()
+pub(crate) fn sound(spread: &HostSpread) -> bool {
+    spread.median.is_finite()
+        && spread.median > 0.0
+        && spread.low.is_finite()
+        && spread.high.is_finite()
 }
 
 #[cfg(test)]
@@ -159,16 +184,20 @@ mod tests {
     #[test]
     fn a_figure_is_held_against_disk_and_classes() {
         let said: Vec<String> = [
-            (Figure::RandomWrite4k, 49.2),
-            (Figure::RandomWrite4k, 1234.0),
-            (Figure::WorstStall, 3.17e9),
-            (Figure::SequentialWrite, 31e6),
-            (Figure::SequentialRead, 95e6),
+            (HeadlineFigure::RandomWrite4k, 49.2),
+            (HeadlineFigure::RandomWrite4k, 1234.0),
+            (HeadlineFigure::WorstStall, 3.17e9),
+            (HeadlineFigure::SequentialWrite, 31e6),
+            (HeadlineFigure::SequentialRead, 95e6),
         ]
         .iter()
         .map(|(figure, value)| {
             let (bare, place) = (bare(*figure, *value), place(*figure, *value));
-            format!("{bare} | {place} | {} | {}", level(*figure, *value), place_told(*figure, *value))
+            format!(
+                "{bare} | {place} | {} | {}",
+                level(*figure, *value),
+                place_told(*figure, *value)
+            )
         })
         .collect();
         insta::assert_debug_snapshot!(said, @r#"
@@ -184,11 +213,14 @@ mod tests {
 
     #[test]
     fn a_spread_says_how_many_stand_behind_it() {
-        let spread = Spread { median: 49.0, low: 46.0, high: 52.1, runs: 3, hosts: 2 };
-        assert_eq!(range(Figure::RandomWrite4k, &spread).as_deref(), Some("46.0–52.1"));
+        let spread = HostSpread { median: 49.0, low: 46.0, high: 52.1, runs: 3, hosts: 2 };
+        assert_eq!(range(HeadlineFigure::RandomWrite4k, &spread).as_deref(), Some("46.0–52.1"));
         assert_eq!(counts(&spread), "3 runs, 2 hosts");
-        let single = Spread { low: 49.0, high: 49.0, runs: 1, hosts: 1, ..spread };
-        assert_eq!((range(Figure::RandomWrite4k, &single), counts(&single).as_str()), (None, "1 run"));
-        assert!(!sound(&Spread { median: f64::NAN, ..spread }));
+        let single = HostSpread { low: 49.0, high: 49.0, runs: 1, hosts: 1, ..spread };
+        assert_eq!(
+            (range(HeadlineFigure::RandomWrite4k, &single), counts(&single).as_str()),
+            (None, "1 run")
+        );
+        assert!(!sound(&HostSpread { median: f64::NAN, ..spread }));
     }
 }

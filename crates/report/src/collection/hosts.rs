@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::collection::{Entry, Figure};
+use record::collection::{CollectionRun, HeadlineFigure};
 use record::{Published, TargetKind};
 
 use super::figures;
@@ -18,13 +18,18 @@ pub(crate) fn machine(run: &Published) -> String {
         (Some(cpu), Some(n)) if n > 1 => Some(format!("{cpu}, {n} processors")),
         (cpu, _) => cpu,
     };
-    said(&run.board).or_else(processor).or_else(|| said(&run.arch)).unwrap_or_else(|| "not known".to_owned())
+    said(&run.board)
+        .or_else(processor)
+        .or_else(|| said(&run.arch))
+        .unwrap_or_else(|| "not known".to_owned())
 }
 
-/// How the medium was attached: "sd uhs SDR104, 4 bit, 200 MHz", "usb-storage, 480 Mbit/s, behind a reader".
+/// How the medium was attached: "sd uhs SDR104, 4 bit, 200 MHz", "usb-storage, 480 Mbit/s, behind a
+/// reader".
 pub(crate) fn link(run: &Published) -> String {
     let link = run.link.clone().unwrap_or_default();
-    let mut parts: Vec<String> = [said(&link.driver), said(&link.mode)].into_iter().flatten().collect();
+    let mut parts: Vec<String> =
+        [said(&link.driver), said(&link.mode)].into_iter().flatten().collect();
     if parts.is_empty() {
         parts.extend(said(&run.interface));
     }
@@ -34,16 +39,23 @@ pub(crate) fn link(run: &Published) -> String {
     parts.join(", ")
 }
 
-/// What of the way to the medium may have changed the numbers: kernel, scheduler, governor, write cache, how it was reached.
+/// What of the way to the medium may have changed the numbers: kernel, scheduler, governor, write
+/// cache, how it was reached.
 pub(crate) fn way(run: &Published) -> String {
-    let mut parts: Vec<String> = said(&run.kernel).map(|kernel| format!("Linux {kernel}")).into_iter().collect();
+    let mut parts: Vec<String> =
+        said(&run.kernel).map(|kernel| format!("Linux {kernel}")).into_iter().collect();
     parts.extend(match (run.target, said(&run.filesystem)) {
         (TargetKind::Block, _) => Some("the raw medium".to_owned()),
         (TargetKind::Directory | TargetKind::File, Some(fs)) => Some(format!("a file on {fs}")),
         (TargetKind::Directory | TargetKind::File, None) => None,
         (TargetKind::Simulated, _) => Some("virtual time".to_owned()),
     });
-    parts.extend(run.queue.as_ref().and_then(|queue| said(&queue.scheduler)).map(|name| format!("scheduler {name}")));
+    parts.extend(
+        run.queue
+            .as_ref()
+            .and_then(|queue| said(&queue.scheduler))
+            .map(|name| format!("scheduler {name}")),
+    );
     parts.extend(said(&run.governor).map(|name| format!("governor {name}")));
     parts.join(", ")
 }
@@ -54,35 +66,44 @@ pub(crate) struct Host {
     pub link: String,
     pub runs: usize,
     /// Median over its runs.
-    pub figures: BTreeMap<Figure, f64>,
+    pub figures: BTreeMap<HeadlineFigure, f64>,
 }
 
 /// The runs by machine and link, those with most runs first.
-pub(crate) fn hosts(entries: &[&Entry]) -> Vec<Host> {
-    let mut groups: BTreeMap<(String, String), Vec<&Entry>> = BTreeMap::new();
+pub(crate) fn hosts(entries: &[&CollectionRun]) -> Vec<Host> {
+    let mut groups: BTreeMap<(String, String), Vec<&CollectionRun>> = BTreeMap::new();
     for entry in entries {
         groups.entry((machine(&entry.run), link(&entry.run))).or_default().push(entry);
     }
-    let mut hosts: Vec<Host> =
-        groups.into_iter().map(|((name, link), of)| Host { name, link, runs: of.len(), figures: medians(&of) }).collect();
+    let mut hosts: Vec<Host> = groups
+        .into_iter()
+        .map(|((name, link), of)| Host { name, link, runs: of.len(), figures: medians(&of) })
+        .collect();
     hosts.sort_by_key(|host| std::cmp::Reverse(host.runs));
     hosts
 }
 
-fn medians(entries: &[&Entry]) -> BTreeMap<Figure, f64> {
-    let median = |figure: Figure| {
-        let mut values: Vec<f64> =
-            entries.iter().filter_map(|entry| entry.headline.figures.get(&figure).copied()).filter(|value| value.is_finite()).collect();
+fn medians(entries: &[&CollectionRun]) -> BTreeMap<HeadlineFigure, f64> {
+    let median = |figure: HeadlineFigure| {
+        let mut values: Vec<f64> = entries
+            .iter()
+            .filter_map(|entry| entry.headline.figures.get(&figure).copied())
+            .filter(|value| value.is_finite())
+            .collect();
         stats::median(&mut values)
     };
-    Figure::ALL.into_iter().filter_map(|figure| Some((figure, median(figure)?))).collect()
+    HeadlineFigure::ALL.into_iter().filter_map(|figure| Some((figure, median(figure)?))).collect()
 }
 
-/// How far hosts lie apart in a figure: "Random write 4 KiB: 2.3 times as much on A (210 IOPS) as on B (91 IOPS)". Only what is worth a word:
-/// a quarter and more.
+/// How far hosts lie apart in a figure: "Random write 4 KiB: 2.3 times as much on A (210 IOPS) as
+/// on B (91 IOPS)". Only what is worth a word: a quarter and more.
 pub(crate) fn effects(hosts: &[Host]) -> Vec<String> {
-    let effect = |figure: Figure| {
-        let known = || hosts.iter().filter_map(|host| Some((host, *host.figures.get(&figure)?)).filter(|(_, value)| *value > 0.0));
+    let effect = |figure: HeadlineFigure| {
+        let known = || {
+            hosts.iter().filter_map(|host| {
+                Some((host, *host.figures.get(&figure)?)).filter(|(_, value)| *value > 0.0)
+            })
+        };
         let (low, least) = known().min_by(|a, b| a.1.total_cmp(&b.1))?;
         let (high, most) = known().max_by(|a, b| a.1.total_cmp(&b.1))?;
         (most >= 1.25 * least).then(|| {
@@ -97,7 +118,7 @@ pub(crate) fn effects(hosts: &[Host]) -> Vec<String> {
             )
         })
     };
-    Figure::ALL.into_iter().filter_map(effect).collect()
+    HeadlineFigure::ALL.into_iter().filter_map(effect).collect()
 }
 
 fn called(host: &Host) -> String {

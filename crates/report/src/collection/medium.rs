@@ -1,12 +1,13 @@
-//! The page of a medium: the verdict, its figures, charts, every run with where it was made, and what hosts do to it.
+//! The page of a medium: the verdict, its figures, charts, every run with where it was made, and
+//! what hosts do to it.
 
 use askama::Template;
 use record::Record;
-use record::collection::{Entry, Figure, Line, Origin, Unit};
+use record::collection::{CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Origin};
 
-use super::address::{Links, Site};
+use super::address::{Links, SiteInfo};
 use super::hosts::{self, Host};
-use super::{Shell, figures, table};
+use super::{SiteFrame, figures, table};
 use crate::html::view::{FindingView, PanelView, is_told_first, panel};
 use crate::{panels, words};
 
@@ -16,20 +17,27 @@ pub const MOST_RUNS: usize = 200;
 const MOST_PANELS: usize = 6;
 
 /// The page of a medium with its runs, the newest first.
-pub fn medium(site: &Site, line: &Line, entries: &[Entry]) -> String {
+pub fn medium(site: &SiteInfo, line: &CollectionLine, entries: &[CollectionRun]) -> String {
     medium_beside(site, line, entries, &[])
 }
 
-/// The same, with the other lines of its model: its fakes, what was published of it, what other tools say. They are shown beside, never
-/// mixed with it.
-pub fn medium_beside(site: &Site, line: &Line, entries: &[Entry], beside: &[Line]) -> String {
-    MediumPage::of(site, line, entries, beside).render().expect("a template that compiled renders into memory")
+/// The same, with the other lines of its model: its fakes, what was published of it, what other
+/// tools say. They are shown beside, never mixed with it.
+pub fn medium_beside(
+    site: &SiteInfo,
+    line: &CollectionLine,
+    entries: &[CollectionRun],
+    beside: &[CollectionLine],
+) -> String {
+    MediumPage::of(site, line, entries, beside)
+        .render()
+        .expect("a template that compiled renders into memory")
 }
 
 #[derive(Template)]
 #[template(path = "collection/medium.html")]
 struct MediumPage<'a> {
-    shell: Shell<'a>,
+    shell: SiteFrame<'a>,
     name: String,
     facts: String,
     badges: Vec<(&'static str, &'static str)>,
@@ -94,24 +102,38 @@ struct RunRow {
 
 struct Note {
     text: String,
-    /// Where it leads; only what is built in leads elsewhere, or anyone could have us link to anything.
+    /// Where it leads; only what is built in leads elsewhere, or anyone could have us link to
+    /// anything.
     href: Option<String>,
 }
 
 /// What is told of each run and host; the others are in the figures and in the data.
-const TOLD: [Figure; 4] = [Figure::RandomWrite4k, Figure::WorstStall, Figure::SequentialWrite, Figure::RandomRead4k];
+const TOLD: [HeadlineFigure; 4] = [
+    HeadlineFigure::RandomWrite4k,
+    HeadlineFigure::WorstStall,
+    HeadlineFigure::SequentialWrite,
+    HeadlineFigure::RandomRead4k,
+];
 
 impl<'a> MediumPage<'a> {
-    fn of(site: &'a Site, line: &Line, entries: &[Entry], beside: &[Line]) -> MediumPage<'a> {
+    fn of(
+        site: &'a SiteInfo,
+        line: &CollectionLine,
+        entries: &[CollectionRun],
+        beside: &[CollectionLine],
+    ) -> MediumPage<'a> {
         let links = Links { site, depth: 1 };
-        let (fakes, sound): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|entry| entry.headline.is_fake && !line.is_fake);
+        let (fakes, sound): (Vec<&CollectionRun>, Vec<&CollectionRun>) =
+            entries.iter().partition(|entry| entry.headline.is_fake && !line.is_fake);
         let shown = shown_run(&sound).or_else(|| shown_run(&fakes));
         let record = shown.map(concluded);
         let found_hosts = hosts::hosts(&sound);
         let name = words::clean(&line.name);
-        let rows = |of: &[&Entry]| of.iter().take(MOST_RUNS).map(|entry| run_row(&links, entry)).collect::<Vec<_>>();
+        let rows = |of: &[&CollectionRun]| {
+            of.iter().take(MOST_RUNS).map(|entry| run_row(&links, entry)).collect::<Vec<_>>()
+        };
         MediumPage {
-            shell: Shell::new(links, format!("{name} - {}", site.title), ""),
+            shell: SiteFrame::new(links, format!("{name} - {}", site.title), ""),
             facts: facts(line),
             badges: table::badges(line),
             origin: origin(line, shown),
@@ -120,9 +142,17 @@ impl<'a> MediumPage<'a> {
             findings: findings_of(line, record.as_ref(), &links),
             rows: figure_rows(line),
             missing: missing(line),
-            beside: beside.iter().filter(|other| other.slug != line.slug).map(|other| beside_row(&links, other)).collect(),
+            beside: beside
+                .iter()
+                .filter(|other| other.slug != line.slug)
+                .map(|other| beside_row(&links, other))
+                .collect(),
             effects: hosts::effects(&found_hosts),
-            hosts: if found_hosts.len() > 1 { found_hosts.iter().map(host_row).collect() } else { Vec::new() },
+            hosts: if found_hosts.len() > 1 {
+                found_hosts.iter().map(host_row).collect()
+            } else {
+                Vec::new()
+            },
             told_run: shown.map(told).unwrap_or_default(),
             panels: record.as_ref().map(charts).unwrap_or_default(),
             runs: rows(&sound),
@@ -135,11 +165,13 @@ impl<'a> MediumPage<'a> {
     }
 }
 
-/// The record of a run with its conclusions drawn anew: those it brings along might have been written by whoever sent it.
-pub(super) fn concluded(entry: &Entry) -> Record {
+/// The record of a run with its conclusions drawn anew: those it brings along might have been
+/// written by whoever sent it.
+pub(super) fn concluded(entry: &CollectionRun) -> Record {
     let mut record = entry.run.to_record(&entry.id);
     // Published figures are too few and too unlike ours to conclude from.
-    record.findings = if entry.origin == Origin::Reference { Vec::new() } else { findings::conclude(&record) };
+    record.findings =
+        if entry.origin == Origin::Reference { Vec::new() } else { findings::conclude(&record) };
     record
 }
 
@@ -147,13 +179,14 @@ fn compare_link(links: &Links, slug: &str) -> String {
     format!("{}?m={slug}", links.text("compare"))
 }
 
-/// The run that the charts are made from: of those with most cells the newest (entries come newest first).
-fn shown_run<'a>(entries: &[&'a Entry]) -> Option<&'a Entry> {
+/// The run that the charts are made from: of those with most cells the newest (entries come newest
+/// first).
+fn shown_run<'a>(entries: &[&'a CollectionRun]) -> Option<&'a CollectionRun> {
     let most = entries.iter().map(|entry| entry.run.cells.len()).max()?;
     entries.iter().find(|entry| entry.run.cells.len() == most).copied()
 }
 
-fn facts(line: &Line) -> String {
+fn facts(line: &CollectionLine) -> String {
     let mut facts = super::kind_and_size(&line.model);
     facts.extend(line.interface.as_deref().map(words::clean));
     facts.push(words::clean(&line.classes.join(" ")));
@@ -162,7 +195,7 @@ fn facts(line: &Line) -> String {
 }
 
 /// Where its figures come from, in a sentence.
-fn origin(line: &Line, shown: Option<&Entry>) -> String {
+fn origin(line: &CollectionLine, shown: Option<&CollectionRun>) -> String {
     let software = shown.map(software).filter(|text| !text.is_empty());
     match line.origin {
         Origin::Measured => "Measured by Flashmark.".to_owned(),
@@ -175,7 +208,7 @@ fn origin(line: &Line, shown: Option<&Entry>) -> String {
     }
 }
 
-fn software(entry: &Entry) -> String {
+fn software(entry: &CollectionRun) -> String {
     let software = &entry.run.software;
     [software.name.as_str(), software.version.as_str()]
         .iter()
@@ -186,29 +219,41 @@ fn software(entry: &Entry) -> String {
         .to_owned()
 }
 
-fn fakes_said(line: &Line, beside: &[Line]) -> Option<String> {
+fn fakes_said(line: &CollectionLine, beside: &[CollectionLine]) -> Option<String> {
     if line.is_fake || line.fakes == 0 {
         return None;
     }
     let runs = words::count(line.fakes as usize, "run");
-    let apart = if beside.iter().any(|other| other.is_fake) { "; they have a page of their own, below" } else { "" };
-    Some(format!("Fakes are sold under this name: {runs} of such are left out of these figures{apart}."))
+    let apart = if beside.iter().any(|other| other.is_fake) {
+        "; they have a page of their own, below"
+    } else {
+        ""
+    };
+    Some(format!(
+        "Fakes are sold under this name: {runs} of such are left out of these figures{apart}."
+    ))
 }
 
-/// The verdict and what is wrong with the medium, of the run shown; the line's own verdict where that run says none.
-fn findings_of(line: &Line, record: Option<&Record>, links: &Links) -> Vec<FindingView> {
+/// The verdict and what is wrong with the medium, of the run shown; the line's own verdict where
+/// that run says none.
+fn findings_of(line: &CollectionLine, record: Option<&Record>, links: &Links) -> Vec<FindingView> {
     let pages = links.text("findings") + "#";
-    let first = record.into_iter().flat_map(|record| &record.findings).filter(|finding| is_told_first(finding));
-    let mut found: Vec<FindingView> = first.map(|finding| FindingView::of(finding, &pages)).collect();
-    let said = record.is_some_and(|record| record.findings.iter().any(|finding| finding.id == "verdict"));
+    let first = record
+        .into_iter()
+        .flat_map(|record| &record.findings)
+        .filter(|finding| is_told_first(finding));
+    let mut found: Vec<FindingView> =
+        first.map(|finding| FindingView::of(finding, &pages)).collect();
+    let said =
+        record.is_some_and(|record| record.findings.iter().any(|finding| finding.id == "verdict"));
     if let (false, Some(verdict)) = (said, &line.verdict) {
         found.insert(0, FindingView::bare(verdict));
     }
     found
 }
 
-fn figure_rows(line: &Line) -> Vec<FigureRow> {
-    let row = |figure: Figure| {
+fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
+    let row = |figure: HeadlineFigure| {
         let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
         let range = match spread.low < spread.high {
             true => words::interval(metric(figure), [spread.low, spread.high]),
@@ -224,34 +269,44 @@ fn figure_rows(line: &Line) -> Vec<FigureRow> {
             level: figures::level(figure, spread.median),
         })
     };
-    Figure::ALL.into_iter().filter_map(row).collect()
+    HeadlineFigure::ALL.into_iter().filter_map(row).collect()
 }
 
 /// The name of a metric with the figure's unit, for [`words::interval`].
-fn metric(figure: Figure) -> &'static str {
+fn metric(figure: HeadlineFigure) -> &'static str {
     match figure.unit() {
-        Unit::Iops => "iops",
-        Unit::Bps => "bps",
-        Unit::Ns => "_ns",
+        FigureUnit::Iops => "iops",
+        FigureUnit::Bps => "bps",
+        FigureUnit::Ns => "_ns",
     }
 }
 
 /// Which figures nobody has measured of it.
-fn missing(line: &Line) -> String {
-    let missing = Figure::ALL.into_iter().filter(|figure| !line.figures.get(figure).is_some_and(figures::sound));
+fn missing(line: &CollectionLine) -> String {
+    let missing = HeadlineFigure::ALL
+        .into_iter()
+        .filter(|figure| !line.figures.get(figure).is_some_and(figures::sound));
     missing.map(figures::head).collect::<Vec<_>>().join(", ")
 }
 
-fn told_cells(value: impl Fn(Figure) -> Option<f64>) -> Vec<String> {
-    let cell = |figure| value(figure).filter(|value| value.is_finite() && *value > 0.0).map(|value| figures::told(figure, value));
+fn told_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<String> {
+    let cell = |figure| {
+        value(figure)
+            .filter(|value| value.is_finite() && *value > 0.0)
+            .map(|value| figures::told(figure, value))
+    };
     TOLD.into_iter().map(|figure| cell(figure).unwrap_or_else(|| "–".to_owned())).collect()
 }
 
-fn beside_row(links: &Links, line: &Line) -> Beside {
+fn beside_row(links: &Links, line: &CollectionLine) -> Beside {
     Beside {
         name: words::clean(&line.name),
         href: links.medium(&line.slug),
-        what: if line.is_fake { "fakes".to_owned() } else { table::origin_words(line.origin).to_owned() },
+        what: if line.is_fake {
+            "fakes".to_owned()
+        } else {
+            table::origin_words(line.origin).to_owned()
+        },
         cells: told_cells(|figure| line.figures.get(&figure).map(|spread| spread.median)),
     }
 }
@@ -261,9 +316,10 @@ fn host_row(host: &Host) -> HostRow {
     HostRow { name: host.name.clone(), link: host.link.clone(), runs: host.runs, cells }
 }
 
-fn run_row(links: &Links, entry: &Entry) -> RunRow {
+fn run_row(links: &Links, entry: &CollectionRun) -> RunRow {
     let run = &entry.run;
-    let revision = if entry.revision > 1 { format!(", revision {}", entry.revision) } else { String::new() };
+    let revision =
+        if entry.revision > 1 { format!(", revision {}", entry.revision) } else { String::new() };
     RunRow {
         id: entry.id.clone(),
         href: links.run(&entry.id),
@@ -276,23 +332,33 @@ fn run_row(links: &Links, entry: &Entry) -> RunRow {
         suite: words::clean(&run.suite),
         software: software(entry),
         notes: run.flags.iter().map(|flag| note(&flag.to_string(), entry.origin)).collect(),
-        faults: entry.headline.faults.iter().map(|fault| words::test(fault)).collect::<Vec<_>>().join(", "),
+        faults: entry
+            .headline
+            .faults
+            .iter()
+            .map(|fault| words::test(fault))
+            .collect::<Vec<_>>()
+            .join(", "),
         cells: told_cells(|figure| entry.headline.figures.get(&figure).copied()),
     }
 }
 
 fn note(text: &str, origin: Origin) -> Note {
     let text = words::clean(text);
-    let is_address = |word: &&str| ["https://", "http://"].iter().any(|scheme| word.starts_with(scheme));
+    let is_address =
+        |word: &&str| ["https://", "http://"].iter().any(|scheme| word.starts_with(scheme));
     let address = text.split_whitespace().find(is_address).filter(|_| origin == Origin::Reference);
     match address {
-        Some(address) => Note { href: Some(address.to_owned()), text: text.replace(address, "").trim_end_matches([' ', ':']).to_owned() },
+        Some(address) => Note {
+            href: Some(address.to_owned()),
+            text: text.replace(address, "").trim_end_matches([' ', ':']).to_owned(),
+        },
         None => Note { href: None, text },
     }
 }
 
 /// Which run the charts show: "2026-11-21, suite standard, on Raspberry Pi 4".
-fn told(entry: &Entry) -> String {
+fn told(entry: &CollectionRun) -> String {
     let run = &entry.run;
     let mut parts = vec![format!("run {}", words::clean(&entry.id))];
     parts.extend(run.started.as_deref().map(table::day));
@@ -306,5 +372,8 @@ fn told(entry: &Entry) -> String {
 
 /// Charts of the run shown, their numbers folded.
 fn charts(record: &Record) -> Vec<PanelView> {
-    panels::first_of_record(record, MOST_PANELS).into_iter().map(|one| panel(one).folded()).collect()
+    panels::first_of_record(record, MOST_PANELS)
+        .into_iter()
+        .map(|one| panel(one).folded())
+        .collect()
 }

@@ -1,28 +1,30 @@
-//! A [`Query`] in the address of a page, and back. The names are those of the form on the table page, so that a form without script and
-//! a link mean the same: `?q=sandisk&kind=sd&class=A1&random-write-4k=500&sort=worst-stall&page=2`.
+//! A [`Query`] in the address of a page, and back. The names are those of the form on the table
+//! page, so that a form without script and a link mean the same:
+//! `?q=sandisk&kind=sd&class=A1&random-write-4k=500&sort=worst-stall&page=2`.
 
 use record::MediumKind;
-use record::collection::{Figure, Origin, Query, SortBy, Unit};
+use record::collection::{FigureUnit, HeadlineFigure, Origin, Query, SortBy};
 
 /// The most lines on a page that may be asked for.
 pub const MOST_LINES: u32 = 500;
 /// Lines on a page where nothing is said.
 pub const LINES: u32 = 50;
 
-/// What one of a figure's shown units is in the unit it is kept in: rates are shown and asked for in MB/s (10^6), times in ms.
-pub fn unit_factor(unit: Unit) -> f64 {
+/// What one of a figure's shown units is in the unit it is kept in: rates are shown and asked for
+/// in MB/s (10^6), times in ms.
+pub fn unit_factor(unit: FigureUnit) -> f64 {
     match unit {
-        Unit::Iops => 1.0,
-        Unit::Bps | Unit::Ns => 1e6,
+        FigureUnit::Iops => 1.0,
+        FigureUnit::Bps | FigureUnit::Ns => 1e6,
     }
 }
 
 /// What stands behind a number in that unit.
-pub fn unit_name(unit: Unit) -> &'static str {
+pub fn unit_name(unit: FigureUnit) -> &'static str {
     match unit {
-        Unit::Iops => "IOPS",
-        Unit::Bps => "MB/s",
-        Unit::Ns => "ms",
+        FigureUnit::Iops => "IOPS",
+        FigureUnit::Bps => "MB/s",
+        FigureUnit::Ns => "ms",
     }
 }
 
@@ -44,14 +46,17 @@ pub fn sort_named(name: &str) -> Option<SortBy> {
         "capacity" => Some(SortBy::Capacity),
         "runs" => Some(SortBy::Runs),
         "latest" => Some(SortBy::Latest),
-        figure => Figure::named(figure).map(SortBy::Figure),
+        figure => HeadlineFigure::named(figure).map(SortBy::Figure),
     }
 }
 
-/// The query as it stands behind the `?` of an address; empty for a query that asks for nothing. What is the default is left out.
+/// The query as it stands behind the `?` of an address; empty for a query that asks for nothing.
+/// What is the default is left out.
 pub fn to_text(query: &Query) -> String {
     let mut pairs: Vec<(&str, String)> = Vec::new();
-    let mut add = |name, value: Option<String>| pairs.extend(value.filter(|value| !value.is_empty()).map(|value| (name, value)));
+    let mut add = |name, value: Option<String>| {
+        pairs.extend(value.filter(|value| !value.is_empty()).map(|value| (name, value)))
+    };
     add("q", Some(query.words.clone()));
     query.kinds.iter().for_each(|kind| add("kind", Some(kind.name().to_owned())));
     query.origins.iter().for_each(|origin| add("origin", Some(origin.name().to_owned())));
@@ -63,16 +68,21 @@ pub fn to_text(query: &Query) -> String {
         add(figure.name(), Some((least / unit_factor(figure.unit())).to_string()));
     }
     add("fakes", query.fakes.map(|only| if only { "only" } else { "none" }.to_owned()));
-    let sort = query.sort.filter(|sort| *sort != SortBy::Figure(Figure::RandomWrite4k));
+    let sort = query.sort.filter(|sort| *sort != SortBy::Figure(HeadlineFigure::RandomWrite4k));
     add("sort", sort.map(|sort| sort_name(sort).to_owned()));
     add("reversed", query.reversed.then(|| "1".to_owned()));
     add("per-page", query.per_page.filter(|lines| *lines != LINES).map(|lines| lines.to_string()));
     add("page", (query.page > 0).then(|| (u64::from(query.page) + 1).to_string()));
-    pairs.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect::<Vec<_>>().join("&")
+    pairs
+        .iter()
+        .map(|(name, value)| format!("{name}={}", escaped(value)))
+        .collect::<Vec<_>>()
+        .join("&")
 }
 
-/// The query of the names and values of an address or a form, already without percent signs. What is empty or makes no sense says
-/// nothing: a form sends all its fields. A page is counted from 1 here.
+/// The query of the names and values of an address or a form, already without percent signs. What
+/// is empty or makes no sense says nothing: a form sends all its fields. A page is counted from 1
+/// here.
 pub fn of_pairs<N: AsRef<str>, V: AsRef<str>>(pairs: impl IntoIterator<Item = (N, V)>) -> Query {
     let mut query = Query::default();
     for (name, value) in pairs {
@@ -94,15 +104,29 @@ fn set(query: &mut Query, name: &str, value: &str) {
         "to-gb" => query.capacity_to_gb = number(),
         "class" => query.class = Some(value.to_owned()),
         "interface" => query.interface = Some(value.to_owned()),
-        "fakes" => query.fakes = [("only", true), ("none", false)].iter().find(|(word, _)| *word == value).map(|(_, only)| *only),
+        "fakes" => {
+            query.fakes = [("only", true), ("none", false)]
+                .iter()
+                .find(|(word, _)| *word == value)
+                .map(|(_, only)| *only)
+        }
         "sort" => query.sort = sort_named(value),
         "reversed" => query.reversed = value == "1",
-        "per-page" => query.per_page = number().map(|lines| lines.clamp(1, u64::from(MOST_LINES)) as u32),
-        "page" => query.page = number().map_or(0, |page| page.saturating_sub(1).min(u64::from(u32::MAX)) as u32),
+        "per-page" => {
+            query.per_page = number().map(|lines| lines.clamp(1, u64::from(MOST_LINES)) as u32)
+        }
+        "page" => {
+            query.page =
+                number().map_or(0, |page| page.saturating_sub(1).min(u64::from(u32::MAX)) as u32)
+        }
         _ => {
             let least = value.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0);
-            let asked = Figure::named(name).zip(least).filter(|(figure, _)| query.at_least.iter().all(|(known, _)| known != figure));
-            query.at_least.extend(asked.map(|(figure, value)| (figure, value * unit_factor(figure.unit()))));
+            let asked = HeadlineFigure::named(name)
+                .zip(least)
+                .filter(|(figure, _)| query.at_least.iter().all(|(known, _)| known != figure));
+            query
+                .at_least
+                .extend(asked.map(|(figure, value)| (figure, value * unit_factor(figure.unit()))));
         }
     }
 }
@@ -112,7 +136,9 @@ pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte))
+            }
             _ => out += &format!("%{byte:02X}"),
         }
     }
@@ -129,12 +155,21 @@ mod tests {
             let mut bytes = Vec::new();
             let mut rest = part.bytes();
             while let Some(byte) = rest.next() {
-                let hex = |digit: Option<u8>| char::from(digit.unwrap_or(b'0')).to_digit(16).unwrap_or(0) as u8;
-                bytes.push(if byte == b'%' { hex(rest.next()) * 16 + hex(rest.next()) } else { byte });
+                let hex = |digit: Option<u8>| {
+                    char::from(digit.unwrap_or(b'0')).to_digit(16).unwrap_or(0) as u8
+                };
+                bytes.push(if byte == b'%' {
+                    hex(rest.next()) * 16 + hex(rest.next())
+                } else {
+                    byte
+                });
             }
             String::from_utf8(bytes).unwrap()
         };
-        text.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, value)| (plain(name), plain(value))).collect()
+        text.split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(name, value)| (plain(name), plain(value)))
+            .collect()
     }
 
     #[test]
@@ -147,9 +182,13 @@ mod tests {
             capacity_to_gb: Some(64),
             class: Some("A1".into()),
             interface: Some("usb 2.0".into()),
-            at_least: vec![(Figure::RandomWrite4k, 500.0), (Figure::WorstStall, 250e6), (Figure::SequentialWrite, 10.5e6)],
+            at_least: vec![
+                (HeadlineFigure::RandomWrite4k, 500.0),
+                (HeadlineFigure::WorstStall, 250e6),
+                (HeadlineFigure::SequentialWrite, 10.5e6),
+            ],
             fakes: Some(false),
-            sort: Some(SortBy::Figure(Figure::WorstStall)),
+            sort: Some(SortBy::Figure(HeadlineFigure::WorstStall)),
             reversed: true,
             per_page: Some(100),
             page: 2,
@@ -162,9 +201,19 @@ mod tests {
     #[test]
     fn nothing_asked_is_nothing_said() {
         assert_eq!(to_text(&Query::default()), "");
-        let form = [("q", ""), ("kind", ""), ("class", " "), ("random-write-4k", ""), ("sort", "random-write-4k"), ("page", "1")];
+        let form = [
+            ("q", ""),
+            ("kind", ""),
+            ("class", " "),
+            ("random-write-4k", ""),
+            ("sort", "random-write-4k"),
+            ("page", "1"),
+        ];
         let query = of_pairs(form);
-        assert_eq!(query, Query { sort: Some(SortBy::Figure(Figure::RandomWrite4k)), ..Query::default() });
+        assert_eq!(
+            query,
+            Query { sort: Some(SortBy::Figure(HeadlineFigure::RandomWrite4k)), ..Query::default() }
+        );
         assert_eq!(to_text(&query), "");
     }
 

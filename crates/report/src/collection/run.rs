@@ -1,9 +1,9 @@
 //! The report of a run on a page of the site.
 
 use askama::Template;
-use record::collection::Entry;
+use record::collection::CollectionRun;
 
-use super::address::Site;
+use super::address::SiteInfo;
 use super::medium::concluded;
 use super::text::framed;
 use crate::{html, words};
@@ -16,10 +16,16 @@ struct Above<'a> {
     notes: &'a [String],
 }
 
-/// All that is published of a run, with its conclusions drawn anew. `links` (text and address) lead on from it; `notes` are sentences about what it
-/// is here: waiting, replaced.
-pub fn run(site: &Site, entry: &Entry, links: &[(String, String)], notes: &[String]) -> String {
-    let above = Above { links, notes }.render().expect("a template that compiled renders into memory");
+/// All that is published of a run, with its conclusions drawn anew. `links` (text and address) lead
+/// on from it; `notes` are sentences about what it is here: waiting, replaced.
+pub fn run(
+    site: &SiteInfo,
+    entry: &CollectionRun,
+    links: &[(String, String)],
+    notes: &[String],
+) -> String {
+    let above =
+        Above { links, notes }.render().expect("a template that compiled renders into memory");
     let title = format!("Run of {}", words::clean(&entry.run.name()));
     framed(site, &title, &format!("{above}\n{}", html::body(&concluded(entry))))
 }

@@ -2,25 +2,26 @@
 
 use askama::Template;
 use record::MediumKind;
-use record::collection::{Figure, Line, Origin, Page, Query, SortBy};
+use record::collection::{CollectionLine, HeadlineFigure, Origin, Page, Query, SortBy};
 use record::units::significant;
 
-use super::address::{self, Links, Site};
-use super::{Shell, figures, query};
+use super::address::{self, Links, SiteInfo};
+use super::{SiteFrame, figures, query};
 use crate::words;
 
 /// The most media that can be compared at once.
 pub const MOST_COMPARED: usize = 8;
 
-/// A page of the table: the lines that fit a query, with the form to ask for others. `page` holds the lines in the order to show.
-pub fn table(site: &Site, page: &Page, asked: &Query) -> String {
+/// A page of the table: the lines that fit a query, with the form to ask for others. `page` holds
+/// the lines in the order to show.
+pub fn table(site: &SiteInfo, page: &Page, asked: &Query) -> String {
     TablePage::of(site, page, asked).render().expect("a template that compiled renders into memory")
 }
 
 #[derive(Template)]
 #[template(path = "collection/table.html")]
 struct TablePage<'a> {
-    shell: Shell<'a>,
+    shell: SiteFrame<'a>,
     words: String,
     total: u64,
     heading: String,
@@ -111,20 +112,26 @@ struct Threshold {
 }
 
 impl<'a> TablePage<'a> {
-    fn of(site: &'a Site, page: &Page, asked: &Query) -> TablePage<'a> {
+    fn of(site: &'a SiteInfo, page: &Page, asked: &Query) -> TablePage<'a> {
         let links = Links { site, depth: 0 };
         let shelf = shelf_of(asked);
         let heading = match &shelf {
-            Some(shelf) if shelf.query != Query::default() => format!("{}: {}", words::clean(&site.title), shelf.name),
+            Some(shelf) if shelf.query != Query::default() => {
+                format!("{}: {}", words::clean(&site.title), shelf.name)
+            }
             _ => words::clean(&site.title),
         };
         let data = |name: &str| {
             let behind = query::to_text(&Query { page: 0, per_page: None, ..asked.clone() });
-            let tail = if links.live() && !behind.is_empty() { format!("?{behind}") } else { String::new() };
+            let tail = if links.live() && !behind.is_empty() {
+                format!("?{behind}")
+            } else {
+                String::new()
+            };
             links.file(&format!("data/collection.{name}")) + &tail
         };
         TablePage {
-            shell: Shell::new(links, heading.clone(), "table"),
+            shell: SiteFrame::new(links, heading.clone(), "table"),
             words: words::clean(&asked.words),
             total: page.total,
             heading,
@@ -154,12 +161,16 @@ fn shelf_links(links: &Links, asked: &Query) -> Vec<ShelfLink> {
     address::shelves()
         .into_iter()
         .filter(|shelf| links.site.has(&shelf.query))
-        .map(|shelf| ShelfLink { here: here.as_ref() == Some(&shelf), href: links.table(&shelf.query), name: shelf.name })
+        .map(|shelf| ShelfLink {
+            here: here.as_ref() == Some(&shelf),
+            href: links.table(&shelf.query),
+            name: shelf.name,
+        })
         .collect()
 }
 
 fn sort_of(asked: &Query) -> SortBy {
-    asked.sort.unwrap_or(SortBy::Figure(Figure::RandomWrite4k))
+    asked.sort.unwrap_or(SortBy::Figure(HeadlineFigure::RandomWrite4k))
 }
 
 /// Whether the good, the large or the new is at the top when this order is not reversed.
@@ -183,23 +194,34 @@ fn heads(links: &Links, asked: &Query) -> Vec<Head> {
             (true, true) => "descending",
             (true, false) => "ascending",
         };
-        Head { class, name, unit, href: links.table(&wanted), sorted, numeric, key: query::sort_name(sort).to_owned() }
+        Head {
+            class,
+            name,
+            unit,
+            href: links.table(&wanted),
+            sorted,
+            numeric,
+            key: query::sort_name(sort).to_owned(),
+        }
     };
     let mut heads = vec![head(SortBy::Name, "name".to_owned(), "Medium", "", false)];
-    heads.extend(
-        Figure::ALL
-            .into_iter()
-            .enumerate()
-            .map(|(at, figure)| head(SortBy::Figure(figure), format!("c{at}"), figures::head(figure), figures::column_unit(figure), true)),
-    );
+    heads.extend(HeadlineFigure::ALL.into_iter().enumerate().map(|(at, figure)| {
+        head(
+            SortBy::Figure(figure),
+            format!("c{at}"),
+            figures::head(figure),
+            figures::column_unit(figure),
+            true,
+        )
+    }));
     heads.push(head(SortBy::Capacity, "c10".to_owned(), "Capacity", "GB", true));
     heads.push(head(SortBy::Runs, "c11".to_owned(), "Runs", "", true));
     heads.push(head(SortBy::Latest, "c12".to_owned(), "Latest", "", false));
     heads
 }
 
-fn row(links: &Links, line: &Line) -> Row {
-    let cell = |figure: Figure| {
+fn row(links: &Links, line: &CollectionLine) -> Row {
+    let cell = |figure: HeadlineFigure| {
         let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
         Some(FigureCell {
             value: figures::bare(figure, spread.median),
@@ -215,10 +237,16 @@ fn row(links: &Links, line: &Line) -> Row {
         slug: line.slug.clone(),
         name: words::clean(&line.name),
         href: links.medium(&line.slug),
-        facts: [kind, classes.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · "),
+        facts: [kind, classes.as_str()]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" · "),
         badges: badges(line),
-        cells: Figure::ALL.into_iter().map(cell).collect(),
-        capacity: Some(line.model.capacity_gb).filter(|gb| *gb > 0).map_or_else(|| "–".to_owned(), |gb| gb.to_string()),
+        cells: HeadlineFigure::ALL.into_iter().map(cell).collect(),
+        capacity: Some(line.model.capacity_gb)
+            .filter(|gb| *gb > 0)
+            .map_or_else(|| "–".to_owned(), |gb| gb.to_string()),
         interface: line.interface.as_deref().map(words::clean).unwrap_or_default(),
         runs: line.runs.to_string(),
         latest: day(&line.latest),
@@ -227,7 +255,7 @@ fn row(links: &Links, line: &Line) -> Row {
 }
 
 /// What must be seen of a line before its figures: class and word.
-pub(crate) fn badges(line: &Line) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn badges(line: &CollectionLine) -> Vec<(&'static str, &'static str)> {
     let origin = match line.origin {
         Origin::Measured => None,
         Origin::Imported => Some(("imported", "imported")),
@@ -256,13 +284,23 @@ pub(crate) fn short_verdict(verdict: &str) -> String {
 
 fn form(links: &Links, asked: &Query) -> Form {
     let shown = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let first = |figure: &Figure| matches!(figure, Figure::RandomWrite4k | Figure::WorstStall);
-    let threshold = |figure: Figure| {
+    let first = |figure: &HeadlineFigure| {
+        matches!(figure, HeadlineFigure::RandomWrite4k | HeadlineFigure::WorstStall)
+    };
+    let threshold = |figure: HeadlineFigure| {
         let unit = query::unit_name(figure.unit());
-        let set = asked.at_least.iter().find(|(known, _)| *known == figure).map(|(_, value)| value / query::unit_factor(figure.unit()));
+        let set = asked
+            .at_least
+            .iter()
+            .find(|(known, _)| *known == figure)
+            .map(|(_, value)| value / query::unit_factor(figure.unit()));
         Threshold {
             name: figure.name(),
-            label: format!("{}, at {}", figures::head(figure), if figure.smaller_is_better() { "most" } else { "least" }),
+            label: format!(
+                "{}, at {}",
+                figures::head(figure),
+                if figure.smaller_is_better() { "most" } else { "least" }
+            ),
             unit,
             value: set.map(significant_or_whole).unwrap_or_default(),
             first: first(&figure),
@@ -278,17 +316,26 @@ fn form(links: &Links, asked: &Query) -> Form {
         asked.fakes.is_some(),
     ];
     let thresholds = asked.at_least.iter().filter(|(figure, _)| !first(figure)).count();
-    let kind = |kind: MediumKind| (kind.name(), super::kind_head(kind), asked.kinds.contains(&kind));
-    let origin = |origin: Origin| (origin.name(), origin_words(origin), asked.origins.contains(&origin));
+    let kind =
+        |kind: MediumKind| (kind.name(), super::kind_head(kind), asked.kinds.contains(&kind));
+    let origin =
+        |origin: Origin| (origin.name(), origin_words(origin), asked.origins.contains(&origin));
     Form {
         action: links.table(&Query::default()),
-        kinds: MediumKind::ALL.into_iter().filter(|kind| *kind != MediumKind::Simulated).map(kind).collect(),
+        kinds: MediumKind::ALL
+            .into_iter()
+            .filter(|kind| *kind != MediumKind::Simulated)
+            .map(kind)
+            .collect(),
         origins: Origin::ALL.into_iter().map(origin).collect(),
-        classes: CLASSES.iter().map(|class| (*class, asked.class.as_deref() == Some(*class))).collect(),
+        classes: CLASSES
+            .iter()
+            .map(|class| (*class, asked.class.as_deref() == Some(*class)))
+            .collect(),
         from_gb: shown(asked.capacity_from_gb),
         to_gb: shown(asked.capacity_to_gb),
         interface: asked.interface.as_deref().map(words::clean).unwrap_or_default(),
-        thresholds: Figure::ALL.into_iter().map(threshold).collect(),
+        thresholds: HeadlineFigure::ALL.into_iter().map(threshold).collect(),
         fakes: asked.fakes.map_or("", |only| if only { "only" } else { "none" }),
         sort: query::sort_name(sort_of(asked)),
         folded: thresholds + folded.into_iter().filter(|is_set| *is_set).count(),
@@ -296,7 +343,8 @@ fn form(links: &Links, asked: &Query) -> Form {
 }
 
 /// Classes that can be asked for.
-const CLASSES: [&str; 13] = ["C2", "C4", "C6", "C10", "U1", "U3", "V6", "V10", "V30", "V60", "V90", "A1", "A2"];
+const CLASSES: [&str; 13] =
+    ["C2", "C4", "C6", "C10", "U1", "U3", "V6", "V10", "V30", "V60", "V90", "A1", "A2"];
 
 /// Whole numbers as they are, others to three digits.
 fn significant_or_whole(value: f64) -> String {
@@ -330,7 +378,8 @@ fn page_links(links: &Links, page: &Page, asked: &Query) -> Vec<PageLink> {
         rel,
     };
     let near = (0..pages).filter(|at| *at == 0 || *at == pages - 1 || at.abs_diff(here) <= 2);
-    let mut shown: Vec<PageLink> = (here > 0).then(|| link(here - 1, "Previous".to_owned(), "prev")).into_iter().collect();
+    let mut shown: Vec<PageLink> =
+        (here > 0).then(|| link(here - 1, "Previous".to_owned(), "prev")).into_iter().collect();
     shown.extend(near.map(|at| link(at, (at + 1).to_string(), "")));
     shown.extend((here + 1 < pages).then(|| link(here + 1, "Next".to_owned(), "next")));
     shown
@@ -355,9 +404,15 @@ fn summary(page: &Page, asked: &Query) -> String {
 fn order_words(sort: SortBy, reversed: bool) -> String {
     let pick = |usual: &str, other: &str| if reversed { other } else { usual }.to_owned();
     match sort {
-        SortBy::Figure(figure) if figure.smaller_is_better() => pick("shortest worst stall first", "longest worst stall first"),
+        SortBy::Figure(figure) if figure.smaller_is_better() => {
+            pick("shortest worst stall first", "longest worst stall first")
+        }
         SortBy::Figure(figure) => {
-            format!("{} {} first", pick("fastest", "slowest"), figures::head(figure).to_lowercase().replace("kib", "KiB"))
+            format!(
+                "{} {} first",
+                pick("fastest", "slowest"),
+                figures::head(figure).to_lowercase().replace("kib", "KiB")
+            )
         }
         SortBy::Name => pick("by name", "by name, from the end"),
         SortBy::Capacity => pick("largest first", "smallest first"),
@@ -366,11 +421,15 @@ fn order_words(sort: SortBy, reversed: bool) -> String {
     }
 }
 
-/// Puts lines in an order as the collection does it: the best, the largest or the newest first, names from A; what has no such figure
-/// last, and equals by name.
-pub fn order(lines: &mut [&Line], sort: SortBy) {
-    let figure =
-        |line: &Line, figure: Figure| line.figures.get(&figure).filter(|spread| figures::sound(spread)).map(|spread| spread.median);
+/// Puts lines in an order as the collection does it: the best, the largest or the newest first,
+/// names from A; what has no such figure last, and equals by name.
+pub fn order(lines: &mut [&CollectionLine], sort: SortBy) {
+    let figure = |line: &CollectionLine, figure: HeadlineFigure| {
+        line.figures
+            .get(&figure)
+            .filter(|spread| figures::sound(spread))
+            .map(|spread| spread.median)
+    };
     lines.sort_by(|a, b| {
         let order = match sort {
             SortBy::Figure(it) => match (figure(a, it), figure(b, it)) {
@@ -383,13 +442,19 @@ pub fn order(lines: &mut [&Line], sort: SortBy) {
             SortBy::Runs => b.runs.cmp(&a.runs),
             SortBy::Latest => b.latest.cmp(&a.latest),
         };
-        order.then_with(|| a.name.to_lowercase().cmp(&b.name.to_lowercase())).then_with(|| a.slug.cmp(&b.slug))
+        order
+            .then_with(|| a.name.to_lowercase().cmp(&b.name.to_lowercase()))
+            .then_with(|| a.slug.cmp(&b.slug))
     });
 }
 
 /// Whether a line lies on a shelf: kinds, origins and fakes of a query, not its other words.
-pub fn lies_on(line: &Line, shelf: &Query) -> bool {
+pub fn lies_on(line: &CollectionLine, shelf: &Query) -> bool {
     let kind = shelf.kinds.is_empty() || shelf.kinds.contains(&line.model.kind);
-    let origin = if shelf.origins.is_empty() { line.origin != Origin::Simulated } else { shelf.origins.contains(&line.origin) };
+    let origin = if shelf.origins.is_empty() {
+        line.origin != Origin::Simulated
+    } else {
+        shelf.origins.contains(&line.origin)
+    };
     kind && origin && shelf.fakes.is_none_or(|only| only == line.is_fake)
 }

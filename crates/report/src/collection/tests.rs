@@ -1,4 +1,7 @@
-use record::collection::{Entry, Figure, Headline, Line, Model, Origin, Page, Query, SortBy, Spread, Standing};
+use record::collection::{
+    CollectionLine, CollectionRun, HeadlineFigure, HostSpread, Model, Origin, Page, Query,
+    RunHeadline, SortBy, SubmissionStatus,
+};
 use record::{MediumKind, Published, Record};
 use serde_json::{Value, json};
 
@@ -8,33 +11,69 @@ use crate::demo;
 
 mod markup;
 
-fn tree() -> Site {
-    Site { title: "Cards & sticks".into(), place: Place::Tree, base: None, made: Some("2026-11-21T22:00:00Z".into()), shelves: None }
+fn tree() -> SiteInfo {
+    SiteInfo {
+        title: "Cards & sticks".into(),
+        place: SiteKind::Tree,
+        base: None,
+        made: Some("2026-11-21T22:00:00Z".into()),
+        shelves: None,
+    }
 }
 
-fn live() -> Site {
-    Site { place: Place::Live(String::new()), made: None, base: Some("https://cards.example/".into()), ..tree() }
+fn live() -> SiteInfo {
+    SiteInfo {
+        place: SiteKind::Live(String::new()),
+        made: None,
+        base: Some("https://cards.example/".into()),
+        ..tree()
+    }
 }
 
-fn entry(id: &str, record: &Record) -> Entry {
+fn entry(id: &str, record: &Record) -> CollectionRun {
     let run = Published::from(record);
     let model = Model { kind: run.kind, vendor: "a".into(), model: "b".into(), capacity_gb: 32 };
-    let headline = Headline {
-        figures: [(Figure::RandomWrite4k, 1234.5), (Figure::WorstStall, 85e6), (Figure::SequentialWrite, 31e6)].into(),
+    let headline = RunHeadline {
+        figures: [
+            (HeadlineFigure::RandomWrite4k, 1234.5),
+            (HeadlineFigure::WorstStall, 85e6),
+            (HeadlineFigure::SequentialWrite, 31e6),
+        ]
+        .into(),
         verdict: Some("fine as a camera card, unusable as a root disk".into()),
         faults: vec!["span-cache".into()],
         is_fake: false,
     };
-    let (received, standing) = ("2026-11-20T10:00:00Z".into(), Standing::Accepted);
-    Entry { id: id.into(), received, origin: Origin::Measured, standing, revision: 1, model, headline, run }
+    let (received, standing) = ("2026-11-20T10:00:00Z".into(), SubmissionStatus::Accepted);
+    CollectionRun {
+        id: id.into(),
+        received,
+        origin: Origin::Measured,
+        standing,
+        revision: 1,
+        model,
+        headline,
+        run,
+    }
 }
 
-fn line(slug: &str, name: &str, random_write: f64) -> Line {
-    let spread = |median: f64| Spread { median, low: median * 0.9, high: median * 1.2, runs: 3, hosts: 2 };
-    Line {
+fn line(slug: &str, name: &str, random_write: f64) -> CollectionLine {
+    let spread = |median: f64| HostSpread {
+        median,
+        low: median * 0.9,
+        high: median * 1.2,
+        runs: 3,
+        hosts: 2,
+    };
+    CollectionLine {
         slug: slug.into(),
         name: name.into(),
-        model: Model { kind: MediumKind::Sd, vendor: "a".into(), model: "b".into(), capacity_gb: 32 },
+        model: Model {
+            kind: MediumKind::Sd,
+            vendor: "a".into(),
+            model: "b".into(),
+            capacity_gb: 32,
+        },
         origin: Origin::Measured,
         interface: Some("sd uhs-i".into()),
         classes: vec!["C10".into(), "A1".into()],
@@ -42,8 +81,11 @@ fn line(slug: &str, name: &str, random_write: f64) -> Line {
         fakes: 0,
         is_fake: false,
         figures: [
-            (Figure::RandomWrite4k, spread(random_write)),
-            (Figure::WorstStall, Spread { median: 3.17e9, low: 3.17e9, high: 3.17e9, runs: 1, hosts: 1 }),
+            (HeadlineFigure::RandomWrite4k, spread(random_write)),
+            (
+                HeadlineFigure::WorstStall,
+                HostSpread { median: 3.17e9, low: 3.17e9, high: 3.17e9, runs: 1, hosts: 1 },
+            ),
         ]
         .into(),
         verdict: Some("fine as a camera card".into()),
@@ -57,12 +99,20 @@ fn two() -> Page {
     Page { lines: vec![line("sandisk-32", "SanDisk SD32G 32 GB", 1234.5), fake], total: 2 }
 }
 
-/// What a person reads of a part of a page: the text between two marks, a line for each row of a table.
+/// What a person reads of a part of a page: the text between two marks, a line for each row of a
+/// table.
 fn read(page: &str, from: &str, to: &str) -> String {
     let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("{from} is in the page"));
     let (part, _) = rest.split_once(to).unwrap_or_else(|| panic!("{to} is in the page"));
-    let text = part.replace("</tr>", "\n").replace("</td>", " | ").replace("</th>", " | ").replace("<small>", " / ");
-    let bare: String = text.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text)).collect();
+    let text = part
+        .replace("</tr>", "\n")
+        .replace("</td>", " | ")
+        .replace("</th>", " | ")
+        .replace("<small>", " / ");
+    let bare: String = text
+        .split('<')
+        .map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text))
+        .collect();
     bare.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
@@ -80,12 +130,21 @@ fn the_table_tells_random_writes_first_and_stalls_second() {
 
 #[test]
 fn heads_sort_and_say_how_the_table_is_sorted() {
-    let stalls = Query { sort: Some(SortBy::Figure(Figure::WorstStall)), ..Query::default() };
+    let stalls =
+        Query { sort: Some(SortBy::Figure(HeadlineFigure::WorstStall)), ..Query::default() };
     let page = table(&tree(), &two(), &stalls);
-    assert!(page.contains(r#"data-key="worst-stall" aria-sort="ascending"><a href="by-worst-stall.html">"#), "{page}");
+    assert!(
+        page.contains(
+            r#"data-key="worst-stall" aria-sort="ascending"><a href="by-worst-stall.html">"#
+        ),
+        "{page}"
+    );
     assert_eq!(page.matches("aria-sort").count(), 1);
     let page = table(&live(), &two(), &stalls);
-    assert!(page.contains(r#"aria-sort="ascending"><a href="/?sort=worst-stall&#38;reversed=1">"#), "{page}");
+    assert!(
+        page.contains(r#"aria-sort="ascending"><a href="/?sort=worst-stall&#38;reversed=1">"#),
+        "{page}"
+    );
 }
 
 #[test]
@@ -94,7 +153,10 @@ fn the_form_keeps_what_was_asked() {
         words: "san \"disk".into(),
         kinds: vec![MediumKind::Sd],
         class: Some("A1".into()),
-        at_least: vec![(Figure::RandomWrite4k, 500.0), (Figure::SequentialWrite, 10.5e6)],
+        at_least: vec![
+            (HeadlineFigure::RandomWrite4k, 500.0),
+            (HeadlineFigure::SequentialWrite, 10.5e6),
+        ],
         page: 1,
         ..Query::default()
     };
@@ -121,12 +183,17 @@ fn the_form_keeps_what_was_asked() {
 #[test]
 fn a_page_of_fifty_lines_stays_small() {
     let full = |at: usize| {
-        let mut line = line(&format!("medium-number-{at}"), &format!("SanDisk Extreme Pro SD32G {at} 32 GB"), 1234.5 + at as f64);
-        let spread = line.figures[&Figure::RandomWrite4k];
-        line.figures = Figure::ALL.into_iter().map(|figure| (figure, spread)).collect();
+        let mut line = line(
+            &format!("medium-number-{at}"),
+            &format!("SanDisk Extreme Pro SD32G {at} 32 GB"),
+            1234.5 + at as f64,
+        );
+        let spread = line.figures[&HeadlineFigure::RandomWrite4k];
+        line.figures = HeadlineFigure::ALL.into_iter().map(|figure| (figure, spread)).collect();
         line
     };
-    let page = table(&tree(), &Page { lines: (0..50).map(full).collect(), total: 50 }, &Query::default());
+    let page =
+        table(&tree(), &Page { lines: (0..50).map(full).collect(), total: 50 }, &Query::default());
     markup::check(&page);
     let all = page.len() + assets().iter().map(|asset| asset.text.len()).sum::<usize>();
     assert!(all < 300_000, "{all} bytes before compression, style and script included");
@@ -138,11 +205,16 @@ fn a_medium_says_its_verdict_first_and_lists_every_run() {
     fake.headline.is_fake = true;
     let mut other = entry("run-2", &demo::good());
     other.run.board = Some("Another board".into());
-    other.headline.figures.insert(Figure::RandomWrite4k, 400.0);
+    other.headline.figures.insert(HeadlineFigure::RandomWrite4k, 400.0);
     let entries = [entry("run-1", &demo::good()), other, fake];
     let mut beside = line("sandisk-32-reference", "SanDisk SD32G 32 GB", 900.0);
     beside.origin = Origin::Reference;
-    let page = medium_beside(&tree(), &Line { fakes: 1, ..line("sandisk-32", "SanDisk SD32G 32 GB", 1234.5) }, &entries, &[beside]);
+    let page = medium_beside(
+        &tree(),
+        &CollectionLine { fakes: 1, ..line("sandisk-32", "SanDisk SD32G 32 GB", 1234.5) },
+        &entries,
+        &[beside],
+    );
     markup::check(&page);
     let verdict = page.find("fine as a camera card").or(page.find("class=\"findings verdict\""));
     assert!(verdict.is_some() && verdict < page.find("id=\"figures\""), "the verdict comes first");
@@ -181,13 +253,19 @@ fn a_medium_says_its_verdict_first_and_lists_every_run() {
     2026-11-20span cache | 1234 IOPS | 85.0 ms | 31.0 MB/s | – | Raspberry Pi 4 Model B Rev 1.4 / sdhci-iproc, DDR50, 4 bit, 50 MHz |
     What leads from a date is all that is published of that run, with every latency as a histogram. A run's JSON file is a record: flashmark report FILE --html PAGE makes its full page, flashmark compare FILE FILE holds it against another.
     "#);
-    assert!(page.contains("Random writes a second</figcaption>") && page.contains("1 run of such are left out"), "{page}");
+    assert!(
+        page.contains("Random writes a second</figcaption>")
+            && page.contains("1 run of such are left out"),
+        "{page}"
+    );
 }
 
 #[test]
 fn only_the_built_in_data_leads_elsewhere() {
     let mut run = entry("run-1", &demo::good());
-    run.run.flags = vec![record::Flag::Note { text: "published by others, 2007-07-07: http://cards.example/bench".into() }];
+    run.run.flags = vec![record::Flag::Note {
+        text: "published by others, 2007-07-07: http://cards.example/bench".into(),
+    }];
     let mut of = |origin| {
         run.origin = origin;
         let page = medium(&tree(), &line("a", "a", 1.0), std::slice::from_ref(&run));
@@ -204,10 +282,18 @@ fn only_the_built_in_data_leads_elsewhere() {
 #[test]
 fn media_are_compared_even_where_one_is_published_and_one_measured() {
     let of = |slug: &str, origin, record: &Record| {
-        let line = Line { origin, ..line(slug, "SanDisk SD32G 32 GB", if origin == Origin::Measured { 1234.5 } else { 900.0 }) };
+        let line = CollectionLine {
+            origin,
+            ..line(
+                slug,
+                "SanDisk SD32G 32 GB",
+                if origin == Origin::Measured { 1234.5 } else { 900.0 },
+            )
+        };
         (line, vec![entry(&format!("{slug}-run"), record)])
     };
-    let media = [of("a", Origin::Measured, &demo::good()), of("b", Origin::Reference, &demo::horrible())];
+    let media =
+        [of("a", Origin::Measured, &demo::good()), of("b", Origin::Reference, &demo::horrible())];
     let page = compare(&live(), &media);
     markup::check(&page);
     insta::assert_snapshot!(read(&page, "id=\"side\"", "</table>"), @r#"
@@ -217,10 +303,21 @@ fn media_are_compared_even_where_one_is_published_and_one_measured() {
     Random write 4 KiB | 1234 IOPS best / 14× disk, A1 / 1111–1481, 3 runs, 2 hosts | 900 IOPS / 10× disk, A1 / 810–1080, 3 runs, 2 hosts |
     Worst stall | 3.17 s / 13× limit / 1 run | 3.17 s / 13× limit / 1 run |
     "#);
-    assert!(page.contains("SanDisk SD32G 32 GB (measured)") && page.contains("SanDisk SD32G 32 GB (reference)"), "{page}");
-    assert!(page.contains("Random writes a second</figcaption>") && page.contains("is faster at every size."), "{page}");
+    assert!(
+        page.contains("SanDisk SD32G 32 GB (measured)")
+            && page.contains("SanDisk SD32G 32 GB (reference)"),
+        "{page}"
+    );
+    assert!(
+        page.contains("Random writes a second</figcaption>")
+            && page.contains("is faster at every size."),
+        "{page}"
+    );
     assert!(!page.contains("Not in charts"), "{page}");
-    let published = (line("c", "Old card 2 GB", 20.0), vec![entry("c-run", &Record { cells: Vec::new(), ..demo::good() })]);
+    let published = (
+        line("c", "Old card 2 GB", 20.0),
+        vec![entry("c-run", &Record { cells: Vec::new(), ..demo::good() })],
+    );
     let page = compare(&live(), &[media[0].clone(), published]);
     assert!(page.contains("Not in charts and ranks: Old card 2 GB. Single figures"), "{page}");
     markup::check(&compare(&live(), &[]));
@@ -229,17 +326,24 @@ fn media_are_compared_even_where_one_is_published_and_one_measured() {
 
 #[test]
 fn at_most_eight_are_compared() {
-    let media: Vec<_> = (0..10).map(|at| (line(&format!("m{at}"), &format!("Medium {at}"), 100.0), Vec::new())).collect();
+    let media: Vec<_> = (0..10)
+        .map(|at| (line(&format!("m{at}"), &format!("Medium {at}"), 100.0), Vec::new()))
+        .collect();
     let page = compare(&live(), &media);
     markup::check(&page);
-    assert!(page.contains("2 more were asked for") && page.contains("Medium 7") && !page.contains("Medium 8"), "{page}");
+    assert!(
+        page.contains("2 more were asked for")
+            && page.contains("Medium 7")
+            && !page.contains("Medium 8"),
+        "{page}"
+    );
 }
 
 /// Markup, SQL, a formula, a way out of a script, of an attribute, of a terminal.
-const HOSTILE: &str =
-    "=1</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><!--'; DROP TABLE lines; --\u{1b}[31m\u{202e}\r\nx";
+const HOSTILE: &str = "=1</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><!--'; DROP TABLE lines; --\u{1b}[31m\u{202e}\r\nx";
 
-/// The same with every text that may be any text made hostile, one after the other; names of things that are one of a few stay.
+/// The same with every text that may be any text made hostile, one after the other; names of things
+/// that are one of a few stay.
 fn poisoned<T>(mut value: Value, read: impl Fn(Value) -> serde_json::Result<T>) -> T {
     let mut paths = Vec::new();
     pointers(&value, String::new(), &mut paths);
@@ -256,9 +360,18 @@ fn poisoned<T>(mut value: Value, read: impl Fn(Value) -> serde_json::Result<T>) 
 fn pointers(value: &Value, at: String, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(at),
-        Value::Array(items) => items.iter().enumerate().for_each(|(n, item)| pointers(item, format!("{at}/{n}"), found)),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(n, item)| pointers(item, format!("{at}/{n}"), found)),
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, field)| pointers(field, format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")), found));
+            fields.iter().for_each(|(name, field)| {
+                pointers(
+                    field,
+                    format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")),
+                    found,
+                )
+            });
         }
         _ => {}
     }
@@ -276,18 +389,33 @@ fn nothing_that_is_published_is_taken_for_markup() {
             evidence: vec!["a cell".into()],
             confidence: Some(0.9),
         });
-        let entries: Vec<Entry> =
-            ["run-1", "run-2"].map(|id| Entry { id: id.into(), ..poisoned(json!(entry(id, &record)), serde_json::from_value) }).into();
-        let of = |slug: &str| Line { slug: slug.into(), ..poisoned(json!(line(slug, "x", 10.0)), serde_json::from_value) };
-        assert!(entries[0].run.model.as_deref() == Some(HOSTILE) && of("a").name == HOSTILE, "the poison is in");
+        let entries: Vec<CollectionRun> = ["run-1", "run-2"]
+            .map(|id| CollectionRun {
+                id: id.into(),
+                ..poisoned(json!(entry(id, &record)), serde_json::from_value)
+            })
+            .into();
+        let of = |slug: &str| CollectionLine {
+            slug: slug.into(),
+            ..poisoned(json!(line(slug, "x", 10.0)), serde_json::from_value)
+        };
+        assert!(
+            entries[0].run.model.as_deref() == Some(HOSTILE) && of("a").name == HOSTILE,
+            "the poison is in"
+        );
         let all = Page { lines: vec![of("a"), of("b")], total: 2 };
-        let site = Site { title: HOSTILE.into(), ..tree() };
+        let site = SiteInfo { title: HOSTILE.into(), ..tree() };
         let item = Item { entry: &entries[0], slug: "a", name: HOSTILE };
         let pages = [
             table(
                 &site,
                 &all,
-                &Query { words: HOSTILE.into(), class: Some(HOSTILE.into()), interface: Some(HOSTILE.into()), ..Query::default() },
+                &Query {
+                    words: HOSTILE.into(),
+                    class: Some(HOSTILE.into()),
+                    interface: Some(HOSTILE.into()),
+                    ..Query::default()
+                },
             ),
             medium_beside(&site, &all.lines[0], &entries, &all.lines),
             compare(&site, &[(of("a"), entries.clone()), (of("b"), entries.clone())]),
@@ -301,7 +429,11 @@ fn nothing_that_is_published_is_taken_for_markup() {
             }
         }
         let feed = feed(&site, &[item]);
-        assert!(!feed.contains("<img") && !feed.contains('\u{1b}') && feed.contains("&lt;img") || feed.contains("&#60;img"), "{feed}");
+        assert!(
+            !feed.contains("<img") && !feed.contains('\u{1b}') && feed.contains("&lt;img")
+                || feed.contains("&#60;img"),
+            "{feed}"
+        );
         let csv = data::line_csv(&all.lines[0]);
         assert_eq!(csv.matches('\n').count(), 1, "one line: {csv}");
         assert!(csv.contains("\"'=1</script>"), "no formula: {csv}");
@@ -320,15 +452,19 @@ fn lines_are_ordered_as_the_collection_orders_them() {
         order(&mut lines, sort);
         lines.iter().map(|line| line.slug.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(sorted(SortBy::Figure(Figure::RandomWrite4k)), ["fast", "slow", "none"]);
-    assert_eq!(sorted(SortBy::Figure(Figure::WorstStall)), ["slow", "fast", "none"]);
+    assert_eq!(sorted(SortBy::Figure(HeadlineFigure::RandomWrite4k)), ["fast", "slow", "none"]);
+    assert_eq!(sorted(SortBy::Figure(HeadlineFigure::WorstStall)), ["slow", "fast", "none"]);
     assert_eq!(sorted(SortBy::Name), ["slow", "none", "fast"]);
 }
 
 #[test]
 fn simulated_media_lie_on_a_shelf_of_their_own() {
-    let simulated = Line { origin: Origin::Simulated, ..line("s", "s", 1.0) };
-    let on: Vec<String> = shelves().into_iter().filter(|shelf| lies_on(&simulated, &shelf.query)).map(|shelf| shelf.name).collect();
+    let simulated = CollectionLine { origin: Origin::Simulated, ..line("s", "s", 1.0) };
+    let on: Vec<String> = shelves()
+        .into_iter()
+        .filter(|shelf| lies_on(&simulated, &shelf.query))
+        .map(|shelf| shelf.name)
+        .collect();
     assert_eq!(on, ["Simulated"]);
 }
 
@@ -350,13 +486,20 @@ fn pages_of_text_are_whole_and_lead_somewhere() {
     let tests = text_page(&tree(), "tests").expect("it is there");
     assert!(tests.contains("href=\"field-classic-tools.html#hdparm\">hdparm</a>"), "{tests}");
     assert!(findings.contains("href=\"field-counterfeits.html#f3probe\">"), "from a folder below");
-    for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/field")).expect("the sources are there").flatten() {
+    for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/field"))
+        .expect("the sources are there")
+        .flatten()
+    {
         let stem = file.path().file_stem().expect("a name").to_string_lossy().into_owned();
         let name = if stem == "README" { "sources".to_owned() } else { format!("field-{stem}") };
         assert!(text_page(&tree(), &name).is_some(), "{name} is not in TEXTS");
     }
     let page = text_page(&tree(), "field-ftl").expect("it is there");
-    assert!(page.contains("href=\"simulated-media.html\">") && !page.contains("href=\"field-keys.html\">"), "out of the folder");
+    assert!(
+        page.contains("href=\"simulated-media.html\">")
+            && !page.contains("href=\"field-keys.html\">"),
+        "out of the folder"
+    );
 }
 
 #[test]
@@ -385,7 +528,10 @@ fn the_feed_has_whole_links_where_the_address_is_known() {
     </feed>
     "#);
     assert!(feed(&tree(), &[item]).contains(r#"href="medium/sandisk-32.html""#));
-    assert!(feed(&Site { made: None, ..tree() }, &[]).contains("<updated>1970-01-01T00:00:00Z</updated>"));
+    assert!(
+        feed(&SiteInfo { made: None, ..tree() }, &[])
+            .contains("<updated>1970-01-01T00:00:00Z</updated>")
+    );
 }
 
 #[test]
@@ -404,8 +550,11 @@ fn data_is_what_the_pages_say() {
     for cell in &mut light.run.cells {
         (cell.histogram, cell.series, cell.activity) = (None, Vec::new(), Vec::new());
     }
-    assert_eq!(serde_json::from_value::<Entry>(all["runs"][0].clone()).unwrap(), light);
-    assert_eq!(Record::from_json(&data::run_json(&mut run)).unwrap().cells, entry("run-1", &demo::good()).run.cells);
+    assert_eq!(serde_json::from_value::<CollectionRun>(all["runs"][0].clone()).unwrap(), light);
+    assert_eq!(
+        Record::from_json(&data::run_json(&mut run)).unwrap().cells,
+        entry("run-1", &demo::good()).run.cells
+    );
     assert_eq!(run, entry("run-1", &demo::good()), "the cells are given back");
 }
 
@@ -417,22 +566,30 @@ fn the_script_knows_the_same_figures() {
         let text = format!("{}e6", value / 1e6);
         if value >= 1e6 { text } else { value.to_string() }
     };
-    for figure in Figure::ALL {
+    for figure in HeadlineFigure::ALL {
         let stick = number(figures::yardstick(figure).value);
         let unit = match figure.unit() {
-            record::collection::Unit::Iops => "iops",
-            record::collection::Unit::Bps => "bps",
-            record::collection::Unit::Ns => "ns",
+            record::collection::FigureUnit::Iops => "iops",
+            record::collection::FigureUnit::Bps => "bps",
+            record::collection::FigureUnit::Ns => "ns",
         };
-        let known = format!("[\"{}\", \"{}\", \"{unit}\", {stick}, ", figure.name(), figures::head(figure));
+        let known =
+            format!("[\"{}\", \"{}\", \"{unit}\", {stick}, ", figure.name(), figures::head(figure));
         assert!(script.contains(&known), "{known}");
         for class in figures::classes(figure) {
-            assert!(script.contains(&format!("[\"{}\", {}]", class.name, number(class.value))), "{}", class.name);
+            assert!(
+                script.contains(&format!("[\"{}\", {}]", class.name, number(class.value))),
+                "{}",
+                class.name
+            );
         }
     }
     for kind in MediumKind::ALL {
         let name = kind.name();
-        assert!(script.contains(&format!("\"{name}\": \"{}\"", crate::words::kind(kind))), "{name}");
+        assert!(
+            script.contains(&format!("\"{name}\": \"{}\"", crate::words::kind(kind))),
+            "{name}"
+        );
     }
 }
 

@@ -1,12 +1,12 @@
-//! Pages of text: how it was measured, what the findings mean, what there is to download. Their source is docs/, so that the site and the
-//! project never say different things.
+//! Pages of text: how it was measured, what the findings mean, what there is to download. Their
+//! source is docs/, so that the site and the project never say different things.
 
 use askama::Template;
 use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
-use record::collection::{Figure, Query};
+use record::collection::{HeadlineFigure, Query};
 
-use super::address::{Links, Site};
-use super::{Shell, data};
+use super::address::{Links, SiteInfo};
+use super::{SiteFrame, data};
 use crate::words;
 
 /// A page of text beside [`methodology`] and [`about`].
@@ -24,7 +24,8 @@ impl Text {
         self.markdown.lines().next().unwrap_or_default().trim_start_matches("# ")
     }
 
-    /// Whether it stands in the list of pages under each; the pages of sources are found through [`SOURCES`].
+    /// Whether it stands in the list of pages under each; the pages of sources are found through
+    /// [`SOURCES`].
     fn is_listed(&self) -> bool {
         self.name == SOURCES || !self.file.starts_with("field/")
     }
@@ -76,21 +77,21 @@ const COLLECTION: &str = include_str!("../../templates/collection/methodology.md
 #[derive(Template)]
 #[template(path = "collection/text.html")]
 struct TextPage<'a> {
-    shell: Shell<'a>,
+    shell: SiteFrame<'a>,
     /// Made here from our own text: safe.
     body: String,
     more: Vec<(&'static str, String)>,
 }
 
 /// How the figures of a collection are made, and how each of them is measured.
-pub fn methodology(site: &Site) -> String {
+pub fn methodology(site: &SiteInfo) -> String {
     let links = Links { site, depth: 0 };
     let own = METHODOLOGY.split_once('\n').map_or("", |(_, rest)| rest);
     page(&links, METHODOLOGY_FILE, "Methodology", &format!("{COLLECTION}\n{own}"))
 }
 
 /// A page of text by its name in [`TEXTS`], or "findings"; `None` where there is none of that name.
-pub fn text_page(site: &Site, name: &str) -> Option<String> {
+pub fn text_page(site: &SiteInfo, name: &str) -> Option<String> {
     let links = Links { site, depth: 0 };
     if name == "findings" {
         return Some(page(&links, FINDINGS_FILE, "Findings", &findings_text()));
@@ -103,11 +104,15 @@ pub fn text_page(site: &Site, name: &str) -> Option<String> {
 fn page(links: &Links, file: &str, title: &str, markdown: &str) -> String {
     let name = name_of(file);
     let pages = [("methodology", "Methodology"), ("findings", "Findings")].into_iter();
-    let pages = pages.chain(TEXTS.iter().filter(|text| text.is_listed()).map(|text| (text.name, text.title())));
+    let pages = pages
+        .chain(TEXTS.iter().filter(|text| text.is_listed()).map(|text| (text.name, text.title())));
     let page = TextPage {
-        shell: Shell::new(*links, format!("{title} - {}", links.site.title), "methodology"),
+        shell: SiteFrame::new(*links, format!("{title} - {}", links.site.title), "methodology"),
         body: to_html(markdown, file, links),
-        more: pages.filter(|(other, _)| Some(*other) != name).map(|(other, title)| (title, links.text(other))).collect(),
+        more: pages
+            .filter(|(other, _)| Some(*other) != name)
+            .map(|(other, title)| (title, links.text(other)))
+            .collect(),
     };
     page.render().expect("a template that compiled renders into memory")
 }
@@ -115,14 +120,16 @@ fn page(links: &Links, file: &str, title: &str, markdown: &str) -> String {
 #[derive(Template)]
 #[template(path = "collection/framed.html")]
 struct FramedPage<'a> {
-    shell: Shell<'a>,
+    shell: SiteFrame<'a>,
     body: &'a str,
 }
 
-/// A page of whoever serves the site, with what stands around all of its pages. `body` is markup: who makes it escapes what is in it.
-pub fn framed(site: &Site, title: &str, body: &str) -> String {
+/// A page of whoever serves the site, with what stands around all of its pages. `body` is markup:
+/// who makes it escapes what is in it.
+pub fn framed(site: &SiteInfo, title: &str, body: &str) -> String {
     let links = Links { site, depth: 0 };
-    let page = FramedPage { shell: Shell::new(links, format!("{title} - {}", site.title), ""), body };
+    let page =
+        FramedPage { shell: SiteFrame::new(links, format!("{title} - {}", site.title), ""), body };
     page.render().expect("a template that compiled renders into memory")
 }
 
@@ -137,8 +144,9 @@ fn findings_text() -> String {
     text
 }
 
-/// Markdown of our own, from that file of docs/, as HTML: headings get anchors, tables a box to scroll in, links lead to where the pages are on this site, or
-/// nowhere, where the site has none. Markup in the text stays text.
+/// Markdown of our own, from that file of docs/, as HTML: headings get anchors, tables a box to
+/// scroll in, links lead to where the pages are on this site, or nowhere, where the site has none.
+/// Markup in the text stays text.
 fn to_html(markdown: &str, file: &str, links: &Links) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
     let mut events: Vec<Event> = Vec::new();
@@ -148,25 +156,42 @@ fn to_html(markdown: &str, file: &str, links: &Links) -> String {
         match event {
             Event::Start(Tag::Heading { level, id, .. }) => {
                 heading = Some((level, id.clone(), events.len()));
-                events.push(Event::Start(Tag::Heading { level, id, classes: Vec::new(), attrs: Vec::new() }));
+                events.push(Event::Start(Tag::Heading {
+                    level,
+                    id,
+                    classes: Vec::new(),
+                    attrs: Vec::new(),
+                }));
             }
             Event::End(TagEnd::Heading(level)) => {
                 if let Some((level, None, at)) = heading.take() {
                     let id = Some(anchor(&words_of(&events[at..])).into());
-                    events[at] = Event::Start(Tag::Heading { level, id, classes: Vec::new(), attrs: Vec::new() });
+                    events[at] = Event::Start(Tag::Heading {
+                        level,
+                        id,
+                        classes: Vec::new(),
+                        attrs: Vec::new(),
+                    });
                 }
                 events.push(Event::End(TagEnd::Heading(level)));
             }
             Event::Start(Tag::Table(columns)) => {
-                events.push(Event::Html("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">".into()));
+                events.push(Event::Html(
+                    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">"
+                        .into(),
+                ));
                 // An alignment would be a style in the page, which the policy forbids.
                 events.push(Event::Start(Tag::Table(vec![Alignment::None; columns.len()])));
             }
-            Event::End(TagEnd::Table) => events.extend([Event::End(TagEnd::Table), Event::Html("</div>".into())]),
+            Event::End(TagEnd::Table) => {
+                events.extend([Event::End(TagEnd::Table), Event::Html("</div>".into())])
+            }
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
                 let to = target(&dest_url, file, links);
                 dropped_links.push(to.is_none());
-                events.extend(to.map(|to| Event::Start(Tag::Link { link_type, dest_url: to.into(), title, id })));
+                events.extend(to.map(|to| {
+                    Event::Start(Tag::Link { link_type, dest_url: to.into(), title, id })
+                }));
             }
             Event::End(TagEnd::Link) => {
                 if dropped_links.pop() == Some(false) {
@@ -193,7 +218,8 @@ fn words_of(events: &[Event]) -> String {
     events.iter().map(text).collect()
 }
 
-/// The anchor of a heading, as everyone makes them: "How certain a rate is" is `how-certain-a-rate-is`.
+/// The anchor of a heading, as everyone makes them: "How certain a rate is" is
+/// `how-certain-a-rate-is`.
 pub fn anchor(heading: &str) -> String {
     let kept = |c: char| match c {
         ' ' | '-' => Some('-'),
@@ -208,7 +234,8 @@ fn target(to: &str, file: &str, links: &Links) -> Option<String> {
     if to.starts_with('#') || to.starts_with("https://") || to.starts_with("http://") {
         return Some(to.to_owned());
     }
-    let (to, anchor) = to.split_once('#').map_or((to, String::new()), |(to, anchor)| (to, format!("#{anchor}")));
+    let (to, anchor) =
+        to.split_once('#').map_or((to, String::new()), |(to, anchor)| (to, format!("#{anchor}")));
     let path = linked_path(file, to.strip_suffix(".md")?)?;
     if let Some(id) = path.strip_prefix("findings/") {
         return Some(format!("{}#{id}", links.text("findings")));
@@ -216,8 +243,8 @@ fn target(to: &str, file: &str, links: &Links) -> Option<String> {
     Some(links.text(name_of(&path)?) + &anchor)
 }
 
-/// The path that a link `to` in that file means: `../field/ftl.md` in `findings/page.md` is `field/ftl.md`; `None` where it leads above
-/// the folder that `file` is counted from.
+/// The path that a link `to` in that file means: `../field/ftl.md` in `findings/page.md` is
+/// `field/ftl.md`; `None` where it leads above the folder that `file` is counted from.
 pub fn linked_path(file: &str, to: &str) -> Option<String> {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();
@@ -234,13 +261,15 @@ pub fn linked_path(file: &str, to: &str) -> Option<String> {
 /// The name in addresses of a file of docs/.
 fn name_of(file: &str) -> Option<&'static str> {
     let own = [(METHODOLOGY_FILE, "methodology"), (FINDINGS_FILE, "findings")].into_iter();
-    own.chain(TEXTS.iter().map(|text| (text.file, text.name))).find(|(known, _)| *known == file).map(|(_, name)| name)
+    own.chain(TEXTS.iter().map(|text| (text.file, text.name)))
+        .find(|(known, _)| *known == file)
+        .map(|(_, name)| name)
 }
 
 #[derive(Template)]
 #[template(path = "collection/about.html")]
 struct AboutPage<'a> {
-    shell: Shell<'a>,
+    shell: SiteFrame<'a>,
     site: String,
     live: bool,
     files: Vec<(&'static str, String, &'static str)>,
@@ -250,15 +279,29 @@ struct AboutPage<'a> {
     runs: u64,
 }
 
-/// What the collection is, and everything there is to download. `media` and `runs` are counted by who keeps them.
-pub fn about(site: &Site, media: u64, runs: u64) -> String {
+/// What the collection is, and everything there is to download. `media` and `runs` are counted by
+/// who keeps them.
+pub fn about(site: &SiteInfo, media: u64, runs: u64) -> String {
     let links = Links { site, depth: 0 };
     let head = data::csv_head();
-    let columns = head.trim_end().split(',').map(|name| (name.to_owned(), column_meaning(name))).collect();
+    let columns =
+        head.trim_end().split(',').map(|name| (name.to_owned(), column_meaning(name))).collect();
     let mut files = vec![
-        ("data/collection.csv", links.file("data/collection.csv"), "every medium a line, for spreadsheets and R"),
-        ("data/collection.json", links.file("data/collection.json"), "the same as JSON, with verdicts"),
-        ("data/medium/NAME.json", String::new(), "a medium with all of its runs: hosts, parameters, every figure with its interval"),
+        (
+            "data/collection.csv",
+            links.file("data/collection.csv"),
+            "every medium a line, for spreadsheets and R",
+        ),
+        (
+            "data/collection.json",
+            links.file("data/collection.json"),
+            "the same as JSON, with verdicts",
+        ),
+        (
+            "data/medium/NAME.json",
+            String::new(),
+            "a medium with all of its runs: hosts, parameters, every figure with its interval",
+        ),
         (
             "data/run/ID.json",
             String::new(),
@@ -268,17 +311,29 @@ pub fn about(site: &Site, media: u64, runs: u64) -> String {
     ];
     if links.live() {
         files.extend([
-            ("data/all/runs.parquet", links.file("data/all/runs.parquet"), "every run a row, for DuckDB, pandas and R"),
-            ("data/all/cells.parquet", links.file("data/all/cells.parquet"), "every cell of every run a row; run_id joins them"),
+            (
+                "data/all/runs.parquet",
+                links.file("data/all/runs.parquet"),
+                "every run a row, for DuckDB, pandas and R",
+            ),
+            (
+                "data/all/cells.parquet",
+                links.file("data/all/cells.parquet"),
+                "every cell of every run a row; run_id joins them",
+            ),
             ("data/all/cells.csv", links.file("data/all/cells.csv"), "the same as CSV"),
             ("data/all/runs.json", links.file("data/all/runs.json"), "every run whole"),
             ("api", links.text("api"), "the interface for programs"),
         ]);
     } else {
-        files.push(("data/table.json", links.file("data/table.json"), "the short form that the page's own script reads"));
+        files.push((
+            "data/table.json",
+            links.file("data/table.json"),
+            "the short form that the page's own script reads",
+        ));
     }
     let page = AboutPage {
-        shell: Shell::new(links, format!("Data - {}", site.title), "about"),
+        shell: SiteFrame::new(links, format!("Data - {}", site.title), "about"),
         site: words::clean(&site.title),
         live: links.live(),
         files,
@@ -291,11 +346,14 @@ pub fn about(site: &Site, media: u64, runs: u64) -> String {
 }
 
 fn column_meaning(name: &str) -> &'static str {
-    let of_figure = Figure::ALL.iter().any(|figure| name.starts_with(&figure.name().replace('-', "_")));
+    let of_figure =
+        HeadlineFigure::ALL.iter().any(|figure| name.starts_with(&figure.name().replace('-', "_")));
     match name {
         "medium" => "its name in addresses",
         "name" => "what it is called",
-        "kind" => "sd, emmc, usb, compact-flash, ssd, nvme, disk, virtual, loop, simulated, unknown",
+        "kind" => {
+            "sd, emmc, usb, compact-flash, ssd, nvme, disk, virtual, loop, simulated, unknown"
+        }
         "vendor" | "model" => "as the medium says, without case and odd spaces",
         "capacity_gb" => "whole GB (10^9 bytes) as a maker would print it",
         "origin" => "measured, imported, reference, simulated",

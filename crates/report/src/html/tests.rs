@@ -1,19 +1,22 @@
 use proptest::prelude::*;
-use record::{Axis, Estimate, Flag, Latency, Series, Stop};
+use record::{Estimate, Flag, Latency, Series, SeriesAxis, Stop};
 
 use super::*;
 use crate::demo;
 
 /// A page without the record in it: what a browser takes for markup.
 fn markup(page: &str) -> String {
-    let (before, rest) = page.split_once(r#"<script type="application/json" id="flashmark-record">"#).expect("the record is in the page");
+    let (before, rest) = page
+        .split_once(r#"<script type="application/json" id="flashmark-record">"#)
+        .expect("the record is in the page");
     let (_, after) = rest.split_once("</script>").expect("the record ends");
     before.to_owned() + after
 }
 
 /// The record a page carries.
 fn carried(page: &str) -> String {
-    let (_, rest) = page.split_once(r#"id="flashmark-record">"#).expect("the record is in the page");
+    let (_, rest) =
+        page.split_once(r#"id="flashmark-record">"#).expect("the record is in the page");
     rest.split_once("</script>").expect("the record ends").0.to_owned()
 }
 
@@ -27,7 +30,10 @@ fn hostile_words_stay_words() {
     let page = page(&demo::broken());
     assert_eq!(page.matches("</script").count(), 2, "the record's and the page's own");
     assert!(!page.contains("<img"));
-    assert!(markup(&page).contains("&lt;img src=x onerror=alert(1)&gt;") || markup(&page).contains("&#60;img src=x onerror=alert(1)&#62;"));
+    assert!(
+        markup(&page).contains("&lt;img src=x onerror=alert(1)&gt;")
+            || markup(&page).contains("&#60;img src=x onerror=alert(1)&#62;")
+    );
     for tag in tags(&markup(&page)).into_iter().filter(|tag| !tag.starts_with('/')) {
         assert!(!tag.contains("onerror"), "{tag}");
     }
@@ -38,11 +44,16 @@ fn the_page_asks_nobody_for_anything() {
     for record in demo::all() {
         let page = page(&record);
         let markup = markup(&page);
-        for forbidden in ["http://", "https://", "url(", "@import", "<link", "<iframe", "javascript:"] {
+        for forbidden in
+            ["http://", "https://", "url(", "@import", "<link", "<iframe", "javascript:"]
+        {
             assert!(!markup.contains(forbidden), "{forbidden}");
         }
         for tag in tags(&markup) {
-            assert!(![" src=", " style=", " on"].iter().any(|attribute| tag.contains(attribute)), "the policy forbids what is in <{tag}>");
+            assert!(
+                ![" src=", " style=", " on"].iter().any(|attribute| tag.contains(attribute)),
+                "the policy forbids what is in <{tag}>"
+            );
         }
     }
 }
@@ -50,8 +61,13 @@ fn the_page_asks_nobody_for_anything() {
 #[test]
 fn the_policy_names_what_stands_in_the_page() {
     let page = page(&demo::empty());
-    let between =
-        |start: &str, end: &str| page.split_once(start).and_then(|(_, rest)| rest.split_once(end)).expect("is there").0.to_owned();
+    let between = |start: &str, end: &str| {
+        page.split_once(start)
+            .and_then(|(_, rest)| rest.split_once(end))
+            .expect("is there")
+            .0
+            .to_owned()
+    };
     for text in [between("<style>", "</style>"), between("<script>", "</script>")] {
         let hash = STANDARD.encode(Sha256::digest(&text));
         assert!(page.contains(&format!("'sha256-{hash}'")), "{hash}");
@@ -81,7 +97,10 @@ fn every_state_of_a_run_is_said() {
     assert!(page_of(record::Ended::Error).contains("The run could not go on: 3 of "));
     assert!(!page_of(record::Ended::Complete).contains("class=\"state"));
     let published = record::Published::from(&demo::good()).to_record("published");
-    assert!(!page(&published).contains("class=\"state"), "nobody knows of it that it is not finished");
+    assert!(
+        !page(&published).contains("class=\"state"),
+        "nobody knows of it that it is not finished"
+    );
     assert!(page(&demo::begun()).contains("Nothing measured yet"));
     assert!(page(&demo::empty()).contains("Nothing measured yet"));
     assert!(page(&demo::broken()).contains("went away (ENODEV)"));
@@ -106,7 +125,8 @@ fn a_full_run_has_every_chart_twice_and_its_numbers() {
     assert_eq!(page.matches(r#"<svg class="chart narrow""#).count(), figures);
     assert_eq!(page.matches("<summary>Numbers</summary>").count(), figures);
     assert!(page.contains("5400 rpm"));
-    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let mut ids: Vec<&str> =
+        page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     let all = ids.len();
     ids.sort_unstable();
     ids.dedup();
@@ -133,11 +153,10 @@ fn a_page_stays_small() {
 }
 
 fn estimates() -> impl Strategy<Value = Option<Estimate>> {
-    prop::option::of((any::<f64>(), prop::option::of([any::<f64>(), any::<f64>()]), any::<u64>()).prop_map(|(value, ci95, n)| Estimate {
-        value,
-        ci95,
-        n,
-    }))
+    prop::option::of(
+        (any::<f64>(), prop::option::of([any::<f64>(), any::<f64>()]), any::<u64>())
+            .prop_map(|(value, ci95, n)| Estimate { value, ci95, n }),
+    )
 }
 
 prop_compose! {
@@ -156,8 +175,8 @@ prop_compose! {
         let mut histogram = record::Histogram::default();
         samples.iter().for_each(|&sample| histogram.record(sample));
         cell.histogram = Some(histogram);
-        cell.series.push(Series { name: words.clone(), x: Axis::OffsetBytes, y: Axis::Bps, points: points.clone() });
-        cell.series.push(Series { name: words.clone(), x: Axis::Ops, y: Axis::LatencyNs, points });
+        cell.series.push(Series { name: words.clone(), x: SeriesAxis::OffsetBytes, y: SeriesAxis::Bps, points: points.clone() });
+        cell.series.push(Series { name: words.clone(), x: SeriesAxis::Ops, y: SeriesAxis::LatencyNs, points });
         cell.flags.extend(impossible.then_some(Flag::Cached));
         (cell.stop, cell.reason) = (Stop::Error, Some(words));
         cell
@@ -185,7 +204,10 @@ proptest! {
 #[allow(clippy::disallowed_methods, reason = "only when asked for")]
 fn pages_to_look_at() {
     let folder = std::env::var("FLASHMARK_PAGES").expect("FLASHMARK_PAGES names a directory");
-    for (name, record) in ["good", "horrible", "broken", "begun", "empty"].into_iter().zip(demo::all()) {
-        std::fs::write(std::path::Path::new(&folder).join(format!("{name}.html")), page(&record)).unwrap();
+    for (name, record) in
+        ["good", "horrible", "broken", "begun", "empty"].into_iter().zip(demo::all())
+    {
+        std::fs::write(std::path::Path::new(&folder).join(format!("{name}.html")), page(&record))
+            .unwrap();
     }
 }

@@ -3,8 +3,8 @@
 use askama::Template;
 use record::{Finding, Record, Severity};
 
-use super::Shell;
-use crate::chart::{self, Size};
+use super::PageHead;
+use crate::chart::{self, DrawingSize};
 use crate::doubts::{self, Doubt};
 use crate::figure::Shown;
 use crate::panels::{self, Panel};
@@ -108,7 +108,13 @@ impl FindingView {
 
     /// A sentence with nothing behind it.
     pub fn bare(statement: &str) -> FindingView {
-        FindingView { class: "info", statement: words::clean(statement), evidence: Vec::new(), confidence: None, about: None }
+        FindingView {
+            class: "info",
+            statement: words::clean(statement),
+            evidence: Vec::new(),
+            confidence: None,
+            about: None,
+        }
     }
 }
 
@@ -132,14 +138,31 @@ impl RunPage {
         let finding = |finding: &Finding| FindingView::of(finding, "#about-");
         RunPage {
             cover: Cover::of(record, "report", doubts::state(record)),
-            verdicts: record.findings.iter().filter(|found| is_told_first(found)).map(finding).collect(),
-            findings: record.findings.iter().filter(|found| !is_told_first(found)).map(finding).collect(),
+            verdicts: record
+                .findings
+                .iter()
+                .filter(|found| is_told_first(found))
+                .map(finding)
+                .collect(),
+            findings: record
+                .findings
+                .iter()
+                .filter(|found| !is_told_first(found))
+                .map(finding)
+                .collect(),
             about: about(record),
             sentences: headline::sentences(record),
-            headline: if nothing { Vec::new() } else { headline::rows(record).iter().map(headline_row).collect() },
+            headline: if nothing {
+                Vec::new()
+            } else {
+                headline::rows(record).iter().map(headline_row).collect()
+            },
             panels: panels::of_record(record).into_iter().map(panel).collect(),
             doubts: doubts::doubts(record),
-            all: tables::all(record).into_iter().map(|(test, table)| (test, TableView { table })).collect(),
+            all: tables::all(record)
+                .into_iter()
+                .map(|(test, table)| (test, TableView { table }))
+                .collect(),
             plan: TableView { table: facts::plan(record) },
         }
     }
@@ -147,7 +170,9 @@ impl RunPage {
 
 /// The verdict, and whatever is wrong with the medium.
 pub(crate) fn is_told_first(finding: &Finding) -> bool {
-    finding.id == "verdict" || finding.id == crate::text::NOT_PUT_BACK || finding.severity == Severity::Failure
+    finding.id == "verdict"
+        || finding.id == crate::text::NOT_PUT_BACK
+        || finding.severity == Severity::Failure
 }
 
 /// The pages of all findings of a record, each once.
@@ -167,7 +192,8 @@ fn about(record: &Record) -> Vec<AboutView> {
     pages
 }
 
-/// The paragraphs of a page in the little of Markdown that the pages keep to: a title, paragraphs, lists of one level.
+/// The paragraphs of a page in the little of Markdown that the pages keep to: a title, paragraphs,
+/// lists of one level.
 fn paragraphs(page: &str) -> Vec<Paragraph> {
     let mut paragraphs: Vec<Paragraph> = Vec::new();
     let mut open = false;
@@ -182,7 +208,10 @@ fn paragraphs(page: &str) -> Vec<Paragraph> {
                 }
             }
             (item, text, _) => {
-                paragraphs.push(Paragraph { is_item: item.is_some(), text: item.unwrap_or(text).to_owned() });
+                paragraphs.push(Paragraph {
+                    is_item: item.is_some(),
+                    text: item.unwrap_or(text).to_owned(),
+                });
                 open = true;
             }
         }
@@ -193,9 +222,11 @@ fn paragraphs(page: &str) -> Vec<Paragraph> {
     paragraphs
 }
 
-fn headline_row(row: &headline::Row) -> HeadlineRow {
+fn headline_row(row: &headline::HeadlineRow) -> HeadlineRow {
     let (figure, interval, n, why) = match &row.shown {
-        Shown::Number { text, interval, n, .. } => (text.clone(), interval.clone(), n.to_string(), String::new()),
+        Shown::Number { text, interval, n, .. } => {
+            (text.clone(), interval.clone(), n.to_string(), String::new())
+        }
         Shown::Withheld(why) => (String::new(), String::new(), String::new(), why.clone()),
     };
     HeadlineRow {
@@ -215,8 +246,8 @@ fn headline_row(row: &headline::Row) -> HeadlineRow {
 /// A chart with its table, drawn.
 pub(crate) fn panel(panel: Panel) -> PanelView {
     PanelView {
-        wide: chart::draw(&panel.chart, Size::Wide),
-        narrow: chart::draw(&panel.chart, Size::Narrow),
+        wide: chart::draw(&panel.chart, DrawingSize::Wide),
+        narrow: chart::draw(&panel.chart, DrawingSize::Narrow),
         title: panel.chart.title,
         note: panel.chart.note,
         open: panel.table.rows.len() <= 8,

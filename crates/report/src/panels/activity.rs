@@ -1,9 +1,13 @@
-//! What the kernel counted of the medium over the run: rates, waiting times, queue, and how busy it was, with the tests marked.
+//! What the kernel counted of the medium over the run: rates, waiting times, queue, and how busy it
+//! was, with the tests marked.
 
 use record::{Activity, Cell, Record, Sample};
 
 use super::Panel;
-use crate::chart::{Along, AxisSpec, Chart, Line, Mark, Point, Reference, Scale, Stroke, Style, Unit};
+use crate::chart::{
+    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, Reference, Scale, Stroke,
+    Style,
+};
 use crate::tables::Table;
 use crate::words;
 
@@ -25,18 +29,29 @@ type Shows = (&'static str, fn(&Activity) -> f64);
 /// Four charts over the time of the run; empty ones where the kernel counted nothing.
 pub(super) fn all(record: &Record) -> Vec<Panel> {
     let stretches = stretches(record);
-    let rates: [Shows; 2] = [("Read", |did| did.read.kib_per_s * 1024.0), ("Written", |did| did.write.kib_per_s * 1024.0)];
-    let waits: [Shows; 2] = [("Read", |did| did.read.await_ms * 1e6), ("Write", |did| did.write.await_ms * 1e6)];
+    let rates: [Shows; 2] = [
+        ("Read", |did| did.read.kib_per_s * 1024.0),
+        ("Written", |did| did.write.kib_per_s * 1024.0),
+    ];
+    let waits: [Shows; 2] =
+        [("Read", |did| did.read.await_ms * 1e6), ("Write", |did| did.write.await_ms * 1e6)];
     let queue: [Shows; 1] = [("Queue", |did| did.queue)];
     let busy: [Shows; 1] = [("Busy", |did| did.busy_percent)];
     vec![
-        panel(record, &stretches, "kernel-rate", "As the kernel saw it: bytes moved", ("bytes a second", Unit::Rate), &rates),
+        panel(
+            record,
+            &stretches,
+            "kernel-rate",
+            "As the kernel saw it: bytes moved",
+            ("bytes a second", AxisUnit::Rate),
+            &rates,
+        ),
         panel(
             record,
             &stretches,
             "kernel-await",
             "As the kernel saw it: time of an I/O",
-            ("queued to done, mean (await)", Unit::Time),
+            ("queued to done, mean (await)", AxisUnit::Time),
             &waits,
         ),
         panel(
@@ -44,7 +59,7 @@ pub(super) fn all(record: &Record) -> Vec<Panel> {
             &stretches,
             "kernel-queue",
             "As the kernel saw it: I/Os waiting",
-            ("queued or in flight, mean (aqu-sz)", Unit::Plain("")),
+            ("queued or in flight, mean (aqu-sz)", AxisUnit::Plain("")),
             &queue,
         ),
         panel(
@@ -52,7 +67,7 @@ pub(super) fn all(record: &Record) -> Vec<Panel> {
             &stretches,
             "kernel-busy",
             "As the kernel saw it: how busy",
-            ("time with an I/O in flight (%util)", Unit::Plain("%")),
+            ("time with an I/O in flight (%util)", AxisUnit::Plain("%")),
             &busy,
         ),
     ]
@@ -62,7 +77,8 @@ pub(super) fn all(record: &Record) -> Vec<Panel> {
 fn stretches(record: &Record) -> Vec<Stretch<'_>> {
     let total: usize = record.cells.iter().map(|cell| cell.activity.len()).sum();
     let step = total.div_ceil(MOST_POINTS).max(1);
-    let mut stretches: Vec<Stretch> = record.cells.iter().flat_map(|cell| of_cell(cell, step)).collect();
+    let mut stretches: Vec<Stretch> =
+        record.cells.iter().flat_map(|cell| of_cell(cell, step)).collect();
     stretches.sort_by_key(|stretch| stretch.end_ns);
     stretches
 }
@@ -70,8 +86,17 @@ fn stretches(record: &Record) -> Vec<Stretch<'_>> {
 fn of_cell(cell: &Cell, step: usize) -> Vec<Stretch<'_>> {
     let samples = &cell.activity;
     let last = samples.len().saturating_sub(1);
-    let kept: Vec<&Sample> = samples.iter().enumerate().filter(|(at, _)| at % step == 0 || *at == last).map(|(_, sample)| sample).collect();
-    kept.windows(2).filter_map(|pair| Some(Stretch { cell, end_ns: pair[1].at_ns, did: between(pair[0], pair[1])? })).collect()
+    let kept: Vec<&Sample> = samples
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| at % step == 0 || *at == last)
+        .map(|(_, sample)| sample)
+        .collect();
+    kept.windows(2)
+        .filter_map(|pair| {
+            Some(Stretch { cell, end_ns: pair[1].at_ns, did: between(pair[0], pair[1])? })
+        })
+        .collect()
 }
 
 /// What was done between two samples; none where no time passed.
@@ -80,23 +105,35 @@ fn between(first: &Sample, last: &Sample) -> Option<Activity> {
     Activity::between(&first.counters, &last.counters, passed_ns)
 }
 
-fn panel(record: &Record, stretches: &[Stretch], id: &str, title: &str, y: (&str, Unit), shows: &[Shows]) -> Panel {
+fn panel(
+    record: &Record,
+    stretches: &[Stretch],
+    id: &str,
+    title: &str,
+    y: (&str, AxisUnit),
+    shows: &[Shows],
+) -> Panel {
     let (label, unit) = y;
     let line = |(at, (name, value)): (usize, &Shows)| {
         let point = |stretch: &Stretch| {
             let y = value(&stretch.did);
             let rounded = record::units::significant(y).parse().unwrap_or(y);
             let cell = words::cell(stretch.cell);
-            Point { x: stretch.end_ns as f64, y, interval: None, tip: format!("{name}, {}: {}", words::clean(&cell), unit.label(rounded)) }
+            ChartPoint {
+                x: stretch.end_ns as f64,
+                y,
+                interval: None,
+                tip: format!("{name}, {}: {}", words::clean(&cell), unit.label(rounded)),
+            }
         };
-        let style = Style { hue: at, stroke: Stroke::Solid, mark: Mark::None };
-        Line { name: (*name).to_owned(), points: stretches.iter().map(point).collect(), style }
+        let style = Style { hue: at, stroke: Stroke::Solid, mark: ChartMark::None };
+        ChartLine { name: (*name).to_owned(), points: stretches.iter().map(point).collect(), style }
     };
     let axis = |label: &str, unit| AxisSpec { label: label.to_owned(), scale: Scale::Linear, unit };
     let chart = Chart {
         id: id.to_owned(),
         title: title.to_owned(),
-        x: axis("time of the run", Unit::Time),
+        x: axis("time of the run", AxisUnit::Time),
         y: axis(label, unit),
         series: shows.iter().enumerate().map(line).collect(),
         references: marks(record),
@@ -112,7 +149,8 @@ fn marks(record: &Record) -> Vec<Reference> {
     let sampled = || record.cells.iter().filter(|cell| cell.activity.len() > 1);
     let ends = sampled().filter_map(|cell| cell.activity.last()).map(|sample| sample.at_ns as f64);
     let room = ends.fold(0.0, f64::max) / MOST_NAMES;
-    let (mut marks, mut named, mut before): (Vec<Reference>, f64, &str) = (Vec::new(), f64::NEG_INFINITY, "");
+    let (mut marks, mut named, mut before): (Vec<Reference>, f64, &str) =
+        (Vec::new(), f64::NEG_INFINITY, "");
     for cell in sampled() {
         if std::mem::replace(&mut before, &cell.test) == cell.test {
             continue;
@@ -120,13 +158,17 @@ fn marks(record: &Record) -> Vec<Reference> {
         let value = cell.activity[0].at_ns as f64;
         let has_room = value - named >= room;
         named = if has_room { value } else { named };
-        marks.push(Reference { along: Along::X, value, label: if has_room { words::test(&cell.test) } else { String::new() } });
+        marks.push(Reference {
+            along: Along::X,
+            value,
+            label: if has_room { words::test(&cell.test) } else { String::new() },
+        });
     }
     marks
 }
 
 /// Each cell as a whole.
-fn table(record: &Record, unit: Unit, shows: &[Shows]) -> Table {
+fn table(record: &Record, unit: AxisUnit, shows: &[Shows]) -> Table {
     let mut table = match shows {
         [_, _] => Table::new(&["Cell", "#Read", "#Written"]),
         _ => Table::new(&["Cell", "#Mean"]),
@@ -137,7 +179,8 @@ fn table(record: &Record, unit: Unit, shows: &[Shows]) -> Table {
         let rounded = |value: f64| record::units::significant(value).parse().unwrap_or(value);
         let values = shows.iter().map(|(_, value)| unit.label(rounded(value(&did))));
         let notes = table.notes_of(cell);
-        table.push(std::iter::once(words::clean(&words::cell(cell))).chain(values).collect(), notes);
+        table
+            .push(std::iter::once(words::clean(&words::cell(cell))).chain(values).collect(), notes);
     }
     table
 }
@@ -155,8 +198,12 @@ mod tests {
     fn sampled(test: &str, begin_s: u64) -> Cell {
         let sample = |second: u64| {
             let reads = second * 100;
-            let fields = [reads, 0, reads * 8, reads * 5, 0, 0, 0, 0, 0, second * 500, second * 500];
-            Sample { at_ns: (begin_s + second) * SECOND_NS, counters: Counters::from_fields(&fields).unwrap() }
+            let fields =
+                [reads, 0, reads * 8, reads * 5, 0, 0, 0, 0, 0, second * 500, second * 500];
+            Sample {
+                at_ns: (begin_s + second) * SECOND_NS,
+                counters: Counters::from_fields(&fields).unwrap(),
+            }
         };
         Cell { activity: (0..=10).map(sample).collect(), ..demo::cell(test, test) }
     }
@@ -167,14 +214,25 @@ mod tests {
 
     #[test]
     fn what_was_counted_is_drawn_over_the_time_of_the_run() {
-        let panels = all(&record(vec![sampled("random-read", 0), sampled("random-read", 10), sampled("seek", 20)]));
-        let at = |panel: usize, line: usize| panels[panel].chart.series[line].points.iter().map(|point| point.y).collect::<Vec<_>>();
+        let panels = all(&record(vec![
+            sampled("random-read", 0),
+            sampled("random-read", 10),
+            sampled("seek", 20),
+        ]));
+        let at = |panel: usize, line: usize| {
+            panels[panel].chart.series[line].points.iter().map(|point| point.y).collect::<Vec<_>>()
+        };
         assert_eq!(at(0, 0), [409_600.0; 30]);
         assert_eq!(at(0, 1), [0.0; 30]);
         assert_eq!(at(1, 0), [5e6; 30]);
         assert_eq!((at(2, 0), at(3, 0)), (vec![0.5; 30], vec![50.0; 30]));
         assert_eq!(panels[0].chart.series[0].points[29].x, 30e9);
-        let marks: Vec<(f64, &str)> = panels[0].chart.references.iter().map(|mark| (mark.value, mark.label.as_str())).collect();
+        let marks: Vec<(f64, &str)> = panels[0]
+            .chart
+            .references
+            .iter()
+            .map(|mark| (mark.value, mark.label.as_str()))
+            .collect();
         assert_eq!(marks.len(), 2);
         assert_eq!((marks[0].0, marks[1].0), (0.0, 20e9));
         assert_eq!(panels[3].table.rows[0].cells[1], "50 %");
@@ -192,6 +250,10 @@ mod tests {
 
     #[test]
     fn without_counters_there_is_no_chart() {
-        assert!(all(&record(vec![demo::cell("seek", "seek")])).iter().all(|panel| panel.chart.is_empty()));
+        assert!(
+            all(&record(vec![demo::cell("seek", "seek")]))
+                .iter()
+                .all(|panel| panel.chart.is_empty())
+        );
     }
 }

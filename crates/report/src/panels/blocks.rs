@@ -3,7 +3,10 @@
 use record::{Cell, Estimate, Record};
 
 use super::{Group, Panel, groups, push_metric, undrawn};
-use crate::chart::{Along, AxisSpec, Chart, Line, Mark, Point, Reference, Scale, Stroke, Style, Unit};
+use crate::chart::{
+    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, Reference, Scale, Stroke,
+    Style,
+};
 use crate::tables::Table;
 use crate::{figure, words, yardstick};
 
@@ -11,7 +14,7 @@ const COLUMNS: [&str; 7] = ["What", "#Block", "#Figure", "95 % interval", "#n", 
 const TESTS: [&str; 4] = ["random-write", "random-read", "sequential-write", "sequential-read"];
 
 fn blocks() -> AxisSpec {
-    AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: Unit::Blocks }
+    AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: AxisUnit::Blocks }
 }
 
 /// Random writes a second at each size: burst and sustained, against 90 IOPS.
@@ -21,20 +24,31 @@ pub(super) fn random_writes(record: &Record) -> Panel {
     let mut table = Table::new(&COLUMNS);
     let mut add = |group: &Group, suffix: &str, name: &str, style: Style| {
         let what = format!("{}{suffix}", group.name);
-        let line = line(&what, group, style, &mut table, |cell| Some((name.to_owned(), *figure::estimate(cell, name)?)));
+        let line = line(&what, group, style, &mut table, |cell| {
+            Some((name.to_owned(), *figure::estimate(cell, name)?))
+        });
         series.push(line);
     };
     for group in &groups {
         add(group, "", "iops", group.style);
         if group.cells.iter().any(|cell| figure::estimate(cell, "burst_iops").is_some()) {
-            add(group, ", at first", "burst_iops", Style { stroke: Stroke::Dotted, mark: Mark::Triangle, ..group.style });
+            add(
+                group,
+                ", at first",
+                "burst_iops",
+                Style { stroke: Stroke::Dotted, mark: ChartMark::Triangle, ..group.style },
+            );
         }
     }
     let chart = Chart {
         id: "random-write".to_owned(),
         title: "Random writes a second".to_owned(),
         x: blocks(),
-        y: AxisSpec { label: "writes a second, more is better".to_owned(), scale: Scale::Log, unit: Unit::Iops },
+        y: AxisSpec {
+            label: "writes a second, more is better".to_owned(),
+            scale: Scale::Log,
+            unit: AxisUnit::Iops,
+        },
         series: series.into_iter().filter(|line| !line.points.is_empty()).collect(),
         references: vec![Reference {
             along: Along::Y,
@@ -53,13 +67,20 @@ pub(super) fn random_writes(record: &Record) -> Panel {
 pub(super) fn rates(record: &Record) -> Panel {
     let groups = groups(record, &TESTS);
     let mut table = Table::new(&COLUMNS);
-    let mut series: Vec<Line> = groups.iter().map(|group| line(&group.name, group, group.style, &mut table, rate)).collect();
+    let mut series: Vec<ChartLine> = groups
+        .iter()
+        .map(|group| line(&group.name, group, group.style, &mut table, rate))
+        .collect();
     series.extend(disk(&groups, "5400 rpm disk, random", yardstick::disk_random_bps, "bps"));
     let chart = Chart {
         id: "rate".to_owned(),
         title: "Rate against block size".to_owned(),
         x: blocks(),
-        y: AxisSpec { label: "bytes a second, more is better".to_owned(), scale: Scale::Log, unit: Unit::Rate },
+        y: AxisSpec {
+            label: "bytes a second, more is better".to_owned(),
+            scale: Scale::Log,
+            unit: AxisUnit::Rate,
+        },
         series,
         references: Vec::new(),
         note: format!("{}{}", disk_note(), undrawn(&groups)),
@@ -71,13 +92,20 @@ pub(super) fn rates(record: &Record) -> Panel {
 pub(super) fn access_times(record: &Record) -> Panel {
     let groups = groups(record, &TESTS[..2]);
     let mut table = Table::new(&COLUMNS);
-    let mut series: Vec<Line> = groups.iter().map(|group| line(&group.name, group, group.style, &mut table, access_time)).collect();
+    let mut series: Vec<ChartLine> = groups
+        .iter()
+        .map(|group| line(&group.name, group, group.style, &mut table, access_time))
+        .collect();
     series.extend(disk(&groups, "5400 rpm disk, random", yardstick::disk_access_ns, "_ns"));
     let chart = Chart {
         id: "access-time".to_owned(),
         title: "Access time against block size".to_owned(),
         x: blocks(),
-        y: AxisSpec { label: "time of one access, less is better".to_owned(), scale: Scale::Log, unit: Unit::Time },
+        y: AxisSpec {
+            label: "time of one access, less is better".to_owned(),
+            scale: Scale::Log,
+            unit: AxisUnit::Time,
+        },
         series,
         references: Vec::new(),
         note: format!(
@@ -93,14 +121,20 @@ fn disk_note() -> String {
     format!(
         "The grey line is the yardstick, a {}: {} to get there ({} a second) and then {}.",
         yardstick::DISK,
-        Unit::Time.label(yardstick::DISK_ACCESS_NS),
+        AxisUnit::Time.label(yardstick::DISK_ACCESS_NS),
         yardstick::DISK_IOPS,
-        Unit::Rate.label(yardstick::DISK_BPS)
+        AxisUnit::Rate.label(yardstick::DISK_BPS)
     )
 }
 
 /// A line and its rows from one metric of each cell.
-fn line(name: &str, group: &Group, style: Style, table: &mut Table, metric: impl Fn(&Cell) -> Option<(String, Estimate)>) -> Line {
+fn line(
+    name: &str,
+    group: &Group,
+    style: Style,
+    table: &mut Table,
+    metric: impl Fn(&Cell) -> Option<(String, Estimate)>,
+) -> ChartLine {
     let mut points = Vec::new();
     for cell in &group.cells {
         let Some((metric, found)) = metric(cell) else { continue };
@@ -109,11 +143,14 @@ fn line(name: &str, group: &Group, style: Style, table: &mut Table, metric: impl
             (figure::show(cell, &metric, &found), cell.params.block_bytes)
         {
             let block_text = record::units::Bytes(block);
-            let tip = format!("{name}, {block_text}: {text} ({interval}), n {n}, {}", words::stop(cell.stop));
-            points.push(Point { x: block as f64, y: value, interval: found.ci95, tip });
+            let tip = format!(
+                "{name}, {block_text}: {text} ({interval}), n {n}, {}",
+                words::stop(cell.stop)
+            );
+            points.push(ChartPoint { x: block as f64, y: value, interval: found.ci95, tip });
         }
     }
-    Line { name: name.to_owned(), points, style }
+    ChartLine { name: name.to_owned(), points, style }
 }
 
 /// Bytes a second; where only IOPS were recorded they say the same.
@@ -129,7 +166,8 @@ fn rate(cell: &Cell) -> Option<(String, Estimate)> {
 /// Recorded access time, or 1 / IOPS.
 fn access_time(cell: &Cell) -> Option<(String, Estimate)> {
     let recorded = cell.metrics.other.get("access_time_ns").copied();
-    let found = recorded.or_else(|| cell.metrics.iops.map(|iops| scaled(iops, |iops| 1e9 / iops)))?;
+    let found =
+        recorded.or_else(|| cell.metrics.iops.map(|iops| scaled(iops, |iops| 1e9 / iops)))?;
     Some(("access_time_ns".to_owned(), found))
 }
 
@@ -143,16 +181,31 @@ fn scaled(estimate: Estimate, by: impl Fn(f64) -> f64) -> Estimate {
 }
 
 /// The yardstick's curve over the sizes measured.
-fn disk(groups: &[Group], name: &str, curve: fn(f64) -> f64, unit: &str) -> Option<Line> {
-    let cells = || groups.iter().flat_map(|group| &group.cells).filter(|cell| figure::impossible(cell).is_none());
-    let sizes = || cells().filter_map(|cell| cell.params.block_bytes).map(|bytes| bytes.max(1) as f64);
+fn disk(groups: &[Group], name: &str, curve: fn(f64) -> f64, unit: &str) -> Option<ChartLine> {
+    let cells = || {
+        groups
+            .iter()
+            .flat_map(|group| &group.cells)
+            .filter(|cell| figure::impossible(cell).is_none())
+    };
+    let sizes =
+        || cells().filter_map(|cell| cell.params.block_bytes).map(|bytes| bytes.max(1) as f64);
     let (low, high) = (sizes().reduce(f64::min)?, sizes().reduce(f64::max)?);
     let steps = 2.0 * (high / low).log2().max(1.0);
     let points = (0..=steps as u32)
         .map(|step| {
             let x = low * (high / low).powf(f64::from(step) / steps.floor());
-            Point { x, y: curve(x), interval: None, tip: format!("{}: {}", yardstick::DISK, words::quantity(unit, curve(x))) }
+            ChartPoint {
+                x,
+                y: curve(x),
+                interval: None,
+                tip: format!("{}: {}", yardstick::DISK, words::quantity(unit, curve(x))),
+            }
         })
         .collect();
-    Some(Line { name: name.to_owned(), points, style: Style { hue: 5, stroke: Stroke::Yardstick, mark: Mark::None } })
+    Some(ChartLine {
+        name: name.to_owned(),
+        points,
+        style: Style { hue: 5, stroke: Stroke::Yardstick, mark: ChartMark::None },
+    })
 }

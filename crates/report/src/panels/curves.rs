@@ -1,9 +1,12 @@
 //! Curves kept with cells: rate along the fill first, everything else after it, nothing left out.
 
-use record::{Axis, Cell, Record, Series};
+use record::{Cell, Record, Series, SeriesAxis};
 
 use super::{Panel, hue};
-use crate::chart::{Along, AxisSpec, Chart, HUES, Line, Mark, Point, Reference, Scale, Stroke, Style, Unit};
+use crate::chart::{
+    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, Scale,
+    Stroke, Style,
+};
 use crate::tables::Table;
 use crate::{figure, headline, words, yardstick};
 
@@ -17,16 +20,26 @@ type Kept<'a> = (&'a Cell, &'a Series);
 /// Panels of rates along fills, then one for each other test and kind of curve.
 pub(super) fn all(record: &Record) -> impl Iterator<Item = Panel> {
     let possible = record.cells.iter().filter(|cell| figure::impossible(cell).is_none());
-    let kept: Vec<Kept> = possible.flat_map(|cell| cell.series.iter().map(move |series| (cell, series))).collect();
-    let (fills, others): (Vec<Kept>, Vec<Kept>) = kept.into_iter().partition(|(cell, _)| is_fill(cell));
-    let rates = fills.into_iter().filter(|(_, series)| series.y == Axis::Bps).collect();
+    let kept: Vec<Kept> =
+        possible.flat_map(|cell| cell.series.iter().map(move |series| (cell, series))).collect();
+    let (fills, others): (Vec<Kept>, Vec<Kept>) =
+        kept.into_iter().partition(|(cell, _)| is_fill(cell));
+    let rates = fills.into_iter().filter(|(_, series)| series.y == SeriesAxis::Bps).collect();
     let fills = grouped(rates, |a, b| a.1.x == b.1.x);
-    let others = grouped(others.into_iter().filter(|(cell, series)| is_telling(record, cell, series)).collect(), |a, b| {
-        (&a.0.test, a.1.x, a.1.y, &a.1.name) == (&b.0.test, b.1.x, b.1.y, &b.1.name)
-    });
-    let fills = fills.into_iter().enumerate().map(|(at, group)| panel(format!("fill-{at}"), "Rate along the fill".to_owned(), &group));
+    let others = grouped(
+        others.into_iter().filter(|(cell, series)| is_telling(record, cell, series)).collect(),
+        |a, b| (&a.0.test, a.1.x, a.1.y, &a.1.name) == (&b.0.test, b.1.x, b.1.y, &b.1.name),
+    );
+    let fills = fills
+        .into_iter()
+        .enumerate()
+        .map(|(at, group)| panel(format!("fill-{at}"), "Rate along the fill".to_owned(), &group));
     let others = others.into_iter().enumerate().map(|(at, group)| {
-        let title = format!("{}: {}", words::capitalised(&words::test(&group[0].0.test)), words::clean(&group[0].1.name));
+        let title = format!(
+            "{}: {}",
+            words::capitalised(&words::test(&group[0].0.test)),
+            words::clean(&group[0].1.name)
+        );
         panel(format!("curve-{at}"), title, &group)
     });
     fills.chain(others)
@@ -49,16 +62,21 @@ fn is_fill(cell: &Cell) -> bool {
     cell.test == "prime" || cell.test.ends_with("fill")
 }
 
-/// Every cell keeps its course, a hundred in a full run. Worth a chart are those of the headline's writes, and those of tests this
-/// page knows nothing of; the record has the rest.
+/// Every cell keeps its course, a hundred in a full run. Worth a chart are those of the headline's
+/// writes, and those of tests this page knows nothing of; the record has the rest.
 fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
     match cell.test.as_str() {
         "random-write" => {
-            headline::kind(record, cell) == headline::Kind::Standard
-                && cell.params.block_bytes.is_some_and(|bytes| headline::RANDOM_WRITE_SIZES.contains(&bytes))
+            headline::kind(record, cell) == headline::CellRelation::Standard
+                && cell
+                    .params
+                    .block_bytes
+                    .is_some_and(|bytes| headline::RANDOM_WRITE_SIZES.contains(&bytes))
         }
         "sequential-write" => {
-            findings::streaming_cell(record, "sequential-write").is_some_and(|standing| standing.id == cell.id) && series.y == Axis::Bps
+            findings::streaming_cell(record, "sequential-write")
+                .is_some_and(|standing| standing.id == cell.id)
+                && series.y == SeriesAxis::Bps
         }
         "random-read" | "sequential-read" | "seek" | "buffered-read" => false,
         _ => true,
@@ -76,25 +94,33 @@ fn panel(id: String, title: String, kept: &[Kept]) -> Panel {
         let same = kept[..at].iter().filter(|(before, _)| before.test == cell.test).count();
         let hue = if several { hue(&cell.test) } else { (hue(&cell.test) + at) % HUES };
         let stroke = if several && same > 0 { Stroke::Dashed } else { Stroke::Solid };
-        series.push(line(name, curve, Style { hue, stroke, mark: Mark::None }));
+        series.push(line(name, curve, Style { hue, stroke, mark: ChartMark::None }));
     }
     let (references, note) = references(kept);
-    let spec = |(label, _, unit, scale): (&str, &str, Unit, Scale), at: usize| {
+    let spec = |(label, _, unit, scale): (&str, &str, AxisUnit, Scale), at: usize| {
         let scale = if is_wide(kept, at) { Scale::Log } else { scale };
         AxisSpec { label: label.to_owned(), scale, unit }
     };
-    Panel { chart: Chart { id, title, x: spec(x, 0), y: spec(y, 1), series, references, note }, table }
+    Panel {
+        chart: Chart { id, title, x: spec(x, 0), y: spec(y, 1), series, references, note },
+        table,
+    }
 }
 
-/// Whether the curves of a chart reach so differently far that a linear axis would lay some of them flat.
+/// Whether the curves of a chart reach so differently far that a linear axis would lay some of them
+/// flat.
 fn is_wide(kept: &[Kept], at: usize) -> bool {
-    let ends =
-        || kept.iter().filter_map(|(_, series)| series.points.iter().map(|point| point[at]).filter(|v| v.is_finite()).reduce(f64::max));
+    let ends = || {
+        kept.iter().filter_map(|(_, series)| {
+            series.points.iter().map(|point| point[at]).filter(|v| v.is_finite()).reduce(f64::max)
+        })
+    };
     let (low, high) = (ends().fold(f64::INFINITY, f64::min), ends().fold(0.0, f64::max));
     low > 0.0 && high > 20.0 * low
 }
 
-/// What tells a curve from its neighbours: the test, the parameters, and its own name where a cell has several of a kind.
+/// What tells a curve from its neighbours: the test, the parameters, and its own name where a cell
+/// has several of a kind.
 fn name(cell: &Cell, series: &Series, several: bool, lines: usize) -> String {
     let params = words::params(&cell.params);
     let name = match () {
@@ -103,33 +129,55 @@ fn name(cell: &Cell, series: &Series, several: bool, lines: usize) -> String {
         () if params.is_empty() => words::clean(&cell.id),
         () => params,
     };
-    let siblings = cell.series.iter().filter(|other| (other.x, other.y) == (series.x, series.y)).count();
-    if siblings > 1 { format!("{name}, {}", words::clean(series.name.rsplit(", ").next().unwrap_or(&series.name))) } else { name }
+    let siblings =
+        cell.series.iter().filter(|other| (other.x, other.y) == (series.x, series.y)).count();
+    if siblings > 1 {
+        format!("{name}, {}", words::clean(series.name.rsplit(", ").next().unwrap_or(&series.name)))
+    } else {
+        name
+    }
 }
 
 /// Label, table head, unit and scale of a kind of axis.
-fn axis(axis: Axis) -> (&'static str, &'static str, Unit, Scale) {
+fn axis(axis: SeriesAxis) -> (&'static str, &'static str, AxisUnit, Scale) {
     match axis {
-        Axis::ElapsedNs => ("time since the cell began", "#After", Unit::Time, Scale::Linear),
-        Axis::Bytes => ("bytes moved", "#After", Unit::Bytes, Scale::Linear),
-        Axis::OffsetBytes => ("position on the medium", "#Position", Unit::Bytes, Scale::Linear),
-        Axis::Ops => ("I/Os done", "#I/Os", Unit::Iops, Scale::Linear),
-        Axis::Bps => ("bytes a second, more is better", "#Rate", Unit::Rate, Scale::Linear),
-        Axis::Iops => ("I/Os a second, more is better", "#IOPS", Unit::Iops, Scale::Log),
-        Axis::LatencyNs => ("time of one I/O, less is better", "#Time", Unit::Time, Scale::Log),
-        Axis::Celsius => ("temperature", "#Temperature", Unit::Plain("°C"), Scale::Linear),
+        SeriesAxis::ElapsedNs => {
+            ("time since the cell began", "#After", AxisUnit::Time, Scale::Linear)
+        }
+        SeriesAxis::Bytes => ("bytes moved", "#After", AxisUnit::Bytes, Scale::Linear),
+        SeriesAxis::OffsetBytes => {
+            ("position on the medium", "#Position", AxisUnit::Bytes, Scale::Linear)
+        }
+        SeriesAxis::Ops => ("I/Os done", "#I/Os", AxisUnit::Iops, Scale::Linear),
+        SeriesAxis::Bps => {
+            ("bytes a second, more is better", "#Rate", AxisUnit::Rate, Scale::Linear)
+        }
+        SeriesAxis::Iops => ("I/Os a second, more is better", "#IOPS", AxisUnit::Iops, Scale::Log),
+        SeriesAxis::LatencyNs => {
+            ("time of one I/O, less is better", "#Time", AxisUnit::Time, Scale::Log)
+        }
+        SeriesAxis::Celsius => {
+            ("temperature", "#Temperature", AxisUnit::Plain("°C"), Scale::Linear)
+        }
     }
 }
 
 /// The yardstick as a line where it does not squash the curves, else in words.
 fn references(kept: &[Kept]) -> (Vec<Reference>, String) {
-    let highest = kept.iter().flat_map(|(_, series)| &series.points).map(|point| point[1]).filter(|y| y.is_finite()).fold(0.0, f64::max);
+    let highest = kept
+        .iter()
+        .flat_map(|(_, series)| &series.points)
+        .map(|point| point[1])
+        .filter(|y| y.is_finite())
+        .fold(0.0, f64::max);
     let value = match kept[0].1.y {
         // Of a disk's random writes no one rate can be told: it depends on the block size.
-        Axis::Bps if kept[0].0.test.starts_with("random-") && !is_fill(kept[0].0) => return (Vec::new(), String::new()),
-        Axis::Bps => yardstick::DISK_BPS,
-        Axis::Iops => yardstick::DISK_IOPS,
-        Axis::LatencyNs => yardstick::DISK_ACCESS_NS,
+        SeriesAxis::Bps if kept[0].0.test.starts_with("random-") && !is_fill(kept[0].0) => {
+            return (Vec::new(), String::new());
+        }
+        SeriesAxis::Bps => yardstick::DISK_BPS,
+        SeriesAxis::Iops => yardstick::DISK_IOPS,
+        SeriesAxis::LatencyNs => yardstick::DISK_ACCESS_NS,
         _ => return (Vec::new(), String::new()),
     };
     let (_, _, unit, scale) = axis(kept[0].1.y);
@@ -141,16 +189,16 @@ fn references(kept: &[Kept]) -> (Vec<Reference>, String) {
     }
 }
 
-fn line(name: String, series: &Series, style: Style) -> Line {
+fn line(name: String, series: &Series, style: Style) -> ChartLine {
     let (x, y) = (axis(series.x).2, axis(series.y).2);
-    let point = |&[at, value]: &[f64; 2]| Point {
+    let point = |&[at, value]: &[f64; 2]| ChartPoint {
         x: at,
         y: value,
         interval: None,
         tip: format!("{name}, {}: {}", x.label(rounded(at)), y.label(rounded(value))),
     };
     let points = series.points.iter().map(point).collect();
-    Line { name, points, style }
+    ChartLine { name, points, style }
 }
 
 /// Three digits are enough to point at.
@@ -163,7 +211,12 @@ fn rows(table: &mut Table, name: &str, cell: &Cell, series: &Series) {
     let notes = table.notes_of(cell);
     let step = series.points.len().div_ceil(ROWS).max(1);
     for (at, [position, value]) in series.points.iter().step_by(step).enumerate() {
-        let text = |unit: Unit, value: f64| if value.is_finite() { unit.label(rounded(value)) } else { "-".to_owned() };
-        table.push(vec![name.to_owned(), text(x, *position), text(y, *value)], if at == 0 { notes.clone() } else { Vec::new() });
+        let text = |unit: AxisUnit, value: f64| {
+            if value.is_finite() { unit.label(rounded(value)) } else { "-".to_owned() }
+        };
+        table.push(
+            vec![name.to_owned(), text(x, *position), text(y, *value)],
+            if at == 0 { notes.clone() } else { Vec::new() },
+        );
     }
 }

@@ -1,35 +1,41 @@
-//! Random writes against the span they fall into: a cache shows as a cliff (docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#sampling-random-writes).
+//! Random writes against the span they fall into: a cache shows as a cliff
+//! (docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#sampling-random-writes).
 
 use record::units::Bytes;
 use record::{Cell, Record};
 
 use super::{Panel, push_metric};
-use crate::chart::{Along, AxisSpec, Chart, HUES, Line, Mark, Point, Reference, Scale, Stroke, Style, Unit};
+use crate::chart::{
+    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, Scale,
+    Stroke, Style,
+};
 use crate::figure::{self, Shown};
-use crate::headline::{self, Kind};
+use crate::headline::{self, CellRelation};
 use crate::tables::Table;
 use crate::{words, yardstick};
 
 /// A line for each block size that was measured over several spans.
 pub(super) fn random_writes(record: &Record) -> Panel {
-    let mut table = Table::new(&["Span", "#Block", "#Figure", "95 % interval", "#n", "#Slowest", "Stop"]);
+    let mut table =
+        Table::new(&["Span", "#Block", "#Figure", "95 % interval", "#n", "#Slowest", "Stop"]);
     let mut series = Vec::new();
     for size in sizes(record) {
-        let mut cells: Vec<&Cell> = comparable(record).filter(|cell| cell.params.block_bytes == Some(size)).collect();
+        let mut cells: Vec<&Cell> =
+            comparable(record).filter(|cell| cell.params.block_bytes == Some(size)).collect();
         cells.sort_by_key(|cell| cell.params.span_bytes);
         let points = cells.into_iter().filter_map(|cell| point(&mut table, cell)).collect();
-        series.push(Line {
+        series.push(ChartLine {
             name: Bytes(size).to_string(),
             points,
-            style: Style { hue: series.len() % HUES, stroke: Stroke::Solid, mark: Mark::Disc },
+            style: Style { hue: series.len() % HUES, stroke: Stroke::Solid, mark: ChartMark::Disc },
         });
     }
     let axis = |label: &str, unit| AxisSpec { label: label.to_owned(), scale: Scale::Log, unit };
     let chart = Chart {
         id: "span".to_owned(),
         title: "Random writes against span".to_owned(),
-        x: axis("span they fall into", Unit::Blocks),
-        y: axis("writes a second, more is better", Unit::Iops),
+        x: axis("span they fall into", AxisUnit::Blocks),
+        y: axis("writes a second, more is better", AxisUnit::Iops),
         series,
         references: vec![Reference {
             along: Along::Y,
@@ -43,29 +49,34 @@ pub(super) fn random_writes(record: &Record) -> Panel {
 
 /// Cells that differ in block size and span alone.
 fn comparable(record: &Record) -> impl Iterator<Item = &Cell> {
-    record.cells_of("random-write").filter(|cell| headline::kind(record, cell) != Kind::Variant && cell.params.span_bytes.is_some())
+    record.cells_of("random-write").filter(|cell| {
+        headline::kind(record, cell) != CellRelation::Variant && cell.params.span_bytes.is_some()
+    })
 }
 
 /// Block sizes measured over at least two spans.
 fn sizes(record: &Record) -> Vec<u64> {
-    let mut pairs: Vec<(u64, u64)> =
-        comparable(record).filter_map(|cell| Some((cell.params.block_bytes?, cell.params.span_bytes?))).collect();
+    let mut pairs: Vec<(u64, u64)> = comparable(record)
+        .filter_map(|cell| Some((cell.params.block_bytes?, cell.params.span_bytes?)))
+        .collect();
     pairs.sort_unstable();
     pairs.dedup();
-    let mut sizes: Vec<u64> = pairs.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0).collect();
+    let mut sizes: Vec<u64> =
+        pairs.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0).collect();
     sizes.dedup();
     sizes
 }
 
 /// A point and its row.
-fn point(table: &mut Table, cell: &Cell) -> Option<Point> {
+fn point(table: &mut Table, cell: &Cell) -> Option<ChartPoint> {
     let (iops, span) = (cell.metrics.iops?, cell.params.span_bytes?);
     let span_text = Bytes(span).to_string();
     push_metric(table, &span_text, cell, "iops", &iops);
     match figure::show(cell, "iops", &iops) {
         Shown::Number { value, text, interval, n } => {
-            let tip = format!("{span_text}: {text} ({interval}), n {n}, {}", words::stop(cell.stop));
-            Some(Point { x: span as f64, y: value, interval: iops.ci95, tip })
+            let tip =
+                format!("{span_text}: {text} ({interval}), n {n}, {}", words::stop(cell.stop));
+            Some(ChartPoint { x: span as f64, y: value, interval: iops.ci95, tip })
         }
         Shown::Withheld(_) => None,
     }

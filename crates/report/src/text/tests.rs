@@ -182,7 +182,10 @@ fn a_doubt_says_what_to_do_and_keeps_its_statistics_to_itself() {
     record.cells[0].flags = vec![record::Flag::Autocorrelated { lag1: 0.48 }];
     for text in [summary(&record, 80, false), table(&record)] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains("measure for longer if it is too wide for you") && !text.contains("r1"), "{text}");
+        assert!(
+            text.contains("measure for longer if it is too wide for you") && !text.contains("r1"),
+            "{text}"
+        );
     }
     assert!(record.to_json().contains("lag1"));
 }
@@ -190,7 +193,9 @@ fn a_doubt_says_what_to_do_and_keeps_its_statistics_to_itself() {
 #[test]
 fn a_figure_of_a_passing_state_is_a_bound() {
     let mut record = demo::good();
-    let random = |cell: &&mut record::Cell| cell.test == "random-write" && cell.params.block_bytes == Some(4096);
+    let random = |cell: &&mut record::Cell| {
+        cell.test == "random-write" && cell.params.block_bytes == Some(4096)
+    };
     for cell in record.cells.iter_mut().filter(random) {
         cell.flags.push(record::Flag::Transient { bound: record::Bound::AtMost });
     }
@@ -214,7 +219,9 @@ fn how_fast_a_medium_is_that_must_not_be_used_is_not_said() {
     assert!(!summary(&record, 80, false).contains("In sequence"));
     record.findings.clear();
     // 8 KiB in a row is no rate of a medium.
-    record.cells.retain(|cell| cell.test != "sequential-write" || cell.params.block_bytes == Some(8192));
+    record
+        .cells
+        .retain(|cell| cell.test != "sequential-write" || cell.params.block_bytes == Some(8192));
     let text = summary(&record, 80, false);
     assert!(text.contains("In sequence it reads"), "{text}");
 }
@@ -270,7 +277,10 @@ fn findings_come_first() {
         confidence: None,
     });
     let text = summary(&record, 80, false);
-    assert!(text.find("unusable as a root disk").unwrap() < text.find("Random writes of").unwrap(), "{text}");
+    assert!(
+        text.find("unusable as a root disk").unwrap() < text.find("Random writes of").unwrap(),
+        "{text}"
+    );
 }
 
 #[test]
@@ -293,7 +303,8 @@ fn lines_fit() {
     for width in [80, 100] {
         for record in demo::all() {
             let text = summary(&record, width, false);
-            let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > width).collect();
+            let long: Vec<&str> =
+                text.lines().filter(|line| line.chars().count() > width).collect();
             assert!(long.is_empty(), "{width}: {long:#?}");
         }
     }
@@ -326,9 +337,11 @@ fn a_number_without_its_interval_is_not_printed_anywhere() {
     let cell = record.cells.iter_mut().find(|cell| cell.id == "random-write/1").unwrap();
     cell.metrics.iops = Some(record::Estimate { value: 7777.0, ci95: None, n: 12 });
     (cell.metrics.bps, cell.metrics.other) = (None, Default::default());
-    for text in
-        [summary(&record, 80, false), table(&record), crate::html::page(&record).split("application/json").next().unwrap().to_owned()]
-    {
+    for text in [
+        summary(&record, 80, false),
+        table(&record),
+        crate::html::page(&record).split("application/json").next().unwrap().to_owned(),
+    ] {
         assert!(!text.contains("7777"), "{text}");
         assert!(text.contains("no interval from 12 samples"));
     }
@@ -342,9 +355,11 @@ fn impossible_numbers_are_named_and_not_told() {
         cell.metrics.bps = None;
         cell.flags.push(record::Flag::ZeroLatency { n: 9 });
     }
-    for text in
-        [summary(&record, 80, false), table(&record), crate::html::page(&record).split("application/json").next().unwrap().to_owned()]
-    {
+    for text in [
+        summary(&record, 80, false),
+        table(&record),
+        crate::html::page(&record).split("application/json").next().unwrap().to_owned(),
+    ] {
         assert!(!text.contains("8888888"), "{text}");
         assert!(text.contains("impossible: 9 I/Os took no time"), "{text}");
     }

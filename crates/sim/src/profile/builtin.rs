@@ -23,7 +23,13 @@ const TEXTS: &[(&str, &str)] = profiles! {
 };
 
 static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
-    TEXTS.iter().map(|(name, text)| Profile::parse(name, text).expect("a test reads every profile that comes with the program")).collect()
+    TEXTS
+        .iter()
+        .map(|(name, text)| {
+            Profile::parse(name, text)
+                .expect("a test reads every profile that comes with the program")
+        })
+        .collect()
 });
 
 impl Profile {
@@ -40,7 +46,9 @@ impl Profile {
 
     /// The profile of this name or alias.
     pub fn builtin(name: &str) -> Option<&'static Profile> {
-        PROFILES.iter().find(|profile| profile.name == name || profile.spec.aliases.iter().any(|alias| alias == name))
+        PROFILES.iter().find(|profile| {
+            profile.name == name || profile.spec.aliases.iter().any(|alias| alias == name)
+        })
     }
 
     /// Up to three names that may have been meant by one that does not exist, the closest first.

@@ -1,7 +1,7 @@
 //! What a profile must not say: values that are impossible, and sizes that do not divide.
 
-use super::spec::{Fault, FaultKind, Spec};
-use super::units::Size;
+use super::spec::{FaultKind, FaultSpec, Spec};
+use super::units::ByteSize;
 use record::units::Bytes;
 
 /// The path of a key, and what is wrong with it.
@@ -17,7 +17,10 @@ pub(super) fn check(spec: &Spec) -> Result<(), Problem> {
     flash(spec)?;
     disk(spec)?;
     layers(spec)?;
-    spec.fault.iter().enumerate().try_for_each(|(index, fault)| check_fault(index, fault, spec.medium.capacity))
+    spec.fault
+        .iter()
+        .enumerate()
+        .try_for_each(|(index, fault)| check_fault(index, fault, spec.medium.capacity))
 }
 
 fn problem<T>(path: &[&str], text: impl Into<String>) -> Result<T, Problem> {
@@ -33,10 +36,12 @@ fn at_least_one(value: u64, path: &[&str]) -> Result<(), Problem> {
 }
 
 fn in_range(value: f64, low: f64, high: f64, path: &[&str]) -> Result<(), Problem> {
-    require(value >= low && value <= high, path, || format!("{value} is not between {low} and {high}"))
+    require(value >= low && value <= high, path, || {
+        format!("{value} is not between {low} and {high}")
+    })
 }
 
-fn divides(whole: Size, part: Size, path: &[&str], part_name: &str) -> Result<(), Problem> {
+fn divides(whole: ByteSize, part: ByteSize, path: &[&str], part_name: &str) -> Result<(), Problem> {
     at_least_one(whole.0, path)?;
     require(part.0 > 0 && whole.0.is_multiple_of(part.0), path, || {
         format!("{} is not a multiple of {part_name}, {}", Bytes(whole.0), Bytes(part.0))
@@ -45,20 +50,37 @@ fn divides(whole: Size, part: Size, path: &[&str], part_name: &str) -> Result<()
 
 /// Exactly one model, with the tables it needs.
 fn models(spec: &Spec) -> Result<(), Problem> {
-    let given: Vec<&str> =
-        [("log_block", spec.log_block.is_some()), ("page_mapped", spec.page_mapped.is_some()), ("disk", spec.disk.is_some())]
-            .into_iter()
-            .filter_map(|(name, given)| given.then_some(name))
-            .collect();
+    let given: Vec<&str> = [
+        ("log_block", spec.log_block.is_some()),
+        ("page_mapped", spec.page_mapped.is_some()),
+        ("disk", spec.disk.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(name, given)| given.then_some(name))
+    .collect();
     match given.as_slice() {
-        [] => return problem(&["medium"], "one of the tables [log_block], [page_mapped] and [disk] must say how the medium works"),
+        [] => {
+            return problem(
+                &["medium"],
+                "one of the tables [log_block], [page_mapped] and [disk] must say how the medium works",
+            );
+        }
         [_] => {}
-        [_, second, ..] => return problem(&[second], format!("a medium is one of {}, not several", given.join(" and "))),
+        [_, second, ..] => {
+            return problem(
+                &[second],
+                format!("a medium is one of {}, not several", given.join(" and ")),
+            );
+        }
     }
     let flash = spec.disk.is_none();
     for (name, there) in [("read", spec.read.is_some()), ("write", spec.write.is_some())] {
-        require(!flash || there, &[given[0]], || format!("a [{name}] table must say what a {name} takes"))?;
-        require(flash || !there, &[name], || "a [disk] says itself what reads and writes take".into())?;
+        require(!flash || there, &[given[0]], || {
+            format!("a [{name}] table must say what a {name} takes")
+        })?;
+        require(flash || !there, &[name], || {
+            "a [disk] says itself what reads and writes take".into()
+        })?;
     }
     Ok(())
 }
@@ -66,9 +88,11 @@ fn models(spec: &Spec) -> Result<(), Problem> {
 fn medium(spec: &Spec) -> Result<(), Problem> {
     let medium = &spec.medium;
     let block = medium.logical_block;
-    require(block.0.is_power_of_two() && (512..=65536).contains(&block.0), &["medium", "logical_block"], || {
-        format!("{} is not a power of two from 512 B to 64 KiB", Bytes(block.0))
-    })?;
+    require(
+        block.0.is_power_of_two() && (512..=65536).contains(&block.0),
+        &["medium", "logical_block"],
+        || format!("{} is not a power of two from 512 B to 64 KiB", Bytes(block.0)),
+    )?;
     divides(medium.capacity, block, &["medium", "capacity"], "medium.logical_block")?;
     require(medium.capacity.0 <= LARGEST, &["medium", "capacity"], || {
         format!("{} is more than {}", Bytes(medium.capacity.0), Bytes(LARGEST))
@@ -80,7 +104,10 @@ fn medium(spec: &Spec) -> Result<(), Problem> {
     in_range(f64::from(queue.depth), 1.0, 1024.0, &["queue", "depth"])?;
     in_range(f64::from(queue.channels), 1.0, 64.0, &["queue", "channels"])?;
     require(queue.channels <= queue.depth, &["queue", "channels"], || {
-        format!("{} channels are never all busy with a queue depth of {}", queue.channels, queue.depth)
+        format!(
+            "{} channels are never all busy with a queue depth of {}",
+            queue.channels, queue.depth
+        )
     })
 }
 
@@ -95,7 +122,9 @@ fn flash(spec: &Spec) -> Result<(), Problem> {
         in_range(ftl.log_merges, 0.0, 16.0, &["log_block", "log_merges"])?;
         if let Some(bypass) = &ftl.bypass {
             at_least_one(bypass.up_to.0, &["log_block", "bypass", "up_to"])?;
-            require(bypass.up_to < ftl.au, &["log_block", "bypass", "up_to"], || "a bypass for whole allocation units is none".into())?;
+            require(bypass.up_to < ftl.au, &["log_block", "bypass", "up_to"], || {
+                "a bypass for whole allocation units is none".into()
+            })?;
         }
         if let Some(front) = &ftl.front {
             in_range(front.rate_factor, 0.01, 100.0, &["log_block", "front", "rate_factor"])?;
@@ -112,7 +141,9 @@ fn flash(spec: &Spec) -> Result<(), Problem> {
 fn disk(spec: &Spec) -> Result<(), Problem> {
     let Some(disk) = &spec.disk else { return Ok(()) };
     in_range(disk.rpm, 60.0, 60_000.0, &["disk", "rpm"])?;
-    require(disk.rate_inner <= disk.rate_outer, &["disk", "rate_inner"], || "a disk is not faster inside than outside".into())
+    require(disk.rate_inner <= disk.rate_outer, &["disk", "rate_inner"], || {
+        "a disk is not faster inside than outside".into()
+    })
 }
 
 fn layers(spec: &Spec) -> Result<(), Problem> {
@@ -126,26 +157,40 @@ fn layers(spec: &Spec) -> Result<(), Problem> {
             format!("{} are not less than the announced {}", Bytes(fake.real.0), Bytes(announced.0))
         })?;
         if let Some(module) = fake.module {
-            divides(module, spec.medium.logical_block, &["fake", "module"], "medium.logical_block")?;
+            divides(
+                module,
+                spec.medium.logical_block,
+                &["fake", "module"],
+                "medium.logical_block",
+            )?;
             require(module >= fake.real && module < announced, &["fake", "module"], || {
                 "must lie between fake.real (wraparound) and the announced size (chain)".into()
             })?;
         }
     }
     if let Some(cheat) = &spec.pattern_cheat {
-        divides(cheat.block, spec.medium.logical_block, &["pattern_cheat", "block"], "medium.logical_block")?;
+        divides(
+            cheat.block,
+            spec.medium.logical_block,
+            &["pattern_cheat", "block"],
+            "medium.logical_block",
+        )?;
         divides(cheat.span, cheat.block, &["pattern_cheat", "span"], "pattern_cheat.block")?;
     }
     if let Some(cache) = &spec.cache {
         at_least_one(cache.size.0, &["cache", "size"])?;
     }
     if let Some(heat) = &spec.heat {
-        require(heat.ambient < heat.resume && heat.resume < heat.limit, &["heat", "resume"], || {
-            "must lie between heat.ambient and heat.limit".into()
-        })?;
+        require(
+            heat.ambient < heat.resume && heat.resume < heat.limit,
+            &["heat", "resume"],
+            || "must lie between heat.ambient and heat.limit".into(),
+        )?;
         in_range(heat.slowdown, 1.0, 1000.0, &["heat", "slowdown"])?;
         require(heat.cooling.0 > 0.0, &["heat", "cooling"], || "must not be 0".into())?;
-        require(heat.per_gib >= 0.0 && heat.per_minute >= 0.0, &["heat"], || "work does not cool a medium".into())?;
+        require(heat.per_gib >= 0.0 && heat.per_minute >= 0.0, &["heat"], || {
+            "work does not cool a medium".into()
+        })?;
     }
     if let Some(wear) = &spec.wear {
         divides(wear.block, spec.medium.logical_block, &["wear", "block"], "medium.logical_block")?;
@@ -158,7 +203,7 @@ fn layers(spec: &Spec) -> Result<(), Problem> {
     Ok(())
 }
 
-fn check_fault(index: usize, fault: &Fault, capacity: Size) -> Result<(), Problem> {
+fn check_fault(index: usize, fault: &FaultSpec, capacity: ByteSize) -> Result<(), Problem> {
     let index = index.to_string();
     let at = |key| ["fault", &index, key];
     let begins = [fault.after.is_some(), fault.after_ops.is_some(), fault.after_written.is_some()];
@@ -166,7 +211,9 @@ fn check_fault(index: usize, fault: &Fault, capacity: Size) -> Result<(), Proble
         "begins at one moment: give one of after, after_ops and after_written".into()
     })?;
     let end = fault.offset.unwrap_or_default().0.checked_add(fault.size.map_or(0, |size| size.0));
-    require(end.is_some_and(|end| end <= capacity.0), &at("offset"), || "lies beyond the end of the medium".into())?;
+    require(end.is_some_and(|end| end <= capacity.0), &at("offset"), || {
+        "lies beyond the end of the medium".into()
+    })?;
     let lasting = matches!(fault.kind, FaultKind::Hang | FaultKind::Vanish | FaultKind::PowerCut);
     let ranged = matches!(fault.kind, FaultKind::MediumError | FaultKind::Corruption);
     let failing = fault.kind == FaultKind::MediumError;
@@ -180,6 +227,8 @@ fn check_fault(index: usize, fault: &Fault, capacity: Size) -> Result<(), Proble
     ] {
         require(!given || belongs, &at(key), || "means nothing for this kind of fault".into())?;
     }
-    require(fault.kind != FaultKind::Hang || fault.lasts.is_some(), &["fault", &index], || "a hang must say how long it lasts".into())?;
+    require(fault.kind != FaultKind::Hang || fault.lasts.is_some(), &["fault", &index], || {
+        "a hang must say how long it lasts".into()
+    })?;
     in_range(fault.share.unwrap_or(1.0), 0.0, 1.0, &at("share"))
 }

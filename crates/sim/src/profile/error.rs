@@ -23,15 +23,24 @@ impl ProfileError {
     /// An error the reader of the TOML found, at the span it gives.
     pub(crate) fn reading(file: &str, text: &str, error: &toml::de::Error) -> ProfileError {
         let span = error.span().unwrap_or(0..0);
-        let key = DeTable::parse(text).ok().and_then(|table| innermost(&table, &span)).unwrap_or_default();
+        let key = DeTable::parse(text)
+            .ok()
+            .and_then(|table| innermost(&table, &span))
+            .unwrap_or_default();
         let problem = error.message().lines().collect::<Vec<_>>().join("; ");
         ProfileError { file: file.to_owned(), line: line_at(text, span.start), key, problem }
     }
 
-    /// An error in the value of a key, given as its path of tables. Where the key is absent, its table's line is given.
+    /// An error in the value of a key, given as its path of tables. Where the key is absent, its
+    /// table's line is given.
     pub(crate) fn at(file: &str, text: &str, path: &[&str], problem: String) -> ProfileError {
         let start = DeTable::parse(text).ok().map_or(0, |table| start_of(&table, path));
-        ProfileError { file: file.to_owned(), line: line_at(text, start), key: path.join("."), problem }
+        ProfileError {
+            file: file.to_owned(),
+            line: line_at(text, start),
+            key: path.join("."),
+            problem,
+        }
     }
 }
 
@@ -41,7 +50,9 @@ fn line_at(text: &str, byte: usize) -> usize {
 
 /// Path of the innermost key whose name or value covers the span.
 fn innermost(table: &Spanned<DeTable<'_>>, span: &Range<usize>) -> Option<String> {
-    let covers = |outer: Range<usize>| outer.start <= span.start && span.start < outer.end.max(outer.start + 1);
+    let covers = |outer: Range<usize>| {
+        outer.start <= span.start && span.start < outer.end.max(outer.start + 1)
+    };
     table.get_ref().iter().find_map(|(key, value)| {
         let name = key.get_ref().to_string();
         let below = match value.get_ref() {
@@ -60,10 +71,14 @@ fn innermost(table: &Spanned<DeTable<'_>>, span: &Range<usize>) -> Option<String
     })
 }
 
-/// Where the deepest existing part of a path begins. A number in the path counts the items of an array.
+/// Where the deepest existing part of a path begins. A number in the path counts the items of an
+/// array.
 fn start_of(table: &Spanned<DeTable<'_>>, path: &[&str]) -> usize {
     let Some((first, rest)) = path.split_first() else { return table.span().start };
-    let Some((key, mut value)) = table.get_ref().iter().find(|(key, _)| key.get_ref() == first) else { return table.span().start };
+    let Some((key, mut value)) = table.get_ref().iter().find(|(key, _)| key.get_ref() == first)
+    else {
+        return table.span().start;
+    };
     let mut rest = rest;
     if let (DeValue::Array(items), Some((index, after))) = (value.get_ref(), rest.split_first())
         && let Some(item) = index.parse().ok().and_then(|i: usize| items.get(i))
@@ -75,7 +90,9 @@ fn start_of(table: &Spanned<DeTable<'_>>, path: &[&str]) -> usize {
         }
     }
     match value.get_ref() {
-        DeValue::Table(inner) if !rest.is_empty() => start_of(&Spanned::new(value.span(), inner.clone()), rest),
+        DeValue::Table(inner) if !rest.is_empty() => {
+            start_of(&Spanned::new(value.span(), inner.clone()), rest)
+        }
         _ => key.span().start,
     }
 }

@@ -17,13 +17,15 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Reads a profile from the text of its file. `name` is what errors call the file; its last part without `.toml` becomes the
-    /// profile's name.
+    /// Reads a profile from the text of its file. `name` is what errors call the file; its last
+    /// part without `.toml` becomes the profile's name.
     ///
     /// # Errors
-    /// Unknown and missing keys, values that are impossible and sizes that do not divide, with file, line and key.
+    /// Unknown and missing keys, values that are impossible and sizes that do not divide, with
+    /// file, line and key.
     pub fn parse(name: &str, text: &str) -> Result<Profile, ProfileError> {
-        let spec: Spec = toml::from_str(text).map_err(|error| ProfileError::reading(name, text, &error))?;
+        let spec: Spec =
+            toml::from_str(text).map_err(|error| ProfileError::reading(name, text, &error))?;
         check::check(&spec).map_err(|(path, problem)| {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             ProfileError::at(name, text, &path, problem)

@@ -13,7 +13,7 @@ pub(crate) const LONGEST_NS: u64 = 864_000 * 1_000_000_000;
 
 /// A size in bytes: `"4 MiB"`, `"64 GB"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Size(pub u64);
+pub struct ByteSize(pub u64);
 
 /// A length of time in nanoseconds: `"0.8 ms"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -40,14 +40,20 @@ impl Rate {
     }
 
     fn parse(text: &str) -> Result<Rate, String> {
-        let wrong = || format!("'{text}' is not a rate; write a number with kB/s, MB/s, GB/s or MiB/s, for example \"9.2 MB/s\"");
+        let wrong = || {
+            format!(
+                "'{text}' is not a rate; write a number with kB/s, MB/s, GB/s or MiB/s, for example \"9.2 MB/s\""
+            )
+        };
         let size = text.trim().strip_suffix("/s").ok_or_else(wrong)?;
         // A bare "M" would be binary for a size; a rate always says which it is.
         if !size.ends_with(['B', 'b']) {
             return Err(wrong());
         }
         match size.parse::<Bytes>() {
-            Ok(Bytes(bytes)) if bytes < SLOWEST => Err(format!("'{text}' is under 1 kB/s, which would hardly end")),
+            Ok(Bytes(bytes)) if bytes < SLOWEST => {
+                Err(format!("'{text}' is under 1 kB/s, which would hardly end"))
+            }
             Ok(Bytes(bytes)) => Ok(Rate(bytes as f64)),
             Err(_) => Err(wrong()),
         }
@@ -70,23 +76,31 @@ impl<T> Visitor<'_> for FromText<T> {
     }
 }
 
-impl<'de> Deserialize<'de> for Size {
+impl<'de> Deserialize<'de> for ByteSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(FromText {
             what: "a size as text with its unit, for example \"4 MiB\"",
-            parse: |text| text.parse::<Bytes>().map(|bytes| Size(bytes.0)).map_err(|e| e.to_string()),
+            parse: |text| {
+                text.parse::<Bytes>().map(|bytes| ByteSize(bytes.0)).map_err(|e| e.to_string())
+            },
         })
     }
 }
 
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(FromText { what: "a time as text with its unit, for example \"0.8 ms\"", parse: Time::parse })
+        deserializer.deserialize_str(FromText {
+            what: "a time as text with its unit, for example \"0.8 ms\"",
+            parse: Time::parse,
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for Rate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(FromText { what: "a rate as text with its unit, for example \"9.2 MB/s\"", parse: Rate::parse })
+        deserializer.deserialize_str(FromText {
+            what: "a rate as text with its unit, for example \"9.2 MB/s\"",
+            parse: Rate::parse,
+        })
     }
 }

@@ -1,8 +1,8 @@
 //! A turning disk: seek, rotation, zones (docs/field/ftl.md#model).
 
-use super::{Piece, Timing};
+use super::{MediumCommand, Timing};
 use crate::chance::Chance;
-use crate::profile::spec::Disk;
+use crate::profile::spec::DiskSpec;
 
 /// The mechanics.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct DiskModel {
 }
 
 impl DiskModel {
-    pub(super) fn new(disk: &Disk, capacity_bytes: u64) -> DiskModel {
+    pub(super) fn new(disk: &DiskSpec, capacity_bytes: u64) -> DiskModel {
         DiskModel {
             per_byte_of_capacity: 1.0 / capacity_bytes as f64,
             command_ns: disk.command.0,
@@ -35,12 +35,15 @@ impl DiskModel {
     }
 
     #[inline]
-    fn access(&mut self, piece: &Piece, chance: &mut Chance) -> f64 {
+    fn access(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64 {
         let at = piece.offset_bytes as f64 * self.per_byte_of_capacity;
         let mut ns = self.command_ns;
         if piece.offset_bytes != self.head {
-            let distance = piece.offset_bytes.abs_diff(self.head) as f64 * self.per_byte_of_capacity;
-            ns += self.seek_shortest_ns + self.seek_stroke_ns * distance.sqrt() + chance.unit() * self.turn_ns;
+            let distance =
+                piece.offset_bytes.abs_diff(self.head) as f64 * self.per_byte_of_capacity;
+            ns += self.seek_shortest_ns
+                + self.seek_stroke_ns * distance.sqrt()
+                + chance.unit() * self.turn_ns;
         }
         self.head = piece.offset_bytes + piece.bytes;
         ns + piece.bytes as f64 * 1e9 / (self.rate_outer + self.rate_slope * at)
@@ -48,11 +51,11 @@ impl DiskModel {
 }
 
 impl Timing for DiskModel {
-    fn read(&mut self, piece: &Piece, chance: &mut Chance) -> f64 {
+    fn read(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64 {
         self.access(piece, chance)
     }
 
-    fn write(&mut self, piece: &Piece, chance: &mut Chance) -> f64 {
+    fn write(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64 {
         let continues = piece.offset_bytes == self.head;
         let ns = self.access(piece, chance);
         if continues && self.writes_lose_a_turn { ns.max(self.turn_ns) } else { ns }

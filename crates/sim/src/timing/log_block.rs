@@ -1,10 +1,11 @@
-//! Log-block mapping: a few allocation units are open for writing, and closing one merges it (docs/field/ftl.md#nand, docs/field/ftl.md#model).
+//! Log-block mapping: a few allocation units are open for writing, and closing one merges it
+//! (docs/field/ftl.md#nand, docs/field/ftl.md#model).
 
 use super::read_path::ReadPath;
 use super::write_path::WritePath;
-use super::{Piece, Timing};
+use super::{MediumCommand, Timing};
 use crate::chance::Chance;
-use crate::profile::spec::{Bypass, Front, LogBlock, Read, Write};
+use crate::profile::spec::{Bypass, Front, LogBlock, ReadSpec, WriteSpec};
 
 /// An allocation unit that is open for writing.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +74,7 @@ pub(super) struct LogBlockModel {
 }
 
 impl LogBlockModel {
-    pub(super) fn new(ftl: &LogBlock, read: &Read, write: &Write) -> LogBlockModel {
+    pub(super) fn new(ftl: &LogBlock, read: &ReadSpec, write: &WriteSpec) -> LogBlockModel {
         LogBlockModel {
             read: ReadPath::new(read, write.unit.0, ftl.au.0),
             write: WritePath::new(write),
@@ -99,7 +100,8 @@ impl LogBlockModel {
         copied as f64 * self.copy_ns_per_byte + self.erase_ns
     }
 
-    /// Makes the unit the most recently used one, opening it if need be; returns what that took. It is then the last of `open`.
+    /// Makes the unit the most recently used one, opening it if need be; returns what that took. It
+    /// is then the last of `open`.
     #[inline]
     fn touch(&mut self, index: u64, at: u64) -> f64 {
         if let Some(position) = self.open.iter().rposition(|open| open.index == index) {
@@ -170,11 +172,11 @@ impl LogBlockModel {
 }
 
 impl Timing for LogBlockModel {
-    fn read(&mut self, piece: &Piece, _: &mut Chance) -> f64 {
+    fn read(&mut self, piece: &MediumCommand, _: &mut Chance) -> f64 {
         self.read.read(piece)
     }
 
-    fn write(&mut self, piece: &Piece, _: &mut Chance) -> f64 {
+    fn write(&mut self, piece: &MediumCommand, _: &mut Chance) -> f64 {
         let mut ns = self.write.command(piece);
         let (mut at, end) = (piece.offset_bytes, piece.offset_bytes + piece.bytes);
         while at < end {

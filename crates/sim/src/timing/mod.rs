@@ -11,7 +11,7 @@ use crate::profile::spec::Spec;
 
 /// One command as it reaches the medium: an I/O, or one of the pieces it was split into.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct MediumCommand {
     /// First byte.
     pub offset_bytes: u64,
     /// Length.
@@ -24,12 +24,13 @@ pub(crate) struct Piece {
     pub ease: f64,
 }
 
-/// What a medium takes for its commands, one after the other. All times in nanoseconds, means before jitter.
+/// What a medium takes for its commands, one after the other. All times in nanoseconds, means
+/// before jitter.
 pub(crate) trait Timing: Send {
     /// Reads a piece.
-    fn read(&mut self, piece: &Piece, chance: &mut Chance) -> f64;
+    fn read(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64;
     /// Writes a piece.
-    fn write(&mut self, piece: &Piece, chance: &mut Chance) -> f64;
+    fn write(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64;
     /// Forgets a range.
     fn discard(&mut self, offset_bytes: u64, bytes: u64) -> f64;
     /// Any command that moves no data.
@@ -43,7 +44,11 @@ pub(crate) fn model(spec: &Spec, capacity_bytes: u64) -> Box<dyn Timing> {
     if let Some(disk) = &spec.disk {
         return Box::new(disk::DiskModel::new(disk, capacity_bytes));
     }
-    let (read, write) = spec.read.as_ref().zip(spec.write.as_ref()).expect("a checked profile of flash says what reads and writes take");
+    let (read, write) = spec
+        .read
+        .as_ref()
+        .zip(spec.write.as_ref())
+        .expect("a checked profile of flash says what reads and writes take");
     match (&spec.log_block, &spec.page_mapped) {
         (Some(ftl), _) => Box::new(log_block::LogBlockModel::new(ftl, read, write)),
         (None, Some(ftl)) => Box::new(page_mapped::PageMappedModel::new(ftl, read, write)),

@@ -1,10 +1,11 @@
-//! Page mapping: any page goes anywhere, and garbage collection is paid by random writes (docs/field/ftl.md#model).
+//! Page mapping: any page goes anywhere, and garbage collection is paid by random writes
+//! (docs/field/ftl.md#model).
 
 use super::read_path::ReadPath;
 use super::write_path::WritePath;
-use super::{Piece, Timing};
+use super::{MediumCommand, Timing};
 use crate::chance::Chance;
-use crate::profile::spec::{PageMapped, Read, Write};
+use crate::profile::spec::{PageMapped, ReadSpec, WriteSpec};
 
 /// A cache in front of the flash: full when this many bytes have been written in all, and its rate.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub(super) struct PageMappedModel {
 const NO_AU: u64 = u64::MAX;
 
 impl PageMappedModel {
-    pub(super) fn new(ftl: &PageMapped, read: &Read, write: &Write) -> PageMappedModel {
+    pub(super) fn new(ftl: &PageMapped, read: &ReadSpec, write: &WriteSpec) -> PageMappedModel {
         let mut until = 0.0;
         let stages = ftl.stages.iter().map(|stage| {
             until += stage.size.0 as f64;
@@ -68,11 +69,11 @@ impl PageMappedModel {
 }
 
 impl Timing for PageMappedModel {
-    fn read(&mut self, piece: &Piece, _: &mut Chance) -> f64 {
+    fn read(&mut self, piece: &MediumCommand, _: &mut Chance) -> f64 {
         self.read.read(piece)
     }
 
-    fn write(&mut self, piece: &Piece, _: &mut Chance) -> f64 {
+    fn write(&mut self, piece: &MediumCommand, _: &mut Chance) -> f64 {
         let (start, end) = (piece.offset_bytes, piece.offset_bytes + piece.bytes);
         let random = start != self.last_end;
         self.last_end = end;
@@ -82,7 +83,8 @@ impl Timing for PageMappedModel {
         if !to_flash {
             self.cached += piece.bytes as f64;
         }
-        let mut ns = self.write.command(piece) + self.write.programmed(start, end, false) as f64 * ns_per_byte * piece.ease;
+        let mut ns = self.write.command(piece)
+            + self.write.programmed(start, end, false) as f64 * ns_per_byte * piece.ease;
         if self.write.is_partial(start, end) {
             ns += self.write.partial_ns;
         }

@@ -1,7 +1,7 @@
 //! Reading flash: the same for every way of mapping.
 
-use super::Piece;
-use crate::profile::spec::Read;
+use super::MediumCommand;
+use crate::profile::spec::ReadSpec;
 
 /// State and figures of the read side (docs/field/ftl.md#model, "read").
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct ReadPath {
 
 impl ReadPath {
     /// The read side of flash with programming units and allocation units of these sizes.
-    pub(super) fn new(read: &Read, unit: u64, au: u64) -> ReadPath {
+    pub(super) fn new(read: &ReadSpec, unit: u64, au: u64) -> ReadPath {
         ReadPath {
             command_ns: read.command.0,
             next_command_ns: read.next_command.unwrap_or(read.command).0,
@@ -38,7 +38,7 @@ impl ReadPath {
     }
 
     #[inline]
-    pub(super) fn read(&mut self, piece: &Piece) -> f64 {
+    pub(super) fn read(&mut self, piece: &MediumCommand) -> f64 {
         let (start, end) = (piece.offset_bytes, piece.offset_bytes + piece.bytes);
         let mut ns = if piece.first { self.command_ns } else { self.next_command_ns };
         ns += piece.bytes as f64 * self.ns_per_byte;
@@ -51,7 +51,10 @@ impl ReadPath {
         // A boundary between allocation units is one between units too and costs once.
         if self.cross_au_ns > 0.0 && start / self.au != (end - 1) / self.au {
             ns += self.cross_au_ns;
-        } else if self.cross_unit_ns > 0.0 && piece.bytes <= self.unit && start / self.unit != (end - 1) / self.unit {
+        } else if self.cross_unit_ns > 0.0
+            && piece.bytes <= self.unit
+            && start / self.unit != (end - 1) / self.unit
+        {
             ns += self.cross_unit_ns;
         }
         self.last_end = end;

@@ -1,7 +1,7 @@
 //! Writing flash: what a command and its data take before the mapping has its say.
 
-use super::Piece;
-use crate::profile::spec::Write;
+use super::MediumCommand;
+use crate::profile::spec::WriteSpec;
 
 /// Figures of the write side (docs/field/ftl.md#model, "write").
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct WritePath {
 }
 
 impl WritePath {
-    pub(super) fn new(write: &Write) -> WritePath {
+    pub(super) fn new(write: &WriteSpec) -> WritePath {
         WritePath {
             command_ns: write.command.0,
             next_command_ns: write.next_command.unwrap_or(write.command).0,
@@ -31,9 +31,13 @@ impl WritePath {
 
     /// What the command takes without its data.
     #[inline]
-    pub(super) fn command(&self, piece: &Piece) -> f64 {
+    pub(super) fn command(&self, piece: &MediumCommand) -> f64 {
         let command = if piece.first { self.command_ns } else { self.next_command_ns };
-        if piece.tail && !self.tails.is_empty() { command + self.tail(piece.bytes) } else { command }
+        if piece.tail && !self.tails.is_empty() {
+            command + self.tail(piece.bytes)
+        } else {
+            command
+        }
     }
 
     fn tail(&self, bytes: u64) -> f64 {
@@ -46,7 +50,8 @@ impl WritePath {
         !start.is_multiple_of(self.unit) || !end.is_multiple_of(self.unit)
     }
 
-    /// Bytes programmed for a range; `shared` where its first unit was already paid for by the write before.
+    /// Bytes programmed for a range; `shared` where its first unit was already paid for by the
+    /// write before.
     #[inline]
     pub(super) fn programmed(&self, start: u64, end: u64, shared: bool) -> u64 {
         if !self.whole_units {

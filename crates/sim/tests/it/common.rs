@@ -1,7 +1,7 @@
 //! Small programs of I/O that the tests run.
 
 use device::{Completion, Device, Request};
-use flashmark_sim::{Options, Profile, SimDevice};
+use flashmark_sim::{Profile, SimDevice, SimOptions};
 
 pub const KIB: u64 = 1 << 10;
 pub const MIB: u64 = 1 << 20;
@@ -10,7 +10,7 @@ pub const GIB: u64 = 1 << 30;
 /// A fresh medium without data.
 pub fn fast(name: &str, seed: u64) -> SimDevice {
     let profile = Profile::builtin(name).unwrap_or_else(|| panic!("there is no profile {name}"));
-    let mut device = SimDevice::new(profile, Options { seed, keep_data: false, capacity: None });
+    let mut device = SimDevice::new(profile, SimOptions { seed, keep_data: false, capacity: None });
     device.prepare(32, MIB as usize).unwrap();
     device
 }
@@ -18,7 +18,7 @@ pub fn fast(name: &str, seed: u64) -> SimDevice {
 /// The medium of a profile text, with data.
 pub fn of_text(text: &str, seed: u64) -> SimDevice {
     let profile = Profile::parse("test.toml", text).unwrap();
-    let mut device = SimDevice::new(&profile, Options { seed, ..Options::default() });
+    let mut device = SimDevice::new(&profile, SimOptions { seed, ..SimOptions::default() });
     device.prepare(32, MIB as usize).unwrap();
     device
 }

@@ -1,7 +1,7 @@
 //! Every simulated medium keeps the contract of a device.
 
 use device::conformance::device_conformance;
-use flashmark_sim::{Options, Profile, SimDevice};
+use flashmark_sim::{Profile, SimDevice, SimOptions};
 
 /// Profiles on which some I/Os fail by design, in the first MiB or anywhere.
 const FAILING: &[&str] = &["worn"];
@@ -10,7 +10,10 @@ const FAILING: &[&str] = &["worn"];
 fn every_profile_keeps_the_contract() {
     for profile in Profile::all().iter().filter(|profile| !FAILING.contains(&profile.name())) {
         for keep_data in [true, false] {
-            device_conformance(&mut SimDevice::new(profile, Options { keep_data, ..Options::default() }));
+            device_conformance(&mut SimDevice::new(
+                profile,
+                SimOptions { keep_data, ..SimOptions::default() },
+            ));
         }
     }
 }

@@ -1,7 +1,8 @@
-//! What is read is what was written, as far as the medium is honest: against the plainest model there is, an array.
+//! What is read is what was written, as far as the medium is honest: against the plainest model
+//! there is, an array.
 
 use device::{Device, Op, Request};
-use flashmark_sim::{Options, Profile, SimDevice};
+use flashmark_sim::{Profile, SimDevice, SimOptions};
 use proptest::prelude::*;
 
 use crate::common::*;
@@ -31,7 +32,7 @@ unit = "4 KiB"
 "#
     );
     let profile = Profile::parse("small.toml", &text).unwrap();
-    let mut device = SimDevice::new(&profile, Options::default());
+    let mut device = SimDevice::new(&profile, SimOptions::default());
     device.prepare(1, 64 << 10).unwrap();
     device
 }
@@ -47,8 +48,8 @@ struct Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let op = prop_oneof![3 => Just(Op::Write), 3 => Just(Op::Read), 1 => Just(Op::Discard)];
-    let step =
-        (op, 0..ANNOUNCED / 512 - 128, 1u64..=128, 1u8..=255).prop_map(|(op, sector, sectors, value)| Step { op, sector, sectors, value });
+    let step = (op, 0..ANNOUNCED / 512 - 128, 1u64..=128, 1u8..=255)
+        .prop_map(|(op, sector, sectors, value)| Step { op, sector, sectors, value });
     proptest::collection::vec(step, 1..60)
 }
 
@@ -70,7 +71,9 @@ fn agree(device: &mut SimDevice, steps: Vec<Step>, map: impl Fn(u64) -> Option<u
             }
             _ => {
                 assert!(run(device, request).result.is_ok());
-                let expected: Vec<u8> = (start..end).map(|byte| map(byte).map_or(0, |byte| array[byte as usize])).collect();
+                let expected: Vec<u8> = (start..end)
+                    .map(|byte| map(byte).map_or(0, |byte| array[byte as usize]))
+                    .collect();
                 assert!(device.buffer(0)[..expected.len()] == expected, "{step:?}");
             }
         }
@@ -103,7 +106,8 @@ proptest! {
 
 #[test]
 fn unwritten_flash_reads_as_the_profile_says() {
-    let text = Profile::text("class10").unwrap().replace("[medium]", "[medium]\nunwritten = \"ones\"");
+    let text =
+        Profile::text("class10").unwrap().replace("[medium]", "[medium]\nunwritten = \"ones\"");
     let mut device = of_text(&text, 1);
     run(&mut device, Request::read(0, GIB, 4096));
     assert!(device.buffer(0)[..4096].iter().all(|byte| *byte == 0xff));
@@ -111,7 +115,7 @@ fn unwritten_flash_reads_as_the_profile_says() {
 
 #[test]
 fn memory_is_proportional_to_what_was_written() {
-    let mut device = SimDevice::new(Profile::builtin("fake-limbo").unwrap(), Options::default());
+    let mut device = SimDevice::new(Profile::builtin("fake-limbo").unwrap(), SimOptions::default());
     device.prepare(1, 64 << 10).unwrap();
     device.buffer(0).fill(1);
     for i in 0..100 {
@@ -122,10 +126,11 @@ fn memory_is_proportional_to_what_was_written() {
     assert_eq!(device.kept_bytes(), 100 * 64 * KIB, "what a fake drops takes no memory");
 }
 
-/// Page by page: single pages at places far apart, the same pages again, parts of them, and their end.
+/// Page by page: single pages at places far apart, the same pages again, parts of them, and their
+/// end.
 #[test]
 fn every_page_is_counted_once_and_given_back() {
-    let mut device = SimDevice::new(Profile::builtin("a1").unwrap(), Options::default());
+    let mut device = SimDevice::new(Profile::builtin("a1").unwrap(), SimOptions::default());
     device.prepare(1, 64 << 10).unwrap();
     let mut pages = std::collections::BTreeSet::new();
     let mut dice = stats::Random::new(5);
@@ -141,7 +146,11 @@ fn every_page_is_counted_once_and_given_back() {
     }
     device.buffer(0).fill(0);
     run(&mut device, Request::write(0, 31 * GIB, 64 << 10));
-    assert_eq!(device.kept_bytes(), pages.len() as u64 * 4096, "zeros on fresh flash need no memory");
+    assert_eq!(
+        device.kept_bytes(),
+        pages.len() as u64 * 4096,
+        "zeros on fresh flash need no memory"
+    );
     for page in pages {
         run(&mut device, Request { op: Op::Discard, ..Request::read(0, page * 4096, 4096) });
     }
@@ -152,18 +161,27 @@ fn every_page_is_counted_once_and_given_back() {
 fn a_long_run_without_data_keeps_nothing() {
     let mut device = fast("a1", 1);
     let mut dice = stats::Random::new(6);
-    (0..100_000).for_each(|_| drop(run(&mut device, Request::write(0, dice.below(32 * GIB / 4096) * 4096, 4096))));
+    (0..100_000).for_each(|_| {
+        drop(run(&mut device, Request::write(0, dice.below(32 * GIB / 4096) * 4096, 4096)))
+    });
     assert_eq!(device.kept_bytes(), 0);
 }
 
-/// One unit of a product has its worn places wherever its chances come from; another unit has others.
+/// One unit of a product has its worn places wherever its chances come from; another unit has
+/// others.
 #[test]
 fn a_unit_is_worn_where_it_is_worn() {
     let bad = |unit: u64, seed: u64| {
         let profile = Profile::builtin("worn").unwrap();
-        let mut device = SimDevice::of_unit(profile, unit, Options { seed, keep_data: false, capacity: None });
+        let mut device = SimDevice::of_unit(
+            profile,
+            unit,
+            SimOptions { seed, keep_data: false, capacity: None },
+        );
         device.prepare(1, 64 << 10).unwrap();
-        let failed = |block: &u64| run(&mut device, Request::read(0, block * 64 * KIB, 64 * KIB)).result.is_err();
+        let failed = |block: &u64| {
+            run(&mut device, Request::read(0, block * 64 * KIB, 64 * KIB)).result.is_err()
+        };
         (0..8 * GIB / (64 * KIB)).filter(failed).collect::<Vec<_>>()
     };
     assert!(!bad(1, 1).is_empty());
@@ -183,7 +201,10 @@ fn without_data_buffers_are_left_alone() {
 
 #[test]
 fn a_smaller_fake_is_still_a_fake() {
-    let mut device = SimDevice::new(Profile::builtin("fake-wrap").unwrap(), Options { capacity: Some(64 * MIB), ..Options::default() });
+    let mut device = SimDevice::new(
+        Profile::builtin("fake-wrap").unwrap(),
+        SimOptions { capacity: Some(64 * MIB), ..SimOptions::default() },
+    );
     device.prepare(1, 4096).unwrap();
     device.buffer(0).fill(9);
     run(&mut device, Request::write(0, 8 * MIB, 4096));

@@ -16,8 +16,12 @@ fn kind(device: &mut SimDevice, request: Request) -> Option<IoErrorKind> {
 
 #[test]
 fn an_error_at_a_range_hits_what_touches_it() {
-    let mut device = failing("[[fault]]\nkind = \"medium-error\"\noffset = \"1 MiB\"\nsize = \"4 KiB\"\ndirection = \"read\"", 1);
-    let reads = [MIB - 4096, MIB - 512, MIB, MIB + 4096].map(|at| kind(&mut device, Request::read(0, at, 4096)));
+    let mut device = failing(
+        "[[fault]]\nkind = \"medium-error\"\noffset = \"1 MiB\"\nsize = \"4 KiB\"\ndirection = \"read\"",
+        1,
+    );
+    let reads = [MIB - 4096, MIB - 512, MIB, MIB + 4096]
+        .map(|at| kind(&mut device, Request::read(0, at, 4096)));
     assert_eq!(reads, [None, Some(IoErrorKind::Medium), Some(IoErrorKind::Medium), None]);
     assert_eq!(kind(&mut device, Request::write(0, MIB, 4096)), None);
 }
@@ -31,7 +35,8 @@ fn an_error_may_go_away() {
 
 #[test]
 fn a_hang_is_one_very_long_io() {
-    let mut device = failing("[[fault]]\nkind = \"hang\"\nlasts = \"12 s\"\nafter_written = \"8 KiB\"", 1);
+    let mut device =
+        failing("[[fault]]\nkind = \"hang\"\nlasts = \"12 s\"\nafter_written = \"8 KiB\"", 1);
     let times = [(); 4].map(|()| ms(&mut device, Request::write(0, 0, 4096)) as u64 / 1000);
     assert_eq!(times, [0, 0, 12, 0]);
 }
@@ -57,7 +62,11 @@ fn what_is_in_flight_when_the_medium_vanishes_fails() {
     }
     let mut done = Vec::new();
     device.reap(4, &mut done).unwrap();
-    assert!(done.iter().all(|completion| completion.result.as_ref().is_err_and(|error| error.is_gone())), "{done:?}");
+    assert!(
+        done.iter()
+            .all(|completion| completion.result.as_ref().is_err_and(|error| error.is_gone())),
+        "{done:?}"
+    );
 }
 
 #[test]
@@ -69,7 +78,8 @@ fn corruption_is_silent_seeded_and_as_frequent_as_asked_for() {
                 device.buffer(0).fill(0xaa);
                 assert!(run(&mut device, Request::write(0, page * 4096, 4096)).result.is_ok());
                 assert!(run(&mut device, Request::read(0, page * 4096, 4096)).result.is_ok());
-                let wrong: u32 = device.buffer(0)[..4096].iter().map(|byte| (byte ^ 0xaa).count_ones()).sum();
+                let wrong: u32 =
+                    device.buffer(0)[..4096].iter().map(|byte| (byte ^ 0xaa).count_ones()).sum();
                 assert!(wrong <= 1, "one bit at most");
                 wrong == 1
             })
@@ -91,7 +101,8 @@ fn a_worn_out_medium_turns_read_only() {
 
 #[test]
 fn a_medium_vanishes_at_its_moment_and_not_at_the_next_request() {
-    let mut device = failing("[[fault]]\nkind = \"vanish\"\nafter = \"0.1 ms\"\nlasts = \"1 s\"", 1);
+    let mut device =
+        failing("[[fault]]\nkind = \"vanish\"\nafter = \"0.1 ms\"\nlasts = \"1 s\"", 1);
     let completion = run(&mut device, Request::write(0, 0, 64 * KIB));
     assert!(completion.result.is_err_and(|error| error.is_gone()));
     assert_eq!(completion.completed_ns, 100_000);
@@ -99,10 +110,12 @@ fn a_medium_vanishes_at_its_moment_and_not_at_the_next_request() {
     assert!(ms(&mut device, Request::read(0, 0, 4096)) < 10.0, "it starts afresh");
 }
 
-/// How many sectors of a write of 64 KiB that was under way at a power cut hold the new data, and whether they come first.
+/// How many sectors of a write of 64 KiB that was under way at a power cut hold the new data, and
+/// whether they come first.
 fn torn(seed: u64) -> (usize, bool) {
     // A write of 64 KiB takes about 1.3 ms.
-    let mut device = failing("[[fault]]\nkind = \"power-cut\"\nafter = \"1000.6 ms\"\nlasts = \"1 s\"", seed);
+    let mut device =
+        failing("[[fault]]\nkind = \"power-cut\"\nafter = \"1000.6 ms\"\nlasts = \"1 s\"", seed);
     device.buffer(0).fill(1);
     run(&mut device, Request::write(0, 0, 64 * KIB));
     let passed = device.now();
@@ -114,10 +127,15 @@ fn torn(seed: u64) -> (usize, bool) {
     device.submit(Request::read(1, 0, 4096)).unwrap();
     let mut done = Vec::new();
     device.reap(2, &mut done).unwrap();
-    assert!(done.iter().all(|completion| completion.result.as_ref().is_err_and(|error| error.is_gone())), "{done:?}");
+    assert!(
+        done.iter()
+            .all(|completion| completion.result.as_ref().is_err_and(|error| error.is_gone())),
+        "{done:?}"
+    );
     device.idle(2_000_000_000);
     assert!(run(&mut device, Request::read(0, 0, 64 * KIB)).result.is_ok());
-    let sectors: Vec<u8> = device.buffer(0)[..64 << 10].chunks(512).map(|sector| sector[0]).collect();
+    let sectors: Vec<u8> =
+        device.buffer(0)[..64 << 10].chunks(512).map(|sector| sector[0]).collect();
     (sectors.iter().filter(|value| **value == 2).count(), sectors.is_sorted_by(|a, b| a >= b))
 }
 
@@ -130,7 +148,9 @@ fn a_power_cut_tears_the_write_under_way_at_a_sector() {
 
 /// Whether a write that was flushed is still there after a power cut.
 fn survives(honest: bool) -> bool {
-    let text = Profile::text("flush-liar").unwrap().replace("honest = false", &format!("honest = {honest}"));
+    let text = Profile::text("flush-liar")
+        .unwrap()
+        .replace("honest = false", &format!("honest = {honest}"));
     let text = format!("{text}\n[[fault]]\nkind = \"power-cut\"\nafter_ops = 202\nlasts = \"1 s\"");
     let mut device = of_text(&text, 1);
     device.buffer(0).fill(3);

@@ -1,11 +1,13 @@
-//! What is known of flash controllers (docs/field/published-figures.md#survey-of-microsd-cards, docs/field/ftl.md#model, docs/field/ftl.md#profiles) holds for the models.
+//! What is known of flash controllers (docs/field/published-figures.md#survey-of-microsd-cards,
+//! docs/field/ftl.md#model, docs/field/ftl.md#profiles) holds for the models.
 
 use device::{Device, Request};
 use flashmark_sim::SimDevice;
 
 use crate::common::*;
 
-/// Mean time in ms of writes of this size, in turn over `n` allocation units 12 apart (docs/field/allocation-units.md#flashbench).
+/// Mean time in ms of writes of this size, in turn over `n` allocation units 12 apart
+/// (docs/field/allocation-units.md#flashbench).
 fn in_turn(device: &mut SimDevice, n: u64, bytes: u64) -> f64 {
     let au = 4 * MIB;
     let rounds = 40;
@@ -28,8 +30,10 @@ fn one_allocation_unit_more_than_are_open_is_a_cliff() {
 
 #[test]
 fn past_the_cliff_the_size_does_not_matter() {
-    let times = [4 * KIB, 16 * KIB, 64 * KIB].map(|bytes| in_turn(&mut fast("sd-class4", 1), 4, bytes));
-    let (least, most) = (times.iter().copied().fold(f64::MAX, f64::min), times.iter().copied().fold(0.0, f64::max));
+    let times =
+        [4 * KIB, 16 * KIB, 64 * KIB].map(|bytes| in_turn(&mut fast("sd-class4", 1), 4, bytes));
+    let (least, most) =
+        (times.iter().copied().fold(f64::MAX, f64::min), times.iter().copied().fold(0.0, f64::max));
     assert!(most / least < 1.15, "{times:?}");
 }
 
@@ -63,20 +67,32 @@ bypass = { up_to = "4 KiB", time = "9 ms", capacity = "400 KiB", recovery_rate =
 #[test]
 fn a_bypass_that_is_full_recovers_while_the_medium_is_idle() {
     let mut device = of_text(LIMITED, 1);
-    let write = |device: &mut SimDevice, i: u64| ms(device, Request::write(0, (i * 37 % 256) * 4 * MIB, 4 * KIB));
+    let write = |device: &mut SimDevice, i: u64| {
+        ms(device, Request::write(0, (i * 37 % 256) * 4 * MIB, 4 * KIB))
+    };
     let times: Vec<f64> = (0..110).map(|i| write(&mut device, i)).collect();
-    assert_eq!(times.iter().position(|ms| *ms > 10.5), Some(101), "the 101st only opens a unit: {times:?}");
+    assert_eq!(
+        times.iter().position(|ms| *ms > 10.5),
+        Some(101),
+        "the 101st only opens a unit: {times:?}"
+    );
     assert!(times[102..].iter().all(|ms| *ms > 400.0), "{times:?}");
     device.idle(1_100_000_000);
     let after: Vec<bool> = (0..12).map(|i| write(&mut device, i) < 10.5).collect();
-    assert_eq!(after, [[true; 10].as_slice(), &[false; 2]].concat(), "1.1 s at 40 kB/s is room for ten writes");
+    assert_eq!(
+        after,
+        [[true; 10].as_slice(), &[false; 2]].concat(),
+        "1.1 s at 40 kB/s is room for ten writes"
+    );
 }
 
 #[test]
 fn random_order_inside_an_open_unit_costs_a_merge_whenever_the_log_is_full() {
     let mut device = fast("class10", 1);
     let mut dice = stats::Random::new(5);
-    let times: Vec<f64> = (0..4 * 1024).map(|_| ms(&mut device, Request::write(0, dice.below(64) * 64 * KIB, 64 * KIB))).collect();
+    let times: Vec<f64> = (0..4 * 1024)
+        .map(|_| ms(&mut device, Request::write(0, dice.below(64) * 64 * KIB, 64 * KIB)))
+        .collect();
     let merges = times.iter().filter(|ms| **ms > 200.0).count();
     assert_eq!(merges, 64, "a log of 4 MiB takes 64 writes of 64 KiB");
 }
@@ -84,7 +100,11 @@ fn random_order_inside_an_open_unit_costs_a_merge_whenever_the_log_is_full() {
 #[test]
 fn the_front_of_a_card_may_be_slower() {
     let mut device = fast("class10-bypass", 1);
-    let mut row = |start: u64| (0..64).map(|i| ms(&mut device, Request::write(0, start + i * 64 * KIB, 64 * KIB))).sum::<f64>();
+    let mut row = |start: u64| {
+        (0..64)
+            .map(|i| ms(&mut device, Request::write(0, start + i * 64 * KIB, 64 * KIB)))
+            .sum::<f64>()
+    };
     let (front, middle) = (row(0), row(2 * GIB));
     assert!((1.5..2.1).contains(&(front / middle)), "{front} {middle}");
 }
@@ -113,11 +133,14 @@ fn a_cache_of_slc_fills_up_and_recovers_while_idle() {
 fn reads_that_straddle_units_show_the_geometry() {
     let mut device = fast("sd-class4", 1);
     let mut straddle = |at: u64| {
-        let mut times: Vec<f64> = (0..401).map(|i| ms(&mut device, Request::read(0, at + i * 16 * MIB - 512, KIB))).collect();
+        let mut times: Vec<f64> = (0..401)
+            .map(|i| ms(&mut device, Request::read(0, at + i * 16 * MIB - 512, KIB)))
+            .collect();
         times.sort_by(f64::total_cmp);
         times[200]
     };
-    let (inside, unit, au) = (straddle(64 * MIB + 8 * KIB), straddle(64 * MIB + 16 * KIB), straddle(64 * MIB));
+    let (inside, unit, au) =
+        (straddle(64 * MIB + 8 * KIB), straddle(64 * MIB + 16 * KIB), straddle(64 * MIB));
     assert!((0.04..0.11).contains(&(unit - inside)), "{inside} {unit}");
     assert!((0.18..0.29).contains(&(au - inside)), "{inside} {au}");
 }
@@ -141,12 +164,16 @@ fn at_depth(name: &str, depth: u32, write: bool) -> f64 {
     seen as f64 * 1e9 / device.now() as f64
 }
 
-/// Of random writes one in many follows its predecessor by chance; two that do are the beginning of a stream.
+/// Of random writes one in many follows its predecessor by chance; two that do are the beginning of
+/// a stream.
 #[test]
 fn a_single_write_that_follows_is_no_stream() {
     let mut device = fast("usb2-cruzer", 1);
-    [0, 256, 512].into_iter().for_each(|mib| drop(run(&mut device, Request::write(0, mib * MIB, 64 * KIB))));
-    let times = [0, 1, 2].map(|block| ms(&mut device, Request::write(0, 8 * GIB + block * 4096, 4096)));
+    [0, 256, 512]
+        .into_iter()
+        .for_each(|mib| drop(run(&mut device, Request::write(0, mib * MIB, 64 * KIB))));
+    let times =
+        [0, 1, 2].map(|block| ms(&mut device, Request::write(0, 8 * GIB + block * 4096, 4096)));
     assert!(times[0] < 20.0 && times[1] < 20.0 && times[2] > 500.0, "{times:?}");
 }
 
@@ -167,6 +194,7 @@ fn latency_at_depth_includes_the_wait() {
     }
     let mut done = Vec::new();
     device.reap(4, &mut done).unwrap();
-    let latencies: Vec<u64> = done.iter().map(|completion| completion.latency_ns() / 100_000).collect();
+    let latencies: Vec<u64> =
+        done.iter().map(|completion| completion.latency_ns() / 100_000).collect();
     assert!(latencies.is_sorted() && latencies[3] > 3 * latencies[0], "{latencies:?}");
 }

@@ -1,7 +1,7 @@
 //! Cheats, heat, age, and the volatile cache.
 
 use device::{Device, IoErrorKind, Request};
-use flashmark_sim::{Options, Profile, SimDevice, truth};
+use flashmark_sim::{Profile, SimDevice, SimOptions, truth};
 use record::Content;
 
 use crate::common::*;
@@ -10,7 +10,17 @@ use crate::common::*;
 fn random_writes(device: &mut SimDevice, span: u64, n: u64, content: Content) -> f64 {
     let start = device.facts().capacity_bytes / 2;
     let mut dice = stats::Random::new(11);
-    (0..n).map(|_| ms(device, Request { content, ..Request::write(0, start + dice.below(span / 4096) * 4096, 4096) })).sum::<f64>()
+    (0..n)
+        .map(|_| {
+            ms(
+                device,
+                Request {
+                    content,
+                    ..Request::write(0, start + dice.below(span / 4096) * 4096, 4096)
+                },
+            )
+        })
+        .sum::<f64>()
         / n as f64
 }
 
@@ -20,25 +30,50 @@ fn a_span_cheat_is_fast_inside_its_span_only() {
         let mut device = fast(&format!("span-cheat-{mib}"), 1);
         random_writes(&mut device, mib * MIB, 2000, Content::Incompressible);
         let inside = random_writes(&mut device, mib * MIB, 5000, Content::Incompressible);
-        let outside = random_writes(&mut fast(&format!("span-cheat-{mib}"), 1), 512 * MIB, 2000, Content::Incompressible);
-        assert!(inside < 1.0 && outside > 100.0, "{mib} MiB: {inside} ms inside, {outside} ms outside");
+        let outside = random_writes(
+            &mut fast(&format!("span-cheat-{mib}"), 1),
+            512 * MIB,
+            2000,
+            Content::Incompressible,
+        );
+        assert!(
+            inside < 1.0 && outside > 100.0,
+            "{mib} MiB: {inside} ms inside, {outside} ms outside"
+        );
     }
 }
 
 #[test]
 fn a_zero_cheat_is_fast_for_zeros_only() {
     let mut time = |content| random_writes(&mut fast("zero-cheat", 1), 512 * MIB, 1000, content);
-    let times = [Content::Zeros, Content::Byte(7), Content::Repeated, Content::Compressible(50), Content::Incompressible].map(&mut time);
-    assert!(times[..3].iter().all(|ms| *ms < 1.0) && times[3..].iter().all(|ms| *ms > 300.0), "{times:?}");
+    let times = [
+        Content::Zeros,
+        Content::Byte(7),
+        Content::Repeated,
+        Content::Compressible(50),
+        Content::Incompressible,
+    ]
+    .map(&mut time);
+    assert!(
+        times[..3].iter().all(|ms| *ms < 1.0) && times[3..].iter().all(|ms| *ms > 300.0),
+        "{times:?}"
+    );
 }
 
 #[test]
 fn where_there_is_data_it_decides_and_not_what_is_said_of_it() {
-    let mut device = SimDevice::new(Profile::builtin("zero-cheat").unwrap(), Options::default());
+    let mut device = SimDevice::new(Profile::builtin("zero-cheat").unwrap(), SimOptions::default());
     device.prepare(1, 4096).unwrap();
     let mut write = |fill: fn(usize) -> u8| {
         (0..4096).for_each(|i| device.buffer(0)[i] = fill(i));
-        (0..8).map(|i| ms(&mut device, Request { content: Content::Zeros, ..Request::write(0, i * 64 * MIB, 4096) })).sum::<f64>()
+        (0..8)
+            .map(|i| {
+                ms(
+                    &mut device,
+                    Request { content: Content::Zeros, ..Request::write(0, i * 64 * MIB, 4096) },
+                )
+            })
+            .sum::<f64>()
     };
     let (zeros, data) = (write(|_| 0), write(|i| ((i * i) >> 3) as u8));
     assert!(zeros < 8.0 && data > 1000.0, "{zeros} {data}");
@@ -46,11 +81,16 @@ fn where_there_is_data_it_decides_and_not_what_is_said_of_it() {
 
 #[test]
 fn a_pattern_cheat_is_fast_for_its_pattern_until_it_is_full() {
-    let pattern = random_writes(&mut fast("pattern-cheat", 1), GIB, 10_000, Content::Incompressible);
+    let pattern =
+        random_writes(&mut fast("pattern-cheat", 1), GIB, 10_000, Content::Incompressible);
     let mut device = fast("pattern-cheat", 1);
     let mut dice = stats::Random::new(3);
-    let odd = (0..1000).map(|_| ms(&mut device, Request::write(0, dice.below(1 << 17) * 4096 + 512, 4096))).sum::<f64>() / 1000.0;
-    let truth = 1000.0 / truth::random_write_iops(Profile::builtin("pattern-cheat").unwrap(), 4096, GIB, 1);
+    let odd = (0..1000)
+        .map(|_| ms(&mut device, Request::write(0, dice.below(1 << 17) * 4096 + 512, 4096)))
+        .sum::<f64>()
+        / 1000.0;
+    let truth =
+        1000.0 / truth::random_write_iops(Profile::builtin("pattern-cheat").unwrap(), 4096, GIB, 1);
     assert!(pattern < 3.0 && odd > 90.0 && truth > 90.0, "{pattern} {odd} {truth}");
 }
 
@@ -69,7 +109,10 @@ fn heat_slows_a_medium_down_and_rest_makes_it_fast_again() {
     let rates: Vec<f64> = (0..300).map(|_| second(&mut device)).collect();
     let hot = rates.iter().position(|rate| *rate < 1.0).expect("it gets hot within five minutes");
     assert!(rates[..hot - 1].iter().all(|rate| *rate > 1.7) && hot > 60, "{hot}");
-    assert!(rates[hot + 5..].iter().any(|rate| *rate > 1.7), "it cools down under the lighter load");
+    assert!(
+        rates[hot + 5..].iter().any(|rate| *rate > 1.7),
+        "it cools down under the lighter load"
+    );
     assert!(device.celsius().unwrap() > 60.0);
     device.idle(3_600_000_000_000);
     assert!(second(&mut device) > 1.7);
@@ -98,11 +141,15 @@ fn an_honest_cache_makes_a_flush_wait_and_a_liar_does_not() {
     let flush_ms = |text: &str| {
         let mut device = of_text(text, 1);
         let mut dice = stats::Random::new(1);
-        let writes = (0..500).map(|_| ms(&mut device, Request::write(0, dice.below(1000) * MIB, 4096))).sum::<f64>() / 500.0;
+        let writes = (0..500)
+            .map(|_| ms(&mut device, Request::write(0, dice.below(1000) * MIB, 4096)))
+            .sum::<f64>()
+            / 500.0;
         assert!(writes < 0.2, "the cache takes 500 writes: {writes}");
         ms(&mut device, Request::flush(0))
     };
-    let (liar, honest) = (flush_ms(text), flush_ms(&text.replace("honest = false", "honest = true")));
+    let (liar, honest) =
+        (flush_ms(text), flush_ms(&text.replace("honest = false", "honest = true")));
     assert!(liar < 5.0 && honest > 100.0, "{liar} {honest}");
 }
 

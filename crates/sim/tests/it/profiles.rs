@@ -1,7 +1,7 @@
 //! Profiles as people write them: found by name, and refused with file, line and key.
 
 use device::{Device, Request};
-use flashmark_sim::{Options, Profile, SimDevice};
+use flashmark_sim::{Profile, SimDevice, SimOptions};
 
 const GOOD: &str = r#"about = "a card"
 source = "test"
@@ -24,7 +24,9 @@ erase = "4 ms"
 
 fn refused(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
-    Profile::parse("cards/mine.toml", &GOOD.replace(from, to)).expect_err("it should be refused").to_string()
+    Profile::parse("cards/mine.toml", &GOOD.replace(from, to))
+        .expect_err("it should be refused")
+        .to_string()
 }
 
 #[test]
@@ -45,8 +47,14 @@ fn what_is_wrong_is_named_with_file_line_and_key() {
         refused("[read]", "[read"),
         refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[queue]\ndepth = 1\nchannels = 4"),
         refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[fake]\nreal = \"8 GiB\""),
-        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[[fault]]\nkind = \"hang\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\""),
-        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[[fault]]\nkind = \"read-only\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\""),
+        refused(
+            "erase = \"4 ms\"",
+            "erase = \"4 ms\"\n[[fault]]\nkind = \"hang\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\"",
+        ),
+        refused(
+            "erase = \"4 ms\"",
+            "erase = \"4 ms\"\n[[fault]]\nkind = \"read-only\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\"",
+        ),
         refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[[fault]]\nkind = \"explodes\""),
         refused(
             "erase = \"4 ms\"",
@@ -77,14 +85,15 @@ fn what_is_wrong_is_named_with_file_line_and_key() {
 }
 
 proptest::proptest! {
-    /// Whatever people do to a profile, it is read or refused with a line that exists; and what is read can be used.
+    /// Whatever people do to a profile, it is read or refused with a line that exists; and what is
+    /// read can be used.
     #[test]
     fn a_damaged_one_is_read_or_refused(at in 0..GOOD.len(), gone in 0usize..12, put in "[0-9a-z\"=.\\[\\] \n-]{0,8}") {
         let mut text = GOOD.to_owned();
         text.replace_range(at..(at + gone).min(GOOD.len()), &put);
         match Profile::parse("x.toml", &text) {
             Ok(profile) => {
-                let mut device = SimDevice::new(&profile, Options::default());
+                let mut device = SimDevice::new(&profile, SimOptions::default());
                 device.prepare(1, 1 << 20).unwrap();
                 let block = device.facts().logical_block_bytes;
                 for offset in [0, device.facts().capacity_bytes - block] {
@@ -100,7 +109,10 @@ proptest::proptest! {
 #[test]
 fn a_good_one_keeps_its_words() {
     let profile = Profile::parse("cards/mine.toml", GOOD).unwrap();
-    assert_eq!((profile.name(), profile.about(), profile.au_bytes(), profile.capacity_bytes()), ("mine", "a card", Some(4 << 20), 4 << 30));
+    assert_eq!(
+        (profile.name(), profile.about(), profile.au_bytes(), profile.capacity_bytes()),
+        ("mine", "a card", Some(4 << 20), 4 << 30)
+    );
 }
 
 #[test]
@@ -136,15 +148,25 @@ fn profiles_are_found_by_name_and_by_number() {
 
 #[test]
 fn names_and_aliases_are_unique_and_every_profile_says_where_it_comes_from() {
-    let mut names: Vec<&str> =
-        Profile::all().iter().flat_map(|p| std::iter::once(p.name()).chain(p.aliases().iter().map(String::as_str))).collect();
+    let mut names: Vec<&str> = Profile::all()
+        .iter()
+        .flat_map(|p| std::iter::once(p.name()).chain(p.aliases().iter().map(String::as_str)))
+        .collect();
     let count = names.len();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count);
     for profile in Profile::all() {
-        assert!(profile.source().contains("docs/field/") && !profile.guesses().is_empty(), "{}", profile.name());
-        assert!(profile.about().len() <= 160 && !profile.about().contains('\n'), "{}", profile.name());
+        assert!(
+            profile.source().contains("docs/field/") && !profile.guesses().is_empty(),
+            "{}",
+            profile.name()
+        );
+        assert!(
+            profile.about().len() <= 160 && !profile.about().contains('\n'),
+            "{}",
+            profile.name()
+        );
     }
 }
 

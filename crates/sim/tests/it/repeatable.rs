@@ -1,13 +1,14 @@
 //! The same profile, seed and requests give the same bytes and times.
 
 use device::{Completion, Device, Request};
-use flashmark_sim::{Options, Profile, SimDevice};
+use flashmark_sim::{Profile, SimDevice, SimOptions};
 
 use crate::common::*;
 
 /// A mixed load on a small medium: all completions, and what is read back.
 fn session(profile: &Profile, seed: u64) -> (Vec<Completion>, Vec<u8>) {
-    let mut device = SimDevice::new(profile, Options { seed, capacity: Some(256 * MIB), keep_data: true });
+    let mut device =
+        SimDevice::new(profile, SimOptions { seed, capacity: Some(256 * MIB), keep_data: true });
     device.prepare(8, 64 << 10).unwrap();
     let blocks = device.facts().capacity_bytes / 4096 - 16;
     let (mut dice, mut all, mut bytes) = (stats::Random::new(9), Vec::new(), Vec::new());
@@ -15,7 +16,11 @@ fn session(profile: &Profile, seed: u64) -> (Vec<Completion>, Vec<u8>) {
         for slot in 0..8 {
             let (offset, length) = (dice.below(blocks) * 4096, 4096 << dice.below(4));
             device.buffer(slot)[..length as usize].fill(round);
-            let request = if dice.below(3) == 0 { Request::read(slot, offset, length) } else { Request::write(slot, offset, length) };
+            let request = if dice.below(3) == 0 {
+                Request::read(slot, offset, length)
+            } else {
+                Request::write(slot, offset, length)
+            };
             device.submit(request).unwrap();
         }
         device.reap(8, &mut all).unwrap();
@@ -35,7 +40,7 @@ fn the_same_seed_gives_the_same_times_and_bytes() {
 #[test]
 fn a_simulated_device_may_go_to_another_thread() {
     fn goes<T: Send>(_: T) {}
-    goes(SimDevice::new(&Profile::all()[0], Options::default()));
+    goes(SimDevice::new(&Profile::all()[0], SimOptions::default()));
 }
 
 #[test]

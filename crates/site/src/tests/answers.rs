@@ -22,7 +22,10 @@ on_both! {
 fn health_and_metrics_tell_how_it_is(site: &mut Site) {
     site.taken(&run("SanDisk", "Extreme", 1));
     site.get("/medium/none");
-    assert_eq!((site.get("/healthz").text(), site.get("/readyz").text()), ("ok\n".to_owned(), "ready\n".to_owned()));
+    assert_eq!(
+        (site.get("/healthz").text(), site.get("/readyz").text()),
+        ("ok\n".to_owned(), "ready\n".to_owned())
+    );
     let metrics = site.get("/metrics").text();
     for line in [
         "flashmark_site_submissions_total{outcome=\"accepted\"} 1",
@@ -41,9 +44,16 @@ fn health_and_metrics_tell_how_it_is(site: &mut Site) {
 fn every_answer_keeps_browsers_from_trusting_too_much() {
     let site = Site::sqlite();
     let id = site.taken(&run("SanDisk", "Extreme", 1))["id"].as_str().unwrap().to_owned();
-    for path in
-        ["/", "/medium/none", "/api/v1/lines", "/api/none", "/moderation", "/feed.atom", &format!("/run/{id}"), "/data/collection.csv"]
-    {
+    for path in [
+        "/",
+        "/medium/none",
+        "/api/v1/lines",
+        "/api/none",
+        "/moderation",
+        "/feed.atom",
+        &format!("/run/{id}"),
+        "/data/collection.csv",
+    ] {
         let answer = site.get(path);
         assert_eq!(answer.header("content-security-policy"), report::collection::POLICY, "{path}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
@@ -51,22 +61,35 @@ fn every_answer_keeps_browsers_from_trusting_too_much() {
         assert_eq!(answer.header("x-frame-options"), "DENY", "{path}");
         assert_eq!(answer.header("set-cookie"), "", "{path}");
         let is_open = ["/api/", "/data/", "/feed"].iter().any(|start| path.starts_with(start));
-        assert_eq!(answer.header("access-control-allow-origin"), if is_open { "*" } else { "" }, "{path}");
+        assert_eq!(
+            answer.header("access-control-allow-origin"),
+            if is_open { "*" } else { "" },
+            "{path}"
+        );
     }
 }
 
 #[test]
 fn errors_are_pages_for_people_and_problems_for_programs() {
     let site = Site::sqlite();
-    for path in ["/none", "/medium/none", "/run/NONE", "/run/none/revisions", "/a/b/c", "/medium/%2e%2e%2fx"] {
+    for path in [
+        "/none",
+        "/medium/none",
+        "/run/NONE",
+        "/run/none/revisions",
+        "/a/b/c",
+        "/medium/%2e%2e%2fx",
+    ] {
         let answer = site.get(path);
         assert_eq!(answer.status, 404, "{path}");
         assert!(
-            answer.header("content-type").starts_with("text/html") && answer.text().contains("Nothing is here"),
+            answer.header("content-type").starts_with("text/html")
+                && answer.text().contains("Nothing is here"),
             "{path}: {}",
             answer.text()
         );
-        let program = site.send(get(path).header(ACCEPT, "application/json").body(Body::empty()).unwrap());
+        let program =
+            site.send(get(path).header(ACCEPT, "application/json").body(Body::empty()).unwrap());
         assert_eq!(program.problem(), (404, "not-found".to_owned()), "{path}");
     }
     for path in ["/api/v1/none", "/api/v1/runs/none", "/api/v1/lines/none", "/data/none"] {
@@ -76,7 +99,8 @@ fn errors_are_pages_for_people_and_problems_for_programs() {
     assert_eq!(method.problem(), (405, "method".to_owned()));
     assert!(method.header("allow").contains("GET"));
     assert_eq!(site.get("/api/v1/audit?n=many").problem(), (400, "bad-request".to_owned()));
-    let large = Request::post("/moderation/sign-in").header("content-type", "application/x-www-form-urlencoded");
+    let large = Request::post("/moderation/sign-in")
+        .header("content-type", "application/x-www-form-urlencoded");
     assert_eq!(site.send(large.body(Body::from(vec![b'a'; 100_000])).unwrap()).status, 413);
     let markup = site.get("/run/%3Cscript%3E").text();
     assert!(!markup.contains("<script>"), "{markup}");
@@ -104,12 +128,24 @@ fn the_description_is_whole() {
     references(&whole, &mut found);
     assert!(found.len() > 15, "{found:?}");
     for reference in found {
-        assert!(whole.pointer(reference.trim_start_matches('#')).is_some(), "{reference} leads nowhere");
+        assert!(
+            whole.pointer(reference.trim_start_matches('#')).is_some(),
+            "{reference} leads nowhere"
+        );
     }
-    assert!(whole["components"]["schemas"]["Published"]["properties"]["cells"].is_object(), "what is sent is told in full");
+    assert!(
+        whole["components"]["schemas"]["Published"]["properties"]["cells"].is_object(),
+        "what is sent is told in full"
+    );
     let mut calls: Vec<String> = Vec::new();
     for (path, operations) in whole["paths"].as_object().unwrap() {
-        calls.extend(operations.as_object().unwrap().keys().map(|method| format!("{} {path}", method.to_uppercase())));
+        calls.extend(
+            operations
+                .as_object()
+                .unwrap()
+                .keys()
+                .map(|method| format!("{} {path}", method.to_uppercase())),
+        );
     }
     calls.sort();
     insta::assert_snapshot!(calls.join("\n"), @r"

@@ -24,13 +24,17 @@ fn downloads_are_whole(site: &mut Site) {
     for seed in 0..5 {
         site.taken(&run("SanDisk", if seed < 3 { "Extreme" } else { "Ultra" }, seed));
     }
-    let slug = site.json("/api/v1/lines?q=extreme")["lines"][0]["slug"].as_str().unwrap().to_owned();
+    let slug =
+        site.json("/api/v1/lines?q=extreme")["lines"][0]["slug"].as_str().unwrap().to_owned();
     let csv = site.get("/data/collection.csv?q=extreme");
     assert!(csv.header("content-type").starts_with("text/csv"));
     assert_eq!(csv.text().lines().count(), 2);
     assert_eq!(site.json("/data/collection.json")["lines"].as_array().map(Vec::len), Some(2));
     let medium = site.json(&format!("/data/medium/{slug}.json"));
-    assert_eq!((medium["schema"].as_str(), medium["runs"].as_array().map(Vec::len)), (Some("flashmark-medium/1"), Some(3)));
+    assert_eq!(
+        (medium["schema"].as_str(), medium["runs"].as_array().map(Vec::len)),
+        (Some("flashmark-medium/1"), Some(3))
+    );
     assert_eq!(site.get(&format!("/data/medium/{slug}.csv")).text().lines().count(), 2);
     assert_eq!(site.json("/data/all/runs.json").as_array().map(Vec::len), Some(5));
     assert!(site.get("/data/all/cells.csv").text().lines().count() > 5);
@@ -38,7 +42,13 @@ fn downloads_are_whole(site: &mut Site) {
         let file = site.get(&format!("/data/all/{parquet}.parquet")).body;
         assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"), "{parquet}");
     }
-    for missing in ["/data/nothing", "/data/medium/none.json", "/data/medium/none", "/data/run/none.json", "/data/all/runs.xls"] {
+    for missing in [
+        "/data/nothing",
+        "/data/medium/none.json",
+        "/data/medium/none",
+        "/data/run/none.json",
+        "/data/all/runs.xls",
+    ] {
         assert_eq!(site.get(missing).problem().0, 404, "{missing}");
     }
 }
@@ -49,9 +59,13 @@ fn the_table_answers_queries(site: &mut Site) {
     let text = site.get("/?q=samsung&sort=name").text();
     assert!(text.contains("Samsung Evo") && !text.contains("SanDisk Extreme"));
     let lines = site.json("/api/v1/lines?sort=name&per-page=1&page=2");
-    assert_eq!((&lines["total"], &lines["page"], &lines["per_page"]), (&2.into(), &2.into(), &1.into()));
+    assert_eq!(
+        (&lines["total"], &lines["page"], &lines["per_page"]),
+        (&2.into(), &2.into(), &1.into())
+    );
     assert_eq!(lines["lines"][0]["model"]["vendor"], "sandisk");
-    let nonsense = site.get("/?page=99999999999999&kind=%27%3B&sort=%00&q=%ff%fe&random-write-4k=NaN");
+    let nonsense =
+        site.get("/?page=99999999999999&kind=%27%3B&sort=%00&q=%ff%fe&random-write-4k=NaN");
     assert_eq!(nonsense.status, 200, "{}", nonsense.text());
 }
 
@@ -80,7 +94,11 @@ fn host_effects_and_effects_of_nothing(site: &mut Site) {
     let slug = site.json("/api/v1/lines")["lines"][0]["slug"].as_str().unwrap().to_owned();
     let effects = site.json(&format!("/api/v1/lines/{slug}/host-effects"));
     let first = &effects[0];
-    assert_eq!((&first["facet"], &first["inside"]["runs"]), (&"kernel".into(), &1.into()), "{effects}");
+    assert_eq!(
+        (&first["facet"], &first["inside"]["runs"]),
+        (&"kernel".into(), &1.into()),
+        "{effects}"
+    );
     assert_eq!(site.get("/api/v1/lines/none/host-effects").problem().0, 404);
 }
 
@@ -88,7 +106,8 @@ fn host_effects_and_effects_of_nothing(site: &mut Site) {
 fn a_page_is_sent_once_and_packed_for_who_unpacks() {
     let site = Site::sqlite();
     site.taken(&run("SanDisk", "Extreme", 1));
-    let ask = |name, value: &str| site.send(get("/").header(name, value).body(Body::empty()).unwrap());
+    let ask =
+        |name, value: &str| site.send(get("/").header(name, value).body(Body::empty()).unwrap());
     let plain = site.get("/");
     let packed = ask(ACCEPT_ENCODING, "br, gzip;q=0.5");
     assert_eq!((plain.header("content-encoding"), packed.header("content-encoding")), ("", "gzip"));
@@ -103,9 +122,14 @@ fn a_page_is_sent_once_and_packed_for_who_unpacks() {
     assert_eq!(ask(IF_NONE_MATCH, "\"other\"").status, 200);
     site.taken(&run("Samsung", "Evo", 2));
     let changed = ask(IF_NONE_MATCH, etag);
-    assert!(changed.status == 200 && changed.text().contains("Samsung Evo"), "a page is made anew once something has changed");
+    assert!(
+        changed.status == 200 && changed.text().contains("Samsung Evo"),
+        "a page is made anew once something has changed"
+    );
     let head = site.send(Request::head("/").body(Body::empty()).unwrap());
-    assert!(head.status == 200 && head.body.is_empty() && head.header("etag") == changed.header("etag"));
+    assert!(
+        head.status == 200 && head.body.is_empty() && head.header("etag") == changed.header("etag")
+    );
 }
 
 #[test]
@@ -118,7 +142,9 @@ fn downloads_that_nobody_reads_are_few_and_end() {
         site.taken(&run("SanDisk", "Extreme", seed));
     }
     let ask = || get("/data/all/runs.json").body(Body::empty()).unwrap();
-    let begun: Vec<_> = (0..2).map(|_| site.runtime.block_on(crate::router(site.app.clone()).oneshot(ask())).unwrap()).collect();
+    let begun: Vec<_> = (0..2)
+        .map(|_| site.runtime.block_on(crate::router(site.app.clone()).oneshot(ask())).unwrap())
+        .collect();
     let third = site.send(ask());
     assert_eq!(third.problem(), (503, "busy".to_owned()));
     assert!(!third.header("retry-after").is_empty());
@@ -172,14 +198,24 @@ fn a_site_below_a_path_is_all_below_it() {
         "/cards/none".into(),
     ] {
         let text = site.get(&page).text();
-        for link in ["href=\"/", "action=\"/", "src=\"/"].iter().flat_map(|start| text.split(start).skip(1)) {
-            assert!(link.starts_with("cards/"), "{page}: /{}", link.split('"').next().unwrap_or_default());
+        for link in
+            ["href=\"/", "action=\"/", "src=\"/"].iter().flat_map(|start| text.split(start).skip(1))
+        {
+            assert!(
+                link.starts_with("cards/"),
+                "{page}: /{}",
+                link.split('"').next().unwrap_or_default()
+            );
         }
     }
     let slash = site.get("/cards");
     assert_eq!((slash.status.as_u16(), slash.header("location")), (308, "/cards/"));
     let feed = site.get("/cards/feed.atom").text();
-    assert!(feed.contains(&format!("https://example.org/cards/medium/{slug}")) && !feed.contains("cards/cards"), "{feed}");
+    assert!(
+        feed.contains(&format!("https://example.org/cards/medium/{slug}"))
+            && !feed.contains("cards/cards"),
+        "{feed}"
+    );
     let servers: Value = site.json("/cards/api/v1/openapi.json")["servers"].clone();
     assert_eq!(servers[0]["url"], "/cards");
 }

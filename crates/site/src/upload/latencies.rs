@@ -9,7 +9,8 @@ use super::range::{MOST_NS, MOST_OPS, contradiction, within};
 
 /// Three digits of a histogram, and the clock's grain.
 const DIGITS: f64 = 0.002;
-/// Other tools sort latencies into coarser buckets (fio: 1.6 %), and take percentiles and extremes from another clock than the histogram.
+/// Other tools sort latencies into coarser buckets (fio: 1.6 %), and take percentiles and extremes
+/// from another clock than the histogram.
 const COARSE: f64 = 0.05;
 /// A histogram counts longer latencies as this: an hour.
 const CEILING_NS: u64 = 3_600_000_000_000;
@@ -31,7 +32,8 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
     if let Some(latency) = &cell.metrics.latency_ns {
         check_order(&place, latency)?;
     }
-    // A copy, so that what is made to look into it is gone afterwards: a run has up to 4096 of them.
+    // A copy, so that what is made to look into it is gone afterwards: a run has up to 4096 of
+    // them.
     let Some(histogram) = cell.histogram.clone() else { return Ok(()) };
     if histogram.len() != cell.ops {
         let what = format!("the histogram has {} I/Os, the cell {}", histogram.len(), cell.ops);
@@ -39,8 +41,12 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
     }
     match &cell.metrics.latency_ns {
         // The latencies of a part of the I/Os need not be like those of all.
-        Some(latency) if latency.n == cell.ops && latency.n > 0 => check_against(&place, latency, &histogram, slack(cell)),
-        Some(latency) if latency.n > cell.ops => Err(contradiction(place, format_args!("{} I/Os of {}", latency.n, cell.ops))),
+        Some(latency) if latency.n == cell.ops && latency.n > 0 => {
+            check_against(&place, latency, &histogram, slack(cell))
+        }
+        Some(latency) if latency.n > cell.ops => {
+            Err(contradiction(place, format_args!("{} I/Os of {}", latency.n, cell.ops)))
+        }
         _ => Ok(()),
     }
 }
@@ -55,18 +61,25 @@ fn check_order(place: &str, latency: &Latency) -> Result<(), Rejection> {
     within(format_args!("{place}.n"), latency.n as f64, 0.0, MOST_OPS)?;
     within(format_args!("{place}.max"), latency.max as f64, 0.0, MOST_NS)?;
     within(format_args!("{place}.mean"), latency.mean, 0.0, MOST_NS)?;
-    let known = percentiles(latency).into_iter().filter_map(|(name, _, value)| Some((name, value?)));
+    let known =
+        percentiles(latency).into_iter().filter_map(|(name, _, value)| Some((name, value?)));
     let ascending = [("min", latency.min)].into_iter().chain(known).chain([("max", latency.max)]);
     let mut last = ("min", latency.min);
     for (name, value) in ascending {
         if !is_near_or_above(value as f64, last.1 as f64, DIGITS) {
-            return Err(contradiction(place, format_args!("{name} is {value} ns, {} is {} ns", last.0, last.1)));
+            return Err(contradiction(
+                place,
+                format_args!("{name} is {value} ns, {} is {} ns", last.0, last.1),
+            ));
         }
         last = (name, value);
     }
     let (mean, min, max) = (latency.mean, latency.min as f64, latency.max as f64);
     if !is_near_or_above(mean, min, DIGITS) || !is_near_or_above(max, mean, DIGITS) {
-        return Err(contradiction(place, format_args!("a mean of {mean:?} ns lies outside {min:?} to {max:?} ns")));
+        return Err(contradiction(
+            place,
+            format_args!("a mean of {mean:?} ns lies outside {min:?} to {max:?} ns"),
+        ));
     }
     check_intervals(place, latency)
 }
@@ -74,16 +87,27 @@ fn check_order(place: &str, latency: &Latency) -> Result<(), Rejection> {
 fn check_intervals(place: &str, latency: &Latency) -> Result<(), Rejection> {
     for (name, [low, high]) in &latency.ci95 {
         if !percentiles(latency).iter().any(|(known, ..)| known == name) {
-            return Err(contradiction(format_args!("{place}.ci95"), format_args!("there is no percentile '{name}'")));
+            return Err(contradiction(
+                format_args!("{place}.ci95"),
+                format_args!("there is no percentile '{name}'"),
+            ));
         }
         within(format_args!("{place}.ci95.{name}"), *high as f64, *low as f64, MOST_NS)?;
     }
     Ok(())
 }
 
-fn check_against(place: &str, latency: &Latency, histogram: &Histogram, slack: f64) -> Result<(), Rejection> {
+fn check_against(
+    place: &str,
+    latency: &Latency,
+    histogram: &Histogram,
+    slack: f64,
+) -> Result<(), Rejection> {
     let off = |name: &str, said: f64, counted: f64| {
-        Err(contradiction(place, format_args!("{name} is {said:?} ns, and {counted:?} ns by the histogram")))
+        Err(contradiction(
+            place,
+            format_args!("{name} is {said:?} ns, and {counted:?} ns by the histogram"),
+        ))
     };
     // A histogram has 33 thousand buckets, nearly all of them empty: they are gone through once.
     let buckets: Vec<(u64, u64)> = histogram.buckets().collect();
@@ -103,7 +127,8 @@ fn check_against(place: &str, latency: &Latency, histogram: &Histogram, slack: f
         let Some(said) = said.map(|ns| ns as f64) else { continue };
         // Which of two neighbours a percentile is differs from tool to tool.
         let rank = (share * latency.n as f64).ceil() as u64;
-        let [low, high] = [rank.saturating_sub(1), rank.saturating_add(1)].map(|rank| at_rank(&buckets, rank) as f64);
+        let [low, high] = [rank.saturating_sub(1), rank.saturating_add(1)]
+            .map(|rank| at_rank(&buckets, rank) as f64);
         if !is_near_or_above(said, low, slack) || !is_near_or_above(high, said, slack) {
             return off(name, said, at_rank(&buckets, rank) as f64);
         }

@@ -1,28 +1,45 @@
-//! Whether all of a run can be true: each number alone, the numbers of a cell together, and the cells together.
+//! Whether all of a run can be true: each number alone, the numbers of a cell together, and the
+//! cells together.
 //!
-//! What holds for every cell whoever measured it is checked of every cell. What holds only because our own tests measure as they do (an I/O is one
-//! block, no more are under way than the queue is deep) is checked where the run says that Flashmark measured it, and of the tests in [`PLAIN`].
+//! What holds for every cell whoever measured it is checked of every cell. What holds only because
+//! our own tests measure as they do (an I/O is one block, no more are under way than the queue is
+//! deep) is checked where the run says that Flashmark measured it, and of the tests in [`PLAIN`].
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use record::collection::Origin;
-use record::{Axis, Cell, Claims, Content, Flag, Params, Path, Published, Series, TargetKind};
+use record::{
+    Cell, Claims, Content, Flag, Params, Path, Published, Series, SeriesAxis, TargetKind,
+};
 
-use super::range::{MOST, MOST_BPS, MOST_BYTES, MOST_IOPS, MOST_NS, MOST_OPS, contradiction, figure, most_of, within, within_if};
+use super::range::{
+    MOST, MOST_BPS, MOST_BYTES, MOST_IOPS, MOST_NS, MOST_OPS, contradiction, figure, most_of,
+    within, within_if,
+};
 use super::{Rejection, latencies};
 
-/// Our tests in which every I/O is one block, of one kind, and as many are under way as the parameters say.
-const PLAIN: [&str; 7] = ["random-write", "random-read", "sequential-write", "sequential-read", "random-fill", "zero-fill", "sector-write"];
+/// Our tests in which every I/O is one block, of one kind, and as many are under way as the
+/// parameters say.
+const PLAIN: [&str; 7] = [
+    "random-write",
+    "random-read",
+    "sequential-write",
+    "sequential-read",
+    "random-fill",
+    "zero-fill",
+    "sector-write",
+];
 /// Curves, labels and flags of one cell: ours have 4, 8 and 5.
 const MOST_PARTS: usize = 64;
 /// Moments at which the kernel's counters were read, in one cell: ours have 64.
 const MOST_SAMPLES: usize = 1024;
-/// A rate of all I/Os of a cell may be so much above what their number and their time come to: a cell has what several stretches took, its figure may
-/// be that of the last one. In 8000 cells of 134 runs it was 3 % at most.
+/// A rate of all I/Os of a cell may be so much above what their number and their time come to: a
+/// cell has what several stretches took, its figure may be that of the last one. In 8000 cells of
+/// 134 runs it was 3 % at most.
 const RATE_SLACK: f64 = 1.1;
-/// I/Os that are all counted took together no longer than the time times those under way, but for the three digits of the histogram. In the same
-/// cells the excess was 0.05 %.
+/// I/Os that are all counted took together no longer than the time times those under way, but for
+/// the three digits of the histogram. In the same cells the excess was 0.05 %.
 const LITTLE_SLACK: f64 = 1.02;
 /// What our runs take for faster than the link.
 const LINK_SLACK: f64 = 1.02;
@@ -34,7 +51,10 @@ const SUM_SLACK_NS: u64 = 1_000_000_000;
 /// Whether a run can be true.
 pub(super) fn check(run: &Published) -> Result<(), Rejection> {
     if run.cells.is_empty() {
-        return Err(Rejection::invalid("not-a-run", "cells: there is none, so there is nothing to tell".to_owned()));
+        return Err(Rejection::invalid(
+            "not-a-run",
+            "cells: there is none, so there is nothing to tell".to_owned(),
+        ));
     }
     if let Some(why) = record::strayed(&run.flags, &run.cells) {
         return Err(Rejection::invalid("impossible", format!("flags: the run {why}")));
@@ -89,9 +109,10 @@ fn check_head(run: &Published) -> Result<(), Rejection> {
         within("link.max_bps", bps, 1.0, MOST_BPS)?;
     }
     match &run.started {
-        Some(text) if text.parse::<jiff::Timestamp>().is_err() => {
-            Err(Rejection::invalid("out-of-range", "started: no time as RFC 3339 writes it, for example 2026-05-01T12:00:00Z".to_owned()))
-        }
+        Some(text) if text.parse::<jiff::Timestamp>().is_err() => Err(Rejection::invalid(
+            "out-of-range",
+            "started: no time as RFC 3339 writes it, for example 2026-05-01T12:00:00Z".to_owned(),
+        )),
         _ => check_flags("flags", &run.flags),
     }
 }
@@ -112,23 +133,33 @@ fn check_claims(claims: &Claims) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// A run on a simulated medium is kept apart from all others. One that half says so is none of ours.
+/// A run on a simulated medium is kept apart from all others. One that half says so is none of
+/// ours.
 fn check_simulated(run: &Published) -> Result<(), Rejection> {
     let in_virtual_time = run.engine.as_deref() == Some("virtual time");
     if in_virtual_time && Origin::of(run) != Origin::Simulated {
-        return Err(contradiction("engine", "virtual time is that of simulated media, and this is none by its kind, target and profile"));
+        return Err(contradiction(
+            "engine",
+            "virtual time is that of simulated media, and this is none by its kind, target and profile",
+        ));
     }
     Ok(())
 }
 
-/// The measured parts of the cells lie within the run, one after the other. Those of a replay are several looks at the same time.
+/// The measured parts of the cells lie within the run, one after the other. Those of a replay are
+/// several looks at the same time.
 fn check_sum(run: &Published) -> Result<(), Rejection> {
     let in_turn = run.cells.iter().filter(|cell| PLAIN.contains(&cell.test.as_str()));
     let sum: u64 = in_turn.fold(0, |sum, cell| sum.saturating_add(cell.elapsed_ns));
-    if run.software.name != "flashmark" || sum <= run.elapsed_ns.saturating_add(run.elapsed_ns / 10).saturating_add(SUM_SLACK_NS) {
+    if run.software.name != "flashmark"
+        || sum <= run.elapsed_ns.saturating_add(run.elapsed_ns / 10).saturating_add(SUM_SLACK_NS)
+    {
         return Ok(());
     }
-    Err(contradiction("elapsed_ns", format_args!("{} ns, but the cells took {sum} ns together", run.elapsed_ns)))
+    Err(contradiction(
+        "elapsed_ns",
+        format_args!("{} ns, but the cells took {sum} ns together", run.elapsed_ns),
+    ))
 }
 
 fn check_cell(place: Place, cell: &Cell) -> Result<(), Rejection> {
@@ -143,21 +174,36 @@ fn check_cell(place: Place, cell: &Cell) -> Result<(), Rejection> {
         ("activity", cell.activity.len(), MOST_SAMPLES),
     ] {
         if parts > most {
-            return Err(Rejection::invalid("too-many", format!("{place}.{name}: {parts} entries; at most {most} are taken")));
+            return Err(Rejection::invalid(
+                "too-many",
+                format!("{place}.{name}: {parts} entries; at most {most} are taken"),
+            ));
         }
     }
     check_params(place, &cell.params)?;
     check_metrics(place, cell)?;
     check_flags(format_args!("{place}.flags"), &cell.flags)?;
-    cell.series.iter().enumerate().try_for_each(|(number, series)| check_series(format_args!("{place}.series[{number}]"), series))?;
+    cell.series.iter().enumerate().try_for_each(|(number, series)| {
+        check_series(format_args!("{place}.series[{number}]"), series)
+    })?;
     latencies::check(place, cell)
 }
 
 fn check_params(place: Place, params: &Params) -> Result<(), Rejection> {
-    within(format_args!("{place}.params.queue_depth"), f64::from(params.queue_depth), 1.0, 65_536.0)?;
+    within(
+        format_args!("{place}.params.queue_depth"),
+        f64::from(params.queue_depth),
+        1.0,
+        65_536.0,
+    )?;
     within(format_args!("{place}.params.threads"), f64::from(params.threads), 1.0, 65_536.0)?;
     within_if(format_args!("{place}.params.block_bytes"), params.block_bytes, 1.0, MOST_BYTES)?;
-    within_if(format_args!("{place}.params.span_offset_bytes"), params.span_offset_bytes, 0.0, MOST_BYTES)?;
+    within_if(
+        format_args!("{place}.params.span_offset_bytes"),
+        params.span_offset_bytes,
+        0.0,
+        MOST_BYTES,
+    )?;
     within_if(format_args!("{place}.params.span_bytes"), params.span_bytes, 0.0, MOST_BYTES)?;
     if let Some(Content::Compressible(percent)) = params.content {
         within(format_args!("{place}.params.content"), f64::from(percent), 0.0, 100.0)?;
@@ -193,16 +239,16 @@ fn check_series(place: impl fmt::Display, series: &Series) -> Result<(), Rejecti
     Ok(())
 }
 
-fn on_axis(place: impl fmt::Display, axis: Axis, value: f64) -> Result<(), Rejection> {
+fn on_axis(place: impl fmt::Display, axis: SeriesAxis, value: f64) -> Result<(), Rejection> {
     let (low, high) = match axis {
         // A curve may show by how much one time differs from another.
-        Axis::LatencyNs => (-MOST_NS, MOST_NS),
-        Axis::ElapsedNs => (0.0, MOST_NS),
-        Axis::Bytes | Axis::OffsetBytes => (0.0, MOST_BYTES),
-        Axis::Ops => (0.0, MOST_OPS),
-        Axis::Bps => (0.0, MOST_BPS),
-        Axis::Iops => (0.0, MOST_IOPS),
-        Axis::Celsius => (-273.15, 1000.0),
+        SeriesAxis::LatencyNs => (-MOST_NS, MOST_NS),
+        SeriesAxis::ElapsedNs => (0.0, MOST_NS),
+        SeriesAxis::Bytes | SeriesAxis::OffsetBytes => (0.0, MOST_BYTES),
+        SeriesAxis::Ops => (0.0, MOST_OPS),
+        SeriesAxis::Bps => (0.0, MOST_BPS),
+        SeriesAxis::Iops => (0.0, MOST_IOPS),
+        SeriesAxis::Celsius => (-273.15, 1000.0),
     };
     within(place, value, low, high)
 }
@@ -241,7 +287,11 @@ fn check_ours(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
 fn check_span(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejection> {
     let is_whole = matches!(run.target, TargetKind::Block | TargetKind::Simulated);
     let Some(capacity) = run.capacity_bytes.filter(|_| is_whole) else { return Ok(()) };
-    let end = cell.params.span_offset_bytes.unwrap_or(0).saturating_add(cell.params.span_bytes.unwrap_or(0));
+    let end = cell
+        .params
+        .span_offset_bytes
+        .unwrap_or(0)
+        .saturating_add(cell.params.span_bytes.unwrap_or(0));
     if end <= capacity {
         return Ok(());
     }
@@ -249,16 +299,28 @@ fn check_span(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
     Err(Rejection::invalid("impossible", format!("{place}.params: {what}")))
 }
 
-/// Nothing comes over a link faster than that carries; our program flags what seems so, and a flagged cell stands for nothing.
+/// Nothing comes over a link faster than that carries; our program flags what seems so, and a
+/// flagged cell stands for nothing.
 fn check_link(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejection> {
-    let Some(link_bps) = run.link.as_ref().and_then(|link| link.max_bps).filter(|_| cell.params.path == Path::Direct) else {
+    let Some(link_bps) = run
+        .link
+        .as_ref()
+        .and_then(|link| link.max_bps)
+        .filter(|_| cell.params.path == Path::Direct)
+    else {
         return Ok(());
     };
-    let Some(bps) = cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps > link_bps * LINK_SLACK) else { return Ok(()) };
+    let Some(bps) =
+        cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps > link_bps * LINK_SLACK)
+    else {
+        return Ok(());
+    };
     if cell.flags.iter().any(Flag::is_impossible) {
         return Ok(());
     }
-    let what = format!("{bps:.0} bytes a second over a link that carries {link_bps:.0}, and no flag that says so");
+    let what = format!(
+        "{bps:.0} bytes a second over a link that carries {link_bps:.0}, and no flag that says so"
+    );
     Err(Rejection::invalid("impossible", format!("{place}.metrics.bps: {what}")))
 }
 
@@ -270,24 +332,38 @@ fn check_blocks(place: Place, cell: &Cell) -> Result<(), Rejection> {
     if (least..=most).contains(&cell.bytes) {
         return Ok(());
     }
-    Err(contradiction(format_args!("{place}.bytes"), format_args!("{} bytes in {} I/Os of {block}", cell.bytes, cell.ops)))
+    Err(contradiction(
+        format_args!("{place}.bytes"),
+        format_args!("{} bytes in {} I/Os of {block}", cell.bytes, cell.ops),
+    ))
 }
 
 /// Rates are those of the I/Os and bytes that were counted, in the time that was.
 fn check_rates(place: Place, cell: &Cell) -> Result<(), Rejection> {
     let seconds = cell.elapsed_ns as f64 / 1e9;
-    for (name, rate, counted) in [("iops", cell.metrics.iops, cell.ops), ("bps", cell.metrics.bps, cell.bytes)] {
+    for (name, rate, counted) in
+        [("iops", cell.metrics.iops, cell.ops), ("bps", cell.metrics.bps, cell.bytes)]
+    {
         let Some(rate) = rate else { continue };
         let at = format!("{place}.metrics.{name}");
         if counted == 0 || cell.elapsed_ns == 0 {
             return Err(contradiction(at, "a rate where nothing was done, or in no time"));
         }
         if rate.n > cell.ops {
-            return Err(contradiction(at, format_args!("it rests on {} I/Os of {}", rate.n, cell.ops)));
+            return Err(contradiction(
+                at,
+                format_args!("it rests on {} I/Os of {}", rate.n, cell.ops),
+            ));
         }
         let most = counted as f64 / seconds * RATE_SLACK;
         if rate.n == cell.ops && rate.value > most {
-            return Err(contradiction(at, format_args!("{:?}, but {counted} in {seconds:?} s are at most {most:?}", rate.value)));
+            return Err(contradiction(
+                at,
+                format_args!(
+                    "{:?}, but {counted} in {seconds:?} s are at most {most:?}",
+                    rate.value
+                ),
+            ));
         }
     }
     let (Some(iops), Some(bps)) = (cell.metrics.iops, cell.metrics.bps) else { return Ok(()) };
@@ -295,17 +371,27 @@ fn check_rates(place: Place, cell: &Cell) -> Result<(), Rejection> {
     if over <= under * RATE_SLACK && under <= over * RATE_SLACK {
         return Ok(());
     }
-    Err(contradiction(format_args!("{place}.metrics"), "iops and bps are of blocks of different sizes"))
+    Err(contradiction(
+        format_args!("{place}.metrics"),
+        "iops and bps are of blocks of different sizes",
+    ))
 }
 
 /// I/Os took together no longer than the time times those that were under way (Little's law).
 fn check_little(place: Place, cell: &Cell) -> Result<(), Rejection> {
-    let Some(latency) = cell.metrics.latency_ns.as_ref().filter(|latency| latency.n == cell.ops) else { return Ok(()) };
+    let Some(latency) = cell.metrics.latency_ns.as_ref().filter(|latency| latency.n == cell.ops)
+    else {
+        return Ok(());
+    };
     let under_way = f64::from(cell.params.queue_depth) * f64::from(cell.params.threads);
-    let (took, most) = (latency.mean * latency.n as f64, cell.elapsed_ns as f64 * under_way * LITTLE_SLACK);
+    let (took, most) =
+        (latency.mean * latency.n as f64, cell.elapsed_ns as f64 * under_way * LITTLE_SLACK);
     if took <= most {
         return Ok(());
     }
-    let what = format!("{} I/Os of {:.0} ns on average, {under_way} under way, in {} ns", latency.n, latency.mean, cell.elapsed_ns);
+    let what = format!(
+        "{} I/Os of {:.0} ns on average, {under_way} under way, in {} ns",
+        latency.n, latency.mean, cell.elapsed_ns
+    );
     Err(contradiction(format_args!("{place}.metrics.latency_ns"), what))
 }

@@ -6,7 +6,8 @@ use record::Estimate;
 
 use super::Rejection;
 
-/// No medium moves so many bytes in a second: a hundred times what the fastest link of a drive carries.
+/// No medium moves so many bytes in a second: a hundred times what the fastest link of a drive
+/// carries.
 pub(super) const MOST_BPS: f64 = 1e12;
 /// Nor does so many I/Os.
 pub(super) const MOST_IOPS: f64 = 1e9;
@@ -20,20 +21,38 @@ pub(super) const MOST_OPS: f64 = 1e15;
 pub(super) const MOST: f64 = 1e19;
 
 /// Whether a number is one and lies between these.
-pub(super) fn within(place: impl fmt::Display, value: f64, low: f64, high: f64) -> Result<(), Rejection> {
+pub(super) fn within(
+    place: impl fmt::Display,
+    value: f64,
+    low: f64,
+    high: f64,
+) -> Result<(), Rejection> {
     if value.is_finite() && (low..=high).contains(&value) {
         return Ok(());
     }
-    Err(Rejection::invalid("out-of-range", format!("{place}: {value:?} cannot be; it would be from {low:?} to {high:?}")))
+    Err(Rejection::invalid(
+        "out-of-range",
+        format!("{place}: {value:?} cannot be; it would be from {low:?} to {high:?}"),
+    ))
 }
 
 /// The same for a number that may be absent.
-pub(super) fn within_if(place: impl fmt::Display, value: Option<u64>, low: f64, high: f64) -> Result<(), Rejection> {
+pub(super) fn within_if(
+    place: impl fmt::Display,
+    value: Option<u64>,
+    low: f64,
+    high: f64,
+) -> Result<(), Rejection> {
     value.map_or(Ok(()), |value| within(place, value as f64, low, high))
 }
 
 /// A figure with its interval and its count.
-pub(super) fn figure(place: impl fmt::Display, found: &Estimate, low: f64, high: f64) -> Result<(), Rejection> {
+pub(super) fn figure(
+    place: impl fmt::Display,
+    found: &Estimate,
+    low: f64,
+    high: f64,
+) -> Result<(), Rejection> {
     within(format_args!("{place}.value"), found.value, low, high)?;
     within(format_args!("{place}.n"), found.n as f64, 0.0, MOST_OPS)?;
     let Some([from, to]) = found.ci95 else { return Ok(()) };
@@ -44,7 +63,10 @@ pub(super) fn figure(place: impl fmt::Display, found: &Estimate, low: f64, high:
     if from <= to {
         return Ok(());
     }
-    Err(contradiction(&place, format_args!("the interval from {from:?} to {to:?} is the wrong way round")))
+    Err(contradiction(
+        &place,
+        format_args!("the interval from {from:?} to {to:?} is the wrong way round"),
+    ))
 }
 
 /// Two things in one document that cannot both be true.

@@ -1,12 +1,13 @@
-//! A look over the whole document that keeps nothing of it: how deep, how many, how long, which characters, and which form it says it has.
-//! What parses it afterwards makes a vector of every list, so the lists have to be counted first.
+//! A look over the whole document that keeps nothing of it: how deep, how many, how long, which
+//! characters, and which form it says it has. What parses it afterwards makes a vector of every
+//! list, so the lists have to be counted first.
 
 use std::fmt;
 
 use record::SCHEMA;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::{Limits, Rejection};
+use super::{Rejection, UploadLimits};
 
 /// Values in all. The longest honest run known, a matrix of 420 cells, has a tenth of that.
 const MOST_VALUES: usize = 4_000_000;
@@ -23,16 +24,20 @@ const FAMILY: &str = "flashmark/";
 const WHOLE: [&str; 3] = ["run", "medium", "plan"];
 
 /// Looks a document over.
-pub(super) fn scan(json: &[u8], limits: &Limits) -> Result<(), Rejection> {
-    let mut scan = Scan { limits, path: Vec::new(), values: 0, schema: false, parts: 0, fault: None };
+pub(super) fn scan(json: &[u8], limits: &UploadLimits) -> Result<(), Rejection> {
+    let mut scan =
+        Scan { limits, path: Vec::new(), values: 0, schema: false, parts: 0, fault: None };
     let mut text = serde_json::Deserializer::from_slice(json);
-    let walked = Walk { scan: &mut scan, depth: 0 }.deserialize(&mut text).and_then(|()| text.end());
+    let walked =
+        Walk { scan: &mut scan, depth: 0 }.deserialize(&mut text).and_then(|()| text.end());
     if let Some(fault) = scan.fault.take() {
         return Err(fault);
     }
     walked.map_err(|error| scan.broken(&error))?;
     if !scan.schema {
-        let reason = format!("the document does not say what it is; a run begins with \"schema\": \"{SCHEMA}\"");
+        let reason = format!(
+            "the document does not say what it is; a run begins with \"schema\": \"{SCHEMA}\""
+        );
         return Err(Rejection::invalid("wrong-schema", reason));
     }
     if scan.parts == WHOLE.len() {
@@ -48,23 +53,29 @@ pub(super) fn printable(text: &str) -> String {
     if shown.len() < text.len() { format!("{shown}..") } else { shown }
 }
 
-/// Not a control character, and none that changes the direction of what is around it: those make a page show what is not there.
+/// Not a control character, and none that changes the direction of what is around it: those make a
+/// page show what is not there.
 fn is_plain(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a text holds what a browser might take for a tag. Pages escape every text; a text that needs it is no honest one.
+/// Whether a text holds what a browser might take for a tag. Pages escape every text; a text that
+/// needs it is no honest one.
 fn holds_markup(text: &str) -> bool {
-    text.as_bytes().windows(2).any(|pair| pair[0] == b'<' && (pair[1].is_ascii_alphabetic() || matches!(pair[1], b'/' | b'!' | b'?')))
+    text.as_bytes().windows(2).any(|pair| {
+        pair[0] == b'<' && (pair[1].is_ascii_alphabetic() || matches!(pair[1], b'/' | b'!' | b'?'))
+    })
 }
 
-/// Whether a text holds what a database might take for a statement of its own. None is ever made of a text; see [`holds_markup`].
+/// Whether a text holds what a database might take for a statement of its own. None is ever made of
+/// a text; see [`holds_markup`].
 fn holds_statement(text: &str) -> bool {
     if !text.contains(['\'', '"', ';']) {
         return false;
     }
     let lower = text.to_ascii_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     words.windows(2).any(|pair| {
         matches!(
             (pair[0], pair[1]),
@@ -84,7 +95,7 @@ enum Step {
 
 /// What the look has come to.
 struct Scan<'l> {
-    limits: &'l Limits,
+    limits: &'l UploadLimits,
     path: Vec<Step>,
     values: usize,
     /// Whether the document said that it is of our form.
@@ -127,12 +138,19 @@ impl Scan<'_> {
 
     fn count<E: Error>(&mut self) -> Result<(), E> {
         self.values += 1;
-        if self.values > MOST_VALUES { Err(self.refuse("too-many", format_args!("more than {MOST_VALUES} values"))) } else { Ok(()) }
+        if self.values > MOST_VALUES {
+            Err(self.refuse("too-many", format_args!("more than {MOST_VALUES} values")))
+        } else {
+            Ok(())
+        }
     }
 
     fn name<E: Error>(&mut self, name: &str) -> Result<(), E> {
         if name.len() > NAME_BYTES {
-            return Err(self.refuse("text", format_args!("a name of {} bytes; at most {NAME_BYTES} are taken", name.len())));
+            return Err(self.refuse(
+                "text",
+                format_args!("a name of {} bytes; at most {NAME_BYTES} are taken", name.len()),
+            ));
         }
         self.characters(name)
     }
@@ -141,7 +159,9 @@ impl Scan<'_> {
         self.count()?;
         match self.path.as_slice() {
             [Step::Member(name)] if name == "schema" => return self.schema(text),
-            [Step::Member(cells), _, Step::Member(name)] if cells == "cells" && name == "histogram" => {
+            [Step::Member(cells), _, Step::Member(name)]
+                if cells == "cells" && name == "histogram" =>
+            {
                 return self.long(text, HISTOGRAM_BYTES);
             }
             _ => {}
@@ -152,7 +172,10 @@ impl Scan<'_> {
             return Err(self.refuse("markup", "a text with a tag in it; write it without"));
         }
         if holds_statement(text) {
-            return Err(self.refuse("markup", "a text with a statement for a database in it; write it without"));
+            return Err(self.refuse(
+                "markup",
+                "a text with a statement for a database in it; write it without",
+            ));
         }
         Ok(())
     }
@@ -164,10 +187,14 @@ impl Scan<'_> {
                 self.schema = true;
                 Ok(())
             }
-            newer if newer.starts_with(FAMILY) => {
-                Err(self.refuse("newer-schema", format_args!("'{found}' is newer than what this server reads, '{SCHEMA}'")))
-            }
-            _ => Err(self.refuse("wrong-schema", format_args!("'{found}' is no run of Flashmark; that would be '{SCHEMA}'"))),
+            newer if newer.starts_with(FAMILY) => Err(self.refuse(
+                "newer-schema",
+                format_args!("'{found}' is newer than what this server reads, '{SCHEMA}'"),
+            )),
+            _ => Err(self.refuse(
+                "wrong-schema",
+                format_args!("'{found}' is no run of Flashmark; that would be '{SCHEMA}'"),
+            )),
         }
     }
 
@@ -175,13 +202,19 @@ impl Scan<'_> {
         if text.len() <= most {
             return Ok(());
         }
-        Err(self.refuse("text", format_args!("a text of {} bytes; at most {most} are taken", text.len())))
+        Err(self.refuse(
+            "text",
+            format_args!("a text of {} bytes; at most {most} are taken", text.len()),
+        ))
     }
 
     fn characters<E: Error>(&mut self, text: &str) -> Result<(), E> {
         match text.chars().find(|c| !is_plain(*c)) {
             None => Ok(()),
-            Some(c) => Err(self.refuse("text", format_args!("the character U+{:04X}, which cannot be printed", u32::from(c)))),
+            Some(c) => Err(self.refuse(
+                "text",
+                format_args!("the character U+{:04X}, which cannot be printed", u32::from(c)),
+            )),
         }
     }
 
@@ -205,7 +238,11 @@ impl<'l> Walk<'_, 'l> {
     fn down<E: Error>(&mut self) -> Result<(), E> {
         self.depth += 1;
         let most = self.scan.limits.depth;
-        if self.depth > most { Err(self.scan.refuse("too-deep", format_args!("nested more than {most} deep"))) } else { Ok(()) }
+        if self.depth > most {
+            Err(self.scan.refuse("too-deep", format_args!("nested more than {most} deep")))
+        } else {
+            Ok(())
+        }
     }
 
     fn within(&mut self) -> Walk<'_, 'l> {
@@ -244,7 +281,11 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        if value.is_finite() { self.scan.count() } else { Err(self.scan.refuse("out-of-range", "no number")) }
+        if value.is_finite() {
+            self.scan.count()
+        } else {
+            Err(self.scan.refuse("out-of-range", "no number"))
+        }
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
@@ -277,7 +318,9 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
             members += 1;
             if members > MOST_MEMBERS {
                 self.scan.path.pop();
-                return Err(self.scan.refuse("too-many", format_args!("more than {MOST_MEMBERS} members")));
+                return Err(self
+                    .scan
+                    .refuse("too-many", format_args!("more than {MOST_MEMBERS} members")));
             }
             object.next_value_seed(self.within())?;
             self.scan.path.pop();

@@ -1,7 +1,9 @@
-//! A headless Chromium, driven by its own protocol through two pipes: what a reader sees, clicks and types, without a driver in between.
+//! A headless Chromium, driven by its own protocol through two pipes: what a reader sees, clicks
+//! and types, without a driver in between.
 //!
-//! Chromium speaks JSON on file descriptors 3 (to it) and 4 (from it), each message ended by a NUL. A shell turns its standard input and
-//! output into these. The protocol: <https://chromedevtools.github.io/devtools-protocol/>.
+//! Chromium speaks JSON on file descriptors 3 (to it) and 4 (from it), each message ended by a NUL.
+//! A shell turns its standard input and output into these. The protocol:
+//! <https://chromedevtools.github.io/devtools-protocol/>.
 
 mod input;
 mod look;
@@ -17,7 +19,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long anything may take before the test gives up on it: a slow phone is simulated on a busy machine.
+/// How long anything may take before the test gives up on it: a slow phone is simulated on a busy
+/// machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A screen.
@@ -52,7 +55,8 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts one; `None` where Chromium is not installed, which is said on standard error, past whatever captures the output of tests.
+    /// Starts one; `None` where Chromium is not installed, which is said on standard error, past
+    /// whatever captures the output of tests.
     pub fn start(screen: Screen) -> Option<Browser> {
         let Some(program) = program() else {
             let missing = "\n*** Chromium is not installed: NOT TESTED IN A BROWSER. apt install chromium, or ./test, which does it ***\n";
@@ -65,10 +69,28 @@ impl Browser {
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null"])
             .arg(program)
-            .args(["--remote-debugging-pipe", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
-            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-proxy-server"])
-            // A page that still scrolls when the next key comes would carry away what gets the focus.
-            .args(["--hide-scrollbars", "--disable-smooth-scrolling", "--force-color-profile=srgb", "--lang=en-US"])
+            .args([
+                "--remote-debugging-pipe",
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+            ])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--no-proxy-server",
+            ])
+            // A page that still scrolls when the next key comes would carry away what gets the
+            // focus.
+            .args([
+                "--hide-scrollbars",
+                "--disable-smooth-scrolling",
+                "--force-color-profile=srgb",
+                "--lang=en-US",
+            ])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank")
             .env("HOME", profile.path())
@@ -78,17 +100,31 @@ impl Browser {
             .spawn()
             .unwrap();
         let (to, from) = (child.stdin.take().unwrap(), messages(child.stdout.take().unwrap()));
-        let mut browser = Browser { child, to, from, told: Vec::new(), session: None, last: 0, screen, keeps_pictures: true, profile };
+        let mut browser = Browser {
+            child,
+            to,
+            from,
+            told: Vec::new(),
+            session: None,
+            last: 0,
+            screen,
+            keeps_pictures: true,
+            profile,
+        };
         browser.attach();
         Some(browser)
     }
 
     /// Opens the page and asks to be told what matters of it.
     fn attach(&mut self) {
-        let target = self.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        let target =
+            self.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
         let session = self.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}))["sessionId"].clone();
         let downloads = self.downloads();
-        self.call("Browser.setDownloadBehavior", json!({"behavior": "allow", "downloadPath": downloads, "eventsEnabled": true}));
+        self.call(
+            "Browser.setDownloadBehavior",
+            json!({"behavior": "allow", "downloadPath": downloads, "eventsEnabled": true}),
+        );
         self.session = Some(session.as_str().unwrap().to_owned());
         for domain in ["Page", "Runtime", "Log", "Network", "Audits"] {
             self.call(&format!("{domain}.enable"), json!({}));
@@ -103,7 +139,10 @@ impl Browser {
         let still = json!([{"name": "prefers-reduced-motion", "value": "reduce"}]);
         self.call("Emulation.setEmulatedMedia", json!({"features": still}));
         if touch {
-            self.call("Emulation.setTouchEmulationEnabled", json!({"enabled": true, "maxTouchPoints": 1}));
+            self.call(
+                "Emulation.setTouchEmulationEnabled",
+                json!({"enabled": true, "maxTouchPoints": 1}),
+            );
         }
     }
 
@@ -119,10 +158,14 @@ impl Browser {
         if let Some(session) = &self.session {
             message["sessionId"] = json!(session);
         }
-        self.to.write_all(format!("{message}\0").as_bytes()).unwrap_or_else(|error| panic!("{method}: {error}{}", self.complaint()));
+        self.to
+            .write_all(format!("{message}\0").as_bytes())
+            .unwrap_or_else(|error| panic!("{method}: {error}{}", self.complaint()));
         let until = Instant::now() + PATIENCE;
         loop {
-            let mut message = self.next(until).unwrap_or_else(|| panic!("the browser did not answer {method}{}", self.complaint()));
+            let mut message = self.next(until).unwrap_or_else(|| {
+                panic!("the browser did not answer {method}{}", self.complaint())
+            });
             if message["id"] != self.last {
                 self.told.push(message);
             } else if message["error"].is_null() {
@@ -140,11 +183,19 @@ impl Browser {
 
     /// What it told of this kind so far.
     pub fn told(&self, method: &str) -> impl Iterator<Item = &Value> {
-        self.told.iter().filter(move |event| event["method"] == method).map(|event| &event["params"])
+        self.told
+            .iter()
+            .filter(move |event| event["method"] == method)
+            .map(|event| &event["params"])
     }
 
     /// Does something, and waits until the browser tells of this.
-    fn until<T>(&mut self, what: &str, act: impl FnOnce(&mut Browser) -> T, mut is_it: impl FnMut(&Value) -> bool) -> T {
+    fn until<T>(
+        &mut self,
+        what: &str,
+        act: impl FnOnce(&mut Browser) -> T,
+        mut is_it: impl FnMut(&Value) -> bool,
+    ) -> T {
         let mut seen = self.told.len();
         let done = act(self);
         let until = Instant::now() + PATIENCE;
@@ -153,7 +204,9 @@ impl Browser {
                 return done;
             }
             seen = self.told.len();
-            let message = self.next(until).unwrap_or_else(|| panic!("{what} did not come about at {}", self.address_or_nothing()));
+            let message = self.next(until).unwrap_or_else(|| {
+                panic!("{what} did not come about at {}", self.address_or_nothing())
+            });
             self.told.push(message);
         }
     }
@@ -171,12 +224,17 @@ impl Browser {
         });
     }
 
-    /// Does something that starts a download, and waits until it has arrived: its name and all of it.
+    /// Does something that starts a download, and waits until it has arrived: its name and all of
+    /// it.
     pub fn downloaded<T>(&mut self, act: impl FnOnce(&mut Browser) -> T) -> (String, Vec<u8>) {
         let before = self.told.len();
-        self.until("a download", act, |event| event["method"] == "Browser.downloadProgress" && event["params"]["state"] == "completed");
-        let began =
-            self.told[before..].iter().find(|event| event["method"] == "Browser.downloadWillBegin").expect("it began before it ended");
+        self.until("a download", act, |event| {
+            event["method"] == "Browser.downloadProgress" && event["params"]["state"] == "completed"
+        });
+        let began = self.told[before..]
+            .iter()
+            .find(|event| event["method"] == "Browser.downloadWillBegin")
+            .expect("it began before it ended");
         let name = began["params"]["suggestedFilename"].as_str().unwrap().to_owned();
         let path = self.downloads().join(&name);
         let content = fs::read(&path).unwrap();
@@ -188,7 +246,11 @@ impl Browser {
     pub fn value(&mut self, expression: &str) -> Value {
         let mut answer = self
             .call("Runtime.evaluate", json!({"expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": false}));
-        assert!(answer["exceptionDetails"].is_null(), "{expression}\n{:#}", answer["exceptionDetails"]);
+        assert!(
+            answer["exceptionDetails"].is_null(),
+            "{expression}\n{:#}",
+            answer["exceptionDetails"]
+        );
         answer["result"]["value"].take()
     }
 
@@ -212,7 +274,8 @@ impl Browser {
         self.text("location.href")
     }
 
-    /// Where the page last went, as far as was told: it is asked for when the browser may not answer.
+    /// Where the page last went, as far as was told: it is asked for when the browser may not
+    /// answer.
     fn address_or_nothing(&self) -> String {
         let last = self.told("Page.frameNavigated").last();
         last.and_then(|event| event["frame"]["url"].as_str()).unwrap_or_default().to_owned()
@@ -223,15 +286,26 @@ impl Browser {
         self.call("Emulation.setScriptExecutionDisabled", json!({"value": !run}));
     }
 
-    /// Everything that went wrong in pages so far, in words: errors of scripts, what the content security policy refused, files that
-    /// did not come.
+    /// Everything that went wrong in pages so far, in words: errors of scripts, what the content
+    /// security policy refused, files that did not come.
     pub fn complaints(&self) -> Vec<String> {
-        let thrown = self.told("Runtime.exceptionThrown").map(|event| event["exceptionDetails"].to_string());
-        let said =
-            self.told("Runtime.consoleAPICalled").filter(|event| matches!(event["type"].as_str(), Some("error" | "assert" | "warning")));
-        let logged = self.told("Log.entryAdded").map(|event| &event["entry"]).filter(|entry| entry["level"] == "error");
-        let refused = self.told("Audits.issueAdded").filter(|event| event["issue"]["code"] == "ContentSecurityPolicyIssue");
-        thrown.chain(said.map(Value::to_string)).chain(logged.map(Value::to_string)).chain(refused.map(Value::to_string)).collect()
+        let thrown =
+            self.told("Runtime.exceptionThrown").map(|event| event["exceptionDetails"].to_string());
+        let said = self
+            .told("Runtime.consoleAPICalled")
+            .filter(|event| matches!(event["type"].as_str(), Some("error" | "assert" | "warning")));
+        let logged = self
+            .told("Log.entryAdded")
+            .map(|event| &event["entry"])
+            .filter(|entry| entry["level"] == "error");
+        let refused = self
+            .told("Audits.issueAdded")
+            .filter(|event| event["issue"]["code"] == "ContentSecurityPolicyIssue");
+        thrown
+            .chain(said.map(Value::to_string))
+            .chain(logged.map(Value::to_string))
+            .chain(refused.map(Value::to_string))
+            .collect()
     }
 
     /// Nothing went wrong in any page so far, and no page left a cookie.

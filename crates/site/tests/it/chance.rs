@@ -4,15 +4,20 @@ use std::io::{self, Write as _};
 
 use stats::Random;
 
-/// How often a repeated test repeats: few times in passing, as often as `FLASHMARK_<name>` says in the full form.
+/// How often a repeated test repeats: few times in passing, as often as `FLASHMARK_<name>` says in
+/// the full form.
 pub fn times(name: &str, default: u64) -> u64 {
-    std::env::var(format!("FLASHMARK_{name}")).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    std::env::var(format!("FLASHMARK_{name}"))
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
-/// Random numbers from `FLASHMARK_SITE_SEED`, or from the time of day; which it was is said on standard error, past whatever captures
-/// the output of tests: a failure can be had again.
+/// Random numbers from `FLASHMARK_SITE_SEED`, or from the time of day; which it was is said on
+/// standard error, past whatever captures the output of tests: a failure can be had again.
 pub fn random(what: &str) -> Random {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos()
+        as u64;
     let seed = times("SITE_SEED", now % 1_000_000_007);
     io::stderr().write_all(format!("{what}: FLASHMARK_SITE_SEED={seed}\n").as_bytes()).unwrap();
     Random::new(seed)

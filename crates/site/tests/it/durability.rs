@@ -26,8 +26,9 @@ struct Kept {
     seed: u64,
 }
 
-/// A hundred submissions at once, and in their midst the server is killed. Each one that was acknowledged is there afterwards, whole, and
-/// can still be taken back with its token; sending all of them again adds only those that were not.
+/// A hundred submissions at once, and in their midst the server is killed. Each one that was
+/// acknowledged is there afterwards, whole, and can still be taken back with its token; sending all
+/// of them again adds only those that were not.
 pub fn kill_9_loses_nothing_that_was_acknowledged(ground: &Ground) {
     for round in 0..times("SITE_KILLS", 1) {
         let mut chance = random("killed");
@@ -39,12 +40,19 @@ pub fn kill_9_loses_nothing_that_was_acknowledged(ground: &Ground) {
         let server = ground.serve(&UNHURRIED);
         for run in &kept {
             let answer = server.get(&format!("/api/v1/runs/{}", run.id));
-            assert_eq!(answer.status, 200, "{} was acknowledged and is lost: {}", run.id, answer.text());
+            assert_eq!(
+                answer.status,
+                200,
+                "{} was acknowledged and is lost: {}",
+                run.id,
+                answer.text()
+            );
             assert_eq!(answer.json()["run"]["seed"], run.seed, "{}", run.id);
         }
         assert_eq!(ground.collection().check().unwrap(), Vec::<String>::new());
         sending_again_adds_what_is_missing(&server, ground, &kept, round);
-        let back = Request::new("DELETE", format!("/api/v1/runs/{}?why=test", kept[0].id)).bearer(&kept[0].edit_token);
+        let back = Request::new("DELETE", format!("/api/v1/runs/{}?why=test", kept[0].id))
+            .bearer(&kept[0].edit_token);
         let answer = server.send(&back);
         assert!((200..300).contains(&answer.status), "its token is forgotten: {}", answer.text());
         assert_eq!(ground.collection().check().unwrap(), Vec::<String>::new());
@@ -55,7 +63,8 @@ pub fn kill_9_loses_nothing_that_was_acknowledged(ground: &Ground) {
 fn killed_in_the_midst(ground: &Ground, round: u64, kill_after: usize) -> Vec<Kept> {
     let server = ground.serve(&UNHURRIED);
     let at = server.at;
-    let (kept, acknowledged, ended) = (Mutex::new(Vec::new()), AtomicUsize::new(0), AtomicUsize::new(0));
+    let (kept, acknowledged, ended) =
+        (Mutex::new(Vec::new()), AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for sender in 0..SENDERS {
             let (kept, acknowledged, ended) = (&kept, &acknowledged, &ended);
@@ -68,7 +77,9 @@ fn killed_in_the_midst(ground: &Ground, round: u64, kill_after: usize) -> Vec<Ke
                 ended.fetch_add(1, Ordering::SeqCst);
             });
         }
-        while acknowledged.load(Ordering::SeqCst) < kill_after && ended.load(Ordering::SeqCst) < SENDERS as usize {
+        while acknowledged.load(Ordering::SeqCst) < kill_after
+            && ended.load(Ordering::SeqCst) < SENDERS as usize
+        {
             std::thread::sleep(Duration::from_micros(200));
         }
         server.kill_9();
@@ -78,7 +89,8 @@ fn killed_in_the_midst(ground: &Ground, round: u64, kill_after: usize) -> Vec<Ke
 
 fn acknowledged_run(at: SocketAddr, round: u64, sender: u64) -> Option<Kept> {
     let answer = submission(round, sender).send(at).ok()?;
-    let receipt = serde_json::from_slice::<Value>(&answer.body).ok().filter(|_| answer.status == 201)?;
+    let receipt =
+        serde_json::from_slice::<Value>(&answer.body).ok().filter(|_| answer.status == 201)?;
     let text = |name: &str| receipt[name].as_str().unwrap().to_owned();
     Some(Kept { id: text("id"), edit_token: text("edit_token"), seed: seed(round, sender) })
 }
@@ -104,7 +116,11 @@ fn sending_again_adds_what_is_missing(server: &Server, ground: &Ground, kept: &[
         new += u64::from(receipt["is_new"] == true);
         let id = receipt["id"].as_str().unwrap().to_owned();
         if let Some(run) = kept.iter().find(|run| run.seed == seed(round, sender)) {
-            assert_eq!((&receipt["is_new"], &id), (&Value::Bool(false), &run.id), "what was acknowledged is the same run");
+            assert_eq!(
+                (&receipt["is_new"], &id),
+                (&Value::Bool(false), &run.id),
+                "what was acknowledged is the same run"
+            );
         }
         ids.insert(id);
     }
@@ -129,7 +145,8 @@ pub fn the_same_run_at_once_is_one_run(ground: &Ground) {
         senders.into_iter().map(|sender| sender.join().unwrap()).collect()
     });
     let receipts: Vec<Value> = answers.iter().map(|answer| answer.json()).collect();
-    let ids: BTreeSet<&str> = receipts.iter().map(|receipt| receipt["id"].as_str().unwrap()).collect();
+    let ids: BTreeSet<&str> =
+        receipts.iter().map(|receipt| receipt["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 1, "{ids:?}");
     let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     statuses.sort_unstable();

@@ -1,4 +1,5 @@
-//! What a test stands on: a database of its own, servers upon it, and the program of the person at the other end.
+//! What a test stands on: a database of its own, servers upon it, and the program of the person at
+//! the other end.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -29,7 +30,8 @@ impl Ground {
         Ground { dir: tempfile::tempdir().unwrap(), database: None, _cluster: None }
     }
 
-    /// A real PostgreSQL; `None`, loudly, where it is not installed. All tests share one, which ends with the last that uses it.
+    /// A real PostgreSQL; `None`, loudly, where it is not installed. All tests share one, which
+    /// ends with the last that uses it.
     pub fn postgresql() -> Option<Ground> {
         static RUNNING: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -39,7 +41,11 @@ impl Ground {
         };
         *running = Arc::downgrade(&cluster);
         drop(running);
-        Some(Ground { dir: tempfile::tempdir().unwrap(), database: Some(cluster.database().unwrap()), _cluster: Some(cluster) })
+        Some(Ground {
+            dir: tempfile::tempdir().unwrap(),
+            database: Some(cluster.database().unwrap()),
+            _cluster: Some(cluster),
+        })
     }
 
     /// A name for files of this ground.
@@ -64,14 +70,19 @@ impl Ground {
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flashmark-site"));
         command.current_dir(self.dir.path()).stdin(Stdio::null());
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"FLASHMARK_")) {
+        for (name, _) in std::env::vars_os()
+            .filter(|(name, _)| name.as_encoded_bytes().starts_with(b"FLASHMARK_"))
+        {
             command.env_remove(name);
         }
         command
     }
 
     fn database_words(&self) -> Vec<String> {
-        self.database.iter().flat_map(|address| ["--database".to_owned(), address.clone()]).collect()
+        self.database
+            .iter()
+            .flat_map(|address| ["--database".to_owned(), address.clone()])
+            .collect()
     }
 
     /// A server with these words besides the port and, where there is one, the database.
@@ -79,16 +90,24 @@ impl Ground {
         let log = self.at("server.log");
         let error = fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
         let mut command = self.command();
-        command.args(["--listen", "127.0.0.1:0"]).args(self.database_words()).args(words).stdout(Stdio::piped()).stderr(error);
+        command
+            .args(["--listen", "127.0.0.1:0"])
+            .args(self.database_words())
+            .args(words)
+            .stdout(Stdio::piped())
+            .stderr(error);
         let mut child = command.spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
-        let at = said
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| line.strip_prefix("Listening on http://")?.trim_end_matches('/').parse().ok());
+        let at = said.by_ref().map_while(Result::ok).find_map(|line| {
+            line.strip_prefix("Listening on http://")?.trim_end_matches('/').parse().ok()
+        });
         let Some(at) = at else {
             let _ = child.kill();
-            panic!("the server did not start: {:?}: {}", child.wait(), fs::read_to_string(log).unwrap());
+            panic!(
+                "the server did not start: {:?}: {}",
+                child.wait(),
+                fs::read_to_string(log).unwrap()
+            );
         };
         // Whatever it says later must not make it wait.
         std::thread::spawn(move || said.for_each(drop));
@@ -101,7 +120,10 @@ impl Ground {
         command.arg("token").args(self.database_words()).args(["--kind", kind, "--label", "tests"]);
         let output = command.output().unwrap();
         let said = succeeded(&output, &command);
-        let secret = said.split_whitespace().rev().find(|word| word.len() >= 64 && word.chars().all(|c| c.is_ascii_hexdigit()));
+        let secret = said
+            .split_whitespace()
+            .rev()
+            .find(|word| word.len() >= 64 && word.chars().all(|c| c.is_ascii_hexdigit()));
         secret.unwrap_or_else(|| panic!("no token: {said}")).to_owned()
     }
 }
@@ -127,7 +149,9 @@ impl Server {
 
     /// What it answers; it must answer.
     pub fn send(&self, request: &Request) -> Answer {
-        request.send(self.at).unwrap_or_else(|error| panic!("{} {}: {error}: {}", request.method, request.target, self.said()))
+        request.send(self.at).unwrap_or_else(|error| {
+            panic!("{} {}: {error}: {}", request.method, request.target, self.said())
+        })
     }
 
     /// What JSON it answers to a GET that succeeds.
@@ -181,7 +205,11 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
-            let _ = writeln!(io::stderr(), "what the server said:\n{}", fs::read_to_string(&self.log).unwrap_or_default());
+            let _ = writeln!(
+                io::stderr(),
+                "what the server said:\n{}",
+                fs::read_to_string(&self.log).unwrap_or_default()
+            );
         }
     }
 }
@@ -205,7 +233,11 @@ impl Flashmark {
     /// What it says to these words, where it is to succeed.
     pub fn done(&self, words: &[&str]) -> String {
         let mut command = Command::new(program());
-        command.args(words).env("FLASHMARK_HOME", self.home()).current_dir(self.home()).stdin(Stdio::null());
+        command
+            .args(words)
+            .env("FLASHMARK_HOME", self.home())
+            .current_dir(self.home())
+            .stdin(Stdio::null());
         let output = command.output().unwrap();
         succeeded(&output, &command)
     }
@@ -213,7 +245,13 @@ impl Flashmark {
 
 fn succeeded(output: &Output, command: &Command) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{command:?}: {}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
     text(&output.stdout)
 }
 
@@ -225,7 +263,9 @@ fn program() -> PathBuf {
     let program = profile_dir.join("flashmark");
     if !program.is_file() {
         let mut command = Command::new(env!("CARGO"));
-        command.args(["build", "--locked", "--quiet", "-p", "flashmark"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        command
+            .args(["build", "--locked", "--quiet", "-p", "flashmark"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
         if profile_dir.ends_with("release") {
             command.arg("--release");
         }

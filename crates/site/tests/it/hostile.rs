@@ -1,5 +1,5 @@
-//! Every upload is hostile until parsed. What is wrong with it is refused with a reason in plain words, nothing of it is kept, and the server
-//! goes on answering others.
+//! Every upload is hostile until parsed. What is wrong with it is refused with a reason in plain
+//! words, nothing of it is kept, and the server goes on answering others.
 
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
@@ -45,26 +45,57 @@ fn rewritten(from: &str, to: &str) -> Vec<u8> {
 
 /// The first cell that is a measurement of random writes.
 fn cell(run: &mut Value) -> &mut Value {
-    run["cells"].as_array_mut().unwrap().iter_mut().find(|cell| cell["test"] == "random-write").unwrap()
+    run["cells"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .find(|cell| cell["test"] == "random-write")
+        .unwrap()
 }
 
 /// Every refused upload: what it is, the request, and the statuses that fit.
 fn refused_uploads() -> Vec<(&'static str, Request, &'static [u16])> {
-    let deep = |open: &str, close: &str| (open.repeat(200_000) + &close.repeat(200_000)).into_bytes();
-    let deep_inside = rewritten("\"skipped\":[]", &format!("\"skipped\":{}{}", "[".repeat(5000), "]".repeat(5000)));
+    let deep =
+        |open: &str, close: &str| (open.repeat(200_000) + &close.repeat(200_000)).into_bytes();
+    let deep_inside = rewritten(
+        "\"skipped\":[]",
+        &format!("\"skipped\":{}{}", "[".repeat(5000), "]".repeat(5000)),
+    );
     let mut cases = vec![
         ("oversized", post(vec![b' '; 9 << 20]), &[413][..]),
         ("oversized, by its head only", post("{}").head("content-length", "99999999999"), &[413]),
-        ("a bomb: 100 MB of spaces in a hundred kB", post(gzipped(&vec![b' '; 100_000_000])).head("content-encoding", "gzip"), &[413, 422]),
-        ("a bomb of brackets", post(gzipped(&vec![b'['; 40_000_000])).head("content-encoding", "gzip"), &[400, 413, 415, 422]),
-        ("gzip that is none", post(sound(1).to_string()).head("content-encoding", "gzip"), &[400, 415, 422]),
         (
-            "gzip that ends early",
-            post(&gzipped(sound(1).to_string().as_bytes())[..2000]).head("content-encoding", "gzip"),
+            "a bomb: 100 MB of spaces in a hundred kB",
+            post(gzipped(&vec![b' '; 100_000_000])).head("content-encoding", "gzip"),
+            &[413, 422],
+        ),
+        (
+            "a bomb of brackets",
+            post(gzipped(&vec![b'['; 40_000_000])).head("content-encoding", "gzip"),
+            &[400, 413, 415, 422],
+        ),
+        (
+            "gzip that is none",
+            post(sound(1).to_string()).head("content-encoding", "gzip"),
             &[400, 415, 422],
         ),
-        ("an encoding nobody knows", post(sound(1).to_string()).head("content-encoding", "br"), &[415]),
-        ("gzip in gzip", post(gzipped(&gzipped(sound(1).to_string().as_bytes()))).head("content-encoding", "gzip, gzip"), &[415]),
+        (
+            "gzip that ends early",
+            post(&gzipped(sound(1).to_string().as_bytes())[..2000])
+                .head("content-encoding", "gzip"),
+            &[400, 415, 422],
+        ),
+        (
+            "an encoding nobody knows",
+            post(sound(1).to_string()).head("content-encoding", "br"),
+            &[415],
+        ),
+        (
+            "gzip in gzip",
+            post(gzipped(&gzipped(sound(1).to_string().as_bytes())))
+                .head("content-encoding", "gzip, gzip"),
+            &[415],
+        ),
         ("deep arrays", post(deep("[", "]")), &[400, 415, 422]),
         ("deep objects", post(deep("{\"a\":", "}")), &[400, 415, 422]),
         ("deep arrays in a sound run", post(deep_inside), &[400, 415, 422]),
@@ -77,26 +108,74 @@ fn refused_uploads() -> Vec<(&'static str, Request, &'static [u16])> {
         ("half a run", post(&sound(1).to_string().as_bytes()[..5000]), &[400, 415, 422]),
         ("a wrong schema", post(spoilt(|run| run["schema"] = json!("speedtest/1"))), &[422]),
         ("a newer schema", post(spoilt(|run| run["schema"] = json!("flashmark/99"))), &[422]),
-        ("no schema", post(spoilt(|run| drop(run.as_object_mut().unwrap().remove("schema")))), &[422]),
-        ("NaN", post(rewritten("\"elapsed_ns\":", "\"elapsed_ns\":NaN,\"was\":")), &[400, 415, 422]),
+        (
+            "no schema",
+            post(spoilt(|run| drop(run.as_object_mut().unwrap().remove("schema")))),
+            &[422],
+        ),
+        (
+            "NaN",
+            post(rewritten("\"elapsed_ns\":", "\"elapsed_ns\":NaN,\"was\":")),
+            &[400, 415, 422],
+        ),
         ("infinity", post(rewritten("\"value\":", "\"value\":1e999,\"was\":")), &[400, 415, 422]),
-        ("a key twice", post(rewritten("\"schema\":", "\"schema\":\"flashmark/1\",\"schema\":")), &[400, 415, 422]),
-        ("a negative rate", post(spoilt(|run| cell(run)["metrics"]["iops"]["value"] = json!(-5.0))), &[422]),
+        (
+            "a key twice",
+            post(rewritten("\"schema\":", "\"schema\":\"flashmark/1\",\"schema\":")),
+            &[400, 415, 422],
+        ),
+        (
+            "a negative rate",
+            post(spoilt(|run| cell(run)["metrics"]["iops"]["value"] = json!(-5.0))),
+            &[422],
+        ),
         ("a negative count", post(spoilt(|run| cell(run)["ops"] = json!(-1))), &[422]),
         ("a negative time", post(spoilt(|run| run["elapsed_ns"] = json!(-1))), &[422]),
-        ("a rate no medium has", post(spoilt(|run| cell(run)["metrics"]["iops"]["value"] = json!(1e15))), &[422]),
-        ("a maximum below the minimum", post(spoilt(|run| cell(run)["metrics"]["latency_ns"]["max"] = json!(1))), &[422]),
-        ("percentiles that are not the histogram's", post(spoilt(|run| cell(run)["metrics"]["latency_ns"]["p50"] = json!(1))), &[422]),
-        ("a histogram that is none", post(spoilt(|run| cell(run)["histogram"] = json!("HISTFAAAA"))), &[422]),
-        ("a capacity beyond belief", post(spoilt(|run| run["capacity_bytes"] = json!(u64::MAX))), &[422]),
-        ("a label of a megabyte", post(spoilt(|run| run["label"] = json!("x".repeat(1 << 20)))), &[413, 422]),
+        (
+            "a rate no medium has",
+            post(spoilt(|run| cell(run)["metrics"]["iops"]["value"] = json!(1e15))),
+            &[422],
+        ),
+        (
+            "a maximum below the minimum",
+            post(spoilt(|run| cell(run)["metrics"]["latency_ns"]["max"] = json!(1))),
+            &[422],
+        ),
+        (
+            "percentiles that are not the histogram's",
+            post(spoilt(|run| cell(run)["metrics"]["latency_ns"]["p50"] = json!(1))),
+            &[422],
+        ),
+        (
+            "a histogram that is none",
+            post(spoilt(|run| cell(run)["histogram"] = json!("HISTFAAAA"))),
+            &[422],
+        ),
+        (
+            "a capacity beyond belief",
+            post(spoilt(|run| run["capacity_bytes"] = json!(u64::MAX))),
+            &[422],
+        ),
+        (
+            "a label of a megabyte",
+            post(spoilt(|run| run["label"] = json!("x".repeat(1 << 20)))),
+            &[413, 422],
+        ),
         ("a million cells", post(many_cells()), &[413, 422]),
         ("no type", untyped(None), &[415]),
         ("a form", untyped(Some("application/x-www-form-urlencoded")), &[415]),
         ("text", untyped(Some("text/plain")), &[415]),
     ];
-    for (head, value) in [("authorization", "Bearer nonsense"), ("authorization", "Basic YTpi"), ("authorization", "Bearer ")] {
-        cases.push(("a token that is none", post(sound(1).to_string()).head(head, value), &[401, 403]));
+    for (head, value) in [
+        ("authorization", "Bearer nonsense"),
+        ("authorization", "Basic YTpi"),
+        ("authorization", "Bearer "),
+    ] {
+        cases.push((
+            "a token that is none",
+            post(sound(1).to_string()).head(head, value),
+            &[401, 403],
+        ));
     }
     cases
 }
@@ -128,7 +207,11 @@ pub fn bad_uploads_are_refused_with_a_reason(ground: &Ground) {
         let answer = server.send(&request);
         let refusal = answer.refusal();
         assert!(statuses.contains(&answer.status), "{what}: {refusal}");
-        assert!(answer.body.len() < 2000, "{what}: the refusal repeats what was sent: {} bytes", answer.body.len());
+        assert!(
+            answer.body.len() < 2000,
+            "{what}: the refusal repeats what was sent: {} bytes",
+            answer.body.len()
+        );
         assert_eq!(stored(ground), before, "{what} was stored");
         codes.push(format!("{what}: {refusal}"));
     }
@@ -146,10 +229,12 @@ fn sound_runs_still_come_in(server: &Server, ground: &Ground) {
     let before = stored(ground);
     let first = server.send(&post(sound(2).to_string()));
     assert_eq!(first.status, 201, "{}", first.text());
-    let squeezed = server.send(&post(gzipped(sound(3).to_string().as_bytes())).head("content-encoding", "gzip"));
+    let squeezed = server
+        .send(&post(gzipped(sound(3).to_string().as_bytes())).head("content-encoding", "gzip"));
     assert_eq!(squeezed.status, 201, "{}", squeezed.text());
     // Replayed, to the byte and squeezed: the same run, and no second token.
-    let again = server.send(&post(gzipped(sound(2).to_string().as_bytes())).head("content-encoding", "gzip"));
+    let again = server
+        .send(&post(gzipped(sound(2).to_string().as_bytes())).head("content-encoding", "gzip"));
     assert_eq!(again.status, 200, "{}", again.text());
     assert_eq!(again.json()["id"], first.json()["id"]);
     assert!(again.json()["edit_token"].is_null(), "a token for somebody else's run");
@@ -161,7 +246,8 @@ pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
     let server = ground.serve(&[&UNHURRIED[..], &["--body-timeout", "2"]].concat());
     let before = stored(ground);
     let whole = post(sound(4).to_string()).bytes();
-    // Torn: the sender goes away, politely or not, at the head's end, in the body, at its last byte.
+    // Torn: the sender goes away, politely or not, at the head's end, in the body, at its last
+    // byte.
     for length in [20, whole.len() / 2, whole.len() - 1] {
         for politely in [true, false] {
             let mut stream = connect(server.at).unwrap();
@@ -171,7 +257,10 @@ pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
                 let mut rest = Vec::new();
                 let _ = stream.read_to_end(&mut rest);
                 let answer = String::from_utf8_lossy(&rest);
-                assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{length}: {answer}");
+                assert!(
+                    answer.is_empty() || answer.starts_with("HTTP/1.1 4"),
+                    "{length}: {answer}"
+                );
             }
         }
     }
@@ -190,7 +279,11 @@ pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         match read_answer(stream, false) {
             Ok(Answer { status, .. }) => assert_eq!(status, 408),
-            Err(error) => assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "it still waits after half a minute"),
+            Err(error) => assert_ne!(
+                error.kind(),
+                std::io::ErrorKind::WouldBlock,
+                "it still waits after half a minute"
+            ),
         }
     }
     assert_eq!(stored(ground), before + 1);
@@ -198,7 +291,8 @@ pub fn torn_and_slow_uploads_hold_nobody_up(ground: &Ground) {
     server.end();
 }
 
-/// Texts that would be markup, statements, formulas or addresses elsewhere: taken as what they are, and shown as that.
+/// Texts that would be markup, statements, formulas or addresses elsewhere: taken as what they are,
+/// and shown as that.
 pub fn hostile_texts_are_only_texts(ground: &Ground) {
     const TEXTS: [&str; 6] = [
         "<script>alert(1)</script>",
@@ -212,7 +306,8 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
     let mut accepted = 0;
     for (at, text) in TEXTS.iter().enumerate() {
         let mut run = sound(100 + at as u64);
-        (run["vendor"], run["model"], run["label"]) = (json!(text), json!(format!("M{at}")), json!(text));
+        (run["vendor"], run["model"], run["label"]) =
+            (json!(text), json!(format!("M{at}")), json!(text));
         (run["board"], run["cpu"], run["kernel"]) = (json!(text), json!(text), json!(text));
         let answer = server.send(&post(run.to_string()));
         let receipt = answer.json();
@@ -222,7 +317,10 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
         }
         assert_eq!(answer.status, 201, "{text}: {receipt}");
         accepted += 1;
-        assert_eq!(receipt["standing"], "accepted", "{text}: a strange name is no reason to wait: {receipt}");
+        assert_eq!(
+            receipt["standing"], "accepted",
+            "{text}: a strange name is no reason to wait: {receipt}"
+        );
         let (slug, id) = (receipt["slug"].as_str().unwrap(), receipt["id"].as_str().unwrap());
         let pages = [
             "/".to_owned(),
@@ -239,16 +337,31 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
             }
         }
         // As data it comes back as it was sent.
-        assert_eq!(server.json(&format!("/api/v1/runs/{id}"))["run"]["label"], json!(text), "{text}");
+        assert_eq!(
+            server.json(&format!("/api/v1/runs/{id}"))["run"]["label"],
+            json!(text),
+            "{text}"
+        );
     }
     assert!(accepted > 1, "a quote is no reason to refuse a name");
     let csv = server.get("/data/collection.csv?origin=measured").text();
-    assert!(!csv.lines().any(|line| line.split(',').any(|field| field.trim_start_matches('"').starts_with('='))), "a formula in {csv}");
+    assert!(
+        !csv.lines().any(|line| line
+            .split(',')
+            .any(|field| field.trim_start_matches('"').starts_with('='))),
+        "a formula in {csv}"
+    );
     assert_eq!(ground.collection().check().unwrap(), Vec::<String>::new());
     // Words of a reader are no statement and no pattern either.
-    for asked in
-        ["%25", "%27%3B%20DROP%20TABLE%20lines%3B--", "%00", "_", "%5C", "%F0%9F%92%BE", "a%22%3E%3Cscript%3Ealert(1)%3C/script%3E"]
-    {
+    for asked in [
+        "%25",
+        "%27%3B%20DROP%20TABLE%20lines%3B--",
+        "%00",
+        "_",
+        "%5C",
+        "%F0%9F%92%BE",
+        "a%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+    ] {
         let answer = server.get(&format!("/?q={asked}"));
         assert!(answer.status == 200 || answer.status == 400, "{asked}: {}", answer.status);
         assert!(!answer.text().contains("<script>alert"), "{asked}");
@@ -261,7 +374,8 @@ pub fn hostile_texts_are_only_texts(ground: &Ground) {
 pub fn who_hurries_is_told_to_wait(ground: &Ground) {
     let server = ground.serve(&["--per-minute", "5", "--burst", "3"]);
     let before = stored(ground);
-    let statuses: Vec<u16> = (0..6).map(|seed| server.send(&post(sound(200 + seed).to_string())).status).collect();
+    let statuses: Vec<u16> =
+        (0..6).map(|seed| server.send(&post(sound(200 + seed).to_string())).status).collect();
     assert_eq!(statuses, [201, 201, 201, 429, 429, 429]);
     let held = server.send(&post(sound(300).to_string()));
     assert!(held.refusal().starts_with("429"), "{}", held.text());

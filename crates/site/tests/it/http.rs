@@ -46,12 +46,17 @@ impl Request {
 
     /// All of it as it goes over the wire.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut head = format!("{} {} HTTP/1.1\r\nhost: flashmark.test\r\nconnection: close\r\n", self.method, self.target);
+        let mut head = format!(
+            "{} {} HTTP/1.1\r\nhost: flashmark.test\r\nconnection: close\r\n",
+            self.method, self.target
+        );
         for (name, value) in &self.heads {
             head += &format!("{name}: {value}\r\n");
         }
         let told = |name: &str| self.heads.iter().any(|(known, _)| known == name);
-        if let Some(body) = self.body.as_ref().filter(|_| !told("content-length") && !told("transfer-encoding")) {
+        if let Some(body) =
+            self.body.as_ref().filter(|_| !told("content-length") && !told("transfer-encoding"))
+        {
             head += &format!("content-length: {}\r\n", body.len());
         }
         let mut bytes = (head + "\r\n").into_bytes();
@@ -89,7 +94,8 @@ impl Answer {
 
     /// The body as JSON.
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{}: {error}: {}", self.status, self.text()))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", self.status, self.text()))
     }
 
     /// The reason of a refusal, in its form, with its status: "422 out-of-range: ...".
@@ -97,13 +103,15 @@ impl Answer {
         assert!(self.head("content-type").starts_with("application/problem+json"), "{self:?}");
         let problem = self.json();
         assert_eq!(problem["status"], self.status, "{problem}");
-        let (code, reason) = (problem["code"].as_str().unwrap(), problem["reason"].as_str().unwrap());
+        let (code, reason) =
+            (problem["code"].as_str().unwrap(), problem["reason"].as_str().unwrap());
         assert!(!code.is_empty() && reason.len() > 10, "{problem} says too little");
         format!("{} {code}: {reason}", self.status)
     }
 }
 
-/// Sends bytes on a connection of their own, while it reads what comes: a server may answer before it has read everything.
+/// Sends bytes on a connection of their own, while it reads what comes: a server may answer before
+/// it has read everything.
 pub fn exchange(to: SocketAddr, bytes: &[u8], without_body: bool) -> io::Result<Answer> {
     let stream = connect(to)?;
     std::thread::scope(|scope| {
@@ -129,8 +137,11 @@ pub fn connect(to: SocketAddr) -> io::Result<TcpStream> {
 pub fn read_answer(stream: &TcpStream, without_body: bool) -> io::Result<Answer> {
     let mut reader = BufReader::new(stream);
     let first = line(&mut reader)?;
-    let status =
-        first.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(|| io::Error::other(format!("no answer: {first:?}")))?;
+    let status = first
+        .split(' ')
+        .nth(1)
+        .and_then(|code| code.parse().ok())
+        .ok_or_else(|| io::Error::other(format!("no answer: {first:?}")))?;
     let mut heads = BTreeMap::new();
     loop {
         let next = line(&mut reader)?;
@@ -141,7 +152,9 @@ pub fn read_answer(stream: &TcpStream, without_body: bool) -> io::Result<Answer>
     if !without_body && status != 204 && status != 304 {
         if heads.get("transfer-encoding").is_some_and(|coding| coding == "chunked") {
             read_chunks(&mut reader, &mut body)?;
-        } else if let Some(length) = heads.get("content-length").and_then(|length| length.parse().ok()) {
+        } else if let Some(length) =
+            heads.get("content-length").and_then(|length| length.parse().ok())
+        {
             body.resize(length, 0);
             reader.read_exact(&mut body)?;
         } else {
@@ -154,7 +167,8 @@ pub fn read_answer(stream: &TcpStream, without_body: bool) -> io::Result<Answer>
 fn read_chunks(reader: &mut impl io::BufRead, body: &mut Vec<u8>) -> io::Result<()> {
     loop {
         let head = line(reader)?;
-        let length = u64::from_str_radix(head.trim(), 16).map_err(|_| io::Error::other(format!("no length of a chunk: {head:?}")))?;
+        let length = u64::from_str_radix(head.trim(), 16)
+            .map_err(|_| io::Error::other(format!("no length of a chunk: {head:?}")))?;
         if reader.take(length).read_to_end(body)? as u64 != length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

@@ -1,4 +1,5 @@
-//! What readers are promised: pages that need no script, set no cookie, break no policy of theirs, and are light enough for a slow phone.
+//! What readers are promised: pages that need no script, set no cookie, break no policy of theirs,
+//! and are light enough for a slow phone.
 
 use std::io::{self, Write as _};
 
@@ -35,7 +36,10 @@ fn without_scripts_everything_can_be_read() {
     // A column is hidden by the style sheet alone.
     browser.click(".columns summary");
     browser.click("#show-c1");
-    assert_eq!(browser.text("getComputedStyle(document.querySelector('#lines thead .c1')).display"), "none");
+    assert_eq!(
+        browser.text("getComputedStyle(document.querySelector('#lines thead .c1')).display"),
+        "none"
+    );
     browser.follow("#lines th[data-key=name] a");
     for row in 1..=2 {
         browser.click(&format!("#lines tbody tr:nth-child({row}) input[name=m]"));
@@ -52,8 +56,20 @@ fn pages_keep_their_policy_and_nobody_gets_a_cookie() {
     let server = Ground::sqlite().into_server();
     let sent = server.submit(&runs::measured("Newcomer", "Fourteen", 14)).json();
     let (slug, id) = (sent["slug"].as_str().unwrap(), sent["id"].as_str().unwrap());
-    let pages = ["/", "/?q=a&kind=sd", "/compare", "/methodology", "/about", "/findings", "/glossary", "/tests", "/sources", "/feed.atom"];
-    let data = ["/data/collection.csv", "/data/collection.json", "/api/v1/openapi.json", "/api/v1/lines"];
+    let pages = [
+        "/",
+        "/?q=a&kind=sd",
+        "/compare",
+        "/methodology",
+        "/about",
+        "/findings",
+        "/glossary",
+        "/tests",
+        "/sources",
+        "/feed.atom",
+    ];
+    let data =
+        ["/data/collection.csv", "/data/collection.json", "/api/v1/openapi.json", "/api/v1/lines"];
     let own = [
         format!("/medium/{slug}"),
         format!("/run/{id}"),
@@ -61,11 +77,24 @@ fn pages_keep_their_policy_and_nobody_gets_a_cookie() {
         format!("/data/medium/{slug}.json"),
         format!("/data/run/{id}.json"),
     ];
-    let moderation = ["/moderation", "/healthz", "/readyz", "/metrics", "/nothing/here", "/medium/none", "/run/none"];
+    let moderation = [
+        "/moderation",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/nothing/here",
+        "/medium/none",
+        "/run/none",
+    ];
     let all = pages.into_iter().chain(data).chain(moderation).map(str::to_owned).chain(own);
     for page in all {
         let answer = server.get(&page);
-        let wanted = if page.contains("no") && (page.contains("/none") || page.contains("/nothing")) { 404 } else { 200 };
+        let wanted = if page.contains("no") && (page.contains("/none") || page.contains("/nothing"))
+        {
+            404
+        } else {
+            200
+        };
         assert_eq!(answer.status, wanted, "{page}: {}", answer.text());
         assert!(!answer.heads.contains_key("set-cookie"), "{page}: {:?}", answer.heads);
         assert_eq!(answer.head("content-security-policy"), report::collection::POLICY, "{page}");
@@ -86,7 +115,10 @@ fn holds_no_markup_of_scripts(page: &str, text: &str) {
     }
     for script in text.split("<script").skip(1) {
         let (head, rest) = script.split_once('>').unwrap();
-        assert!(head.contains("src=") && rest.starts_with("</script>"), "{page}: a script inside the page");
+        assert!(
+            head.contains("src=") && rest.starts_with("</script>"),
+            "{page}: a script inside the page"
+        );
     }
     let text = text.to_ascii_lowercase();
     for forbidden in [" onclick=", " onload=", " onerror=", "javascript:", "<style", "<iframe"] {
@@ -100,9 +132,23 @@ fn no_page_wants_what_its_policy_refuses() {
     let Some(mut browser) = Browser::start(DESKTOP) else { return };
     let server = Ground::sqlite().into_server();
     let sent = server.submit(&runs::measured("Newcomer", "Fifteen", 15)).json();
-    let own = [format!("/medium/{}", sent["slug"].as_str().unwrap()), format!("/run/{}", sent["id"].as_str().unwrap())];
-    let pages =
-        ["/", "/compare", "/methodology", "/about", "/findings", "/glossary", "/tests", "/sources", "/truth", "/agreement", "/moderation"];
+    let own = [
+        format!("/medium/{}", sent["slug"].as_str().unwrap()),
+        format!("/run/{}", sent["id"].as_str().unwrap()),
+    ];
+    let pages = [
+        "/",
+        "/compare",
+        "/methodology",
+        "/about",
+        "/findings",
+        "/glossary",
+        "/tests",
+        "/sources",
+        "/truth",
+        "/agreement",
+        "/moderation",
+    ];
     for page in pages.into_iter().map(str::to_owned).chain(own) {
         browser.open(&format!("{}{page}", server.base()));
         browser.fits_the_screen();
@@ -112,12 +158,14 @@ fn no_page_wants_what_its_policy_refuses() {
     browser.is_quiet();
 }
 
-/// The table with the whole reference collection is light; how long it takes is said and not judged: that is for `cargo xtask bench`.
+/// The table with the whole reference collection is light; how long it takes is said and not
+/// judged: that is for `cargo xtask bench`.
 #[test]
 fn the_table_is_light_enough_for_a_slow_phone() {
     let Some(mut browser) = Browser::start(PHONE) else { return };
     let server = Ground::sqlite().into_server();
-    for (name, latency_ms, bytes_a_second) in [("slow 4G", 150, 204_800), ("slow 3G", 400, 50_000)] {
+    for (name, latency_ms, bytes_a_second) in [("slow 4G", 150, 204_800), ("slow 3G", 400, 50_000)]
+    {
         browser.set_slow_phone(latency_ms, bytes_a_second);
         let cost = browser.cost(&server.base());
         assert!(cost.bytes > 5_000 && cost.bytes <= MOST_BYTES, "{cost:?}");

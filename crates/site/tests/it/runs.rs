@@ -13,12 +13,23 @@ pub fn simulated() -> &'static Published {
     RUN.get_or_init(|| {
         let flashmark = Flashmark::new();
         let file = flashmark.home().join("run.json");
-        flashmark.done(&["run", "sim:class10", "--suite", "quick", "--seed", "1", "--quiet", "--json", file.to_str().unwrap()]);
+        flashmark.done(&[
+            "run",
+            "sim:class10",
+            "--suite",
+            "quick",
+            "--seed",
+            "1",
+            "--quiet",
+            "--json",
+            file.to_str().unwrap(),
+        ]);
         Published::from(&Record::from_json(&fs::read_to_string(file).unwrap()).unwrap())
     })
 }
 
-/// The same as if it had been measured on a card of this maker and model, with a seed that makes it another run.
+/// The same as if it had been measured on a card of this maker and model, with a seed that makes it
+/// another run.
 pub fn measured(vendor: &str, model: &str, seed: u64) -> Published {
     let mut run = simulated().clone();
     (run.kind, run.profile, run.target) = (MediumKind::Sd, None, TargetKind::Block);

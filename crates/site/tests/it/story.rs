@@ -1,10 +1,11 @@
-//! The newcomer's story: a server with one command, a run from another shell, and then a reader who looks for it, at a desk, on a phone and
-//! with the keyboard only. What pages show is held against the collection itself, read behind the server's back and put in order naively.
+//! The newcomer's story: a server with one command, a run from another shell, and then a reader who
+//! looks for it, at a desk, on a phone and with the keyboard only. What pages show is held against
+//! the collection itself, read behind the server's back and put in order naively.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-use record::collection::{Figure, Line, Origin};
+use record::collection::{CollectionLine, HeadlineFigure, Origin};
 use record::{MediumKind, Record};
 use serde_json::{Value, json};
 
@@ -22,23 +23,38 @@ struct Sent {
     simulated: String,
 }
 
-/// Measures a simulated card, sends it, and sends what passes for a measurement of a card called "Newcomer Zwölf".
+/// Measures a simulated card, sends it, and sends what passes for a measurement of a card called
+/// "Newcomer Zwölf".
 fn sends(server: &Server) -> Sent {
     let flashmark = Flashmark::new();
     flashmark.done(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
-    let simulated = page_of(&flashmark.done(&["submit", "latest", "--to", &server.base(), "--yes"]), server);
+    let simulated =
+        page_of(&flashmark.done(&["submit", "latest", "--to", &server.base(), "--yes"]), server);
     let file = flashmark.home().join("run.json");
     let record = runs::measured("Newcomer", "Zwölf", 12).to_record("zwoelf");
     fs::write(&file, serde_json::to_string(&record).unwrap()).unwrap();
-    let measured_page = page_of(&flashmark.done(&["submit", file.to_str().unwrap(), "--to", &server.base(), "--yes"]), server);
-    Sent { measured: slug_of(server, &measured_page), simulated: slug_of(server, &simulated), measured_page }
+    let measured_page = page_of(
+        &flashmark.done(&["submit", file.to_str().unwrap(), "--to", &server.base(), "--yes"]),
+        server,
+    );
+    Sent {
+        measured: slug_of(server, &measured_page),
+        simulated: slug_of(server, &simulated),
+        measured_page,
+    }
 }
 
 /// The address of the run's page in what `flashmark submit` said.
 fn page_of(said: &str, server: &Server) -> String {
     let start = format!("{}/run/", server.base());
-    let at = said.find(&start).unwrap_or_else(|| panic!("it does not say where the run is: {said}"));
-    said[at..].split(|c: char| c.is_whitespace() || c == ')' || c == ',').next().unwrap().trim_end_matches('.').to_owned()
+    let at =
+        said.find(&start).unwrap_or_else(|| panic!("it does not say where the run is: {said}"));
+    said[at..]
+        .split(|c: char| c.is_whitespace() || c == ')' || c == ',')
+        .next()
+        .unwrap()
+        .trim_end_matches('.')
+        .to_owned()
 }
 
 /// The medium of a run, asked of the API.
@@ -47,16 +63,27 @@ fn slug_of(server: &Server, page: &str) -> String {
     let entry = server.json(&format!("/api/v1/runs/{id}"));
     let lines = server.json("/api/v1/lines?origin=measured&origin=imported&origin=simulated");
     let lines = lines["lines"].as_array().unwrap();
-    let line = lines.iter().find(|line| line["model"] == entry["model"] && line["origin"] == entry["origin"]);
+    let line = lines
+        .iter()
+        .find(|line| line["model"] == entry["model"] && line["origin"] == entry["origin"]);
     line.unwrap_or_else(|| panic!("no line has the run {id}"))["slug"].as_str().unwrap().to_owned()
 }
 
-/// The lines that fit, in the order of a figure, best first; those without it last. As naive as can be.
-fn naive(ground: &Ground, fits: impl Fn(&Line) -> bool, figure: Figure, turned: bool) -> Vec<String> {
+/// The lines that fit, in the order of a figure, best first; those without it last. As naive as can
+/// be.
+fn naive(
+    ground: &Ground,
+    fits: impl Fn(&CollectionLine) -> bool,
+    figure: HeadlineFigure,
+    turned: bool,
+) -> Vec<String> {
     let all = ground.collection().all_lines().unwrap();
-    let mut lines: Vec<&Line> = all.iter().filter(|line| fits(line)).collect();
-    let worth =
-        |line: &Line| line.figures.get(&figure).map(|spread| if figure.smaller_is_better() { -spread.median } else { spread.median });
+    let mut lines: Vec<&CollectionLine> = all.iter().filter(|line| fits(line)).collect();
+    let worth = |line: &CollectionLine| {
+        line.figures
+            .get(&figure)
+            .map(|spread| if figure.smaller_is_better() { -spread.median } else { spread.median })
+    };
     lines.sort_by(|a, b| match (worth(a), worth(b)) {
         (Some(a), Some(b)) if turned => a.total_cmp(&b),
         (Some(a), Some(b)) => b.total_cmp(&a),
@@ -74,20 +101,40 @@ fn browser(ground: &Ground, screen: Screen) -> Option<Browser> {
 
 /// The media of the table, top down.
 fn rows(browser: &mut Browser) -> Vec<String> {
-    let rows = browser.value(r##"[...document.querySelectorAll("#lines tbody input[name=m]")].map((box) => box.value)"##);
+    let rows = browser.value(
+        r##"[...document.querySelectorAll("#lines tbody input[name=m]")].map((box) => box.value)"##,
+    );
     rows.as_array().unwrap().iter().map(|slug| slug.as_str().unwrap().to_owned()).collect()
 }
 
-/// The table shows these media, in this order as far as figures tell one; a page has fifty lines at most.
-fn shows(browser: &mut Browser, ground: &Ground, figure: Figure, wanted: &[String]) {
+/// The table shows these media, in this order as far as figures tell one; a page has fifty lines at
+/// most.
+fn shows(browser: &mut Browser, ground: &Ground, figure: HeadlineFigure, wanted: &[String]) {
     let shown = rows(browser);
     assert_eq!(shown.len(), wanted.len().min(50), "at {}", browser.address());
     let lines = ground.collection().all_lines().unwrap();
-    let value = |slug: &String| lines.iter().find(|line| line.slug == *slug).unwrap().figures.get(&figure).map(|spread| spread.median);
+    let value = |slug: &String| {
+        lines
+            .iter()
+            .find(|line| line.slug == *slug)
+            .unwrap()
+            .figures
+            .get(&figure)
+            .map(|spread| spread.median)
+    };
     let values = |slugs: &[String]| slugs.iter().map(value).collect::<Vec<_>>();
-    assert_eq!(values(&shown), values(&wanted[..shown.len()]), "the order at {}", browser.address());
+    assert_eq!(
+        values(&shown),
+        values(&wanted[..shown.len()]),
+        "the order at {}",
+        browser.address()
+    );
     let known: BTreeSet<&String> = wanted.iter().collect();
-    assert!(shown.iter().all(|slug| known.contains(slug)), "more than was asked for at {}", browser.address());
+    assert!(
+        shown.iter().all(|slug| known.contains(slug)),
+        "more than was asked for at {}",
+        browser.address()
+    );
 }
 
 /// At a desk: everything, with the mouse.
@@ -118,7 +165,10 @@ fn searches(browser: &mut Browser, sent: &Sent) {
     assert!(browser.text("document.getElementById('summary').textContent").starts_with("1 medium"));
     browser.fill("input[name=q]", "class10");
     browser.follow("#filter button");
-    assert!(!rows(browser).contains(&sent.simulated), "a simulated card stands among the real ones");
+    assert!(
+        !rows(browser).contains(&sent.simulated),
+        "a simulated card stands among the real ones"
+    );
     browser.click("#filter details summary");
     browser.click("input[name=origin][value=simulated]");
     browser.follow("#filter button");
@@ -128,21 +178,35 @@ fn searches(browser: &mut Browser, sent: &Sent) {
 
 /// By kind and capacity, then by another column, then that the other way round.
 fn filters_and_sorts(browser: &mut Browser, ground: &Ground) {
-    let fits =
-        |line: &Line| line.origin != Origin::Simulated && line.model.kind == MediumKind::Sd && (4..=32).contains(&line.model.capacity_gb);
+    let fits = |line: &CollectionLine| {
+        line.origin != Origin::Simulated
+            && line.model.kind == MediumKind::Sd
+            && (4..=32).contains(&line.model.capacity_gb)
+    };
     browser.click("#filter details summary");
     browser.click("input[name=kind][value=sd]");
     browser.fill("input[name=from-gb]", "4");
     browser.fill("input[name=to-gb]", "32");
     browser.follow("#filter button");
-    let best = naive(ground, fits, Figure::RandomWrite4k, false);
+    let best = naive(ground, fits, HeadlineFigure::RandomWrite4k, false);
     assert!(best.len() > 2, "the reference collection has SD cards: {best:?}");
-    shows(browser, ground, Figure::RandomWrite4k, &best);
-    assert_eq!(browser.value("document.querySelector('input[name=from-gb]').value"), "4", "the form keeps what was asked");
+    shows(browser, ground, HeadlineFigure::RandomWrite4k, &best);
+    assert_eq!(
+        browser.value("document.querySelector('input[name=from-gb]').value"),
+        "4",
+        "the form keeps what was asked"
+    );
     for (turned, said) in [(false, "ascending"), (true, "descending")] {
         browser.follow("#lines th[data-key=worst-stall] a");
-        shows(browser, ground, Figure::WorstStall, &naive(ground, fits, Figure::WorstStall, turned));
-        let sort = browser.text("document.querySelector('#lines th[data-key=worst-stall]').getAttribute('aria-sort')");
+        shows(
+            browser,
+            ground,
+            HeadlineFigure::WorstStall,
+            &naive(ground, fits, HeadlineFigure::WorstStall, turned),
+        );
+        let sort = browser.text(
+            "document.querySelector('#lines th[data-key=worst-stall]').getAttribute('aria-sort')",
+        );
         assert_eq!(sort, said);
     }
 }
@@ -163,13 +227,27 @@ fn downloads(browser: &mut Browser, server: &Server) {
     let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(records.len(), lines.len());
     for (record, line) in records.iter().zip(lines) {
-        let field = |name: &str| &record[heads.iter().position(|head| head == name).unwrap_or_else(|| panic!("no column {name}"))];
+        let field = |name: &str| {
+            &record[heads
+                .iter()
+                .position(|head| head == name)
+                .unwrap_or_else(|| panic!("no column {name}"))]
+        };
         assert_eq!(field("medium"), line["slug"].as_str().unwrap());
         let median = &line["figures"]["random-write-4k"]["median"];
-        assert_eq!(field("random_write_4k_iops").parse::<f64>().ok(), median.as_f64(), "{}", field("medium"));
+        assert_eq!(
+            field("random_write_4k_iops").parse::<f64>().ok(),
+            median.as_f64(),
+            "{}",
+            field("medium")
+        );
     }
     let query = browser.text("location.search");
-    assert_eq!(server.get(&format!("/data/collection.csv{query}")).body, csv, "the address gives the same as the link");
+    assert_eq!(
+        server.get(&format!("/data/collection.csv{query}")).body,
+        csv,
+        "the address gives the same as the link"
+    );
 }
 
 /// A column that is hidden stays hidden on the next page.
@@ -181,7 +259,10 @@ fn hides_a_column(browser: &mut Browser, server: &Server) {
     assert_eq!(browser.text(display), "none");
     browser.open(&format!("{}/?kind=sd", server.base()));
     assert_eq!(browser.text(display), "none");
-    assert_eq!(browser.text("getComputedStyle(document.querySelector('#lines tbody .c5')).display"), "none");
+    assert_eq!(
+        browser.text("getComputedStyle(document.querySelector('#lines tbody .c5')).display"),
+        "none"
+    );
     browser.click(".columns summary");
     browser.click("#show-c5");
     assert_eq!(browser.text(display), "table-cell");
@@ -205,7 +286,11 @@ fn reads_the_medium(browser: &mut Browser, server: &Server, sent: &Sent) {
     browser.shot_whole("desk-run");
     let id = sent.measured_page.rsplit('/').next().unwrap();
     let record = Record::from_json(&server.get(&format!("/data/run/{id}.json")).text()).unwrap();
-    assert_eq!(record.cells, runs::simulated().cells, "every number is there, to the last histogram");
+    assert_eq!(
+        record.cells,
+        runs::simulated().cells,
+        "every number is there, to the last histogram"
+    );
 }
 
 /// The newcomer's card and two of the reference collection, side by side.
@@ -217,10 +302,15 @@ fn compares(browser: &mut Browser, server: &Server, sent: &Sent) {
     for slug in &others[..2] {
         browser.click(&format!("#lines input[value='{slug}']"));
     }
-    assert!(browser.text("document.getElementById('compare-button').textContent").contains("Compare 3"));
+    assert!(
+        browser.text("document.getElementById('compare-button').textContent").contains("Compare 3")
+    );
     browser.follow("#compare-button");
     let heads = browser.value("[...document.querySelectorAll('table.side thead a[href*=\"/medium/\"]')].map((a) => a.pathname)");
-    let wanted: Vec<String> = [&sent.measured, &others[0], &others[1]].iter().map(|slug| format!("/medium/{slug}")).collect();
+    let wanted: Vec<String> = [&sent.measured, &others[0], &others[1]]
+        .iter()
+        .map(|slug| format!("/medium/{slug}"))
+        .collect();
     assert_eq!(heads, json!(wanted));
     assert_ne!(browser.value("document.querySelectorAll('table.side tbody tr').length"), json!(0));
     browser.fits_the_screen();
@@ -254,39 +344,63 @@ pub fn on_a_phone(ground: &Ground) {
     browser.follow("#compare-button");
     browser.fits_the_screen();
     browser.shot_whole("phone-compare");
-    for page in ["compare", "methodology", "about", "glossary", "findings", "medium/none", "run/none"] {
+    for page in
+        ["compare", "methodology", "about", "glossary", "findings", "medium/none", "run/none"]
+    {
         browser.open(&format!("{}/{page}", server.base()));
         browser.fits_the_screen();
         browser.shot(&format!("phone-page-{}", page.replace('/', "-")));
     }
     let expected = |complaint: &String| complaint.contains("404");
-    let complaints: Vec<String> = browser.complaints().into_iter().filter(|complaint| !expected(complaint)).collect();
+    let complaints: Vec<String> =
+        browser.complaints().into_iter().filter(|complaint| !expected(complaint)).collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
     server.is_sound();
 }
 
-/// What is measured on the storage of this machine, and what another tool has measured, come in beside what others have published, each as what it is.
+/// What is measured on the storage of this machine, and what another tool has measured, come in
+/// beside what others have published, each as what it is.
 pub fn what_is_measured_here_and_elsewhere_comes_in(ground: &Ground) {
     let server = ground.serve(&[]);
     let flashmark = Flashmark::new();
     // Where the build lies there is a disk; a directory for temporary files may be memory.
     let shelf = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let directory = shelf.path().to_str().unwrap();
-    let suite = ["--suite", "quick", "--only", "random-read", "--time-limit", "3s", "--label", "Newcomer shelf", "--quiet"];
+    let suite = [
+        "--suite",
+        "quick",
+        "--only",
+        "random-read",
+        "--time-limit",
+        "3s",
+        "--label",
+        "Newcomer shelf",
+        "--quiet",
+    ];
     flashmark.done(&[&["run", directory], &suite[..]].concat());
-    let here = page_of(&flashmark.done(&["submit", "latest", "--to", &server.base(), "--yes"]), &server);
-    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import/fio_randwrite-4k-qd1.json");
+    let here =
+        page_of(&flashmark.done(&["submit", "latest", "--to", &server.base(), "--yes"]), &server);
+    let fixture =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import/fio_randwrite-4k-qd1.json");
     flashmark.done(&["import", fixture]);
-    let elsewhere = page_of(&flashmark.done(&["submit", "latest", "--to", &server.base(), "--yes"]), &server);
+    let elsewhere =
+        page_of(&flashmark.done(&["submit", "latest", "--to", &server.base(), "--yes"]), &server);
     for (page, origin) in [(&here, Origin::Measured), (&elsewhere, Origin::Imported)] {
         let run = server.json(&format!("/api/v1/runs/{}", page.rsplit('/').next().unwrap()));
-        assert_eq!((&run["origin"], &run["standing"]), (&json!(origin), &json!("accepted")), "{page}");
+        assert_eq!(
+            (&run["origin"], &run["standing"]),
+            (&json!(origin), &json!("accepted")),
+            "{page}"
+        );
         let slug = slug_of(&server, page);
         let table = server.get(&format!("/?origin={}", origin.name())).text();
         assert!(table.contains(&format!("/medium/{slug}")), "{slug} is not in the table");
         assert_eq!(server.get(&format!("/medium/{slug}")).status, 200);
         let told = run.to_string();
-        assert!(!told.contains(directory) && !told.contains(flashmark.home().to_str().unwrap()), "a path is published");
+        assert!(
+            !told.contains(directory) && !told.contains(flashmark.home().to_str().unwrap()),
+            "a path is published"
+        );
     }
     server.is_sound();
     server.end();
@@ -333,7 +447,10 @@ fn filters_by_keyboard(browser: &mut Browser) {
     browser.tab_to("input[name=random-read-4k]");
     browser.leads_on(|browser| browser.press("Enter"));
     let asked = browser.text("location.search");
-    assert!(["kind=sd", "from-gb=8", "fakes=none"].iter().all(|part| asked.contains(part)), "{asked}");
+    assert!(
+        ["kind=sd", "from-gb=8", "fakes=none"].iter().all(|part| asked.contains(part)),
+        "{asked}"
+    );
 }
 
 fn sorts_and_hides_by_keyboard(browser: &mut Browser) {
@@ -341,7 +458,10 @@ fn sorts_and_hides_by_keyboard(browser: &mut Browser) {
     browser.press("Enter");
     browser.tab_to("#show-c0");
     browser.press("Space");
-    assert_eq!(browser.text("getComputedStyle(document.querySelector('#lines thead .c0')).display"), "none");
+    assert_eq!(
+        browser.text("getComputedStyle(document.querySelector('#lines thead .c0')).display"),
+        "none"
+    );
     browser.press("Space");
     // What is wider than the screen is reached with arrows.
     browser.tab_to(".scroll");
@@ -364,7 +484,10 @@ fn compares_by_keyboard(browser: &mut Browser, server: &Server, sent: &Sent) {
     browser.tab_back_to("#compare-button");
     browser.leads_on(|browser| browser.press("Enter"));
     let address = browser.address();
-    assert!(address.starts_with(&format!("{}/compare?m={}&m=", server.base(), sent.measured)), "{address}");
+    assert!(
+        address.starts_with(&format!("{}/compare?m={}&m=", server.base(), sent.measured)),
+        "{address}"
+    );
     assert_eq!(browser.value("document.querySelectorAll('table.side thead th').length"), json!(4));
     browser.tab_to("footer a");
 }

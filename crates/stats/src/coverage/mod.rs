@@ -1,13 +1,15 @@
-//! Streams of completion times whose long-run truth is known, and how often an interval contains that truth.
+//! Streams of completion times whose long-run truth is known, and how often an interval contains
+//! that truth.
 //!
-//! This is the proof behind the intervals of this room: [`table`] runs every stream at several lengths and under the stop
-//! rule, and counts. The tests run a small form of it; a program can print the whole (200 runs of each take about ten seconds).
+//! This is the proof behind the intervals of this crate: [`table`] runs every stream at several
+//! lengths and under the stop rule, and counts. The tests run a small form of it; a program can
+//! print the whole (200 runs of each take about ten seconds).
 
 mod streams;
 
-pub use streams::{Flow, STREAMS, Stream};
+pub use streams::{STREAMS, Stream, StreamState};
 
-use crate::{Interval, QuantileEstimator, RateEstimator, StopRule, Verdict};
+use crate::{Interval, QuantileEstimator, RateEstimator, StopRule, StopVerdict};
 
 /// When a simulated measurement ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,7 +22,7 @@ pub enum Until {
 
 /// What is estimated.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum What {
+pub enum Estimand {
     /// The rate, events per second.
     Rate,
     /// This quantile (0..1) of the time per event.
@@ -63,11 +65,11 @@ impl Coverage {
 
 /// A row of the table of proof.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Row {
+pub struct CoverageRow {
     /// The stream's name.
     pub stream: &'static str,
     /// What was estimated.
-    pub what: What,
+    pub what: Estimand,
     /// When the runs ended.
     pub until: Until,
     /// How often the interval held the truth.
@@ -75,31 +77,45 @@ pub struct Row {
 }
 
 /// The rule of the table: 5 %, at least 3 s (of events that take 1 ms when fast) and 30 events.
-pub const RULE: StopRule = StopRule { min_ns: 3_000_000_000, min_events: 30, relative_half_width: 0.05, max_ns: 180_000_000_000 };
+pub const RULE: StopRule = StopRule {
+    min_ns: 3_000_000_000,
+    min_events: 30,
+    relative_half_width: 0.05,
+    max_ns: 180_000_000_000,
+};
 
-/// Every stream: rates, p50 and p99 after 100, 1000 and 10,000 events, and rates under [`RULE`]; `runs` runs of each.
-pub fn table(runs: u32, seed: u64) -> Vec<Row> {
+/// Every stream: rates, p50 and p99 after 100, 1000 and 10,000 events, and rates under [`RULE`];
+/// `runs` runs of each.
+pub fn table(runs: u32, seed: u64) -> Vec<CoverageRow> {
     let lengths = [100, 1000, 10_000].map(Until::Events);
-    let whats = [What::Rate, What::Quantile(0.5), What::Quantile(0.99)];
+    let whats = [Estimand::Rate, Estimand::Quantile(0.5), Estimand::Quantile(0.99)];
     let fixed = lengths.into_iter().flat_map(|until| whats.map(|what| (what, until)));
-    let cells: Vec<_> = fixed.chain([(What::Rate, Until::Rule(RULE))]).collect();
-    let row = |stream: &Stream, what, until| Row { stream: stream.name, what, until, coverage: cover(stream, what, until, runs, seed) };
-    STREAMS.iter().flat_map(|stream| cells.iter().map(move |&(what, until)| row(stream, what, until))).collect()
+    let cells: Vec<_> = fixed.chain([(Estimand::Rate, Until::Rule(RULE))]).collect();
+    let row = |stream: &Stream, what, until| CoverageRow {
+        stream: stream.name,
+        what,
+        until,
+        coverage: cover(stream, what, until, runs, seed),
+    };
+    STREAMS
+        .iter()
+        .flat_map(|stream| cells.iter().map(move |&(what, until)| row(stream, what, until)))
+        .collect()
 }
 
 /// Measures `stream` `runs` times, each with its own seed derived from `seed`.
-pub fn cover(stream: &Stream, what: What, until: Until, runs: u32, seed: u64) -> Coverage {
+pub fn cover(stream: &Stream, what: Estimand, until: Until, runs: u32, seed: u64) -> Coverage {
     let truth = match what {
-        What::Rate => 1e9 / stream.mean_ns(),
-        What::Quantile(q) => stream.quantile_ns(q),
+        Estimand::Rate => 1e9 / stream.mean_ns(),
+        Estimand::Quantile(q) => stream.quantile_ns(q),
     };
     let mut seen = Coverage::default();
     for run in 0..runs {
         let seed = seed ^ (u64::from(run) << 32);
         let (rate, times) = measure(stream.start(seed), until, seed);
         let interval = match what {
-            What::Rate => rate.estimate().map(|estimate| estimate.ci95),
-            What::Quantile(q) => times.quantile(q).and_then(|estimate| estimate.ci95),
+            Estimand::Rate => rate.estimate().map(|estimate| estimate.ci95),
+            Estimand::Quantile(q) => times.quantile(q).and_then(|estimate| estimate.ci95),
         };
         if let Some(interval) = interval {
             seen.count(interval, truth, rate.events());
@@ -108,7 +124,7 @@ pub fn cover(stream: &Stream, what: What, until: Until, runs: u32, seed: u64) ->
     seen
 }
 
-fn measure(mut flow: Flow, until: Until, seed: u64) -> (RateEstimator, QuantileEstimator) {
+fn measure(mut flow: StreamState, until: Until, seed: u64) -> (RateEstimator, QuantileEstimator) {
     let (mut rate, mut times) = (RateEstimator::new(), QuantileEstimator::new(seed));
     let mut step = |rate: &mut RateEstimator| {
         let ns = flow.next_ns();
@@ -124,7 +140,7 @@ fn measure(mut flow: Flow, until: Until, seed: u64) -> (RateEstimator, QuantileE
                 if rate.events() < next_look {
                     continue;
                 }
-                if rule.judge(rate.total_ns(), &rate, None) != Verdict::Continue {
+                if rule.judge(rate.total_ns(), &rate, None) != StopVerdict::Continue {
                     break;
                 }
                 next_look = rate.events() + (rate.events() / 20).max(1);

@@ -10,10 +10,11 @@ enum Kind {
     Autoregressive { sigma: f64, rho: f64 },
     /// One event in every `period` costs `slow`, at a random phase.
     Periodic { period: u64, slow: f64 },
-    /// Each event independently costs `slow` with probability `share`; all jittered by log-normal `sigma`.
+    /// Each event independently costs `slow` with probability `share`; all jittered by log-normal
+    /// `sigma`.
     Mixture { share: f64, slow: f64, sigma: f64 },
-    /// Two states that last geometrically many events, `stay` on average; events cost 1 in one and `slow` in the other,
-    /// jittered by log-normal `sigma`.
+    /// Two states that last geometrically many events, `stay` on average; events cost 1 in one and
+    /// `slow` in the other, jittered by log-normal `sigma`.
     TwoState { stay: f64, slow: f64, sigma: f64 },
 }
 
@@ -35,7 +36,10 @@ pub const STREAMS: [Stream; 10] = [
     Stream { name: "1 of 16 costs 10", kind: Kind::Periodic { period: 16, slow: 10.0 } },
     Stream { name: "a tenth costs 20", kind: Kind::Mixture { share: 0.1, slow: 20.0, sigma: 0.1 } },
     Stream { name: "half costs 30", kind: Kind::Mixture { share: 0.5, slow: 30.0, sigma: 0.2 } },
-    Stream { name: "tail: 0.5 % cost 6", kind: Kind::Mixture { share: 0.005, slow: 6.0, sigma: 0.1 } },
+    Stream {
+        name: "tail: 0.5 % cost 6",
+        kind: Kind::Mixture { share: 0.005, slow: 6.0, sigma: 0.1 },
+    },
     Stream { name: "two states of 50", kind: Kind::TwoState { stay: 50.0, slow: 3.0, sigma: 0.1 } },
 ];
 
@@ -50,13 +54,15 @@ impl Stream {
             * match self.kind {
                 Kind::Independent { sigma } | Kind::Autoregressive { sigma, .. } => jitter(sigma),
                 Kind::Periodic { period, slow } => (slow + (period - 1) as f64) / period as f64,
-                Kind::Mixture { share, slow, sigma } => (share * slow + 1.0 - share) * jitter(sigma),
+                Kind::Mixture { share, slow, sigma } => {
+                    (share * slow + 1.0 - share) * jitter(sigma)
+                }
                 Kind::TwoState { slow, sigma, .. } => (1.0 + slow) / 2.0 * jitter(sigma),
             }
     }
 
-    /// The long-run `q`-quantile of the time per event, by bisection of the distribution; where events take one of two exact
-    /// times, one of these.
+    /// The long-run `q`-quantile of the time per event, by bisection of the distribution; where
+    /// events take one of two exact times, one of these.
     pub fn quantile_ns(&self, q: f64) -> f64 {
         let (mut low, mut high) = (1e-6_f64.ln(), 1e6_f64.ln());
         for _ in 0..60 {
@@ -71,15 +77,23 @@ impl Stream {
         let jittered = |cost: f64, sigma: f64| normal_below((ln_units - cost.ln()) / sigma);
         let exact = |cost: f64| f64::from(u8::from(ln_units >= cost.ln()));
         match self.kind {
-            Kind::Independent { sigma } | Kind::Autoregressive { sigma, .. } => jittered(1.0, sigma),
-            Kind::Periodic { period, slow } => exact(1.0) + (exact(slow) - exact(1.0)) / period as f64,
-            Kind::Mixture { share, slow, sigma } => (1.0 - share) * jittered(1.0, sigma) + share * jittered(slow, sigma),
-            Kind::TwoState { slow, sigma, .. } => f64::midpoint(jittered(1.0, sigma), jittered(slow, sigma)),
+            Kind::Independent { sigma } | Kind::Autoregressive { sigma, .. } => {
+                jittered(1.0, sigma)
+            }
+            Kind::Periodic { period, slow } => {
+                exact(1.0) + (exact(slow) - exact(1.0)) / period as f64
+            }
+            Kind::Mixture { share, slow, sigma } => {
+                (1.0 - share) * jittered(1.0, sigma) + share * jittered(slow, sigma)
+            }
+            Kind::TwoState { slow, sigma, .. } => {
+                f64::midpoint(jittered(1.0, sigma), jittered(slow, sigma))
+            }
         }
     }
 
     /// The stream from a stationary start; equal seeds give equal times.
-    pub fn start(&self, seed: u64) -> Flow {
+    pub fn start(&self, seed: u64) -> StreamState {
         let mut random = Random::new(seed);
         random.bits();
         let state = match self.kind {
@@ -88,11 +102,12 @@ impl Stream {
             Kind::TwoState { .. } => random.below(2) as f64,
             Kind::Independent { .. } | Kind::Mixture { .. } => 0.0,
         };
-        Flow { kind: self.kind, random, state }
+        StreamState { kind: self.kind, random, state }
     }
 }
 
-/// The normal distribution function, as the limit of Student's for many degrees of freedom (to 1e-6).
+/// The normal distribution function, as the limit of Student's for many degrees of freedom (to
+/// 1e-6).
 fn normal_below(x: f64) -> f64 {
     let tail = upper_tail(x.abs(), 1e6);
     if x < 0.0 { tail } else { 1.0 - tail }
@@ -100,14 +115,14 @@ fn normal_below(x: f64) -> f64 {
 
 /// A stream under way.
 #[derive(Debug, Clone)]
-pub struct Flow {
+pub struct StreamState {
     kind: Kind,
     random: Random,
     /// The normal deviate, the phase or the state, as the kind has it.
     state: f64,
 }
 
-impl Flow {
+impl StreamState {
     /// The time that the next event takes.
     pub fn next_ns(&mut self) -> u64 {
         let units = match self.kind {

@@ -1,5 +1,6 @@
-//! Coverage in small: 300 runs have a standard error of 1.3 % at 95 %, so the limits lie about three of these outside
-//! 93..97 %. The seeds are fixed: these tests give the same numbers every time.
+//! Coverage in small: 300 runs have a standard error of 1.3 % at 95 %, so the limits lie about
+//! three of these outside 93..97 %. The seeds are fixed: these tests give the same numbers every
+//! time.
 
 use super::*;
 
@@ -8,81 +9,115 @@ fn named(part: &str) -> &'static Stream {
 }
 
 #[track_caller]
-fn check(stream: &str, what: What, until: Until, expected: std::ops::RangeInclusive<f64>) {
+fn check(stream: &str, what: Estimand, until: Until, expected: std::ops::RangeInclusive<f64>) {
     let found = cover(named(stream), what, until, 300, 1);
     assert!(found.runs >= 290, "{stream}: {found:?}");
-    assert!(expected.contains(&found.share()), "{stream}, {what:?}, {until:?}: {} {found:?}", found.share());
+    assert!(
+        expected.contains(&found.share()),
+        "{stream}, {what:?}, {until:?}: {} {found:?}",
+        found.share()
+    );
 }
 
 #[test]
 fn rates_of_independent_events() {
     for stream in ["independent, sigma 0.2", "half costs 30", "a tenth costs 20"] {
         for events in [100, 1000] {
-            check(stream, What::Rate, Until::Events(events), 0.91..=0.99);
+            check(stream, Estimand::Rate, Until::Events(events), 0.91..=0.99);
         }
         // Three slow events of 30 are little to go by, and one run in 23 sees none of a tenth.
-        check(stream, What::Rate, Until::Events(30), 0.90..=0.99);
+        check(stream, Estimand::Rate, Until::Events(30), 0.90..=0.99);
     }
-    check("independent, sigma 1", What::Rate, Until::Events(300), 0.90..=0.99);
-    check("tail", What::Rate, Until::Events(3000), 0.91..=0.99);
+    check("independent, sigma 1", Estimand::Rate, Until::Events(300), 0.90..=0.99);
+    check("tail", Estimand::Rate, Until::Events(3000), 0.91..=0.99);
 }
 
 #[test]
 fn rates_of_correlated_events() {
-    check("rho 0.5", What::Rate, Until::Events(120), 0.90..=0.99);
-    check("rho 0.9", What::Rate, Until::Events(1000), 0.90..=0.99);
-    check("rho 0.9", What::Rate, Until::Events(10_000), 0.91..=0.99);
-    check("two states", What::Rate, Until::Events(3000), 0.90..=0.99);
+    check("rho 0.5", Estimand::Rate, Until::Events(120), 0.90..=0.99);
+    check("rho 0.9", Estimand::Rate, Until::Events(1000), 0.90..=0.99);
+    check("rho 0.9", Estimand::Rate, Until::Events(10_000), 0.91..=0.99);
+    check("two states", Estimand::Rate, Until::Events(3000), 0.90..=0.99);
 }
 
 #[test]
 fn rates_of_periodic_events_are_never_missed_once_the_period_was_seen() {
     for events in [120, 1000, 3000] {
-        check("1 of 100", What::Rate, Until::Events(events), 1.0..=1.0);
-        check("1 of 16", What::Rate, Until::Events(events), 1.0..=1.0);
+        check("1 of 100", Estimand::Rate, Until::Events(events), 1.0..=1.0);
+        check("1 of 16", Estimand::Rate, Until::Events(events), 1.0..=1.0);
     }
 }
 
 #[test]
 fn stopping_when_it_looks_good_does_not_spoil_the_interval() {
-    let patient = Until::Rule(StopRule { min_ns: 0, min_events: 100, relative_half_width: 0.10, max_ns: u64::MAX });
-    for stream in ["independent, sigma 0.2", "independent, sigma 1", "half costs 30", "a tenth costs 20"] {
-        check(stream, What::Rate, patient, 0.91..=0.99);
+    let patient = Until::Rule(StopRule {
+        min_ns: 0,
+        min_events: 100,
+        relative_half_width: 0.10,
+        max_ns: u64::MAX,
+    });
+    for stream in
+        ["independent, sigma 0.2", "independent, sigma 1", "half costs 30", "a tenth costs 20"]
+    {
+        check(stream, Estimand::Rate, patient, 0.91..=0.99);
     }
     for stream in ["rho 0.5", "rho 0.9", "tail"] {
-        check(stream, What::Rate, Until::Rule(RULE), 0.91..=0.99);
+        check(stream, Estimand::Rate, Until::Rule(RULE), 0.91..=0.99);
     }
 }
 
 /// Of 34 intervals that said of themselves that batches go together, 16 held the truth.
 #[test]
 fn intervals_of_streams_that_look_dependent_hold_the_truth_too() {
-    for (name, events) in
-        [("rho 0.9", 150), ("rho 0.9", 600), ("two states", 300), ("two states", 1000), ("two states", 3000), ("rho 0.5", 200)]
-    {
+    for (name, events) in [
+        ("rho 0.9", 150),
+        ("rho 0.9", 600),
+        ("two states", 300),
+        ("two states", 1000),
+        ("two states", 3000),
+        ("rho 0.5", 200),
+    ] {
         let stream = named(name);
-        let runs = (0..600).filter_map(|seed| measure(stream.start(seed), Until::Events(events), seed).0.estimate());
-        let dependent: Vec<bool> = runs.filter(|rate| !rate.independent).map(|rate| rate.ci95.contains(1e9 / stream.mean_ns())).collect();
+        let runs = (0..600).filter_map(|seed| {
+            measure(stream.start(seed), Until::Events(events), seed).0.estimate()
+        });
+        let dependent: Vec<bool> = runs
+            .filter(|rate| !rate.independent)
+            .map(|rate| rate.ci95.contains(1e9 / stream.mean_ns()))
+            .collect();
         let held = dependent.iter().filter(|held| **held).count() as f64 / dependent.len() as f64;
-        assert!(dependent.len() >= 10 && held >= 0.93, "{name} {events}: {held:.3} of {}", dependent.len());
+        assert!(
+            dependent.len() >= 10 && held >= 0.93,
+            "{name} {events}: {held:.3} of {}",
+            dependent.len()
+        );
     }
 }
 
 /// What no method can do: an interval cannot know of what has not happened yet.
 #[test]
 fn a_slow_event_that_was_not_seen_is_not_in_the_interval() {
-    let hasty = Until::Rule(StopRule { min_ns: 0, min_events: 30, relative_half_width: 0.10, max_ns: u64::MAX });
-    let found = cover(named("1 of 100"), What::Rate, hasty, 300, 1);
+    let hasty = Until::Rule(StopRule {
+        min_ns: 0,
+        min_events: 30,
+        relative_half_width: 0.10,
+        max_ns: u64::MAX,
+    });
+    let found = cover(named("1 of 100"), Estimand::Rate, hasty, 300, 1);
     assert!(found.share() < 0.5, "{found:?}");
 }
 
 #[test]
 fn quantiles() {
-    for (stream, events) in [("independent, sigma 1", 100), ("a tenth", 1000), ("rho 0.5", 1000), ("rho 0.9", 5000)] {
-        check(stream, What::Quantile(0.5), Until::Events(events), 0.90..=0.99);
+    for (stream, events) in
+        [("independent, sigma 1", 100), ("a tenth", 1000), ("rho 0.5", 1000), ("rho 0.9", 5000)]
+    {
+        check(stream, Estimand::Quantile(0.5), Until::Events(events), 0.90..=0.99);
     }
-    for (stream, events) in [("independent, sigma 0.2", 1000), ("rho 0.5", 3000), ("tail", 3000), ("rho 0.9", 5000)] {
-        check(stream, What::Quantile(0.99), Until::Events(events), 0.91..=1.0);
+    for (stream, events) in
+        [("independent, sigma 0.2", 1000), ("rho 0.5", 3000), ("tail", 3000), ("rho 0.9", 5000)]
+    {
+        check(stream, Estimand::Quantile(0.99), Until::Events(events), 0.91..=1.0);
     }
 }
 
@@ -97,7 +132,11 @@ fn streams_have_the_mean_and_the_quantiles_they_claim() {
         times.sort_unstable();
         for q in [0.45, 0.85, 0.985] {
             let (truth, found) = (stream.quantile_ns(q), times[(q * 400_000.0) as usize] as f64);
-            assert!((found / truth - 1.0).abs() < 0.06, "{}, {q}: {found}, truth {truth}", stream.name);
+            assert!(
+                (found / truth - 1.0).abs() < 0.06,
+                "{}, {q}: {found}, truth {truth}",
+                stream.name
+            );
         }
     }
 }
@@ -106,6 +145,6 @@ fn streams_have_the_mean_and_the_quantiles_they_claim() {
 fn the_table_has_every_stream_and_is_repeatable() {
     let rows = table(2, 5);
     assert_eq!(rows.len(), STREAMS.len() * 10);
-    let key = |row: &Row| (row.stream, row.coverage.covered, row.coverage.runs);
+    let key = |row: &CoverageRow| (row.stream, row.coverage.covered, row.coverage.runs);
     assert!(rows.iter().map(key).eq(table(2, 5).iter().map(key)));
 }

@@ -12,7 +12,8 @@ pub enum Address {
     Sqlite(PathBuf),
     /// SQLite in memory: gone with the last handle.
     Memory,
-    /// A database of PostgreSQL, as `postgres://user@host/name` or `postgres:///name?host=/run/postgresql`. It may hold a password.
+    /// A database of PostgreSQL, as `postgres://user@host/name` or
+    /// `postgres:///name?host=/run/postgresql`. It may hold a password.
     Postgres(String),
 }
 
@@ -25,7 +26,9 @@ impl Address {
         match text.split_once(':') {
             Some(("sqlite", ":memory:")) => Ok(Address::Memory),
             Some(("sqlite", path)) if !path.is_empty() => Ok(Address::Sqlite(PathBuf::from(path))),
-            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => Ok(Address::Postgres(text.to_owned())),
+            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
+                Ok(Address::Postgres(text.to_owned()))
+            }
             _ => Err(CollectionError::Address { given: without_password(text) }),
         }
     }
@@ -59,11 +62,20 @@ impl fmt::Debug for Address {
 /// Without what stands between the colon and the at sign, and without a `password=` of its query.
 fn without_password(url: &str) -> String {
     let (url, query) = url.split_once('?').map_or((url, None), |(url, query)| (url, Some(query)));
-    let shown = match url.split_once("//").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
-        Some((scheme, (user, host))) => format!("{scheme}//{}@{host}", user.split(':').next().unwrap_or_default()),
+    let shown = match url
+        .split_once("//")
+        .and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?)))
+    {
+        Some((scheme, (user, host))) => {
+            format!("{scheme}//{}@{host}", user.split(':').next().unwrap_or_default())
+        }
         None => url.to_owned(),
     };
-    let kept: Vec<&str> = query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !pair.starts_with("password=")).collect();
+    let kept: Vec<&str> = query
+        .into_iter()
+        .flat_map(|query| query.split('&'))
+        .filter(|pair| !pair.starts_with("password="))
+        .collect();
     if kept.is_empty() { shown } else { format!("{shown}?{}", kept.join("&")) }
 }
 
@@ -73,13 +85,23 @@ mod tests {
 
     #[test]
     fn addresses_are_shown_without_passwords() {
-        let shown = |text: &str| Address::parse(text).map(|address| address.to_string()).map_err(|error| error.to_string());
-        let told = ["sqlite:cards.db", "sqlite::memory:", "postgresql:///cards?host=/run/postgresql"];
+        let shown = |text: &str| {
+            Address::parse(text)
+                .map(|address| address.to_string())
+                .map_err(|error| error.to_string())
+        };
+        let told =
+            ["sqlite:cards.db", "sqlite::memory:", "postgresql:///cards?host=/run/postgresql"];
         assert_eq!(told.map(shown), told.map(|text| Ok(text.to_owned())));
         let secret = shown("postgres://me:secret@db.example/cards?password=also&sslmode=disable");
         assert_eq!(secret.as_deref(), Ok("postgres://me@db.example/cards?sslmode=disable"));
         for bad in ["cards.db", "mysql://me@host/x", "sqlite:", "postgres:cards"] {
-            assert_eq!(shown(bad), Err(format!("'{bad}' is no database; write sqlite:FILE or postgres://USER@HOST/NAME")));
+            assert_eq!(
+                shown(bad),
+                Err(format!(
+                    "'{bad}' is no database; write sqlite:FILE or postgres://USER@HOST/NAME"
+                ))
+            );
         }
         assert!(shown("mysql://me:secret@host/x").is_err_and(|error| !error.contains("secret")));
     }

@@ -1,10 +1,10 @@
-//! What was done to a collection, by whom and why. Only ever added to; each line holds the hash of the one before it, so that one that is
-//! changed or taken out shows.
+//! What was done to a collection, by whom and why. Only ever added to; each line holds the hash of
+//! the one before it, so that one that is changed or taken out shows.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::connection::{Connection, Row, Value};
+use super::connection::{Connection, SqlRow, SqlValue};
 use super::document::hex;
 use super::error::While;
 use super::{Collection, CollectionError};
@@ -45,9 +45,13 @@ pub(super) struct Chain {
 
 impl Chain {
     pub fn end_of(connection: &mut dyn Connection) -> Result<Chain, CollectionError> {
-        let last = connection.query("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", &[]).reading()?;
+        let last = connection
+            .query("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", &[])
+            .reading()?;
         let start = Chain { number: 0, hash: String::new() };
-        last.into_iter().next().map_or(Ok(start), |mut row| Ok(Chain { number: row.number()?, hash: row.text()? }))
+        last.into_iter()
+            .next()
+            .map_or(Ok(start), |mut row| Ok(Chain { number: row.number()?, hash: row.text()? }))
     }
 
     /// Of the last line.
@@ -55,7 +59,11 @@ impl Chain {
         self.number
     }
 
-    pub fn add(&mut self, connection: &mut dyn Connection, deed: &Deed) -> Result<(), CollectionError> {
+    pub fn add(
+        &mut self,
+        connection: &mut dyn Connection,
+        deed: &Deed,
+    ) -> Result<(), CollectionError> {
         // As the database will have it, so that it hashes the same when it is read back.
         let kept = |text: &str| text.replace('\0', "\u{fffd}");
         let mut line = Audited {
@@ -69,13 +77,13 @@ impl Chain {
         };
         line.hash = hash(&self.hash, &line);
         let values = [
-            Value::from(line.number),
-            Value::from(line.at.as_str()),
-            Value::from(line.who.as_str()),
-            Value::from(line.what.as_str()),
-            Value::from(line.run.as_deref()),
-            Value::from(line.detail.as_str()),
-            Value::from(line.hash.as_str()),
+            SqlValue::from(line.number),
+            SqlValue::from(line.at.as_str()),
+            SqlValue::from(line.who.as_str()),
+            SqlValue::from(line.what.as_str()),
+            SqlValue::from(line.run.as_deref()),
+            SqlValue::from(line.detail.as_str()),
+            SqlValue::from(line.hash.as_str()),
         ];
         let sql = "INSERT INTO audit (number, at, who, what, run, detail, hash) VALUES ($1, $2, $3, $4, $5, $6, $7)";
         connection.execute(sql, &values).changing()?;
@@ -88,14 +96,16 @@ impl Chain {
 fn hash(before: &str, line: &Audited) -> String {
     let run = line.run.as_deref().map_or("-".to_owned(), |run| format!("+{run}"));
     let mut hasher = Sha256::new();
-    for part in [before, &line.number.to_string(), &line.at, &line.who, &line.what, &run, &line.detail] {
+    for part in
+        [before, &line.number.to_string(), &line.at, &line.who, &line.what, &run, &line.detail]
+    {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
     hex(&hasher.finalize())
 }
 
-fn line_of(mut row: Row) -> Result<Audited, CollectionError> {
+fn line_of(mut row: SqlRow) -> Result<Audited, CollectionError> {
     Ok(Audited {
         number: row.number()?,
         at: row.text()?,
@@ -107,14 +117,21 @@ fn line_of(mut row: Row) -> Result<Audited, CollectionError> {
     })
 }
 
-fn after(connection: &mut dyn Connection, number: u64, n: usize) -> Result<Vec<Audited>, CollectionError> {
+fn after(
+    connection: &mut dyn Connection,
+    number: u64,
+    n: usize,
+) -> Result<Vec<Audited>, CollectionError> {
     let sql = "SELECT number, at, who, what, run, detail, hash FROM audit WHERE number > $1 ORDER BY number LIMIT $2";
-    let rows = connection.query(sql, &[Value::from(number), Value::from(n as u64)]).reading()?;
+    let rows =
+        connection.query(sql, &[SqlValue::from(number), SqlValue::from(n as u64)]).reading()?;
     rows.into_iter().map(line_of).collect()
 }
 
 /// The first line that does not fit the one before it, in words.
-pub(super) fn first_fault(connection: &mut dyn Connection) -> Result<Option<String>, CollectionError> {
+pub(super) fn first_fault(
+    connection: &mut dyn Connection,
+) -> Result<Option<String>, CollectionError> {
     let mut chain = Chain { number: 0, hash: String::new() };
     loop {
         let lines = after(connection, chain.number, 1000)?;
@@ -126,7 +143,10 @@ pub(super) fn first_fault(connection: &mut dyn Connection) -> Result<Option<Stri
                 return Ok(Some(format!("line {} of the audit is missing", chain.number + 1)));
             }
             if line.hash != hash(&chain.hash, &line) {
-                return Ok(Some(format!("line {} of the audit is not as it was written", line.number)));
+                return Ok(Some(format!(
+                    "line {} of the audit is not as it was written",
+                    line.number
+                )));
             }
             (chain.number, chain.hash) = (line.number, line.hash);
         }
@@ -142,11 +162,19 @@ impl Collection {
         self.pool.look(|connection| after(connection, after_number, n))
     }
 
-    /// Adds a line about what is not done through the collection: a refused upload, somebody who signed in.
+    /// Adds a line about what is not done through the collection: a refused upload, somebody who
+    /// signed in.
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn note(&self, who: &str, what: &str, run: Option<&str>, detail: &str, when: &str) -> Result<(), CollectionError> {
+    pub fn note(
+        &self,
+        who: &str,
+        what: &str,
+        run: Option<&str>,
+        detail: &str,
+        when: &str,
+    ) -> Result<(), CollectionError> {
         self.pool.write(|connection| {
             let mut chain = Chain::end_of(connection)?;
             chain.add(connection, &Deed { at: when, who, what, run, detail })

@@ -1,23 +1,25 @@
-//! What lines are filtered and sorted by, in memory. Looking through tens of thousands takes a millisecond, for any filter and any order;
-//! a database would need an index for each, and every submission would have to keep them all up.
+//! What lines are filtered and sorted by, in memory. Looking through tens of thousands takes a
+//! millisecond, for any filter and any order; a database would need an index for each, and every
+//! submission would have to keep them all up.
 //!
-//! The database stays the truth. Before each look, what was changed since the last one is taken in, whoever changed it.
+//! The database stays the truth. Before each look, what was changed since the last one is taken in,
+//! whoever changed it.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use record::MediumKind;
-use record::collection::{Figure, Origin, SortBy};
+use record::collection::{HeadlineFigure, Origin, SortBy};
 
-use super::connection::{Connection, Row, Value};
+use super::connection::{Connection, SqlRow, SqlValue};
 use super::error::While;
-use super::query::Asked;
+use super::query::PreparedQuery;
 use super::write::{kind_named, origin_named};
 use super::{CollectionError, columns};
 
-/// Figures of a line, in the order of `Figure::ALL`; NaN where there is none.
-type Medians = [f64; Figure::ALL.len()];
+/// Figures of a line, in the order of `HeadlineFigure::ALL`; NaN where there is none.
+type Medians = [f64; HeadlineFigure::ALL.len()];
 
 /// A line as far as it can be asked for.
 pub(super) struct Known {
@@ -40,7 +42,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub fn median(&self, figure: Figure) -> Option<f64> {
+    pub fn median(&self, figure: HeadlineFigure) -> Option<f64> {
         Some(self.medians[figure as usize]).filter(|median| !median.is_nan())
     }
 }
@@ -66,7 +68,7 @@ impl Catalogue {
              FROM lines WHERE changed > $1",
             columns::figures()
         );
-        let rows = connection.query(&sql, &[Value::Integer(seen)]).reading()?;
+        let rows = connection.query(&sql, &[SqlValue::Integer(seen)]).reading()?;
         if rows.is_empty() {
             return Ok(());
         }
@@ -78,24 +80,33 @@ impl Catalogue {
     }
 
     /// Whether any line fits.
-    pub fn has(&self, asked: &Asked) -> bool {
+    pub fn has(&self, asked: &PreparedQuery) -> bool {
         let lines = self.0.read().unwrap_or_else(PoisonError::into_inner);
         lines.known.iter().any(|line| asked.fits(line))
     }
 
     /// How many lines fit, and the numbers of those at these places in their order.
-    pub fn find(&self, asked: &Asked, from: usize, count: usize) -> (u64, Vec<u64>) {
+    pub fn find(&self, asked: &PreparedQuery, from: usize, count: usize) -> (u64, Vec<u64>) {
         let lines = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let with_key = |(at, line): (usize, &Known)| (key(line, asked.sort, asked.reversed), at);
-        let mut fit: Vec<(u128, usize)> = lines.known.iter().enumerate().filter(|(_, line)| asked.fits(line)).map(with_key).collect();
+        let mut fit: Vec<(u128, usize)> = lines
+            .known
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| asked.fits(line))
+            .map(with_key)
+            .collect();
         let total = fit.len();
         if from >= total {
             return (total as u64, Vec::new());
         }
         let to = total.min(from.saturating_add(count));
-        // Only as much is sorted as is needed, and by keys that lie together; the lines are looked at only where those are alike.
+        // Only as much is sorted as is needed, and by keys that lie together; the lines are looked
+        // at only where those are alike.
         let order = |(a, at): &(u128, usize), (b, other): &(u128, usize)| {
-            a.cmp(b).then_with(|| compare(&lines.known[*at], &lines.known[*other], asked.sort, asked.reversed))
+            a.cmp(b).then_with(|| {
+                compare(&lines.known[*at], &lines.known[*other], asked.sort, asked.reversed)
+            })
         };
         if from > 0 {
             fit.select_nth_unstable_by(from, order);
@@ -110,7 +121,8 @@ impl Catalogue {
     }
 }
 
-/// A number by which most lines are already told apart: of two in the order of [`compare`] the first has not the larger one.
+/// A number by which most lines are already told apart: of two in the order of [`compare`] the
+/// first has not the larger one.
 fn key(line: &Known, sort: SortBy, reversed: bool) -> u128 {
     // Both falling where the one that is the usual order is.
     let (falling, key) = match sort {
@@ -134,7 +146,10 @@ fn ordered(number: f64) -> u64 {
 
 /// The first bytes of a text as a number.
 fn beginning(text: &str) -> u128 {
-    text.bytes().chain(std::iter::repeat(0)).take(16).fold(0, |number, byte| number << 8 | u128::from(byte))
+    text.bytes()
+        .chain(std::iter::repeat(0))
+        .take(16)
+        .fold(0, |number, byte| number << 8 | u128::from(byte))
 }
 
 impl Lines {
@@ -152,7 +167,7 @@ impl Lines {
     }
 }
 
-fn known(mut row: Row) -> Result<Known, CollectionError> {
+fn known(mut row: SqlRow) -> Result<Known, CollectionError> {
     Ok(Known {
         number: row.number()?,
         changed: i64::try_from(row.number()?).unwrap_or(i64::MAX),
@@ -170,16 +185,17 @@ fn known(mut row: Row) -> Result<Known, CollectionError> {
     })
 }
 
-fn medians(row: &mut Row) -> Result<Medians, CollectionError> {
-    let mut medians = [f64::NAN; Figure::ALL.len()];
+fn medians(row: &mut SqlRow) -> Result<Medians, CollectionError> {
+    let mut medians = [f64::NAN; HeadlineFigure::ALL.len()];
     for median in &mut medians {
         *median = row.optional_real()?.unwrap_or(f64::NAN);
     }
     Ok(medians)
 }
 
-/// The order of the table: figures best first and lines without the figure last; names and capacities rising; runs and latest falling; each
-/// the other way round where it is reversed, but lines without the figure still last. Of equals the slug decides, always the same way.
+/// The order of the table: figures best first and lines without the figure last; names and
+/// capacities rising; runs and latest falling; each the other way round where it is reversed, but
+/// lines without the figure still last. Of equals the slug decides, always the same way.
 fn compare(a: &Known, b: &Known, sort: SortBy, reversed: bool) -> Ordering {
     let turned = |order: Ordering| if reversed { order.reverse() } else { order };
     let first = match sort {

@@ -1,15 +1,16 @@
 //! Whether a collection is as it should be.
 
-use record::collection::Line;
+use record::collection::CollectionLine;
 
-use super::connection::{Connection, Row, Value};
-use super::document::{Document, content, hex};
+use super::connection::{Connection, SqlRow, SqlValue};
+use super::document::{RevisionDocument, content, hex};
 use super::error::While;
 use super::{Collection, CollectionError, audit, lines};
 
 impl Collection {
-    /// Reads everything and says what is not as it should be: the chain of the audit, runs that cannot be read or are not what was sent in,
-    /// lines that their runs do not make. Empty where all is well. Looks at every run, which takes a while; changes nothing.
+    /// Reads everything and says what is not as it should be: the chain of the audit, runs that
+    /// cannot be read or are not what was sent in, lines that their runs do not make. Empty where
+    /// all is well. Looks at every run, which takes a while; changes nothing.
     ///
     /// # Errors
     /// Where the database fails.
@@ -24,7 +25,8 @@ impl Collection {
     fn stale_lines(&self) -> Result<Vec<String>, CollectionError> {
         let mut faults = Vec::new();
         let given_up = self.pool.write(|connection| {
-            let numbers = connection.query("SELECT number FROM lines ORDER BY number", &[]).reading()?;
+            let numbers =
+                connection.query("SELECT number FROM lines ORDER BY number", &[]).reading()?;
             for mut row in numbers {
                 let number = row.number()?;
                 let before = one(connection, number)?;
@@ -43,10 +45,17 @@ impl Collection {
     }
 }
 
-fn one(connection: &mut dyn Connection, number: u64) -> Result<Line, CollectionError> {
-    let sql = format!("SELECT {} FROM lines l JOIN line_details d ON d.line = l.number WHERE l.number = $1", lines::COLUMNS);
-    let row: Option<Row> = connection.query(&sql, &[Value::from(number)]).reading()?.into_iter().next();
-    row.map_or_else(|| Err(CollectionError::damaged(format!("line {number} has no details"))), lines::line_of)
+fn one(connection: &mut dyn Connection, number: u64) -> Result<CollectionLine, CollectionError> {
+    let sql = format!(
+        "SELECT {} FROM lines l JOIN line_details d ON d.line = l.number WHERE l.number = $1",
+        lines::COLUMNS
+    );
+    let row: Option<SqlRow> =
+        connection.query(&sql, &[SqlValue::from(number)]).reading()?.into_iter().next();
+    row.map_or_else(
+        || Err(CollectionError::damaged(format!("line {number} has no details"))),
+        lines::line_of,
+    )
 }
 
 fn unreadable(connection: &mut dyn Connection) -> Result<Vec<String>, CollectionError> {
@@ -57,12 +66,18 @@ fn unreadable(connection: &mut dyn Connection) -> Result<Vec<String>, Collection
     let mut faults = Vec::new();
     let mut after = 0;
     while after < last {
-        for mut row in connection.query(sql, &[Value::from(after), Value::from(after + 200)]).reading()? {
+        for mut row in connection
+            .query(sql, &[SqlValue::from(after), SqlValue::from(after + 200)])
+            .reading()?
+        {
             let (id, revision, expected) = (row.text()?, row.number()?, row.text()?);
-            let found = Document::unpack(&row.blob()?).and_then(|document| content(&document.run));
+            let found =
+                RevisionDocument::unpack(&row.blob()?).and_then(|document| content(&document.run));
             match found {
                 Ok(found) if hex(&found) == expected => {}
-                Ok(_) => faults.push(format!("run '{id}', revision {revision}, is not what was sent in")),
+                Ok(_) => {
+                    faults.push(format!("run '{id}', revision {revision}, is not what was sent in"))
+                }
                 Err(error) => faults.push(format!("run '{id}', revision {revision}: {error}")),
             }
         }

@@ -2,27 +2,28 @@
 
 use std::fmt::Write as _;
 
-use record::collection::Figure;
+use record::collection::HeadlineFigure;
 
-/// The column of a figure: its name with underscores. The same in `lines` (the median) and in `runs`.
-pub(super) const fn figure(figure: Figure) -> &'static str {
+/// The column of a figure: its name with underscores. The same in `lines` (the median) and in
+/// `runs`.
+pub(super) const fn figure(figure: HeadlineFigure) -> &'static str {
     match figure {
-        Figure::RandomWrite4k => "random_write_4k",
-        Figure::WorstStall => "worst_stall",
-        Figure::RandomWrite512 => "random_write_512",
-        Figure::RandomWrite16k => "random_write_16k",
-        Figure::RandomWrite64k => "random_write_64k",
-        Figure::SequentialWrite => "sequential_write",
-        Figure::RandomRead4k => "random_read_4k",
-        Figure::SequentialRead => "sequential_read",
-        Figure::RandomFill => "random_fill",
-        Figure::ZeroFill => "zero_fill",
+        HeadlineFigure::RandomWrite4k => "random_write_4k",
+        HeadlineFigure::WorstStall => "worst_stall",
+        HeadlineFigure::RandomWrite512 => "random_write_512",
+        HeadlineFigure::RandomWrite16k => "random_write_16k",
+        HeadlineFigure::RandomWrite64k => "random_write_64k",
+        HeadlineFigure::SequentialWrite => "sequential_write",
+        HeadlineFigure::RandomRead4k => "random_read_4k",
+        HeadlineFigure::SequentialRead => "sequential_read",
+        HeadlineFigure::RandomFill => "random_fill",
+        HeadlineFigure::ZeroFill => "zero_fill",
     }
 }
 
-/// All of them, separated by commas, in the order of `Figure::ALL`.
+/// All of them, separated by commas, in the order of `HeadlineFigure::ALL`.
 pub(super) fn figures() -> String {
-    Figure::ALL.map(figure).join(", ")
+    HeadlineFigure::ALL.map(figure).join(", ")
 }
 
 /// "$3, $4, $5": places for so many values from that one on.
@@ -46,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_column_is_called_as_its_figure() {
-        assert!(Figure::ALL.iter().all(|one| figure(*one) == one.name().replace('-', "_")));
+        assert!(HeadlineFigure::ALL.iter().all(|one| figure(*one) == one.name().replace('-', "_")));
         assert_eq!(assignments(&["a", "b"], 2), "a = $2, b = $3");
     }
 }

@@ -1,12 +1,12 @@
-//! What a collection asks of a database: statements with values in, rows out. SQL is written once, for SQLite and PostgreSQL alike; values
-//! are `$1`, `$2`, .. in it.
+//! What a collection asks of a database: statements with values in, rows out. SQL is written once,
+//! for SQLite and PostgreSQL alike; values are `$1`, `$2`, .. in it.
 
 use super::CollectionError;
-use super::error::Fault;
+use super::error::DatabaseError;
 
 /// A value of a statement or a row.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum SqlValue {
     Null,
     Integer(i64),
     Real(f64),
@@ -14,45 +14,45 @@ pub(super) enum Value {
     Blob(Vec<u8>),
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Text(printable(text))
+impl From<&str> for SqlValue {
+    fn from(text: &str) -> SqlValue {
+        SqlValue::Text(printable(text))
     }
 }
 
-impl From<u64> for Value {
-    fn from(number: u64) -> Value {
-        Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+impl From<u64> for SqlValue {
+    fn from(number: u64) -> SqlValue {
+        SqlValue::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
 }
 
-impl From<u32> for Value {
-    fn from(number: u32) -> Value {
-        Value::Integer(i64::from(number))
+impl From<u32> for SqlValue {
+    fn from(number: u32) -> SqlValue {
+        SqlValue::Integer(i64::from(number))
     }
 }
 
-impl From<bool> for Value {
-    fn from(yes: bool) -> Value {
-        Value::Integer(i64::from(yes))
+impl From<bool> for SqlValue {
+    fn from(yes: bool) -> SqlValue {
+        SqlValue::Integer(i64::from(yes))
     }
 }
 
-impl From<f64> for Value {
-    fn from(number: f64) -> Value {
-        Value::Real(number)
+impl From<f64> for SqlValue {
+    fn from(number: f64) -> SqlValue {
+        SqlValue::Real(number)
     }
 }
 
-impl From<Vec<u8>> for Value {
-    fn from(bytes: Vec<u8>) -> Value {
-        Value::Blob(bytes)
+impl From<Vec<u8>> for SqlValue {
+    fn from(bytes: Vec<u8>) -> SqlValue {
+        SqlValue::Blob(bytes)
     }
 }
 
-impl<T: Into<Value>> From<Option<T>> for Value {
-    fn from(value: Option<T>) -> Value {
-        value.map_or(Value::Null, Into::into)
+impl<T: Into<SqlValue>> From<Option<T>> for SqlValue {
+    fn from(value: Option<T>) -> SqlValue {
+        value.map_or(SqlValue::Null, Into::into)
     }
 }
 
@@ -62,15 +62,15 @@ fn printable(text: &str) -> String {
 }
 
 /// The values of a row, taken in the order of the statement's columns.
-pub(super) struct Row(std::vec::IntoIter<Value>);
+pub(super) struct SqlRow(std::vec::IntoIter<SqlValue>);
 
-impl Row {
-    pub fn new(values: Vec<Value>) -> Row {
-        Row(values.into_iter())
+impl SqlRow {
+    pub fn new(values: Vec<SqlValue>) -> SqlRow {
+        SqlRow(values.into_iter())
     }
 
-    fn next(&mut self) -> Value {
-        self.0.next().unwrap_or(Value::Null)
+    fn next(&mut self) -> SqlValue {
+        self.0.next().unwrap_or(SqlValue::Null)
     }
 
     pub fn text(&mut self) -> Result<String, CollectionError> {
@@ -79,32 +79,40 @@ impl Row {
 
     pub fn optional_text(&mut self) -> Result<Option<String>, CollectionError> {
         match self.next() {
-            Value::Null => Ok(None),
-            Value::Text(text) => Ok(Some(text)),
-            other => Err(CollectionError::damaged(format!("{other:?} stands where a text belongs"))),
+            SqlValue::Null => Ok(None),
+            SqlValue::Text(text) => Ok(Some(text)),
+            other => {
+                Err(CollectionError::damaged(format!("{other:?} stands where a text belongs")))
+            }
         }
     }
 
     pub fn number(&mut self) -> Result<u64, CollectionError> {
         match self.next() {
-            Value::Integer(number) if number >= 0 => Ok(number.unsigned_abs()),
-            other => Err(CollectionError::damaged(format!("{other:?} stands where a whole number belongs"))),
+            SqlValue::Integer(number) if number >= 0 => Ok(number.unsigned_abs()),
+            other => Err(CollectionError::damaged(format!(
+                "{other:?} stands where a whole number belongs"
+            ))),
         }
     }
 
     pub fn optional_real(&mut self) -> Result<Option<f64>, CollectionError> {
         match self.next() {
-            Value::Null => Ok(None),
-            Value::Real(number) => Ok(Some(number)),
-            Value::Integer(number) => Ok(Some(number as f64)),
-            other => Err(CollectionError::damaged(format!("{other:?} stands where a number belongs"))),
+            SqlValue::Null => Ok(None),
+            SqlValue::Real(number) => Ok(Some(number)),
+            SqlValue::Integer(number) => Ok(Some(number as f64)),
+            other => {
+                Err(CollectionError::damaged(format!("{other:?} stands where a number belongs")))
+            }
         }
     }
 
     pub fn blob(&mut self) -> Result<Vec<u8>, CollectionError> {
         match self.next() {
-            Value::Blob(bytes) => Ok(bytes),
-            other => Err(CollectionError::damaged(format!("{other:?} stands where a compressed run belongs"))),
+            SqlValue::Blob(bytes) => Ok(bytes),
+            other => Err(CollectionError::damaged(format!(
+                "{other:?} stands where a compressed run belongs"
+            ))),
         }
     }
 }
@@ -121,17 +129,17 @@ pub(super) enum Intent {
 /// A connection to a database.
 pub(super) trait Connection: Send {
     /// Rows that were changed.
-    fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault>;
+    fn execute(&mut self, sql: &str, values: &[SqlValue]) -> Result<u64, DatabaseError>;
     /// All rows that a statement gives.
-    fn query(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault>;
+    fn query(&mut self, sql: &str, values: &[SqlValue]) -> Result<Vec<SqlRow>, DatabaseError>;
     /// Several statements without values.
-    fn script(&mut self, sql: &str) -> Result<(), Fault>;
+    fn script(&mut self, sql: &str) -> Result<(), DatabaseError>;
     /// Begins a transaction.
-    fn begin(&mut self, intent: Intent) -> Result<(), Fault>;
+    fn begin(&mut self, intent: Intent) -> Result<(), DatabaseError>;
     /// Whether this is a database that something else lives in.
-    fn is_foreign(&mut self) -> Result<bool, Fault>;
+    fn is_foreign(&mut self) -> Result<bool, DatabaseError>;
     /// Marks it as ours, in the transaction of the first migration.
-    fn mark(&mut self) -> Result<(), Fault>;
+    fn mark(&mut self) -> Result<(), DatabaseError>;
     /// Whether the server still talks to us.
     fn is_alive(&mut self) -> bool;
 }

@@ -1,28 +1,29 @@
 //! A run as it is kept: JSON, compressed.
 
 use record::Published;
-use record::collection::{Headline, Model, Origin};
+use record::collection::{Model, Origin, RunHeadline};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{CollectionError, finite};
 
-/// Of zstd. A real run is mostly digits of curves: of those level 3 makes 4 % more than level 2, and takes 1.6 times as long; level 7 makes as much.
+/// Of zstd. A real run is mostly digits of curves: of those level 3 makes 4 % more than level 2,
+/// and takes 1.6 times as long; level 7 makes as much.
 const LEVEL: i32 = 2;
 /// A run is never that long; a compressed one that claims to be is a trap, or damaged.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// What is kept of a revision: all of an entry that does not change after it came in.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Document {
+pub(super) struct RevisionDocument {
     pub model: Model,
     pub origin: Origin,
-    pub headline: Headline,
+    pub headline: RunHeadline,
     pub run: Published,
 }
 
 /// A run made ready for the database.
-pub(super) struct Packed {
+pub(super) struct PackedRun {
     /// What tells one content from another: the SHA-256 of the published run as JSON.
     pub content: [u8; 32],
     /// The document, compressed.
@@ -34,42 +35,49 @@ pub(super) struct Packed {
 struct Head<'a> {
     model: &'a Model,
     origin: Origin,
-    headline: &'a Headline,
+    headline: &'a RunHeadline,
 }
 
-impl Document {
+impl RevisionDocument {
     /// Compressed, for the database.
     ///
     /// # Errors
     /// Where JSON cannot hold it (a number that is none), so that it could never be read back.
-    pub fn pack(&self) -> Result<Packed, CollectionError> {
+    pub fn pack(&self) -> Result<PackedRun, CollectionError> {
         let unrepresentable = |why: String| CollectionError::Unrepresentable { why };
         finite::check(self).map_err(|error| unrepresentable(error.to_string()))?;
         // The run is long, so it is written once for both.
-        let run = serde_json::to_vec(&self.run).map_err(|error| unrepresentable(error.to_string()))?;
+        let run =
+            serde_json::to_vec(&self.run).map_err(|error| unrepresentable(error.to_string()))?;
         let head = Head { model: &self.model, origin: self.origin, headline: &self.headline };
-        let mut json = serde_json::to_vec(&head).map_err(|error| unrepresentable(error.to_string()))?;
+        let mut json =
+            serde_json::to_vec(&head).map_err(|error| unrepresentable(error.to_string()))?;
         json.pop();
         json.extend_from_slice(b",\"run\":");
         json.extend_from_slice(&run);
         json.push(b'}');
-        let body = zstd::bulk::compress(&json, LEVEL).map_err(|error| unrepresentable(error.to_string()))?;
-        Ok(Packed { content: Sha256::digest(&run).into(), body })
+        let body = zstd::bulk::compress(&json, LEVEL)
+            .map_err(|error| unrepresentable(error.to_string()))?;
+        Ok(PackedRun { content: Sha256::digest(&run).into(), body })
     }
 
     /// From the database.
-    pub fn unpack(body: &[u8]) -> Result<Document, CollectionError> {
-        let damaged = |why: String| CollectionError::damaged(format!("a run in it cannot be read: {why}"));
-        let reader = zstd::stream::Decoder::new(body).map_err(|error| damaged(error.to_string()))?;
+    pub fn unpack(body: &[u8]) -> Result<RevisionDocument, CollectionError> {
+        let damaged =
+            |why: String| CollectionError::damaged(format!("a run in it cannot be read: {why}"));
+        let reader =
+            zstd::stream::Decoder::new(body).map_err(|error| damaged(error.to_string()))?;
         let mut json = Vec::new();
-        std::io::Read::read_to_end(&mut std::io::Read::take(reader, MOST_BYTES), &mut json).map_err(|error| damaged(error.to_string()))?;
+        std::io::Read::read_to_end(&mut std::io::Read::take(reader, MOST_BYTES), &mut json)
+            .map_err(|error| damaged(error.to_string()))?;
         serde_json::from_slice(&json).map_err(|error| damaged(error.to_string()))
     }
 }
 
-/// The content of a run, as [`Packed`] has it.
+/// The content of a run, as [`PackedRun`] has it.
 pub(super) fn content(run: &Published) -> Result<[u8; 32], CollectionError> {
-    let json = serde_json::to_vec(run).map_err(|error| CollectionError::Unrepresentable { why: error.to_string() })?;
+    let json = serde_json::to_vec(run)
+        .map_err(|error| CollectionError::Unrepresentable { why: error.to_string() })?;
     Ok(Sha256::digest(&json).into())
 }
 
@@ -78,7 +86,8 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The name of a run: the first 80 bits of its content in letters and digits that are told apart (RFC 4648, in small letters).
+/// The name of a run: the first 80 bits of its content in letters and digits that are told apart
+/// (RFC 4648, in small letters).
 pub(super) fn id_of(content: &[u8; 32]) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let bits = content[..10].iter().fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));

@@ -1,16 +1,18 @@
-//! What a host does to the figures of a medium: the runs of one kind of host against all others of the same line.
+//! What a host does to the figures of a medium: the runs of one kind of host against all others of
+//! the same line.
 
 use std::collections::BTreeSet;
 
-use record::collection::{Figure, Spread};
+use record::collection::{HeadlineFigure, HostSpread};
 
-use super::connection::Value;
+use super::connection::SqlValue;
 use super::error::While;
 use super::facts::Facet;
 use super::spread::spread;
 use super::{Collection, CollectionError, columns};
 
-/// A figure on one kind of host against the rest. Both sides have at least one run; how many, and how far they lie apart, is in the spreads.
+/// A figure on one kind of host against the rest. Both sides have at least one run; how many, and
+/// how far they lie apart, is in the spreads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostEffect {
     /// What the hosts are told apart by.
@@ -18,11 +20,11 @@ pub struct HostEffect {
     /// Which of them: "6.12", "Raspberry Pi 4 Model B Rev 1.4".
     pub group: String,
     /// Of which figure.
-    pub figure: Figure,
+    pub figure: HeadlineFigure,
     /// On these hosts.
-    pub inside: Spread,
+    pub inside: HostSpread,
     /// On all others of which it is known.
-    pub outside: Spread,
+    pub outside: HostSpread,
 }
 
 /// Groups of a facet that are looked at: those with most runs.
@@ -35,8 +37,9 @@ struct Measured {
 }
 
 impl Collection {
-    /// For each thing by which hosts differ (kernel, architecture, board, reader, interface), each of its values, and each figure: the median
-    /// there and elsewhere. Empty where all hosts are alike.
+    /// For each thing by which hosts differ (kernel, architecture, board, reader, interface), each
+    /// of its values, and each figure: the median there and elsewhere. Empty where all hosts are
+    /// alike.
     ///
     /// # Errors
     /// Where the database fails.
@@ -46,39 +49,62 @@ impl Collection {
             "SELECT host, {facets}, {} FROM runs WHERE line = (SELECT number FROM lines WHERE slug = $1) AND standing = 'accepted'",
             columns::figures()
         );
-        let rows = self.pool.look(|connection| connection.query(&sql, &[Value::from(slug)]).reading())?;
+        let rows = self
+            .pool
+            .look(|connection| connection.query(&sql, &[SqlValue::from(slug)]).reading())?;
         let mut runs = Vec::with_capacity(rows.len());
         for mut row in rows {
             runs.push(Measured {
                 host: row.optional_text()?,
                 facets: Facet::ALL.iter().map(|_| row.optional_text()).collect::<Result<_, _>>()?,
-                figures: Figure::ALL.iter().map(|_| row.optional_real()).collect::<Result<_, _>>()?,
+                figures: HeadlineFigure::ALL
+                    .iter()
+                    .map(|_| row.optional_real())
+                    .collect::<Result<_, _>>()?,
             });
         }
-        Ok(Facet::ALL.iter().enumerate().flat_map(|(at, facet)| of_facet(&runs, *facet, at)).collect())
+        Ok(Facet::ALL
+            .iter()
+            .enumerate()
+            .flat_map(|(at, facet)| of_facet(&runs, *facet, at))
+            .collect())
     }
 }
 
 fn of_facet(runs: &[Measured], facet: Facet, at: usize) -> Vec<HostEffect> {
     let known: Vec<&Measured> = runs.iter().filter(|run| run.facets[at].is_some()).collect();
     let groups: BTreeSet<&str> = known.iter().filter_map(|run| run.facets[at].as_deref()).collect();
-    let count = |group: &str| known.iter().filter(|run| run.facets[at].as_deref() == Some(group)).count();
-    let mut groups: Vec<(usize, &str)> = groups.into_iter().map(|group| (count(group), group)).collect();
+    let count =
+        |group: &str| known.iter().filter(|run| run.facets[at].as_deref() == Some(group)).count();
+    let mut groups: Vec<(usize, &str)> =
+        groups.into_iter().map(|group| (count(group), group)).collect();
     if groups.len() < 2 {
         return Vec::new();
     }
     groups.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     groups.truncate(GROUPS);
-    let effect = |group: &str, number: usize, figure: Figure| {
+    let effect = |group: &str, number: usize, figure: HeadlineFigure| {
         let side = |inside: bool| {
-            let of_side = known.iter().filter(|run| (run.facets[at].as_deref() == Some(group)) == inside);
+            let of_side =
+                known.iter().filter(|run| (run.facets[at].as_deref() == Some(group)) == inside);
             spread(of_side.filter_map(|run| Some((run.host.as_deref(), run.figures[number]?))))
         };
-        Some(HostEffect { facet, group: group.to_owned(), figure, inside: side(true)?, outside: side(false)? })
+        Some(HostEffect {
+            facet,
+            group: group.to_owned(),
+            figure,
+            inside: side(true)?,
+            outside: side(false)?,
+        })
     };
     let effect = &effect;
     groups
         .into_iter()
-        .flat_map(|(_, group)| Figure::ALL.into_iter().enumerate().filter_map(move |(number, figure)| effect(group, number, figure)))
+        .flat_map(|(_, group)| {
+            HeadlineFigure::ALL
+                .into_iter()
+                .enumerate()
+                .filter_map(move |(number, figure)| effect(group, number, figure))
+        })
         .collect()
 }

@@ -15,7 +15,9 @@ pub enum CollectionError {
     #[error("this program was built without PostgreSQL; flashmark-site has it, or use sqlite:FILE")]
     NoPostgres,
     /// Made by a newer version.
-    #[error("the collection has step {found} of its form, this version knows {known}; a newer flashmark reads it")]
+    #[error(
+        "the collection has step {found} of its form, this version knows {known}; a newer flashmark reads it"
+    )]
     Newer {
         /// The last migration that was applied.
         found: u64,
@@ -64,7 +66,7 @@ pub enum CollectionError {
         /// "opened", "read", "changed".
         doing: &'static str,
         /// What the database said.
-        source: Fault,
+        source: DatabaseError,
     },
     /// Whoever is given the entries could not take one.
     #[error(transparent)]
@@ -74,7 +76,7 @@ pub enum CollectionError {
 /// What a database said.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Fault(pub(super) String);
+pub struct DatabaseError(pub(super) String);
 
 impl CollectionError {
     pub(super) fn damaged(what: impl Into<String>) -> CollectionError {
@@ -89,7 +91,7 @@ pub(super) trait While<T> {
     fn changing(self) -> Result<T, CollectionError>;
 }
 
-impl<T> While<T> for Result<T, Fault> {
+impl<T> While<T> for Result<T, DatabaseError> {
     fn opening(self) -> Result<T, CollectionError> {
         self.map_err(|source| CollectionError::Database { doing: "opened", source })
     }

@@ -1,4 +1,5 @@
-//! What is drawn out of a run into columns: of the medium for its line, of the host for what a host does to the figures.
+//! What is drawn out of a run into columns: of the medium for its line, of the host for what a host
+//! does to the figures.
 
 use record::Published;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,8 @@ pub enum Facet {
 
 impl Facet {
     /// All of them.
-    pub const ALL: [Facet; 5] = [Facet::Kernel, Facet::Arch, Facet::Board, Facet::Reader, Facet::Interface];
+    pub const ALL: [Facet; 5] =
+        [Facet::Kernel, Facet::Arch, Facet::Board, Facet::Reader, Facet::Interface];
 
     /// Its name in JSON and its column in the table `runs`.
     pub const fn name(self) -> &'static str {
@@ -62,8 +64,9 @@ fn tidy(text: &str) -> String {
     printable.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect()
 }
 
-/// What is the same for all runs of one host, as far as anything of it is published: a hash of architecture, board and processors. Two boards
-/// of one make are one host to us; two kernels on one board are too. `None` where none of these is known.
+/// What is the same for all runs of one host, as far as anything of it is published: a hash of
+/// architecture, board and processors. Two boards of one make are one host to us; two kernels on
+/// one board are too. `None` where none of these is known.
 pub(super) fn host_key(run: &Published) -> Option<String> {
     let facts = (&run.arch, &run.board, &run.cpu, &run.cpus);
     if matches!(facts, (None, None, None, None)) {
@@ -113,6 +116,13 @@ mod tests {
 
     #[test]
     fn kernels_are_told_apart_by_two_numbers() {
-        assert_eq!([first_two_numbers("6.12.3-rpi-v8"), first_two_numbers("5.10-rc3"), first_two_numbers("7")], ["6.12", "5.10", "7"]);
+        assert_eq!(
+            [
+                first_two_numbers("6.12.3-rpi-v8"),
+                first_two_numbers("5.10-rc3"),
+                first_two_numbers("7")
+            ],
+            ["6.12", "5.10", "7"]
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Whether all numbers of something are numbers. JSON has no infinity: it would be written as null, and could not be read back. To read
-//! it back to find out takes as long as all the rest of keeping a run.
+//! Whether all numbers of something are numbers. JSON has no infinity: it would be written as null,
+//! and could not be read back. To read it back to find out takes as long as all the rest of keeping
+//! a run.
 
 use std::fmt;
 
@@ -75,7 +76,11 @@ impl ser::Serializer for Look {
     }
 
     fn serialize_f64(self, number: f64) -> Looked {
-        if number.is_finite() { Ok(()) } else { Err(NotFinite(format!("a number in it is {number}"))) }
+        if number.is_finite() {
+            Ok(())
+        } else {
+            Err(NotFinite(format!("a number in it is {number}")))
+        }
     }
 
     fn serialize_none(self) -> Looked {
@@ -98,7 +103,13 @@ impl ser::Serializer for Look {
         value.serialize(self)
     }
 
-    fn serialize_newtype_variant<T: ?Sized + Serialize>(self, _: &'static str, _: u32, _: &'static str, value: &T) -> Looked {
+    fn serialize_newtype_variant<T: ?Sized + Serialize>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        value: &T,
+    ) -> Looked {
         value.serialize(self)
     }
 
@@ -114,7 +125,13 @@ impl ser::Serializer for Look {
         Ok(self)
     }
 
-    fn serialize_tuple_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Look, NotFinite> {
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Look, NotFinite> {
         Ok(self)
     }
 
@@ -126,7 +143,13 @@ impl ser::Serializer for Look {
         Ok(self)
     }
 
-    fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Look, NotFinite> {
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Look, NotFinite> {
         Ok(self)
     }
 
@@ -222,14 +245,35 @@ mod tests {
 
     #[test]
     fn it_is_found_wherever_it_is() {
-        let sound = || Deep { name: "NaN", point: [1.0, -1e308], maybe: None, kind: Kind::One(0.5), other: BTreeMap::new() };
+        let sound = || Deep {
+            name: "NaN",
+            point: [1.0, -1e308],
+            maybe: None,
+            kind: Kind::One(0.5),
+            other: BTreeMap::new(),
+        };
         let said = |deep: &[Deep]| check(&deep).map_err(|error| error.to_string());
         assert_eq!(said(&[sound(), Deep { maybe: Some(5e-324), ..sound() }]), Ok(()));
-        assert_eq!(said(&[sound(), Deep { point: [0.0, f64::NAN], ..sound() }]), Err("a number in it is NaN".to_owned()));
-        assert_eq!(said(&[Deep { maybe: Some(f64::INFINITY), ..sound() }]), Err("a number in it is inf".to_owned()));
-        assert_eq!(said(&[Deep { kind: Kind::One(f32::NAN), ..sound() }]), Err("a number in it is NaN".to_owned()));
-        assert_eq!(said(&[Deep { kind: Kind::Two { x: f64::NEG_INFINITY }, ..sound() }]), Err("a number in it is -inf".to_owned()));
-        assert_eq!(said(&[Deep { other: [("a".to_owned(), f64::NAN)].into(), ..sound() }]), Err("a number in it is NaN".to_owned()));
+        assert_eq!(
+            said(&[sound(), Deep { point: [0.0, f64::NAN], ..sound() }]),
+            Err("a number in it is NaN".to_owned())
+        );
+        assert_eq!(
+            said(&[Deep { maybe: Some(f64::INFINITY), ..sound() }]),
+            Err("a number in it is inf".to_owned())
+        );
+        assert_eq!(
+            said(&[Deep { kind: Kind::One(f32::NAN), ..sound() }]),
+            Err("a number in it is NaN".to_owned())
+        );
+        assert_eq!(
+            said(&[Deep { kind: Kind::Two { x: f64::NEG_INFINITY }, ..sound() }]),
+            Err("a number in it is -inf".to_owned())
+        );
+        assert_eq!(
+            said(&[Deep { other: [("a".to_owned(), f64::NAN)].into(), ..sound() }]),
+            Err("a number in it is NaN".to_owned())
+        );
         assert_eq!(sound().name, "NaN");
     }
 }

@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use record::collection::{Figure, Line, Model, Origin, Spread};
+use record::collection::{CollectionLine, HeadlineFigure, HostSpread, Model, Origin};
 
-use super::connection::{Connection, Row, Value};
+use super::connection::{Connection, SqlRow, SqlValue};
 use super::error::While;
 use super::spread::spread;
 use super::write::{kind_named, origin_named};
 use super::{CollectionError, columns};
 
 /// What tells lines apart, as values of a statement.
-pub(super) fn key_values((model, origin, is_fake): &(Model, Origin, bool)) -> [Value; 6] {
+pub(super) fn key_values((model, origin, is_fake): &(Model, Origin, bool)) -> [SqlValue; 6] {
     [
-        Value::from(model.kind.name()),
-        Value::from(model.vendor.as_str()),
-        Value::from(model.model.as_str()),
-        Value::from(model.capacity_gb),
-        Value::from(origin.name()),
-        Value::from(*is_fake),
+        SqlValue::from(model.kind.name()),
+        SqlValue::from(model.vendor.as_str()),
+        SqlValue::from(model.model.as_str()),
+        SqlValue::from(model.capacity_gb),
+        SqlValue::from(origin.name()),
+        SqlValue::from(*is_fake),
     ]
 }
 
@@ -26,11 +26,14 @@ pub(super) fn key_values((model, origin, is_fake): &(Model, Origin, bool)) -> [V
 const COUNTED: &str = "FROM runs WHERE line = $1 AND standing = 'accepted'";
 
 /// Figures of all runs of a line.
-fn figures_of(connection: &mut dyn Connection, line: u64) -> Result<BTreeMap<Figure, Spread>, CollectionError> {
+fn figures_of(
+    connection: &mut dyn Connection,
+    line: u64,
+) -> Result<BTreeMap<HeadlineFigure, HostSpread>, CollectionError> {
     let sql = format!("SELECT host, {} {COUNTED}", columns::figures());
     let mut hosts: HashMap<String, u32> = HashMap::new();
-    let mut values: [Vec<(Option<u32>, f64)>; Figure::ALL.len()] = Default::default();
-    for mut row in connection.query(&sql, &[Value::from(line)]).reading()? {
+    let mut values: [Vec<(Option<u32>, f64)>; HeadlineFigure::ALL.len()] = Default::default();
+    for mut row in connection.query(&sql, &[SqlValue::from(line)]).reading()? {
         // Numbers are told apart sooner than texts, ten times for each run.
         let next = hosts.len() as u32;
         let host = row.optional_text()?.map(|host| *hosts.entry(host).or_insert(next));
@@ -38,7 +41,11 @@ fn figures_of(connection: &mut dyn Connection, line: u64) -> Result<BTreeMap<Fig
             values.extend(row.optional_real()?.map(|value| (host, value)));
         }
     }
-    Ok(Figure::ALL.into_iter().zip(values).filter_map(|(figure, values)| Some((figure, spread(values)?))).collect())
+    Ok(HeadlineFigure::ALL
+        .into_iter()
+        .zip(values)
+        .filter_map(|(figure, values)| Some((figure, spread(values)?)))
+        .collect())
 }
 
 /// A text of the run that came first or last, of those that have one.
@@ -49,19 +56,27 @@ fn text_of(
     condition: &str,
     way: &str,
 ) -> Result<Option<String>, CollectionError> {
-    let sql = format!("SELECT {column} {COUNTED}{condition} ORDER BY received{way}, number{way} LIMIT 1");
-    let row = connection.query(&sql, &[Value::from(line)]).reading()?.into_iter().next();
+    let sql =
+        format!("SELECT {column} {COUNTED}{condition} ORDER BY received{way}, number{way} LIMIT 1");
+    let row = connection.query(&sql, &[SqlValue::from(line)]).reading()?.into_iter().next();
     row.map_or(Ok(None), |mut row| row.optional_text())
 }
 
-/// Makes a line anew from its runs; `changed` is the number of the deed that changed them. A line of fakes also shows in the line that they are
-/// left out of.
-pub(super) fn refresh(connection: &mut dyn Connection, line: u64, changed: u64) -> Result<(), CollectionError> {
+/// Makes a line anew from its runs; `changed` is the number of the deed that changed them. A line
+/// of fakes also shows in the line that they are left out of.
+pub(super) fn refresh(
+    connection: &mut dyn Connection,
+    line: u64,
+    changed: u64,
+) -> Result<(), CollectionError> {
     let figures = figures_of(connection, line)?;
-    let runs = connection.query(&format!("SELECT count(*) {COUNTED}"), &[Value::from(line)]).reading()?;
+    let runs = connection
+        .query(&format!("SELECT count(*) {COUNTED}"), &[SqlValue::from(line)])
+        .reading()?;
     let runs = runs.into_iter().next().map_or(Ok(0), |mut row| row.number())?;
     // What is the same for all of them is taken from the first that says it.
-    let mut first = |column: &str, condition: &str| text_of(connection, line, column, condition, "");
+    let mut first =
+        |column: &str, condition: &str| text_of(connection, line, column, condition, "");
     let name = first("name", "")?;
     let interface = first("interface", " AND interface IS NOT NULL")?;
     let classes = first("classes", " AND classes <> ''")?;
@@ -69,41 +84,55 @@ pub(super) fn refresh(connection: &mut dyn Connection, line: u64, changed: u64) 
     let (latest, verdict) = (last("received")?, last("verdict")?);
     let mut names = vec!["interface", "classes", "runs", "latest", "changed"];
     let mut values = vec![
-        Value::from(line),
-        Value::from(interface.as_deref()),
-        Value::from(classes.as_deref().unwrap_or_default()),
-        Value::from(runs),
-        Value::from(latest.as_deref().unwrap_or_default()),
-        Value::from(changed),
+        SqlValue::from(line),
+        SqlValue::from(interface.as_deref()),
+        SqlValue::from(classes.as_deref().unwrap_or_default()),
+        SqlValue::from(runs),
+        SqlValue::from(latest.as_deref().unwrap_or_default()),
+        SqlValue::from(changed),
     ];
     // One that has none left keeps the name it had.
     if let Some(name) = name {
         names.extend(["name", "name_folded"]);
-        values.extend([Value::from(name.as_str()), Value::from(name.to_lowercase().as_str())]);
+        values
+            .extend([SqlValue::from(name.as_str()), SqlValue::from(name.to_lowercase().as_str())]);
     }
-    for figure in Figure::ALL {
+    for figure in HeadlineFigure::ALL {
         names.push(columns::figure(figure));
-        values.push(Value::from(figures.get(&figure).map(|spread| spread.median)));
+        values.push(SqlValue::from(figures.get(&figure).map(|spread| spread.median)));
     }
     let sql = format!("UPDATE lines SET {} WHERE number = $1", columns::assignments(&names, 2));
     connection.execute(&sql, &values).changing()?;
-    let json = serde_json::to_string(&figures).map_err(|error| CollectionError::Unrepresentable { why: error.to_string() })?;
+    let json = serde_json::to_string(&figures)
+        .map_err(|error| CollectionError::Unrepresentable { why: error.to_string() })?;
     let details = "UPDATE line_details SET verdict = $2, figures = $3 WHERE line = $1";
-    connection.execute(details, &[Value::from(line), Value::from(verdict.as_deref()), Value::from(json.as_str())]).changing()?;
+    connection
+        .execute(
+            details,
+            &[
+                SqlValue::from(line),
+                SqlValue::from(verdict.as_deref()),
+                SqlValue::from(json.as_str()),
+            ],
+        )
+        .changing()?;
     count_fakes(connection, line)
 }
 
 /// Tells the line of a model, and that of its fakes, how many fakes there are.
 fn count_fakes(connection: &mut dyn Connection, line: u64) -> Result<(), CollectionError> {
     let same = "o.kind = l.kind AND o.vendor = l.vendor AND o.model = l.model AND o.capacity_gb = l.capacity_gb AND o.origin = l.origin";
-    let siblings = format!("SELECT o.number, o.is_fake, o.runs, o.fakes FROM lines l JOIN lines o ON {same} WHERE l.number = $1");
+    let siblings = format!(
+        "SELECT o.number, o.is_fake, o.runs, o.fakes FROM lines l JOIN lines o ON {same} WHERE l.number = $1"
+    );
     let mut found = Vec::new();
-    for mut row in connection.query(&siblings, &[Value::from(line)]).reading()? {
+    for mut row in connection.query(&siblings, &[SqlValue::from(line)]).reading()? {
         found.push((row.number()?, row.number()? == 1, row.number()?, row.number()?));
     }
-    let fakes: u64 = found.iter().filter(|(_, is_fake, ..)| *is_fake).map(|(_, _, runs, _)| runs).sum();
+    let fakes: u64 =
+        found.iter().filter(|(_, is_fake, ..)| *is_fake).map(|(_, _, runs, _)| runs).sum();
     for (number, ..) in found.into_iter().filter(|(.., said)| *said != fakes) {
-        let values = [Value::from(fakes), Value::from(number)];
+        let values = [SqlValue::from(fakes), SqlValue::from(number)];
         connection.execute("UPDATE lines SET fakes = $1 WHERE number = $2", &values).changing()?;
     }
     Ok(())
@@ -114,25 +143,53 @@ pub(super) const COLUMNS: &str = "l.slug, l.name, l.kind, l.vendor, l.model, l.c
                                   l.fakes, l.is_fake, d.figures, d.verdict, l.latest";
 
 /// A line of a row with [`COLUMNS`].
-pub(super) fn line_of(mut row: Row) -> Result<Line, CollectionError> {
+pub(super) fn line_of(mut row: SqlRow) -> Result<CollectionLine, CollectionError> {
     let (slug, name) = (row.text()?, row.text()?);
-    let model = Model { kind: kind_named(&row.text()?)?, vendor: row.text()?, model: row.text()?, capacity_gb: row.number()? };
+    let model = Model {
+        kind: kind_named(&row.text()?)?,
+        vendor: row.text()?,
+        model: row.text()?,
+        capacity_gb: row.number()?,
+    };
     let origin = origin_named(&row.text()?)?;
     let interface = row.optional_text()?;
     let classes = row.text()?.split_whitespace().map(str::to_uppercase).collect();
     let (runs, fakes, is_fake) = (row.number()?, row.number()?, row.number()? == 1);
     let figures = row.text()?;
-    let figures = serde_json::from_str(&figures).map_err(|error| CollectionError::damaged(format!("figures of {slug}: {error}")))?;
+    let figures = serde_json::from_str(&figures)
+        .map_err(|error| CollectionError::damaged(format!("figures of {slug}: {error}")))?;
     let (verdict, latest) = (row.optional_text()?, row.text()?);
-    Ok(Line { slug, name, model, origin, interface, classes, runs, fakes, is_fake, figures, verdict, latest })
+    Ok(CollectionLine {
+        slug,
+        name,
+        model,
+        origin,
+        interface,
+        classes,
+        runs,
+        fakes,
+        is_fake,
+        figures,
+        verdict,
+        latest,
+    })
 }
 
 /// Lines in the order of these numbers. One whose runs have all gone meanwhile is left out.
-pub(super) fn of_numbers(connection: &mut dyn Connection, numbers: &[u64]) -> Result<Vec<Line>, CollectionError> {
+pub(super) fn of_numbers(
+    connection: &mut dyn Connection,
+    numbers: &[u64],
+) -> Result<Vec<CollectionLine>, CollectionError> {
     let Some(last) = numbers.last() else { return Ok(Vec::new()) };
-    // Few statements for any length of list, so that they are kept ready: it is filled up with its last number.
+    // Few statements for any length of list, so that they are kept ready: it is filled up with its
+    // last number.
     let places = numbers.len().next_power_of_two();
-    let values: Vec<Value> = numbers.iter().chain(std::iter::repeat(last)).take(places).map(|number| Value::from(*number)).collect();
+    let values: Vec<SqlValue> = numbers
+        .iter()
+        .chain(std::iter::repeat(last))
+        .take(places)
+        .map(|number| SqlValue::from(*number))
+        .collect();
     let sql = format!(
         "SELECT l.number, {COLUMNS} FROM lines l JOIN line_details d ON d.line = l.number WHERE l.number IN ({}) AND l.runs > 0",
         columns::places(1, places)

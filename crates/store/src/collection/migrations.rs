@@ -1,9 +1,10 @@
-//! The form of the database, step by step. A step that was released is never changed; a new one is added.
+//! The form of the database, step by step. A step that was released is never changed; a new one is
+//! added.
 
 use super::CollectionError;
-use super::connection::{Connection, Value};
+use super::connection::{Connection, SqlValue};
 use super::error::While;
-use super::pool::Pool;
+use super::pool::ConnectionPool;
 
 /// All steps; the first has number 1.
 const STEPS: [(&str, &str); 2] = [
@@ -12,7 +13,7 @@ const STEPS: [(&str, &str); 2] = [
 ];
 
 /// Brings a database to the form that this version knows.
-pub(super) fn apply(pool: &Pool) -> Result<(), CollectionError> {
+pub(super) fn apply(pool: &ConnectionPool) -> Result<(), CollectionError> {
     let known = STEPS.len() as u64;
     let found = pool.look(|connection| {
         if connection.is_foreign().opening()? {
@@ -28,19 +29,30 @@ pub(super) fn apply(pool: &Pool) -> Result<(), CollectionError> {
 
 /// The number of the last step that was applied; 0 where there is nothing yet.
 fn applied(connection: &mut dyn Connection) -> Result<u64, CollectionError> {
-    let Ok(rows) = connection.query("SELECT coalesce(max(number), 0) FROM migrations", &[]) else { return Ok(0) };
+    let Ok(rows) = connection.query("SELECT coalesce(max(number), 0) FROM migrations", &[]) else {
+        return Ok(0);
+    };
     rows.into_iter().next().map_or(Ok(0), |mut row| row.number())
 }
 
 /// Applies one step, unless another process was faster.
 fn next_step(connection: &mut dyn Connection) -> Result<(), CollectionError> {
-    connection.script("CREATE TABLE IF NOT EXISTS migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL)").changing()?;
+    connection
+        .script(
+            "CREATE TABLE IF NOT EXISTS migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL)",
+        )
+        .changing()?;
     let at = applied(connection)?;
     let Some((name, sql)) = STEPS.get(at as usize) else { return Ok(()) };
     if at == 0 {
         connection.mark().changing()?;
     }
     connection.script(sql).changing()?;
-    connection.execute("INSERT INTO migrations (number, name) VALUES ($1, $2)", &[Value::from(at + 1), Value::from(*name)]).changing()?;
+    connection
+        .execute(
+            "INSERT INTO migrations (number, name) VALUES ($1, $2)",
+            &[SqlValue::from(at + 1), SqlValue::from(*name)],
+        )
+        .changing()?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::connection::{Connection, Intent};
-use super::error::{Fault, While};
+use super::error::{DatabaseError, While};
 use super::sqlite::Sqlite;
 use super::{Address, CollectionError};
 
@@ -11,7 +11,7 @@ use super::{Address, CollectionError};
 const MOST: usize = 8;
 
 /// The connections of a collection.
-pub(super) struct Pool {
+pub(super) struct ConnectionPool {
     address: Address,
     most: usize,
     idle: Mutex<Idle>,
@@ -27,9 +27,10 @@ struct Idle {
     count: usize,
 }
 
-/// A connection for a while. It goes back only if all went well: what is left of it otherwise is not known.
+/// A connection for a while. It goes back only if all went well: what is left of it otherwise is
+/// not known.
 struct Lease<'a> {
-    pool: &'a Pool,
+    pool: &'a ConnectionPool,
     connection: Option<Box<dyn Connection>>,
     is_sound: bool,
 }
@@ -47,20 +48,32 @@ impl Drop for Lease<'_> {
 
 fn connect(address: &Address) -> Result<Box<dyn Connection>, CollectionError> {
     match address {
-        Address::Sqlite(path) => Sqlite::open(path).map(|sqlite| Box::new(sqlite) as Box<dyn Connection>).opening(),
-        Address::Memory => Sqlite::in_memory().map(|sqlite| Box::new(sqlite) as Box<dyn Connection>).opening(),
+        Address::Sqlite(path) => {
+            Sqlite::open(path).map(|sqlite| Box::new(sqlite) as Box<dyn Connection>).opening()
+        }
+        Address::Memory => {
+            Sqlite::in_memory().map(|sqlite| Box::new(sqlite) as Box<dyn Connection>).opening()
+        }
         #[cfg(feature = "postgres")]
-        Address::Postgres(url) => super::postgres::Postgres::open(url).map(|postgres| Box::new(postgres) as Box<dyn Connection>).opening(),
+        Address::Postgres(url) => super::postgres::Postgres::open(url)
+            .map(|postgres| Box::new(postgres) as Box<dyn Connection>)
+            .opening(),
         #[cfg(not(feature = "postgres"))]
         Address::Postgres(_) => Err(CollectionError::NoPostgres),
     }
 }
 
-impl Pool {
-    pub fn new(address: Address) -> Pool {
+impl ConnectionPool {
+    pub fn new(address: Address) -> ConnectionPool {
         // Each connection to memory is a memory of its own.
         let most = if address == Address::Memory { 1 } else { MOST };
-        Pool { address, most, idle: Mutex::default(), returned: Condvar::new(), writing: Mutex::new(()) }
+        ConnectionPool {
+            address,
+            most,
+            idle: Mutex::default(),
+            returned: Condvar::new(),
+            writing: Mutex::new(()),
+        }
     }
 
     pub fn address(&self) -> &Address {
@@ -93,9 +106,13 @@ impl Pool {
     }
 
     /// Does one thing with a connection, outside any transaction.
-    pub fn look<T>(&self, work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>) -> Result<T, CollectionError> {
+    pub fn look<T>(
+        &self,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>,
+    ) -> Result<T, CollectionError> {
         let mut lease = self.lease()?;
-        let connection = lease.connection.as_mut().expect("a lease has its connection until it is dropped");
+        let connection =
+            lease.connection.as_mut().expect("a lease has its connection until it is dropped");
         let result = work(connection.as_mut());
         // A statement that was refused leaves the connection as it was.
         lease.is_sound = true;
@@ -103,12 +120,18 @@ impl Pool {
     }
 
     /// Reads with all statements seeing the same state.
-    pub fn read<T>(&self, work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>) -> Result<T, CollectionError> {
+    pub fn read<T>(
+        &self,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>,
+    ) -> Result<T, CollectionError> {
         self.transaction(Intent::Read, work)
     }
 
     /// Changes all or nothing; it is durable when this returns.
-    pub fn write<T>(&self, work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>) -> Result<T, CollectionError> {
+    pub fn write<T>(
+        &self,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>,
+    ) -> Result<T, CollectionError> {
         let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.transaction(Intent::Write, work)
     }
@@ -119,8 +142,11 @@ impl Pool {
         work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>,
     ) -> Result<T, CollectionError> {
         let mut lease = self.lease()?;
-        let connection = lease.connection.as_mut().expect("a lease has its connection until it is dropped");
-        let named = |fault: Result<(), Fault>| if intent == Intent::Write { fault.changing() } else { fault.reading() };
+        let connection =
+            lease.connection.as_mut().expect("a lease has its connection until it is dropped");
+        let named = |fault: Result<(), DatabaseError>| {
+            if intent == Intent::Write { fault.changing() } else { fault.reading() }
+        };
         named(connection.begin(intent))?;
         let result = work(connection.as_mut());
         let ended = connection.script(if result.is_ok() { "COMMIT" } else { "ROLLBACK" });

@@ -8,8 +8,8 @@ use bytes::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, NoTls, Statement};
 
-use super::connection::{Connection, Intent, Row, Value};
-use super::error::Fault;
+use super::connection::{Connection, Intent, SqlRow, SqlValue};
+use super::error::DatabaseError;
 
 /// How long to wait for a server that does not answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -23,28 +23,32 @@ pub(super) struct Postgres {
     prepared: HashMap<String, Statement>,
 }
 
-impl From<postgres::Error> for Fault {
-    fn from(error: postgres::Error) -> Fault {
+impl From<postgres::Error> for DatabaseError {
+    fn from(error: postgres::Error) -> DatabaseError {
         // By itself it says "db error".
         let said = error.as_db_error().map(|told| told.message().to_owned());
         let cause = error.source().map(ToString::to_string);
-        Fault(said.unwrap_or_else(|| cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))))
+        DatabaseError(said.unwrap_or_else(|| {
+            cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+        }))
     }
 }
 
 impl Postgres {
-    pub fn open(url: &str) -> Result<Postgres, Fault> {
+    pub fn open(url: &str) -> Result<Postgres, DatabaseError> {
         let mut config: Config = url.parse()?;
         config.connect_timeout(PATIENCE).application_name("flashmark");
         let mut client = config.connect(NoTls)?;
         let encoding: String = client.query_one("SHOW server_encoding", &[])?.get(0);
         if encoding != "UTF8" {
-            return Err(Fault(format!("the database is encoded in {encoding}; make one in UTF8: createdb -T template0 -E UTF8 NAME")));
+            return Err(DatabaseError(format!(
+                "the database is encoded in {encoding}; make one in UTF8: createdb -T template0 -E UTF8 NAME"
+            )));
         }
         Ok(Postgres { client, prepared: HashMap::new() })
     }
 
-    fn prepare(&mut self, sql: &str) -> Result<Statement, Fault> {
+    fn prepare(&mut self, sql: &str) -> Result<Statement, DatabaseError> {
         if let Some(statement) = self.prepared.get(sql) {
             return Ok(statement.clone());
         }
@@ -57,15 +61,21 @@ impl Postgres {
     }
 }
 
-impl ToSql for Value {
-    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+impl ToSql for SqlValue {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self {
-            Value::Null => Ok(IsNull::Yes),
-            Value::Integer(number) if *kind == Type::FLOAT8 => (*number as f64).to_sql(kind, out),
-            Value::Integer(number) => number.to_sql(kind, out),
-            Value::Real(number) => number.to_sql(kind, out),
-            Value::Text(text) => text.to_sql(kind, out),
-            Value::Blob(bytes) => bytes.to_sql(kind, out),
+            SqlValue::Null => Ok(IsNull::Yes),
+            SqlValue::Integer(number) if *kind == Type::FLOAT8 => {
+                (*number as f64).to_sql(kind, out)
+            }
+            SqlValue::Integer(number) => number.to_sql(kind, out),
+            SqlValue::Real(number) => number.to_sql(kind, out),
+            SqlValue::Text(text) => text.to_sql(kind, out),
+            SqlValue::Blob(bytes) => bytes.to_sql(kind, out),
         }
     }
 
@@ -76,56 +86,67 @@ impl ToSql for Value {
     to_sql_checked!();
 }
 
-fn values_of(row: &postgres::Row) -> Result<Row, Fault> {
+fn values_of(row: &postgres::Row) -> Result<SqlRow, DatabaseError> {
     let value = |(at, column): (usize, &postgres::Column)| {
         Ok(match *column.type_() {
-            Type::INT8 => row.try_get::<_, Option<i64>>(at)?.map_or(Value::Null, Value::Integer),
-            Type::FLOAT8 => row.try_get::<_, Option<f64>>(at)?.map_or(Value::Null, Value::Real),
-            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at)?.map_or(Value::Null, Value::Blob),
-            _ => row.try_get::<_, Option<String>>(at)?.map_or(Value::Null, Value::Text),
+            Type::INT8 => {
+                row.try_get::<_, Option<i64>>(at)?.map_or(SqlValue::Null, SqlValue::Integer)
+            }
+            Type::FLOAT8 => {
+                row.try_get::<_, Option<f64>>(at)?.map_or(SqlValue::Null, SqlValue::Real)
+            }
+            Type::BYTEA => {
+                row.try_get::<_, Option<Vec<u8>>>(at)?.map_or(SqlValue::Null, SqlValue::Blob)
+            }
+            _ => row.try_get::<_, Option<String>>(at)?.map_or(SqlValue::Null, SqlValue::Text),
         })
     };
-    Ok(Row::new(row.columns().iter().enumerate().map(value).collect::<Result<_, Fault>>()?))
+    Ok(SqlRow::new(
+        row.columns().iter().enumerate().map(value).collect::<Result<_, DatabaseError>>()?,
+    ))
 }
 
 /// A list of what a statement wants.
-fn all(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
+fn all(values: &[SqlValue]) -> Vec<&(dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
 impl Connection for Postgres {
-    fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
+    fn execute(&mut self, sql: &str, values: &[SqlValue]) -> Result<u64, DatabaseError> {
         let statement = self.prepare(sql)?;
         Ok(self.client.execute(&statement, &all(values))?)
     }
 
-    fn query(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault> {
+    fn query(&mut self, sql: &str, values: &[SqlValue]) -> Result<Vec<SqlRow>, DatabaseError> {
         let statement = self.prepare(sql)?;
         self.client.query(&statement, &all(values))?.iter().map(values_of).collect()
     }
 
-    fn script(&mut self, sql: &str) -> Result<(), Fault> {
-        // Texts are ordered by their bytes, as in SQLite, and not by the customs of the server's country.
+    fn script(&mut self, sql: &str) -> Result<(), DatabaseError> {
+        // Texts are ordered by their bytes, as in SQLite, and not by the customs of the server's
+        // country.
         Ok(self.client.batch_execute(&sql.replace(" TEXT", " TEXT COLLATE \"C\""))?)
     }
 
-    fn begin(&mut self, intent: Intent) -> Result<(), Fault> {
+    fn begin(&mut self, intent: Intent) -> Result<(), DatabaseError> {
         let sql = match intent {
             Intent::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
             // Each statement after the lock sees what whoever held it before has written.
-            Intent::Write => format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({WRITERS_LOCK})"),
+            Intent::Write => format!(
+                "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({WRITERS_LOCK})"
+            ),
         };
         Ok(self.client.batch_execute(&sql)?)
     }
 
-    fn is_foreign(&mut self) -> Result<bool, Fault> {
+    fn is_foreign(&mut self) -> Result<bool, DatabaseError> {
         let tables = "SELECT count(*) FILTER (WHERE tablename = 'migrations'), count(*) FILTER (WHERE tablename IN ('runs', 'lines')) \
                       FROM pg_tables WHERE schemaname = current_schema()";
         let row = self.client.query_one(tables, &[])?;
         Ok(row.get::<_, i64>(0) == 0 && row.get::<_, i64>(1) > 0)
     }
 
-    fn mark(&mut self) -> Result<(), Fault> {
+    fn mark(&mut self) -> Result<(), DatabaseError> {
         Ok(())
     }
 

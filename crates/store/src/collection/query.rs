@@ -1,7 +1,7 @@
 //! Lines that fit a query, in its order.
 
 use record::MediumKind;
-use record::collection::{Figure, Line, Origin, Page, Query, SortBy};
+use record::collection::{CollectionLine, HeadlineFigure, Origin, Page, Query, SortBy};
 
 use super::catalogue::Known;
 use super::{Collection, CollectionError, lines};
@@ -15,7 +15,7 @@ const WORDS: usize = 16;
 const LETTERS: usize = 80;
 
 /// A query, ready to be held against lines.
-pub(super) struct Asked {
+pub(super) struct PreparedQuery {
     /// In small letters, each.
     words: Vec<String>,
     interface: Vec<String>,
@@ -25,26 +25,29 @@ pub(super) struct Asked {
     origins: Vec<Origin>,
     capacity_from_gb: u64,
     capacity_to_gb: u64,
-    at_least: Vec<(Figure, f64)>,
+    at_least: Vec<(HeadlineFigure, f64)>,
     fakes: Option<bool>,
     pub sort: SortBy,
     pub reversed: bool,
 }
 
-impl Asked {
-    fn of(query: &Query) -> Asked {
+impl PreparedQuery {
+    fn of(query: &Query) -> PreparedQuery {
         let shown = [Origin::Measured, Origin::Imported, Origin::Reference];
-        Asked {
+        PreparedQuery {
             words: words(&query.words),
             interface: words(query.interface.as_deref().unwrap_or_default()),
-            classes: words(query.class.as_deref().unwrap_or_default()).into_iter().map(|class| format!(" {class} ")).collect(),
+            classes: words(query.class.as_deref().unwrap_or_default())
+                .into_iter()
+                .map(|class| format!(" {class} "))
+                .collect(),
             kinds: query.kinds.clone(),
             origins: if query.origins.is_empty() { shown.to_vec() } else { query.origins.clone() },
             capacity_from_gb: query.capacity_from_gb.unwrap_or(0),
             capacity_to_gb: query.capacity_to_gb.unwrap_or(u64::MAX),
             at_least: query.at_least.clone(),
             fakes: query.fakes,
-            sort: query.sort.unwrap_or(SortBy::Figure(Figure::RandomWrite4k)),
+            sort: query.sort.unwrap_or(SortBy::Figure(HeadlineFigure::RandomWrite4k)),
             reversed: query.reversed,
         }
     }
@@ -65,20 +68,27 @@ impl Asked {
 }
 
 /// Nothing is as good as what is no number, and what was not measured as good as nothing.
-fn is_as_good(line: &Known, figure: Figure, limit: f64) -> bool {
-    line.median(figure).is_some_and(|median| if figure.smaller_is_better() { median <= limit } else { median >= limit })
+fn is_as_good(line: &Known, figure: HeadlineFigure, limit: f64) -> bool {
+    line.median(figure).is_some_and(|median| {
+        if figure.smaller_is_better() { median <= limit } else { median >= limit }
+    })
 }
 
 /// Words in small letters.
 fn words(text: &str) -> Vec<String> {
-    text.split_whitespace().take(WORDS).map(|word| word.to_lowercase().chars().take(LETTERS).collect()).collect()
+    text.split_whitespace()
+        .take(WORDS)
+        .map(|word| word.to_lowercase().chars().take(LETTERS).collect())
+        .collect()
 }
 
 impl Collection {
-    /// A page of the lines that fit a query. Simulated media are there only where the query asks for them.
+    /// A page of the lines that fit a query. Simulated media are there only where the query asks
+    /// for them.
     ///
-    /// Order: figures best first and lines without the figure last; names and capacities rising; runs and latest falling; each the other
-    /// way round where the query is reversed, but lines without the figure still last.
+    /// Order: figures best first and lines without the figure last; names and capacities rising;
+    /// runs and latest falling; each the other way round where the query is reversed, but lines
+    /// without the figure still last.
     ///
     /// # Errors
     /// Where the database fails.
@@ -86,20 +96,31 @@ impl Collection {
         self.lines_and_filled(query, []).map(|(page, _)| page)
     }
 
-    /// The same, and those of some other queries that any line fits, without another look at the database.
+    /// The same, and those of some other queries that any line fits, without another look at the
+    /// database.
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn lines_and_filled(&self, query: &Query, others: impl IntoIterator<Item = Query>) -> Result<(Page, Vec<Query>), CollectionError> {
-        let asked = Asked::of(query);
+    pub fn lines_and_filled(
+        &self,
+        query: &Query,
+        others: impl IntoIterator<Item = Query>,
+    ) -> Result<(Page, Vec<Query>), CollectionError> {
+        let asked = PreparedQuery::of(query);
         let per_page = query.per_page.unwrap_or(USUAL).clamp(1, MOST) as usize;
         let from = per_page.saturating_mul(query.page as usize);
         let page = self.pool.look(|connection| {
             self.catalogue.catch_up(connection)?;
             let (total, numbers) = self.catalogue.find(&asked, from, per_page);
-            let lines: Vec<Line> = lines::of_numbers(connection, &numbers)?;
+            let lines: Vec<CollectionLine> = lines::of_numbers(connection, &numbers)?;
             Ok(Page { lines, total })
         })?;
-        Ok((page, others.into_iter().filter(|query| self.catalogue.has(&Asked::of(query))).collect()))
+        Ok((
+            page,
+            others
+                .into_iter()
+                .filter(|query| self.catalogue.has(&PreparedQuery::of(query)))
+                .collect(),
+        ))
     }
 }

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use record::collection::{Entry, Line, Model};
+use record::collection::{CollectionLine, CollectionRun, Model};
 
-use super::connection::{Connection, Row, Value};
-use super::document::Document;
+use super::connection::{Connection, SqlRow, SqlValue};
+use super::document::RevisionDocument;
 use super::error::While;
 use super::write::standing_named;
 use super::{Collection, CollectionError, lines};
@@ -44,15 +44,24 @@ const ENTRY: &str = "SELECT r.id, r.received, r.standing, r.revision, v.body \
 /// Entries that are read at once, when all are.
 const BATCH: u64 = 200;
 
-fn entry_of(mut row: Row) -> Result<Entry, CollectionError> {
+fn entry_of(mut row: SqlRow) -> Result<CollectionRun, CollectionError> {
     let (id, received) = (row.text()?, row.text()?);
     let (standing, revision) = (standing_named(&row.text()?)?, row.number()? as u32);
-    let Document { model, origin, headline, run } = Document::unpack(&row.blob()?)?;
-    Ok(Entry { id, received, origin, standing, revision, model, headline, run })
+    let RevisionDocument { model, origin, headline, run } = RevisionDocument::unpack(&row.blob()?)?;
+    Ok(CollectionRun { id, received, origin, standing, revision, model, headline, run })
 }
 
-fn entries(connection: &mut dyn Connection, rest: &str, values: &[Value]) -> Result<Vec<Entry>, CollectionError> {
-    connection.query(&format!("{ENTRY} {rest}"), values).reading()?.into_iter().map(entry_of).collect()
+fn entries(
+    connection: &mut dyn Connection,
+    rest: &str,
+    values: &[SqlValue],
+) -> Result<Vec<CollectionRun>, CollectionError> {
+    connection
+        .query(&format!("{ENTRY} {rest}"), values)
+        .reading()?
+        .into_iter()
+        .map(entry_of)
+        .collect()
 }
 
 impl Collection {
@@ -60,8 +69,10 @@ impl Collection {
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn entry(&self, id: &str) -> Result<Option<Entry>, CollectionError> {
-        let mut found = self.pool.look(|connection| entries(connection, "WHERE r.id = $1", &[Value::from(id)]))?;
+    pub fn entry(&self, id: &str) -> Result<Option<CollectionRun>, CollectionError> {
+        let mut found = self
+            .pool
+            .look(|connection| entries(connection, "WHERE r.id = $1", &[SqlValue::from(id)]))?;
         Ok(found.pop())
     }
 
@@ -72,9 +83,16 @@ impl Collection {
     pub fn revisions(&self, id: &str) -> Result<Vec<Revision>, CollectionError> {
         let sql = "SELECT v.revision, v.received, v.who, v.why FROM revisions v JOIN runs r ON r.number = v.run WHERE r.id = $1 \
                    ORDER BY v.revision";
-        let rows = self.pool.look(|connection| connection.query(sql, &[Value::from(id)]).reading())?;
-        let revision =
-            |mut row: Row| Ok(Revision { revision: row.number()? as u32, received: row.text()?, who: row.text()?, why: row.text()? });
+        let rows =
+            self.pool.look(|connection| connection.query(sql, &[SqlValue::from(id)]).reading())?;
+        let revision = |mut row: SqlRow| {
+            Ok(Revision {
+                revision: row.number()? as u32,
+                received: row.text()?,
+                who: row.text()?,
+                why: row.text()?,
+            })
+        };
         rows.into_iter().map(revision).collect()
     }
 
@@ -82,10 +100,16 @@ impl Collection {
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn revision(&self, id: &str, revision: u32) -> Result<Option<Entry>, CollectionError> {
+    pub fn revision(
+        &self,
+        id: &str,
+        revision: u32,
+    ) -> Result<Option<CollectionRun>, CollectionError> {
         let sql = "SELECT r.id, v.received, CASE WHEN v.revision = r.revision THEN r.standing ELSE 'withdrawn' END, v.revision, v.body \
                    FROM runs r JOIN revisions v ON v.run = r.number WHERE r.id = $1 AND v.revision = $2";
-        let found = self.pool.look(|connection| connection.query(sql, &[Value::from(id), Value::from(revision)]).reading())?;
+        let found = self.pool.look(|connection| {
+            connection.query(sql, &[SqlValue::from(id), SqlValue::from(revision)]).reading()
+        })?;
         found.into_iter().next().map(entry_of).transpose()
     }
 
@@ -93,28 +117,33 @@ impl Collection {
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn line(&self, slug: &str) -> Result<Option<Line>, CollectionError> {
-        let sql =
-            format!("SELECT {} FROM lines l JOIN line_details d ON d.line = l.number WHERE l.slug = $1 AND l.runs > 0", lines::COLUMNS);
-        let found = self.pool.look(|connection| connection.query(&sql, &[Value::from(slug)]).reading())?;
+    pub fn line(&self, slug: &str) -> Result<Option<CollectionLine>, CollectionError> {
+        let sql = format!(
+            "SELECT {} FROM lines l JOIN line_details d ON d.line = l.number WHERE l.slug = $1 AND l.runs > 0",
+            lines::COLUMNS
+        );
+        let found = self
+            .pool
+            .look(|connection| connection.query(&sql, &[SqlValue::from(slug)]).reading())?;
         found.into_iter().next().map(lines::line_of).transpose()
     }
 
-    /// The lines of a model, by slug: one for each origin, fakes apart. Only those under which something is shown.
+    /// The lines of a model, by slug: one for each origin, fakes apart. Only those under which
+    /// something is shown.
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn lines_of(&self, model: &Model) -> Result<Vec<Line>, CollectionError> {
+    pub fn lines_of(&self, model: &Model) -> Result<Vec<CollectionLine>, CollectionError> {
         let sql = format!(
             "SELECT {} FROM lines l JOIN line_details d ON d.line = l.number \
              WHERE l.kind = $1 AND l.vendor = $2 AND l.model = $3 AND l.capacity_gb = $4 AND l.runs > 0 ORDER BY l.slug",
             lines::COLUMNS
         );
         let values = [
-            Value::from(model.kind.name()),
-            Value::from(model.vendor.as_str()),
-            Value::from(model.model.as_str()),
-            Value::from(model.capacity_gb),
+            SqlValue::from(model.kind.name()),
+            SqlValue::from(model.vendor.as_str()),
+            SqlValue::from(model.model.as_str()),
+            SqlValue::from(model.capacity_gb),
         ];
         let found = self.pool.look(|connection| connection.query(&sql, &values).reading())?;
         found.into_iter().map(lines::line_of).collect()
@@ -124,9 +153,11 @@ impl Collection {
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn all_lines(&self) -> Result<Vec<Line>, CollectionError> {
+    pub fn all_lines(&self) -> Result<Vec<CollectionLine>, CollectionError> {
         let columns = lines::COLUMNS;
-        let sql = format!("SELECT {columns} FROM lines l JOIN line_details d ON d.line = l.number WHERE l.runs > 0 ORDER BY l.slug");
+        let sql = format!(
+            "SELECT {columns} FROM lines l JOIN line_details d ON d.line = l.number WHERE l.runs > 0 ORDER BY l.slug"
+        );
         let found = self.pool.look(|connection| connection.query(&sql, &[]).reading())?;
         found.into_iter().map(lines::line_of).collect()
     }
@@ -135,7 +166,7 @@ impl Collection {
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn runs_of(&self, slug: &str) -> Result<Vec<Entry>, CollectionError> {
+    pub fn runs_of(&self, slug: &str) -> Result<Vec<CollectionRun>, CollectionError> {
         self.latest_runs_of(slug, usize::MAX)
     }
 
@@ -143,26 +174,32 @@ impl Collection {
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn latest_runs_of(&self, slug: &str, n: usize) -> Result<Vec<Entry>, CollectionError> {
+    pub fn latest_runs_of(
+        &self,
+        slug: &str,
+        n: usize,
+    ) -> Result<Vec<CollectionRun>, CollectionError> {
         let rest = "WHERE r.line = (SELECT number FROM lines WHERE slug = $1) AND r.standing = 'accepted' \
                     ORDER BY r.received DESC, r.number DESC LIMIT $2";
-        self.pool.look(|connection| entries(connection, rest, &[Value::from(slug), Value::from(n as u64)]))
+        self.pool.look(|connection| {
+            entries(connection, rest, &[SqlValue::from(slug), SqlValue::from(n as u64)])
+        })
     }
 
     /// The `n` accepted runs that came in last, the newest first, of every origin.
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn latest(&self, n: usize) -> Result<Vec<Entry>, CollectionError> {
+    pub fn latest(&self, n: usize) -> Result<Vec<CollectionRun>, CollectionError> {
         let rest = "WHERE r.standing = 'accepted' ORDER BY r.received DESC, r.number DESC LIMIT $1";
-        self.pool.look(|connection| entries(connection, rest, &[Value::from(n as u64)]))
+        self.pool.look(|connection| entries(connection, rest, &[SqlValue::from(n as u64)]))
     }
 
     /// What waits for a person, the oldest first.
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn quarantined(&self) -> Result<Vec<Entry>, CollectionError> {
+    pub fn quarantined(&self) -> Result<Vec<CollectionRun>, CollectionError> {
         self.first_quarantined(usize::MAX)
     }
 
@@ -170,26 +207,32 @@ impl Collection {
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn first_quarantined(&self, n: usize) -> Result<Vec<Entry>, CollectionError> {
+    pub fn first_quarantined(&self, n: usize) -> Result<Vec<CollectionRun>, CollectionError> {
         let rest = "WHERE r.standing = 'quarantined' ORDER BY r.received, r.number LIMIT $1";
-        self.pool.look(|connection| entries(connection, rest, &[Value::from(n as u64)]))
+        self.pool.look(|connection| entries(connection, rest, &[SqlValue::from(n as u64)]))
     }
 
-    /// Hands out every accepted run in the order in which they came in, as the collection is now, however long that takes. A few are held in
-    /// memory at a time.
+    /// Hands out every accepted run in the order in which they came in, as the collection is now,
+    /// however long that takes. A few are held in memory at a time.
     ///
     /// # Errors
     /// Where the database fails, or the first that `take` returns.
-    pub fn each_entry(&self, take: &mut dyn FnMut(Entry) -> io::Result<()>) -> Result<(), CollectionError> {
+    pub fn each_entry(
+        &self,
+        take: &mut dyn FnMut(CollectionRun) -> io::Result<()>,
+    ) -> Result<(), CollectionError> {
         let sql = "SELECT r.id, r.received, r.standing, r.revision, v.body, r.number \
                    FROM runs r JOIN revisions v ON v.run = r.number AND v.revision = r.revision \
                    WHERE r.number > $1 AND r.number <= $2 AND r.standing = 'accepted' ORDER BY r.number";
         self.pool.read(|connection| {
-            let last = connection.query("SELECT coalesce(max(number), 0) FROM runs", &[]).reading()?;
+            let last =
+                connection.query("SELECT coalesce(max(number), 0) FROM runs", &[]).reading()?;
             let last = last.into_iter().next().map_or(Ok(0), |mut row| row.number())?;
             let mut after = 0;
             while after < last {
-                let rows = connection.query(sql, &[Value::from(after), Value::from(after + BATCH)]).reading()?;
+                let rows = connection
+                    .query(sql, &[SqlValue::from(after), SqlValue::from(after + BATCH)])
+                    .reading()?;
                 for row in rows {
                     take(entry_of(row)?)?;
                 }
@@ -206,7 +249,10 @@ impl Collection {
     pub fn counts(&self) -> Result<Counts, CollectionError> {
         self.pool.look(|connection| {
             let mut counts = Counts::default();
-            for mut row in connection.query("SELECT standing, count(*) FROM runs GROUP BY standing", &[]).reading()? {
+            for mut row in connection
+                .query("SELECT standing, count(*) FROM runs GROUP BY standing", &[])
+                .reading()?
+            {
                 let (standing, count) = (row.text()?, row.number()?);
                 match standing.as_str() {
                     "accepted" => counts.accepted = count,
@@ -215,7 +261,8 @@ impl Collection {
                     _ => counts.withdrawn = count,
                 }
             }
-            let lines = connection.query("SELECT count(*) FROM lines WHERE runs > 0", &[]).reading()?;
+            let lines =
+                connection.query("SELECT count(*) FROM lines WHERE runs > 0", &[]).reading()?;
             counts.lines = lines.into_iter().next().map_or(Ok(0), |mut row| row.number())?;
             Ok(counts)
         })

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use record::collection::{Entry, Standing};
+use record::collection::{CollectionRun, SubmissionStatus};
 
-use super::connection::Value;
+use super::connection::SqlValue;
 use super::error::While;
 use super::{Collection, CollectionError};
 
@@ -13,13 +13,22 @@ impl Collection {
     ///
     /// # Errors
     /// Where the database fails, or the first that `take` returns.
-    pub fn each_run_of(&self, slug: &str, take: &mut dyn FnMut(Entry) -> io::Result<()>) -> Result<(), CollectionError> {
+    pub fn each_run_of(
+        &self,
+        slug: &str,
+        take: &mut dyn FnMut(CollectionRun) -> io::Result<()>,
+    ) -> Result<(), CollectionError> {
         let sql = "SELECT id FROM runs WHERE line = (SELECT number FROM lines WHERE slug = $1) AND standing = 'accepted' \
                    ORDER BY received DESC, number DESC";
-        let rows = self.pool.look(|connection| connection.query(sql, &[Value::from(slug)]).reading())?;
+        let rows = self
+            .pool
+            .look(|connection| connection.query(sql, &[SqlValue::from(slug)]).reading())?;
         for mut row in rows {
             // It may have been withdrawn meanwhile.
-            if let Some(entry) = self.entry(&row.text()?)?.filter(|entry| entry.standing == Standing::Accepted) {
+            if let Some(entry) = self
+                .entry(&row.text()?)?
+                .filter(|entry| entry.standing == SubmissionStatus::Accepted)
+            {
                 take(entry)?;
             }
         }

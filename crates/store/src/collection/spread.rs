@@ -1,10 +1,13 @@
 //! The middle of the runs of a model, each host counted once.
 
-use record::collection::Spread;
+use record::collection::HostSpread;
 
-/// The median of the hosts' medians, with the lowest and highest of all runs. Values of runs whose host is not known (`None`) are taken as
-/// of a host each: nothing says that two of them are of the same. `None` where there is no value.
-pub(super) fn spread<H: Ord>(values: impl IntoIterator<Item = (Option<H>, f64)>) -> Option<Spread> {
+/// The median of the hosts' medians, with the lowest and highest of all runs. Values of runs whose
+/// host is not known (`None`) are taken as of a host each: nothing says that two of them are of the
+/// same. `None` where there is no value.
+pub(super) fn spread<H: Ord>(
+    values: impl IntoIterator<Item = (Option<H>, f64)>,
+) -> Option<HostSpread> {
     let mut values: Vec<(Option<H>, f64)> = values.into_iter().collect();
     values.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then(x.total_cmp(y)));
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -15,7 +18,13 @@ pub(super) fn spread<H: Ord>(values: impl IntoIterator<Item = (Option<H>, f64)>)
     }
     medians.sort_unstable_by(f64::total_cmp);
     let (runs, hosts) = (values.len() as u64, medians.len() as u64);
-    (hosts > 0).then(|| Spread { median: middle(&medians, |median| *median), low, high, runs, hosts })
+    (hosts > 0).then(|| HostSpread {
+        median: middle(&medians, |median| *median),
+        low,
+        high,
+        runs,
+        hosts,
+    })
 }
 
 /// The middle of values in order, or the mean of the two in the middle.
@@ -33,9 +42,21 @@ mod tests {
 
     #[test]
     fn a_host_that_ran_often_counts_once() {
-        let values = [(Some("a"), 10.0), (Some("a"), 10.0), (Some("a"), 10.0), (Some("b"), 1.0), (Some("c"), 2.0)];
-        assert_eq!(spread(values), Some(Spread { median: 2.0, low: 1.0, high: 10.0, runs: 5, hosts: 3 }));
-        assert_eq!(spread::<u8>([(None, 1.0), (None, 2.0)]), Some(Spread { median: 1.5, low: 1.0, high: 2.0, runs: 2, hosts: 2 }));
+        let values = [
+            (Some("a"), 10.0),
+            (Some("a"), 10.0),
+            (Some("a"), 10.0),
+            (Some("b"), 1.0),
+            (Some("c"), 2.0),
+        ];
+        assert_eq!(
+            spread(values),
+            Some(HostSpread { median: 2.0, low: 1.0, high: 10.0, runs: 5, hosts: 3 })
+        );
+        assert_eq!(
+            spread::<u8>([(None, 1.0), (None, 2.0)]),
+            Some(HostSpread { median: 1.5, low: 1.0, high: 2.0, runs: 2, hosts: 2 })
+        );
         assert_eq!(spread::<u8>([]), None);
     }
 
@@ -53,7 +74,7 @@ mod tests {
             };
             let medians: Vec<f64> = hosts.values().cloned().map(naive).collect();
             let (hosts, all) = (medians.len() as u64, values.iter().map(|(_, value)| *value));
-            let expected = Spread {
+            let expected = HostSpread {
                 low: all.clone().fold(f64::INFINITY, f64::min),
                 high: all.fold(f64::NEG_INFINITY, f64::max),
                 runs: values.len() as u64,
@@ -62,7 +83,7 @@ mod tests {
             };
             let found = spread(values).unwrap();
             assert!((found.median - expected.median).abs() <= expected.median * 1e-12);
-            assert_eq!(Spread { median: 0.0, ..found }, Spread { median: 0.0, ..expected });
+            assert_eq!(HostSpread { median: 0.0, ..found }, HostSpread { median: 0.0, ..expected });
         }
     }
 }

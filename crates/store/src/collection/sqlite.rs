@@ -6,65 +6,71 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, ToSql, params_from_iter};
 
-use super::connection::{Connection, Intent, Row, Value};
-use super::error::Fault;
+use super::connection::{Connection, Intent, SqlRow, SqlValue};
+use super::error::DatabaseError;
 
 /// How long a statement waits for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// "flmk", in the file's header: what kind of file it is.
 const APPLICATION_ID: i64 = 0x666c_6d6b;
-/// Pages in the log (of 4 kB) at which whoever commits takes them over into the file, which takes as long as many commits. A run with all its
-/// curves is some sixty: less than one submission in a hundred has to wait for it.
+/// Pages in the log (of 4 kB) at which whoever commits takes them over into the file, which takes
+/// as long as many commits. A run with all its curves is some sixty: less than one submission in a
+/// hundred has to wait for it.
 const LOG_PAGES: u32 = 8192;
 /// Statements that are kept ready; the table alone has a few dozen.
 const PREPARED: usize = 200;
 
 pub(super) struct Sqlite(rusqlite::Connection);
 
-impl From<rusqlite::Error> for Fault {
-    fn from(error: rusqlite::Error) -> Fault {
-        Fault(error.to_string())
+impl From<rusqlite::Error> for DatabaseError {
+    fn from(error: rusqlite::Error) -> DatabaseError {
+        DatabaseError(error.to_string())
     }
 }
 
 impl Sqlite {
     /// Opens a file, and makes it where there is none.
-    pub fn open(path: &Path) -> Result<Sqlite, Fault> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    pub fn open(path: &Path) -> Result<Sqlite, DatabaseError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = rusqlite::Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
         let mut opened = Sqlite::prepared(connection)?;
         // Somebody else's file is left as it is.
         if !opened.is_foreign()? {
-            // A commit is on the medium when it returns: what was acknowledged survives a power cut too.
+            // A commit is on the medium when it returns: what was acknowledged survives a power cut
+            // too.
             opened.script(&format!("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {LOG_PAGES}"))?;
         }
         Ok(opened)
     }
 
-    pub fn in_memory() -> Result<Sqlite, Fault> {
+    pub fn in_memory() -> Result<Sqlite, DatabaseError> {
         Sqlite::prepared(rusqlite::Connection::open_in_memory()?)
     }
 
-    fn prepared(connection: rusqlite::Connection) -> Result<Sqlite, Fault> {
-        connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384")?;
+    fn prepared(connection: rusqlite::Connection) -> Result<Sqlite, DatabaseError> {
+        connection.execute_batch(
+            "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384",
+        )?;
         connection.set_prepared_statement_cache_capacity(PREPARED);
         Ok(Sqlite(connection))
     }
 
-    fn number(&self, sql: &str) -> Result<i64, Fault> {
+    fn number(&self, sql: &str) -> Result<i64, DatabaseError> {
         Ok(self.0.query_row(sql, [], |row| row.get(0))?)
     }
 }
 
-impl ToSql for Value {
+impl ToSql for SqlValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
-            Value::Null => ValueRef::Null,
-            Value::Integer(number) => ValueRef::Integer(*number),
-            Value::Real(number) => ValueRef::Real(*number),
-            Value::Text(text) => ValueRef::Text(text.as_bytes()),
-            Value::Blob(bytes) => ValueRef::Blob(bytes),
+            SqlValue::Null => ValueRef::Null,
+            SqlValue::Integer(number) => ValueRef::Integer(*number),
+            SqlValue::Real(number) => ValueRef::Real(*number),
+            SqlValue::Text(text) => ValueRef::Text(text.as_bytes()),
+            SqlValue::Blob(bytes) => ValueRef::Blob(bytes),
         }))
     }
 }
@@ -75,37 +81,39 @@ fn numbered(sql: &str) -> String {
 }
 
 impl Connection for Sqlite {
-    fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
+    fn execute(&mut self, sql: &str, values: &[SqlValue]) -> Result<u64, DatabaseError> {
         Ok(self.0.prepare_cached(&numbered(sql))?.execute(params_from_iter(values))? as u64)
     }
 
-    fn query(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Fault> {
+    fn query(&mut self, sql: &str, values: &[SqlValue]) -> Result<Vec<SqlRow>, DatabaseError> {
         let mut statement = self.0.prepare_cached(&numbered(sql))?;
         let columns = statement.column_count();
         let mut rows = statement.query(params_from_iter(values))?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let value = |at| Ok::<Value, Fault>(owned(row.get_ref(at)?));
-            found.push(Row::new((0..columns).map(value).collect::<Result<_, _>>()?));
+            let value = |at| Ok::<SqlValue, DatabaseError>(owned(row.get_ref(at)?));
+            found.push(SqlRow::new((0..columns).map(value).collect::<Result<_, _>>()?));
         }
         Ok(found)
     }
 
-    fn script(&mut self, sql: &str) -> Result<(), Fault> {
+    fn script(&mut self, sql: &str) -> Result<(), DatabaseError> {
         Ok(self.0.execute_batch(sql)?)
     }
 
-    fn begin(&mut self, intent: Intent) -> Result<(), Fault> {
-        // A transaction that takes the lock later can find that someone else has written meanwhile, and must then be given up.
+    fn begin(&mut self, intent: Intent) -> Result<(), DatabaseError> {
+        // A transaction that takes the lock later can find that someone else has written meanwhile,
+        // and must then be given up.
         self.script(if intent == Intent::Write { "BEGIN IMMEDIATE" } else { "BEGIN" })
     }
 
-    fn is_foreign(&mut self) -> Result<bool, Fault> {
+    fn is_foreign(&mut self) -> Result<bool, DatabaseError> {
         let id = self.number("PRAGMA application_id")?;
-        Ok(id != APPLICATION_ID && (id != 0 || self.number("SELECT count(*) FROM sqlite_schema")? > 0))
+        Ok(id != APPLICATION_ID
+            && (id != 0 || self.number("SELECT count(*) FROM sqlite_schema")? > 0))
     }
 
-    fn mark(&mut self) -> Result<(), Fault> {
+    fn mark(&mut self) -> Result<(), DatabaseError> {
         self.script(&format!("PRAGMA application_id = {APPLICATION_ID}"))
     }
 
@@ -114,12 +122,12 @@ impl Connection for Sqlite {
     }
 }
 
-fn owned(value: ValueRef<'_>) -> Value {
+fn owned(value: ValueRef<'_>) -> SqlValue {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Integer(number),
-        ValueRef::Real(number) => Value::Real(number),
-        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.to_owned()),
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Integer(number) => SqlValue::Integer(number),
+        ValueRef::Real(number) => SqlValue::Real(number),
+        ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => SqlValue::Blob(bytes.to_owned()),
     }
 }

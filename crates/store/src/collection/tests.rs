@@ -37,7 +37,9 @@ impl Database {
     /// A statement that the collection itself would not make.
     fn meddle(&self, sql: &str) {
         match &self.address {
-            Address::Sqlite(path) => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
+            Address::Sqlite(path) => {
+                rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap()
+            }
             #[cfg(feature = "postgres")]
             Address::Postgres(url) => drop(self.cluster.as_ref().unwrap().psql(url, sql).unwrap()),
             _ => unreachable!("tests use a file or a server"),
@@ -50,7 +52,8 @@ impl Database {
     }
 }
 
-/// `None` where PostgreSQL is not installed. All tests share a server, which ends with the last that uses it.
+/// `None` where PostgreSQL is not installed. All tests share a server, which ends with the last
+/// that uses it.
 #[cfg(feature = "postgres")]
 fn postgresql() -> Option<Database> {
     use std::sync::{Arc, Mutex, Weak};
@@ -62,7 +65,11 @@ fn postgresql() -> Option<Database> {
     };
     *running = Arc::downgrade(&cluster);
     drop(running);
-    Some(Database { address: Address::parse(&cluster.database().unwrap()).unwrap(), dir: None, cluster: Some(cluster) })
+    Some(Database {
+        address: Address::parse(&cluster.database().unwrap()).unwrap(),
+        dir: None,
+        cluster: Some(cluster),
+    })
 }
 
 macro_rules! on_both {
@@ -115,13 +122,20 @@ on_both! {
 fn somebody_elses_database_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("places.sqlite");
-    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE bookmarks (url TEXT)").unwrap();
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("CREATE TABLE bookmarks (url TEXT)")
+        .unwrap();
     let before = std::fs::read(&path).unwrap();
     let error = Collection::open(&Address::Sqlite(path.clone())).err().unwrap().to_string();
     assert!(error.contains("is not a collection of flashmark"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
     let text = dir.path().join("notes.txt");
-    std::fs::write(&text, "this is no database, but it is longer than its header would be. ".repeat(20)).unwrap();
+    std::fs::write(
+        &text,
+        "this is no database, but it is longer than its header would be. ".repeat(20),
+    )
+    .unwrap();
     let error = Collection::open(&Address::Sqlite(text)).err().unwrap().to_string();
     assert!(error.contains("file is not a database"), "{error}");
 }

@@ -1,10 +1,11 @@
-//! Who may change what. A token is a secret of at least 128 random bits that whoever made it has seen once; what is kept is its SHA-256,
-//! which is enough for secrets nobody can guess (passwords would need more).
+//! Who may change what. A token is a secret of at least 128 random bits that whoever made it has
+//! seen once; what is kept is its SHA-256, which is enough for secrets nobody can guess (passwords
+//! would need more).
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::connection::{Connection, Value};
+use super::connection::{Connection, SqlValue};
 use super::document::hex;
 use super::error::While;
 use super::{Collection, CollectionError};
@@ -49,28 +50,42 @@ pub struct Token {
     pub revoked: Option<String>,
 }
 
-fn hash(secret: &str) -> Value {
-    Value::Text(hex(&Sha256::digest(secret.as_bytes())))
+fn hash(secret: &str) -> SqlValue {
+    SqlValue::Text(hex(&Sha256::digest(secret.as_bytes())))
 }
 
-fn keep(connection: &mut dyn Connection, secret: &str, token: &Token) -> Result<(), CollectionError> {
+fn keep(
+    connection: &mut dyn Connection,
+    secret: &str,
+    token: &Token,
+) -> Result<(), CollectionError> {
     let sql = "INSERT INTO tokens (hash, kind, run, label, created, revoked) VALUES ($1, $2, $3, $4, $5, $6)";
     let values = [
         hash(secret),
-        Value::from(token.kind.name()),
-        Value::from(token.run.as_deref()),
-        Value::from(token.label.as_str()),
-        Value::from(token.created.as_str()),
-        Value::from(token.revoked.as_deref()),
+        SqlValue::from(token.kind.name()),
+        SqlValue::from(token.run.as_deref()),
+        SqlValue::from(token.label.as_str()),
+        SqlValue::from(token.created.as_str()),
+        SqlValue::from(token.revoked.as_deref()),
     ];
     connection.execute(sql, &values).changing()?;
     Ok(())
 }
 
 /// The token that comes with a submission.
-pub(super) fn keep_edit(connection: &mut dyn Connection, secret: &str, run: &str, created: &str) -> Result<(), CollectionError> {
-    let token =
-        Token { kind: TokenKind::Edit, run: Some(run.to_owned()), label: String::new(), created: created.to_owned(), revoked: None };
+pub(super) fn keep_edit(
+    connection: &mut dyn Connection,
+    secret: &str,
+    run: &str,
+    created: &str,
+) -> Result<(), CollectionError> {
+    let token = Token {
+        kind: TokenKind::Edit,
+        run: Some(run.to_owned()),
+        label: String::new(),
+        created: created.to_owned(),
+        revoked: None,
+    };
     keep(connection, secret, &token)
 }
 
@@ -89,12 +104,20 @@ impl Collection {
     /// Where the database fails.
     pub fn token(&self, secret: &str) -> Result<Option<Token>, CollectionError> {
         let sql = "SELECT kind, run, label, created, revoked FROM tokens WHERE hash = $1";
-        let found = self.pool.look(|connection| connection.query(sql, &[hash(secret)]).reading())?;
-        let token = |mut row: super::connection::Row| {
+        let found =
+            self.pool.look(|connection| connection.query(sql, &[hash(secret)]).reading())?;
+        let token = |mut row: super::connection::SqlRow| {
             let kind = row.text()?;
             let kind = TokenKind::ALL.into_iter().find(|known| known.name() == kind);
-            let kind = kind.ok_or_else(|| CollectionError::damaged("a token of an unknown kind"))?;
-            Ok(Token { kind, run: row.optional_text()?, label: row.text()?, created: row.text()?, revoked: row.optional_text()? })
+            let kind =
+                kind.ok_or_else(|| CollectionError::damaged("a token of an unknown kind"))?;
+            Ok(Token {
+                kind,
+                run: row.optional_text()?,
+                label: row.text()?,
+                created: row.text()?,
+                revoked: row.optional_text()?,
+            })
         };
         found.into_iter().next().map(token).transpose()
     }
@@ -105,7 +128,9 @@ impl Collection {
     /// Where the database fails.
     pub fn revoke(&self, secret: &str, when: &str) -> Result<bool, CollectionError> {
         let sql = "UPDATE tokens SET revoked = $1 WHERE hash = $2 AND revoked IS NULL";
-        let changed = self.pool.write(|connection| connection.execute(sql, &[Value::from(when), hash(secret)]).changing())?;
+        let changed = self.pool.write(|connection| {
+            connection.execute(sql, &[SqlValue::from(when), hash(secret)]).changing()
+        })?;
         Ok(changed > 0)
     }
 }

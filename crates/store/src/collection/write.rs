@@ -1,13 +1,16 @@
-//! Everything that changes a collection. One transaction each; what is changed, by whom and why goes into the audit in the same one.
+//! Everything that changes a collection. One transaction each; what is changed, by whom and why
+//! goes into the audit in the same one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::collection::{Entry, Figure, Headline, Model, Origin, Standing};
+use record::collection::{
+    CollectionRun, HeadlineFigure, Model, Origin, RunHeadline, SubmissionStatus,
+};
 use record::{MediumKind, Published};
 
 use super::audit::{self, Deed};
-use super::connection::{Connection, Value};
-use super::document::{Document, Packed, hex, id_of};
+use super::connection::{Connection, SqlValue};
+use super::document::{PackedRun, RevisionDocument, hex, id_of};
 use super::error::While;
 use super::facts::{self, Facet};
 use super::{Collection, CollectionError, columns, lines, tokens};
@@ -19,11 +22,11 @@ pub struct Submission {
     /// The run.
     pub run: Published,
     /// Its line, as `findings::headline` draws it.
-    pub headline: Headline,
+    pub headline: RunHeadline,
     /// Where it comes from.
     pub origin: Origin,
     /// `Accepted`, or `Quarantined` where it is doubtful.
-    pub standing: Standing,
+    pub standing: SubmissionStatus,
     /// RFC 3339 in UTC, when it came in.
     pub received: String,
     /// Who sent it, for the audit: "anonymous", "token of the lab".
@@ -38,12 +41,17 @@ pub struct Submission {
 
 impl Submission {
     /// An accepted one of nobody in particular.
-    pub fn new(run: Published, headline: Headline, origin: Origin, received: impl Into<String>) -> Submission {
+    pub fn new(
+        run: Published,
+        headline: RunHeadline,
+        origin: Origin,
+        received: impl Into<String>,
+    ) -> Submission {
         Submission {
             run,
             headline,
             origin,
-            standing: Standing::Accepted,
+            standing: SubmissionStatus::Accepted,
             received: received.into(),
             who: "anonymous".to_owned(),
             why: String::new(),
@@ -55,7 +63,7 @@ impl Submission {
 
 /// What became of a submission or a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receipt {
+pub struct SubmissionReceipt {
     /// The run's name in the collection.
     pub id: String,
     /// The line it belongs to.
@@ -63,18 +71,19 @@ pub struct Receipt {
     /// Its revision.
     pub revision: u32,
     /// Its standing.
-    pub standing: Standing,
+    pub standing: SubmissionStatus,
     /// Whether anything changed. The same run once more changes nothing.
     pub is_new: bool,
 }
 
 impl Collection {
-    /// Takes a run in. It is durable when this returns. What the collection already has, in any revision and of any standing, is not taken in
-    /// again: the receipt is that of the run that has it.
+    /// Takes a run in. It is durable when this returns. What the collection already has, in any
+    /// revision and of any standing, is not taken in again: the receipt is that of the run that has
+    /// it.
     ///
     /// # Errors
     /// Where it cannot be kept, or the database fails; then nothing of it is there.
-    pub fn submit(&self, submission: Submission) -> Result<Receipt, CollectionError> {
+    pub fn submit(&self, submission: Submission) -> Result<SubmissionReceipt, CollectionError> {
         let mut receipts = self.submit_all(vec![submission])?;
         receipts.pop().ok_or_else(|| CollectionError::damaged("a submission without a receipt"))
     }
@@ -83,22 +92,33 @@ impl Collection {
     ///
     /// # Errors
     /// As [`Collection::submit`].
-    pub fn submit_all(&self, submissions: Vec<Submission>) -> Result<Vec<Receipt>, CollectionError> {
+    pub fn submit_all(
+        &self,
+        submissions: Vec<Submission>,
+    ) -> Result<Vec<SubmissionReceipt>, CollectionError> {
         // What takes time is done before anyone has to wait for it.
         let prepared = submissions.into_iter().map(Prepared::of).collect::<Result<Vec<_>, _>>()?;
         self.pool.write(|connection| {
             let mut writer = Writer::new(connection)?;
-            let receipts = prepared.iter().map(|one| writer.submit(one, None)).collect::<Result<Vec<_>, _>>()?;
+            let receipts = prepared
+                .iter()
+                .map(|one| writer.submit(one, None))
+                .collect::<Result<Vec<_>, _>>()?;
             writer.finish()?;
             Ok(receipts)
         })
     }
 
-    /// Puts a new revision in the place of a run; the old ones stay readable. What waits for a person goes on waiting.
+    /// Puts a new revision in the place of a run; the old ones stay readable. What waits for a
+    /// person goes on waiting.
     ///
     /// # Errors
     /// Where there is no such run, it was withdrawn, or another run has this content.
-    pub fn replace(&self, id: &str, submission: Submission) -> Result<Receipt, CollectionError> {
+    pub fn replace(
+        &self,
+        id: &str,
+        submission: Submission,
+    ) -> Result<SubmissionReceipt, CollectionError> {
         let prepared = Prepared::of(submission)?;
         self.pool.write(|connection| {
             let mut writer = Writer::new(connection)?;
@@ -112,10 +132,21 @@ impl Collection {
     ///
     /// # Errors
     /// Where there is no such run, or it was withdrawn: that is final.
-    pub fn judge(&self, id: &str, standing: Standing, who: &str, why: &str, when: &str) -> Result<Receipt, CollectionError> {
+    pub fn judge(
+        &self,
+        id: &str,
+        standing: SubmissionStatus,
+        who: &str,
+        why: &str,
+        when: &str,
+    ) -> Result<SubmissionReceipt, CollectionError> {
         self.pool.write(|connection| {
             let mut writer = Writer::new(connection)?;
-            let receipt = writer.judge(id, standing, &Deed { at: when, who, what: standing.name(), run: Some(id), detail: why })?;
+            let receipt = writer.judge(
+                id,
+                standing,
+                &Deed { at: when, who, what: standing.name(), run: Some(id), detail: why },
+            )?;
             writer.finish()?;
             Ok(receipt)
         })
@@ -125,19 +156,33 @@ impl Collection {
     ///
     /// # Errors
     /// As [`Collection::judge`].
-    pub fn withdraw(&self, id: &str, who: &str, why: &str, when: &str) -> Result<Receipt, CollectionError> {
-        self.judge(id, Standing::Withdrawn, who, why, when)
+    pub fn withdraw(
+        &self,
+        id: &str,
+        who: &str,
+        why: &str,
+        when: &str,
+    ) -> Result<SubmissionReceipt, CollectionError> {
+        self.judge(id, SubmissionStatus::Withdrawn, who, why, when)
     }
 
-    /// Brings the built-in reference collection up to date: what is new comes in, what is no longer among it is withdrawn.
+    /// Brings the built-in reference collection up to date: what is new comes in, what is no longer
+    /// among it is withdrawn.
     ///
     /// # Errors
     /// Where the database fails.
-    pub fn keep_reference(&self, entries: &[Entry], when: &str) -> Result<(), CollectionError> {
+    pub fn keep_reference(
+        &self,
+        entries: &[CollectionRun],
+        when: &str,
+    ) -> Result<(), CollectionError> {
         if let Some(entry) = entries.iter().find(|entry| facts::slug(&entry.id) != entry.id) {
-            return Err(CollectionError::Unrepresentable { why: format!("'{}' is no id", entry.id) });
+            return Err(CollectionError::Unrepresentable {
+                why: format!("'{}' is no id", entry.id),
+            });
         }
-        let prepared = entries.iter().map(|entry| Ok((entry.id.as_str(), Prepared::of_entry(entry)?)));
+        let prepared =
+            entries.iter().map(|entry| Ok((entry.id.as_str(), Prepared::of_entry(entry)?)));
         let prepared = prepared.collect::<Result<BTreeMap<_, _>, CollectionError>>()?;
         let present = "SELECT r.id FROM runs r JOIN lines l ON l.number = r.line WHERE l.origin = 'reference' AND r.standing = 'accepted'";
         self.pool.write(|connection| {
@@ -145,12 +190,20 @@ impl Collection {
             let ids = rows.into_iter().map(|mut row| row.text()).collect::<Result<Vec<_>, _>>()?;
             let mut writer = Writer::new(connection)?;
             for id in ids.iter().filter(|id| !prepared.contains_key(id.as_str())) {
-                let deed = Deed { at: when, who: "flashmark", what: "withdrawn", run: Some(id), detail: "no longer in the reference" };
-                writer.judge(id, Standing::Withdrawn, &deed)?;
+                let deed = Deed {
+                    at: when,
+                    who: "flashmark",
+                    what: "withdrawn",
+                    run: Some(id),
+                    detail: "no longer in the reference",
+                };
+                writer.judge(id, SubmissionStatus::Withdrawn, &deed)?;
             }
             for (id, one) in &prepared {
                 match writer.present(id)? {
-                    Some(old) if old.standing == Standing::Accepted => writer.replace(id, one)?,
+                    Some(old) if old.standing == SubmissionStatus::Accepted => {
+                        writer.replace(id, one)?
+                    }
                     _ => writer.submit(one, Some(id))?,
                 };
             }
@@ -161,12 +214,12 @@ impl Collection {
 
 /// A submission with all that can be worked out without the database.
 struct Prepared {
-    standing: Standing,
+    standing: SubmissionStatus,
     received: String,
     who: String,
     why: String,
     edit_token: Option<String>,
-    document: Document,
+    document: RevisionDocument,
     content: String,
     id: String,
     body: Vec<u8>,
@@ -175,39 +228,55 @@ struct Prepared {
 impl Prepared {
     fn of(submission: Submission) -> Result<Prepared, CollectionError> {
         check(&submission)?;
-        let Submission { run, headline, origin, standing, received, who, why, edit_token, model } = submission;
+        let Submission { run, headline, origin, standing, received, who, why, edit_token, model } =
+            submission;
         let model = model.unwrap_or_else(|| Model::of(&run));
-        let document = Document { model, origin, headline, run };
-        let Packed { content, body } = document.pack()?;
-        Ok(Prepared { standing, received, who, why, edit_token, document, content: hex(&content), id: id_of(&content), body })
+        let document = RevisionDocument { model, origin, headline, run };
+        let PackedRun { content, body } = document.pack()?;
+        Ok(Prepared {
+            standing,
+            received,
+            who,
+            why,
+            edit_token,
+            document,
+            content: hex(&content),
+            id: id_of(&content),
+            body,
+        })
     }
 
-    fn of_entry(entry: &Entry) -> Result<Prepared, CollectionError> {
+    fn of_entry(entry: &CollectionRun) -> Result<Prepared, CollectionError> {
         let submission = Submission {
             who: "flashmark".to_owned(),
             model: Some(entry.model.clone()),
-            ..Submission::new(entry.run.clone(), entry.headline.clone(), entry.origin, entry.received.clone())
+            ..Submission::new(
+                entry.run.clone(),
+                entry.headline.clone(),
+                entry.origin,
+                entry.received.clone(),
+            )
         };
         Prepared::of(submission)
     }
 
     /// Columns of `runs` that come out of the run, with their values.
-    fn facts(&self) -> (Vec<&'static str>, Vec<Value>) {
+    fn facts(&self) -> (Vec<&'static str>, Vec<SqlValue>) {
         let (run, headline) = (&self.document.run, &self.document.headline);
         let mut columns = vec!["name", "host", "classes", "verdict"];
         let mut values = vec![
-            Value::from(run.name().as_str()),
-            Value::from(facts::host_key(run).as_deref()),
-            Value::from(facts::classes(run).as_str()),
-            Value::from(headline.verdict.as_deref()),
+            SqlValue::from(run.name().as_str()),
+            SqlValue::from(facts::host_key(run).as_deref()),
+            SqlValue::from(facts::classes(run).as_str()),
+            SqlValue::from(headline.verdict.as_deref()),
         ];
         for facet in Facet::ALL {
             columns.push(facet.name());
-            values.push(Value::from(facet.of(run).as_deref()));
+            values.push(SqlValue::from(facet.of(run).as_deref()));
         }
-        for figure in Figure::ALL {
+        for figure in HeadlineFigure::ALL {
             columns.push(columns::figure(figure));
-            values.push(Value::from(headline.figures.get(&figure).copied()));
+            values.push(SqlValue::from(headline.figures.get(&figure).copied()));
         }
         (columns, values)
     }
@@ -216,14 +285,21 @@ impl Prepared {
 /// What would make figures that cannot be ordered.
 fn check(submission: &Submission) -> Result<(), CollectionError> {
     let refuse = |why: String| Err(CollectionError::Unrepresentable { why });
-    if let Some((figure, value)) = submission.headline.figures.iter().find(|(_, value)| !value.is_finite()) {
+    if let Some((figure, value)) =
+        submission.headline.figures.iter().find(|(_, value)| !value.is_finite())
+    {
         return refuse(format!("its {} is {value}", figure.name()));
     }
-    if !matches!(submission.standing, Standing::Accepted | Standing::Quarantined) {
-        return refuse(format!("a submission is accepted or quarantined, not {}", submission.standing.name()));
+    if !matches!(submission.standing, SubmissionStatus::Accepted | SubmissionStatus::Quarantined) {
+        return refuse(format!(
+            "a submission is accepted or quarantined, not {}",
+            submission.standing.name()
+        ));
     }
     let received = &submission.received;
-    let is_date = received.len() >= 10 && received.bytes().take(4).all(|byte| byte.is_ascii_digit()) && received.as_bytes()[4] == b'-';
+    let is_date = received.len() >= 10
+        && received.bytes().take(4).all(|byte| byte.is_ascii_digit())
+        && received.as_bytes()[4] == b'-';
     if !is_date || !received.is_ascii() || received.len() > 40 {
         return refuse(format!("'{}' is no time in RFC 3339", received.escape_debug()));
     }
@@ -234,7 +310,7 @@ fn check(submission: &Submission) -> Result<(), CollectionError> {
 struct Present {
     number: u64,
     line: u64,
-    standing: Standing,
+    standing: SubmissionStatus,
     revision: u32,
     content: String,
     slug: String,
@@ -258,7 +334,14 @@ impl<'a> Writer<'a> {
         let next_run = next(connection, "runs")?;
         let next_line = next(connection, "lines")?;
         let audit = audit::Chain::end_of(connection)?;
-        Ok(Writer { connection, next_run, next_line, audit, known_lines: BTreeMap::new(), touched: BTreeSet::new() })
+        Ok(Writer {
+            connection,
+            next_run,
+            next_line,
+            audit,
+            known_lines: BTreeMap::new(),
+            touched: BTreeSet::new(),
+        })
     }
 
     /// Makes the lines of all that was changed anew.
@@ -268,7 +351,11 @@ impl<'a> Writer<'a> {
     }
 
     /// `wanted` is the id it is to have, where that is free.
-    fn submit(&mut self, one: &Prepared, wanted: Option<&str>) -> Result<Receipt, CollectionError> {
+    fn submit(
+        &mut self,
+        one: &Prepared,
+        wanted: Option<&str>,
+    ) -> Result<SubmissionReceipt, CollectionError> {
         if let Some(receipt) = self.receipt_of(&one.content)? {
             return Ok(receipt);
         }
@@ -286,12 +373,12 @@ impl<'a> Writer<'a> {
             columns::places(1, 6 + facts.len())
         );
         let mut row = vec![
-            Value::from(number),
-            Value::from(id.as_str()),
-            Value::from(line),
-            Value::from(one.standing.name()),
-            Value::from(1u32),
-            Value::from(one.received.as_str()),
+            SqlValue::from(number),
+            SqlValue::from(id.as_str()),
+            SqlValue::from(line),
+            SqlValue::from(one.standing.name()),
+            SqlValue::from(1u32),
+            SqlValue::from(one.received.as_str()),
         ];
         row.extend(values);
         self.connection.execute(&sql, &row).changing()?;
@@ -299,73 +386,121 @@ impl<'a> Writer<'a> {
         if let Some(secret) = &one.edit_token {
             tokens::keep_edit(self.connection, secret, &id, &one.received)?;
         }
-        let what = if one.standing == Standing::Accepted { "submitted" } else { "submitted to quarantine" };
-        let deed = Deed { at: &one.received, who: &one.who, what, run: Some(&id), detail: &one.why };
+        let what = if one.standing == SubmissionStatus::Accepted {
+            "submitted"
+        } else {
+            "submitted to quarantine"
+        };
+        let deed =
+            Deed { at: &one.received, who: &one.who, what, run: Some(&id), detail: &one.why };
         self.audit.add(self.connection, &deed)?;
         self.touched.insert(line);
-        Ok(Receipt { id, slug, revision: 1, standing: one.standing, is_new: true })
+        Ok(SubmissionReceipt { id, slug, revision: 1, standing: one.standing, is_new: true })
     }
 
-    fn replace(&mut self, id: &str, one: &Prepared) -> Result<Receipt, CollectionError> {
+    fn replace(&mut self, id: &str, one: &Prepared) -> Result<SubmissionReceipt, CollectionError> {
         let old = self.changeable(id)?;
         if old.content == one.content {
-            return Ok(Receipt { id: id.to_owned(), slug: old.slug, revision: old.revision, standing: old.standing, is_new: false });
+            return Ok(SubmissionReceipt {
+                id: id.to_owned(),
+                slug: old.slug,
+                revision: old.revision,
+                standing: old.standing,
+                is_new: false,
+            });
         }
         // An older revision of the same run may come back.
         if let Some(other) = self.receipt_of(&one.content)?.filter(|receipt| receipt.id != id) {
             return Err(CollectionError::AlreadyThere { id: other.id });
         }
         let (line, slug) = self.line(one)?;
-        let standing = if old.standing == Standing::Accepted { one.standing } else { Standing::Quarantined };
+        let standing = if old.standing == SubmissionStatus::Accepted {
+            one.standing
+        } else {
+            SubmissionStatus::Quarantined
+        };
         let revision = old.revision + 1;
         let (facts, values) = one.facts();
-        let sql = format!("UPDATE runs SET line = $1, standing = $2, revision = $3, {} WHERE number = $4", columns::assignments(&facts, 5));
-        let mut row = vec![Value::from(line), Value::from(standing.name()), Value::from(revision), Value::from(old.number)];
+        let sql = format!(
+            "UPDATE runs SET line = $1, standing = $2, revision = $3, {} WHERE number = $4",
+            columns::assignments(&facts, 5)
+        );
+        let mut row = vec![
+            SqlValue::from(line),
+            SqlValue::from(standing.name()),
+            SqlValue::from(revision),
+            SqlValue::from(old.number),
+        ];
         row.extend(values);
         self.connection.execute(&sql, &row).changing()?;
         self.keep_revision(old.number, revision, one)?;
         let detail = format!("revision {revision}: {}", one.why);
-        let deed = Deed { at: &one.received, who: &one.who, what: "replaced", run: Some(id), detail: &detail };
+        let deed = Deed {
+            at: &one.received,
+            who: &one.who,
+            what: "replaced",
+            run: Some(id),
+            detail: &detail,
+        };
         self.audit.add(self.connection, &deed)?;
         self.touched.extend([old.line, line]);
-        Ok(Receipt { id: id.to_owned(), slug, revision, standing, is_new: true })
+        Ok(SubmissionReceipt { id: id.to_owned(), slug, revision, standing, is_new: true })
     }
 
-    fn judge(&mut self, id: &str, standing: Standing, deed: &Deed) -> Result<Receipt, CollectionError> {
+    fn judge(
+        &mut self,
+        id: &str,
+        standing: SubmissionStatus,
+        deed: &Deed,
+    ) -> Result<SubmissionReceipt, CollectionError> {
         let old = self.changeable(id)?;
-        let receipt = Receipt { id: id.to_owned(), slug: old.slug, revision: old.revision, standing, is_new: old.standing != standing };
+        let receipt = SubmissionReceipt {
+            id: id.to_owned(),
+            slug: old.slug,
+            revision: old.revision,
+            standing,
+            is_new: old.standing != standing,
+        };
         if receipt.is_new {
-            let values = [Value::from(standing.name()), Value::from(old.number)];
-            self.connection.execute("UPDATE runs SET standing = $1 WHERE number = $2", &values).changing()?;
+            let values = [SqlValue::from(standing.name()), SqlValue::from(old.number)];
+            self.connection
+                .execute("UPDATE runs SET standing = $1 WHERE number = $2", &values)
+                .changing()?;
             self.audit.add(self.connection, deed)?;
             self.touched.insert(old.line);
         }
         Ok(receipt)
     }
 
-    fn keep_revision(&mut self, run: u64, revision: u32, one: &Prepared) -> Result<(), CollectionError> {
+    fn keep_revision(
+        &mut self,
+        run: u64,
+        revision: u32,
+        one: &Prepared,
+    ) -> Result<(), CollectionError> {
         let sql = "INSERT INTO revisions (run, revision, content, received, who, why, body) VALUES ($1, $2, $3, $4, $5, $6, $7)";
         let values = [
-            Value::from(run),
-            Value::from(revision),
-            Value::from(one.content.as_str()),
-            Value::from(one.received.as_str()),
-            Value::from(one.who.as_str()),
-            Value::from(one.why.as_str()),
-            Value::from(one.body.clone()),
+            SqlValue::from(run),
+            SqlValue::from(revision),
+            SqlValue::from(one.content.as_str()),
+            SqlValue::from(one.received.as_str()),
+            SqlValue::from(one.who.as_str()),
+            SqlValue::from(one.why.as_str()),
+            SqlValue::from(one.body.clone()),
         ];
         self.connection.execute(sql, &values).changing()?;
         Ok(())
     }
 
     /// The run that has this content in any of its revisions.
-    fn receipt_of(&mut self, content: &str) -> Result<Option<Receipt>, CollectionError> {
+    fn receipt_of(&mut self, content: &str) -> Result<Option<SubmissionReceipt>, CollectionError> {
         let sql = "SELECT r.id, l.slug, r.revision, r.standing FROM revisions v JOIN runs r ON r.number = v.run \
                    JOIN lines l ON l.number = r.line WHERE v.content = $1 ORDER BY r.number LIMIT 1";
-        let found = self.connection.query(sql, &[Value::from(content)]).reading()?.into_iter().next();
+        let found =
+            self.connection.query(sql, &[SqlValue::from(content)]).reading()?.into_iter().next();
         found
             .map(|mut row| {
-                Ok(Receipt {
+                Ok(SubmissionReceipt {
                     id: row.text()?,
                     slug: row.text()?,
                     revision: row.number()? as u32,
@@ -379,7 +514,7 @@ impl<'a> Writer<'a> {
     fn present(&mut self, id: &str) -> Result<Option<Present>, CollectionError> {
         let sql = "SELECT r.number, r.line, r.standing, r.revision, v.content, l.slug FROM runs r \
                    JOIN revisions v ON v.run = r.number AND v.revision = r.revision JOIN lines l ON l.number = r.line WHERE r.id = $1";
-        let found = self.connection.query(sql, &[Value::from(id)]).reading()?.into_iter().next();
+        let found = self.connection.query(sql, &[SqlValue::from(id)]).reading()?.into_iter().next();
         found
             .map(|mut row| {
                 Ok(Present {
@@ -397,7 +532,9 @@ impl<'a> Writer<'a> {
     fn changeable(&mut self, id: &str) -> Result<Present, CollectionError> {
         match self.present(id)? {
             None => Err(CollectionError::NoSuchRun { id: id.to_owned() }),
-            Some(present) if present.standing == Standing::Withdrawn => Err(CollectionError::Withdrawn { id: id.to_owned() }),
+            Some(present) if present.standing == SubmissionStatus::Withdrawn => {
+                Err(CollectionError::Withdrawn { id: id.to_owned() })
+            }
             Some(present) => Ok(present),
         }
     }
@@ -419,7 +556,8 @@ impl<'a> Writer<'a> {
     fn find_line(&mut self, key: &LineKey) -> Result<Option<(u64, String)>, CollectionError> {
         let sql = "SELECT number, slug FROM lines \
                    WHERE kind = $1 AND vendor = $2 AND model = $3 AND capacity_gb = $4 AND origin = $5 AND is_fake = $6";
-        let found = self.connection.query(sql, &lines::key_values(key)).reading()?.into_iter().next();
+        let found =
+            self.connection.query(sql, &lines::key_values(key)).reading()?.into_iter().next();
         found.map(|mut row| Ok((row.number()?, row.text()?))).transpose()
     }
 
@@ -429,23 +567,34 @@ impl<'a> Writer<'a> {
         self.next_line += 1;
         let sql = "INSERT INTO lines (number, slug, kind, vendor, model, capacity_gb, origin, is_fake, name, name_folded, classes, runs, \
                    fakes, latest) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', 0, 0, '')";
-        let mut values = vec![Value::from(number), Value::from(slug.as_str())];
+        let mut values = vec![SqlValue::from(number), SqlValue::from(slug.as_str())];
         values.extend(lines::key_values(key));
-        values.extend([Value::from(name), Value::from(name.to_lowercase().as_str())]);
+        values.extend([SqlValue::from(name), SqlValue::from(name.to_lowercase().as_str())]);
         self.connection.execute(sql, &values).changing()?;
         let details = "INSERT INTO line_details (line, figures) VALUES ($1, '{}')";
-        self.connection.execute(details, &[Value::from(number)]).changing()?;
+        self.connection.execute(details, &[SqlValue::from(number)]).changing()?;
         Ok((number, slug))
     }
 
-    /// "sandisk-sd32g-32-gb"; what is not of the first kind says so; what is taken gets a piece of the hash of what it is.
-    fn free_slug(&mut self, (model, origin, is_fake): &LineKey, name: &str) -> Result<String, CollectionError> {
+    /// "sandisk-sd32g-32-gb"; what is not of the first kind says so; what is taken gets a piece of
+    /// the hash of what it is.
+    fn free_slug(
+        &mut self,
+        (model, origin, is_fake): &LineKey,
+        name: &str,
+    ) -> Result<String, CollectionError> {
         let origin = if *origin == Origin::Measured { "" } else { origin.name() };
         let fake = if *is_fake { "fake" } else { "" };
         let plain = facts::slug(&format!("{} {origin} {fake}", facts::slug(name)));
-        let marked = format!("{plain}-{}", &hex(&sha2::Sha256::new_with_prefix(format!("{model:?}")).finalize())[..8]);
+        let marked = format!(
+            "{plain}-{}",
+            &hex(&sha2::Sha256::new_with_prefix(format!("{model:?}")).finalize())[..8]
+        );
         for slug in [plain, marked] {
-            let taken = self.connection.query("SELECT number FROM lines WHERE slug = $1", &[Value::from(slug.as_str())]).reading()?;
+            let taken = self
+                .connection
+                .query("SELECT number FROM lines WHERE slug = $1", &[SqlValue::from(slug.as_str())])
+                .reading()?;
             if taken.is_empty() {
                 return Ok(slug);
             }
@@ -455,16 +604,20 @@ impl<'a> Writer<'a> {
 }
 
 fn next(connection: &mut dyn Connection, table: &str) -> Result<u64, CollectionError> {
-    let rows = connection.query(&format!("SELECT coalesce(max(number), 0) + 1 FROM {table}"), &[]).reading()?;
+    let rows = connection
+        .query(&format!("SELECT coalesce(max(number), 0) + 1 FROM {table}"), &[])
+        .reading()?;
     rows.into_iter().next().map_or(Ok(1), |mut row| row.number())
 }
 
-pub(super) fn standing_named(name: &str) -> Result<Standing, CollectionError> {
-    Standing::named(name).ok_or_else(|| CollectionError::damaged(format!("'{name}' is no standing")))
+pub(super) fn standing_named(name: &str) -> Result<SubmissionStatus, CollectionError> {
+    SubmissionStatus::named(name)
+        .ok_or_else(|| CollectionError::damaged(format!("'{name}' is no standing")))
 }
 
 pub(super) fn kind_named(name: &str) -> Result<MediumKind, CollectionError> {
-    MediumKind::named(name).ok_or_else(|| CollectionError::damaged(format!("'{name}' is no kind of medium")))
+    MediumKind::named(name)
+        .ok_or_else(|| CollectionError::damaged(format!("'{name}' is no kind of medium")))
 }
 
 pub(super) fn origin_named(name: &str) -> Result<Origin, CollectionError> {

@@ -1,15 +1,15 @@
-//! The columns of every export: of a run, and of a cell. Names are stable: one may be added at the end, none changes its meaning. Names say
-//! the unit, as in the record.
+//! The columns of every export: of a run, and of a cell. Names are stable: one may be added at the
+//! end, none changes its meaning. Names say the unit, as in the record.
 
 use std::collections::BTreeMap;
 
-use record::collection::{Entry, Figure};
+use record::collection::{CollectionRun, HeadlineFigure};
 use record::{Cell, Estimate, Flag, Published};
 use serde::Serialize;
 
 /// What kind of values a column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// UTF-8.
     Text,
     /// Whole numbers that fit into 63 bits.
@@ -22,7 +22,7 @@ pub enum Kind {
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum ColumnValue {
     /// In a column of texts.
     Text(String),
     /// In a column of whole numbers.
@@ -36,74 +36,88 @@ pub enum Value {
 }
 
 /// A column: its name, its kind, and where its value comes from.
-pub struct Column<T> {
+pub struct ExportColumn<T> {
     /// Stable name.
     pub name: &'static str,
     /// What its values are.
-    pub kind: Kind,
-    value: fn(&T) -> Value,
+    pub kind: ColumnKind,
+    value: fn(&T) -> ColumnValue,
 }
 
-impl<T> Column<T> {
+impl<T> ExportColumn<T> {
     /// Its value in a row.
-    pub fn of(&self, row: &T) -> Value {
+    pub fn of(&self, row: &T) -> ColumnValue {
         (self.value)(row)
     }
 }
 
-fn text(value: Option<&str>) -> Value {
-    value.filter(|text| !text.is_empty()).map_or(Value::Nothing, |text| Value::Text(text.to_owned()))
+fn text(value: Option<&str>) -> ColumnValue {
+    value
+        .filter(|text| !text.is_empty())
+        .map_or(ColumnValue::Nothing, |text| ColumnValue::Text(text.to_owned()))
 }
 
-fn integer(value: Option<impl TryInto<i64>>) -> Value {
+fn integer(value: Option<impl TryInto<i64>>) -> ColumnValue {
     // What does not fit is more than any medium has.
-    value.map_or(Value::Nothing, |number| Value::Integer(number.try_into().unwrap_or(i64::MAX)))
+    value.map_or(ColumnValue::Nothing, |number| {
+        ColumnValue::Integer(number.try_into().unwrap_or(i64::MAX))
+    })
 }
 
-fn real(value: Option<f64>) -> Value {
-    value.filter(|number| number.is_finite()).map_or(Value::Nothing, Value::Real)
+fn real(value: Option<f64>) -> ColumnValue {
+    value.filter(|number| number.is_finite()).map_or(ColumnValue::Nothing, ColumnValue::Real)
 }
 
 /// The word that the record has for one of several; "byte:165" for what has a number.
-fn word(value: Option<impl Serialize>) -> Value {
+fn word(value: Option<impl Serialize>) -> ColumnValue {
     match value.map(serde_json::to_value) {
-        Some(Ok(serde_json::Value::String(word))) => Value::Text(word),
+        Some(Ok(serde_json::Value::String(word))) => ColumnValue::Text(word),
         Some(Ok(serde_json::Value::Object(pair))) => {
-            pair.iter().next().map_or(Value::Nothing, |(name, number)| Value::Text(format!("{name}:{number}")))
+            pair.iter().next().map_or(ColumnValue::Nothing, |(name, number)| {
+                ColumnValue::Text(format!("{name}:{number}"))
+            })
         }
-        _ => Value::Nothing,
+        _ => ColumnValue::Nothing,
     }
 }
 
-fn json(value: &impl Serialize, is_empty: bool) -> Value {
-    if is_empty { Value::Nothing } else { serde_json::to_string(value).map_or(Value::Nothing, Value::Text) }
+fn json(value: &impl Serialize, is_empty: bool) -> ColumnValue {
+    if is_empty {
+        ColumnValue::Nothing
+    } else {
+        serde_json::to_string(value).map_or(ColumnValue::Nothing, ColumnValue::Text)
+    }
 }
 
-/// The values of estimates by name; those that are none are left out, because JSON has no way to write them.
-fn values(estimates: &BTreeMap<String, Estimate>) -> Value {
-    let finite: BTreeMap<&str, f64> =
-        estimates.iter().filter(|(_, found)| found.value.is_finite()).map(|(name, found)| (name.as_str(), found.value)).collect();
+/// The values of estimates by name; those that are none are left out, because JSON has no way to
+/// write them.
+fn values(estimates: &BTreeMap<String, Estimate>) -> ColumnValue {
+    let finite: BTreeMap<&str, f64> = estimates
+        .iter()
+        .filter(|(_, found)| found.value.is_finite())
+        .map(|(name, found)| (name.as_str(), found.value))
+        .collect();
     json(&finite, finite.is_empty())
 }
 
 macro_rules! columns {
     ($(#[$doc:meta])* $name:ident : $row:ty; $($column:literal $kind:ident $value:expr,)*) => {
         $(#[$doc])*
-        pub const $name: &[Column<$row>] = &[$(Column { name: $column, kind: Kind::$kind, value: $value }),*];
+        pub const $name: &[ExportColumn<$row>] = &[$(ExportColumn { name: $column, kind: ColumnKind::$kind, value: $value }),*];
     };
 }
 
-fn run(entry: &Entry) -> &Published {
+fn run(entry: &CollectionRun) -> &Published {
     &entry.run
 }
 
-fn headline(entry: &Entry, figure: Figure) -> Value {
+fn headline(entry: &CollectionRun, figure: HeadlineFigure) -> ColumnValue {
     real(entry.headline.figures.get(&figure).copied())
 }
 
 columns! {
     /// One row a run.
-    RUN: Entry;
+    RUN: CollectionRun;
     "run_id" Text |e| text(Some(&e.id)),
     "received" Text |e| text(Some(&e.received)),
     "origin" Text |e| text(Some(e.origin.name())),
@@ -118,7 +132,7 @@ columns! {
     "model_vendor" Text |e| text(Some(&e.model.vendor)),
     "model_name" Text |e| text(Some(&e.model.model)),
     "model_capacity_gb" Integer |e| integer(Some(e.model.capacity_gb)),
-    "is_fake" Truth |e| Value::Truth(e.headline.is_fake),
+    "is_fake" Truth |e| ColumnValue::Truth(e.headline.is_fake),
     "interface" Text |e| text(run(e).interface.as_deref()),
     "attached" Text |e| text(run(e).interface_words().as_deref()),
     "classes" Text |e| text(Some(&run(e).class_words().join(" "))),
@@ -150,16 +164,16 @@ columns! {
     "cells" Integer |e| integer(Some(run(e).cells.len())),
     "verdict" Text |e| text(e.headline.verdict.as_deref()),
     "faults" Text |e| text(Some(&e.headline.faults.join(" "))),
-    "random_write_4k_iops" Real |e| headline(e, Figure::RandomWrite4k),
-    "worst_stall_ns" Real |e| headline(e, Figure::WorstStall),
-    "random_write_512_iops" Real |e| headline(e, Figure::RandomWrite512),
-    "random_write_16k_iops" Real |e| headline(e, Figure::RandomWrite16k),
-    "random_write_64k_iops" Real |e| headline(e, Figure::RandomWrite64k),
-    "sequential_write_bps" Real |e| headline(e, Figure::SequentialWrite),
-    "random_read_4k_iops" Real |e| headline(e, Figure::RandomRead4k),
-    "sequential_read_bps" Real |e| headline(e, Figure::SequentialRead),
-    "random_fill_bps" Real |e| headline(e, Figure::RandomFill),
-    "zero_fill_bps" Real |e| headline(e, Figure::ZeroFill),
+    "random_write_4k_iops" Real |e| headline(e, HeadlineFigure::RandomWrite4k),
+    "worst_stall_ns" Real |e| headline(e, HeadlineFigure::WorstStall),
+    "random_write_512_iops" Real |e| headline(e, HeadlineFigure::RandomWrite512),
+    "random_write_16k_iops" Real |e| headline(e, HeadlineFigure::RandomWrite16k),
+    "random_write_64k_iops" Real |e| headline(e, HeadlineFigure::RandomWrite64k),
+    "sequential_write_bps" Real |e| headline(e, HeadlineFigure::SequentialWrite),
+    "random_read_4k_iops" Real |e| headline(e, HeadlineFigure::RandomRead4k),
+    "sequential_read_bps" Real |e| headline(e, HeadlineFigure::SequentialRead),
+    "random_fill_bps" Real |e| headline(e, HeadlineFigure::RandomFill),
+    "zero_fill_bps" Real |e| headline(e, HeadlineFigure::ZeroFill),
 }
 
 /// Columns of a run that are repeated in each row of its cells, where there is but one table.
@@ -190,7 +204,7 @@ pub const REPEATED: &[&str] = &[
     "board",
 ];
 
-fn rate(estimate: Option<&Estimate>, part: fn(&Estimate) -> Option<f64>) -> Value {
+fn rate(estimate: Option<&Estimate>, part: fn(&Estimate) -> Option<f64>) -> ColumnValue {
     real(estimate.and_then(part))
 }
 
@@ -206,7 +220,7 @@ fn value(estimate: &Estimate) -> Option<f64> {
     Some(estimate.value)
 }
 
-fn latency(cell: &Cell, part: fn(&record::Latency) -> Option<u64>) -> Value {
+fn latency(cell: &Cell, part: fn(&record::Latency) -> Option<u64>) -> ColumnValue {
     integer(cell.metrics.latency_ns.as_ref().and_then(part))
 }
 
@@ -252,7 +266,7 @@ columns! {
     "stop" Text |c| word(Some(c.stop)),
     "reason" Text |c| text(c.reason.as_deref()),
     "flags" Text |c| json(&c.flags, c.flags.is_empty()),
-    "is_impossible" Truth |c| Value::Truth(c.flags.iter().any(Flag::is_impossible)),
+    "is_impossible" Truth |c| ColumnValue::Truth(c.flags.iter().any(Flag::is_impossible)),
     "on_what" Text |c| text(c.on.as_deref()),
     "other_metrics" Text |c| values(&c.metrics.other),
     "other_params" Text |c| json(&c.params.other, c.params.other.is_empty()),
@@ -260,30 +274,32 @@ columns! {
 }
 
 /// Those of [`REPEATED`], as columns.
-pub(super) fn repeated() -> impl Iterator<Item = &'static Column<Entry>> {
+pub(super) fn repeated() -> impl Iterator<Item = &'static ExportColumn<CollectionRun>> {
     REPEATED.iter().filter_map(|name| RUN.iter().find(|column| column.name == *name))
 }
 
 /// The columns of a table of runs, where runs and cells are two tables.
-pub(super) fn of_runs() -> Vec<(&'static str, Kind)> {
+pub(super) fn of_runs() -> Vec<(&'static str, ColumnKind)> {
     RUN.iter().map(|column| (column.name, column.kind)).collect()
 }
 
 /// The columns of the table of cells beside it: each row begins with the id of its run.
-pub(super) fn of_cells() -> Vec<(&'static str, Kind)> {
+pub(super) fn of_cells() -> Vec<(&'static str, ColumnKind)> {
     let id = RUN.iter().take(1).map(|column| (column.name, column.kind));
     id.chain(CELL.iter().map(|column| (column.name, column.kind))).collect()
 }
 
 /// The row of a run in [`of_runs`].
-pub(super) fn run_row(entry: &Entry) -> impl Iterator<Item = Value> {
+pub(super) fn run_row(entry: &CollectionRun) -> impl Iterator<Item = ColumnValue> {
     RUN.iter().map(|column| column.of(entry))
 }
 
 /// The rows of its cells in [`of_cells`].
-pub(super) fn cell_rows(entry: &Entry) -> impl Iterator<Item = impl Iterator<Item = Value>> {
+pub(super) fn cell_rows(
+    entry: &CollectionRun,
+) -> impl Iterator<Item = impl Iterator<Item = ColumnValue>> {
     entry.run.cells.iter().map(|cell| {
-        let id = Value::Text(entry.id.clone());
+        let id = ColumnValue::Text(entry.id.clone());
         std::iter::once(id).chain(CELL.iter().map(|column| column.of(cell)))
     })
 }

@@ -1,10 +1,11 @@
-//! CSV after RFC 4180: a line with the names of the columns, then one line a cell, with what its run is.
+//! CSV after RFC 4180: a line with the names of the columns, then one line a cell, with what its
+//! run is.
 
 use std::io::Write;
 
-use record::collection::Entry;
+use record::collection::CollectionRun;
 
-use super::columns::{self, Value};
+use super::columns::{self, ColumnValue};
 use super::{ExportError, Sink};
 
 /// Writes CSV.
@@ -22,7 +23,9 @@ impl<W: Write> CsvSink<W> {
 
     fn head(&mut self) -> Result<(), ExportError> {
         if !self.has_head {
-            let names = columns::repeated().map(|column| column.name).chain(columns::CELL.iter().map(|column| column.name));
+            let names = columns::repeated()
+                .map(|column| column.name)
+                .chain(columns::CELL.iter().map(|column| column.name));
             self.to.write_record(names).map_err(failed)?;
             self.has_head = true;
         }
@@ -34,20 +37,22 @@ fn failed(error: csv::Error) -> ExportError {
     ExportError::Io(error.into())
 }
 
-fn field(value: Value) -> String {
+fn field(value: ColumnValue) -> String {
     match value {
         // A spreadsheet would take these for a formula.
-        Value::Text(text) if text.starts_with(['=', '+', '-', '@', '\t', '\r']) => format!("'{text}"),
-        Value::Text(text) => text,
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Truth(truth) => truth.to_string(),
-        Value::Nothing => String::new(),
+        ColumnValue::Text(text) if text.starts_with(['=', '+', '-', '@', '\t', '\r']) => {
+            format!("'{text}")
+        }
+        ColumnValue::Text(text) => text,
+        ColumnValue::Integer(number) => number.to_string(),
+        ColumnValue::Real(number) => number.to_string(),
+        ColumnValue::Truth(truth) => truth.to_string(),
+        ColumnValue::Nothing => String::new(),
     }
 }
 
 impl<W: Write> Sink for CsvSink<W> {
-    fn add(&mut self, entry: &Entry) -> Result<(), ExportError> {
+    fn add(&mut self, entry: &CollectionRun) -> Result<(), ExportError> {
         self.head()?;
         let run: Vec<String> = columns::repeated().map(|column| field(column.of(entry))).collect();
         for cell in &entry.run.cells {

@@ -1,14 +1,16 @@
-//! A run as fio would have printed it (`--output-format=json+`), for the tools that draw fio's results. Our importer reads it back.
+//! A run as fio would have printed it (`--output-format=json+`), for the tools that draw fio's
+//! results. Our importer reads it back.
 //!
-//! A job for each cell that moved data in one direction by a plan fio has words for. What fio has none for (intervals, flags, curves, findings) is
-//! not in it; the version says that it was not fio that measured.
+//! A job for each cell that moved data in one direction by a plan fio has words for. What fio has
+//! none for (intervals, flags, curves, findings) is not in it; the version says that it was not fio
+//! that measured.
 
-use record::collection::Entry;
+use record::collection::CollectionRun;
 use record::{Cell, Content, Direction, Histogram, Latency, Path, Pattern, Region, Sync};
 use serde_json::{Map, Value, json};
 
 /// The document, with a newline at its end.
-pub fn fio(entry: &Entry) -> String {
+pub fn fio(entry: &CollectionRun) -> String {
     let run = &entry.run;
     let software = if run.software.name.is_empty() { "flashmark" } else { &run.software.name };
     let jobs: Vec<Value> = run.cells.iter().filter_map(job).collect();
@@ -21,7 +23,10 @@ pub fn fio(entry: &Entry) -> String {
 }
 
 fn job(cell: &Cell) -> Option<Value> {
-    let direction = cell.params.direction.filter(|_| cell.ops > 0 && cell.metrics.iops.or(cell.metrics.bps).is_some())?;
+    let direction = cell
+        .params
+        .direction
+        .filter(|_| cell.ops > 0 && cell.metrics.iops.or(cell.metrics.bps).is_some())?;
     let options = options(cell, direction)?;
     let ours = way(cell);
     let none = json!({ "io_bytes": 0, "io_kbytes": 0, "bw_bytes": 0, "bw": 0, "iops": 0.0, "runtime": 0, "total_ios": 0 });
@@ -44,13 +49,18 @@ fn options(cell: &Cell, direction: Direction) -> Option<Map<String, Value>> {
     let rw = match (params.pattern?, direction) {
         (Pattern::Sequential, Direction::Read) => "read",
         (Pattern::Sequential, Direction::Write) => "write",
-        (Pattern::Uniform | Pattern::Permutation | Pattern::Stratified, Direction::Read) => "randread",
-        (Pattern::Uniform | Pattern::Permutation | Pattern::Stratified, Direction::Write) => "randwrite",
+        (Pattern::Uniform | Pattern::Permutation | Pattern::Stratified, Direction::Read) => {
+            "randread"
+        }
+        (Pattern::Uniform | Pattern::Permutation | Pattern::Stratified, Direction::Write) => {
+            "randwrite"
+        }
         (Pattern::Strided, _) => return None,
     };
     let is_file = params.region == Some(Region::File);
     let mut options = Map::new();
-    let mut set = |name: &str, value: String| drop(options.insert(name.to_owned(), Value::String(value)));
+    let mut set =
+        |name: &str, value: String| drop(options.insert(name.to_owned(), Value::String(value)));
     set("name", cell.id.clone());
     // Which it was is not published.
     set("filename", if is_file { "medium" } else { "/dev/medium" }.to_owned());
@@ -59,7 +69,11 @@ fn options(cell: &Cell, direction: Direction) -> Option<Map<String, Value>> {
     set("iodepth", params.queue_depth.to_string());
     set("numjobs", params.threads.to_string());
     set("direct", u8::from(params.path == Path::Direct).to_string());
-    for (name, value) in [("bs", params.block_bytes), ("size", params.span_bytes), ("offset", params.span_offset_bytes)] {
+    for (name, value) in [
+        ("bs", params.block_bytes),
+        ("size", params.span_bytes),
+        ("offset", params.span_offset_bytes),
+    ] {
         if let Some(bytes) = value {
             set(name, bytes.to_string());
         }
@@ -75,7 +89,9 @@ fn options(cell: &Cell, direction: Direction) -> Option<Map<String, Value>> {
     match params.content {
         Some(Content::Zeros) => set("zero_buffers", "1".to_owned()),
         Some(Content::Incompressible) => set("refill_buffers", "1".to_owned()),
-        Some(Content::Compressible(percent)) => set("buffer_compress_percentage", percent.to_string()),
+        Some(Content::Compressible(percent)) => {
+            set("buffer_compress_percentage", percent.to_string())
+        }
         Some(Content::Byte(byte)) => set("buffer_pattern", format!("0x{byte:02x}")),
         Some(Content::Repeated) | None => {}
     }
@@ -83,7 +99,8 @@ fn options(cell: &Cell, direction: Direction) -> Option<Map<String, Value>> {
 }
 
 fn way(cell: &Cell) -> Value {
-    let value = |estimate: Option<record::Estimate>| estimate.map_or(0.0, |found| found.value).max(0.0);
+    let value =
+        |estimate: Option<record::Estimate>| estimate.map_or(0.0, |found| found.value).max(0.0);
     let bps = value(cell.metrics.bps);
     let mut way = json!({
         "io_bytes": cell.bytes,
@@ -119,9 +136,16 @@ fn percentiles(latency: &Latency) -> Value {
         ("99.000000", latency.p99),
         ("99.900000", latency.p99_9),
     ];
-    all.into_iter().filter_map(|(name, ns)| Some((name.to_owned(), Value::from(ns?)))).collect::<Map<_, _>>().into()
+    all.into_iter()
+        .filter_map(|(name, ns)| Some((name.to_owned(), Value::from(ns?))))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 fn bins(histogram: &Histogram) -> Value {
-    histogram.buckets().map(|(ns, count)| (ns.to_string(), Value::from(count))).collect::<Map<_, _>>().into()
+    histogram
+        .buckets()
+        .map(|(ns, count)| (ns.to_string(), Value::from(count)))
+        .collect::<Map<_, _>>()
+        .into()
 }

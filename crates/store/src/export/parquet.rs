@@ -1,5 +1,6 @@
-//! Two files of Parquet, for whoever asks questions of a whole collection: `runs.parquet` with a row a run, `cells.parquet` with a row a cell.
-//! Written column by column without Arrow, which would be four times the program for the same bytes.
+//! Two files of Parquet, for whoever asks questions of a whole collection: `runs.parquet` with a
+//! row a run, `cells.parquet` with a row a cell. Written column by column without Arrow, which
+//! would be four times the program for the same bytes.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -10,9 +11,9 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
-use record::collection::Entry;
+use record::collection::CollectionRun;
 
-use super::columns::{self, Kind, Value};
+use super::columns::{self, ColumnKind, ColumnValue};
 use super::{ExportError, Sink};
 
 /// Rows that are held in memory and written together.
@@ -30,12 +31,15 @@ impl<R: Write + Send, C: Write + Send> ParquetSink<R, C> {
     /// # Errors
     /// Where the first bytes cannot be written.
     pub fn new(runs: R, cells: C) -> Result<ParquetSink<R, C>, ExportError> {
-        Ok(ParquetSink { runs: Table::new("runs", columns::of_runs(), runs)?, cells: Table::new("cells", columns::of_cells(), cells)? })
+        Ok(ParquetSink {
+            runs: Table::new("runs", columns::of_runs(), runs)?,
+            cells: Table::new("cells", columns::of_cells(), cells)?,
+        })
     }
 }
 
 impl<R: Write + Send, C: Write + Send> Sink for ParquetSink<R, C> {
-    fn add(&mut self, entry: &Entry) -> Result<(), ExportError> {
+    fn add(&mut self, entry: &CollectionRun) -> Result<(), ExportError> {
         self.runs.add(columns::run_row(entry))?;
         columns::cell_rows(entry).try_for_each(|row| self.cells.add(row))
     }
@@ -60,25 +64,30 @@ struct Pending {
 }
 
 impl Pending {
-    fn new(kind: Kind) -> Pending {
+    fn new(kind: ColumnKind) -> Pending {
         let values = match kind {
-            Kind::Text => Values::Text(Vec::new()),
-            Kind::Integer => Values::Integer(Vec::new()),
-            Kind::Real => Values::Real(Vec::new()),
-            Kind::Truth => Values::Truth(Vec::new()),
+            ColumnKind::Text => Values::Text(Vec::new()),
+            ColumnKind::Integer => Values::Integer(Vec::new()),
+            ColumnKind::Real => Values::Real(Vec::new()),
+            ColumnKind::Truth => Values::Truth(Vec::new()),
         };
         Pending { values, present: Vec::new() }
     }
 
-    fn push(&mut self, value: Value) -> Result<(), ExportError> {
-        let is_there = value != Value::Nothing;
+    fn push(&mut self, value: ColumnValue) -> Result<(), ExportError> {
+        let is_there = value != ColumnValue::Nothing;
         match (&mut self.values, value) {
-            (_, Value::Nothing) => {}
-            (Values::Text(all), Value::Text(text)) => all.push(text.into_bytes().into()),
-            (Values::Integer(all), Value::Integer(number)) => all.push(number),
-            (Values::Real(all), Value::Real(number)) => all.push(number),
-            (Values::Truth(all), Value::Truth(truth)) => all.push(truth),
-            (_, other) => return Err(ParquetError::General(format!("{other:?} stands in a column of another kind")).into()),
+            (_, ColumnValue::Nothing) => {}
+            (Values::Text(all), ColumnValue::Text(text)) => all.push(text.into_bytes().into()),
+            (Values::Integer(all), ColumnValue::Integer(number)) => all.push(number),
+            (Values::Real(all), ColumnValue::Real(number)) => all.push(number),
+            (Values::Truth(all), ColumnValue::Truth(truth)) => all.push(truth),
+            (_, other) => {
+                return Err(ParquetError::General(format!(
+                    "{other:?} stands in a column of another kind"
+                ))
+                .into());
+            }
         }
         self.present.push(i16::from(is_there));
         Ok(())
@@ -87,10 +96,19 @@ impl Pending {
     fn write(&mut self, column: &mut SerializedColumnWriter) -> Result<(), ParquetError> {
         let present = Some(self.present.as_slice());
         match &mut self.values {
-            Values::Text(all) => column.typed::<ByteArrayType>().write_batch(all, present, None).map(|_| all.clear())?,
-            Values::Integer(all) => column.typed::<Int64Type>().write_batch(all, present, None).map(|_| all.clear())?,
-            Values::Real(all) => column.typed::<DoubleType>().write_batch(all, present, None).map(|_| all.clear())?,
-            Values::Truth(all) => column.typed::<BoolType>().write_batch(all, present, None).map(|_| all.clear())?,
+            Values::Text(all) => column
+                .typed::<ByteArrayType>()
+                .write_batch(all, present, None)
+                .map(|_| all.clear())?,
+            Values::Integer(all) => {
+                column.typed::<Int64Type>().write_batch(all, present, None).map(|_| all.clear())?
+            }
+            Values::Real(all) => {
+                column.typed::<DoubleType>().write_batch(all, present, None).map(|_| all.clear())?
+            }
+            Values::Truth(all) => {
+                column.typed::<BoolType>().write_batch(all, present, None).map(|_| all.clear())?
+            }
         }
         self.present.clear();
         Ok(())
@@ -105,21 +123,33 @@ struct Table<W: Write + Send> {
 }
 
 impl<W: Write + Send> Table<W> {
-    fn new(name: &str, columns: Vec<(&'static str, Kind)>, to: W) -> Result<Table<W>, ExportError> {
+    fn new(
+        name: &str,
+        columns: Vec<(&'static str, ColumnKind)>,
+        to: W,
+    ) -> Result<Table<W>, ExportError> {
         let fields = columns.iter().map(|(name, kind)| match kind {
-            Kind::Text => format!("optional binary {name} (UTF8);"),
-            Kind::Integer => format!("optional int64 {name};"),
-            Kind::Real => format!("optional double {name};"),
-            Kind::Truth => format!("optional boolean {name};"),
+            ColumnKind::Text => format!("optional binary {name} (UTF8);"),
+            ColumnKind::Integer => format!("optional int64 {name};"),
+            ColumnKind::Real => format!("optional double {name};"),
+            ColumnKind::Truth => format!("optional boolean {name};"),
         });
-        let schema = parse_message_type(&format!("message {name} {{ {} }}", fields.collect::<String>()))?;
+        let schema =
+            parse_message_type(&format!("message {name} {{ {} }}", fields.collect::<String>()))?;
         let zstd = Compression::ZSTD(ZstdLevel::try_new(3)?);
-        let properties = WriterProperties::builder().set_compression(zstd).set_created_by("flashmark".to_owned()).build();
+        let properties = WriterProperties::builder()
+            .set_compression(zstd)
+            .set_created_by("flashmark".to_owned())
+            .build();
         let writer = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties))?;
-        Ok(Table { writer, columns: columns.into_iter().map(|(_, kind)| Pending::new(kind)).collect(), rows: 0 })
+        Ok(Table {
+            writer,
+            columns: columns.into_iter().map(|(_, kind)| Pending::new(kind)).collect(),
+            rows: 0,
+        })
     }
 
-    fn add(&mut self, values: impl Iterator<Item = Value>) -> Result<(), ExportError> {
+    fn add(&mut self, values: impl Iterator<Item = ColumnValue>) -> Result<(), ExportError> {
         for (column, value) in self.columns.iter_mut().zip(values) {
             column.push(value)?;
         }
@@ -130,7 +160,9 @@ impl<W: Write + Send> Table<W> {
     fn write_group(&mut self) -> Result<(), ExportError> {
         let mut group = self.writer.next_row_group()?;
         for column in &mut self.columns {
-            let mut writer = group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
+            let mut writer = group
+                .next_column()?
+                .ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
             column.write(&mut writer)?;
             writer.close()?;
         }

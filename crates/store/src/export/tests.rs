@@ -2,7 +2,9 @@ use std::io::{Cursor, Write};
 use std::sync::{Arc, Mutex};
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use record::collection::{Entry, Figure, Headline, Model, Origin, Standing};
+use record::collection::{
+    CollectionRun, HeadlineFigure, Model, Origin, RunHeadline, SubmissionStatus,
+};
 use record::{Estimate, Published, Record};
 
 use super::columns::{CELL, REPEATED, RUN};
@@ -32,22 +34,29 @@ impl Write for Kept {
     }
 }
 
-fn entry(id: &str, label: &str) -> Entry {
+fn entry(id: &str, label: &str) -> CollectionRun {
     let text = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
-    let run = Published { label: Some(label.into()), ..Published::from(&Record::from_json(text).unwrap()) };
-    Entry {
+    let run = Published {
+        label: Some(label.into()),
+        ..Published::from(&Record::from_json(text).unwrap())
+    };
+    CollectionRun {
         id: id.into(),
         received: "2026-05-01T00:00:00Z".into(),
         origin: Origin::Simulated,
-        standing: Standing::Accepted,
+        standing: SubmissionStatus::Accepted,
         revision: 1,
         model: Model::of(&run),
-        headline: Headline { figures: [(Figure::RandomWrite4k, 200.0)].into(), faults: vec!["span-cache".into()], ..Headline::default() },
+        headline: RunHeadline {
+            figures: [(HeadlineFigure::RandomWrite4k, 200.0)].into(),
+            faults: vec!["span-cache".into()],
+            ..RunHeadline::default()
+        },
         run,
     }
 }
 
-fn entries() -> Vec<Entry> {
+fn entries() -> Vec<CollectionRun> {
     vec![entry("first", "=HYPERLINK(\"evil\")"), entry("second", "two\nlines, \"quoted\"")]
 }
 
@@ -61,10 +70,21 @@ fn csv_has_a_row_a_cell() {
     assert_eq!(names.len(), REPEATED.len() + CELL.len());
     let rows: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), entries().iter().map(|entry| entry.run.cells.len()).sum::<usize>());
-    let at = |row: usize, name: &str| rows[row][names.iter().position(|known| known == name).unwrap()].to_owned();
-    assert_eq!([at(0, "run_id"), at(2, "run_id"), at(1, "test")], ["first", "second", "random-write"]);
-    assert_eq!([at(0, "label"), at(2, "label")], ["'=HYPERLINK(\"evil\")", "two\nlines, \"quoted\""]);
-    assert_eq!([at(1, "iops"), at(1, "iops_ci95_low"), at(1, "latency_max_ns"), at(1, "latency_p99_ns")], ["200", "150", "200000000", ""]);
+    let at = |row: usize, name: &str| {
+        rows[row][names.iter().position(|known| known == name).unwrap()].to_owned()
+    };
+    assert_eq!(
+        [at(0, "run_id"), at(2, "run_id"), at(1, "test")],
+        ["first", "second", "random-write"]
+    );
+    assert_eq!(
+        [at(0, "label"), at(2, "label")],
+        ["'=HYPERLINK(\"evil\")", "two\nlines, \"quoted\""]
+    );
+    assert_eq!(
+        [at(1, "iops"), at(1, "iops_ci95_low"), at(1, "latency_max_ns"), at(1, "latency_p99_ns")],
+        ["200", "150", "200000000", ""]
+    );
     assert!(kept.text().contains("\r\n"));
 }
 
@@ -87,7 +107,7 @@ fn nothing_is_a_file_too() {
 fn json_comes_back_as_it_was() {
     let kept = Kept::default();
     json(&entries(), kept.clone()).unwrap();
-    let back: Vec<Entry> = serde_json::from_str(&kept.text()).unwrap();
+    let back: Vec<CollectionRun> = serde_json::from_str(&kept.text()).unwrap();
     assert!(back == entries());
 }
 
@@ -100,22 +120,30 @@ fn parquet_has_the_values_of_every_column() {
     let (runs, cells) = (Kept::default(), Kept::default());
     let mut broken = entry("third", "");
     broken.run.cells[1].metrics.iops = Some(Estimate { value: f64::NAN, ci95: None, n: 0 });
-    let all: Vec<Entry> = entries().into_iter().chain([broken]).collect();
+    let all: Vec<CollectionRun> = entries().into_iter().chain([broken]).collect();
     parquet(&all, runs.clone(), cells.clone()).unwrap();
     let of_runs = SerializedFileReader::new(bytes_of(&runs)).unwrap();
     assert_eq!(of_runs.metadata().file_metadata().schema_descr().num_columns(), RUN.len());
-    let rows: Vec<String> = of_runs.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+    let rows: Vec<String> =
+        of_runs.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
     assert_eq!(rows.len(), 3);
     assert!(
-        rows[0].contains("run_id: \"first\"") && rows[0].contains("random_write_4k_iops: 200.0") && rows[0].contains("is_fake: false"),
+        rows[0].contains("run_id: \"first\"")
+            && rows[0].contains("random_write_4k_iops: 200.0")
+            && rows[0].contains("is_fake: false"),
         "{}",
         rows[0]
     );
     assert!(rows[0].contains("worst_stall_ns: null") && rows[2].contains("label: null"));
     let of_cells = SerializedFileReader::new(bytes_of(&cells)).unwrap();
-    let rows: Vec<String> = of_cells.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+    let rows: Vec<String> =
+        of_cells.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
     assert_eq!(rows.len(), 6);
-    assert!(rows[1].contains("iops: 200.0") && rows[1].contains("block_bytes: 4096"), "{}", rows[1]);
+    assert!(
+        rows[1].contains("iops: 200.0") && rows[1].contains("block_bytes: 4096"),
+        "{}",
+        rows[1]
+    );
     assert!(rows[5].contains("iops: null"), "{}", rows[5]);
 }
 
@@ -132,7 +160,8 @@ fn parquet_is_written_in_groups() {
     }
     Box::new(sink).finish().unwrap();
     let reader = SerializedFileReader::new(bytes_of(&cells)).unwrap();
-    let groups: Vec<i64> = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
+    let groups: Vec<i64> =
+        reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
     assert_eq!(groups, [65_536, 65_536, 150_000 - 2 * 65_536]);
 }
 
@@ -157,8 +186,14 @@ fn fios_json_says_what_fio_would() {
     let jobs = document["jobs"].as_array().unwrap();
     assert_eq!(jobs.len(), 1, "what failed before its first I/O is no job");
     let job = &jobs[0];
-    assert_eq!((job["job options"]["rw"].as_str(), job["job options"]["bs"].as_str()), (Some("randwrite"), Some("4096")));
-    assert_eq!((job["write"]["total_ios"].as_u64(), job["write"]["iops"].as_f64()), (Some(100), Some(200.0)));
+    assert_eq!(
+        (job["job options"]["rw"].as_str(), job["job options"]["bs"].as_str()),
+        (Some("randwrite"), Some("4096"))
+    );
+    assert_eq!(
+        (job["write"]["total_ios"].as_u64(), job["write"]["iops"].as_f64()),
+        (Some(100), Some(200.0))
+    );
     assert_eq!(job["write"]["clat_ns"]["percentile"]["50.000000"], 2_000_000);
     assert_eq!(job["read"]["total_ios"], 0);
     let bins = job["write"]["clat_ns"]["bins"].as_object().unwrap();
@@ -172,7 +207,14 @@ fn fios_json_says_what_fio_would() {
 fn gist(cell: &record::Cell) -> (Option<u64>, u32, Option<f64>, u64, Option<u64>, Option<u64>) {
     let latency = cell.metrics.latency_ns.as_ref();
     let iops = cell.metrics.iops.map(|found| found.value);
-    (cell.params.block_bytes, cell.params.queue_depth, iops, cell.ops, latency.and_then(|found| found.p50), latency.map(|found| found.max))
+    (
+        cell.params.block_bytes,
+        cell.params.queue_depth,
+        iops,
+        cell.ops,
+        latency.and_then(|found| found.p50),
+        latency.map(|found| found.max),
+    )
 }
 
 #[test]
@@ -182,7 +224,10 @@ fn our_importer_reads_what_fio_would_have_printed() {
     assert_eq!((records.len(), records[0].cells.len()), (1, 1));
     let (sent, back) = (&one.run.cells[1], &records[0].cells[0]);
     assert_eq!((back.test.as_str(), gist(back)), ("random-write", gist(sent)));
-    assert_eq!(back.histogram.as_ref().map(record::Histogram::len), sent.histogram.as_ref().map(record::Histogram::len));
+    assert_eq!(
+        back.histogram.as_ref().map(record::Histogram::len),
+        sent.histogram.as_ref().map(record::Histogram::len)
+    );
     // Several runs are an array.
     let kept = Kept::default();
     all(FioSink::new(kept.clone()), &entries()).unwrap();
@@ -198,8 +243,14 @@ fn our_importer_reads_our_csv() {
     assert_eq!(records.len(), 2, "one a run");
     for (record, entry) in records.iter().zip(entries()) {
         let (sent, back) = (&entry.run.cells[1], &record.cells[1]);
-        assert_eq!((&back.test, gist(back), &back.params.content), (&sent.test, gist(sent), &sent.params.content));
-        assert_eq!(back.metrics.iops.and_then(|found| found.ci95), sent.metrics.iops.and_then(|found| found.ci95));
+        assert_eq!(
+            (&back.test, gist(back), &back.params.content),
+            (&sent.test, gist(sent), &sent.params.content)
+        );
+        assert_eq!(
+            back.metrics.iops.and_then(|found| found.ci95),
+            sent.metrics.iops.and_then(|found| found.ci95)
+        );
         assert_eq!(record.medium.capacity_bytes, entry.run.capacity_bytes);
     }
 }
@@ -214,7 +265,8 @@ fn every_column_is_explained() {
         .filter(|name| !page.contains(&format!("`{name}`")))
         .collect();
     assert!(missing.is_empty(), "docs/collection.md does not explain {missing:?}");
-    let mut names: Vec<&str> = RUN.iter().map(|column| column.name).chain(CELL.iter().map(|column| column.name)).collect();
+    let mut names: Vec<&str> =
+        RUN.iter().map(|column| column.name).chain(CELL.iter().map(|column| column.name)).collect();
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name stands for one column");
     assert!(REPEATED.iter().all(|name| RUN.iter().any(|column| column.name == *name)));

@@ -1,11 +1,12 @@
-//! A workbook for people who work in spreadsheets: a sheet of runs and a sheet of cells, each a table that can be filtered.
+//! A workbook for people who work in spreadsheets: a sheet of runs and a sheet of cells, each a
+//! table that can be filtered.
 
 use std::io::Write;
 
-use record::collection::Entry;
+use record::collection::CollectionRun;
 use rust_xlsxwriter::{Table, TableColumn, Workbook, Worksheet, XlsxError};
 
-use super::columns::{self, Kind, Value};
+use super::columns::{self, ColumnKind, ColumnValue};
 use super::{ExportError, Sink};
 
 /// Rows of a sheet.
@@ -23,32 +24,36 @@ pub struct XlsxSink<W: Write> {
 /// A sheet that is being filled.
 struct Sheet {
     sheet: Worksheet,
-    columns: Vec<(&'static str, Kind)>,
+    columns: Vec<(&'static str, ColumnKind)>,
     row: u32,
 }
 
 impl Sheet {
-    fn new(name: &str, columns: Vec<(&'static str, Kind)>) -> Result<Sheet, XlsxError> {
+    fn new(name: &str, columns: Vec<(&'static str, ColumnKind)>) -> Result<Sheet, XlsxError> {
         let mut sheet = Worksheet::new();
         sheet.set_name(name)?;
         sheet.set_freeze_panes(1, 1)?;
         for (at, (_, kind)) in (0..).zip(&columns) {
-            sheet.set_column_width(at, if *kind == Kind::Text { 18 } else { 13 })?;
+            sheet.set_column_width(at, if *kind == ColumnKind::Text { 18 } else { 13 })?;
         }
         Ok(Sheet { sheet, columns, row: 1 })
     }
 
-    fn add(&mut self, values: impl Iterator<Item = Value>) -> Result<(), ExportError> {
+    fn add(&mut self, values: impl Iterator<Item = ColumnValue>) -> Result<(), ExportError> {
         if self.row == ROWS {
             return Err(ExportError::TooManyRows);
         }
         for (column, value) in (0..).zip(values) {
             match value {
-                Value::Text(text) => self.sheet.write_string(self.row, column, fitting(text))?,
-                Value::Integer(number) => self.sheet.write_number(self.row, column, number as f64)?,
-                Value::Real(number) => self.sheet.write_number(self.row, column, number)?,
-                Value::Truth(truth) => self.sheet.write_boolean(self.row, column, truth)?,
-                Value::Nothing => continue,
+                ColumnValue::Text(text) => {
+                    self.sheet.write_string(self.row, column, fitting(text))?
+                }
+                ColumnValue::Integer(number) => {
+                    self.sheet.write_number(self.row, column, number as f64)?
+                }
+                ColumnValue::Real(number) => self.sheet.write_number(self.row, column, number)?,
+                ColumnValue::Truth(truth) => self.sheet.write_boolean(self.row, column, truth)?,
+                ColumnValue::Nothing => continue,
             };
         }
         self.row += 1;
@@ -56,7 +61,8 @@ impl Sheet {
     }
 
     fn finish(mut self, name: &str) -> Result<Worksheet, ExportError> {
-        let columns: Vec<TableColumn> = self.columns.iter().map(|(name, _)| TableColumn::new().set_header(*name)).collect();
+        let columns: Vec<TableColumn> =
+            self.columns.iter().map(|(name, _)| TableColumn::new().set_header(*name)).collect();
         let table = Table::new().set_name(name).set_columns(&columns);
         let last = self.columns.len() as u16 - 1;
         // A table without a row is none.
@@ -67,7 +73,11 @@ impl Sheet {
 
 /// No longer than a field may be.
 fn fitting(text: String) -> String {
-    if text.chars().count() <= LETTERS { text } else { text.chars().take(LETTERS - 1).chain(['…']).collect() }
+    if text.chars().count() <= LETTERS {
+        text
+    } else {
+        text.chars().take(LETTERS - 1).chain(['…']).collect()
+    }
 }
 
 impl<W: Write> XlsxSink<W> {
@@ -76,12 +86,16 @@ impl<W: Write> XlsxSink<W> {
     /// # Errors
     /// Where the format refuses its own columns.
     pub fn new(to: W) -> Result<XlsxSink<W>, ExportError> {
-        Ok(XlsxSink { to, runs: Sheet::new("Runs", columns::of_runs())?, cells: Sheet::new("Cells", columns::of_cells())? })
+        Ok(XlsxSink {
+            to,
+            runs: Sheet::new("Runs", columns::of_runs())?,
+            cells: Sheet::new("Cells", columns::of_cells())?,
+        })
     }
 }
 
 impl<W: Write> Sink for XlsxSink<W> {
-    fn add(&mut self, entry: &Entry) -> Result<(), ExportError> {
+    fn add(&mut self, entry: &CollectionRun) -> Result<(), ExportError> {
         self.runs.add(columns::run_row(entry))?;
         columns::cell_rows(entry).try_for_each(|row| self.cells.add(row))
     }

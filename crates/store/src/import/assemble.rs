@@ -5,17 +5,24 @@ use std::collections::BTreeMap;
 use crc::{CRC_64_NVME, Crc, Table};
 use record::{Ended, Flag, MediumKind, Record, Run, Software, Stop};
 
-use super::draft::Found;
+use super::imported_run::ImportedRun;
 use super::text::short;
 
 static CRC_64: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_NVME);
 
-/// One record for each tool and medium. The id comes from the bytes, so the same file gives the same one again.
-pub(super) fn records(name: &str, bytes: &[u8], found: Vec<Found>) -> Vec<Record> {
+/// One record for each tool and medium. The id comes from the bytes, so the same file gives the
+/// same one again.
+pub(super) fn records(name: &str, bytes: &[u8], found: Vec<ImportedRun>) -> Vec<Record> {
     let sum = CRC_64.checksum(bytes);
     let many = found.len() > 1;
-    let id = |tool: &str, number: usize| if many { format!("{tool}-{sum:016x}-{number}") } else { format!("{tool}-{sum:016x}") };
-    found.into_iter().zip(1..).map(|(found, number)| record(name, id(&plain(found.tool), number), found)).collect()
+    let id = |tool: &str, number: usize| {
+        if many { format!("{tool}-{sum:016x}-{number}") } else { format!("{tool}-{sum:016x}") }
+    };
+    found
+        .into_iter()
+        .zip(1..)
+        .map(|(found, number)| record(name, id(&plain(found.tool), number), found))
+        .collect()
 }
 
 /// A tool's name as part of a run's.
@@ -24,13 +31,25 @@ fn plain(tool: &str) -> String {
     tool.chars().map(letter).collect()
 }
 
-fn record(name: &str, id: String, found: Found) -> Record {
-    let Found { tool, version, mut cells, medium, mut target, host, started, finished, command, notes } = found;
+fn record(name: &str, id: String, found: ImportedRun) -> Record {
+    let ImportedRun {
+        tool,
+        version,
+        mut cells,
+        medium,
+        mut target,
+        host,
+        started,
+        finished,
+        command,
+        notes,
+    } = found;
     if target.path.is_empty() {
         target.path = short(name, 200);
     }
     number(&mut cells);
-    let measured_by = if version.is_empty() { tool.to_owned() } else { format!("{tool} {version}") };
+    let measured_by =
+        if version.is_empty() { tool.to_owned() } else { format!("{tool} {version}") };
     for cell in &mut cells {
         // A table of ours may hold what was imported before.
         cell.labels.entry("tool".to_owned()).or_insert_with(|| measured_by.clone());

@@ -1,26 +1,33 @@
-//! Lists of how long a work took on each file system and scheduler: "ext2: 117s", "xfs/cfq: 94-96s". The form in which the articles that
-//! Flashmark grew out of give the completion times of a monitoring system's update.
+//! Lists of how long a work took on each file system and scheduler: "ext2: 117s", "xfs/cfq:
+//! 94-96s". The form in which the articles that Flashmark grew out of give the completion times of
+//! a monitoring system's update.
 
 use record::{Cell, Params};
 
-use super::draft::{Found, Trouble, cell, label, note, other, whole_ns};
-use super::text::{Source, number, wanted};
+use super::imported_run::{ImportTrouble, ImportedRun, cell, label, note, other, whole_ns};
+use super::text::{ImportText, number, wanted};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "a list of completion times",
     signs: &[
-        Sign { what: "lines 'ext4: 123s' or 'xfs/cfq: 94-96s'", is_there: |source| source.has(|line| entry(line).is_some()) },
+        Sign {
+            what: "lines 'ext4: 123s' or 'xfs/cfq: 94-96s'",
+            is_there: |source| source.has(|line| entry(line).is_some()),
+        },
         Sign {
             what: "nothing but such lines",
-            is_there: |source| source.lines.iter().all(|line| line.trim().is_empty() || entry(line).is_some()),
+            is_there: |source| {
+                source.lines.iter().all(|line| line.trim().is_empty() || entry(line).is_some())
+            },
         },
     ],
     read,
 };
 
 /// File systems as such lists call them (a name may go on: "xfslazy", "ext4nj").
-const FILESYSTEMS: [&str; 11] = ["ext2", "ext3", "ext4", "xfs", "jfs", "btrfs", "f2fs", "nilfs2", "vfat", "exfat", "reiserfs"];
+const FILESYSTEMS: [&str; 11] =
+    ["ext2", "ext3", "ext4", "xfs", "jfs", "btrfs", "f2fs", "nilfs2", "vfat", "exfat", "reiserfs"];
 
 /// File system, scheduler, least and largest seconds as printed.
 fn entry(line: &str) -> Option<(&str, &str, &str, &str)> {
@@ -29,21 +36,35 @@ fn entry(line: &str) -> Option<(&str, &str, &str, &str)> {
     FILESYSTEMS.iter().any(|known| filesystem.starts_with(known)).then_some(())?;
     let seconds = time.trim().strip_suffix('s')?;
     let (low, high) = seconds.split_once('-').unwrap_or((seconds, seconds));
-    let plain = |text: &str| !text.is_empty() && text.len() < 30 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
-    (plain(filesystem) && (scheduler.is_empty() || plain(scheduler))).then_some((filesystem, scheduler, low.trim(), high.trim()))
+    let plain = |text: &str| {
+        !text.is_empty()
+            && text.len() < 30
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+    };
+    (plain(filesystem) && (scheduler.is_empty() || plain(scheduler))).then_some((
+        filesystem,
+        scheduler,
+        low.trim(),
+        high.trim(),
+    ))
 }
 
-fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let mut found = Found::by("stopwatch");
+fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let mut found = ImportedRun::by("stopwatch");
     for (at, line) in source.numbered() {
         let Some((filesystem, scheduler, low, high)) = entry(line) else { continue };
-        let (low, high) = (wanted(at, "the time", number(low))?, wanted(at, "the end of the range", number(high))?);
+        let (low, high) = (
+            wanted(at, "the time", number(low))?,
+            wanted(at, "the end of the range", number(high))?,
+        );
         if high < low {
-            return Err(Trouble::at(at, "the range ends before it begins"));
+            return Err(ImportTrouble::at(at, "the range ends before it begins"));
         }
         found.push(of_times(filesystem, scheduler, low, high))?;
     }
-    found.notes.push("a list of completion times; what was done, and on what, is not in the text".into());
+    found
+        .notes
+        .push("a list of completion times; what was done, and on what, is not in the text".into());
     Ok(vec![found])
 }
 

@@ -1,12 +1,13 @@
 //! KDiskMark and CrystalDiskMark: the text that people paste.
 //!
-//! CrystalDiskMark's MB/s are 10^6 bytes. KDiskMark's are what fio counts in KiB/s divided by 1000, although its head says otherwise: they are
-//! 2.3 % too low (4.6 % in 2020, when it divided by 1024). The IOPS beside them are right, and tell which of these a line has.
+//! CrystalDiskMark's MB/s are 10^6 bytes. KDiskMark's are what fio counts in KiB/s divided by 1000,
+//! although its head says otherwise: they are 2.3 % too low (4.6 % in 2020, when it divided by
+//! 1024). The IOPS beside them are right, and tell which of these a line has.
 
 use record::{Cell, Direction, Host, Params, Path, Pattern, Region};
 
-use super::draft::{Found, Trouble, cell, estimate, label, note, other};
-use super::text::{Source, between, number, short, size, wanted, whole};
+use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note, other};
+use super::text::{ImportText, between, number, short, size, wanted, whole};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
@@ -35,7 +36,9 @@ const MEGABYTES: [(f64, &str); 3] = [
 fn result(line: &str) -> Option<(&str, &str, Option<&str>, Option<&str>)> {
     let (head, rest) = line.split_once("MB/s")?;
     let (head, value) = head.rsplit_once(':')?;
-    let begins = ["Sequential", "Random", "SEQ", "RND"].iter().any(|word| head.trim_start().starts_with(word));
+    let begins = ["Sequential", "Random", "SEQ", "RND"]
+        .iter()
+        .any(|word| head.trim_start().starts_with(word));
     let known = begins && ["(Q", " Read", " Write"].iter().any(|word| head.contains(word));
     let iops = between(rest, "[", "IOPS");
     let us = between(rest, "<", "us>");
@@ -66,15 +69,23 @@ fn way(line: &str) -> Option<Direction> {
 fn after<'a>(head: &'a str, mark: &str) -> Option<u32> {
     let rest: &'a str = head.split_once(mark)?.1.trim_start();
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest.get(..end).and_then(whole).and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=65_536).contains(n))
+    rest.get(..end)
+        .and_then(whole)
+        .and_then(|n| u32::try_from(n).ok())
+        .filter(|n| (1..=65_536).contains(n))
 }
 
 /// "1 MiB", "4KiB", "512KB": binary, all of them.
 fn block(head: &str) -> Option<u64> {
     let words: Vec<&str> = head.split([' ', '(']).filter(|word| !word.is_empty()).collect();
-    let apart = words.windows(2).find(|pair| whole(pair[0]).is_some() && is_unit(pair[1])).map(|pair| pair.concat());
-    let joined =
-        words.iter().find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with('B')).map(|word| (*word).to_owned());
+    let apart = words
+        .windows(2)
+        .find(|pair| whole(pair[0]).is_some() && is_unit(pair[1]))
+        .map(|pair| pair.concat());
+    let joined = words
+        .iter()
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with('B'))
+        .map(|word| (*word).to_owned());
     size(&apart.or(joined)?)
 }
 
@@ -82,9 +93,11 @@ fn is_unit(word: &str) -> bool {
     ["KiB", "MiB", "KB", "MB"].contains(&word)
 }
 
-fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let is_kdiskmark = source.contains("KDiskMark (") || source.contains("KDiskMark:") || source.contains("github.com/JonMagon/KDiskMark");
-    let mut found = Found::by(if is_kdiskmark { "KDiskMark" } else { "CrystalDiskMark" });
+fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let is_kdiskmark = source.contains("KDiskMark (")
+        || source.contains("KDiskMark:")
+        || source.contains("github.com/JonMagon/KDiskMark");
+    let mut found = ImportedRun::by(if is_kdiskmark { "KDiskMark" } else { "CrystalDiskMark" });
     found.version = version(source, is_kdiskmark);
     let mut direction = None;
     let (span, runs) = test_line(source);
@@ -102,7 +115,11 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         let mut cell = of_line(head, way(line).or(direction), is_kdiskmark);
         cell.params.span_bytes = span;
         figures(&mut cell, rate, iops, is_kdiskmark);
-        if let Some(us) = us.map(|text| wanted(at, "the latency", number(text))).transpose()?.filter(|us| *us > 0.0) {
+        if let Some(us) = us
+            .map(|text| wanted(at, "the latency", number(text)))
+            .transpose()?
+            .filter(|us| *us > 0.0)
+        {
             other(&mut cell, "mean_latency_ns", us * 1e3, runs);
         }
         found.push(cell)?;
@@ -111,15 +128,22 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
     Ok(vec![found])
 }
 
-fn version(source: &Source, is_kdiskmark: bool) -> String {
-    let after_name =
-        |name: &str, end: &str| source.lines.iter().find_map(|line| between(line, name, end)).map(|version| short(version, 20));
-    if is_kdiskmark { after_name("KDiskMark (", ")") } else { after_name("CrystalDiskMark ", " ") }.unwrap_or_default()
+fn version(source: &ImportText, is_kdiskmark: bool) -> String {
+    let after_name = |name: &str, end: &str| {
+        source
+            .lines
+            .iter()
+            .find_map(|line| between(line, name, end))
+            .map(|version| short(version, 20))
+    };
+    if is_kdiskmark { after_name("KDiskMark (", ")") } else { after_name("CrystalDiskMark ", " ") }
+        .unwrap_or_default()
 }
 
 /// "Test: 1 GiB (x5) [Interval: 5 sec]": size of the file, and how often.
-fn test_line(source: &Source) -> (Option<u64>, u64) {
-    let line = source.lines.iter().map(|line| line.trim()).find_map(|line| line.strip_prefix("Test"));
+fn test_line(source: &ImportText) -> (Option<u64>, u64) {
+    let line =
+        source.lines.iter().map(|line| line.trim()).find_map(|line| line.strip_prefix("Test"));
     let text = line.map(|rest| rest.trim_start_matches([' ', ':'])).unwrap_or_default();
     let amount = text.split(['(', '[']).next().unwrap_or_default().replace(' ', "");
     let runs = between(text, "(x", ")").and_then(whole).unwrap_or(1);
@@ -131,13 +155,15 @@ fn of_line(head: &str, direction: Option<Direction>, is_kdiskmark: bool) -> Cell
     let is_random = lower.starts_with("random") || lower.starts_with("rnd");
     let depth = after(&lower, "q=").or_else(|| after(&lower, "qd=")).unwrap_or(1);
     let threads = after(&lower, "t=").unwrap_or(1);
-    let (kind, pattern) = if is_random { ("random", Pattern::Uniform) } else { ("sequential", Pattern::Sequential) };
+    let (kind, pattern) =
+        if is_random { ("random", Pattern::Uniform) } else { ("sequential", Pattern::Sequential) };
     let word = match direction {
         Some(Direction::Read) => "read",
         Some(Direction::Write) => "write",
         None => "mix",
     };
-    // KDiskMark is fio for some seconds; CrystalDiskMark shows the best of its runs, which is another figure.
+    // KDiskMark is fio for some seconds; CrystalDiskMark shows the best of its runs, which is
+    // another figure.
     let is_ours = is_kdiskmark && depth == 1 && threads == 1 && direction.is_some();
     let tool = if is_kdiskmark { "KDiskMark" } else { "CrystalDiskMark" };
     let test = if is_ours { format!("{kind}-{word}") } else { format!("{tool}:{kind}-{word}") };
@@ -163,10 +189,15 @@ fn of_line(head: &str, direction: Option<Direction>, is_kdiskmark: bool) -> Cell
 }
 
 fn figures(cell: &mut Cell, rate: f64, iops: Option<f64>, is_kdiskmark: bool) {
-    let ratio = iops.zip(cell.params.block_bytes).map(|(iops, block)| iops * block as f64 / (rate * 1e6)).filter(|ratio| *ratio > 0.0);
+    let ratio = iops
+        .zip(cell.params.block_bytes)
+        .map(|(iops, block)| iops * block as f64 / (rate * 1e6))
+        .filter(|ratio| *ratio > 0.0);
     // Printed with three and one digits behind the point.
     let slack = 0.006 + 0.0005 / rate + iops.map_or(0.0, |iops| 0.05 / iops.max(0.05));
-    let fitting = |(factor, _): &&(f64, &str)| ratio.is_some_and(|ratio| (ratio / factor - 1.0).abs() < slack);
+    let fitting = |(factor, _): &&(f64, &str)| {
+        ratio.is_some_and(|ratio| (ratio / factor - 1.0).abs() < slack)
+    };
     let closest = MEGABYTES.iter().filter(fitting).min_by(|a, b| {
         let off = |factor: f64| ratio.map_or(0.0, |ratio| (ratio / factor - 1.0).abs());
         off(a.0).total_cmp(&off(b.0))
@@ -187,9 +218,10 @@ fn figures(cell: &mut Cell, rate: f64, iops: Option<f64>, is_kdiskmark: bool) {
     }
 }
 
-fn about(found: &mut Found, source: &Source) {
+fn about(found: &mut ImportedRun, source: &ImportText) {
     let value = |name: &str| {
-        let line = source.lines.iter().map(|line| line.trim()).find(|line| line.starts_with(name))?;
+        let line =
+            source.lines.iter().map(|line| line.trim()).find(|line| line.starts_with(name))?;
         line.split_once(':').map(|(_, rest)| rest.trim())
     };
     if let Some(date) = value("Date") {

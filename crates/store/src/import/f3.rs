@@ -1,11 +1,12 @@
-//! f3: f3write, f3read and f3probe, of versions up to 8 and from 9 on (which print other words for the same).
+//! f3: f3write, f3read and f3probe, of versions up to 8 and from 9 on (which print other words for
+//! the same).
 //!
 //! Its KB, MB and GB are powers of 1024.
 
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region};
 
-use super::draft::{Found, Trouble, cell, estimate, note, other, whole_ns};
-use super::text::{Source, between, binary_rate, number, short, time_ns, wanted, whole};
+use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note, other, whole_ns};
+use super::text::{ImportText, between, binary_rate, number, short, time_ns, wanted, whole};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
@@ -13,7 +14,10 @@ pub(super) const IMPORTER: Importer = Importer {
     signs: &[
         Sign {
             what: "a line 'F3 read ..', 'Validating file ..', 'Creating file ..' or 'Device geometry:'",
-            is_there: |source| source.has(|line| BEGINNINGS.iter().any(|words| line.trim_start().starts_with(words))),
+            is_there: |source| {
+                source
+                    .has(|line| BEGINNINGS.iter().any(|words| line.trim_start().starts_with(words)))
+            },
         },
         Sign {
             what: "an average speed, 'Data OK: ..' or '*Usable* size: ..'",
@@ -23,13 +27,19 @@ pub(super) const IMPORTER: Importer = Importer {
     read,
 };
 
-const BEGINNINGS: [&str; 6] = ["F3 read", "F3 write", "F3 probe", "Validating file ", "Creating file ", "Device geometry:"];
+const BEGINNINGS: [&str; 6] =
+    ["F3 read", "F3 write", "F3 probe", "Validating file ", "Creating file ", "Device geometry:"];
 const ENDS: [&str; 3] = ["Average ", "Data OK:", "*Usable* size:"];
 const SECTOR: u64 = 512;
 
-fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let mut found = Found::by("f3");
-    if let Some(version) = source.lines.iter().find_map(|line| line.strip_prefix("F3 ")).and_then(|rest| rest.rsplit(' ').next()) {
+fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let mut found = ImportedRun::by("f3");
+    if let Some(version) = source
+        .lines
+        .iter()
+        .find_map(|line| line.strip_prefix("F3 "))
+        .and_then(|rest| rest.rsplit(' ').next())
+    {
         found.version = short(version, 20);
     }
     if source.contains("*Usable* size:") {
@@ -42,14 +52,19 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         found.cells.extend(speed(at, line.trim())?);
     }
     if found.cells.is_empty() {
-        return Err(Trouble::new("it ends before its result"));
+        return Err(ImportTrouble::new("it ends before its result"));
     }
     Ok(vec![found])
 }
 
-/// "Average reading speed: 352.86 MB/s", since version 9 "Average sequential read speed: 352.86 MB/s (2412544 sectors / 6.83s)".
-fn speed(at: usize, line: &str) -> Result<Option<Cell>, Trouble> {
-    let Some((words, rest)) = line.strip_prefix("Average ").and_then(|rest| rest.split_once(" speed:")) else { return Ok(None) };
+/// "Average reading speed: 352.86 MB/s", since version 9 "Average sequential read speed: 352.86
+/// MB/s (2412544 sectors / 6.83s)".
+fn speed(at: usize, line: &str) -> Result<Option<Cell>, ImportTrouble> {
+    let Some((words, rest)) =
+        line.strip_prefix("Average ").and_then(|rest| rest.split_once(" speed:"))
+    else {
+        return Ok(None);
+    };
     let direction = match words {
         "reading" | "sequential read" => Direction::Read,
         "writing" | "sequential write" => Direction::Write,
@@ -59,7 +74,11 @@ fn speed(at: usize, line: &str) -> Result<Option<Cell>, Trouble> {
         return Ok(None);
     }
     let mut words = rest.split_whitespace();
-    let bps = words.next().and_then(number).zip(words.next()).and_then(|(value, unit)| binary_rate(value, unit));
+    let bps = words
+        .next()
+        .and_then(number)
+        .zip(words.next())
+        .and_then(|(value, unit)| binary_rate(value, unit));
     let (test, content) = match direction {
         Direction::Read => ("f3:read", None),
         Direction::Write => ("f3:write", Some(Content::Incompressible)),
@@ -74,31 +93,46 @@ fn speed(at: usize, line: &str) -> Result<Option<Cell>, Trouble> {
     };
     let mut cell = cell(test, params);
     cell.metrics.bps = Some(estimate(wanted(at, "the speed", bps)?, 1));
-    if let Some((sectors, time)) = between(rest, "(", ")").and_then(|inside| inside.split_once(" / ")) {
+    if let Some((sectors, time)) =
+        between(rest, "(", ")").and_then(|inside| inside.split_once(" / "))
+    {
         let sectors = sectors.split_whitespace().next().and_then(whole).unwrap_or(0);
         cell.bytes = sectors.saturating_mul(SECTOR);
         cell.elapsed_ns = duration_ns(time).map_or(0, whole_ns);
         cell.written_bytes = if direction == Direction::Write { cell.bytes } else { 0 };
     }
-    note(&mut cell, "files of 1 GiB through a file system and the page cache, the mean over all of them");
+    note(
+        &mut cell,
+        "files of 1 GiB through a file system and the page cache, the mean over all of them",
+    );
     Ok(Some(cell))
 }
 
 /// Sectors by what became of them, under the names of `verify`.
-fn verified(source: &Source) -> Result<Cell, Trouble> {
+fn verified(source: &ImportText) -> Result<Cell, ImportTrouble> {
     let count = |words: &str| {
         let found = source.numbered().find(|(_, line)| line.trim_start().starts_with(words));
-        let (at, line) = found.ok_or_else(|| Trouble::new(format_args!("a line '{words} ..' is missing")))?;
-        let inside = line.rsplit_once('(').and_then(|(_, inside)| inside.split_whitespace().next()).and_then(whole);
-        inside.ok_or_else(|| Trouble::at(at, "the number of sectors is missing"))
+        let (at, line) = found
+            .ok_or_else(|| ImportTrouble::new(format_args!("a line '{words} ..' is missing")))?;
+        let inside = line
+            .rsplit_once('(')
+            .and_then(|(_, inside)| inside.split_whitespace().next())
+            .and_then(whole);
+        inside.ok_or_else(|| ImportTrouble::at(at, "the number of sectors is missing"))
     };
     let (good, lost) = (count("Data OK:")?, count("Data LOST:")?);
-    let [corrupted, changed, overwritten] = [count("Corrupted:")?, count("Slightly changed:")?, count("Overwritten:")?];
+    let [corrupted, changed, overwritten] =
+        [count("Corrupted:")?, count("Slightly changed:")?, count("Overwritten:")?];
     let sum = [corrupted, changed, overwritten].into_iter().fold(0u64, u64::saturating_add);
     if sum != lost {
-        return Err(Trouble::new(format_args!("{lost} sectors are lost, but {sum} are listed")));
+        return Err(ImportTrouble::new(format_args!(
+            "{lost} sectors are lost, but {sum} are listed"
+        )));
     }
-    let span = good.saturating_add(lost).checked_mul(SECTOR).ok_or_else(|| Trouble::new("more sectors than there can be"))?;
+    let span = good
+        .saturating_add(lost)
+        .checked_mul(SECTOR)
+        .ok_or_else(|| ImportTrouble::new("more sectors than there can be"))?;
     let params = Params {
         direction: Some(Direction::Read),
         pattern: Some(Pattern::Sequential),
@@ -110,18 +144,25 @@ fn verified(source: &Source) -> Result<Cell, Trouble> {
     };
     let mut cell = cell("verify", params);
     let n = good.saturating_add(lost);
-    let counts =
-        [("good_sectors", good), ("changed_sectors", changed), ("overwritten_sectors", overwritten), ("corrupted_sectors", corrupted)];
+    let counts = [
+        ("good_sectors", good),
+        ("changed_sectors", changed),
+        ("overwritten_sectors", overwritten),
+        ("corrupted_sectors", corrupted),
+    ];
     counts.into_iter().for_each(|(name, value)| other(&mut cell, name, value as f64, n));
     cell.bytes = span;
-    for (at, line) in source.numbered().filter(|(_, line)| line.starts_with("Missing file") || line.contains("NOT fully read")) {
+    for (at, line) in source
+        .numbered()
+        .filter(|(_, line)| line.starts_with("Missing file") || line.contains("NOT fully read"))
+    {
         note(&mut cell, format!("line {at}: {}", short(line, 100)));
     }
     Ok(cell)
 }
 
 /// What f3probe finds, under the names of `capacity`.
-fn probe(source: &Source, found: &mut Found) -> Result<(), Trouble> {
+fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<(), ImportTrouble> {
     let blocks = |words: &str| {
         let line = source.lines.iter().find(|line| line.trim_start().starts_with(words))?;
         Some((between(line, "(", " block").and_then(whole)?, *line))
@@ -132,10 +173,14 @@ fn probe(source: &Source, found: &mut Found) -> Result<(), Trouble> {
     };
     let block = 1u64 << order("Physical block size:").unwrap_or(9);
     let bytes = |words: &str| blocks(words).and_then(|(count, _)| count.checked_mul(block));
-    let real = bytes("*Usable* size:").ok_or_else(|| Trouble::new("the usable size is missing"))?;
-    let announced = bytes("Announced size:").ok_or_else(|| Trouble::new("the announced size is missing"))?;
-    let kind = kind(source).ok_or_else(|| Trouble::new("no line 'Good news: ..' or 'Bad news: ..'"))?;
-    let params = Params { region: Some(Region::Whole), span_bytes: Some(announced), ..Params::default() };
+    let real =
+        bytes("*Usable* size:").ok_or_else(|| ImportTrouble::new("the usable size is missing"))?;
+    let announced = bytes("Announced size:")
+        .ok_or_else(|| ImportTrouble::new("the announced size is missing"))?;
+    let kind = kind(source)
+        .ok_or_else(|| ImportTrouble::new("no line 'Good news: ..' or 'Bad news: ..'"))?;
+    let params =
+        Params { region: Some(Region::Whole), span_bytes: Some(announced), ..Params::default() };
     let mut cell = cell("capacity", params);
     other(&mut cell, "type", kind, 1);
     other(&mut cell, "real_bytes", real as f64, 1);
@@ -144,7 +189,8 @@ fn probe(source: &Source, found: &mut Found) -> Result<(), Trouble> {
     if let Some(cache) = bytes("Approximate cache size:") {
         other(&mut cell, "cache_bytes", cache as f64, 1);
     }
-    if let Some(time) = source.lines.iter().find_map(|line| line.trim().strip_prefix("Probe time:")) {
+    if let Some(time) = source.lines.iter().find_map(|line| line.trim().strip_prefix("Probe time:"))
+    {
         cell.elapsed_ns = duration_ns(time).map_or(0, whole_ns);
     }
     found.medium.capacity_bytes = Some(announced);
@@ -157,7 +203,7 @@ fn probe(source: &Source, found: &mut Found) -> Result<(), Trouble> {
 }
 
 /// The kinds of `capacity`: 0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain.
-fn kind(source: &Source) -> Option<f64> {
+fn kind(source: &ImportText) -> Option<f64> {
     if source.contains("is the real thing") {
         return Some(0.0);
     }
@@ -168,14 +214,17 @@ fn kind(source: &Source) -> Option<f64> {
     ["limbo", "wraparound", "chain"].iter().position(|kind| *kind == word).map(|at| at as f64 + 2.0)
 }
 
-/// Speeds that f3probe prints since version 9: "Sequential write: 12.30 MB/s (1044481 blocks / 4.46s)".
+/// Speeds that f3probe prints since version 9: "Sequential write: 12.30 MB/s (1044481 blocks /
+/// 4.46s)".
 fn probed_speed(line: &str, block: u64) -> Option<Cell> {
     let kinds = [
         ("Sequential write:", Direction::Write, Pattern::Sequential),
         ("Random write:", Direction::Write, Pattern::Uniform),
         ("Random read:", Direction::Read, Pattern::Uniform),
     ];
-    let (rest, direction, pattern) = kinds.into_iter().find_map(|(words, way, order)| Some((line.strip_prefix(words)?, way, order)))?;
+    let (rest, direction, pattern) = kinds
+        .into_iter()
+        .find_map(|(words, way, order)| Some((line.strip_prefix(words)?, way, order)))?;
     let mut words = rest.split_whitespace();
     let bps = binary_rate(number(words.next()?)?, words.next()?)?;
     let params = Params { direction: Some(direction), pattern: Some(pattern), ..Params::default() };
@@ -203,9 +252,15 @@ fn duration_ns(text: &str) -> Option<f64> {
             Some(weeks) if unit.starts_with("week") => seconds += weeks as f64 * 604_800.0,
             Some(days) if unit.starts_with("day") => seconds += days as f64 * 86_400.0,
             _ if word.ends_with('"') => {
-                let (hours, rest) = word.split_once(':').map_or((0, word), |(hours, rest)| (whole(hours).unwrap_or(0), rest));
-                let (minutes, rest) = rest.split_once('\'').map_or((0, rest), |(minutes, rest)| (whole(minutes).unwrap_or(0), rest));
-                seconds += hours as f64 * 3600.0 + minutes as f64 * 60.0 + number(rest.trim_end_matches('"'))?;
+                let (hours, rest) = word
+                    .split_once(':')
+                    .map_or((0, word), |(hours, rest)| (whole(hours).unwrap_or(0), rest));
+                let (minutes, rest) = rest
+                    .split_once('\'')
+                    .map_or((0, rest), |(minutes, rest)| (whole(minutes).unwrap_or(0), rest));
+                seconds += hours as f64 * 3600.0
+                    + minutes as f64 * 60.0
+                    + number(rest.trim_end_matches('"'))?;
                 return Some(seconds * 1e9);
             }
             _ => {}

@@ -1,4 +1,5 @@
-//! fio: JSON and json+, the normal text, terse text, and what Raspberry Pi Diagnostics makes of that.
+//! fio: JSON and json+, the normal text, terse text, and what Raspberry Pi Diagnostics makes of
+//! that.
 
 mod json;
 mod normal;
@@ -8,13 +9,14 @@ mod terse;
 use record::{Cell, Direction, Params, Path, Pattern};
 
 use self::options::Job;
-use super::draft;
+use super::imported_run;
 
 pub(super) use self::json::IMPORTER as JSON;
 pub(super) use self::normal::IMPORTER as NORMAL;
 pub(super) use self::terse::{FULL as TERSE, JOBS};
 
-/// A cell of a job and a direction, with its test: ours where the procedure is (one I/O at a time past the page cache, one thread), else fio's.
+/// A cell of a job and a direction, with its test: ours where the procedure is (one I/O at a time
+/// past the page cache, one thread), else fio's.
 fn cell(job: &Job, direction: Direction) -> Cell {
     let ours = match (job.order, direction) {
         (Some(Pattern::Sequential), Direction::Read) => "sequential-read",
@@ -28,7 +30,9 @@ fn cell(job: &Job, direction: Direction) -> Cell {
     let (test, form) = match (is_ours, job.is_mixed()) {
         (true, _) => (ours.to_owned(), None),
         (false, true) => (format!("fio:{}", job.kind), Some(word(direction).to_owned())),
-        (false, false) => (format!("fio:{}", if job.kind.is_empty() { word(direction) } else { &job.kind }), None),
+        (false, false) => {
+            (format!("fio:{}", if job.kind.is_empty() { word(direction) } else { &job.kind }), None)
+        }
     };
     let params = Params {
         direction: Some(direction),
@@ -45,8 +49,8 @@ fn cell(job: &Job, direction: Direction) -> Cell {
         form,
         ..Params::default()
     };
-    let mut cell = draft::cell(test, params);
-    job.notes.iter().for_each(|text| draft::note(&mut cell, text.as_str()));
+    let mut cell = imported_run::cell(test, params);
+    job.notes.iter().for_each(|text| imported_run::note(&mut cell, text.as_str()));
     cell
 }
 

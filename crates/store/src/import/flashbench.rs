@@ -1,28 +1,39 @@
-//! flashbench: reads across boundaries (`-a`), and tables of rates by block size (`--open-au`, `-f` and others of its form).
+//! flashbench: reads across boundaries (`-a`), and tables of rates by block size (`--open-au`, `-f`
+//! and others of its form).
 //!
-//! Its K, M and G are powers of 1000. Its fields are seven characters wide: a rate of 1 GB/s and more loses the end of its unit ("1.589G/"), a
-//! negative difference loses the end of "ns" ("-54142n").
+//! Its K, M and G are powers of 1000. Its fields are seven characters wide: a rate of 1 GB/s and
+//! more loses the end of its unit ("1.589G/"), a negative difference loses the end of "ns"
+//! ("-54142n").
 
 use std::collections::BTreeMap;
 
-use record::{Axis, Cell, Content, Direction, Params, Pattern, Region, Series};
+use record::{Cell, Content, Direction, Params, Pattern, Region, Series, SeriesAxis};
 
-use super::draft::{Found, Trouble, cell, estimate, label, note, other};
-use super::text::{Source, between, number, signed, size, wanted, whole};
+use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note, other};
+use super::text::{ImportText, between, number, signed, size, wanted, whole};
 use super::{Hints, Importer, Sign};
 
 pub(super) const ALIGN: Importer = Importer {
     name: "flashbench -a output",
     signs: &[
-        Sign { what: "lines that begin with 'align' and a number", is_there: |source| source.has(|line| boundary(line).is_some()) },
-        Sign { what: "times 'pre', 'on', 'post' and 'diff'", is_there: |source| source.has(|line| times(line).is_some()) },
+        Sign {
+            what: "lines that begin with 'align' and a number",
+            is_there: |source| source.has(|line| boundary(line).is_some()),
+        },
+        Sign {
+            what: "times 'pre', 'on', 'post' and 'diff'",
+            is_there: |source| source.has(|line| times(line).is_some()),
+        },
     ],
     read: read_align,
 };
 
 pub(super) const AREAS: Importer = Importer {
     name: "flashbench --open-au or --find-fat output",
-    signs: &[Sign { what: "lines '4MiB  1.589G/  865M/s'", is_there: |source| source.has(|line| row(line).is_some()) }],
+    signs: &[Sign {
+        what: "lines '4MiB  1.589G/  865M/s'",
+        is_there: |source| source.has(|line| row(line).is_some()),
+    }],
     read: read_areas,
 };
 
@@ -43,9 +54,11 @@ fn times(line: &str) -> Option<[&str; 4]> {
     Some(found)
 }
 
-/// Nanoseconds of "9.16µs", "-1055ns", "1.2ms", "-54142n" (the field was too narrow for the last letter) and "-123456" (and for both).
+/// Nanoseconds of "9.16µs", "-1055ns", "1.2ms", "-54142n" (the field was too narrow for the last
+/// letter) and "-123456" (and for both).
 fn time_ns(text: &str) -> Option<f64> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-')).unwrap_or(text.len());
+    let end =
+        text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-')).unwrap_or(text.len());
     let (value, unit) = (signed(text.get(..end)?)?, text.get(end..)?);
     let factor = match unit {
         "ns" | "n" => 1.0,
@@ -59,14 +72,17 @@ fn time_ns(text: &str) -> Option<f64> {
     Some(value * factor)
 }
 
-fn read_align(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let mut found = Found::by("flashbench");
+fn read_align(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let mut found = ImportedRun::by("flashbench");
     let mut curves: BTreeMap<&str, Vec<[f64; 2]>> = BTreeMap::new();
     let mut cut = false;
     for (at, line) in source.numbered() {
         let Some(size) = boundary(line) else { continue };
-        let texts = times(line).ok_or_else(|| Trouble::at(at, "not all of pre, on, post and diff are there"))?;
-        cut |= texts.iter().any(|text| text.ends_with('n') || text.ends_with(|c: char| c.is_ascii_digit()));
+        let texts = times(line)
+            .ok_or_else(|| ImportTrouble::at(at, "not all of pre, on, post and diff are there"))?;
+        cut |= texts
+            .iter()
+            .any(|text| text.ends_with('n') || text.ends_with(|c: char| c.is_ascii_digit()));
         for (name, text) in SIDES.into_iter().zip(texts) {
             let ns = wanted(at, name, time_ns(text))?;
             curves.entry(name).or_default().push([size as f64, ns]);
@@ -77,24 +93,33 @@ fn read_align(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         direction: Some(Direction::Read),
         pattern: Some(Pattern::Strided),
         // It halves the size down to twice that of a read.
-        block_bytes: blocksize(source).or((smallest.is_finite() && smallest >= 2.0).then_some(smallest as u64 / 2)),
+        block_bytes: blocksize(source)
+            .or((smallest.is_finite() && smallest >= 2.0).then_some(smallest as u64 / 2)),
         ..Params::default()
     };
     let mut cell = cell("align-read", params);
     for (name, mut points) in curves {
         points.sort_by(|a, b| a[0].total_cmp(&b[0]));
-        cell.series.push(Series { name: name.to_owned(), x: Axis::OffsetBytes, y: Axis::LatencyNs, points });
+        cell.series.push(Series {
+            name: name.to_owned(),
+            x: SeriesAxis::OffsetBytes,
+            y: SeriesAxis::LatencyNs,
+            points,
+        });
     }
     cell.series.sort_by_key(|series| series.name != "diff");
     if cut {
-        note(&mut cell, "negative differences have lost the end of their unit; they are nanoseconds");
+        note(
+            &mut cell,
+            "negative differences have lost the end of their unit; they are nanoseconds",
+        );
     }
     found.cells.push(cell);
     Ok(vec![found])
 }
 
 /// The size of a read, where the command stands above its output.
-fn blocksize(source: &Source) -> Option<u64> {
+fn blocksize(source: &ImportText) -> Option<u64> {
     let command = source.lines.iter().find(|line| line.contains("flashbench "))?;
     let (_, rest) = command.split_once("--blocksize=").or_else(|| command.split_once("-b "))?;
     size(rest.split_whitespace().next()?)
@@ -104,11 +129,16 @@ fn blocksize(source: &Source) -> Option<u64> {
 fn row(line: &str) -> Option<(u64, Vec<&str>)> {
     let mut words = line.split_whitespace();
     let first = words.next()?;
-    let block = first.ends_with('B').then(|| size(first)).flatten().filter(|block| *block >= 512)?;
+    let block =
+        first.ends_with('B').then(|| size(first)).flatten().filter(|block| *block >= 512)?;
     let rates: Vec<&str> = words.collect();
-    let is_rate = |text: &&str| text.ends_with("/s") || text.ends_with('/') || text.ends_with(['G', 'M', 'K']);
-    (!rates.is_empty() && rates.len() <= 64 && rates.iter().all(|text| is_rate(text) && text.starts_with(|c: char| c.is_ascii_digit())))
-        .then_some((block, rates))
+    let is_rate = |text: &&str| {
+        text.ends_with("/s") || text.ends_with('/') || text.ends_with(['G', 'M', 'K'])
+    };
+    (!rates.is_empty()
+        && rates.len() <= 64
+        && rates.iter().all(|text| is_rate(text) && text.starts_with(|c: char| c.is_ascii_digit())))
+    .then_some((block, rates))
 }
 
 /// Bytes a second of "865M/s", "1.589G/" and "12.34G", and whether the unit was cut off.
@@ -148,8 +178,8 @@ fn heading(line: &str) -> Option<Heading> {
     (n_aus.is_some() || is_command).then_some(Heading { n_aus, is_random })
 }
 
-fn read_areas(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let mut found = Found::by("flashbench");
+fn read_areas(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let mut found = ImportedRun::by("flashbench");
     let mut current = Heading::default();
     for (at, line) in source.numbered() {
         if let Some(next) = heading(line) {
@@ -157,8 +187,10 @@ fn read_areas(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         }
         let Some((block, texts)) = row(line) else { continue };
         for (column, text) in texts.iter().enumerate() {
-            let (bps, is_cut) = rate(text).ok_or_else(|| Trouble::at(at, format_args!("'{text}' is no rate")))?;
-            let mut cell = if texts.len() > 1 { of_area(block, column) } else { of_open_aus(block, current) };
+            let (bps, is_cut) = rate(text)
+                .ok_or_else(|| ImportTrouble::at(at, format_args!("'{text}' is no rate")))?;
+            let mut cell =
+                if texts.len() > 1 { of_area(block, column) } else { of_open_aus(block, current) };
             cell.metrics.bps = Some(estimate(bps, 1));
             cell.metrics.iops = Some(estimate(bps / block as f64, 1));
             if is_cut {
@@ -181,7 +213,8 @@ fn writes(block_bytes: u64, pattern: Pattern, form: &str) -> Params {
     }
 }
 
-/// A column of `-f`: one of the first allocation units, written once with each block size, largest first.
+/// A column of `-f`: one of the first allocation units, written once with each block size, largest
+/// first.
 fn of_area(block: u64, column: usize) -> Cell {
     let mut params = writes(block, Pattern::Sequential, "");
     params.region = Some(Region::Front);
@@ -191,7 +224,8 @@ fn of_area(block: u64, column: usize) -> Cell {
     cell
 }
 
-/// A line of `--open-au`: all block sizes are measured in one allocation unit after the other, not to the steady state that `open-aus` waits for.
+/// A line of `--open-au`: all block sizes are measured in one allocation unit after the other, not
+/// to the steady state that `open-aus` waits for.
 fn of_open_aus(block: u64, heading: Heading) -> Cell {
     let (pattern, form) = match heading.is_random {
         Some(true) => (Pattern::Permutation, "random"),

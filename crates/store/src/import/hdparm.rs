@@ -3,17 +3,25 @@
 use record::units::MIB;
 use record::{Cell, Direction, Flag, Params, Path, Pattern};
 
-use super::draft::{Found, Trouble, cell, estimate, note, room_for_another, whole_ns};
-use super::text::{Source, between, binary_rate, number, wanted, whole};
+use super::imported_run::{
+    ImportTrouble, ImportedRun, cell, estimate, note, room_for_another, whole_ns,
+};
+use super::text::{ImportText, between, binary_rate, number, wanted, whole};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "hdparm output",
     signs: &[
-        Sign { what: "a line 'Timing .. reads: ..'", is_there: |source| source.has(|line| timing(line).is_some()) },
+        Sign {
+            what: "a line 'Timing .. reads: ..'",
+            is_there: |source| source.has(|line| timing(line).is_some()),
+        },
         Sign {
             what: "'.. MB in .. seconds = .. MB/sec'",
-            is_there: |source| source.has(|line| timing(line).is_some_and(|(_, rest)| rest.contains(" seconds = "))),
+            is_there: |source| {
+                source
+                    .has(|line| timing(line).is_some_and(|(_, rest)| rest.contains(" seconds = ")))
+            },
         },
     ],
     read,
@@ -27,13 +35,14 @@ fn timing(line: &str) -> Option<(&str, &str)> {
     line.trim().strip_prefix("Timing ")?.split_once(" reads:")
 }
 
-fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let mut media: Vec<Found> = Vec::new();
+fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let mut media: Vec<ImportedRun> = Vec::new();
     for (at, line) in source.numbered() {
         let trimmed = line.trim();
-        if let Some(device) = trimmed.strip_suffix(':').filter(|device| device.starts_with("/dev/")) {
+        if let Some(device) = trimmed.strip_suffix(':').filter(|device| device.starts_with("/dev/"))
+        {
             if media.last().is_none_or(|found| found.target.path != device) {
-                let mut found = Found::by("hdparm");
+                let mut found = ImportedRun::by("hdparm");
                 found.on(device);
                 room_for_another(&media)?;
                 media.push(found);
@@ -41,7 +50,7 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         } else if let Some((what, rest)) = timing(line) {
             let cell = timed(at, what, rest)?;
             if media.is_empty() {
-                media.push(Found::by("hdparm"));
+                media.push(ImportedRun::by("hdparm"));
             }
             if let Some(found) = media.last_mut() {
                 found.push(cell)?;
@@ -51,14 +60,23 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
     Ok(media)
 }
 
-fn timed(at: usize, what: &str, rest: &str) -> Result<Cell, Trouble> {
+fn timed(at: usize, what: &str, rest: &str) -> Result<Cell, ImportTrouble> {
     let (form, path) = match what.trim() {
         "buffered disk" => ("device", Path::Buffered),
         "O_DIRECT disk" => ("direct", Path::Direct),
         "cached" | "buffer-cache" | "O_DIRECT cached" => ("cache", Path::Buffered),
-        other => return Err(Trouble::at(at, format_args!("'{other}' is nothing that hdparm times"))),
+        other => {
+            return Err(ImportTrouble::at(
+                at,
+                format_args!("'{other}' is nothing that hdparm times"),
+            ));
+        }
     };
-    let megabytes = wanted(at, "the megabytes", rest.split_whitespace().next().and_then(whole).map(|n| n as f64))?;
+    let megabytes = wanted(
+        at,
+        "the megabytes",
+        rest.split_whitespace().next().and_then(whole).map(|n| n as f64),
+    )?;
     let seconds = wanted(at, "the seconds", between(rest, " in ", " seconds").and_then(number))?;
     let printed = rest.split_once('=').map(|(_, rate)| rate.trim()).unwrap_or_default();
     let bps = printed.split_once(' ').and_then(|(value, unit)| binary_rate(number(value)?, unit));
@@ -80,7 +98,10 @@ fn timed(at: usize, what: &str, rest: &str) -> Result<Cell, Trouble> {
         // That is memory, never the medium.
         cell.flags.push(Flag::Cached);
     } else {
-        note(&mut cell, "one run: the first after other work may be several times too fast (the page cache)");
+        note(
+            &mut cell,
+            "one run: the first after other work may be several times too fast (the page cache)",
+        );
     }
     Ok(cell)
 }

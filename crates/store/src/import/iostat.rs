@@ -1,19 +1,30 @@
-//! iostat -x: what devices did while something else ran. Old columns (rsec/s, avgrq-sz, svctm) and those of today; kB are 1024 bytes, sectors 512.
+//! iostat -x: what devices did while something else ran. Old columns (rsec/s, avgrq-sz, svctm) and
+//! those of today; kB are 1024 bytes, sectors 512.
 
 use record::units::{KIB, MIB};
 use record::{Cell, Host, Params, TargetKind};
 
-use super::draft::{Found, Trouble, cell, estimate, label, note, other, room_for_another};
-use super::text::{Source, between, number, short, whole};
+use super::imported_run::{
+    ImportTrouble, ImportedRun, cell, estimate, label, note, other, room_for_another,
+};
+use super::text::{ImportText, between, number, short, whole};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "iostat -x output",
     signs: &[
-        Sign { what: "a head with 'r/s', 'w/s' and '%util'", is_there: |source| source.has(is_head) },
+        Sign {
+            what: "a head with 'r/s', 'w/s' and '%util'",
+            is_there: |source| source.has(is_head),
+        },
         Sign {
             what: "a line of figures below it",
-            is_there: |source| source.lines.windows(2).any(|pair| is_head(pair[0]) && !figures(pair[0], pair[1]).is_empty()),
+            is_there: |source| {
+                source
+                    .lines
+                    .windows(2)
+                    .any(|pair| is_head(pair[0]) && !figures(pair[0], pair[1]).is_empty())
+            },
         },
     ],
     read,
@@ -67,25 +78,36 @@ fn is_head(line: &str) -> bool {
 
 /// Pairs of a column's name and its text, where the line has as many words as the head.
 fn figures<'a>(head: &'a str, line: &'a str) -> Vec<(&'a str, &'a str)> {
-    let (names, words): (Vec<&str>, Vec<&str>) = (head.split_whitespace().collect(), line.split_whitespace().collect());
-    if names.len() == words.len() && !is_head(line) { names.into_iter().zip(words).collect() } else { Vec::new() }
+    let (names, words): (Vec<&str>, Vec<&str>) =
+        (head.split_whitespace().collect(), line.split_whitespace().collect());
+    if names.len() == words.len() && !is_head(line) {
+        names.into_iter().zip(words).collect()
+    } else {
+        Vec::new()
+    }
 }
 
-fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let banner = source.lines.iter().find(|line| line.starts_with("Linux ") && line.contains(" CPU)"));
+fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let banner =
+        source.lines.iter().find(|line| line.starts_with("Linux ") && line.contains(" CPU)"));
     let host = banner.map(|line| host(line));
-    let mut media: Vec<(String, Found)> = Vec::new();
+    let mut media: Vec<(String, ImportedRun)> = Vec::new();
     let mut head = None;
     for (at, line) in source.numbered() {
         if is_head(line) {
             head = Some(line);
             continue;
         }
-        let Some(columns) = head.map(|head| figures(head, line)).filter(|columns| !columns.is_empty()) else {
+        let Some(columns) =
+            head.map(|head| figures(head, line)).filter(|columns| !columns.is_empty())
+        else {
             head = head.filter(|_| !line.trim().is_empty());
             continue;
         };
-        let device = columns.first().filter(|(name, _)| name.starts_with("Device")).map_or("", |(_, device)| device);
+        let device = columns
+            .first()
+            .filter(|(name, _)| name.starts_with("Device"))
+            .map_or("", |(_, device)| device);
         let mut cell = of_look(at, &columns)?;
         let place = match media.iter().position(|(known, _)| known == device) {
             Some(place) => place,
@@ -105,8 +127,8 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
     Ok(media.into_iter().map(|(_, found)| found).collect())
 }
 
-fn found_of(device: &str, host: Option<Host>) -> Found {
-    let mut found = Found { host, ..Found::by("iostat") };
+fn found_of(device: &str, host: Option<Host>) -> ImportedRun {
+    let mut found = ImportedRun { host, ..ImportedRun::by("iostat") };
     if device.is_empty() {
         found.target.kind = TargetKind::Block;
     } else {
@@ -115,26 +137,44 @@ fn found_of(device: &str, host: Option<Host>) -> Found {
     found
 }
 
-fn of_look(at: usize, columns: &[(&str, &str)]) -> Result<Cell, Trouble> {
+fn of_look(at: usize, columns: &[(&str, &str)]) -> Result<Cell, ImportTrouble> {
     let mut cell = cell("iostat", Params::default());
     for (name, text) in columns {
-        let Some((_, ours, factor)) = COLUMNS.iter().find(|(known, ..)| known == name) else { continue };
+        let Some((_, ours, factor)) = COLUMNS.iter().find(|(known, ..)| known == name) else {
+            continue;
+        };
         // Some languages have a decimal comma.
-        let value = number(&text.replace(',', "."))
-            .ok_or_else(|| Trouble::at(at, format_args!("{name} is '{}', which is no number", short(text, 20))))?;
+        let value = number(&text.replace(',', ".")).ok_or_else(|| {
+            ImportTrouble::at(
+                at,
+                format_args!("{name} is '{}', which is no number", short(text, 20)),
+            )
+        })?;
         other(&mut cell, ours, value * factor, 1);
     }
-    let sum = |names: [&str; 2]| names.iter().filter_map(|name| cell.metrics.other.get(*name)).map(|figure| figure.value).sum::<f64>();
+    let sum = |names: [&str; 2]| {
+        names
+            .iter()
+            .filter_map(|name| cell.metrics.other.get(*name))
+            .map(|figure| figure.value)
+            .sum::<f64>()
+    };
     let (iops, bps) = (sum(["read_iops", "write_iops"]), sum(["read_bps", "write_bps"]));
     cell.metrics.iops = Some(estimate(iops, 1));
     cell.metrics.bps = Some(estimate(bps, 1));
     Ok(cell)
 }
 
-/// "Linux 6.1.0 (name) 11/20/26 _x86_64_ (2 CPU)", with tabs between. The name of the machine is left out.
+/// "Linux 6.1.0 (name) 11/20/26 _x86_64_ (2 CPU)", with tabs between. The name of the machine is
+/// left out.
 fn host(banner: &str) -> Host {
     let kernel = banner.split_whitespace().nth(1).map(|kernel| short(kernel, 60));
-    let cpus = banner.rsplit_once('(').and_then(|(_, rest)| rest.split_whitespace().next()).and_then(whole);
-    let arch = between(banner, "\t_", "_\t").or_else(|| between(banner, " _", "_ ")).map(|arch| short(arch, 20));
+    let cpus = banner
+        .rsplit_once('(')
+        .and_then(|(_, rest)| rest.split_whitespace().next())
+        .and_then(whole);
+    let arch = between(banner, "\t_", "_\t")
+        .or_else(|| between(banner, " _", "_ "))
+        .map(|arch| short(arch, 20));
     Host { kernel, arch, cpus: cpus.and_then(|n| u32::try_from(n).ok()), ..Host::default() }
 }

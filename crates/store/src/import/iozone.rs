@@ -1,19 +1,26 @@
-//! iozone: tables in kB/s or operations a second (with or without their head, as people paste them), and the throughput form (`-t`).
+//! iozone: tables in kB/s or operations a second (with or without their head, as people paste
+//! them), and the throughput form (`-t`).
 //!
 //! Its K is 1024 bytes.
 
 use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync};
 
-use super::draft::{Found, Trouble, cell, estimate, label, note, other};
-use super::text::{Source, between, number, short, size, whole};
+use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note, other};
+use super::text::{ImportText, between, number, short, size, whole};
 use super::{Hints, Importer, IozoneUnit, Sign};
 
 pub(super) const TABLE: Importer = Importer {
     name: "iozone output",
     signs: &[
-        Sign { what: "a head with 'KB reclen'", is_there: |source| source.has(is_head) || is_bare(source) },
-        Sign { what: "a line of results: KB, record length, then figures", is_there: |source| source.has(|line| row(line).is_some()) },
+        Sign {
+            what: "a head with 'KB reclen'",
+            is_there: |source| source.has(is_head) || is_bare(source),
+        },
+        Sign {
+            what: "a line of results: KB, record length, then figures",
+            is_there: |source| source.has(|line| row(line).is_some()),
+        },
     ],
     read: read_table,
 };
@@ -21,10 +28,15 @@ pub(super) const TABLE: Importer = Importer {
 pub(super) const THREADS: Importer = Importer {
     name: "iozone throughput output",
     signs: &[
-        Sign { what: "'Each thread writes a .. file in .. records'", is_there: |source| source.has(|line| line.contains("Record Size")) },
+        Sign {
+            what: "'Each thread writes a .. file in .. records'",
+            is_there: |source| source.has(|line| line.contains("Record Size")),
+        },
         Sign {
             what: "lines 'Children see throughput for ..'",
-            is_there: |source| source.has(|line| line.trim_start().starts_with("Children see throughput")),
+            is_there: |source| {
+                source.has(|line| line.trim_start().starts_with("Children see throughput"))
+            },
         },
     ],
     read: read_threads,
@@ -75,25 +87,33 @@ fn is_head(line: &str) -> bool {
 
 /// A line of results: kB of the file, kB of a record, figures.
 fn row(line: &str) -> Option<(u64, u64, Vec<f64>)> {
-    let mut words = line.split(|c: char| c.is_whitespace() || c == '_').filter(|word| !word.is_empty());
+    let mut words =
+        line.split(|c: char| c.is_whitespace() || c == '_').filter(|word| !word.is_empty());
     let (file, record) = (whole(words.next()?)?, whole(words.next()?)?);
     let figures: Vec<f64> = words.map(number).collect::<Option<_>>()?;
-    let fits = record.is_power_of_two() && record <= 1 << 20 && file >= record && file % record == 0 && file <= 1 << 40;
-    (fits && !figures.is_empty() && figures.len() <= COLUMNS.len()).then_some((file, record, figures))
+    let fits = record.is_power_of_two()
+        && record <= 1 << 20
+        && file >= record
+        && file % record == 0
+        && file <= 1 << 40;
+    (fits && !figures.is_empty() && figures.len() <= COLUMNS.len())
+        .then_some((file, record, figures))
 }
 
 /// Lines of results and nothing else.
-fn is_bare(source: &Source) -> bool {
+fn is_bare(source: &ImportText) -> bool {
     let mut lines = source.lines.iter().filter(|line| !line.trim().is_empty());
     lines.all(|line| row(line).is_some_and(|(file, _, figures)| file >= 64 && figures.len() >= 2))
 }
 
-fn head(source: &Source) -> Head {
+fn head(source: &ImportText) -> Head {
     let mut head = Head { threads: 1, ..Head::default() };
     for line in &source.lines {
         let line = line.trim();
         let lower = line.to_ascii_lowercase();
-        head.has_options |= lower.starts_with("command line used") || lower.contains("feature enabled") || lower.contains("mode.");
+        head.has_options |= lower.starts_with("command line used")
+            || lower.contains("feature enabled")
+            || lower.contains("mode.");
         head.is_direct |= lower.contains("o_direct feature enabled");
         head.with_fsync |= lower.contains("include fsync in write timing");
         if lower.starts_with("sync mode") {
@@ -129,7 +149,8 @@ fn command_line(head: &mut Head, command: &str) {
         }
     }
     let of_test = |test: &u64| usize::try_from(*test).ok().and_then(|test| OF_TEST.get(test));
-    let mut columns: Vec<usize> = tests.iter().filter_map(of_test).flat_map(|columns| columns.iter().copied()).collect();
+    let mut columns: Vec<usize> =
+        tests.iter().filter_map(of_test).flat_map(|columns| columns.iter().copied()).collect();
     columns.sort_unstable();
     columns.dedup();
     head.columns = (!columns.is_empty()).then_some(columns);
@@ -137,10 +158,18 @@ fn command_line(head: &mut Head, command: &str) {
 
 /// A head that somebody joined: "KB______reclen__write__rewrite__randomread__randomwrite".
 fn named(line: &str) -> Option<Vec<usize>> {
-    let words: Vec<String> =
-        line.split(|c: char| c.is_whitespace() || c == '_').filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-    let place = |word: &String| COLUMNS.iter().position(|(name, ..)| name.replace('-', "") == *word);
-    words.iter().any(|word| word.starts_with("random")).then(|| words.iter().skip(2).map(place).collect()).flatten()
+    let words: Vec<String> = line
+        .split(|c: char| c.is_whitespace() || c == '_')
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let place =
+        |word: &String| COLUMNS.iter().position(|(name, ..)| name.replace('-', "") == *word);
+    words
+        .iter()
+        .any(|word| word.starts_with("random"))
+        .then(|| words.iter().skip(2).map(place).collect())
+        .flatten()
 }
 
 /// Which columns the figures of a line are of, and what was taken for granted.
@@ -154,7 +183,12 @@ fn columns(head: &Head, line: &str, count: usize) -> Option<(Vec<usize>, Option<
     }
     match count {
         2 => Some((vec![0, 1], None)),
-        4 => Some((vec![0, 1, 4, 5], Some("blank columns are lost in the text: four figures are taken for those of -i 0 -i 2"))),
+        4 => Some((
+            vec![0, 1, 4, 5],
+            Some(
+                "blank columns are lost in the text: four figures are taken for those of -i 0 -i 2",
+            ),
+        )),
         6.. => Some(((0..count).collect(), None)),
         _ => None,
     }
@@ -167,28 +201,39 @@ fn by_place(line: &str) -> Option<Vec<usize>> {
     }
     let ends: Vec<usize> = line
         .char_indices()
-        .filter(|(at, c)| !c.is_whitespace() && line[at + c.len_utf8()..].chars().next().is_none_or(char::is_whitespace))
+        .filter(|(at, c)| {
+            !c.is_whitespace()
+                && line[at + c.len_utf8()..].chars().next().is_none_or(char::is_whitespace)
+        })
         .map(|(at, c)| at + c.len_utf8())
         .collect();
     let (from, figures) = (ends.get(1)?, ends.get(2..)?);
     WIDTHS.into_iter().find_map(|width| {
         let place = |end: &usize| {
             let distance = end.checked_sub(*from)?;
-            (distance % width == 0 && (1..=COLUMNS.len()).contains(&(distance / width))).then(|| distance / width - 1)
+            (distance % width == 0 && (1..=COLUMNS.len()).contains(&(distance / width)))
+                .then(|| distance / width - 1)
         };
         figures.iter().map(place).collect::<Option<Vec<usize>>>()
     })
 }
 
-fn read_table(source: &Source, hints: &Hints) -> Result<Vec<Found>, Trouble> {
+fn read_table(source: &ImportText, hints: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
     let head = head(source);
     let mut found = found_of(source);
     for (at, line) in source.numbered() {
         let Some((file_kib, record_kib, figures)) = row(line) else { continue };
         let Some((columns, doubt)) = columns(&head, line, figures.len()) else {
-            return Err(Trouble::at(at, format_args!("{} figures; which of iozone's columns they are is lost", figures.len())));
+            return Err(ImportTrouble::at(
+                at,
+                format_args!(
+                    "{} figures; which of iozone's columns they are is lost",
+                    figures.len()
+                ),
+            ));
         };
-        let guessed = if figures.len() == 4 { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
+        let guessed =
+            if figures.len() == 4 { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
         let unit = head.unit.or(hints.iozone_unit).unwrap_or(guessed);
         for (column, figure) in columns.into_iter().zip(figures) {
             let mut cell = of_column(&head, column, record_kib, file_kib);
@@ -198,7 +243,10 @@ fn read_table(source: &Source, hints: &Hints) -> Result<Vec<Found>, Trouble> {
             }
             doubt.iter().for_each(|doubt| note(&mut cell, *doubt));
             if !head.has_options {
-                note(&mut cell, "the text does not say with which options: whether past the page cache, and when a write was done");
+                note(
+                    &mut cell,
+                    "the text does not say with which options: whether past the page cache, and when a write was done",
+                );
             }
             found.push(cell)?;
         }
@@ -217,21 +265,28 @@ fn unsaid(unit: IozoneUnit) -> &'static str {
     }
 }
 
-fn found_of(source: &Source) -> Found {
-    let mut found = Found::by("iozone");
-    if let Some(command) = source.lines.iter().find_map(|line| line.split_once("Command line used:")) {
-        found.command = command.1.split_whitespace().map(|word| short(word, 200)).take(60).collect();
+fn found_of(source: &ImportText) -> ImportedRun {
+    let mut found = ImportedRun::by("iozone");
+    if let Some(command) =
+        source.lines.iter().find_map(|line| line.split_once("Command line used:"))
+    {
+        found.command =
+            command.1.split_whitespace().map(|word| short(word, 200)).take(60).collect();
     }
-    if let Some(version) = source.text.split_once("$Revision:").and_then(|(_, rest)| rest.split('$').next()) {
+    if let Some(version) =
+        source.text.split_once("$Revision:").and_then(|(_, rest)| rest.split('$').next())
+    {
         found.version = short(version, 20);
     }
-    if let Some(began) = source.lines.iter().find_map(|line| line.trim().strip_prefix("Run began:")) {
+    if let Some(began) = source.lines.iter().find_map(|line| line.trim().strip_prefix("Run began:"))
+    {
         found.notes.push(format!("began {} by the clock of its host", short(began, 60)));
     }
     found
 }
 
-/// The cell of a column. It is that of `record-ops` where iozone went past the page cache with the forms that test has.
+/// The cell of a column. It is that of `record-ops` where iozone went past the page cache with the
+/// forms that test has.
 fn of_column(head: &Head, column: usize, record_kib: u64, file_kib: u64) -> Cell {
     let (name, direction, pattern) = COLUMNS[column.min(COLUMNS.len() - 1)];
     let has_flush = head.with_fsync && direction == Direction::Write;
@@ -291,10 +346,18 @@ const WORKERS: [(&str, &str); 6] = [
     ("readers", "read"),
 ];
 
-fn read_threads(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
+fn read_threads(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
     let mut head = head(source);
-    let kib = |words: &str| source.lines.iter().find_map(|line| line.trim().strip_prefix(words)).and_then(|rest| size(rest.trim()));
-    let record = kib("Record Size").filter(|bytes| *bytes >= KIB).ok_or_else(|| Trouble::new("the record size is missing"))?;
+    let kib = |words: &str| {
+        source
+            .lines
+            .iter()
+            .find_map(|line| line.trim().strip_prefix(words))
+            .and_then(|rest| size(rest.trim()))
+    };
+    let record = kib("Record Size")
+        .filter(|bytes| *bytes >= KIB)
+        .ok_or_else(|| ImportTrouble::new("the record size is missing"))?;
     let file = kib("File size set to").unwrap_or(0);
     let mut found = found_of(source);
     let mut last: Option<Cell> = None;
@@ -306,20 +369,29 @@ fn read_threads(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         let words = words.trim();
         if let Some(rest) = words.strip_prefix("Children see throughput for") {
             found.cells.extend(last.take());
-            let (threads, who) = rest.trim().split_once(' ').ok_or_else(|| Trouble::at(at, "the number of threads is missing"))?;
+            let (threads, who) = rest
+                .trim()
+                .split_once(' ')
+                .ok_or_else(|| ImportTrouble::at(at, "the number of threads is missing"))?;
             let form = WORKERS.iter().find(|(name, _)| who.trim() == *name).map(|(_, form)| *form);
             let column = form.and_then(|form| COLUMNS.iter().position(|(name, ..)| *name == form));
             let Some(column) = column else { continue };
-            head.threads =
-                whole(threads).and_then(|n| u32::try_from(n).ok()).ok_or_else(|| Trouble::at(at, "the number of threads is none"))?;
-            let figure = figure.ok_or_else(|| Trouble::at(at, "the throughput is no number"))?;
-            let unit =
-                if value.next().is_some_and(|unit| unit.starts_with("ops")) { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
+            head.threads = whole(threads)
+                .and_then(|n| u32::try_from(n).ok())
+                .ok_or_else(|| ImportTrouble::at(at, "the number of threads is none"))?;
+            let figure =
+                figure.ok_or_else(|| ImportTrouble::at(at, "the throughput is no number"))?;
+            let unit = if value.next().is_some_and(|unit| unit.starts_with("ops")) {
+                IozoneUnit::Operations
+            } else {
+                IozoneUnit::Kilobytes
+            };
             let mut cell = of_column(&head, column, record / KIB, file / KIB);
             let records = (file / record).saturating_mul(u64::from(head.threads));
             figure_of(&mut cell, figure, unit, records);
             cell.bytes = records.saturating_mul(record);
-            cell.written_bytes = if cell.params.direction == Some(Direction::Write) { cell.bytes } else { 0 };
+            cell.written_bytes =
+                if cell.params.direction == Some(Direction::Write) { cell.bytes } else { 0 };
             label(&mut cell, "threads", threads);
             last = Some(cell);
         } else if let (Some(cell), Some(figure)) = (&mut last, figure) {
@@ -337,11 +409,14 @@ fn read_threads(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
     }
     found.cells.extend(last);
     found.cells.iter_mut().for_each(|cell| {
-        note(cell, "the sum of what each thread did until the first was done; the others go on uncounted");
+        note(
+            cell,
+            "the sum of what each thread did until the first was done; the others go on uncounted",
+        );
     });
     let began = between(source.text, "Run began:", "\n").is_some();
     if !began && found.cells.is_empty() {
-        return Err(Trouble::new("no throughput of a kind that is known"));
+        return Err(ImportTrouble::new("no throughput of a kind that is known"));
     }
     Ok(vec![found])
 }

@@ -17,16 +17,18 @@ pub const SOURCE_FILE: &str = "imported.txt";
 
 /// What became of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptRecord {
     /// Under which name `flashmark runs` has it.
     pub name: String,
     /// Whether it was not there before: the same file again gives the same run.
     pub is_new: bool,
 }
 
-/// Runs on their way into the store. They appear in [`Batch::finish`], all of them durable; without it none does.
+/// Runs on their way into the store. They appear in [`Batch::finish`], all of them durable; without
+/// it none does.
 ///
-/// A run that is measured is made durable line by line. Imported ones can be imported again, so they share one wait for the disk.
+/// A run that is measured is made durable line by line. Imported ones can be imported again, so
+/// they share one wait for the disk.
 pub struct Batch<'a> {
     store: &'a Store,
     made: Vec<(Scratch, PathBuf)>,
@@ -48,19 +50,19 @@ impl<'a> Batch<'a> {
     ///
     /// # Errors
     /// Where its id is no name, or it cannot be written.
-    pub fn add(&mut self, record: &Record, source: &[u8]) -> Result<Kept, CreateError> {
+    pub fn add(&mut self, record: &Record, source: &[u8]) -> Result<KeptRecord, CreateError> {
         let name = record.run.id.clone();
         if !is_plain_name(&name) {
             return Err(CreateError::BadId(name));
         }
         let dir = self.store.root().join(&name);
         if !self.names.insert(name.clone()) || dir.exists() {
-            return Ok(Kept { name, is_new: false });
+            return Ok(KeptRecord { name, is_new: false });
         }
         let scratch = Scratch(self.store.root().join(unique_name()));
         write(&scratch.0, record, source).map_err(WriteError::at(&scratch.0))?;
         self.made.push((scratch, dir));
-        Ok(Kept { name, is_new: true })
+        Ok(KeptRecord { name, is_new: true })
     }
 
     /// Makes all of it durable, then lets it appear.
@@ -76,7 +78,8 @@ impl<'a> Batch<'a> {
         for (scratch, dir) in &self.made {
             fs::rename(&scratch.0, dir).map_err(WriteError::at(dir))?;
         }
-        // The names alone are not enough: FAT's lead to nothing until what was renamed is written once more.
+        // The names alone are not enough: FAT's lead to nothing until what was renamed is written
+        // once more.
         sync_filesystem(root).map_err(WriteError::at(root))?;
         Ok(())
     }

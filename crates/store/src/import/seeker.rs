@@ -3,13 +3,18 @@
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Direction, Params, Path, Pattern, Region};
 
-use super::draft::{Found, Trouble, cell, estimate, note, other, room_for_another, whole_ns};
-use super::text::{Source, between, number, short, wanted, whole};
+use super::imported_run::{
+    ImportTrouble, ImportedRun, cell, estimate, note, other, room_for_another, whole_ns,
+};
+use super::text::{ImportText, between, number, short, wanted, whole};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "seeker output",
-    signs: &[Sign { what: "'.. ms random access time'", is_there: |source| source.has(|line| access(line).is_some()) }],
+    signs: &[Sign {
+        what: "'.. ms random access time'",
+        is_there: |source| source.has(|line| access(line).is_some()),
+    }],
     read,
 };
 
@@ -23,20 +28,22 @@ fn access(line: &str) -> Option<(&str, f64)> {
     Some((name.trim_end_matches([':', ',', ' ']), number(value)?))
 }
 
-fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let mut media: Vec<Found> = Vec::new();
+fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let mut media: Vec<ImportedRun> = Vec::new();
     let mut measured = (String::new(), None);
     let mut version = String::new();
     for (at, line) in source.numbered() {
         if let Some(rest) = line.trim().strip_prefix("Seeker v") {
             version = short(rest.split(',').next().unwrap_or_default(), 20);
         } else if let Some(rest) = line.trim().strip_prefix("Benchmarking ") {
-            let capacity = between(rest, "[", "MB]").and_then(whole).and_then(|mb| mb.checked_mul(MIB));
+            let capacity =
+                between(rest, "[", "MB]").and_then(whole).and_then(|mb| mb.checked_mul(MIB));
             measured = (rest.split(" [").next().unwrap_or_default().to_owned(), capacity);
         }
         let Some((name, ms)) = access(line) else { continue };
-        let mut found = Found { version: version.clone(), ..Found::by("seeker") };
-        let seeks = name.strip_prefix("Results: ").and_then(|rest| rest.strip_suffix(" seeks/second"));
+        let mut found = ImportedRun { version: version.clone(), ..ImportedRun::by("seeker") };
+        let seeks =
+            name.strip_prefix("Results: ").and_then(|rest| rest.strip_suffix(" seeks/second"));
         match seeks {
             Some(seeks) => {
                 found.on(&measured.0);

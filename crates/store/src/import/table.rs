@@ -1,5 +1,6 @@
-//! Our own CSV: the rows of `flashmark export --format csv` (a row a cell, columns as in docs/collection.md; any subset with `test` and a rate will
-//! do) and of `matrix --csv` (a row a try).
+//! Our own CSV: the rows of `flashmark export --format csv` (a row a cell, columns as in
+//! docs/collection.md; any subset with `test` and a rate will do) and of `matrix --csv` (a row a
+//! try).
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,9 @@ use record::{Cell, Estimate, Host, Latency, Medium, Params, Record, Stop};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::draft::{Found, Trouble, cell, check, estimate, label, other, whole_ns};
+use super::imported_run::{
+    ImportTrouble, ImportedRun, cell, check, estimate, label, other, whole_ns,
+};
 use super::text::{number, short};
 use super::{MOST_CELLS, assemble};
 
@@ -17,25 +20,31 @@ pub(super) const NAME: &str = "Flashmark's own CSV";
 type Row = BTreeMap<String, String>;
 
 /// The records of a table; none where this is no table of ours.
-pub(super) fn read(text: &str) -> Option<Result<Vec<Record>, Trouble>> {
+pub(super) fn read(text: &str) -> Option<Result<Vec<Record>, ImportTrouble>> {
     let head = text.lines().next()?;
     let names: Vec<&str> = head.split(',').map(|name| name.trim().trim_matches('"')).collect();
     let is_cells = names.contains(&"test") && (names.contains(&"iops") || names.contains(&"bps"));
-    let is_tries = names.contains(&"work") && names.contains(&"file system") && names.contains(&"result");
+    let is_tries =
+        names.contains(&"work") && names.contains(&"file system") && names.contains(&"result");
     if !is_cells && !is_tries {
         return None;
     }
-    Some(rows(text).and_then(|rows| if is_cells { of_cells(text, &rows) } else { of_tries(text, &rows) }))
+    Some(
+        rows(text)
+            .and_then(|rows| if is_cells { of_cells(text, &rows) } else { of_tries(text, &rows) }),
+    )
 }
 
-fn rows(text: &str) -> Result<Vec<Row>, Trouble> {
-    let mut reader = csv::ReaderBuilder::new().flexible(false).trim(csv::Trim::All).from_reader(text.as_bytes());
-    let names: Vec<String> = reader.headers().map_err(Trouble::new)?.iter().map(str::to_owned).collect();
+fn rows(text: &str) -> Result<Vec<Row>, ImportTrouble> {
+    let mut reader =
+        csv::ReaderBuilder::new().flexible(false).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let names: Vec<String> =
+        reader.headers().map_err(ImportTrouble::new)?.iter().map(str::to_owned).collect();
     let mut rows = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(Trouble::new)?;
+        let record = record.map_err(ImportTrouble::new)?;
         if rows.len() == MOST_CELLS {
-            return Err(Trouble::new(format_args!("more than {MOST_CELLS} rows")));
+            return Err(ImportTrouble::new(format_args!("more than {MOST_CELLS} rows")));
         }
         let fields = names.iter().cloned().zip(record.iter().map(unarmed));
         rows.push(fields.filter(|(_, text)| !text.is_empty()).collect());
@@ -49,45 +58,67 @@ fn unarmed(text: &str) -> String {
     armed.unwrap_or(text).to_owned()
 }
 
-fn figure(row: &Row, at: usize, name: &str) -> Result<Option<f64>, Trouble> {
+fn figure(row: &Row, at: usize, name: &str) -> Result<Option<f64>, ImportTrouble> {
     let Some(text) = row.get(name) else { return Ok(None) };
-    number(text).map(Some).ok_or_else(|| Trouble::at(at, format_args!("{name} is '{}', which is no number", short(text, 20))))
+    number(text).map(Some).ok_or_else(|| {
+        ImportTrouble::at(at, format_args!("{name} is '{}', which is no number", short(text, 20)))
+    })
 }
 
-fn count(row: &Row, at: usize, name: &str) -> Result<Option<u64>, Trouble> {
+fn count(row: &Row, at: usize, name: &str) -> Result<Option<u64>, ImportTrouble> {
     let Some(text) = row.get(name) else { return Ok(None) };
-    let whole =
-        text.parse::<u64>().ok().or_else(|| number(text).filter(|value| value.fract() == 0.0 && *value < 9e15).map(|value| value as u64));
-    whole.map(Some).ok_or_else(|| Trouble::at(at, format_args!("{name} is '{}', which is no whole number", short(text, 20))))
+    let whole = text.parse::<u64>().ok().or_else(|| {
+        number(text).filter(|value| value.fract() == 0.0 && *value < 9e15).map(|value| value as u64)
+    });
+    whole.map(Some).ok_or_else(|| {
+        ImportTrouble::at(
+            at,
+            format_args!("{name} is '{}', which is no whole number", short(text, 20)),
+        )
+    })
 }
 
 /// One of the words that the record has for something.
-fn word<T: DeserializeOwned>(row: &Row, at: usize, name: &str) -> Result<Option<T>, Trouble> {
+fn word<T: DeserializeOwned>(row: &Row, at: usize, name: &str) -> Result<Option<T>, ImportTrouble> {
     let Some(text) = row.get(name) else { return Ok(None) };
     // "byte:165" and "compressible:50" are {"byte": 165} in a record.
     let value = match text.split_once(':') {
-        Some((kind, number)) => number.parse::<u64>().map(|number| serde_json::json!({ kind: number })).unwrap_or_default(),
+        Some((kind, number)) => number
+            .parse::<u64>()
+            .map(|number| serde_json::json!({ kind: number }))
+            .unwrap_or_default(),
         None => Value::String(text.clone()),
     };
-    serde_json::from_value(value).map(Some).map_err(|_| Trouble::at(at, format_args!("{name} is '{}', which is none", short(text, 20))))
+    serde_json::from_value(value).map(Some).map_err(|_| {
+        ImportTrouble::at(at, format_args!("{name} is '{}', which is none", short(text, 20)))
+    })
 }
 
-fn of_cells(text: &str, rows: &[Row]) -> Result<Vec<Record>, Trouble> {
-    let mut runs: Vec<(&str, &Row, Found)> = Vec::new();
+fn of_cells(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
+    let mut runs: Vec<(&str, &Row, ImportedRun)> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for (at, row) in (2..).zip(rows) {
         let run = row.get("run_id").map_or("", String::as_str);
         let place = match places.get(run) {
             Some(place) => *place,
             None => {
-                runs.push((run, row, Found { medium: medium(row, at)?, host: host(row), ..Found::by("table") }));
+                runs.push((
+                    run,
+                    row,
+                    ImportedRun {
+                        medium: medium(row, at)?,
+                        host: host(row),
+                        ..ImportedRun::by("table")
+                    },
+                ));
                 places.insert(run, runs.len() - 1);
                 runs.len() - 1
             }
         };
         runs[place].2.cells.push(of_row(row, at)?);
     }
-    let (rows, found): (Vec<&Row>, Vec<Found>) = runs.into_iter().map(|(_, row, found)| (row, found)).unzip();
+    let (rows, found): (Vec<&Row>, Vec<ImportedRun>) =
+        runs.into_iter().map(|(_, row, found)| (row, found)).unzip();
     let mut records = finish(text, found)?;
     records.iter_mut().zip(rows).for_each(|(record, row)| about_run(record, row));
     Ok(records)
@@ -113,11 +144,16 @@ fn about_run(record: &mut Record, row: &Row) {
 
 fn host(row: &Row) -> Option<Host> {
     let text = |name: &str| row.get(name).map(|text| short(text, 100));
-    let host = Host { kernel: text("kernel"), arch: text("arch"), board: text("board"), ..Host::default() };
+    let host = Host {
+        kernel: text("kernel"),
+        arch: text("arch"),
+        board: text("board"),
+        ..Host::default()
+    };
     (host != Host::default()).then_some(host)
 }
 
-fn medium(row: &Row, at: usize) -> Result<Medium, Trouble> {
+fn medium(row: &Row, at: usize) -> Result<Medium, ImportTrouble> {
     let text = |name: &str| row.get(name).map(|text| short(text, 100));
     Ok(Medium {
         kind: word(row, at, "kind")?.unwrap_or_default(),
@@ -131,14 +167,19 @@ fn medium(row: &Row, at: usize) -> Result<Medium, Trouble> {
 }
 
 /// A field that holds JSON: flags, labels, further metrics and parameters.
-fn json<T: DeserializeOwned + Default>(row: &Row, at: usize, name: &str) -> Result<T, Trouble> {
+fn json<T: DeserializeOwned + Default>(
+    row: &Row,
+    at: usize,
+    name: &str,
+) -> Result<T, ImportTrouble> {
     let Some(text) = row.get(name) else { return Ok(T::default()) };
-    serde_json::from_str(text).map_err(|error| Trouble::at(at, format_args!("{name} cannot be read: {error}")))
+    serde_json::from_str(text)
+        .map_err(|error| ImportTrouble::at(at, format_args!("{name} cannot be read: {error}")))
 }
 
-fn of_row(row: &Row, at: usize) -> Result<Cell, Trouble> {
+fn of_row(row: &Row, at: usize) -> Result<Cell, ImportTrouble> {
     let test = row.get("test").map(|test| short(test, 60)).filter(|test| !test.is_empty());
-    let test = test.ok_or_else(|| Trouble::at(at, "the test is missing"))?;
+    let test = test.ok_or_else(|| ImportTrouble::at(at, "the test is missing"))?;
     let small = |name: &str| count(row, at, name).map(|n| n.and_then(|n| u32::try_from(n).ok()));
     let params = Params {
         direction: word(row, at, "direction")?,
@@ -176,23 +217,34 @@ fn of_row(row: &Row, at: usize) -> Result<Cell, Trouble> {
 }
 
 /// A figure with its interval and the number of I/Os behind it, where the table has them.
-fn measured(row: &Row, at: usize, name: &str) -> Result<Option<Estimate>, Trouble> {
+fn measured(row: &Row, at: usize, name: &str) -> Result<Option<Estimate>, ImportTrouble> {
     let Some(value) = figure(row, at, name)? else { return Ok(None) };
-    let n = [count(row, at, &format!("{name}_n"))?, count(row, at, "ops")?].into_iter().flatten().next().unwrap_or(1);
-    let (low, high) = (figure(row, at, &format!("{name}_ci95_low"))?, figure(row, at, &format!("{name}_ci95_high"))?);
+    let n = [count(row, at, &format!("{name}_n"))?, count(row, at, "ops")?]
+        .into_iter()
+        .flatten()
+        .next()
+        .unwrap_or(1);
+    let (low, high) = (
+        figure(row, at, &format!("{name}_ci95_low"))?,
+        figure(row, at, &format!("{name}_ci95_high"))?,
+    );
     let ci95 = low.zip(high).map(|(low, high)| [low, high]).filter(|[low, high]| low <= high);
     Ok(Some(Estimate { value, ci95, n }))
 }
 
-fn latency(row: &Row, at: usize) -> Result<Option<Latency>, Trouble> {
+fn latency(row: &Row, at: usize) -> Result<Option<Latency>, ImportTrouble> {
     let ns = |name: &str| count(row, at, &format!("latency_{name}_ns"));
-    let (Some(mean), Some(max)) = (figure(row, at, "latency_mean_ns")?, ns("max")?) else { return Ok(None) };
-    let (p50, p90, p95, p99, p99_9) = (ns("p50")?, ns("p90")?, ns("p95")?, ns("p99")?, ns("p99_9")?);
+    let (Some(mean), Some(max)) = (figure(row, at, "latency_mean_ns")?, ns("max")?) else {
+        return Ok(None);
+    };
+    let (p50, p90, p95, p99, p99_9) =
+        (ns("p50")?, ns("p90")?, ns("p95")?, ns("p99")?, ns("p99_9")?);
     let (n, min) = (count(row, at, "latency_n")?.unwrap_or(0), ns("min")?.unwrap_or(0));
     Ok(Some(Latency { n, min, mean, p50, p90, p95, p99, p99_9, max, ..Latency::default() }))
 }
 
-/// The columns that say which combination a try of a matrix is, and the labels of a cell that they are.
+/// The columns that say which combination a try of a matrix is, and the labels of a cell that they
+/// are.
 const LABELS: [(&str, &str); 6] = [
     ("work", "work"),
     ("file system", "filesystem"),
@@ -202,10 +254,13 @@ const LABELS: [(&str, &str); 6] = [
     ("repeat", "repeat"),
 ];
 
-fn of_tries(text: &str, rows: &[Row]) -> Result<Vec<Record>, Trouble> {
-    let mut found = Found::by("table");
+fn of_tries(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
+    let mut found = ImportedRun::by("table");
     for (at, row) in (2..).zip(rows) {
-        let work = row.get("work").map(|work| short(work, 60)).ok_or_else(|| Trouble::at(at, "the work is missing"))?;
+        let work = row
+            .get("work")
+            .map(|work| short(work, 60))
+            .ok_or_else(|| ImportTrouble::at(at, "the work is missing"))?;
         let mut cell = cell(work, Params::default());
         for (column, name) in LABELS {
             label(&mut cell, name, row.get(column).map_or("", String::as_str));
@@ -217,7 +272,8 @@ fn of_tries(text: &str, rows: &[Row]) -> Result<Vec<Record>, Trouble> {
             (None, _) => {}
         }
         if cell.elapsed_ns == 0 {
-            cell.elapsed_ns = figure(row, at, "elapsed s")?.map_or(0, |seconds| whole_ns(seconds * 1e9));
+            cell.elapsed_ns =
+                figure(row, at, "elapsed s")?.map_or(0, |seconds| whole_ns(seconds * 1e9));
         }
         if let Some(ms) = figure(row, at, "worst stall ms")? {
             other(&mut cell, "worst_stall_ns", ms * 1e6, 1);
@@ -225,16 +281,18 @@ fn of_tries(text: &str, rows: &[Row]) -> Result<Vec<Record>, Trouble> {
         cell.written_bytes = figure(row, at, "bytes written")?.map_or(0, |bytes| bytes as u64);
         if row.get("outcome").is_some_and(|outcome| outcome == "failed") {
             cell.stop = Stop::Error;
-            cell.reason = Some(row.get("reason").map_or_else(|| "failed".to_owned(), |reason| short(reason, 300)));
+            cell.reason = Some(
+                row.get("reason").map_or_else(|| "failed".to_owned(), |reason| short(reason, 300)),
+            );
         }
         found.cells.push(cell);
     }
     finish(text, vec![found])
 }
 
-fn finish(text: &str, found: Vec<Found>) -> Result<Vec<Record>, Trouble> {
+fn finish(text: &str, found: Vec<ImportedRun>) -> Result<Vec<Record>, ImportTrouble> {
     if found.iter().all(|found| found.cells.is_empty()) {
-        return Err(Trouble::new("it has no rows"));
+        return Err(ImportTrouble::new("it has no rows"));
     }
     found.iter().try_for_each(check)?;
     Ok(assemble::records("table", text.as_bytes(), found))

@@ -1,7 +1,7 @@
 //! Text as tools print it, and the numbers in it.
 
 use super::ImportError;
-use super::draft::Trouble;
+use super::imported_run::ImportTrouble;
 
 /// Longest line that is looked at; fio's JSON has shorter ones, and so has everything else.
 const LONGEST_LINE: usize = 1 << 20;
@@ -27,7 +27,8 @@ fn utf16(bytes: &[u8], word: fn([u8; 2]) -> u16) -> String {
 
 /// Old tools print µ as one byte: what is no UTF-8 is Latin-1.
 fn latin_or_utf8(bytes: &[u8]) -> String {
-    std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().map(|byte| *byte as char).collect(), str::to_owned)
+    std::str::from_utf8(bytes)
+        .map_or_else(|_| bytes.iter().map(|byte| *byte as char).collect(), str::to_owned)
 }
 
 /// Without carriage returns, with plain spaces, and with what was overprinted by backspaces gone.
@@ -62,17 +63,18 @@ impl InsideLine for String {
 }
 
 /// A text in lines.
-pub(super) struct Source<'a> {
+pub(super) struct ImportText<'a> {
     /// All of it.
     pub text: &'a str,
     /// Its lines without their ends; absurdly long ones are empty here.
     pub lines: Vec<&'a str>,
 }
 
-impl<'a> Source<'a> {
-    pub fn new(text: &'a str) -> Source<'a> {
-        let lines = text.lines().map(|line| if line.len() > LONGEST_LINE { "" } else { line }).collect();
-        Source { text, lines }
+impl<'a> ImportText<'a> {
+    pub fn new(text: &'a str) -> ImportText<'a> {
+        let lines =
+            text.lines().map(|line| if line.len() > LONGEST_LINE { "" } else { line }).collect();
+        ImportText { text, lines }
     }
 
     /// The lines with their numbers, counted from 1.
@@ -97,7 +99,8 @@ pub(super) fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'
     rest.split_once(after).map(|(inside, _)| inside)
 }
 
-/// A number as these tools print it: digits with a decimal point, perhaps an exponent. No sign, no "nan", no "inf".
+/// A number as these tools print it: digits with a decimal point, perhaps an exponent. No sign, no
+/// "nan", no "inf".
 pub(super) fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let plain = text.starts_with(|c: char| c.is_ascii_digit() || c == '.') && text.len() <= 40;
@@ -154,7 +157,8 @@ pub(super) fn size(text: &str) -> Option<u64> {
     (bytes.fract() == 0.0 && bytes <= (1u64 << 60) as f64).then_some(bytes as u64)
 }
 
-/// Bytes a second of a rate "1.5 GB/s" whose prefixes are powers of 1000, or of 1024 where they say so ("MiB/s").
+/// Bytes a second of a rate "1.5 GB/s" whose prefixes are powers of 1000, or of 1024 where they say
+/// so ("MiB/s").
 pub(super) fn decimal_rate(value: f64, unit: &str) -> Option<f64> {
     rate(value, unit, 1000.0)
 }
@@ -167,12 +171,16 @@ pub(super) fn binary_rate(value: f64, unit: &str) -> Option<f64> {
 fn rate(value: f64, unit: &str, step: f64) -> Option<f64> {
     let lower = unit.trim().to_ascii_lowercase();
     let bytes = lower.strip_suffix("/s").or_else(|| lower.strip_suffix("/sec"))?;
-    let letter = bytes.strip_suffix("byte").or_else(|| bytes.strip_suffix("bytes")).or_else(|| bytes.strip_suffix('b'))?;
+    let letter = bytes
+        .strip_suffix("byte")
+        .or_else(|| bytes.strip_suffix("bytes"))
+        .or_else(|| bytes.strip_suffix('b'))?;
     let (letter, step) = letter.strip_suffix('i').map_or((letter, step), |letter| (letter, 1024.0));
     Some(tidy(value * prefix(letter.trim(), step)?))
 }
 
-/// Without what a product of decimal fractions has too much: 8.3 MB/s are 8300000 bytes, not 8300000.000000001.
+/// Without what a product of decimal fractions has too much: 8.3 MB/s are 8300000 bytes, not
+/// 8300000.000000001.
 fn tidy(value: f64) -> f64 {
     if value < 1e12 { (value * 1e3).round() / 1e3 } else { value }
 }
@@ -192,8 +200,8 @@ pub(super) fn time_ns(value: f64, unit: &str) -> Option<f64> {
 }
 
 /// A figure of a line, or the trouble that it is none.
-pub(super) fn wanted(line: usize, what: &str, value: Option<f64>) -> Result<f64, Trouble> {
-    value.ok_or_else(|| Trouble::at(line, format_args!("{what} is missing or is no number")))
+pub(super) fn wanted(line: usize, what: &str, value: Option<f64>) -> Result<f64, ImportTrouble> {
+    value.ok_or_else(|| ImportTrouble::at(line, format_args!("{what} is missing or is no number")))
 }
 
 /// A short text for people: one line, no control characters, at most `most` letters.

@@ -1,21 +1,23 @@
-//! A published figure as a cell: what was done under the name of our test where it is the same, and every reason for care as a flag.
+//! A published figure as a cell: what was done under the name of our test where it is the same, and
+//! every reason for care as a flag.
 
 use record::{Cell, Content, Direction, Flag, Params, Path, Pattern, Region, Stop, Sync};
 
-use super::{Kind, Row};
-use crate::import::draft::{estimate, label, note, other};
+use super::{FigureKind, ReferenceRow};
+use crate::import::imported_run::{estimate, label, note, other};
 use crate::import::text::short;
 
 /// The cell of a measured figure; none for what is asserted, claimed, derived or set.
-pub(super) fn cell(row: &Row) -> Option<Cell> {
-    if !matches!(row.kind, Kind::Measured | Kind::MeasuredApprox) {
+pub(super) fn cell(row: &ReferenceRow) -> Option<Cell> {
+    if !matches!(row.kind, FigureKind::Measured | FigureKind::MeasuredApprox) {
         return None;
     }
     let value = row.value.as_ref()?;
     let mut cell = Cell::begun("", test(row), params(row));
     cell.stop = Stop::Ops;
     // Where a range is given its middle stands for it.
-    let number = row.value_max.as_ref().map_or(value.number, |most| (value.number + most.number) / 2.0);
+    let number =
+        row.value_max.as_ref().map_or(value.number, |most| (value.number + most.number) / 2.0);
     measured(&mut cell, row, number);
     label(&mut cell, "tool", tool(row));
     label(&mut cell, "row", &row.row_id);
@@ -28,12 +30,12 @@ pub(super) fn cell(row: &Row) -> Option<Cell> {
 }
 
 /// What it was measured with.
-pub(super) fn tool(row: &Row) -> &str {
+pub(super) fn tool(row: &ReferenceRow) -> &str {
     if row.tool.is_empty() { "tool not stated" } else { &row.tool }
 }
 
 /// "1.7 MB/s", "94-96 s", "~ 20 IOPS": as its source has it.
-pub(super) fn published(row: &Row) -> String {
+pub(super) fn published(row: &ReferenceRow) -> String {
     let value = row.value.as_ref().map_or(String::new(), |value| value.text.clone());
     let range = row.value_max.as_ref().map_or(String::new(), |most| format!("-{}", most.text));
     [row.qualifier.clone(), format!("{value}{range}"), row.unit.clone()]
@@ -43,10 +45,14 @@ pub(super) fn published(row: &Row) -> String {
         .join(" ")
 }
 
-fn test(row: &Row) -> String {
+fn test(row: &ReferenceRow) -> String {
     let direct = row.direct == Some(true);
     let ours = match (row.tool.as_str(), row.operation.as_str()) {
-        ("iozone", "write" | "rewrite" | "random_read" | "random_write") if direct && row.sync == Some(true) => "record-ops",
+        ("iozone", "write" | "rewrite" | "random_read" | "random_write")
+            if direct && row.sync == Some(true) =>
+        {
+            "record-ops"
+        }
         ("dd", "write") if direct => "sequential-write",
         ("dd", "read") if direct => "sequential-read",
         ("hdparm", "read") => "buffered-read",
@@ -65,7 +71,7 @@ fn test(row: &Row) -> String {
     format!("{tool}:{}", what.replace('_', "-"))
 }
 
-fn params(row: &Row) -> Params {
+fn params(row: &ReferenceRow) -> Params {
     let direction = match row.operation.as_str() {
         "read" | "reread" | "random_read" => Some(Direction::Read),
         "write" | "rewrite" | "random_write" | "fs_fill" | "fs_format" => Some(Direction::Write),
@@ -94,11 +100,19 @@ fn params(row: &Row) -> Params {
         direction,
         pattern,
         block_bytes: row.block_size_bytes,
-        region: row.span.contains("file").then_some(Region::File).or(row.span.starts_with("whole device").then_some(Region::Whole)),
+        region: row
+            .span
+            .contains("file")
+            .then_some(Region::File)
+            .or(row.span.starts_with("whole device").then_some(Region::Whole)),
         queue_depth: row.queue_depth.unwrap_or(1).max(1),
         threads: row.threads.unwrap_or(1).max(1),
         // A single fsync at the end is no synchronous writing.
-        sync: if row.sync == Some(true) && writes && row.tool == "iozone" { Sync::File } else { Sync::None },
+        sync: if row.sync == Some(true) && writes && row.tool == "iozone" {
+            Sync::File
+        } else {
+            Sync::None
+        },
         path: if row.direct == Some(false) { Path::Buffered } else { Path::Direct },
         content,
         form,
@@ -107,7 +121,7 @@ fn params(row: &Row) -> Params {
 }
 
 /// Bytes a second of a published rate. The units are those of each tool (docs/importing.md).
-pub(super) fn bps(row: &Row, number: f64) -> Option<f64> {
+pub(super) fn bps(row: &ReferenceRow, number: f64) -> Option<f64> {
     let factor = match row.unit.as_str() {
         "KiB/s" => 1024.0,
         "MiB/s" => 1024.0 * 1024.0,
@@ -120,7 +134,7 @@ pub(super) fn bps(row: &Row, number: f64) -> Option<f64> {
     Some(number * factor)
 }
 
-fn measured(cell: &mut Cell, row: &Row, number: f64) {
+fn measured(cell: &mut Cell, row: &ReferenceRow, number: f64) {
     let block = row.block_size_bytes.filter(|block| *block > 0).map(|block| block as f64);
     if let Some(bps) = bps(row, number).filter(|_| row.metric == "throughput") {
         cell.metrics.bps = Some(estimate(bps, 1));
@@ -147,16 +161,19 @@ fn measured(cell: &mut Cell, row: &Row, number: f64) {
             }
         }
         unit => {
-            let unit: String = unit.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+            let unit: String = unit
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' })
+                .collect();
             other(cell, &format!("{name}_{unit}"), number, 1);
         }
     }
 }
 
 /// Every reason to read a figure with care.
-fn caveats(row: &Row) -> Vec<String> {
+fn caveats(row: &ReferenceRow) -> Vec<String> {
     let mut caveats = Vec::new();
-    if row.kind == Kind::MeasuredApprox || !row.qualifier.is_empty() {
+    if row.kind == FigureKind::MeasuredApprox || !row.qualifier.is_empty() {
         caveats.push(format!("given as about {}", published(row)));
     }
     if row.value_max.is_some() {
@@ -173,13 +190,14 @@ fn caveats(row: &Row) -> Vec<String> {
         caveats.push("through the page cache, with the time of an fsync at the end".to_owned());
     }
     if row.unit == "MB/s" && matches!(row.tool.as_str(), "iozone" | "") && is_rate {
-        caveats.push("whether its MB have 10^6 or 2^20 bytes is not said; taken for 10^6".to_owned());
+        caveats
+            .push("whether its MB have 10^6 or 2^20 bytes is not said; taken for 10^6".to_owned());
     }
     caveats
 }
 
 /// Whether a doubt says that a number is not the medium's.
-pub(super) fn is_memory(row: &Row) -> bool {
+pub(super) fn is_memory(row: &ReferenceRow) -> bool {
     row.notes.contains("page cache")
 }
 

@@ -2,17 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use record::collection::{Entry, Figure, Headline, Model, Origin, Standing};
+use record::collection::{
+    CollectionRun, HeadlineFigure, Model, Origin, RunHeadline, SubmissionStatus,
+};
 use record::units::{KIB, MIB};
-use record::{Cell, Claims, Ended, Flag, Host, Medium, MediumKind, Published, Record, Run, Software, Target, TargetKind};
+use record::{
+    Cell, Claims, Ended, Flag, Host, Medium, MediumKind, Published, Record, Run, Software, Target,
+    TargetKind,
+};
 
 use super::cells::{bps, cell, doubts, is_memory, tool};
-use super::{Kind, Row, rows};
+use super::{FigureKind, ReferenceRow, rows};
 
 /// What makes rows those of one medium in one source on one host.
 type Group = (&'static str, [String; 8]);
 
-fn group(row: &Row) -> Group {
+fn group(row: &ReferenceRow) -> Group {
     let of = [
         &row.source_url,
         &row.device_brand,
@@ -25,15 +30,20 @@ fn group(row: &Row) -> Group {
     ];
     let mut of = of.map(String::clone);
     // Of one model there may be several capacities.
-    of[2] += &row.device_capacity_gb.as_ref().map_or(String::new(), |gb| format!(" {} GB", gb.text));
+    of[2] +=
+        &row.device_capacity_gb.as_ref().map_or(String::new(), |gb| format!(" {} GB", gb.text));
     (row.table, of)
 }
 
-/// The reference collection as entries, in the order of the tables. Every measured figure is a cell of one of them.
-pub fn entries() -> Vec<Entry> {
+/// The reference collection as entries, in the order of the tables. Every measured figure is a cell
+/// of one of them.
+pub fn entries() -> Vec<CollectionRun> {
     let mut order: Vec<Group> = Vec::new();
-    let mut groups: BTreeMap<Group, Vec<&'static Row>> = BTreeMap::new();
-    for row in rows().iter().filter(|row| matches!(row.kind, Kind::Measured | Kind::MeasuredApprox)) {
+    let mut groups: BTreeMap<Group, Vec<&'static ReferenceRow>> = BTreeMap::new();
+    for row in rows()
+        .iter()
+        .filter(|row| matches!(row.kind, FigureKind::Measured | FigureKind::MeasuredApprox))
+    {
         let group = group(row);
         if !groups.contains_key(&group) {
             order.push(group.clone());
@@ -43,26 +53,30 @@ pub fn entries() -> Vec<Entry> {
     order.iter().filter_map(|group| entry(&groups[group])).collect()
 }
 
-fn entry(rows: &[&'static Row]) -> Option<Entry> {
+fn entry(rows: &[&'static ReferenceRow]) -> Option<CollectionRun> {
     let first = rows.first()?;
     let id = format!("reference-{}", first.row_id);
     let record = record(&id, first, numbered(rows.iter().filter_map(|row| cell(row)).collect()));
     let mut run = Published::from(&record);
     run.flags = record.flags;
-    Some(Entry {
+    Some(CollectionRun {
         id,
         received: received(&first.source_date),
         origin: Origin::Reference,
-        standing: Standing::Accepted,
+        standing: SubmissionStatus::Accepted,
         revision: 1,
         model: Model::of(&run),
-        headline: Headline { figures: figures(rows), is_fake: is_called_fake(first), ..Headline::default() },
+        headline: RunHeadline {
+            figures: figures(rows),
+            is_fake: is_called_fake(first),
+            ..RunHeadline::default()
+        },
         run,
     })
 }
 
 /// Whether the source says that the medium is not what is printed on it.
-fn is_called_fake(row: &Row) -> bool {
+fn is_called_fake(row: &ReferenceRow) -> bool {
     let name = row.device_model.to_lowercase();
     ["counterfeit", "fake"].iter().any(|word| name.contains(word))
 }
@@ -78,12 +92,22 @@ fn numbered(mut cells: Vec<Cell>) -> Vec<Cell> {
     cells
 }
 
-fn record(id: &str, row: &Row, cells: Vec<Cell>) -> Record {
+fn record(id: &str, row: &ReferenceRow, cells: Vec<Cell>) -> Record {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let dated = if row.source_date.starts_with("not stated") { "without a date".to_owned() } else { row.source_date.clone() };
-    let mut flags = vec![Flag::Note { text: format!("published by others, {dated}: {}", row.source_url) }];
+    let dated = if row.source_date.starts_with("not stated") {
+        "without a date".to_owned()
+    } else {
+        row.source_date.clone()
+    };
+    let mut flags =
+        vec![Flag::Note { text: format!("published by others, {dated}: {}", row.source_url) }];
     flags.extend(doubts(&cells));
-    let host = Host { kernel: text(&row.host_kernel), board: text(&row.host_board), cpu: text(&row.host_cpu), ..Host::default() };
+    let host = Host {
+        kernel: text(&row.host_kernel),
+        board: text(&row.host_board),
+        cpu: text(&row.host_cpu),
+        ..Host::default()
+    };
     let run = Run {
         id: id.to_owned(),
         started: Some(received(&row.source_date)).filter(|_| day(&row.source_date).is_some()),
@@ -104,22 +128,25 @@ fn record(id: &str, row: &Row, cells: Vec<Cell>) -> Record {
 }
 
 /// What a medium is called of which the source does not say what it is.
-fn unnamed(row: &Row) -> Option<String> {
+fn unnamed(row: &ReferenceRow) -> Option<String> {
     let is_unknown = row.device_model.is_empty() || row.device_model.starts_with("not ");
     let kind = if row.device_type.is_empty() { "medium" } else { &row.device_type };
     (is_unknown && row.device_brand.is_empty()).then(|| format!("unnamed {kind}"))
 }
 
-fn medium(row: &Row) -> Medium {
-    let text = |text: &str| (!text.is_empty() && !text.starts_with("not ")).then(|| text.to_owned());
+fn medium(row: &ReferenceRow) -> Medium {
+    let text =
+        |text: &str| (!text.is_empty() && !text.starts_with("not ")).then(|| text.to_owned());
     let capacity = row.device_capacity_gb.as_ref().map(|gb| (gb.number * 1e9) as u64);
-    let interface = [&row.device_interface, &row.host_adaptor].into_iter().find(|text| !text.is_empty());
+    let interface =
+        [&row.device_interface, &row.host_adaptor].into_iter().find(|text| !text.is_empty());
     Medium {
         kind: kind(&row.device_type),
         vendor: text(&row.device_brand),
         model: text(&row.device_model),
         interface: interface.map(|text| text.to_lowercase()),
-        rotational: Some(row.device_type.starts_with("HDD")).filter(|_| !row.device_type.is_empty()),
+        rotational: Some(row.device_type.starts_with("HDD"))
+            .filter(|_| !row.device_type.is_empty()),
         claims: Some(Claims { capacity_bytes: capacity, ..claims(row) }),
         ..Medium::default()
     }
@@ -134,17 +161,24 @@ fn kind(device_type: &str) -> MediumKind {
         ("USB", MediumKind::Usb),
         ("HDD", MediumKind::Disk),
     ];
-    begins.into_iter().find(|(words, _)| device_type.starts_with(words)).map_or(MediumKind::Unknown, |(_, kind)| kind)
+    begins
+        .into_iter()
+        .find(|(words, _)| device_type.starts_with(words))
+        .map_or(MediumKind::Unknown, |(_, kind)| kind)
 }
 
 /// What is printed on it: "Class 10, U1", "UHS-I U3 V30", "A1", "190 MB/s read, 55 MB/s write".
-fn claims(row: &Row) -> Claims {
-    let words: Vec<&str> = row.claimed_class.split([' ', ',']).filter(|word| !word.is_empty()).collect();
-    let class = words.windows(2).find(|pair| pair[0] == "Class").and_then(|pair| pair[1].parse().ok());
-    let letter = |letter: char| words.iter().find_map(|word| word.strip_prefix(letter)?.parse::<u32>().ok());
+fn claims(row: &ReferenceRow) -> Claims {
+    let words: Vec<&str> =
+        row.claimed_class.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+    let class =
+        words.windows(2).find(|pair| pair[0] == "Class").and_then(|pair| pair[1].parse().ok());
+    let letter =
+        |letter: char| words.iter().find_map(|word| word.strip_prefix(letter)?.parse::<u32>().ok());
     let rate = |which: &str| {
         let part = row.claimed_speed.split(',').find(|part| part.contains(which))?;
-        let digits: String = part.trim().chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+        let digits: String =
+            part.trim().chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
         digits.parse::<f64>().ok().map(|mb| mb * 1e6)
     };
     Claims {
@@ -161,7 +195,8 @@ fn claims(row: &Row) -> Claims {
 /// The day of "2012-01-25", "2019-03", "2016"; none where the source has no date.
 fn day(date: &str) -> Option<String> {
     let parts: Vec<&str> = date.split('-').collect();
-    let numeric = parts.iter().all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()));
+    let numeric =
+        parts.iter().all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()));
     match parts[..] {
         [year] if numeric && year.len() == 4 => Some(format!("{year}-01-01")),
         [year, month] if numeric && year.len() == 4 => Some(format!("{year}-{month}-01")),
@@ -177,10 +212,10 @@ fn received(date: &str) -> String {
     format!("{}T00:00:00Z", day(date).unwrap_or_else(|| COMPILED.to_owned()))
 }
 
-/// The figures that really are those of a collection: the operation, the block, one I/O at a time, past the page cache or with the time it takes to
-/// empty it. Of several of one kind, the median.
-fn figures(rows: &[&Row]) -> BTreeMap<Figure, f64> {
-    let mut found: BTreeMap<Figure, Vec<(u64, f64)>> = BTreeMap::new();
+/// The figures that really are those of a collection: the operation, the block, one I/O at a time,
+/// past the page cache or with the time it takes to empty it. Of several of one kind, the median.
+fn figures(rows: &[&ReferenceRow]) -> BTreeMap<HeadlineFigure, f64> {
+    let mut found: BTreeMap<HeadlineFigure, Vec<(u64, f64)>> = BTreeMap::new();
     for row in rows {
         if let Some((figure, preference, value)) = figure(row) {
             found.entry(figure).or_default().push((preference, value));
@@ -192,15 +227,26 @@ fn figures(rows: &[&Row]) -> BTreeMap<Figure, f64> {
         let mut values: Vec<f64> = candidates.into_iter().map(|(_, value)| value).collect();
         values.sort_by(f64::total_cmp);
         let middle = values.len() / 2;
-        Some(if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 })
+        Some(if values.len() % 2 == 1 {
+            values[middle]
+        } else {
+            (values[middle - 1] + values[middle]) / 2.0
+        })
     };
-    found.into_iter().filter_map(|(figure, candidates)| Some((figure, of_best(candidates)?))).collect()
+    found
+        .into_iter()
+        .filter_map(|(figure, candidates)| Some((figure, of_best(candidates)?)))
+        .collect()
 }
 
 /// The figure that a row is, how much it stands for it among others of its medium, and its value.
-fn figure(row: &Row) -> Option<(Figure, u64, f64)> {
-    // The best of five runs is another figure; so is what lies in memory, a bound, and an average over mixed work.
-    let is_other = row.tool.starts_with("CrystalDiskMark") || row.tool == "atop" || is_memory(row) || row.value_max.is_some();
+fn figure(row: &ReferenceRow) -> Option<(HeadlineFigure, u64, f64)> {
+    // The best of five runs is another figure; so is what lies in memory, a bound, and an average
+    // over mixed work.
+    let is_other = row.tool.starts_with("CrystalDiskMark")
+        || row.tool == "atop"
+        || is_memory(row)
+        || row.value_max.is_some();
     let is_bound = matches!(row.qualifier.as_str(), "<" | "<=" | ">" | ">=");
     if is_other || is_bound || row.filesystem.starts_with("exFAT") {
         return None;
@@ -208,28 +254,34 @@ fn figure(row: &Row) -> Option<(Figure, u64, f64)> {
     let number = row.value.as_ref()?.number;
     match row.operation.as_str() {
         "random_write" | "random_read" => random(row, number),
-        "write" if row.notes.starts_with("zeroes") => Some((Figure::ZeroFill, 0, bps(row, number)?)),
-        "write" if row.notes.starts_with("random data") => Some((Figure::RandomFill, 0, bps(row, number)?)),
-        "write" if row.tool == "f3" => Some((Figure::RandomFill, 0, bps(row, number)?)),
+        "write" if row.notes.starts_with("zeroes") => {
+            Some((HeadlineFigure::ZeroFill, 0, bps(row, number)?))
+        }
+        "write" if row.notes.starts_with("random data") => {
+            Some((HeadlineFigure::RandomFill, 0, bps(row, number)?))
+        }
+        "write" if row.tool == "f3" => Some((HeadlineFigure::RandomFill, 0, bps(row, number)?)),
         "write" | "read" => in_a_row(row, number),
         _ => None,
     }
 }
 
-fn random(row: &Row, number: f64) -> Option<(Figure, u64, f64)> {
-    // Tables of the usual command line do not repeat that it goes past the cache; where depth and threads are known, it was that line.
+fn random(row: &ReferenceRow, number: f64) -> Option<(HeadlineFigure, u64, f64)> {
+    // Tables of the usual command line do not repeat that it goes past the cache; where depth and
+    // threads are known, it was that line.
     let is_single = row.queue_depth.unwrap_or(1) == 1 && row.threads.unwrap_or(1) == 1;
-    let is_direct = row.direct == Some(true) || row.tool == "iozone" && row.direct.is_none() && row.queue_depth == Some(1);
+    let is_direct = row.direct == Some(true)
+        || row.tool == "iozone" && row.direct.is_none() && row.queue_depth == Some(1);
     let is_own = row.tool == "author's own C benchmark";
     if !is_single || !(is_direct || is_own) || row.tool == "flashbench" {
         return None;
     }
     let figure = match (row.operation.as_str(), row.block_size_bytes?) {
-        ("random_write", 512) => Figure::RandomWrite512,
-        ("random_write", 4096) => Figure::RandomWrite4k,
-        ("random_write", 16_384) => Figure::RandomWrite16k,
-        ("random_write", 65_536) => Figure::RandomWrite64k,
-        ("random_read", 4096) => Figure::RandomRead4k,
+        ("random_write", 512) => HeadlineFigure::RandomWrite512,
+        ("random_write", 4096) => HeadlineFigure::RandomWrite4k,
+        ("random_write", 16_384) => HeadlineFigure::RandomWrite16k,
+        ("random_write", 65_536) => HeadlineFigure::RandomWrite64k,
+        ("random_read", 4096) => HeadlineFigure::RandomRead4k,
         _ => return None,
     };
     let block = row.block_size_bytes? as f64;
@@ -242,10 +294,16 @@ fn random(row: &Row, number: f64) -> Option<(Figure, u64, f64)> {
     Some((figure, 0, iops))
 }
 
-fn in_a_row(row: &Row, number: f64) -> Option<(Figure, u64, f64)> {
-    let figure = if row.operation == "write" { Figure::SequentialWrite } else { Figure::SequentialRead };
-    let direct = row.direct == Some(true) || row.tool == "iozone" && row.direct.is_none() && row.queue_depth == Some(1);
-    let with_flush = figure == Figure::SequentialWrite && row.sync == Some(true) && row.tool == "dd";
+fn in_a_row(row: &ReferenceRow, number: f64) -> Option<(HeadlineFigure, u64, f64)> {
+    let figure = if row.operation == "write" {
+        HeadlineFigure::SequentialWrite
+    } else {
+        HeadlineFigure::SequentialRead
+    };
+    let direct = row.direct == Some(true)
+        || row.tool == "iozone" && row.direct.is_none() && row.queue_depth == Some(1);
+    let with_flush =
+        figure == HeadlineFigure::SequentialWrite && row.sync == Some(true) && row.tool == "dd";
     let preference = match row.block_size_bytes {
         // The largest up to 1 MiB, as with runs of ours; larger ones where there is nothing else.
         Some(block) if direct && (64 * KIB..=MIB).contains(&block) => 1000 + block / KIB,

@@ -1,8 +1,8 @@
 //! What everything is held against.
 
-use record::collection::Figure;
+use record::collection::HeadlineFigure;
 
-use super::{Row, row};
+use super::{ReferenceRow, row};
 
 /// A line on the charts: a published figure that people know, or have to reach.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,28 +10,28 @@ pub struct Yardstick {
     /// "5400 rpm laptop disk".
     pub name: &'static str,
     /// Which figure of a medium is held against it.
-    pub figure: Figure,
+    pub figure: HeadlineFigure,
     /// In the unit of that figure.
     pub value: f64,
     /// Whether a medium has to reach it (a class), and not only is compared with it.
     pub is_limit: bool,
     /// Where it was published.
-    pub row: &'static Row,
+    pub row: &'static ReferenceRow,
 }
 
 /// Name, figure, row, and whether it is a limit.
-const KNOWN: [(&str, Figure, &str, bool); 11] = [
-    ("5400 rpm laptop disk", Figure::RandomWrite4k, "article-00021", false),
-    ("5400 rpm laptop disk", Figure::RandomRead4k, "article-00020", false),
-    ("10,000 rpm disk, outer edge", Figure::SequentialRead, "article-00013", false),
-    ("7200 rpm disk, outer edge", Figure::SequentialRead, "article-00012", false),
-    ("first CF cards (1 GB, 2005)", Figure::SequentialRead, "article-00010", false),
-    ("4 GB CF card of 2007", Figure::SequentialRead, "article-00011", false),
-    ("class A1", Figure::RandomRead4k, "cls-00008", true),
-    ("class A1", Figure::RandomWrite4k, "cls-00009", true),
-    ("class A1 and A2", Figure::SequentialWrite, "cls-00010", true),
-    ("class A2", Figure::RandomRead4k, "cls-00011", true),
-    ("class A2", Figure::RandomWrite4k, "cls-00012", true),
+const KNOWN: [(&str, HeadlineFigure, &str, bool); 11] = [
+    ("5400 rpm laptop disk", HeadlineFigure::RandomWrite4k, "article-00021", false),
+    ("5400 rpm laptop disk", HeadlineFigure::RandomRead4k, "article-00020", false),
+    ("10,000 rpm disk, outer edge", HeadlineFigure::SequentialRead, "article-00013", false),
+    ("7200 rpm disk, outer edge", HeadlineFigure::SequentialRead, "article-00012", false),
+    ("first CF cards (1 GB, 2005)", HeadlineFigure::SequentialRead, "article-00010", false),
+    ("4 GB CF card of 2007", HeadlineFigure::SequentialRead, "article-00011", false),
+    ("class A1", HeadlineFigure::RandomRead4k, "cls-00008", true),
+    ("class A1", HeadlineFigure::RandomWrite4k, "cls-00009", true),
+    ("class A1 and A2", HeadlineFigure::SequentialWrite, "cls-00010", true),
+    ("class A2", HeadlineFigure::RandomRead4k, "cls-00011", true),
+    ("class A2", HeadlineFigure::RandomWrite4k, "cls-00012", true),
 ];
 
 /// All of them: disks, the first cards, and the limits of the classes A1 and A2.

@@ -14,7 +14,8 @@ pub enum UndoDamage {
         /// How long it is.
         bytes: u64,
     },
-    /// Pieces of which not even the place is known, by their numbers in the order of keeping, from 1.
+    /// Pieces of which not even the place is known, by their numbers in the order of keeping, from
+    /// 1.
     Lost {
         /// The first.
         first: u64,
@@ -26,7 +27,8 @@ pub enum UndoDamage {
         /// Length of that end, in bytes.
         bytes: u64,
     },
-    /// The last piece was being kept when the program was ended. Nothing has been overwritten there.
+    /// The last piece was being kept when the program was ended. Nothing has been overwritten
+    /// there.
     Torn {
         /// Where on the medium it lies.
         offset_bytes: u64,
@@ -46,21 +48,39 @@ impl fmt::Display for UndoDamage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             UndoDamage::Data { offset_bytes, bytes } => {
-                write!(f, "{} at {} cannot be put back: the copy is damaged", Bytes(bytes), Bytes(offset_bytes))
+                write!(
+                    f,
+                    "{} at {} cannot be put back: the copy is damaged",
+                    Bytes(bytes),
+                    Bytes(offset_bytes)
+                )
             }
             UndoDamage::Lost { first, last } if first == last => {
-                write!(f, "piece {first} of the undo log is lost: where it lay is not known, at most 1 MiB is missing")
+                write!(
+                    f,
+                    "piece {first} of the undo log is lost: where it lay is not known, at most 1 MiB is missing"
+                )
             }
             UndoDamage::Lost { first, last } => {
                 let most = last.abs_diff(first).saturating_add(1);
-                write!(f, "pieces {first} to {last} of the undo log are lost: where they lay is not known, at most {most} MiB are missing")
+                write!(
+                    f,
+                    "pieces {first} to {last} of the undo log are lost: where they lay is not known, at most {most} MiB are missing"
+                )
             }
             UndoDamage::Tail { bytes } => {
-                write!(f, "the last {} of the undo log cannot be read: whether something is missing is not known", Bytes(bytes))
+                write!(
+                    f,
+                    "the last {} of the undo log cannot be read: whether something is missing is not known",
+                    Bytes(bytes)
+                )
             }
             UndoDamage::Torn { offset_bytes, bytes } => {
                 let (bytes, place) = (Bytes(bytes), Bytes(offset_bytes));
-                write!(f, "{bytes} at {place} were being kept when the program was ended: nothing was overwritten there")
+                write!(
+                    f,
+                    "{bytes} at {place} were being kept when the program was ended: nothing was overwritten there"
+                )
             }
         }
     }

@@ -1,9 +1,11 @@
 //! A piece as it lies in an undo log: a header of 40 bytes, then the data.
 //!
-//! Little-endian: magic (8 bytes), number (8), offset on the medium (8), length of the data (4), mask (4), CRC-32C of the data (4),
-//! CRC-32C of the 36 bytes before (4). What is lent may hold an undo log itself (a medium that was somebody's results disk), and
-//! whoever looks for the next header behind a damaged one must not take that for ours. So the data is combined with a mask
-//! (exclusive or, the four bytes over and over) in which the magic does not occur; 0 where it does not occur anyway.
+//! Little-endian: magic (8 bytes), number (8), offset on the medium (8), length of the data (4),
+//! mask (4), CRC-32C of the data (4), CRC-32C of the 36 bytes before (4). What is lent may hold an
+//! undo log itself (a medium that was somebody's results disk), and whoever looks for the next
+//! header behind a damaged one must not take that for ours. So the data is combined with a mask
+//! (exclusive or, the four bytes over and over) in which the magic does not occur; 0 where it does
+//! not occur anyway.
 
 use crate::line::checksum;
 
@@ -14,7 +16,7 @@ pub(super) const MAGIC: [u8; 8] = *b"\x89FMUNDO\n";
 
 /// What stands before the data of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct PieceHeader {
     /// Counted from 1; number 0 is the medium in words.
     pub number: u64,
     /// Where on the medium it lay.
@@ -26,15 +28,18 @@ pub(super) struct Header {
     pub checksum: u32,
 }
 
-impl Header {
+impl PieceHeader {
     /// From 40 bytes; none where they are no header or a damaged one.
-    pub fn read(bytes: &[u8]) -> Option<Header> {
+    pub fn read(bytes: &[u8]) -> Option<PieceHeader> {
         let rest = bytes.strip_prefix(&MAGIC)?;
-        let mut words = rest.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        let mut words = rest
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
         let mut word = || words.next();
         let mut long = || Some(u64::from(word()?) | u64::from(word()?) << 32);
         let (number, offset_bytes) = (long()?, long()?);
-        let header = Header { number, offset_bytes, length: word()?, mask: word()?, checksum: word()? };
+        let header =
+            PieceHeader { number, offset_bytes, length: word()?, mask: word()?, checksum: word()? };
         (word()? == checksum(bytes.get(..36)?)).then_some(header)
     }
 
@@ -81,7 +86,9 @@ fn masked(data: &[u8]) -> (u32, Vec<u8>) {
 
 fn apply(mask: u32, data: &mut [u8]) {
     if mask != 0 {
-        data.chunks_mut(4).for_each(|word| word.iter_mut().zip(mask.to_le_bytes()).for_each(|(byte, mask)| *byte ^= mask));
+        data.chunks_mut(4).for_each(|word| {
+            word.iter_mut().zip(mask.to_le_bytes()).for_each(|(byte, mask)| *byte ^= mask)
+        });
     }
 }
 
@@ -94,8 +101,8 @@ pub(super) fn find_magic(bytes: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn read_back(framed: &[u8]) -> (Header, Vec<u8>) {
-        let header = Header::read(&framed[..HEADER_BYTES as usize]).unwrap();
+    fn read_back(framed: &[u8]) -> (PieceHeader, Vec<u8>) {
+        let header = PieceHeader::read(&framed[..HEADER_BYTES as usize]).unwrap();
         let mut data = framed[HEADER_BYTES as usize..].to_vec();
         header.unmask(&mut data);
         (header, data)
@@ -119,14 +126,14 @@ mod tests {
         fn a_header_with_a_changed_bit_is_none(at in 0usize..40, bit in 0u8..8) {
             let mut framed = frame(3, 1 << 20, b"what lay there");
             framed[at] ^= 1 << bit;
-            proptest::prop_assert_eq!(Header::read(&framed[..40]), None);
+            proptest::prop_assert_eq!(PieceHeader::read(&framed[..40]), None);
         }
     }
 
     #[test]
     fn what_is_no_header_is_none() {
-        assert_eq!(Header::read(b""), None);
-        assert_eq!(Header::read(&[0; 40]), None);
-        assert_eq!(Header::read(&MAGIC), None);
+        assert_eq!(PieceHeader::read(b""), None);
+        assert_eq!(PieceHeader::read(&[0; 40]), None);
+        assert_eq!(PieceHeader::read(&MAGIC), None);
     }
 }

@@ -15,10 +15,15 @@ use crate::atomic::WriteError;
 /// The length of the file does not change, so that its end is where the last piece ends.
 pub(super) fn make(file: &File, directory: &Path, needed_bytes: u64) -> Result<(), UndoError> {
     // Beyond this limit a write ends the process, and setting space aside is not held against it.
-    if let Some(most_bytes) = getrlimit(Resource::Fsize).current.filter(|most| *most < needed_bytes) {
+    if let Some(most_bytes) = getrlimit(Resource::Fsize).current.filter(|most| *most < needed_bytes)
+    {
         return Err(UndoError::Limit { directory: directory.to_owned(), needed_bytes, most_bytes });
     }
-    let refused = |there_bytes| UndoError::Room { directory: directory.to_owned(), needed_bytes, there_bytes };
+    let refused = |there_bytes| UndoError::Room {
+        directory: directory.to_owned(),
+        needed_bytes,
+        there_bytes,
+    };
     loop {
         return match fallocate(file, FallocateFlags::KEEP_SIZE, 0, needed_bytes) {
             Ok(()) => Ok(()),

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use super::frame::{HEADER_BYTES, Header, MAGIC, find_magic};
+use super::frame::{HEADER_BYTES, MAGIC, PieceHeader, find_magic};
 use super::{MOST_PIECE_BYTES, UndoDamage};
 
 /// A piece and where its header lies in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kept {
-    pub header: Header,
+pub(super) struct LocatedPiece {
+    pub header: PieceHeader,
     pub at: u64,
     /// Whether the data is as it was kept; true where that was not looked at.
     pub sound: bool,
@@ -18,9 +18,9 @@ pub(super) struct Kept {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Survey {
+pub(super) struct UndoSurvey {
     /// In the order of keeping.
-    pub pieces: Vec<Kept>,
+    pub pieces: Vec<LocatedPiece>,
     /// The medium in words; none where that is damaged.
     pub medium: Option<String>,
     pub damage: Vec<UndoDamage>,
@@ -30,14 +30,14 @@ pub(super) struct Survey {
     pub next: u64,
     /// Bytes at the end in which no header was found, and which are not zeros.
     unreadable_tail: u64,
-    torn: Option<Header>,
+    torn: Option<PieceHeader>,
 }
 
-/// Goes from header to header by their lengths, and where one is damaged to the next that is not. The data is only read, a piece at a
-/// time, where `check_data` asks for it.
-pub(super) fn survey(file: &File, check_data: bool) -> io::Result<Survey> {
+/// Goes from header to header by their lengths, and where one is damaged to the next that is not.
+/// The data is only read, a piece at a time, where `check_data` asks for it.
+pub(super) fn survey(file: &File, check_data: bool) -> io::Result<UndoSurvey> {
     let size = file.metadata()?.len();
-    let mut found = Survey { next: 1, ..Survey::default() };
+    let mut found = UndoSurvey { next: 1, ..UndoSurvey::default() };
     let mut at = 0;
     while at < size {
         at = match header_at(file, at)? {
@@ -49,24 +49,33 @@ pub(super) fn survey(file: &File, check_data: bool) -> io::Result<Survey> {
     Ok(found)
 }
 
-impl Survey {
+impl UndoSurvey {
     /// Takes a piece in; where the next one begins.
-    fn take(&mut self, file: &File, header: Header, at: u64, size: u64, check_data: bool) -> io::Result<u64> {
+    fn take(
+        &mut self,
+        file: &File,
+        header: PieceHeader,
+        at: u64,
+        size: u64,
+        check_data: bool,
+    ) -> io::Result<u64> {
         let end = at + HEADER_BYTES + u64::from(header.length);
         let is_followed = end == size || end < size && header_at(file, end)?.is_some();
-        let next = if is_followed { Some(end) } else { next_header(file, at + HEADER_BYTES, size)? };
+        let next =
+            if is_followed { Some(end) } else { next_header(file, at + HEADER_BYTES, size)? };
         if end > size && next.is_none() {
             // It was being kept when the program ended: nothing has been overwritten there.
             self.torn = Some(header);
             return Ok(size);
         }
-        let kept = Kept { header, at, sound: end <= size };
+        let kept = LocatedPiece { header, at, sound: end <= size };
         let mut data = Vec::new();
         if header.number == 0 {
-            self.medium = read(file, &kept, &mut data)?.then(|| String::from_utf8_lossy(&data).into_owned());
+            self.medium =
+                read(file, &kept, &mut data)?.then(|| String::from_utf8_lossy(&data).into_owned());
         } else {
             let sound = kept.sound && (!check_data || read(file, &kept, &mut data)?);
-            self.pieces.push(Kept { sound, ..kept });
+            self.pieces.push(LocatedPiece { sound, ..kept });
         }
         self.end = end.min(size);
         Ok(next.unwrap_or(end))
@@ -87,7 +96,7 @@ impl Survey {
         self.pieces.dedup_by_key(|kept| kept.header);
         let mut before = 0u64;
         for kept in &self.pieces {
-            let Header { number, offset_bytes, length, .. } = kept.header;
+            let PieceHeader { number, offset_bytes, length, .. } = kept.header;
             if number > before.saturating_add(1) {
                 self.damage.push(UndoDamage::Lost { first: before + 1, last: number - 1 });
             }
@@ -97,14 +106,18 @@ impl Survey {
             before = number;
         }
         self.next = before.saturating_add(1);
-        let torn = self.torn.map(|header| UndoDamage::Torn { offset_bytes: header.offset_bytes, bytes: u64::from(header.length) });
-        let tail = (self.unreadable_tail > 0).then_some(UndoDamage::Tail { bytes: self.unreadable_tail });
+        let torn = self.torn.map(|header| UndoDamage::Torn {
+            offset_bytes: header.offset_bytes,
+            bytes: u64::from(header.length),
+        });
+        let tail =
+            (self.unreadable_tail > 0).then_some(UndoDamage::Tail { bytes: self.unreadable_tail });
         self.damage.extend(tail.into_iter().chain(torn));
     }
 }
 
 /// Reads the data of a piece; whether it is as it was kept.
-pub(super) fn read(file: &File, kept: &Kept, data: &mut Vec<u8>) -> io::Result<bool> {
+pub(super) fn read(file: &File, kept: &LocatedPiece, data: &mut Vec<u8>) -> io::Result<bool> {
     data.resize(kept.header.length as usize, 0);
     let got = read_up_to(file, kept.at + HEADER_BYTES, data)?;
     kept.header.unmask(data);
@@ -112,10 +125,11 @@ pub(super) fn read(file: &File, kept: &Kept, data: &mut Vec<u8>) -> io::Result<b
 }
 
 /// The header at this place, if there is a good one.
-pub(super) fn header_at(file: &File, at: u64) -> io::Result<Option<Header>> {
+pub(super) fn header_at(file: &File, at: u64) -> io::Result<Option<PieceHeader>> {
     let mut bytes = [0; HEADER_BYTES as usize];
     let got = read_up_to(file, at, &mut bytes)?;
-    Ok(Header::read(&bytes[..got]).filter(|header| u64::from(header.length) <= MOST_PIECE_BYTES))
+    Ok(PieceHeader::read(&bytes[..got])
+        .filter(|header| u64::from(header.length) <= MOST_PIECE_BYTES))
 }
 
 /// The next place from `from` on where a good header lies.
@@ -125,7 +139,9 @@ fn next_header(file: &File, from: u64, size: u64) -> io::Result<Option<u64>> {
     while at < size {
         let got = read_up_to(file, at, &mut buffer)?;
         match find_magic(&buffer[..got]) {
-            Some(place) if header_at(file, at + place as u64)?.is_some() => return Ok(Some(at + place as u64)),
+            Some(place) if header_at(file, at + place as u64)?.is_some() => {
+                return Ok(Some(at + place as u64));
+            }
             Some(place) => at += place as u64 + 1,
             None if got < buffer.len() => return Ok(None),
             // The beginning of the next magic may stand at the end of the buffer.

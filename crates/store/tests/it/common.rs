@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use flashmark_store::{Entry, Journal, Opening, RunDir, Store};
-use record::{Cell, Host, Latency, Medium, Metrics, Params, PlannedCell, Run, Software, Stop, Target};
+use flashmark_store::{Journal, JournalEntry, Opening, RunDir, Store};
+use record::{
+    Cell, Host, Latency, Medium, Metrics, Params, PlannedCell, Run, Software, Stop, Target,
+};
 
 pub fn cell(id: &str) -> Cell {
     Cell {
@@ -11,7 +13,13 @@ pub fn cell(id: &str) -> Cell {
         test: id.split('/').next().unwrap().to_owned(),
         params: Params { block_bytes: Some(4096), queue_depth: 1, threads: 1, ..Params::default() },
         metrics: Metrics {
-            latency_ns: Some(Latency { n: 1, min: 7, mean: 1.0 / 3.0, max: 7, ..Latency::default() }),
+            latency_ns: Some(Latency {
+                n: 1,
+                min: 7,
+                mean: 1.0 / 3.0,
+                max: 7,
+                ..Latency::default()
+            }),
             ..Metrics::default()
         },
         histogram: None,
@@ -41,10 +49,21 @@ pub fn host(kernel: &str) -> Host {
 
 /// The opening of a run that plans three cells.
 pub fn opening(id: &str) -> Opening {
-    let planned =
-        |id: &str| PlannedCell { id: id.to_owned(), test: id.to_owned(), params: Params::default(), max_ns: 1, max_written_bytes: 1 };
+    let planned = |id: &str| PlannedCell {
+        id: id.to_owned(),
+        test: id.to_owned(),
+        params: Params::default(),
+        max_ns: 1,
+        max_written_bytes: 1,
+    };
     Opening {
-        run: Run { id: id.to_owned(), suite: "quick".to_owned(), seed: u64::MAX, software: software("0.1.0"), ..Run::default() },
+        run: Run {
+            id: id.to_owned(),
+            suite: "quick".to_owned(),
+            seed: u64::MAX,
+            software: software("0.1.0"),
+            ..Run::default()
+        },
         medium: Medium { profile: Some("card".to_owned()), ..Medium::default() },
         host: Some(host("6.12")),
         target: Target { path: "sim:card".to_owned(), ..Target::default() },
@@ -74,7 +93,7 @@ impl Sandbox {
     }
 
     /// A run with these events in its journal.
-    pub fn run(&self, id: &str, entries: &[Entry]) -> RunDir {
+    pub fn run(&self, id: &str, entries: &[JournalEntry]) -> RunDir {
         let run = self.store.create(id, &opening(id)).unwrap();
         let mut journal = writer(&run);
         entries.iter().for_each(|entry| journal.append(entry).unwrap());

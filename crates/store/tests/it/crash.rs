@@ -13,7 +13,8 @@ const ROOT: &str = "FLASHMARK_TEST_ROOT";
 const RUN: &str = "crash";
 const KILLS: u64 = 50;
 
-/// Takes the run up where it is and adds cells until it is killed, saying each number once it is safe.
+/// Takes the run up where it is and adds cells until it is killed, saying each number once it is
+/// safe.
 #[test]
 #[ignore = "runs as a process of its own, which the crash test kills"]
 fn endless_writer() {
@@ -57,7 +58,8 @@ fn no_acknowledged_cell_is_lost() {
     let root = dir.path().join("runs");
     let (mut acknowledged, mut survived, mut torn) = (0, 0, 0);
     for kill in 0..KILLS {
-        // Spread over the first instants, in which the run is made, and the writing after; no two alike.
+        // Spread over the first instants, in which the run is made, and the writing after; no two
+        // alike.
         let life = Duration::from_micros(500 + kill * 7_919 % 90_000);
         if let Some(last) = killed_after(life, &root) {
             assert!(last + 1 >= acknowledged, "numbers go on where they stopped");
@@ -70,9 +72,14 @@ fn no_acknowledged_cell_is_lost() {
         };
         let replayed = run.replay().unwrap();
         torn += usize::from(replayed.torn_tail);
-        let ids: Vec<usize> = replayed.record.cells.iter().map(|cell| cell.id.parse().unwrap()).collect();
+        let ids: Vec<usize> =
+            replayed.record.cells.iter().map(|cell| cell.id.parse().unwrap()).collect();
         assert_eq!(ids, (0..ids.len()).collect::<Vec<_>>(), "no gap, no doubles");
-        assert!(ids.len() >= acknowledged, "{} of {acknowledged} acknowledged cells are left", ids.len());
+        assert!(
+            ids.len() >= acknowledged,
+            "{} of {acknowledged} acknowledged cells are left",
+            ids.len()
+        );
         // Kept small, or reading it would take most of the time.
         if ids.len() > 150 {
             std::fs::remove_dir_all(run.path()).unwrap();
@@ -80,5 +87,6 @@ fn no_acknowledged_cell_is_lost() {
         }
     }
     assert!(survived > 0, "no writer lived long enough to acknowledge anything");
-    writeln!(std::io::stderr(), "{KILLS} kills: {survived} acknowledged cells, {torn} torn lines").unwrap();
+    writeln!(std::io::stderr(), "{KILLS} kills: {survived} acknowledged cells, {torn} torn lines")
+        .unwrap();
 }

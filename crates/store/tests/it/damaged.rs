@@ -1,10 +1,14 @@
-//! Journals that something befell: each line that still passes its checksum counts, and the run can be ended.
+//! Journals that something befell: each line that still passes its checksum counts, and the run can
+//! be ended.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use flashmark_store::{Damage, Ending, Entry, HEADER_FILE, JOURNAL_FILE, JournalError, Opening, RunDir, Store, Wrong};
+use flashmark_store::{
+    Damage, Ending, HEADER_FILE, JOURNAL_FILE, JournalEntry, JournalError, Opening, RunDir, Store,
+    Wrong,
+};
 use record::{Cell, Ended};
 
 use stats::Random;
@@ -19,10 +23,13 @@ fn below(chance: &mut Random, limit: usize) -> usize {
 }
 
 /// What the fixture says.
-fn told() -> (Opening, Vec<Entry>) {
+fn told() -> (Opening, Vec<JournalEntry>) {
     let mut lines = FORM_1.lines();
     let header: serde_json::Value = serde_json::from_str(&lines.next().unwrap()[9..]).unwrap();
-    (serde_json::from_value(header["opening"].clone()).unwrap(), lines.map(|line| serde_json::from_str(&line[9..]).unwrap()).collect())
+    (
+        serde_json::from_value(header["opening"].clone()).unwrap(),
+        lines.map(|line| serde_json::from_str(&line[9..]).unwrap()).collect(),
+    )
 }
 
 /// The same run as this version writes it.
@@ -56,7 +63,8 @@ struct Fate {
     unseen_in_form_1: bool,
 }
 
-/// Does something to the lines of a journal; never to the first one alone where there is no copy of it.
+/// Does something to the lines of a journal; never to the first one alone where there is no copy of
+/// it.
 fn befall(lines: &[&[u8]], chance: &mut Random, spare_first: bool) -> Fate {
     let first = usize::from(spare_first);
     let one = first + below(chance, lines.len() - first);
@@ -110,7 +118,8 @@ fn befall(lines: &[&[u8]], chance: &mut Random, spare_first: bool) -> Fate {
             "zeros"
         }
         8 => {
-            let junk: Vec<u8> = (0..below(chance, 5000)).map(|_| below(chance, 256) as u8).chain([b'\n']).collect();
+            let junk: Vec<u8> =
+                (0..below(chance, 5000)).map(|_| below(chance, 256) as u8).chain([b'\n']).collect();
             own.insert(one + 1, junk);
             lost.clear();
             "a line of junk"
@@ -163,26 +172,49 @@ fn of_300_damaged_journals_every_other_cell_is_kept_and_the_run_can_be_ended() {
         let what = format!("journal {number}, {}", fate.what);
         seen.insert(fate.what);
 
-        let ids = lines.iter().enumerate().filter(|(place, _)| !fate.lost.contains(place)).filter_map(|(_, line)| cell_of(line));
+        let ids = lines
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| !fate.lost.contains(place))
+            .filter_map(|(_, line)| cell_of(line));
         let expected: BTreeSet<String> = ids.collect();
         let replayed = run.replay().unwrap_or_else(|error| panic!("{what}: {error}"));
         let kept = finished(&replayed.record.cells);
-        assert!(expected.is_subset(&kept), "{what}: {:?} are gone", expected.difference(&kept).collect::<Vec<_>>());
+        assert!(
+            expected.is_subset(&kept),
+            "{what}: {:?} are gone",
+            expected.difference(&kept).collect::<Vec<_>>()
+        );
         for cell in &replayed.record.cells {
             assert!(whole.cells.contains(cell), "{what}: {} is not what was measured", cell.id);
         }
-        let is_seen = !replayed.damage.is_empty() || fate.bytes == text || fate.what == "line ends of another system";
-        // Without numbers lines can go unseen; and nobody can tell of the last lines whether they were ever written.
+        let is_seen = !replayed.damage.is_empty()
+            || fate.bytes == text
+            || fate.what == "line ends of another system";
+        // Without numbers lines can go unseen; and nobody can tell of the last lines whether they
+        // were ever written.
         let is_the_end = fate.lost.contains(&(lines.len() - 1));
-        assert!(is_seen || is_the_end || !numbered && fate.unseen_in_form_1, "{what}: nothing was noticed");
+        assert!(
+            is_seen || is_the_end || !numbered && fate.unseen_in_form_1,
+            "{what}: nothing was noticed"
+        );
         assert!(run.load().is_ok() && run.salvage().is_ok(), "{what}");
 
         end(&run, &whole.cells);
         let ended = run.replay().unwrap();
         assert_eq!(finished(&ended.record.cells), finished(&whole.cells), "{what}");
-        assert_eq!((ended.record.run.ended, ended.torn_tail), (Ended::Complete, false), "{what}: {:?}", ended.damage);
+        assert_eq!(
+            (ended.record.run.ended, ended.torn_tail),
+            (Ended::Complete, false),
+            "{what}: {:?}",
+            ended.damage
+        );
         assert_eq!(ended.record.flags, whole.flags, "{what}: the numbers are not accused");
-        assert!(ended.damage.iter().all(|damage| damage.cells.is_empty()), "{what}: {:?}", ended.damage);
+        assert!(
+            ended.damage.iter().all(|damage| damage.cells.is_empty()),
+            "{what}: {:?}",
+            ended.damage
+        );
     }
     assert_eq!(seen.len(), 10, "every kind of damage came about: {seen:?}");
 }
@@ -197,7 +229,10 @@ fn cell_of(line: &[u8]) -> Option<String> {
 fn after(change: impl FnOnce(&mut Vec<String>)) -> String {
     let sandbox = Sandbox::new();
     let entries = ["a", "b", "c"].map(|id| cell(id).into());
-    let run = sandbox.run("one", &[&entries[..], &[Ending { ended: Ended::Complete, ..Ending::default() }.into()]].concat());
+    let run = sandbox.run(
+        "one",
+        &[&entries[..], &[Ending { ended: Ended::Complete, ..Ending::default() }.into()]].concat(),
+    );
     let text = fs::read_to_string(run.journal_path()).unwrap();
     let mut lines: Vec<String> = text.lines().map(|line| format!("{line}\n")).collect();
     change(&mut lines);
@@ -284,11 +319,18 @@ fn without_the_first_line_and_its_copy_what_is_left_can_be_salvaged() {
     insta::assert_snapshot!(sandbox.neutral(run.replay().unwrap_err()), @"the journal 'DIR/runs/whole/journal.jsonl' does not say what was run: its first line is damaged (its checksum does not match); start a new run, `flashmark show --salvage` shows what is left of this one");
     let salvage = run.salvage().unwrap();
     let (_, entries) = told();
-    let cells: Vec<Cell> = entries.into_iter().filter_map(|entry| if let Entry::Cell(cell) = entry { Some(*cell) } else { None }).collect();
+    let cells: Vec<Cell> = entries
+        .into_iter()
+        .filter_map(|entry| if let JournalEntry::Cell(cell) = entry { Some(*cell) } else { None })
+        .collect();
     assert_eq!((salvage.cells, salvage.replayed), (cells, None));
     assert_eq!(salvage.damage.len(), 1);
     assert!(salvage.header.is_some());
-    assert_eq!((sandbox.tree(), fs::read(run.journal_path()).unwrap()), (before, bytes), "nothing was written");
+    assert_eq!(
+        (sandbox.tree(), fs::read(run.journal_path()).unwrap()),
+        (before, bytes),
+        "nothing was written"
+    );
 }
 
 #[test]
@@ -297,11 +339,19 @@ fn a_result_that_is_only_partly_understood_is_shown_as_it_stands() {
     let run = sandbox.run("one", &[cell("a").into()]);
     let mut journal = fs::read_to_string(run.journal_path()).unwrap();
     let of = journal.lines().nth(1).unwrap().split('"').nth(5).unwrap().to_owned();
-    let json = format!(r#"{{"line":3,"of":"{of}","cell":{{"id":"b","test":"b","stop":"by-magic"}}}}"#);
-    journal += &format!("{:08x} {json}\n", crc::Crc::<u32>::new(&crc::CRC_32_ISCSI).checksum(json.as_bytes()));
+    let json =
+        format!(r#"{{"line":3,"of":"{of}","cell":{{"id":"b","test":"b","stop":"by-magic"}}}}"#);
+    journal += &format!(
+        "{:08x} {json}\n",
+        crc::Crc::<u32>::new(&crc::CRC_32_ISCSI).checksum(json.as_bytes())
+    );
     fs::write(run.journal_path(), journal).unwrap();
     let replayed = run.replay().unwrap();
-    assert!(matches!(replayed.damage[..], [Damage { first: 3, wrong: Wrong::Unknown(_), .. }]), "{:?}", replayed.damage);
+    assert!(
+        matches!(replayed.damage[..], [Damage { first: 3, wrong: Wrong::Unknown(_), .. }]),
+        "{:?}",
+        replayed.damage
+    );
     let salvage = run.salvage().unwrap();
     assert_eq!(salvage.parts.len(), 1);
     assert_eq!(salvage.parts[0].1["id"], "b");
@@ -315,7 +365,10 @@ fn a_number_that_no_journal_reaches_is_no_panic() {
     let mut journal = fs::read_to_string(run.journal_path()).unwrap();
     let of = journal.lines().nth(1).unwrap().split('"').nth(5).unwrap().to_owned();
     let json = format!(r#"{{"line":{},"of":"{of}","begun":"b"}}"#, u64::MAX);
-    journal += &format!("{:08x} {json}\nno line\n", crc::Crc::<u32>::new(&crc::CRC_32_ISCSI).checksum(json.as_bytes()));
+    journal += &format!(
+        "{:08x} {json}\nno line\n",
+        crc::Crc::<u32>::new(&crc::CRC_32_ISCSI).checksum(json.as_bytes())
+    );
     fs::write(run.journal_path(), journal).unwrap();
     assert_eq!(run.replay().unwrap().record.cells.len(), 1);
     writer(&run).append(&cell("b").into()).unwrap();
@@ -331,13 +384,19 @@ fn a_journal_without_numbers_is_continued_without_numbers() {
     assert!(before.damage.is_empty());
     writer(&run).append(&cell("later").into()).unwrap();
     let text = fs::read_to_string(run.journal_path()).unwrap();
-    assert!(text.starts_with(&begun) && text.lines().last().unwrap()[9..].starts_with(r#"{"cell":{"id":"later""#));
+    assert!(
+        text.starts_with(&begun)
+            && text.lines().last().unwrap()[9..].starts_with(r#"{"cell":{"id":"later""#)
+    );
     assert_eq!(run.replay().unwrap().record.cells.len(), before.record.cells.len() + 1);
     // From then on it has a copy of its first line.
     let mut bytes = text.into_bytes();
     bytes[20] ^= 4;
     fs::write(run.journal_path(), bytes).unwrap();
-    assert_eq!(run.replay().unwrap().damage, [Damage { first: 1, last: 1, wrong: Wrong::Header, cells: Vec::new() }]);
+    assert_eq!(
+        run.replay().unwrap().damage,
+        [Damage { first: 1, last: 1, wrong: Wrong::Header, cells: Vec::new() }]
+    );
 }
 
 #[test]
@@ -353,7 +412,11 @@ fn a_complete_record_stands_for_a_line_that_was_lost_later() {
     let replayed = run.replay().unwrap();
     assert_eq!((replayed.record, replayed.damage.len()), (record, 1));
     assert!(run.has_its_record());
-    assert_eq!(sandbox.store.last_unfinished().unwrap(), None, "it is not taken up again by itself");
+    assert_eq!(
+        sandbox.store.last_unfinished().unwrap(),
+        None,
+        "it is not taken up again by itself"
+    );
 }
 
 #[test]
@@ -371,7 +434,11 @@ fn a_run_that_ended_without_its_record_is_unfinished() {
     run.write_record(&behind).unwrap();
     assert_eq!(sandbox.store.last_unfinished().unwrap(), Some(run.clone()), "the record is behind");
     fs::write(run.record_path(), "{\"run\":").unwrap();
-    assert_eq!(sandbox.store.last_unfinished().unwrap(), Some(run.clone()), "the record is damaged");
+    assert_eq!(
+        sandbox.store.last_unfinished().unwrap(),
+        Some(run.clone()),
+        "the record is damaged"
+    );
     assert_eq!((run.load().unwrap(), run.has_its_record()), (record, false));
 }
 
@@ -379,12 +446,21 @@ fn a_run_that_ended_without_its_record_is_unfinished() {
 fn hostile_bytes_are_read_in_reasonable_time_and_nothing_is_made_of_them() {
     let sandbox = Sandbox::new();
     let heads = "00000000 {\"a\":[".repeat(1 << 16);
-    for bytes in [vec![0; 8 << 20], vec![b'{'; 1 << 20], heads.into_bytes(), b"\n".repeat(1 << 16), vec![0xff; 1 << 20]] {
+    for bytes in [
+        vec![0; 8 << 20],
+        vec![b'{'; 1 << 20],
+        heads.into_bytes(),
+        b"\n".repeat(1 << 16),
+        vec![0xff; 1 << 20],
+    ] {
         let run = run_of(sandbox.path(), &bytes, None);
         assert!(matches!(run.replay(), Err(JournalError::NoHeader { .. })));
         assert!(run.salvage().unwrap().cells.is_empty());
         let behind = [FORM_1.as_bytes(), &bytes].concat();
-        assert_eq!(run_of(sandbox.path(), &behind, None).replay().unwrap().record.cells.len(), cells_in(FORM_1));
+        assert_eq!(
+            run_of(sandbox.path(), &behind, None).replay().unwrap().record.cells.len(),
+            cells_in(FORM_1)
+        );
     }
 }
 

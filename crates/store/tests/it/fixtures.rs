@@ -1,13 +1,15 @@
 //! Records of every released version keep loading.
 //!
-//! A release adds its sample: `REGENERATE=1 cargo test -p flashmark-store sample_of_this` writes the one of this version, and a
-//! person checks it by hand. Samples of older versions are never written again.
+//! A release adds its sample: `REGENERATE=1 cargo test -p flashmark-store sample_of_this` writes
+//! the one of this version, and a person checks it by hand. Samples of older versions are never
+//! written again.
 
 use std::path::PathBuf;
 
 use record::{
-    Axis, Cell, Content, Direction, Ended, Estimate, Flag, Histogram, Latency, Medium, MediumKind, Metrics, Params, Pattern, PlannedCell,
-    Record, RecordError, Region, Run, SCHEMA, Series, Skip, Software, Stop, Target, TargetKind,
+    Cell, Content, Direction, Ended, Estimate, Flag, Histogram, Latency, Medium, MediumKind,
+    Metrics, Params, Pattern, PlannedCell, Record, RecordError, Region, Run, SCHEMA, Series,
+    SeriesAxis, Skip, Software, Stop, Target, TargetKind,
 };
 
 /// Latencies of the sample's writes: 97 quick ones, two slow ones and a stall, 0.5 s together.
@@ -40,7 +42,11 @@ fn measured() -> Cell {
     (0..97).for_each(|_| histogram.record(QUICK_NS));
     (0..2).for_each(|_| histogram.record(SLOW_NS));
     histogram.record(STALL_NS);
-    let estimate = |value, relative: f64| Estimate { value, ci95: Some([value * (1.0 - relative), value * (1.0 + relative)]), n: 100 };
+    let estimate = |value, relative: f64| Estimate {
+        value,
+        ci95: Some([value * (1.0 - relative), value * (1.0 + relative)]),
+        n: 100,
+    };
     Cell {
         id: "random-write/2".to_owned(),
         test: "random-write".to_owned(),
@@ -63,8 +69,8 @@ fn measured() -> Cell {
         histogram: Some(histogram),
         series: vec![Series {
             name: "IOPS over time".to_owned(),
-            x: Axis::ElapsedNs,
-            y: Axis::Iops,
+            x: SeriesAxis::ElapsedNs,
+            y: SeriesAxis::Iops,
             points: vec![[250e6, 350.0], [500e6, 50.0]],
         }],
         ops: 100,
@@ -92,8 +98,13 @@ fn failed() -> Cell {
 
 /// The sample of this version: small, with something of every kind in it.
 fn sample() -> Record {
-    let planned =
-        |cell: Cell| PlannedCell { id: cell.id, test: cell.test, params: cell.params, max_ns: 60_000_000_000, max_written_bytes: 1 << 30 };
+    let planned = |cell: Cell| PlannedCell {
+        id: cell.id,
+        test: cell.test,
+        params: cell.params,
+        max_ns: 60_000_000_000,
+        max_written_bytes: 1 << 30,
+    };
     Record {
         schema: SCHEMA.to_owned(),
         run: Run {
@@ -103,7 +114,11 @@ fn sample() -> Record {
             suite: "quick".to_owned(),
             label: Some("a hand-checked sample".to_owned()),
             command: ["flashmark", "run", "sim:card", "--seed", "7"].map(str::to_owned).into(),
-            software: Software { name: "flashmark".to_owned(), version: "0.1.0".to_owned(), commit: None },
+            software: Software {
+                name: "flashmark".to_owned(),
+                version: "0.1.0".to_owned(),
+                commit: None,
+            },
             ended: Ended::Error,
             ..Run::default()
         },
@@ -136,7 +151,8 @@ fn records_of_every_released_version_load() {
     for entry in std::fs::read_dir(directory()).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        let record = Record::from_json(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let record =
+            Record::from_json(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{}", path.display());
         loaded += 1;
     }
@@ -162,7 +178,8 @@ fn the_sample_of_this_version_is_what_it_writes() {
     if std::env::var_os("REGENERATE").is_some() {
         flashmark_store::atomic_write(&path, sample().to_json().as_bytes()).unwrap();
     }
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; REGENERATE=1 makes it", path.display()));
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; REGENERATE=1 makes it", path.display()));
     assert_eq!(Record::from_json(&text).unwrap(), sample());
 }
 

@@ -29,8 +29,12 @@ fn line(cell: &Cell) -> String {
     let block = params.block_bytes.map(|block| Bytes(block).to_string());
     let loops = format!("q{}t{}", params.queue_depth, params.threads);
     let path = format!("{:?}", params.path).to_lowercase();
-    let sync = (params.sync != record::Sync::None).then(|| format!("sync-{:?}", params.sync).to_lowercase());
-    for word in [form, block, Some(loops).filter(|loops| loops != "q1t1"), Some(path), sync].into_iter().flatten() {
+    let sync = (params.sync != record::Sync::None)
+        .then(|| format!("sync-{:?}", params.sync).to_lowercase());
+    for word in [form, block, Some(loops).filter(|loops| loops != "q1t1"), Some(path), sync]
+        .into_iter()
+        .flatten()
+    {
         write!(text, " {word}").unwrap();
     }
     let rates = [("iops", cell.metrics.iops), ("bps", cell.metrics.bps)];
@@ -70,8 +74,11 @@ fn told_of(records: &[Record]) -> String {
     let mut text = String::new();
     for record in records {
         let software = &record.run.software;
-        let medium =
-            [record.medium.model.clone(), record.target.device.clone(), record.medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string())];
+        let medium = [
+            record.medium.model.clone(),
+            record.target.device.clone(),
+            record.medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string()),
+        ];
         let medium: Vec<String> = medium.into_iter().flatten().collect();
         writeln!(text, "{} {} {}", software.name, software.version, medium.join(" ")).unwrap();
         record.cells.iter().for_each(|cell| writeln!(text, "  {}", line(cell)).unwrap());
@@ -93,8 +100,16 @@ fn every_sample_imports_and_survives_as_a_record() {
         }
         for record in records(&name) {
             assert!(!record.cells.is_empty(), "{name}");
-            assert_eq!(Record::from_json(&record.to_json()).unwrap(), record, "{name}: a record that is read back is the same");
-            assert!(!record.run.software.name.is_empty() && record.cells.iter().all(|cell| !cell.label("tool").is_empty()), "{name}");
+            assert_eq!(
+                Record::from_json(&record.to_json()).unwrap(),
+                record,
+                "{name}: a record that is read back is the same"
+            );
+            assert!(
+                !record.run.software.name.is_empty()
+                    && record.cells.iter().all(|cell| !cell.label("tool").is_empty()),
+                "{name}"
+            );
         }
         files += 1;
     }
@@ -159,12 +174,17 @@ fn fio_json() {
 
 #[test]
 fn fio_intervals_come_from_its_own_samples() {
-    // 9 samples with a standard deviation of 2909.715183; Student's t for 8 degrees of freedom is 2.306.
+    // 9 samples with a standard deviation of 2909.715183; Student's t for 8 degrees of freedom is
+    // 2.306.
     let cell = records("fio_randrw-4k-qd4.json").remove(0).cells.remove(0);
     let iops = cell.metrics.iops.unwrap();
     let half = 2.306 * 2909.715183 / 3.0;
     let [low, high] = iops.ci95.unwrap();
-    assert!((high - iops.value - half).abs() < 0.005 * half && (iops.value - low - half).abs() < 0.005 * half, "{low} to {high}");
+    assert!(
+        (high - iops.value - half).abs() < 0.005 * half
+            && (iops.value - low - half).abs() < 0.005 * half,
+        "{low} to {high}"
+    );
     assert!(notes(&cell).iter().any(|note| note.contains("9 looks")), "{:?}", notes(&cell));
     let three = records("fio_randread_blocksize_sweep.json").remove(0).cells.remove(0);
     assert_eq!(three.metrics.iops.unwrap().ci95, None, "three samples are too few");
@@ -178,7 +198,10 @@ fn fio_histograms_of_json_plus_come_along() {
     assert_eq!((histogram.len(), latency.n), (cell.ops, cell.ops));
     for (share, told) in [(0.5, latency.p50), (0.99, latency.p99), (0.999, latency.p99_9)] {
         let (told, counted) = (told.unwrap() as f64, histogram.quantile(share) as f64);
-        assert!((told / counted - 1.0).abs() < 0.02, "{share}: fio says {told}, its histogram {counted}");
+        assert!(
+            (told / counted - 1.0).abs() < 0.02,
+            "{share}: fio says {told}, its histogram {counted}"
+        );
     }
     insta::assert_snapshot!(told("fio_jsonplus.json"), @r"
     fio 3.33 
@@ -190,7 +213,12 @@ fn fio_histograms_of_json_plus_come_along() {
 fn fio_jobs_that_are_listed_one_by_one_are_added_up() {
     let text = String::from_utf8(bytes("fio_group.json")).unwrap();
     let jobs: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let sum: f64 = jobs["jobs"].as_array().unwrap().iter().map(|job| job["read"]["iops"].as_f64().unwrap()).sum();
+    let sum: f64 = jobs["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| job["read"]["iops"].as_f64().unwrap())
+        .sum();
     let record = records("fio_group.json").remove(0);
     assert_eq!(record.cells.len(), 1);
     assert!((record.cells[0].metrics.iops.unwrap().value - sum).abs() < 1e-6);
@@ -422,7 +450,9 @@ fn dd() {
       sequential-read/8 512 KiB direct iops=1775.7406086905855 bps=930999492.2491697
       sequential-read/9 1 MiB direct iops=1077.6714886852913 bps=1130020458.919668
     ");
-    let with_command = |command: &str| format!("$ sudo {command}\n{}", String::from_utf8(bytes("dd_write_8k_fsync.txt")).unwrap());
+    let with_command = |command: &str| {
+        format!("$ sudo {command}\n{}", String::from_utf8(bytes("dd_write_8k_fsync.txt")).unwrap())
+    };
     let told = |command: &str| told_of(&read("dd", with_command(command).as_bytes()).unwrap());
     insta::assert_snapshot!(told("dd if=/dev/zero of=FILE bs=8k count=10k conv=fsync"), @r"
     dd  
@@ -1049,7 +1079,11 @@ fn kdiskmarks_unit_is_put_right_and_said() {
     for cell in &cells {
         let (iops, bps) = (cell.metrics.iops.unwrap().value, cell.metrics.bps.unwrap().value);
         let block = cell.params.block_bytes.unwrap() as f64;
-        assert!((iops * block / bps - 1.0).abs() < 2e-3, "{}: {iops} IOPS of {block} are {bps}", cell.id);
+        assert!(
+            (iops * block / bps - 1.0).abs() < 2e-3,
+            "{}: {iops} IOPS of {block} are {bps}",
+            cell.id
+        );
         assert!(notes(cell).iter().any(|note| note.contains("2.3 % too low")), "{:?}", notes(cell));
     }
     let crystal = records("crystaldiskmark_8.txt").remove(0).cells;
@@ -1158,22 +1192,31 @@ fn what_cannot_be_is_refused_with_the_reason() {
 fn floods_are_refused() {
     assert!(refused(&"ext4: 9s\n".repeat(20_001)).contains("more than 20000 results"));
     assert!(refused(&"ext4: 9s\n".repeat(200_001)).contains("more than 200000 lines"));
-    let media: String = (0..1001).map(|number| format!("m{number}: 1.00 ms random access time\n")).collect();
+    let media: String =
+        (0..1001).map(|number| format!("m{number}: 1.00 ms random access time\n")).collect();
     assert!(refused(&media).contains("more than 1000 media"));
-    let objects = format!("{{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ {}{{}} ] }}", "{},".repeat(400_001));
+    let objects = format!(
+        "{{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ {}{{}} ] }}",
+        "{},".repeat(400_001)
+    );
     assert!(refused(&objects).contains("more than 400000 objects"));
 }
 
 #[test]
 fn deep_json_is_refused() {
-    let deep = format!("{{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ {{ \"job options\" : {{ \"a\" : {}", "[".repeat(100_000));
+    let deep = format!(
+        "{{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ {{ \"job options\" : {{ \"a\" : {}",
+        "[".repeat(100_000)
+    );
     assert!(refused(&deep).contains("recursion limit"), "{}", refused(&deep));
 }
 
 #[test]
 fn texts_of_users_come_out_short_and_plain() {
     let name = format!("<script>\\u001b[31m{}", "x".repeat(10_000));
-    let fio = String::from_utf8(bytes("fio_randwrite-4k-qd1.json")).unwrap().replace("randwrite-4k-qd1", &name);
+    let fio = String::from_utf8(bytes("fio_randwrite-4k-qd1.json"))
+        .unwrap()
+        .replace("randwrite-4k-qd1", &name);
     let record = read("x", fio.as_bytes()).unwrap().remove(0);
     let job = record.cells[0].label("job");
     assert!(job.len() <= 100 && !job.contains('\u{1b}'), "{job}");
@@ -1183,7 +1226,11 @@ fn texts_of_users_come_out_short_and_plain() {
 fn old_bytes_and_other_encodings_are_text_too() {
     let text = String::from_utf8(bytes("flashbench_a_1024_loop.txt")).unwrap();
     let latin: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
-    let wide: Vec<u8> = [0xfeff].into_iter().chain(text.replace('\n', "\r\n").encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let wide: Vec<u8> = [0xfeff]
+        .into_iter()
+        .chain(text.replace('\n', "\r\n").encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
     let plain = read("x", text.as_bytes()).unwrap()[0].cells.clone();
     assert_eq!(read("x", &latin).unwrap()[0].cells, plain);
     assert_eq!(read("x", &wide).unwrap()[0].cells, plain);
@@ -1241,8 +1288,10 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn names() -> Vec<String> {
-    let mut names: Vec<String> =
-        std::fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = std::fs::read_dir(directory())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -1252,7 +1301,10 @@ fn holds(bytes: &[u8]) {
     let Ok(records) = read("x", bytes) else { return };
     for record in records {
         for cell in &record.cells {
-            let rates = [cell.metrics.iops, cell.metrics.bps].into_iter().flatten().chain(cell.metrics.other.values().copied());
+            let rates = [cell.metrics.iops, cell.metrics.bps]
+                .into_iter()
+                .flatten()
+                .chain(cell.metrics.other.values().copied());
             for figure in rates {
                 assert!(figure.value.is_finite() && figure.value >= 0.0, "{}: {figure:?}", cell.id);
             }

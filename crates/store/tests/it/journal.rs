@@ -4,19 +4,24 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use flashmark_store::{Entry, FORM, HEADER_FILE, JOURNAL_FILE, JournalError, RunDir, Store};
+use flashmark_store::{FORM, HEADER_FILE, JOURNAL_FILE, JournalEntry, JournalError, RunDir, Store};
 use proptest::prelude::*;
 use record::{Flag, Histogram, Skip};
 
 use crate::common::{Sandbox, cell, writer};
 
-fn entries() -> Vec<Entry> {
+fn entries() -> Vec<JournalEntry> {
     let skip = Skip { test: "ext2-fill".to_owned(), reason: "needs a raw medium".to_owned() };
     let mut measured = cell("a");
     let mut histogram = Histogram::default();
     (1..1000).for_each(|n| histogram.record(n * n));
     measured.histogram = Some(histogram);
-    vec![measured.into(), Entry::Skip(skip), Entry::Flag(Flag::Note { text: "line\nbreak".to_owned() }), cell("b").into()]
+    vec![
+        measured.into(),
+        JournalEntry::Skip(skip),
+        JournalEntry::Flag(Flag::Note { text: "line\nbreak".to_owned() }),
+        cell("b").into(),
+    ]
 }
 
 fn rewrite(run: &RunDir, change: impl FnOnce(&mut Vec<u8>)) {
@@ -25,8 +30,8 @@ fn rewrite(run: &RunDir, change: impl FnOnce(&mut Vec<u8>)) {
     fs::write(run.journal_path(), bytes).unwrap();
 }
 
-/// The message for a journal of four events changed like this, without the copy of its first line; continuing it gives the same, and changes
-/// nothing.
+/// The message for a journal of four events changed like this, without the copy of its first line;
+/// continuing it gives the same, and changes nothing.
 fn refusal(change: impl FnOnce(&mut Vec<u8>)) -> String {
     let sandbox = Sandbox::new();
     let run = sandbox.run("one", &entries());
@@ -51,7 +56,10 @@ fn what_was_appended_is_read_back() {
     let run = sandbox.run("one", &entries());
     let replayed = run.replay().unwrap();
     let [first, .., last] = &entries()[..] else { unreachable!() };
-    assert_eq!(replayed.record.cells.iter().cloned().map(Entry::from).collect::<Vec<_>>(), [first.clone(), last.clone()]);
+    assert_eq!(
+        replayed.record.cells.iter().cloned().map(JournalEntry::from).collect::<Vec<_>>(),
+        [first.clone(), last.clone()]
+    );
     assert_eq!(replayed.command, crate::common::opening("one").command);
     assert!(!replayed.torn_tail);
     let text = fs::read_to_string(run.journal_path()).unwrap();
@@ -111,18 +119,25 @@ fn a_number_that_json_cannot_hold_is_refused_and_spoils_nothing() {
     let error = journal.append(&odd.into()).unwrap_err();
     assert!(matches!(error, JournalError::Unrepresentable(_)), "{error}");
     journal.append(&cell("c").into()).unwrap();
-    assert_eq!(run.replay().unwrap().finished_cells().map(|cell| &cell.id).collect::<Vec<_>>(), ["a", "c"]);
+    assert_eq!(
+        run.replay().unwrap().finished_cells().map(|cell| &cell.id).collect::<Vec<_>>(),
+        ["a", "c"]
+    );
 }
 
 #[test]
 fn a_full_medium_leaves_whole_lines_only() {
-    // A limit on the size of files makes write(2) stop in the middle of a line, as a full file system does. It holds for a whole
-    // process, so the writer is one of its own.
+    // A limit on the size of files makes write(2) stop in the middle of a line, as a full file
+    // system does. It holds for a whole process, so the writer is one of its own.
     let sandbox = Sandbox::new();
     let run = sandbox.run("one", &[cell("a").into()]);
     let limited = "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\"";
     let mut shell = Command::new("sh");
-    shell.args(["-c", limited]).arg(std::env::current_exe().unwrap()).args(["--ignored", "--exact", "journal::limited_writer"]);
+    shell.args(["-c", limited]).arg(std::env::current_exe().unwrap()).args([
+        "--ignored",
+        "--exact",
+        "journal::limited_writer",
+    ]);
     let output = shell.env("FLASHMARK_TEST_ROOT", sandbox.store.root()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     let replayed = run.replay().unwrap();
@@ -133,7 +148,8 @@ fn a_full_medium_leaves_whole_lines_only() {
 #[test]
 #[ignore = "runs as a process of its own, with a limit on the size of files"]
 fn limited_writer() {
-    let run = Store::open(std::env::var_os("FLASHMARK_TEST_ROOT").unwrap().into()).find("one").unwrap();
+    let run =
+        Store::open(std::env::var_os("FLASHMARK_TEST_ROOT").unwrap().into()).find("one").unwrap();
     let mut journal = writer(&run);
     let mut large = cell("b");
     large.reason = Some("x".repeat(1 << 20));

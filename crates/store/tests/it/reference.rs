@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use flashmark_store::reference::{Kind, entries, row, rows, tables, yardsticks};
-use record::collection::{Figure, Origin};
+use flashmark_store::reference::{FigureKind, entries, row, rows, tables, yardsticks};
+use record::collection::{HeadlineFigure, Origin};
 
 /// A CSV text in fields, without the reader under test: quotes and all.
 fn fields(text: &str) -> Vec<Vec<String>> {
@@ -32,16 +32,33 @@ fn every_published_figure_is_reproduced_to_the_digit() {
     for (table, text) in tables() {
         let listed = fields(&text);
         let place = |name: &str| listed[0].iter().position(|column| column == name).unwrap();
-        let columns = ["row_id", "value", "value_max", "unit", "source_url", "notes", "block_size_bytes"].map(place);
+        let columns =
+            ["row_id", "value", "value_max", "unit", "source_url", "notes", "block_size_bytes"]
+                .map(place);
         for line in &listed[1..] {
             let row = all.next().unwrap_or_else(|| panic!("{table}: fewer rows than lines"));
-            let [id, value, most, unit, url, notes, block] = columns.map(|column| line[column].as_str());
-            let printed = |figure: &Option<flashmark_store::reference::Figure>| figure.as_ref().map_or(String::new(), ToString::to_string);
+            let [id, value, most, unit, url, notes, block] =
+                columns.map(|column| line[column].as_str());
+            let printed = |figure: &Option<flashmark_store::reference::PublishedFigure>| {
+                figure.as_ref().map_or(String::new(), ToString::to_string)
+            };
             assert_eq!((row.table, row.row_id.as_str()), (table, id));
-            assert_eq!((printed(&row.value).as_str(), printed(&row.value_max).as_str()), (value, most), "{id}");
+            assert_eq!(
+                (printed(&row.value).as_str(), printed(&row.value_max).as_str()),
+                (value, most),
+                "{id}"
+            );
             assert_eq!(row.value.as_ref().map_or("", |value| value.text.as_str()), value, "{id}");
-            assert_eq!((row.unit.as_str(), row.source_url.as_str(), row.notes.as_str()), (unit, url, notes), "{id}");
-            assert_eq!(row.block_size_bytes.map_or(String::new(), |block| block.to_string()), block, "{id}");
+            assert_eq!(
+                (row.unit.as_str(), row.source_url.as_str(), row.notes.as_str()),
+                (unit, url, notes),
+                "{id}"
+            );
+            assert_eq!(
+                row.block_size_bytes.map_or(String::new(), |block| block.to_string()),
+                block,
+                "{id}"
+            );
             figures += 1;
         }
     }
@@ -53,16 +70,28 @@ fn every_published_figure_is_reproduced_to_the_digit() {
 
 #[test]
 fn every_measured_figure_is_a_cell_of_one_entry() {
-    let measured: BTreeSet<&str> =
-        rows().iter().filter(|row| matches!(row.kind, Kind::Measured | Kind::MeasuredApprox)).map(|row| row.row_id.as_str()).collect();
+    let measured: BTreeSet<&str> = rows()
+        .iter()
+        .filter(|row| matches!(row.kind, FigureKind::Measured | FigureKind::MeasuredApprox))
+        .map(|row| row.row_id.as_str())
+        .collect();
     let entries = entries();
-    let shown: Vec<&str> = entries.iter().flat_map(|entry| &entry.run.cells).map(|cell| cell.label("row")).collect();
+    let shown: Vec<&str> =
+        entries.iter().flat_map(|entry| &entry.run.cells).map(|cell| cell.label("row")).collect();
     assert_eq!(shown.iter().copied().collect::<BTreeSet<_>>(), measured);
     assert_eq!(shown.len(), measured.len(), "none of them twice");
     for entry in &entries {
         assert_eq!(entry.origin, Origin::Reference);
-        assert!(entry.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{}", entry.id);
-        assert!(!entry.run.flags.is_empty() && entry.received.len() == 20, "{}: where it was published, and when", entry.id);
+        assert!(
+            entry.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
+            "{}",
+            entry.id
+        );
+        assert!(
+            !entry.run.flags.is_empty() && entry.received.len() == 20,
+            "{}: where it was published, and when",
+            entry.id
+        );
         assert!(!entry.model.model.is_empty() || !entry.model.vendor.is_empty(), "{}", entry.id);
     }
     let ids: BTreeSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
@@ -72,7 +101,10 @@ fn every_measured_figure_is_a_cell_of_one_entry() {
 /// Figures of the entry that holds a row, by name.
 fn figures_of(row_id: &str) -> Vec<(&'static str, f64)> {
     let entries = entries();
-    let entry = entries.iter().find(|entry| entry.run.cells.iter().any(|cell| cell.label("row") == row_id)).unwrap();
+    let entry = entries
+        .iter()
+        .find(|entry| entry.run.cells.iter().any(|cell| cell.label("row") == row_id))
+        .unwrap();
     entry.headline.figures.iter().map(|(figure, value)| (figure.name(), *value)).collect()
 }
 
@@ -162,7 +194,8 @@ fn figures_are_those_of_a_collection_only_where_they_really_are() {
         ),
     ]
     "#);
-    // 64 I/Os in flight are no single one; CrystalDiskMark shows the best of five; reads from the page cache are none.
+    // 64 I/Os in flight are no single one; CrystalDiskMark shows the best of five; reads from the
+    // page cache are none.
     insta::assert_debug_snapshot!(figures_of("jac-00001"), @r#"
     [
         (
@@ -181,13 +214,21 @@ fn figures_are_those_of_a_collection_only_where_they_really_are() {
     "#);
     insta::assert_debug_snapshot!(figures_of("smt-00060"), @"[]");
     let cached = rows().iter().find(|row| row.notes.contains("page cache of the host")).unwrap();
-    assert!(figures_of(&cached.row_id).iter().all(|(name, _)| !name.ends_with("read-4k") && *name != "sequential-read"));
+    assert!(
+        figures_of(&cached.row_id)
+            .iter()
+            .all(|(name, _)| !name.ends_with("read-4k") && *name != "sequential-read")
+    );
 }
 
 #[test]
 fn yardsticks_are_looked_up_and_not_typed_in() {
-    let told: Vec<String> =
-        yardsticks().iter().map(|one| format!("{} {} {} ({})", one.name, one.figure.name(), one.value, one.row.source_date)).collect();
+    let told: Vec<String> = yardsticks()
+        .iter()
+        .map(|one| {
+            format!("{} {} {} ({})", one.name, one.figure.name(), one.value, one.row.source_date)
+        })
+        .collect();
     insta::assert_debug_snapshot!(told, @r#"
     [
         "5400 rpm laptop disk random-write-4k 90 (2012-01-25)",
@@ -203,13 +244,24 @@ fn yardsticks_are_looked_up_and_not_typed_in() {
         "class A2 random-write-4k 2000 (2023)",
     ]
     "#);
-    assert!(yardsticks().iter().filter(|one| one.is_limit).all(|one| one.row.kind == Kind::Threshold));
-    assert!(yardsticks().iter().any(|one| one.figure == Figure::RandomWrite4k && !one.is_limit));
+    assert!(
+        yardsticks()
+            .iter()
+            .filter(|one| one.is_limit)
+            .all(|one| one.row.kind == FigureKind::Threshold)
+    );
+    assert!(
+        yardsticks().iter().any(|one| one.figure == HeadlineFigure::RandomWrite4k && !one.is_limit)
+    );
     assert_eq!(row("article-00001").unwrap().value.as_ref().unwrap().text, "8.3");
 }
 
 #[test]
 fn what_its_source_calls_counterfeit_is_listed_apart() {
-    let fakes: Vec<String> = entries().into_iter().filter(|entry| entry.headline.is_fake).map(|entry| entry.id).collect();
+    let fakes: Vec<String> = entries()
+        .into_iter()
+        .filter(|entry| entry.headline.is_fake)
+        .map(|entry| entry.id)
+        .collect();
     assert_eq!(fakes, ["reference-ssp-00107"]);
 }

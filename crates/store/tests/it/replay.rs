@@ -1,15 +1,20 @@
 //! From the journal to the record.
 
-use flashmark_store::{Ending, Entry, HEADER_FILE, RECORD_FILE, Resumed};
+use flashmark_store::{Ending, HEADER_FILE, JournalEntry, RECORD_FILE, Resumed};
 use record::{Ended, Flag, Health, Skip, Stop, Temperature};
 
 use crate::common::{Sandbox, cell, host, software};
 
-fn ending(ended: Ended, elapsed_ns: u64) -> Entry {
-    Entry::Ended(Ending { ended, finished: Some("2026-01-01T00:00:00Z".to_owned()), elapsed_ns, ..Ending::default() })
+fn ending(ended: Ended, elapsed_ns: u64) -> JournalEntry {
+    JournalEntry::Ended(Ending {
+        ended,
+        finished: Some("2026-01-01T00:00:00Z".to_owned()),
+        elapsed_ns,
+        ..Ending::default()
+    })
 }
 
-fn resumed(kernel: &str, version: &str) -> Entry {
+fn resumed(kernel: &str, version: &str) -> JournalEntry {
     Resumed { started: None, host: Some(host(kernel)), software: software(version) }.into()
 }
 
@@ -17,7 +22,10 @@ fn resumed(kernel: &str, version: &str) -> Entry {
 fn a_run_that_does_not_say_how_it_ended_was_interrupted() {
     let run = Sandbox::new();
     let record = run.run("one", &[cell("a").into(), cell("b").into()]).replay().unwrap().record;
-    assert_eq!((record.run.ended, record.run.elapsed_ns, record.run.finished), (Ended::Interrupted, 2_000, None));
+    assert_eq!(
+        (record.run.ended, record.run.elapsed_ns, record.run.finished),
+        (Ended::Interrupted, 2_000, None)
+    );
     assert_eq!(record.run.seed, u64::MAX, "a seed needs all its bits");
 }
 
@@ -31,7 +39,10 @@ fn an_ending_holds_until_the_run_is_taken_up_again() {
 
     events.extend([resumed("6.12", "0.1.0"), cell("b").into()]);
     let again = sandbox.run("two", &events).replay().unwrap().record;
-    assert_eq!((again.run.ended, again.run.elapsed_ns, again.run.resumed), (Ended::Interrupted, 6_000, 1));
+    assert_eq!(
+        (again.run.ended, again.run.elapsed_ns, again.run.resumed),
+        (Ended::Interrupted, 6_000, 1)
+    );
     assert_eq!((again.run.finished, again.flags), (None, Vec::new()));
 
     events.push(ending(Ended::Complete, 9_000));
@@ -46,7 +57,8 @@ fn a_repeated_cell_replaces_the_first_try_in_its_place() {
     failed.stop = Stop::Error;
     let before = sandbox.run("one", &[failed.clone().into(), cell("b").into()]).replay().unwrap();
     assert_eq!(before.finished_cells().map(|cell| &cell.id).collect::<Vec<_>>(), ["b"]);
-    let after = sandbox.run("two", &[failed.into(), cell("b").into(), cell("a").into()]).replay().unwrap();
+    let after =
+        sandbox.run("two", &[failed.into(), cell("b").into(), cell("a").into()]).replay().unwrap();
     assert_eq!(after.record.cells, [cell("a"), cell("b")]);
     assert_eq!(after.finished_cells().map(|cell| &cell.id).collect::<Vec<_>>(), ["a", "b"]);
 }
@@ -67,23 +79,33 @@ fn another_host_and_another_version_are_doubts_said_once() {
 #[test]
 fn what_a_resumed_run_finds_again_is_listed_once() {
     let sandbox = Sandbox::new();
-    let skip = Entry::Skip(Skip { test: "prime".to_owned(), reason: "no time".to_owned() });
-    let flag = Entry::Flag(Flag::Throttled);
-    let record = sandbox.run("one", &[skip.clone(), flag.clone(), skip, flag]).replay().unwrap().record;
+    let skip = JournalEntry::Skip(Skip { test: "prime".to_owned(), reason: "no time".to_owned() });
+    let flag = JournalEntry::Flag(Flag::Throttled);
+    let record =
+        sandbox.run("one", &[skip.clone(), flag.clone(), skip, flag]).replay().unwrap().record;
     assert_eq!((record.skipped.len(), record.flags.len()), (1, 1));
 }
 
 #[test]
 fn temperatures_of_the_end_join_those_of_the_start() {
     let sandbox = Sandbox::new();
-    let reading = |sensor: &str, start_celsius, end_celsius| Temperature { sensor: sensor.to_owned(), start_celsius, end_celsius };
+    let reading = |sensor: &str, start_celsius, end_celsius| Temperature {
+        sensor: sensor.to_owned(),
+        start_celsius,
+        end_celsius,
+    };
     let mut opening = crate::common::opening("one");
     opening.host.as_mut().unwrap().temperatures = vec![reading("cpu", Some(40.0), None)];
     let run = sandbox.store.create("one", &opening).unwrap();
     let temperatures = vec![reading("cpu", None, Some(55.5)), reading("nvme", None, Some(60.0))];
-    crate::common::writer(&run).append(&Entry::Ended(Ending { temperatures, ..Ending::default() })).unwrap();
+    crate::common::writer(&run)
+        .append(&JournalEntry::Ended(Ending { temperatures, ..Ending::default() }))
+        .unwrap();
     let host = run.replay().unwrap().record.host.unwrap();
-    assert_eq!(host.temperatures, [reading("cpu", Some(40.0), Some(55.5)), reading("nvme", None, Some(60.0))]);
+    assert_eq!(
+        host.temperatures,
+        [reading("cpu", Some(40.0), Some(55.5)), reading("nvme", None, Some(60.0))]
+    );
 }
 
 #[test]
@@ -94,8 +116,10 @@ fn health_of_the_end_stands_beside_that_of_the_start_and_is_not_lost_by_a_later_
     opening.medium.health = health(10.0);
     let run = sandbox.store.create("one", &opening).unwrap();
     let mut journal = crate::common::writer(&run);
-    journal.append(&Entry::Ended(Ending { health: health(20.0), ..Ending::default() })).unwrap();
-    journal.append(&Entry::Ended(Ending::default())).unwrap();
+    journal
+        .append(&JournalEntry::Ended(Ending { health: health(20.0), ..Ending::default() }))
+        .unwrap();
+    journal.append(&JournalEntry::Ended(Ending::default())).unwrap();
     let medium = run.replay().unwrap().record.medium;
     assert_eq!((medium.health, medium.health_after), (health(10.0), health(20.0)));
 }

@@ -3,13 +3,15 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use flashmark_store::{CreateError, Ending, Entry, HEADER_FILE, RunDir, Store, atomic_write};
+use flashmark_store::{
+    CreateError, Ending, HEADER_FILE, JournalEntry, RunDir, Store, atomic_write,
+};
 use record::Ended;
 
 use crate::common::{Sandbox, cell, opening, writer};
 
-fn complete() -> Entry {
-    Entry::Ended(Ending { ended: Ended::Complete, ..Ending::default() })
+fn complete() -> JournalEntry {
+    JournalEntry::Ended(Ending { ended: Ended::Complete, ..Ending::default() })
 }
 
 /// Makes a run one of which nobody can say what it was.
@@ -28,7 +30,11 @@ fn a_new_run_is_its_directory_with_a_journal_the_copy_of_its_first_line_and_noth
     sandbox.store.create("one", &opening("one")).unwrap();
     let tree: Vec<String> = sandbox.tree().iter().map(|path| path.display().to_string()).collect();
     assert_eq!(tree, ["runs", "runs/one", "runs/one/header.jsonl", "runs/one/journal.jsonl"]);
-    assert_eq!(fs::metadata(sandbox.store.root()).unwrap().permissions().mode() & 0o777, 0o700, "serial numbers are in there");
+    assert_eq!(
+        fs::metadata(sandbox.store.root()).unwrap().permissions().mode() & 0o777,
+        0o700,
+        "serial numbers are in there"
+    );
 }
 
 #[test]
@@ -36,8 +42,10 @@ fn what_a_killed_process_had_begun_is_swept_away_and_nothing_else() {
     let sandbox = Sandbox::new();
     let store = &sandbox.store;
     // No process has this number: Linux gives out 2^22 at most.
-    let (dead, alive) =
-        (store.root().join(".flashmark-4194305-0.tmp"), store.root().join(format!(".flashmark-{}-9.tmp", std::process::id())));
+    let (dead, alive) = (
+        store.root().join(".flashmark-4194305-0.tmp"),
+        store.root().join(format!(".flashmark-{}-9.tmp", std::process::id())),
+    );
     let other = store.root().join(".flashmark-notes");
     for dir in [&dead, &alive, &other] {
         fs::create_dir_all(dir.join("inside")).unwrap();
@@ -62,7 +70,10 @@ fn a_taken_id_gets_a_number_and_the_record_keeps_its_id() {
 fn an_id_is_no_path() {
     let sandbox = Sandbox::new();
     for id in ["", ".", "..", "a/b", "/tmp/x", ".hidden", "a\nb", "a/"] {
-        assert!(matches!(sandbox.store.create(id, &opening(id)), Err(CreateError::BadId(_))), "{id:?}");
+        assert!(
+            matches!(sandbox.store.create(id, &opening(id)), Err(CreateError::BadId(_))),
+            "{id:?}"
+        );
         let run = sandbox.run("good", &[]);
         assert!(run.write_file(id, b"x").is_err(), "{id:?}");
     }
@@ -111,7 +122,10 @@ fn the_list_says_what_each_run_is_and_hides_no_damaged_one() {
         .into_iter()
         .map(|run| {
             let state = match run.overview {
-                Ok(it) => format!("{} {} {:?} {}/{}", it.medium, it.suite, it.ended, it.cells_done, it.cells_planned),
+                Ok(it) => format!(
+                    "{} {} {:?} {}/{}",
+                    it.medium, it.suite, it.ended, it.cells_done, it.cells_planned
+                ),
                 Err(reason) => sandbox.neutral(reason),
             };
             format!("{}: {state}", run.dir.name())
@@ -133,9 +147,15 @@ fn the_run_written_last_is_the_latest() {
     let first = sandbox.run("first", &[]);
     sandbox.run("second", &[]);
     assert_eq!(sandbox.store.find("latest").unwrap().name(), "second");
-    // The file system's clock may not have moved on since; a later time than any it gave is set by hand.
+    // The file system's clock may not have moved on since; a later time than any it gave is set by
+    // hand.
     let journal = fs::File::options().append(true).open(first.journal_path()).unwrap();
-    journal.set_modified(fs::metadata(first.journal_path()).unwrap().modified().unwrap() + std::time::Duration::from_secs(60)).unwrap();
+    journal
+        .set_modified(
+            fs::metadata(first.journal_path()).unwrap().modified().unwrap()
+                + std::time::Duration::from_secs(60),
+        )
+        .unwrap();
     assert_eq!(sandbox.store.find("latest").unwrap().name(), "first");
     assert_eq!(names(&sandbox), ["second", "first"]);
 }

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use flashmark_store::{MOST_PIECE_BYTES, Owed, RunDir, Store, UNDO_FILE, UndoDamage, UndoError, UndoLog};
+use flashmark_store::{
+    MOST_PIECE_BYTES, Owed, RunDir, Store, UNDO_FILE, UndoDamage, UndoError, UndoLog,
+};
 use proptest::prelude::*;
 
 use crate::common::Sandbox;
@@ -41,7 +43,11 @@ fn sound(log: &mut UndoLog) -> Vec<(u64, Vec<u8>)> {
 }
 
 fn expected(lengths: &[usize]) -> Vec<(u64, Vec<u8>)> {
-    lengths.iter().enumerate().map(|(number, bytes)| ((number as u64) << 20, data(number, *bytes))).collect()
+    lengths
+        .iter()
+        .enumerate()
+        .map(|(number, bytes)| ((number as u64) << 20, data(number, *bytes)))
+        .collect()
 }
 
 #[test]
@@ -51,8 +57,20 @@ fn what_is_kept_is_read_back_by_another_process_until_it_is_cleared() {
     assert!(run.open_undo_log().unwrap().is_none() && run.owed().is_none());
     drop(filled(&run, &[1 << 20, 512, 4096]));
     let path = run.path().join(UNDO_FILE);
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "it is somebody's data");
-    assert_eq!(run.owed(), Some(Owed { medium: MEDIUM.to_owned(), pieces: 3, bytes: (1 << 20) + 512 + 4096, first_offset_bytes: Some(0) }));
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o600,
+        "it is somebody's data"
+    );
+    assert_eq!(
+        run.owed(),
+        Some(Owed {
+            medium: MEDIUM.to_owned(),
+            pieces: 3,
+            bytes: (1 << 20) + 512 + 4096,
+            first_offset_bytes: Some(0)
+        })
+    );
     insta::assert_snapshot!(sandbox.neutral(run.create_undo_log(MEDIUM, 1).unwrap_err()), @"'DIR/runs/one/undo.log' holds what this run has not put back yet; put it back first: flashmark restore");
 
     let mut log = run.open_undo_log().unwrap().unwrap();
@@ -62,7 +80,10 @@ fn what_is_kept_is_read_back_by_another_process_until_it_is_cleared() {
     let mut log = run.open_undo_log().unwrap().unwrap();
     assert_eq!(sound(&mut log), expected(&[1 << 20, 512, 4096, 100]));
     assert!(matches!(log.read(4, &mut Vec::new()), Err(UndoError::NoPiece { there: 4, .. })));
-    assert!(matches!(log.keep(0, &vec![0; MOST_PIECE_BYTES as usize + 1]), Err(UndoError::TooLong(_))));
+    assert!(matches!(
+        log.keep(0, &vec![0; MOST_PIECE_BYTES as usize + 1]),
+        Err(UndoError::TooLong(_))
+    ));
     log.clear().unwrap();
     assert!(!path.exists() && run.owed().is_none());
 }
@@ -103,7 +124,11 @@ fn cut_off_anywhere_every_whole_piece_is_there() {
             log.keep(9 << 20, b"more").unwrap();
             log.seal().unwrap();
             let mut again = run.open_undo_log().unwrap().unwrap();
-            assert_eq!(sound(&mut again).last(), Some(&(9 << 20, b"more".to_vec())), "cut at {length}");
+            assert_eq!(
+                sound(&mut again).last(),
+                Some(&(9 << 20, b"more".to_vec())),
+                "cut at {length}"
+            );
             assert!(again.pieces().len() == there + 1, "cut at {length}");
         }
     }
@@ -123,7 +148,8 @@ fn a_piece_that_holds_an_undo_log_is_not_taken_for_pieces_of_ours() {
     let mut bytes = fs::read(&path).unwrap();
     let mut data = Vec::new();
     assert_eq!((log.read(0, &mut data).unwrap(), &data), (77 << 20, &lent));
-    // The header of the piece that holds it is damaged: whoever looks for the next one passes through the data.
+    // The header of the piece that holds it is damaged: whoever looks for the next one passes
+    // through the data.
     bytes[40 + MEDIUM.len() + 20] ^= 1;
     fs::write(&path, bytes).unwrap();
     let mut log = outer.open_undo_log().unwrap().unwrap();
@@ -143,7 +169,8 @@ fn damage_is_said_in_words() {
 }
 
 proptest! {
-    /// Bits flipped anywhere: every piece they did not touch is put back, and each that they did is named.
+    /// Bits flipped anywhere: every piece they did not touch is put back, and each that they did is
+    /// named.
     #[test]
     fn a_damaged_piece_costs_only_itself(
         lengths in proptest::collection::vec(1usize..3000, 1..12),
@@ -188,7 +215,11 @@ fn what_is_no_file_of_ours_is_not_followed() {
     let elsewhere = sandbox.path().join("elsewhere");
     fs::write(&elsewhere, "precious").unwrap();
     std::os::unix::fs::symlink(&elsewhere, run.path().join(UNDO_FILE)).unwrap();
-    assert!(run.open_undo_log().is_err() && run.create_undo_log(MEDIUM, 1).is_err() && run.owed().is_none());
+    assert!(
+        run.open_undo_log().is_err()
+            && run.create_undo_log(MEDIUM, 1).is_err()
+            && run.owed().is_none()
+    );
     assert_eq!(fs::read(&elsewhere).unwrap(), b"precious");
 }
 
@@ -205,7 +236,11 @@ fn too_little_room_is_refused_before_anything_is_kept() {
     let sandbox = Sandbox::new();
     sandbox.run("one", &[]);
     let message = refused(&sandbox.store, 1 << 60);
-    assert!(message.contains("are needed there") && message.ends_with("set FLASHMARK_HOME to a directory with more room"), "{message}");
+    assert!(
+        message.contains("are needed there")
+            && message.ends_with("set FLASHMARK_HOME to a directory with more room"),
+        "{message}"
+    );
 }
 
 /// A mount of a small file system in memory; unmounted when dropped.
@@ -222,7 +257,10 @@ fn a_small_results_disk_is_refused_before_anything_is_kept() {
     let sandbox = Sandbox::new();
     let at = sandbox.path().join("disk");
     fs::create_dir(&at).unwrap();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m", "flashmark-test"]).arg(&at).output();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=4m", "flashmark-test"])
+        .arg(&at)
+        .output();
     if !mounted.is_ok_and(|output| output.status.success()) {
         skipped("needs root, to mount a small file system");
         return;
@@ -232,8 +270,9 @@ fn a_small_results_disk_is_refused_before_anything_is_kept() {
     store.create("one", &crate::common::opening("one")).unwrap();
     let message = refused(&store, 9 << 20);
     assert!(
-        message.starts_with("what is overwritten is kept in 'HOME/one' first: 9424 KiB are needed there, ")
-            && message.contains(" are there; set FLASHMARK_HOME"),
+        message.starts_with(
+            "what is overwritten is kept in 'HOME/one' first: 9424 KiB are needed there, "
+        ) && message.contains(" are there; set FLASHMARK_HOME"),
         "{message}"
     );
     let mut log = store.find("one").unwrap().create_undo_log(MEDIUM, 2 << 20).unwrap();
@@ -249,7 +288,9 @@ fn a_limit_on_the_size_of_files_is_refused_before_anything_is_kept() {
     sandbox.run("one", &[]);
     let mut shell = Command::new("sh");
     shell.args(["-c", "ulimit -f 4096; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
-    shell.args(["--ignored", "--exact", "undo::limited_keeper"]).env("FLASHMARK_TEST_ROOT", sandbox.store.root());
+    shell
+        .args(["--ignored", "--exact", "undo::limited_keeper"])
+        .env("FLASHMARK_TEST_ROOT", sandbox.store.root());
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
@@ -259,7 +300,11 @@ fn a_limit_on_the_size_of_files_is_refused_before_anything_is_kept() {
 fn limited_keeper() {
     let store = Store::open(std::env::var_os("FLASHMARK_TEST_ROOT").unwrap().into());
     let message = refused(&store, 9 << 20);
-    assert!(message.ends_with("raise the limit (ulimit -f), or set FLASHMARK_HOME to another file system"), "{message}");
+    assert!(
+        message
+            .ends_with("raise the limit (ulimit -f), or set FLASHMARK_HOME to another file system"),
+        "{message}"
+    );
 }
 
 #[allow(clippy::disallowed_macros, reason = "a test that is left out says so")]

@@ -1,7 +1,9 @@
-//! The same places once more: a cache that combines writes takes them at once, and what is asked about is whether there is one.
+//! The same places once more: a cache that combines writes takes them at once, and what is asked
+//! about is whether there is one.
 //!
-//! Whoever writes to a span that fits such a cache meets it full of other places first, for as long as it takes to empty it: hours on a card of two
-//! writes a second. A figure measured meanwhile is no level of the span, however well its windows agree. So the last places are written again, in
+//! Whoever writes to a span that fits such a cache meets it full of other places first, for as long
+//! as it takes to empty it: hours on a card of two writes a second. A figure measured meanwhile is
+//! no level of the span, however well its windows agree. So the last places are written again, in
 //! the same order: where that is much faster, the figure is what the span does at least.
 
 use std::collections::VecDeque;
@@ -11,29 +13,35 @@ use record::units::MIB;
 use record::{Bound, Cell, Estimate, Stop};
 use stats::RateEstimator;
 
-use crate::Bench;
+use crate::CellContext;
 use crate::doubts::{CACHE_RATIO, LARGEST_CACHE_BYTES, WIDE_BYTES};
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
 
-/// How many places are written again: more than a card keeps allocation units open, so that these are not what makes all of them fast.
+/// How many places are written again: more than a card keeps allocation units open, so that these
+/// are not what makes all of them fast.
 pub(crate) const PLACES: u64 = 32;
-/// Times that they are written at least: a small cache that only takes in, and combines nothing, has room for them once.
+/// Times that they are written at least: a small cache that only takes in, and combines nothing,
+/// has room for them once.
 const ROUNDS: u64 = 5;
 /// Times as many writes as the first that were fast, which are what such a cache takes in...
 const BURSTS: u64 = 2;
 /// ...but no more bytes than this, unless the rounds above have more.
 const MOST_BYTES: u64 = 8 * MIB;
-/// Where more than this share of the writes before were as fast, a few open units may do that, and the figure is the level of the span: of a card that keeps
-/// n units open of fewer than n / 0.6 in the span, the places hardly ever all lie in open ones. A cache that is full of other places makes room for a few at a time.
+/// Where more than this share of the writes before were as fast, a few open units may do that, and
+/// the figure is the level of the span: of a card that keeps n units open of fewer than n / 0.6 in
+/// the span, the places hardly ever all lie in open ones. A cache that is full of other places
+/// makes room for a few at a time.
 const TAKEN_AT_ONCE: f64 = 0.6;
 /// Of a span of eight times as much the largest cache holds an eighth.
 const TOO_WIDE_BYTES: u64 = 8 * LARGEST_CACHE_BYTES;
 /// After so many that took half as long as before there is no such cache.
 const ENOUGH_SLOW: u64 = 4;
-/// Writes anywhere in the span after these: a cache that only takes in, and was emptied while the host stood still, takes them in as well, all but one at most.
+/// Writes anywhere in the span after these: a cache that only takes in, and was emptied while the
+/// host stood still, takes them in as well, all but one at most.
 const OTHERS: u64 = 16;
-/// Share of the cell's time that may go into it. A medium on which it takes longer has no such cache.
+/// Share of the cell's time that may go into it. A medium on which it takes longer has no such
+/// cache.
 const TIME_SHARE: f64 = 0.25;
 
 /// The places written last.
@@ -66,10 +74,18 @@ impl Latest {
     }
 }
 
-/// Writes the latest places again after a cell of single writes in a span of `span_bytes`, and says in the cell what that shows. Not where the span is
-/// too wide for any such cache, nor where the cell wrote `written_bytes`, twice the span and more: then what fits is in it. Metric: `again_iops`, what the
-/// same places do.
-pub(crate) fn ask(cell: &mut Cell, span_bytes: u64, written_bytes: u64, latest: &Latest, load: &Load, bench: &mut Bench<'_>) {
+/// Writes the latest places again after a cell of single writes in a span of `span_bytes`, and says
+/// in the cell what that shows. Not where the span is too wide for any such cache, nor where the
+/// cell wrote `written_bytes`, twice the span and more: then what fits is in it. Metric:
+/// `again_iops`, what the same places do.
+pub(crate) fn ask(
+    cell: &mut Cell,
+    span_bytes: u64,
+    written_bytes: u64,
+    latest: &Latest,
+    load: &IoLoad,
+    context: &mut CellContext<'_>,
+) {
     let Some(iops) = cell.metrics.iops else { return };
     if span_bytes >= TOO_WIDE_BYTES || written_bytes >= 2 * span_bytes {
         return;
@@ -77,10 +93,14 @@ pub(crate) fn ask(cell: &mut Cell, span_bytes: u64, written_bytes: u64, latest: 
     let Some(places) = latest.places() else { return };
     let burst_ops = cell.metrics.other.get("burst_iops").map_or(0, |burst| burst.n);
     let ops = (BURSTS * burst_ops).clamp(ROUNDS * PLACES, most_again(load.block_bytes));
-    let Some(again) = write_again(1e9 / iops.value, &places, ops, load, bench) else { return };
+    let Some(again) = write_again(1e9 / iops.value, &places, ops, load, context) else { return };
     let at_once_ns = CACHE_RATIO * 1e9 / again.value;
-    let (is_faster, taken_at_once) = (again.value > CACHE_RATIO * iops.value, share_within(cell, at_once_ns));
-    if is_faster && taken_at_once < TAKEN_AT_ONCE && takes_in_others(cell, at_once_ns, load, bench) {
+    let (is_faster, taken_at_once) =
+        (again.value > CACHE_RATIO * iops.value, share_within(cell, at_once_ns));
+    if is_faster
+        && taken_at_once < TAKEN_AT_ONCE
+        && takes_in_others(cell, at_once_ns, load, context)
+    {
         return;
     }
     cell.metrics.other.insert("again_iops".into(), again);
@@ -90,7 +110,8 @@ pub(crate) fn ask(cell: &mut Cell, span_bytes: u64, written_bytes: u64, latest: 
     if taken_at_once < TAKEN_AT_ONCE {
         cell.doubt_level(Bound::AtLeast);
     } else if span_bytes >= WIDE_BYTES {
-        // The figure of such a span stands for the medium as a system uses it, and of a wider one open units take fewer writes.
+        // The figure of such a span stands for the medium as a system uses it, and of a wider one
+        // open units take fewer writes.
         cell.doubt_level(Bound::AtMost);
     }
 }
@@ -106,29 +127,62 @@ fn most_again(block_bytes: u64) -> u64 {
 }
 
 /// Whether writes anywhere in the span are as fast now.
-fn takes_in_others(cell: &Cell, at_once_ns: f64, load: &Load, bench: &mut Bench<'_>) -> bool {
-    let (Some(offset_bytes), Some(bytes)) = (cell.params.span_offset_bytes, cell.params.span_bytes) else { return false };
-    let mut anywhere = uniform(Extent::new(offset_bytes, bytes), load.block_bytes, load.block_bytes, bench.random("other places"));
-    let limits = Limits { max_ops: OTHERS, ..Limits::time((bench.allotted_ns as f64 * TIME_SHARE) as u64) };
+fn takes_in_others(
+    cell: &Cell,
+    at_once_ns: f64,
+    load: &IoLoad,
+    context: &mut CellContext<'_>,
+) -> bool {
+    let (Some(offset_bytes), Some(bytes)) = (cell.params.span_offset_bytes, cell.params.span_bytes)
+    else {
+        return false;
+    };
+    let mut anywhere = uniform(
+        Extent::new(offset_bytes, bytes),
+        load.block_bytes,
+        load.block_bytes,
+        context.random("other places"),
+    );
+    let limits = LoopLimits {
+        max_ops: OTHERS,
+        ..LoopLimits::time((context.allotted_ns as f64 * TIME_SHARE) as u64)
+    };
     let mut slow = 0;
     let mut watch = |_, latency_ns| {
         slow += u64::from(latency_ns as f64 > at_once_ns);
         slow > 1
     };
-    let tally = bench.drive_watched("writing other places", &Load { lanes: 1, ..*load }, &limits, &mut anywhere, &mut watch);
+    let tally = context.drive_watched(
+        "writing other places",
+        &IoLoad { lanes: 1, ..*load },
+        &limits,
+        &mut anywhere,
+        &mut watch,
+    );
     tally.ops == OTHERS && slow <= 1
 }
 
 /// The share of a cell's writes that took no longer than this, in nanoseconds.
 fn share_within(cell: &Cell, ns: f64) -> f64 {
     let Some(histogram) = &cell.histogram else { return 1.0 };
-    let within: u64 = histogram.buckets().filter(|(at_ns, _)| *at_ns as f64 <= ns).map(|(_, n)| n).sum();
+    let within: u64 =
+        histogram.buckets().filter(|(at_ns, _)| *at_ns as f64 <= ns).map(|(_, n)| n).sum();
     within as f64 / histogram.len().max(1) as f64
 }
 
-/// How many a second the latest places take, in turn until there are so many writes; `None` where some of them took as long as before, `before_ns`, where time was up or the medium failed.
-fn write_again(before_ns: f64, places: &[Extent], ops: u64, load: &Load, bench: &mut Bench<'_>) -> Option<Estimate> {
-    let limits = Limits { max_ops: ops, ..Limits::time((bench.allotted_ns as f64 * TIME_SHARE) as u64) };
+/// How many a second the latest places take, in turn until there are so many writes; `None` where
+/// some of them took as long as before, `before_ns`, where time was up or the medium failed.
+fn write_again(
+    before_ns: f64,
+    places: &[Extent],
+    ops: u64,
+    load: &IoLoad,
+    context: &mut CellContext<'_>,
+) -> Option<Estimate> {
+    let limits = LoopLimits {
+        max_ops: ops,
+        ..LoopLimits::time((context.allotted_ns as f64 * TIME_SHARE) as u64)
+    };
     let mut places = places.iter().copied().cycle();
     let mut rate = RateEstimator::new();
     let mut slow = 0;
@@ -137,13 +191,23 @@ fn write_again(before_ns: f64, places: &[Extent], ops: u64, load: &Load, bench: 
         slow += u64::from(latency_ns as f64 > before_ns / 2.0);
         slow >= ENOUGH_SLOW
     };
-    let load = Load { lanes: 1, pass: load.pass ^ 1, ..*load };
-    let tally = bench.drive_watched("writing the same places again", &load, &limits, &mut |_| places.next(), &mut watch);
+    let load = IoLoad { lanes: 1, pass: load.pass ^ 1, ..*load };
+    let tally = context.drive_watched(
+        "writing the same places again",
+        &load,
+        &limits,
+        &mut |_| places.next(),
+        &mut watch,
+    );
     if tally.ops < ops || tally.stop == Stop::Error {
         return None;
     }
     let found = rate.estimate()?;
-    Some(Estimate { value: found.per_second, ci95: Some([found.ci95.low, found.ci95.high]), n: found.n })
+    Some(Estimate {
+        value: found.per_second,
+        ci95: Some([found.ci95.low, found.ci95.high]),
+        n: found.n,
+    })
 }
 
 #[cfg(test)]
@@ -154,25 +218,33 @@ mod tests {
     use super::*;
     use crate::catalogue::testing::Bed;
 
-    /// A queue has room for the places as soon as it has passed on what it held, while the host stood still: one of 40 pages for 32 of them (2345 a second
-    /// against 414 were taken for a cache of spans), one of 3000 for all rounds (1904 against 108).
+    /// A queue has room for the places as soon as it has passed on what it held, while the host
+    /// stood still: one of 40 pages for 32 of them (2345 a second against 414 were taken for a
+    /// cache of spans), one of 3000 for all rounds (1904 against 108).
     #[test]
     fn a_queue_takes_in_and_combines_nothing() {
         let run = |empty_from: u64, queue_pages: u64| {
             let mut written = 0;
             let cost = move |request: &device::Request, _| {
                 written += u64::from(request.op == Op::Write);
-                let takes_in = (empty_from..empty_from.saturating_add(queue_pages)).contains(&written);
+                let takes_in =
+                    (empty_from..empty_from.saturating_add(queue_pages)).contains(&written);
                 if takes_in { MILLISECOND_NS / 10 } else { 4 * MILLISECOND_NS }
             };
             Bed::raw(GIB, cost).run(&["span-sweep whole=no span=16MiB"])
         };
         let slow = run(u64::MAX, 0);
-        let before_again = slow.requests.iter().filter(|request| request.op == Op::Write).count() as u64 - ENOUGH_SLOW;
+        let before_again = slow.requests.iter().filter(|request| request.op == Op::Write).count()
+            as u64
+            - ENOUGH_SLOW;
         for queue_pages in [40, 3000] {
             let ran = run(before_again + 1, queue_pages);
             let cell = ran.cell("span-sweep/1");
-            assert_eq!((cell.metrics.other.get("again_iops"), cell.transient()), (None, None), "{queue_pages} pages");
+            assert_eq!(
+                (cell.metrics.other.get("again_iops"), cell.transient()),
+                (None, None),
+                "{queue_pages} pages"
+            );
         }
     }
 }

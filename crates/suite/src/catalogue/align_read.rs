@@ -1,25 +1,36 @@
-//! `align-read`: where reads cost more because they straddle something, without writing a byte (docs/field/allocation-units.md#flashbench `-a`, docs/field/allocation-units.md#size-from-reads).
+//! `align-read`: where reads cost more because they straddle something, without writing a byte
+//! (docs/field/allocation-units.md#flashbench `-a`,
+//! docs/field/allocation-units.md#size-from-reads).
 //!
-//! For each size, pages and allocation units among them, small reads before, across and after seven boundaries of it (flashbench's `-a`).
-//! Where the size is that of an allocation unit or a multiple of it, the read across costs the medium a look at
-//! two units; where it is smaller, both halves lie in one. Sizes are 2^k and 3*2^k, from 2 KiB to 64 MiB or as far as the medium goes, and from
-//! 640 KiB on 5, 7 and 9*2^k. A boundary of one size is none of another unless that divides it: it is a multiple of its size that 2, 3, 5 and 7 do not divide.
+//! For each size, pages and allocation units among them, small reads before, across and after seven
+//! boundaries of it (flashbench's `-a`). Where the size is that of an allocation unit or a multiple
+//! of it, the read across costs the medium a look at two units; where it is smaller, both halves
+//! lie in one. Sizes are 2^k and 3*2^k, from 2 KiB to 64 MiB or as far as the medium goes, and from
+//! 640 KiB on 5, 7 and 9*2^k. A boundary of one size is none of another unless that divides it: it
+//! is a multiple of its size that 2, 3, 5 and 7 do not divide.
 //!
-//! Each boundary is read several times and the mean of the faster half of them counts (flashbench: the fastest alone, whose chance is half as large again);
-//! the figure of a size is the mean over its boundaries, and of several such repeats the median. Repeats that time cuts short are not counted.
+//! Each boundary is read several times and the mean of the faster half of them counts (flashbench:
+//! the fastest alone, whose chance is half as large again); the figure of a size is the mean over
+//! its boundaries, and of several such repeats the median. Repeats that time cuts short are not
+//! counted.
 //!
-//! Series against the size: `pre`, `on`, `post`, and `diff`, which is on - (pre + post) / 2 and may be negative by chance.
-//! Metrics: `repeats` (whole ones), `latency_ns` of all reads, `iops`.
+//! Series against the size: `pre`, `on`, `post`, and `diff`, which is on - (pre + post) / 2 and may
+//! be negative by chance. Metrics: `repeats` (whole ones), `latency_ns` of all reads, `iops`.
 
 use device::{Device, Extent};
 use record::units::Bytes;
-use record::{Axis, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop};
+use record::{
+    Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop,
+};
 use stats::median;
 
 use super::ground::ground;
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct AlignRead;
@@ -39,10 +50,26 @@ impl Test for AlignRead {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "block", default: "1KiB", about: "size of a read; at least two units of the medium" },
-            Setting { name: "largest", default: "64MiB", about: "largest power of two that is tried" },
-            Setting { name: "tries", default: "8", about: "reads of each place, of which the faster half counts" },
-            Setting { name: "repeats", default: "3", about: "how often all of it is done; the median counts" },
+            Setting {
+                name: "block",
+                default: "1KiB",
+                about: "size of a read; at least two units of the medium",
+            },
+            Setting {
+                name: "largest",
+                default: "64MiB",
+                about: "largest power of two that is tried",
+            },
+            Setting {
+                name: "tries",
+                default: "8",
+                about: "reads of each place, of which the faster half counts",
+            },
+            Setting {
+                name: "repeats",
+                default: "3",
+                about: "how often all of it is done; the median counts",
+            },
             Setting { name: "max_time", default: "30s", about: "at most this long" },
         ]
     }
@@ -50,21 +77,32 @@ impl Test for AlignRead {
         Needs { raw: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
         // Half of a read lies on either side of a boundary, and must be a unit of the medium.
-        let block_bytes = block_bytes.max(2 * site.facts.logical_block_bytes).next_power_of_two();
+        let block_bytes = block_bytes.max(2 * target.facts.logical_block_bytes).next_power_of_two();
         let largest_bytes = settings.size("largest")?;
-        let Some(span) = cells.or_skip(site.region(Region::Middle, u64::MAX)) else { return Ok(()) };
+        let Some(span) = cells.or_skip(target.region(Region::Middle, u64::MAX)) else {
+            return Ok(());
+        };
         let Some(grid) = Grid::fitting(span, block_bytes, largest_bytes) else {
-            cells.skip(format!("{} are too few for boundaries of {}", Bytes(span.bytes), Bytes(2 * block_bytes)));
+            cells.skip(format!(
+                "{} are too few for boundaries of {}",
+                Bytes(span.bytes),
+                Bytes(2 * block_bytes)
+            ));
             return Ok(());
         };
         let mut params = Params {
             direction: Some(Direction::Read),
             pattern: Some(Pattern::Strided),
             block_bytes: Some(block_bytes),
-            region: Some(site.region_name(Region::Middle)),
+            region: Some(target.region_name(Region::Middle)),
             span_offset_bytes: Some(grid.start_bytes),
             span_bytes: Some(grid.bytes()),
             queue_depth: 1,
@@ -78,26 +116,32 @@ impl Test for AlignRead {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        if let Err(error) = bench.medium.drop_caches() {
-            return Outcome::broken(cell, error);
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        if let Err(error) = context.medium.drop_caches() {
+            return CellOutcome::broken(cell, error);
         }
-        let grid = Grid { start_bytes: span_of(cell).offset_bytes, largest_bytes: cell.setting("largest_bytes") as u64 };
+        let grid = Grid {
+            start_bytes: span_of(cell).offset_bytes,
+            largest_bytes: cell.setting("largest_bytes") as u64,
+        };
         let sizes = grid.sizes(cell.block_bytes());
-        let mut work = Work { cell, grid, bench, outcome: Outcome::new(cell) };
+        let mut work = Work { cell, grid, context, outcome: CellOutcome::new(cell) };
         let mut repeats: Vec<Vec<Sides>> = Vec::new();
         for repeat in 0..cell.setting("repeats") as u32 {
             let Some(row) = work.repeat(&sizes, repeat) else { break };
             repeats.push(row);
         }
-        let (_, doubt) = ground(cell, work.bench);
+        let (_, doubt) = ground(cell, work.context);
         let mut outcome = work.outcome;
         outcome.cell.flags.extend(doubt);
         if repeats.is_empty() {
             let text = "there was no time for all sizes; give it more".to_owned();
             outcome.cell.flags.push(Flag::Note { text });
         }
-        outcome.cell.metrics.other.insert("repeats".into(), Estimate { value: repeats.len() as f64, ci95: None, n: repeats.len() as u64 });
+        outcome.cell.metrics.other.insert(
+            "repeats".into(),
+            Estimate { value: repeats.len() as f64, ci95: None, n: repeats.len() as u64 },
+        );
         outcome.cell.series = vec![
             curve("diff", &sizes, &repeats, Sides::diff_ns),
             curve("pre", &sizes, &repeats, |sides| sides.pre_ns),
@@ -108,12 +152,14 @@ impl Test for AlignRead {
     }
 }
 
-/// What units are made of beside powers of two: no multiple of a size that these divide is a boundary of it.
+/// What units are made of beside powers of two: no multiple of a size that these divide is a
+/// boundary of it.
 const PRIMES: [u64; 4] = [2, 3, 5, 7];
 /// Units of 5, 7 and 9 times a power of two are larger than this.
 const ODD_BYTES: u64 = 512 << 10;
 
-/// Where the boundaries lie: those of size `s` at the first fitting multiple of it after `start + i * period`.
+/// Where the boundaries lie: those of size `s` at the first fitting multiple of it after `start +
+/// i * period`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Grid {
     start_bytes: u64,
@@ -123,7 +169,9 @@ struct Grid {
 impl Grid {
     /// The grid with the largest sizes, up to `largest_bytes`, of which all places lie in `span`.
     fn fitting(span: Extent, block_bytes: u64, largest_bytes: u64) -> Option<Grid> {
-        let halvings = std::iter::successors(Some(1u64 << largest_bytes.max(1).ilog2()), |size| Some(size / 2));
+        let halvings = std::iter::successors(Some(1u64 << largest_bytes.max(1).ilog2()), |size| {
+            Some(size / 2)
+        });
         halvings.take_while(|size| *size >= 2 * block_bytes).find_map(|largest_bytes| {
             let grid = Grid { start_bytes: 0, largest_bytes };
             let start_bytes = span.offset_bytes.next_multiple_of(grid.period_bytes());
@@ -136,16 +184,21 @@ impl Grid {
         6 * self.largest_bytes
     }
 
-    /// All that is read lies in so many bytes: of ten numbers in a row at most nine are divided by one of the primes.
+    /// All that is read lies in so many bytes: of ten numbers in a row at most nine are divided by
+    /// one of the primes.
     fn bytes(&self) -> u64 {
         PLACES * self.period_bytes() + 10 * self.largest_bytes * 3 / 2
     }
 
     /// 2^k and 3*2^k, and 5, 7 and 9*2^k, ascending.
     fn sizes(&self, block_bytes: u64) -> Vec<u64> {
-        let powers = std::iter::successors(Some(2 * block_bytes), |size| Some(size * 2)).take_while(|size| *size <= self.largest_bytes);
-        let odd = |size: u64| [5, 7, 9].map(|times| size * times).into_iter().filter(|size| *size > ODD_BYTES);
-        let mut sizes: Vec<u64> = powers.flat_map(|size| [size, size / 2 * 3].into_iter().chain(odd(size))).collect();
+        let powers = std::iter::successors(Some(2 * block_bytes), |size| Some(size * 2))
+            .take_while(|size| *size <= self.largest_bytes);
+        let odd = |size: u64| {
+            [5, 7, 9].map(|times| size * times).into_iter().filter(|size| *size > ODD_BYTES)
+        };
+        let mut sizes: Vec<u64> =
+            powers.flat_map(|size| [size, size / 2 * 3].into_iter().chain(odd(size))).collect();
         sizes.retain(|size| *size >= 2 * block_bytes && *size <= self.largest_bytes * 3 / 2);
         sizes.sort_unstable();
         sizes.dedup();
@@ -155,7 +208,8 @@ impl Grid {
     fn boundaries(&self, size: u64) -> impl Iterator<Item = u64> + use<> {
         let Grid { start_bytes, .. } = *self;
         let period_bytes = self.period_bytes();
-        let is_its_own = |multiple: &u64| PRIMES.iter().all(|prime| !multiple.is_multiple_of(*prime));
+        let is_its_own =
+            |multiple: &u64| PRIMES.iter().all(|prime| !multiple.is_multiple_of(*prime));
         let mut next = 0;
         (0..PLACES).map(move |place| {
             let first = (start_bytes + place * period_bytes).div_ceil(size).max(next);
@@ -166,7 +220,8 @@ impl Grid {
     }
 }
 
-/// What reads on the sides of a size's boundaries took, in nanoseconds: the faster half at each place, the mean over places.
+/// What reads on the sides of a size's boundaries took, in nanoseconds: the faster half at each
+/// place, the mean over places.
 #[derive(Clone, Copy, Debug)]
 struct Sides {
     pre_ns: f64,
@@ -183,8 +238,8 @@ impl Sides {
 struct Work<'a, 'b> {
     cell: &'a PlannedCell,
     grid: Grid,
-    bench: &'a mut Bench<'b>,
-    outcome: Outcome,
+    context: &'a mut CellContext<'b>,
+    outcome: CellOutcome,
 }
 
 impl Work<'_, '_> {
@@ -194,7 +249,7 @@ impl Work<'_, '_> {
         let first = f64::from(repeat) * sizes.len() as f64;
         let mut row = Vec::with_capacity(sizes.len());
         for (index, size) in sizes.iter().enumerate() {
-            self.bench.part((first + index as f64) / parts, (first + index as f64 + 1.0) / parts);
+            self.context.part((first + index as f64) / parts, (first + index as f64 + 1.0) / parts);
             row.push(self.read_around(*size)?);
         }
         Some(row)
@@ -204,10 +259,15 @@ impl Work<'_, '_> {
     fn read_around(&mut self, size: u64) -> Option<Sides> {
         let block_bytes = self.cell.block_bytes();
         let tries = self.cell.setting("tries") as u64;
-        // As flashbench: all boundaries on one side, then all on the next, so that no read continues the one before.
+        // As flashbench: all boundaries on one side, then all on the next, so that no read
+        // continues the one before.
         let round: Vec<Extent> = [block_bytes, block_bytes / 2, 0]
             .into_iter()
-            .flat_map(|back| self.grid.boundaries(size).map(move |boundary| Extent::new(boundary - back, block_bytes)))
+            .flat_map(|back| {
+                self.grid
+                    .boundaries(size)
+                    .map(move |boundary| Extent::new(boundary - back, block_bytes))
+            })
             .collect();
         let mut places_ns: Vec<Vec<u64>> = vec![Vec::with_capacity(tries as usize); round.len()];
         let mut seen = 0;
@@ -217,10 +277,17 @@ impl Work<'_, '_> {
             false
         };
         let wanted = tries * round.len() as u64;
-        let limits = Limits { max_ops: wanted, ..Limits::time(self.bench.time_left_ns()) };
-        let load = Load::read(block_bytes);
+        let limits =
+            LoopLimits { max_ops: wanted, ..LoopLimits::time(self.context.time_left_ns()) };
+        let load = IoLoad::read(block_bytes);
         let mut places = round.iter().cycle().copied();
-        let tally = self.bench.drive_watched("reading around boundaries", &load, &limits, &mut |_| places.next(), &mut keep);
+        let tally = self.context.drive_watched(
+            "reading around boundaries",
+            &load,
+            &limits,
+            &mut |_| places.next(),
+            &mut keep,
+        );
         let is_whole = tally.ops == wanted;
         if !is_whole && tally.stop == Stop::Ops {
             self.outcome.end(Stop::Time, None);
@@ -242,10 +309,21 @@ fn faster_half_ns(ns: &mut [u64]) -> f64 {
 }
 
 /// The median over repeats at each size.
-fn curve(name: &str, sizes: &[u64], repeats: &[Vec<Sides>], figure: impl Fn(&Sides) -> f64) -> Series {
-    let at = |index: usize| median(&mut repeats.iter().map(|row| figure(&row[index])).collect::<Vec<_>>());
-    let points = sizes.iter().enumerate().filter_map(|(index, size)| Some([*size as f64, at(index)?])).collect();
-    Series { name: name.into(), x: Axis::OffsetBytes, y: Axis::LatencyNs, points }
+fn curve(
+    name: &str,
+    sizes: &[u64],
+    repeats: &[Vec<Sides>],
+    figure: impl Fn(&Sides) -> f64,
+) -> Series {
+    let at = |index: usize| {
+        median(&mut repeats.iter().map(|row| figure(&row[index])).collect::<Vec<_>>())
+    };
+    let points = sizes
+        .iter()
+        .enumerate()
+        .filter_map(|(index, size)| Some([*size as f64, at(index)?]))
+        .collect();
+    Series { name: name.into(), x: SeriesAxis::OffsetBytes, y: SeriesAxis::LatencyNs, points }
 }
 
 #[cfg(test)]
@@ -261,11 +339,21 @@ mod tests {
         let grid = Grid::fitting(Extent::new(5 * GIB, 8 * GIB), KIB, 64 * MIB).unwrap();
         assert_eq!(grid.largest_bytes, 64 * MIB);
         let sizes = grid.sizes(KIB);
-        assert_eq!((sizes[0], sizes[1], sizes[2], *sizes.last().unwrap()), (2 * KIB, 3 * KIB, 4 * KIB, 96 * MIB));
+        assert_eq!(
+            (sizes[0], sizes[1], sizes[2], *sizes.last().unwrap()),
+            (2 * KIB, 3 * KIB, 4 * KIB, 96 * MIB)
+        );
         for size in &sizes {
             for other in &sizes {
-                let on = grid.boundaries(*size).filter(|boundary| boundary.is_multiple_of(*other)).count() as u64;
-                assert_eq!(on, if size.is_multiple_of(*other) { PLACES } else { 0 }, "{size} on {other}");
+                let on = grid
+                    .boundaries(*size)
+                    .filter(|boundary| boundary.is_multiple_of(*other))
+                    .count() as u64;
+                assert_eq!(
+                    on,
+                    if size.is_multiple_of(*other) { PLACES } else { 0 },
+                    "{size} on {other}"
+                );
             }
         }
     }
@@ -274,21 +362,27 @@ mod tests {
     fn small_media_get_small_boundaries_and_large_units_large_reads() {
         let planned = |bed: &Bed| {
             let cells = bed.planned(&["align-read"]);
-            (cells[0].block_bytes(), cells[0].setting("largest_bytes") as u64, cells[0].max_written_bytes)
+            (
+                cells[0].block_bytes(),
+                cells[0].setting("largest_bytes") as u64,
+                cells[0].max_written_bytes,
+            )
         };
         let mut bed = Bed::raw(4 * GIB, |_, _| 1);
         assert_eq!(planned(&bed), (KIB, 32 * MIB, 0));
-        bed.site.writable = Err("read-only".into());
+        bed.target.writable = Err("read-only".into());
         assert_eq!(planned(&bed), (KIB, 32 * MIB, 0));
-        bed.site.facts.logical_block_bytes = 4096;
+        bed.target.facts.logical_block_bytes = 4096;
         assert_eq!(planned(&bed), (8 * KIB, 32 * MIB, 0));
-        bed.site.only = Some(Extent::new(GIB, 256 * KIB));
+        bed.target.only = Some(Extent::new(GIB, 256 * KIB));
         insta::assert_snapshot!(bed.left_out(&["align-read"]), @"nothing to do: align-read: 256 KiB are too few for boundaries of 16 KiB");
     }
 
     /// Pages of 16 KiB cost 40 µs across, units 300 µs.
     fn straddling(request: &device::Request, au_bytes: u64) -> u64 {
-        let crosses = |size: u64| request.offset_bytes / size != (request.offset_bytes + request.length_bytes - 1) / size;
+        let crosses = |size: u64| {
+            request.offset_bytes / size != (request.offset_bytes + request.length_bytes - 1) / size
+        };
         let extra = if crosses(au_bytes) {
             300
         } else if crosses(16 * KIB) {
@@ -302,7 +396,8 @@ mod tests {
     #[test]
     fn costs_across_are_found_at_their_sizes_exactly() {
         for au_bytes in [4 * MIB, 3 * MIB / 2, 5 * MIB / 2, 7 * MIB, 9 * MIB / 2] {
-            let ran = Bed::raw(8 * GIB, move |request, _| straddling(request, au_bytes)).run(&["align-read"]);
+            let ran = Bed::raw(8 * GIB, move |request, _| straddling(request, au_bytes))
+                .run(&["align-read"]);
             let cell = ran.cell("align-read/1");
             let diff = &cell.series.iter().find(|series| series.name == "diff").unwrap().points;
             for [size, ns] in diff {
@@ -316,7 +411,10 @@ mod tests {
                 };
                 assert_eq!(*ns, cost, "{size} of {au_bytes}");
             }
-            assert_eq!((cell.ops, ran.other("align-read/1", "repeats")), (diff.len() as u64 * 168 * 3, 3.0));
+            assert_eq!(
+                (cell.ops, ran.other("align-read/1", "repeats")),
+                (diff.len() as u64 * 168 * 3, 3.0)
+            );
             assert!(cell.elapsed_ns < 30 * SECOND_NS && cell.written_bytes == 0);
         }
     }
@@ -336,7 +434,12 @@ mod tests {
 
     fn au_of(cell: &Cell) -> (u64, f64, f64) {
         let diff = cell.series.iter().find(|series| series.name == "diff").unwrap();
-        let powers: Vec<_> = diff.points.iter().copied().filter(|p| (p[0] as u64).is_power_of_two() && p[0] >= 16384.0).collect();
+        let powers: Vec<_> = diff
+            .points
+            .iter()
+            .copied()
+            .filter(|p| (p[0] as u64).is_power_of_two() && p[0] >= 16384.0)
+            .collect();
         let (size, low, high) = step(&powers);
         (size as u64, low, high)
     }

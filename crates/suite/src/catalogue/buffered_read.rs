@@ -1,12 +1,15 @@
 //! `buffered-read`: hdparm's -t, -t --direct and -T (docs/field/classic-tools.md#hdparm).
 //!
-//! - form "device" (`hdparm -t`): sequential reads of 2 MiB from the start, through the page cache, for at least 3 s or to the end;
+//! - form "device" (`hdparm -t`): sequential reads of 2 MiB from the start, through the page cache,
+//!   for at least 3 s or to the end;
 //! - form "direct" (`hdparm -t --direct`): the same past the page cache;
-//! - form "cache" (`hdparm -T`): the same 2 MiB over and over for at least 2 s. That is the speed of page cache, memory and processor, never
+//! - form "cache" (`hdparm -T`): the same 2 MiB over and over for at least 2 s. That is the speed
+//!   of page cache, memory and processor, never
 //!   the medium's, and is flagged so. hdparm takes off the cost of its lseek; there is none here.
 //!
-//! Before each run of the first two, caches are dropped and 3 s pass, as in hdparm. In 25 of 43 published result files the first run is
-//! 1.5 to 7.7 times the others: it is discarded (and kept as `first_run_bps`), the median of the others is reported.
+//! Before each run of the first two, caches are dropped and 3 s pass, as in hdparm. In 25 of 43
+//! published result files the first run is 1.5 to 7.7 times the others: it is discarded (and kept
+//! as `first_run_bps`), the median of the others is reported.
 //!
 //! Units: hdparm's "MB" are 2^20 bytes, other tools' 10^6. Reported here are bytes a second.
 
@@ -17,10 +20,13 @@ use stats::{Interval, mean_interval, median, quantile_ranks};
 
 use super::ground::ground;
 use super::stretch::rest;
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{cyclic, sequential};
 use crate::tally::latency;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// hdparm's buffer.
 const BLOCK_BYTES: u64 = 2 * MIB;
@@ -46,32 +52,54 @@ impl Test for BufferedRead {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "form", default: "device,direct,cache", about: "device (-t), direct (-t --direct), cache (-T)" },
+            Setting {
+                name: "form",
+                default: "device,direct,cache",
+                about: "device (-t), direct (-t --direct), cache (-T)",
+            },
             Setting { name: "offset", default: "0", about: "where to begin" },
-            Setting { name: "runs", default: "3", about: "runs that count; one more goes before them" },
-            Setting { name: "pause", default: "3s", about: "rest before each run of device and direct" },
+            Setting {
+                name: "runs",
+                default: "3",
+                about: "runs that count; one more goes before them",
+            },
+            Setting {
+                name: "pause",
+                default: "3s",
+                about: "rest before each run of device and direct",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let region = if site.is_file() || site.only.is_some() { Region::Middle } else { Region::Front };
-        let Some(whole) = cells.or_skip(site.region(region, u64::MAX)) else { return Ok(()) };
-        let span = from(whole, settings, site)?;
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let region =
+            if target.is_file() || target.only.is_some() { Region::Middle } else { Region::Front };
+        let Some(whole) = cells.or_skip(target.region(region, u64::MAX)) else { return Ok(()) };
+        let span = from(whole, settings, target)?;
         let runs = settings.count("runs")?.min(100);
         for form in settings.choices("form", &["device", "direct", "cache"])? {
-            if form != "direct" && !site.facts.has_page_cache {
+            if form != "direct" && !target.facts.has_page_cache {
                 cells.skip(format!("form {form}: there is no page cache on the way"));
                 continue;
             }
-            let (run_ns, pause_ns) = if form == "cache" { (CACHE_NS, 0) } else { (DEVICE_NS, settings.duration_ns("pause")?) };
+            let (run_ns, pause_ns) = if form == "cache" {
+                (CACHE_NS, 0)
+            } else {
+                (DEVICE_NS, settings.duration_ns("pause")?)
+            };
             let mut params = Params {
                 direction: Some(Direction::Read),
                 pattern: Some(Pattern::Sequential),
                 block_bytes: Some(BLOCK_BYTES.min(span.bytes)),
-                region: Some(site.region_name(region)),
+                region: Some(target.region_name(region)),
                 span_offset_bytes: Some(span.offset_bytes),
                 span_bytes: Some(span.bytes),
                 queue_depth: 1,
@@ -83,21 +111,25 @@ impl Test for BufferedRead {
             params.other.insert("runs".into(), runs as f64);
             params.other.insert("run_ns".into(), run_ns as f64);
             params.other.insert("pause_ns".into(), pause_ns as f64);
-            cells.add(params, (runs + 1) * run_ns.saturating_add(pause_ns).saturating_add(OVERTIME_NS), 0);
+            cells.add(
+                params,
+                (runs + 1) * run_ns.saturating_add(pause_ns).saturating_add(OVERTIME_NS),
+                0,
+            );
         }
         Ok(())
     }
 
-    /// Metrics: `bps` (median of the runs, with their interval), `run_1_bps` and on, `first_run_bps` (discarded), `latency_ns` of the runs
-    /// that count.
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let (span, doubt) = ground(cell, bench);
+    /// Metrics: `bps` (median of the runs, with their interval), `run_1_bps` and on,
+    /// `first_run_bps` (discarded), `latency_ns` of the runs that count.
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let (span, doubt) = ground(cell, context);
         let cached = cell.params.form.as_deref() == Some("cache");
-        let schedule = Schedule::of(cell, bench.allotted_ns);
-        let mut outcome = Outcome::new(cell);
+        let schedule = Schedule::of(cell, context.allotted_ns);
+        let mut outcome = CellOutcome::new(cell);
         let (mut rates, mut worst_ns) = (Vec::new(), 0);
         for number in 0..=schedule.runs {
-            let tally = match one_run(cell, span, &schedule, bench) {
+            let tally = match one_run(cell, span, &schedule, context) {
                 Ok(tally) => tally,
                 Err(error) => {
                     outcome.end(Stop::Error, Some(error));
@@ -105,7 +137,8 @@ impl Test for BufferedRead {
                 }
             };
             let over = tally.stop.cut_short();
-            let name = if number == 0 { "first_run_bps".to_owned() } else { format!("run_{number}_bps") };
+            let name =
+                if number == 0 { "first_run_bps".to_owned() } else { format!("run_{number}_bps") };
             if let Some(bps) = tally.metrics().bps {
                 outcome.cell.metrics.other.insert(name, bps);
                 rates.extend((number > 0 && !over).then_some(bps.value));
@@ -120,7 +153,7 @@ impl Test for BufferedRead {
         }
         outcome.cell.params.span_bytes = Some(span.bytes);
         outcome = summary(outcome, &mut rates, worst_ns);
-        if cached || is_impossible(&outcome, bench.site) {
+        if cached || is_impossible(&outcome, context.target) {
             outcome.cell.flags.push(Flag::Cached);
         }
         outcome.cell.flags.extend(doubt.filter(|_| !cached));
@@ -129,11 +162,18 @@ impl Test for BufferedRead {
 }
 
 /// What of `span` lies behind the offset asked for.
-fn from(span: Extent, settings: &Settings, site: &Site) -> Result<Extent, SettingError> {
+fn from(
+    span: Extent,
+    settings: &TestSettings,
+    target: &TargetInfo,
+) -> Result<Extent, SettingError> {
     let offset = settings.place("offset")?;
-    let block = site.facts.logical_block_bytes.max(1);
+    let block = target.facts.logical_block_bytes.max(1);
     if offset % block != 0 {
-        return Err(settings.bad("offset", format!("{offset} is no multiple of {}, the unit of the medium", Bytes(block))));
+        return Err(settings.bad(
+            "offset",
+            format!("{offset} is no multiple of {}, the unit of the medium", Bytes(block)),
+        ));
     }
     if offset >= span.bytes {
         return Err(settings.bad("offset", format!("there are only {} to read", Bytes(span.bytes))));
@@ -141,7 +181,8 @@ fn from(span: Extent, settings: &Settings, site: &Site) -> Result<Extent, Settin
     Ok(Extent::new(span.offset_bytes + offset, span.bytes - offset))
 }
 
-/// When runs begin and end. Where the cell gets less time than it wants, every run gets less, so that all can be had.
+/// When runs begin and end. Where the cell gets less time than it wants, every run gets less, so
+/// that all can be had.
 struct Schedule {
     runs: u64,
     run_ns: u64,
@@ -153,47 +194,68 @@ impl Schedule {
         let runs = cell.setting("runs") as u64;
         let share_ns = allotted_ns / (runs + 1);
         let run_ns = (cell.setting("run_ns") as u64).min(share_ns);
-        Schedule { runs, run_ns, pause_ns: (cell.setting("pause_ns") as u64).min(share_ns - run_ns) }
+        Schedule {
+            runs,
+            run_ns,
+            pause_ns: (cell.setting("pause_ns") as u64).min(share_ns - run_ns),
+        }
     }
 }
 
 /// One run as hdparm does it. An `Err`: the caches could not be dropped.
-fn one_run(cell: &PlannedCell, span: Extent, schedule: &Schedule, bench: &mut Bench<'_>) -> Result<Tally, IoError> {
+fn one_run(
+    cell: &PlannedCell,
+    span: Extent,
+    schedule: &Schedule,
+    context: &mut CellContext<'_>,
+) -> Result<IoTally, IoError> {
     let block_bytes = cell.block_bytes().min(span.bytes);
-    let load = Load { path: cell.params.path, ..Load::read(block_bytes) };
+    let load = IoLoad { path: cell.params.path, ..IoLoad::read(block_bytes) };
     if cell.params.form.as_deref() == Some("cache") {
-        let limits = Limits::time(schedule.run_ns.min(bench.time_left_ns()));
+        let limits = LoopLimits::time(schedule.run_ns.min(context.time_left_ns()));
         let same = Extent::new(span.offset_bytes, block_bytes);
-        return Ok(bench.drive("reading the cache", &load, &limits, &mut cyclic(same, block_bytes)));
+        return Ok(context.drive(
+            "reading the cache",
+            &load,
+            &limits,
+            &mut cyclic(same, block_bytes),
+        ));
     }
-    bench.medium.drop_caches()?;
-    rest(schedule.pause_ns, bench);
-    let limits = Limits::time(schedule.run_ns.min(bench.time_left_ns()));
-    Ok(bench.drive("measuring", &load, &limits, &mut sequential(span, block_bytes)))
+    context.medium.drop_caches()?;
+    rest(schedule.pause_ns, context);
+    let limits = LoopLimits::time(schedule.run_ns.min(context.time_left_ns()));
+    Ok(context.drive("measuring", &load, &limits, &mut sequential(span, block_bytes)))
 }
 
 /// Adds what the runs say together.
-fn summary(mut outcome: Outcome, rates: &mut [f64], worst_ns: u64) -> Outcome {
+fn summary(mut outcome: CellOutcome, rates: &mut [f64], worst_ns: u64) -> CellOutcome {
     outcome.cell.metrics.bps = typical(rates);
-    outcome.cell.metrics.latency_ns = outcome.cell.histogram.as_ref().map(|histogram| latency(histogram, worst_ns));
+    outcome.cell.metrics.latency_ns =
+        outcome.cell.histogram.as_ref().map(|histogram| latency(histogram, worst_ns));
     outcome
 }
 
-/// The median of the runs. Its interval: from order statistics where there are enough runs (6), else Student's for their mean, of which
-/// the median of so few is never outside.
+/// The median of the runs. Its interval: from order statistics where there are enough runs (6),
+/// else Student's for their mean, of which the median of so few is never outside.
 fn typical(rates: &mut [f64]) -> Option<Estimate> {
     let value = median(rates)?;
     rates.sort_unstable_by(f64::total_cmp);
     let n = rates.len() as u64;
-    let ranked = quantile_ranks(n, 0.5, 0.95).map(|(low, high)| [rates[low as usize - 1], rates[high as usize - 1]]);
-    let ci95 = ranked.or_else(|| mean_interval(rates).map(|(_, Interval { low, high })| [low.max(0.0), high]));
+    let ranked = quantile_ranks(n, 0.5, 0.95)
+        .map(|(low, high)| [rates[low as usize - 1], rates[high as usize - 1]]);
+    let ci95 = ranked
+        .or_else(|| mean_interval(rates).map(|(_, Interval { low, high })| [low.max(0.0), high]));
     Some(Estimate { value, ci95, n })
 }
 
 /// Faster than the link or memory: what was to come from the medium came from a cache.
-fn is_impossible(outcome: &Outcome, site: &Site) -> bool {
-    let limit = [site.link_bps.map(|link| link * 1.02), site.memory_bps].into_iter().flatten().fold(f64::INFINITY, f64::min);
-    outcome.cell.params.path == Path::Buffered && outcome.cell.metrics.bps.is_some_and(|bps| bps.value > limit)
+fn is_impossible(outcome: &CellOutcome, target: &TargetInfo) -> bool {
+    let limit = [target.link_bps.map(|link| link * 1.02), target.memory_bps]
+        .into_iter()
+        .flatten()
+        .fold(f64::INFINITY, f64::min);
+    outcome.cell.params.path == Path::Buffered
+        && outcome.cell.metrics.bps.is_some_and(|bps| bps.value > limit)
 }
 
 #[cfg(test)]
@@ -219,10 +281,15 @@ mod tests {
         assert_eq!(cell.metrics.bps, Some(Estimate { value: 2e7, ci95: Some([2e7, 2e7]), n: 3 }));
         let each = (3 * SECOND_NS).div_ceil(BLOCK_BYTES * 50);
         assert_eq!((cell.ops, cell.elapsed_ns), (3 * each, 3 * each * BLOCK_BYTES * 50));
-        assert!(ran.requests.iter().all(|r| r.path == Path::Buffered && r.length_bytes == BLOCK_BYTES));
+        assert!(
+            ran.requests.iter().all(|r| r.path == Path::Buffered && r.length_bytes == BLOCK_BYTES)
+        );
         assert_eq!((ran.dropped_at.len(), ran.idle_ns), (4, 4 * 3 * SECOND_NS));
         for run in ran.dropped_at.iter().map(|&at| &ran.requests[at..at + each as usize]) {
-            assert!(run.iter().enumerate().all(|(i, r)| r.offset_bytes == i as u64 * BLOCK_BYTES), "each run begins at the front");
+            assert!(
+                run.iter().enumerate().all(|(i, r)| r.offset_bytes == i as u64 * BLOCK_BYTES),
+                "each run begins at the front"
+            );
         }
     }
 
@@ -231,20 +298,34 @@ mod tests {
         let ran = medium(GIB).run(&["buffered-read form=direct,cache pause=0s"]);
         assert!(!ran.cell("buffered-read/1").flags.contains(&Flag::Cached));
         let cache = ran.cell("buffered-read/2");
-        assert_eq!((cache.params.form.as_deref(), cache.flags.as_slice()), (Some("cache"), &[Flag::Cached][..]));
+        assert_eq!(
+            (cache.params.form.as_deref(), cache.flags.as_slice()),
+            (Some("cache"), &[Flag::Cached][..])
+        );
         let direct = ran.requests.iter().take_while(|r| r.path == Path::Direct).count();
-        assert!(ran.requests[direct..].iter().all(|r| r.offset_bytes == 0 && r.path == Path::Buffered));
+        assert!(
+            ran.requests[direct..].iter().all(|r| r.offset_bytes == 0 && r.path == Path::Buffered)
+        );
         let mut linked = medium(GIB);
-        linked.site.link_bps = Some(1e7);
-        assert!(linked.run(&["buffered-read form=device"]).cell("buffered-read/1").flags.contains(&Flag::Cached));
+        linked.target.link_bps = Some(1e7);
+        assert!(
+            linked
+                .run(&["buffered-read form=device"])
+                .cell("buffered-read/1")
+                .flags
+                .contains(&Flag::Cached)
+        );
     }
 
     #[test]
     fn without_a_page_cache_only_the_direct_form_is_left() {
         let mut bed = medium(GIB);
-        bed.site.facts.has_page_cache = false;
+        bed.target.facts.has_page_cache = false;
         let planned = bed.planned(&["buffered-read"]);
-        assert_eq!(planned.iter().map(|cell| cell.params.form.as_deref()).collect::<Vec<_>>(), [Some("direct")]);
+        assert_eq!(
+            planned.iter().map(|cell| cell.params.form.as_deref()).collect::<Vec<_>>(),
+            [Some("direct")]
+        );
         insta::assert_snapshot!(bed.left_out(&["buffered-read"]), @r"
         buffered-read: form device: there is no page cache on the way
         buffered-read: form cache: there is no page cache on the way
@@ -254,21 +335,29 @@ mod tests {
     #[test]
     fn an_offset_is_inside_or_refused() {
         let bed = medium(GIB);
-        assert_eq!(bed.planned(&["buffered-read offset=1000MiB"])[0].params.span_bytes, Some(24 * MIB));
+        assert_eq!(
+            bed.planned(&["buffered-read offset=1000MiB"])[0].params.span_bytes,
+            Some(24 * MIB)
+        );
         insta::assert_snapshot!(bed.left_out(&["buffered-read offset=1GiB"]), @"buffered-read.offset: there are only 1 GiB to read");
         insta::assert_snapshot!(bed.left_out(&["buffered-read offset=700"]), @"buffered-read.offset: 700 is no multiple of 512 B, the unit of the medium");
     }
 
     #[test]
     fn of_our_own_file_only_what_was_written_is_read() {
-        let ran = Bed::file(GIB, |_, _| 1_000_000).run(&["prime span=64MiB passes=1", "buffered-read form=device"]);
+        let ran = Bed::file(GIB, |_, _| 1_000_000)
+            .run(&["prime span=64MiB passes=1", "buffered-read form=device"]);
         assert!(ran.requests.iter().all(|r| r.offset_bytes + r.length_bytes <= 64 * MIB));
-        assert_eq!((ran.cell("buffered-read/1").ops, ran.cell("buffered-read/1").stop), (3 * 32, Stop::Bytes));
+        assert_eq!(
+            (ran.cell("buffered-read/1").ops, ran.cell("buffered-read/1").stop),
+            (3 * 32, Stop::Bytes)
+        );
     }
 
     #[test]
     fn less_time_means_shorter_runs_not_fewer() {
-        let ran = Bed { time_limit_ns: Some(8 * SECOND_NS), ..medium(4 * GIB) }.run(&["buffered-read form=direct"]);
+        let ran = Bed { time_limit_ns: Some(8 * SECOND_NS), ..medium(4 * GIB) }
+            .run(&["buffered-read form=direct"]);
         assert_eq!(ran.cell("buffered-read/1").metrics.bps.unwrap().n, 3);
         assert!(ran.end.elapsed_ns < 9 * SECOND_NS);
     }

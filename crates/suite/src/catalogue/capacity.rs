@@ -1,42 +1,56 @@
-//! `capacity`: is as much there as the medium says? Good, damaged, limbo, wraparound or chain; the real size; the cache (docs/field/counterfeits.md#f3probe).
+//! `capacity`: is as much there as the medium says? Good, damaged, limbo, wraparound or chain; the
+//! real size; the cache (docs/field/counterfeits.md#f3probe).
 //!
-//! Marks at random places, a growing stretch of writes that overwhelms whatever memory the controller may have, a comb of reads that
-//! shows where addresses fold, and a search for the end of what is kept. Every block that is written says to which address it was written,
-//! so one read of a folded address gives a distance. All places are drawn from the run's seed: no controller can know them.
-//! The first MiB (partition table, boot code) is spared as far as addresses do not fold onto it.
+//! Marks at random places, a growing stretch of writes that overwhelms whatever memory the
+//! controller may have, a comb of reads that shows where addresses fold, and a search for the end
+//! of what is kept. Every block that is written says to which address it was written, so one read
+//! of a folded address gives a distance. All places are drawn from the run's seed: no controller
+//! can know them. The first MiB (partition table, boot code) is spared as far as addresses do not
+//! fold onto it.
 //!
-//! With `restore` what lies where it writes is read first, kept durably ([`Undo`](crate::Undo)), and put back at the end, also after an interruption (`keep.rs`
-//! says why that is right where addresses fold). A raw medium that was not given away with `--erase` is probed in no other way. Then no more than `keep` is
-//! written in a row: there has to be room for it.
+//! With `restore` what lies where it writes is read first, kept durably ([`Undo`](crate::Undo)),
+//! and put back at the end, also after an interruption (`keep.rs` says why that is right where
+//! addresses fold). A raw medium that was not given away with `--erase` is probed in no other way.
+//! Then no more than `keep` is written in a row: there has to be room for it.
 //!
 //! # What it leaves
-//! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent where time or medium ended before it was
-//! known), `real_bytes` (with the interval it lies in where it was not found to the sector), `wrap_bytes` (what addresses are taken modulo,
-//! 0 where they are not), `cache_bytes` (the amount of writes after which marks were gone, with the one after which they were not as the lower
-//! bound; absent where nothing was ever gone), `overwhelmed_bytes` (a larger cache would hide a fake), `marks_good`, `marks_changed`,
-//! `marks_stale`, `marks_elsewhere`, `marks_lost`, `marks_unusable` (places by what they showed last).
-//! Series `marks: good` and so on: the place that was read against the place to which what was found there had been written (0: nothing of
-//! ours). On a good medium that is the diagonal, on a wraparound a saw. With `restore` also `restored_bytes` and `unrestored_bytes`: what was put back
-//! and is as it was, and what is not, though there is flash behind it; and `owed_bytes` where something is not back that still lies in the log.
+//! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent
+//! where time or medium ended before it was known), `real_bytes` (with the interval it lies in
+//! where it was not found to the sector), `wrap_bytes` (what addresses are taken modulo, 0 where
+//! they are not), `cache_bytes` (the amount of writes after which marks were gone, with the one
+//! after which they were not as the lower bound; absent where nothing was ever gone),
+//! `overwhelmed_bytes` (a larger cache would hide a fake), `marks_good`, `marks_changed`,
+//! `marks_stale`, `marks_elsewhere`, `marks_lost`, `marks_unusable` (places by what they showed
+//! last). Series `marks: good` and so on: the place that was read against the place to which what
+//! was found there had been written (0: nothing of ours). On a good medium that is the diagonal, on
+//! a wraparound a saw. With `restore` also `restored_bytes` and `unrestored_bytes`: what was put
+//! back and is as it was, and what is not, though there is flash behind it; and `owed_bytes` where
+//! something is not back that still lies in the log.
 
-mod hunt;
 mod keep;
-mod owed;
+mod place_content;
+mod probe_stages;
 mod prober;
+mod restoring;
 mod second_look;
-mod seen;
 #[cfg(test)]
 mod tests;
 pub mod trial;
 
 use record::units::{Bytes, KIB, MIB};
-use record::{Axis, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop};
+use record::{
+    Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series,
+    SeriesAxis, Stop,
+};
 
-use self::hunt::{Found, Hunt, Kind};
+use self::place_content::PlaceContent;
+use self::probe_stages::{CapacityKind, ProbeStages, ProbeState};
 use self::prober::{Halt, Prober};
 pub(crate) use self::second_look::{folds, gone, leave_open, marks_left, overwhelm_at_least};
-use self::seen::Seen;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// What is never touched at the front.
 const SPARED_BYTES: u64 = MIB;
@@ -64,7 +78,11 @@ impl Test for Capacity {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "cache", default: "1GiB", about: "a cache up to this size does not deceive it; at most half of the medium" },
+            Setting {
+                name: "cache",
+                default: "1GiB",
+                about: "a cache up to this size does not deceive it; at most half of the medium",
+            },
             Setting {
                 name: "restore",
                 default: "auto",
@@ -75,15 +93,25 @@ impl Test for Capacity {
                 default: "256MiB",
                 about: "with restore, at most so much is written in a row; up to twice as much is kept",
             },
-            Setting { name: "max_time", default: "5m", about: "at most this long; a cache is overwhelmed as far as time allows" },
+            Setting {
+                name: "max_time",
+                default: "5m",
+                about: "at most this long; a cache is overwhelmed as far as time allows",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs { writing: true, raw: true, data: true, restores: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let restores = match (settings.choice("restore", &["auto", "yes", "no"])?, &site.borrowed) {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let restores = match (settings.choice("restore", &["auto", "yes", "no"])?, &target.borrowed)
+        {
             ("no", Some(reason)) => {
                 cells.skip(reason.clone());
                 return Ok(());
@@ -93,18 +121,24 @@ impl Test for Capacity {
             (_, borrowed) => borrowed.is_some(),
         };
         let keep_bytes = settings.size("keep")?.max(4 * MIB);
-        let cache_bytes = settings.size("cache")?.max(4 * MIB).min(if restores { keep_bytes } else { u64::MAX });
+        let cache_bytes =
+            settings.size("cache")?.max(4 * MIB).min(if restores { keep_bytes } else { u64::MAX });
         let max_ns = settings.duration_ns("max_time")?;
-        let Some(whole) = cells.or_skip(site.region(Region::Whole, u64::MAX)) else { return Ok(()) };
-        if whole.bytes < site.facts.capacity_bytes / 2 {
+        let Some(whole) = cells.or_skip(target.region(Region::Whole, u64::MAX)) else {
+            return Ok(());
+        };
+        if whole.bytes < target.facts.capacity_bytes / 2 {
             cells.skip("only a part of the medium may be touched; what is missing elsewhere would not be seen");
             return Ok(());
         }
         if whole.bytes < SMALLEST_BYTES {
-            cells.skip(format!("a medium of {} is too small to hide anything; verify writes it whole", Bytes(whole.bytes)));
+            cells.skip(format!(
+                "a medium of {} is too small to hide anything; verify writes it whole",
+                Bytes(whole.bytes)
+            ));
             return Ok(());
         }
-        let block_bytes = MARK_BYTES.max(site.facts.logical_block_bytes);
+        let block_bytes = MARK_BYTES.max(target.facts.logical_block_bytes);
         let mut params = Params {
             direction: Some(Direction::Write),
             pattern: Some(Pattern::Uniform),
@@ -119,9 +153,14 @@ impl Test for Capacity {
         };
         params.other.insert("cache_bytes".into(), cache_bytes as f64);
         // The run, and overwhelming once more for each stage of the search.
-        let mut most = cache_bytes.min(whole.bytes).saturating_mul(3).saturating_add(MARKS_MOST_BYTES).max(512 * MIB);
+        let mut most = cache_bytes
+            .min(whole.bytes)
+            .saturating_mul(3)
+            .saturating_add(MARKS_MOST_BYTES)
+            .max(512 * MIB);
         if restores {
-            // The run, as much again where a stage of the search cannot use the run's places, and marks.
+            // The run, as much again where a stage of the search cannot use the run's places, and
+            // marks.
             let kept = (2 * keep_bytes).saturating_add(2 * MARKS_MOST_BYTES).min(whole.bytes);
             params.other.insert("keep_bytes".into(), kept as f64);
             most = most.saturating_add(kept);
@@ -130,53 +169,58 @@ impl Test for Capacity {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let mut found = Found::default();
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let mut found = ProbeState::default();
         let keep_bytes = Some(cell.setting("keep_bytes") as u64).filter(|bytes| *bytes > 0);
-        if let Some(reason) = keep_bytes.and_then(|bytes| cannot_lend(bytes, bench)) {
-            return Outcome::left_out(cell, reason);
+        if let Some(reason) = keep_bytes.and_then(|bytes| cannot_lend(bytes, context)) {
+            return CellOutcome::left_out(cell, reason);
         }
-        let mut prober = Prober::new(cell, bench, keep_bytes);
+        let mut prober = Prober::new(cell, context, keep_bytes);
         if keep_bytes.is_some() {
-            prober.bench.owes(true);
+            prober.context.set_restore_pending(true);
         }
-        let ended = Hunt::new(&mut prober, &mut found, cell.setting("cache_bytes") as u64).go();
+        let ended =
+            ProbeStages::new(&mut prober, &mut found, cell.setting("cache_bytes") as u64).go();
         let put = prober.restore();
         let was_away = prober.was_away_for_a_time(put.as_ref());
         if !prober.outcome.is_over() {
-            prober.outcome.cell.stop = if ended == Err(Halt::TimeUp) { Stop::Time } else { Stop::Converged };
+            prober.outcome.cell.stop =
+                if ended == Err(Halt::TimeUp) { Stop::Time } else { Stop::Converged };
         }
         conclude(&mut prober, &mut found, was_away);
-        let shown: Vec<(u64, Seen)> = std::mem::take(&mut prober.shown).into_iter().collect();
+        let shown: Vec<(u64, PlaceContent)> =
+            std::mem::take(&mut prober.shown).into_iter().collect();
         tell(&mut prober.outcome, &found, &shown);
         if let Some(put) = put {
-            owed::tell(&mut prober.outcome, &found, &put, prober.bench.undo);
-            prober.bench.owes(false);
+            restoring::tell(&mut prober.outcome, &found, &put, prober.context.undo);
+            prober.context.set_restore_pending(false);
         }
         prober.outcome
     }
 }
 
 /// Why nothing can be lent, if that is so.
-fn cannot_lend(bytes: u64, bench: &mut Bench<'_>) -> Option<String> {
-    if bench.undo.pieces() > 0 {
+fn cannot_lend(bytes: u64, context: &mut CellContext<'_>) -> Option<String> {
+    if context.undo.pieces() > 0 {
         return Some("what this run overwrote before is not back yet; put it back first, with: flashmark restore".into());
     }
-    bench.undo.make_room(bytes).err()
+    context.undo.make_room(bytes).err()
 }
 
-/// Says damaged where single places show it, and takes back what rests on places that failed only because the medium was away.
-fn conclude(prober: &mut Prober<'_, '_>, found: &mut Found, was_away: bool) {
+/// Says damaged where single places show it, and takes back what rests on places that failed only
+/// because the medium was away.
+fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool) {
     // A write that failed leaves what was there before.
-    let counts = |seen: &Seen| match seen {
-        Seen::Changed => true,
-        Seen::Stale | Seen::Unusable => !was_away,
+    let counts = |seen: &PlaceContent| match seen {
+        PlaceContent::Changed => true,
+        PlaceContent::Stale | PlaceContent::Unusable => !was_away,
         _ => false,
     };
     if was_away {
         found.forget_what_was_lost();
         if prober.outcome.error.is_none() {
-            let failed = prober.shown.values().filter(|seen| **seen == Seen::Unusable).count();
+            let failed =
+                prober.shown.values().filter(|seen| **seen == PlaceContent::Unusable).count();
             let text = format!(
                 "{failed} places gave errors and work now: the medium was unavailable for a time, as behind a loose contact; nothing is concluded from them, \
                  measure again"
@@ -185,16 +229,19 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut Found, was_away: bool) {
         }
     }
     if found.kind.is_none() && prober.shown.values().any(counts) {
-        found.kind = Some(Kind::Damaged);
+        found.kind = Some(CapacityKind::Damaged);
     }
 }
 
 /// Whether a cell found that less is there than the medium says.
 pub(crate) fn is_fake(cell: &Cell) -> bool {
-    [Kind::Limbo, Kind::Wraparound, Kind::Chain].iter().any(|kind| found(cell) == Some(*kind as u64 as f64))
+    [CapacityKind::Limbo, CapacityKind::Wraparound, CapacityKind::Chain]
+        .iter()
+        .any(|kind| found(cell) == Some(*kind as u64 as f64))
 }
 
-/// Whether a cell came to its end without finding anything missing, and left its marks where they were.
+/// Whether a cell came to its end without finding anything missing, and left its marks where they
+/// were.
 pub(crate) fn found_nothing(cell: &Cell) -> bool {
     let is_left = !cell.params.other.contains_key("keep_bytes");
     is_left && !cell.stop.cut_short() && misses_nothing(cell)
@@ -202,7 +249,7 @@ pub(crate) fn found_nothing(cell: &Cell) -> bool {
 
 /// Whether nothing was found to be missing: all is there, or time ended before that was known.
 fn misses_nothing(cell: &Cell) -> bool {
-    found(cell).is_none_or(|kind| kind == Kind::Good as u64 as f64)
+    found(cell).is_none_or(|kind| kind == CapacityKind::Good as u64 as f64)
 }
 
 fn found(cell: &Cell) -> Option<f64> {
@@ -210,13 +257,16 @@ fn found(cell: &Cell) -> Option<f64> {
 }
 
 /// Puts into the cell what was found.
-fn tell(outcome: &mut Outcome, found: &Found, shown: &[(u64, Seen)]) {
+fn tell(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, PlaceContent)]) {
     let n = shown.len() as u64;
     let exactly = |value: u64| Estimate { value: value as f64, ci95: None, n };
-    let between =
-        |[low, high]: [u64; 2], value: u64| Estimate { ci95: (low < high).then_some([low as f64, high as f64]), ..exactly(value) };
+    let between = |[low, high]: [u64; 2], value: u64| Estimate {
+        ci95: (low < high).then_some([low as f64, high as f64]),
+        ..exactly(value)
+    };
     let cell = &mut outcome.cell;
-    let mut put = |name: &str, figure: Estimate| cell.metrics.other.extend([(name.to_owned(), figure)]);
+    let mut put =
+        |name: &str, figure: Estimate| cell.metrics.other.extend([(name.to_owned(), figure)]);
     if let Some(kind) = found.kind {
         put("type", exactly(kind as u64));
         put("wrap_bytes", exactly(found.wrap_bytes.unwrap_or(0)));
@@ -229,32 +279,39 @@ fn tell(outcome: &mut Outcome, found: &Found, shown: &[(u64, Seen)]) {
     }
     put("overwhelmed_bytes", exactly(found.overwhelmed_bytes));
     for (name, is) in NAMES {
-        let points: Vec<[f64; 2]> = shown.iter().filter(|(_, seen)| is(seen)).map(|point| plotted(*point)).collect();
+        let points: Vec<[f64; 2]> =
+            shown.iter().filter(|(_, seen)| is(seen)).map(|point| plotted(*point)).collect();
         put(&format!("marks_{name}"), exactly(points.len() as u64));
-        let thinned: Vec<[f64; 2]> = points.iter().step_by(points.len().div_ceil(MOST_POINTS).max(1)).copied().collect();
+        let thinned: Vec<[f64; 2]> =
+            points.iter().step_by(points.len().div_ceil(MOST_POINTS).max(1)).copied().collect();
         if !thinned.is_empty() {
-            cell.series.push(Series { name: format!("marks: {name}"), x: Axis::OffsetBytes, y: Axis::OffsetBytes, points: thinned });
+            cell.series.push(Series {
+                name: format!("marks: {name}"),
+                x: SeriesAxis::OffsetBytes,
+                y: SeriesAxis::OffsetBytes,
+                points: thinned,
+            });
         }
     }
 }
 
 /// What a place may have shown, by name.
-type Named = (&'static str, fn(&Seen) -> bool);
+type Named = (&'static str, fn(&PlaceContent) -> bool);
 const NAMES: [Named; 6] = [
-    ("good", |seen| matches!(seen, Seen::Good)),
-    ("changed", |seen| matches!(seen, Seen::Changed)),
-    ("stale", |seen| matches!(seen, Seen::Stale)),
-    ("elsewhere", |seen| matches!(seen, Seen::Elsewhere { .. })),
-    ("lost", |seen| matches!(seen, Seen::Lost)),
-    ("unusable", |seen| matches!(seen, Seen::Unusable)),
+    ("good", |seen| matches!(seen, PlaceContent::Good)),
+    ("changed", |seen| matches!(seen, PlaceContent::Changed)),
+    ("stale", |seen| matches!(seen, PlaceContent::Stale)),
+    ("elsewhere", |seen| matches!(seen, PlaceContent::Elsewhere { .. })),
+    ("lost", |seen| matches!(seen, PlaceContent::Lost)),
+    ("unusable", |seen| matches!(seen, PlaceContent::Unusable)),
 ];
 
 /// A place, and where what it showed had been written to.
-fn plotted((place, seen): (u64, Seen)) -> [f64; 2] {
+fn plotted((place, seen): (u64, PlaceContent)) -> [f64; 2] {
     let by = match seen {
-        Seen::Good | Seen::Changed | Seen::Stale => place,
-        Seen::Elsewhere { by_bytes } => by_bytes,
-        Seen::Lost | Seen::Unusable => 0,
+        PlaceContent::Good | PlaceContent::Changed | PlaceContent::Stale => place,
+        PlaceContent::Elsewhere { by_bytes } => by_bytes,
+        PlaceContent::Lost | PlaceContent::Unusable => 0,
     };
     [place as f64, by as f64]
 }

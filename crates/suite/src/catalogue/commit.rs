@@ -1,23 +1,30 @@
-//! `commit`: commits a second as SQLite makes them with synchronous=FULL on ext4, one row each, in a small database.
+//! `commit`: commits a second as SQLite makes them with synchronous=FULL on ext4, one row each, in
+//! a small database.
 //!
-//! The writes and flushes are those that the kernel was seen to issue for SQLite 3 on ext4 (one insert into a table with an index, ordered data mode):
-//! *rollback*: the journal file, which is new each time, is synced: 28 KiB of the file system's journal and its commit block; its header is written and synced;
-//! then three pages of the database. *wal*: the log, at its full length of 1000 pages, is written two pages further, from its last one on, and
-//! synced; once round, a checkpoint brings back the pages. A sync of a file that has its blocks puts into the file system's journal only the file's time, if the kernel's clock has ticked.
-//! A medium whose flush does not wait for flash is fast here, too: see `flush-cost`.
+//! The writes and flushes are those that the kernel was seen to issue for SQLite 3 on ext4 (one
+//! insert into a table with an index, ordered data mode): *rollback*: the journal file, which is
+//! new each time, is synced: 28 KiB of the file system's journal and its commit block; its header
+//! is written and synced; then three pages of the database. *wal*: the log, at its full length of
+//! 1000 pages, is written two pages further, from its last one on, and synced; once round, a
+//! checkpoint brings back the pages. A sync of a file that has its blocks puts into the file
+//! system's journal only the file's time, if the kernel's clock has ticked. A medium whose flush
+//! does not wait for flash is fast here, too: see `flush-cost`.
 //!
 //! What a cell was asked: `form`. Metrics: `iops`: commits a second; `latency_ns` of a commit.
 
 use record::units::KIB;
 use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync};
-use stats::{RateEstimator, StopRule, Verdict};
+use stats::{RateEstimator, StopRule, StopVerdict};
 
-use super::durable::{Durable, File, PAGE_BYTES, Step, ground, written_bytes};
+use super::durable::{Durable, DurableStep, File, PAGE_BYTES, ground, written_bytes};
 use super::stretch;
 use crate::doubts::certainty;
 use crate::plan::span_of;
 use crate::tally::latency;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct Commit;
@@ -26,35 +33,38 @@ const ROLLBACK: &str = "rollback";
 const WAL: &str = "wal";
 
 /// A commit with a rollback journal.
-const OF_ROLLBACK: &[Step] = &[
-    Step::NewFile(16 * KIB),
-    Step::Commit(28 * KIB),
-    Step::Again(4 * KIB),
-    Step::Sync(File::Log),
-    Step::FirstPage,
-    Step::OldPage,
-    Step::PageAmongFiles,
-    Step::Sync(File::Database),
+const OF_ROLLBACK: &[DurableStep] = &[
+    DurableStep::NewFile(16 * KIB),
+    DurableStep::Commit(28 * KIB),
+    DurableStep::Again(4 * KIB),
+    DurableStep::Sync(File::Log),
+    DurableStep::FirstPage,
+    DurableStep::OldPage,
+    DurableStep::PageAmongFiles,
+    DurableStep::Sync(File::Database),
 ];
-/// A commit to a log that has its full length: two pages, each with 24 bytes in front, so that none begins where one of the medium's does.
-const OF_WAL: &[Step] = &[Step::LogOn(12 * KIB), Step::Sync(File::Log)];
+/// A commit to a log that has its full length: two pages, each with 24 bytes in front, so that none
+/// begins where one of the medium's does.
+const OF_WAL: &[DurableStep] = &[DurableStep::LogOn(12 * KIB), DurableStep::Sync(File::Log)];
 /// Commits after which the log is brought back: 1000 pages of SQLite, two a commit.
 const CHECKPOINT_COMMITS: u64 = 500;
-/// A log is brought back: the rows are in the newest pages, their index in others. Then the log begins anew, and pays for what this has closed.
-const CHECKPOINT: &[Step] = &[
-    Step::FirstPage,
-    Step::OldPage,
-    Step::PagesBehindLog(8 * KIB),
-    Step::PagesBehindLog(4 * KIB),
-    Step::PagesBehindLog(4 * KIB),
-    Step::PagesBehindLog(64 * KIB),
-    Step::Commit(20 * KIB),
-    Step::LogOn(12 * KIB),
-    Step::Sync(File::Log),
+/// A log is brought back: the rows are in the newest pages, their index in others. Then the log
+/// begins anew, and pays for what this has closed.
+const CHECKPOINT: &[DurableStep] = &[
+    DurableStep::FirstPage,
+    DurableStep::OldPage,
+    DurableStep::PagesBehindLog(8 * KIB),
+    DurableStep::PagesBehindLog(4 * KIB),
+    DurableStep::PagesBehindLog(4 * KIB),
+    DurableStep::PagesBehindLog(64 * KIB),
+    DurableStep::Commit(20 * KIB),
+    DurableStep::LogOn(12 * KIB),
+    DurableStep::Sync(File::Log),
 ];
 /// Share of the time that is kept for it.
 const CHECKPOINT_SHARE: f64 = 0.35;
-/// Fewer tell nothing, however alike they are: what a commit makes the medium put off may come once in fifty of them.
+/// Fewer tell nothing, however alike they are: what a commit makes the medium put off may come once
+/// in fifty of them.
 const LEAST_COMMITS: u64 = 200;
 /// Commits before those that count.
 const WARM_UP_COMMITS: u64 = 2;
@@ -73,8 +83,16 @@ impl Test for Commit {
         &[
             Setting { name: "form", default: "rollback,wal", about: "how it keeps its promise" },
             Setting { name: "commits", default: "2000", about: "at most so many" },
-            Setting { name: "span", default: "48MiB", about: "how much of a file; a raw medium is used from its middle on" },
-            Setting { name: "certainty", default: "5%", about: "stop when the rate is this certain" },
+            Setting {
+                name: "span",
+                default: "48MiB",
+                about: "how much of a file; a raw medium is used from its middle on",
+            },
+            Setting {
+                name: "certainty",
+                default: "5%",
+                about: "stop when the rate is this certain",
+            },
             Setting { name: "min_time", default: "2s", about: "at least this long each" },
             Setting { name: "max_time", default: "15s", about: "at most this long each" },
         ]
@@ -83,12 +101,21 @@ impl Test for Commit {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(ground(site, settings.size("span")?)) else { return Ok(()) };
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let Some(span) = cells.or_skip(ground(target, settings.size("span")?)) else {
+            return Ok(());
+        };
         let commits = settings.count("commits")?;
         for form in settings.choices("form", &[ROLLBACK, WAL])? {
-            let mut params = stretch::writes(site, Region::Middle, span, Pattern::Uniform, PAGE_BYTES);
-            (params.form, params.queue_depth, params.threads, params.sync) = (Some(form.into()), 1, 1, Sync::Data);
+            let mut params =
+                stretch::writes(target, Region::Middle, span, Pattern::Uniform, PAGE_BYTES);
+            (params.form, params.queue_depth, params.threads, params.sync) =
+                (Some(form.into()), 1, 1, Sync::Data);
             params.other.extend([
                 ("commits".to_owned(), commits as f64),
                 ("certainty".to_owned(), settings.share("certainty")?),
@@ -96,14 +123,18 @@ impl Test for Commit {
             ]);
             let all = commits + WARM_UP_COMMITS;
             let of_one = written_bytes(if form == WAL { OF_WAL } else { OF_ROLLBACK });
-            cells.add(params, settings.duration_ns("max_time")?, all * of_one + written_bytes(CHECKPOINT));
+            cells.add(
+                params,
+                settings.duration_ns("max_time")?,
+                all * of_one + written_bytes(CHECKPOINT),
+            );
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let is_wal = cell.params.form.as_deref() == Some(WAL);
-        let mut work = Durable::new(cell, span_of(cell), bench);
+        let mut work = Durable::new(cell, span_of(cell), context);
         let mut commits = Commits::default();
         let mut stop = commits.measure(cell, is_wal, &mut work);
         if is_wal && !stop.cut_short() {
@@ -132,18 +163,21 @@ struct Commits {
 impl Commits {
     /// Commits until the rate is certain; why it ended.
     fn measure(&mut self, cell: &PlannedCell, is_wal: bool, work: &mut Durable<'_, '_>) -> Stop {
-        let rule = StopRule { min_events: LEAST_COMMITS, ..certainty(cell.setting("certainty"), cell.setting("min_ns") as u64) };
+        let rule = StopRule {
+            min_events: LEAST_COMMITS,
+            ..certainty(cell.setting("certainty"), cell.setting("min_ns") as u64)
+        };
         let all = cell.setting("commits") as u64 + WARM_UP_COMMITS;
         let (steps, share) = if is_wal { (OF_WAL, CHECKPOINT_SHARE) } else { (OF_ROLLBACK, 0.0) };
-        let kept_ns = (work.bench.allotted_ns as f64 * share) as u64;
+        let kept_ns = (work.context.allotted_ns as f64 * share) as u64;
         for number in 0..all {
-            if work.bench.must_stop() {
+            if work.context.must_stop() {
                 return Stop::Interrupted;
             }
-            if work.bench.time_left_ns() <= kept_ns {
+            if work.context.time_left_ns() <= kept_ns {
                 return Stop::Time;
             }
-            work.bench.part(number as f64 / all as f64, (number + 1) as f64 / all as f64);
+            work.context.part(number as f64 / all as f64, (number + 1) as f64 / all as f64);
             let Some(ns) = work.go(steps) else { return work.outcome.cell.stop };
             if number < WARM_UP_COMMITS {
                 continue;
@@ -151,7 +185,7 @@ impl Commits {
             self.rate.push(ns);
             self.histogram.record(ns);
             self.worst_ns = self.worst_ns.max(ns);
-            if rule.judge(self.rate.total_ns(), &self.rate, None) == Verdict::Converged {
+            if rule.judge(self.rate.total_ns(), &self.rate, None) == StopVerdict::Converged {
                 return Stop::Converged;
             }
         }
@@ -159,23 +193,28 @@ impl Commits {
     }
 
     /// Puts commits a second and their latencies into the cell.
-    fn tell(self, certainty: f64, outcome: &mut Outcome) {
+    fn tell(self, certainty: f64, outcome: &mut CellOutcome) {
         let cell = &mut outcome.cell;
         let (n, total_ns) = (self.rate.events(), self.rate.total_ns());
         if n == 0 || total_ns == 0 {
             return;
         }
-        let with_checkpoints = |per_second: f64| 1e9 / (1e9 / per_second + self.checkpoint_ns as f64 / CHECKPOINT_COMMITS as f64);
+        let with_checkpoints = |per_second: f64| {
+            1e9 / (1e9 / per_second + self.checkpoint_ns as f64 / CHECKPOINT_COMMITS as f64)
+        };
         let estimate = self.rate.estimate();
-        let ci95 = estimate.as_ref().map(|rate| [rate.ci95.low, rate.ci95.high].map(with_checkpoints));
-        cell.metrics.iops = Some(Estimate { value: with_checkpoints(n as f64 * 1e9 / total_ns as f64), ci95, n });
+        let ci95 =
+            estimate.as_ref().map(|rate| [rate.ci95.low, rate.ci95.high].map(with_checkpoints));
+        cell.metrics.iops =
+            Some(Estimate { value: with_checkpoints(n as f64 * 1e9 / total_ns as f64), ci95, n });
         cell.metrics.latency_ns = Some(latency(&self.histogram, self.worst_ns));
         cell.histogram = Some(self.histogram);
         cell.elapsed_ns = total_ns + self.checkpoint_ns;
         match estimate {
             None => cell.flags.push(Flag::TooFewSamples { n }),
             Some(rate) if cell.stop == Stop::Time && rate.relative_half_width() > certainty => {
-                cell.flags.push(Flag::NotConverged { relative_half_width: rate.relative_half_width() });
+                cell.flags
+                    .push(Flag::NotConverged { relative_half_width: rate.relative_half_width() });
             }
             _ => {}
         }
@@ -192,12 +231,20 @@ mod tests {
 
     #[test]
     fn a_commit_is_what_sqlite_was_seen_to_do() {
-        let cost = |request: &device::Request, _| if request.op == Op::Flush { 3 * MILLISECOND_NS } else { MILLISECOND_NS };
+        let cost = |request: &device::Request, _| {
+            if request.op == Op::Flush { 3 * MILLISECOND_NS } else { MILLISECOND_NS }
+        };
         let ran = Bed::raw(GIB, cost).run(&["commit commits=600 min_time=1h max_time=1h"]);
         let rate = |id: &str| ran.cell(id).metrics.iops.unwrap().value;
-        // Each sync is two writes and two flushes of the file system's, for the clock has ticked since the one before; five writes are SQLite's.
-        assert!((rate("commit/1") - 1000.0 / (3.0 * 8.0 + 5.0)).abs() < 0.01, "{}", rate("commit/1"));
-        // Six pieces of pages, a commit of the file system's, and one more of SQLite's for each 500 of these.
+        // Each sync is two writes and two flushes of the file system's, for the clock has ticked
+        // since the one before; five writes are SQLite's.
+        assert!(
+            (rate("commit/1") - 1000.0 / (3.0 * 8.0 + 5.0)).abs() < 0.01,
+            "{}",
+            rate("commit/1")
+        );
+        // Six pieces of pages, a commit of the file system's, and one more of SQLite's for each 500
+        // of these.
         let checkpoint_ms = 6.0 + 8.0 + 9.0;
         let rate_wal = 1000.0 / (9.0 + checkpoint_ms / 500.0);
         assert!((rate("commit/2") / rate_wal - 1.0).abs() < 0.001, "{}", rate("commit/2"));
@@ -209,13 +256,15 @@ mod tests {
     #[test]
     fn within_a_tick_of_the_kernels_clock_no_time_of_a_file_is_journalled() {
         let quick = |_: &device::Request, _| MILLISECOND_NS / 100;
-        let ran = Bed::raw(GIB, quick).run(&["commit form=wal commits=300 min_time=1h max_time=1h"]);
+        let ran =
+            Bed::raw(GIB, quick).run(&["commit form=wal commits=300 min_time=1h max_time=1h"]);
         // A write and a flush are 0.02 ms; every 4 ms two writes and a flush more.
         let rate = ran.cell("commit/1").metrics.iops.unwrap().value;
         assert!((rate / (1000.0 / (0.02 * (1.0 + 0.03 / 4.0))) - 1.0).abs() < 0.01, "{rate}");
     }
 
-    /// Thirty commits, all alike, said 9.78 a second (9.64 to 9.93) of a card that does 9.1; 12 of 30 intervals held the truth.
+    /// Thirty commits, all alike, said 9.78 a second (9.64 to 9.93) of a card that does 9.1; 12 of
+    /// 30 intervals held the truth.
     #[test]
     fn what_comes_once_in_a_hundred_commits_is_met() {
         let mut number = 0;
@@ -223,19 +272,32 @@ mod tests {
             number += 1;
             if number % 2100 == 0 { 3000 * MILLISECOND_NS } else { MILLISECOND_NS }
         };
-        let rate = Bed::raw(GIB, merges).run(&["commit form=rollback max_time=30s"]).cell("commit/1").metrics.iops.unwrap();
+        let rate = Bed::raw(GIB, merges)
+            .run(&["commit form=rollback max_time=30s"])
+            .cell("commit/1")
+            .metrics
+            .iops
+            .unwrap();
         assert!(rate.n >= 200 && rate.ci95.unwrap()[0] < 20.0, "{rate:?}");
     }
 
     #[test]
     fn it_is_certain_or_says_that_it_is_not_and_ends_in_time() {
         // The last commit ends when it ends: up to three merges of 0.9 s.
-        for (profile, most_s) in [("sd-worst", 18.0), ("class10", 16.0), ("a1", 15.5), ("ssd", 15.0)] {
+        for (profile, most_s) in
+            [("sd-worst", 18.0), ("class10", 16.0), ("a1", 15.5), ("ssd", 15.0)]
+        {
             for cell in run_simulated(profile, 1, &["commit"]) {
                 let iops = cell.metrics.iops.unwrap();
-                assert!(cell.elapsed_ns as f64 / 1e9 < most_s, "{profile}: {} s", cell.elapsed_ns as f64 / 1e9);
                 assert!(
-                    cell.stop != Stop::Time || !cell.flags.is_empty() || iops.ci95.unwrap()[1] < 1.06 * iops.value,
+                    cell.elapsed_ns as f64 / 1e9 < most_s,
+                    "{profile}: {} s",
+                    cell.elapsed_ns as f64 / 1e9
+                );
+                assert!(
+                    cell.stop != Stop::Time
+                        || !cell.flags.is_empty()
+                        || iops.ci95.unwrap()[1] < 1.06 * iops.value,
                     "{profile}: {iops:?} {:?}",
                     cell.stop
                 );
@@ -249,6 +311,9 @@ mod tests {
         let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
         bed.fail_at = Some(40);
         let ran = bed.run(&["commit form=wal"]);
-        assert_eq!((ran.cell("commit/1").stop, ran.cell("commit/1").metrics.iops.is_some()), (Stop::Error, true));
+        assert_eq!(
+            (ran.cell("commit/1").stop, ran.cell("commit/1").metrics.iops.is_some()),
+            (Stop::Error, true)
+        );
     }
 }

@@ -1,29 +1,37 @@
-//! `content-sweep`: the same writes in a row with data of every kind, for controllers that compress, recognise or skip it (docs/field/cheats.md#cheats-and-caches).
+//! `content-sweep`: the same writes in a row with data of every kind, for controllers that
+//! compress, recognise or skip it (docs/field/cheats.md#cheats-and-caches).
 //!
-//! Zeros, 0xFF bytes, one incompressible block over and over, and data that is never the same twice. *rewrite-equal* writes what lies
-//! there already, *rewrite-new* other data in its place; both fill the span first, and that does not count. The first cell begins before the span, and that
-//! does not count either, to close what other tests left open; so do all where earlier tests have shown a volatile cache, as far before it as that holds,
-//! to fill it with data of their kind. Every pass ends with the span, so that it leaves nothing open for the next. Random data comes
+//! Zeros, 0xFF bytes, one incompressible block over and over, and data that is never the same
+//! twice. *rewrite-equal* writes what lies there already, *rewrite-new* other data in its place;
+//! both fill the span first, and that does not count. The first cell begins before the span, and
+//! that does not count either, to close what other tests left open; so do all where earlier tests
+//! have shown a volatile cache, as far before it as that holds, to fill it with data of their kind.
+//! Every pass ends with the span, so that it leaves nothing open for the next. Random data comes
 //! last: the span is left as `prime` left it.
 //!
-//! What a cell was asked: `form` (zeros, byte-255, repeated, incompressible, rewrite-equal, rewrite-new), `content`. Metrics: `bps`, `latency_ns`.
+//! What a cell was asked: `form` (zeros, byte-255, repeated, incompressible, rewrite-equal,
+//! rewrite-new), `content`. Metrics: `bps`, `latency_ns`.
 
 use device::Extent;
 use record::units::{Bytes, SECOND_NS};
 use record::{Cell, Content, Direction, Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Before, Stretch};
-use crate::bench::shown_cache_bytes;
+use crate::cell_context::shown_cache_bytes;
 use crate::doubts::LARGEST_CACHE_BYTES;
-use crate::drive::Limits;
+use crate::io_loop::LoopLimits;
 use crate::offsets::sequential;
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct ContentSweep;
 
-/// So much lies before the span, to fill a cache: several times what it holds, for it is emptied meanwhile.
+/// So much lies before the span, to fill a cache: several times what it holds, for it is emptied
+/// meanwhile.
 const BESIDE_BYTES: u64 = FILLINGS * LARGEST_CACHE_BYTES;
 const FILLINGS: u64 = 4;
 
@@ -55,8 +63,16 @@ impl Test for ContentSweep {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "form", default: "zeros,byte-255,repeated,incompressible,rewrite-equal,rewrite-new", about: "which data" },
-            Setting { name: "block", default: "64KiB", about: "size of a write; many small ones, so that a single stall decides nothing" },
+            Setting {
+                name: "form",
+                default: "zeros,byte-255,repeated,incompressible,rewrite-equal,rewrite-new",
+                about: "which data",
+            },
+            Setting {
+                name: "block",
+                default: "64KiB",
+                about: "size of a write; many small ones, so that a single stall decides nothing",
+            },
             Setting { name: "span", default: "32MiB", about: "how much is written of each" },
             Setting { name: "max_time", default: "40s", about: "at most this long each" },
         ]
@@ -65,47 +81,76 @@ impl Test for ContentSweep {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
         let wanted_bytes = settings.size("span")?;
-        let Some(all) = cells.or_skip(site.region(Region::Middle, wanted_bytes + BESIDE_BYTES)) else { return Ok(()) };
+        let Some(all) = cells.or_skip(target.region(Region::Middle, wanted_bytes + BESIDE_BYTES))
+        else {
+            return Ok(());
+        };
         let span_bytes = all.bytes.min(wanted_bytes);
         let span = Extent::new(all.end() - span_bytes, span_bytes);
         if span.bytes < block_bytes {
-            cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
+            cells.skip(format!(
+                "{} blocks do not fit into {}",
+                Bytes(block_bytes),
+                Bytes(span.bytes)
+            ));
             return Ok(());
         }
-        let (blocks, beside_blocks) = (span.bytes / block_bytes, (all.bytes - span.bytes) / block_bytes);
-        for (index, form) in settings.choices("form", &FORMS.map(|(form, _)| form))?.into_iter().enumerate() {
-            let mut params = stretch::writes(site, Region::Middle, all, Pattern::Sequential, block_bytes);
+        let (blocks, beside_blocks) =
+            (span.bytes / block_bytes, (all.bytes - span.bytes) / block_bytes);
+        for (index, form) in
+            settings.choices("form", &FORMS.map(|(form, _)| form))?.into_iter().enumerate()
+        {
+            let mut params =
+                stretch::writes(target, Region::Middle, all, Pattern::Sequential, block_bytes);
             params.form = Some(form.into());
-            params.content = FORMS.iter().find(|(name, _)| *name == form).map(|(_, content)| *content);
+            params.content =
+                FORMS.iter().find(|(name, _)| *name == form).map(|(_, content)| *content);
             params.other.insert("counted_bytes".into(), span.bytes as f64);
-            params.other.insert("closing_blocks".into(), if index == 0 { blocks.min(beside_blocks) } else { 0 } as f64);
+            params.other.insert(
+                "closing_blocks".into(),
+                if index == 0 { blocks.min(beside_blocks) } else { 0 } as f64,
+            );
             let filling_blocks = if is_rewrite(form) { beside_blocks + blocks } else { 0 };
             let warm_up_ops = beside_blocks + filling_blocks;
-            let stretch = Stretch { warm_up_ops, ops: blocks, enough_ops: 128, enough_ns: 10 * SECOND_NS, ..Stretch::default() };
+            let stretch = Stretch {
+                warm_up_ops,
+                ops: blocks,
+                enough_ops: 128,
+                enough_ns: 10 * SECOND_NS,
+                ..Stretch::default()
+            };
             stretch.plan(params, settings.duration_ns("max_time")?, cells);
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let (planned, block_bytes) = (span_of(cell), cell.block_bytes());
         let counted_bytes = (cell.setting("counted_bytes") as u64).min(planned.bytes);
         let span = Extent::new(planned.end() - counted_bytes, counted_bytes);
         let form = cell.params.form.as_deref().unwrap_or_default();
         // What lies beside the span fills a cache with writes of the same kind.
-        let needed = (FILLINGS * shown_cache_bytes(bench.done)).div_ceil(block_bytes).max(closing_blocks(cell, bench.done));
+        let needed = (FILLINGS * shown_cache_bytes(context.done))
+            .div_ceil(block_bytes)
+            .max(closing_blocks(cell, context.done));
         let beside_bytes = needed.min((planned.bytes - span.bytes) / block_bytes) * block_bytes;
         let mut all = Extent::new(span.offset_bytes - beside_bytes, beside_bytes + span.bytes);
-        let mut load = stretch::load(cell, bench, "data");
+        let mut load = stretch::load(cell, context, "data");
         if is_rewrite(form) {
-            let before = stretch::load(cell, bench, "data that lies there");
-            let limits = Limits::time(bench.time_left_ns() / 2);
-            let filled = bench.drive("filling", &before, &limits, &mut sequential(all, block_bytes));
+            let before = stretch::load(cell, context, "data that lies there");
+            let limits = LoopLimits::time(context.time_left_ns() / 2);
+            let filled =
+                context.drive("filling", &before, &limits, &mut sequential(all, block_bytes));
             if filled.stop.cut_short() {
-                let mut outcome = Outcome::new(cell);
+                let mut outcome = CellOutcome::new(cell);
                 outcome.end(filled.stop, filled.error);
                 return outcome;
             }
@@ -114,11 +159,12 @@ impl Test for ContentSweep {
             load = if form == REWRITE_EQUAL { before } else { load };
         }
         let mut cell = cell.clone();
-        (cell.params.span_offset_bytes, cell.params.span_bytes) = (Some(span.offset_bytes), Some(span.bytes));
+        (cell.params.span_offset_bytes, cell.params.span_bytes) =
+            (Some(span.offset_bytes), Some(span.bytes));
         cell.params.other.insert("warm_up_ops".into(), (beside_bytes / block_bytes) as f64);
         stretch::run_after(
             &cell,
-            bench,
+            context,
             Before { load: &load, next: None, is_like_earlier: false },
             &load,
             &mut sequential(all, block_bytes),
@@ -126,11 +172,18 @@ impl Test for ContentSweep {
     }
 }
 
-/// How much the first cell closes, in blocks: what it was to at least, and what takes no longer than that may, since no test before may have shown a cache.
+/// How much the first cell closes, in blocks: what it was to at least, and what takes no longer
+/// than that may, since no test before may have shown a cache.
 fn closing_blocks(cell: &PlannedCell, done: &[Cell]) -> u64 {
     let least = cell.setting("closing_blocks") as u64;
-    let bps = done.iter().rev().filter(|cell| cell.params.direction == Some(Direction::Write)).find_map(|cell| cell.metrics.bps);
-    let affordable = bps.map_or(0.0, |bps| bps.value * CLOSING_NS as f64 / 1e9 / cell.block_bytes() as f64) as u64;
+    let bps = done
+        .iter()
+        .rev()
+        .filter(|cell| cell.params.direction == Some(Direction::Write))
+        .find_map(|cell| cell.metrics.bps);
+    let affordable = bps
+        .map_or(0.0, |bps| bps.value * CLOSING_NS as f64 / 1e9 / cell.block_bytes() as f64)
+        as u64;
     if least == 0 { 0 } else { least.max(affordable) }
 }
 
@@ -153,8 +206,14 @@ mod tests {
         let counted = 768 * MIB..800 * MIB;
         assert!(writes.iter().all(|r| (736 * MIB..800 * MIB).contains(&r.offset_bytes)));
         assert_eq!(writes.len(), 512 + 4 * 512 + 2 * 1024);
-        assert_eq!([0, 512, 1024, 1536].map(|at| writes[at].content)[1..], [Content::Zeros, Content::Byte(255), Content::Repeated]);
-        assert!(writes[..512].iter().all(|r| !counted.contains(&r.offset_bytes)), "what closes the units of other tests lies before");
+        assert_eq!(
+            [0, 512, 1024, 1536].map(|at| writes[at].content)[1..],
+            [Content::Zeros, Content::Byte(255), Content::Repeated]
+        );
+        assert!(
+            writes[..512].iter().all(|r| !counted.contains(&r.offset_bytes)),
+            "what closes the units of other tests lies before"
+        );
         assert!(writes[512..].iter().all(|r| counted.contains(&r.offset_bytes)));
         assert!(ran.end.cells.iter().all(|cell| cell.ops == 512 && cell.written_bytes >= 32 * MIB));
     }
@@ -167,17 +226,30 @@ mod tests {
     }
 
     fn rates(profile: &str) -> Vec<f64> {
-        run_simulated(profile, 2, &["content-sweep"]).iter().map(|cell| cell.metrics.bps.unwrap().value).collect()
+        run_simulated(profile, 2, &["content-sweep"])
+            .iter()
+            .map(|cell| cell.metrics.bps.unwrap().value)
+            .collect()
     }
 
     #[test]
     fn a_card_that_stores_no_zeros_is_seen_through_and_an_honest_one_is_not_accused() {
-        let [zeros, ones, repeated, incompressible, equal, new] = rates("zero-cheat")[..] else { panic!("six forms") };
-        assert!(zeros > 2.0 * incompressible && ones > 2.0 * incompressible && repeated > 2.0 * incompressible);
-        assert!((0.85..1.15).contains(&(equal / new)) && (0.85..1.15).contains(&(new / incompressible)));
+        let [zeros, ones, repeated, incompressible, equal, new] = rates("zero-cheat")[..] else {
+            panic!("six forms")
+        };
+        assert!(
+            zeros > 2.0 * incompressible
+                && ones > 2.0 * incompressible
+                && repeated > 2.0 * incompressible
+        );
+        assert!(
+            (0.85..1.15).contains(&(equal / new)) && (0.85..1.15).contains(&(new / incompressible))
+        );
         for profile in ["class6", "a1", "sd-worst", "ssd"] {
             let rates = rates(profile);
-            let (low, high) = rates.iter().fold((f64::MAX, 0.0_f64), |(low, high), rate| (low.min(*rate), high.max(*rate)));
+            let (low, high) = rates
+                .iter()
+                .fold((f64::MAX, 0.0_f64), |(low, high), rate| (low.min(*rate), high.max(*rate)));
             assert!(high / low < 1.15, "{profile}: {rates:?}");
         }
     }

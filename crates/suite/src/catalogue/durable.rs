@@ -1,51 +1,61 @@
-//! What a program on ext4 makes a medium do when it wants something to be durable: pieces of writes with flushes between them, at the places where
-//! the file system's journal, the program's log and its pages lie. What `commit` and `log-append` are made of.
+//! What a program on ext4 makes a medium do when it wants something to be durable: pieces of writes
+//! with flushes between them, at the places where the file system's journal, the program's log and
+//! its pages lie. What `commit` and `log-append` are made of.
 
 use device::Extent;
 use record::Region;
 use record::units::{Bytes, KIB, MIB, MILLISECOND_NS};
 
 use super::stretch;
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
-use crate::{Bench, Outcome, Site};
+use crate::{CellContext, CellOutcome, TargetInfo};
 use stats::Random;
 
 /// A block of the file system, and a page of a database.
 pub const PAGE_BYTES: u64 = 4 * KIB;
-/// The file system's journal, in front: far from every file, as ext4 has it in the middle of a medium.
+/// The file system's journal, in front: far from every file, as ext4 has it in the middle of a
+/// medium.
 const JOURNAL_BYTES: u64 = 8 * MIB;
 /// Groups of ext4, and with them files of a directory, begin at multiples of this.
 const GROUP_BYTES: u64 = 128 * MIB;
-/// The files, from the half of the span on: an old part of a database of some thousand rows, places for small new files, a log, and behind it the newest
-/// pages of the database. All as they were seen to lie.
+/// The files, from the half of the span on: an old part of a database of some thousand rows, places
+/// for small new files, a log, and behind it the newest pages of the database. All as they were
+/// seen to lie.
 const FILES_BYTES: u64 = 9 * MIB;
 const OLD_PAGES: Extent = Extent { offset_bytes: 0, bytes: MIB };
-/// ext4 gives each processor a place of its own for small new files. A program that goes from one to the other has its journal now here, now there.
-const NEW_FILES: [Extent; 2] =
-    [Extent { offset_bytes: 7 * MIB / 2, bytes: 3 * MIB / 2 }, Extent { offset_bytes: 2 * MIB, bytes: 3 * MIB / 2 }];
-/// One file of so many lies in the second place: where that makes one allocation unit too many, it makes this commit slow and the next, a quarter of all.
+/// ext4 gives each processor a place of its own for small new files. A program that goes from one
+/// to the other has its journal now here, now there.
+const NEW_FILES: [Extent; 2] = [
+    Extent { offset_bytes: 7 * MIB / 2, bytes: 3 * MIB / 2 },
+    Extent { offset_bytes: 2 * MIB, bytes: 3 * MIB / 2 },
+];
+/// One file of so many lies in the second place: where that makes one allocation unit too many, it
+/// makes this commit slow and the next, a quarter of all.
 const ELSEWHERE: u64 = 8;
 /// After so many files the database has a new page.
 const FILES_A_PAGE: u64 = 32;
 const LOG: Extent = Extent { offset_bytes: 7 * MIB / 2, bytes: 4 * MIB };
 /// The largest single write.
 pub const LARGEST_BYTES: u64 = 64 * KIB;
-/// A file's time of modification is that of the kernel's last tick (CONFIG_HZ=250): what is written within one tick changes no inode.
+/// A file's time of modification is that of the kernel's last tick (CONFIG_HZ=250): what is written
+/// within one tick changes no inode.
 const TICK_NS: u64 = 4 * MILLISECOND_NS;
-/// What the file system's journal takes for an inode that has changed: a descriptor and the block of the inode.
+/// What the file system's journal takes for an inode that has changed: a descriptor and the block
+/// of the inode.
 const INODE_BYTES: u64 = 8 * KIB;
 
 /// A step of such work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum DurableStep {
     /// So much is appended to the log.
     Log(u64),
     /// So much is written to the log from its last page on, which was not full.
     LogOn(u64),
     /// A new file of so much.
     NewFile(u64),
-    /// What was appended to the log, or the file that is new, is written again from its beginning on.
+    /// What was appended to the log, or the file that is new, is written again from its beginning
+    /// on.
     Again(u64),
     /// The first page of the database, in which it counts its changes.
     FirstPage,
@@ -55,9 +65,11 @@ pub enum Step {
     PageAmongFiles,
     /// So much of the newest pages of a database that has a log: behind it.
     PagesBehindLog(u64),
-    /// So much is appended to the file system's journal, then its commit block, each durable before the next; all else with them.
+    /// So much is appended to the file system's journal, then its commit block, each durable before
+    /// the next; all else with them.
     Commit(u64),
-    /// As a sync ends where nothing of the file has changed but what was written, and perhaps its time: all of it is made durable.
+    /// As a sync ends where nothing of the file has changed but what was written, and perhaps its
+    /// time: all of it is made durable.
     Sync(File),
 }
 
@@ -72,10 +84,10 @@ pub enum File {
 /// A medium with a journal, a log and pages on it.
 pub struct Durable<'a, 'b> {
     /// What the cell holds.
-    pub bench: &'a mut Bench<'b>,
+    pub context: &'a mut CellContext<'b>,
     /// What came of it.
-    pub outcome: Outcome,
-    load: Load,
+    pub outcome: CellOutcome,
+    load: IoLoad,
     journal: Ring,
     log: Ring,
     new_files: [Ring; 2],
@@ -118,17 +130,21 @@ impl Ring {
 
 impl<'a, 'b> Durable<'a, 'b> {
     /// The file system's journal at the beginning of `span`, the files from its half on.
-    pub fn new(cell: &record::PlannedCell, span: Extent, bench: &'a mut Bench<'b>) -> Durable<'a, 'b> {
+    pub fn new(
+        cell: &record::PlannedCell,
+        span: Extent,
+        context: &'a mut CellContext<'b>,
+    ) -> Durable<'a, 'b> {
         let journal = Extent::new(span.offset_bytes, JOURNAL_BYTES);
         let half_bytes = span.offset_bytes + span.bytes / 2;
         let grid_bytes = if span.bytes < 4 * GROUP_BYTES { MIB } else { GROUP_BYTES };
         let files_bytes = (half_bytes / grid_bytes * grid_bytes).max(journal.end());
         let at = |part: Extent| Extent::new(files_bytes + part.offset_bytes, part.bytes);
         let new_files = NEW_FILES.map(|place| Ring::new(at(place)));
-        let old_pages = uniform(at(OLD_PAGES), PAGE_BYTES, PAGE_BYTES, bench.random("pages"));
+        let old_pages = uniform(at(OLD_PAGES), PAGE_BYTES, PAGE_BYTES, context.random("pages"));
         Durable {
-            outcome: Outcome::new(cell),
-            load: Load { block_bytes: LARGEST_BYTES, ..stretch::load(cell, bench, "data") },
+            outcome: CellOutcome::new(cell),
+            load: IoLoad { block_bytes: LARGEST_BYTES, ..stretch::load(cell, context, "data") },
             journal: Ring::new(journal),
             last: at(Extent::new(LOG.offset_bytes, 0)),
             log: Ring::new(at(LOG)),
@@ -136,43 +152,43 @@ impl<'a, 'b> Durable<'a, 'b> {
             files: 0,
             newest_page: at(Extent::new(NEW_FILES[0].offset_bytes, PAGE_BYTES)),
             behind_log: Ring::new(at(Extent::new(LOG.end(), FILES_BYTES - LOG.end()))),
-            processors: bench.random("processors"),
+            processors: context.random("processors"),
             files_bytes,
             old_pages: Box::new(old_pages),
             told: [u64::MAX; 2],
             took_ns: 0,
-            bench,
+            context,
         }
     }
 
     /// Does these steps; what the medium took for them, in nanoseconds. `None` where it is over.
-    pub fn go(&mut self, steps: &[Step]) -> Option<u64> {
+    pub fn go(&mut self, steps: &[DurableStep]) -> Option<u64> {
         self.took_ns = 0;
         steps.iter().try_for_each(|step| self.step(*step))?;
         Some(self.took_ns)
     }
 
-    fn step(&mut self, step: Step) -> Option<()> {
+    fn step(&mut self, step: DurableStep) -> Option<()> {
         match step {
-            Step::Log(bytes) => self.append(bytes),
-            Step::LogOn(bytes) => {
+            DurableStep::Log(bytes) => self.append(bytes),
+            DurableStep::LogOn(bytes) => {
                 self.log.back(PAGE_BYTES);
                 self.append(bytes)
             }
-            Step::NewFile(bytes) => self.new_file(bytes),
-            Step::Again(bytes) => self.write(Extent::new(self.last.offset_bytes, bytes)),
-            Step::FirstPage => self.write(Extent::new(self.files_bytes, PAGE_BYTES)),
-            Step::OldPage => {
+            DurableStep::NewFile(bytes) => self.new_file(bytes),
+            DurableStep::Again(bytes) => self.write(Extent::new(self.last.offset_bytes, bytes)),
+            DurableStep::FirstPage => self.write(Extent::new(self.files_bytes, PAGE_BYTES)),
+            DurableStep::OldPage => {
                 let place = (self.old_pages)(0)?;
                 self.write(place)
             }
-            Step::PageAmongFiles => self.write(self.newest_page),
-            Step::PagesBehindLog(bytes) => {
+            DurableStep::PageAmongFiles => self.write(self.newest_page),
+            DurableStep::PagesBehindLog(bytes) => {
                 let place = self.behind_log.next(bytes);
                 self.write(place)
             }
-            Step::Commit(bytes) => self.commit(bytes),
-            Step::Sync(file) => self.sync(file),
+            DurableStep::Commit(bytes) => self.commit(bytes),
+            DurableStep::Sync(file) => self.sync(file),
         }
     }
 
@@ -209,25 +225,29 @@ impl<'a, 'b> Durable<'a, 'b> {
     }
 
     fn tick(&mut self) -> u64 {
-        device::Device::now(self.bench.medium) / TICK_NS
+        device::Device::now(self.context.medium) / TICK_NS
     }
 
     fn flush(&mut self) -> Option<()> {
-        let flushed = self.bench.flush();
-        self.took_ns += flushed.map_err(|error| self.outcome.end(record::Stop::Error, Some(error))).ok()?;
+        let flushed = self.context.flush();
+        self.took_ns +=
+            flushed.map_err(|error| self.outcome.end(record::Stop::Error, Some(error))).ok()?;
         Some(())
     }
 
     fn write(&mut self, place: Extent) -> Option<()> {
         let mut places = Some(place).into_iter();
-        let tally = self.bench.drive("writing", &self.load, &Limits::time(u64::MAX), &mut |_| places.next());
+        let tally =
+            self.context
+                .drive("writing", &self.load, &LoopLimits::time(u64::MAX), &mut |_| places.next());
         self.outcome.cell.ops += tally.ops;
         self.outcome.cell.bytes += tally.bytes;
         self.took_ns += tally.busy_ns;
         if let Some(seen) = tally.disturbance {
             self.outcome.cell.disturbance.get_or_insert_default().add(seen);
         }
-        // Its end is what this is about: nothing ends it early but an error or whoever ends the run.
+        // Its end is what this is about: nothing ends it early but an error or whoever ends the
+        // run.
         if tally.stop.cut_short() {
             self.outcome.end(tally.stop, tally.error);
             return None;
@@ -236,10 +256,12 @@ impl<'a, 'b> Durable<'a, 'b> {
     }
 }
 
-/// Where it is done. On a raw medium in all of its second half: file systems have their journal in the middle, far from the files, and the way between them
-/// is what takes a disk its time. In a file in the first `wanted_bytes`. `Err` says what does not fit.
-pub fn ground(site: &Site, wanted_bytes: u64) -> Result<Extent, String> {
-    let span = site.region(Region::Middle, if site.is_file() { wanted_bytes } else { u64::MAX })?;
+/// Where it is done. On a raw medium in all of its second half: file systems have their journal in
+/// the middle, far from the files, and the way between them is what takes a disk its time. In a
+/// file in the first `wanted_bytes`. `Err` says what does not fit.
+pub fn ground(target: &TargetInfo, wanted_bytes: u64) -> Result<Extent, String> {
+    let span =
+        target.region(Region::Middle, if target.is_file() { wanted_bytes } else { u64::MAX })?;
     if span.bytes < JOURNAL_BYTES + FILES_BYTES {
         return Err(format!("journal and files do not fit into {}", Bytes(span.bytes)));
     }
@@ -247,12 +269,16 @@ pub fn ground(site: &Site, wanted_bytes: u64) -> Result<Extent, String> {
 }
 
 /// What these steps write at most, in bytes.
-pub fn written_bytes(steps: &[Step]) -> u64 {
-    let bytes = |step: &Step| match step {
-        Step::Log(bytes) | Step::LogOn(bytes) | Step::NewFile(bytes) | Step::Again(bytes) | Step::PagesBehindLog(bytes) => *bytes,
-        Step::FirstPage | Step::OldPage | Step::PageAmongFiles => PAGE_BYTES,
-        Step::Commit(bytes) => bytes + PAGE_BYTES,
-        Step::Sync(_) => INODE_BYTES + PAGE_BYTES,
+pub fn written_bytes(steps: &[DurableStep]) -> u64 {
+    let bytes = |step: &DurableStep| match step {
+        DurableStep::Log(bytes)
+        | DurableStep::LogOn(bytes)
+        | DurableStep::NewFile(bytes)
+        | DurableStep::Again(bytes)
+        | DurableStep::PagesBehindLog(bytes) => *bytes,
+        DurableStep::FirstPage | DurableStep::OldPage | DurableStep::PageAmongFiles => PAGE_BYTES,
+        DurableStep::Commit(bytes) => bytes + PAGE_BYTES,
+        DurableStep::Sync(_) => INODE_BYTES + PAGE_BYTES,
     };
     steps.iter().map(bytes).sum()
 }

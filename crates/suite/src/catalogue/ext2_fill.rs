@@ -1,25 +1,31 @@
-//! `ext2-fill`: filling an ext2 of 1 KiB blocks with the files of a Linux root, in bytes of file data a second (docs/field/ext2.md#fill, docs/field/ext2.md#filling-a-file-system).
+//! `ext2-fill`: filling an ext2 of 1 KiB blocks with the files of a Linux root, in bytes of file
+//! data a second (docs/field/ext2.md#fill, docs/field/ext2.md#filling-a-file-system).
 //!
-//! Nothing is formatted or mounted: an allocator in memory says what would be written where, and that is written, one write at a time.
-//! Files have the sizes of a Debian root and lie one after the other from the first group on, one free block between them. The time of
-//! the metadata counts, its bytes do not. `order=sync` writes the metadata of a file before its data, `order=async` that of a group
-//! together when it is full, as the kernel does when it is left alone. The article does not say which of them its figures are; `async`
-//! is nearer to them on the models of the same media (a third to nine tenths of the published rates), so it comes first.
+//! Nothing is formatted or mounted: an allocator in memory says what would be written where, and
+//! that is written, one write at a time. Files have the sizes of a Debian root and lie one after
+//! the other from the first group on, one free block between them. The time of the metadata counts,
+//! its bytes do not. `order=sync` writes the metadata of a file before its data, `order=async` that
+//! of a group together when it is full, as the kernel does when it is left alone. The article does
+//! not say which of them its figures are; `async` is nearer to them on the models of the same media
+//! (a third to nine tenths of the published rates), so it comes first.
 
 use std::cell::Cell;
 
 use record::units::KIB;
-use record::{Axis, Content, Direction, Estimate, Params, PlannedCell, Region, Series, Stop};
+use record::{Content, Direction, Estimate, Params, PlannedCell, Region, Series, SeriesAxis, Stop};
 use stats::{RateEstimator, Windows};
 
 use super::ext2_format::{choices, chosen, layout, numbers};
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 mod allocator;
 mod sizes;
-use allocator::{Allocator, Order, Write};
+use allocator::{AllocatedWrite, Allocator, Order};
 pub use sizes::file_bytes;
 
 /// The test.
@@ -42,13 +48,33 @@ impl Test for Ext2Fill {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "order", default: "async,sync", about: "metadata before each file (sync) or with its group (async)" },
+            Setting {
+                name: "order",
+                default: "async,sync",
+                about: "metadata before each file (sync) or with its group (async)",
+            },
             Setting { name: "block", default: "512KiB", about: "largest single write" },
-            Setting { name: "inode_size", default: "128", about: "bytes of an inode: 128, 256, 512 or 1024" },
-            Setting { name: "inode_ratio", default: "16384", about: "bytes of medium for each inode" },
-            Setting { name: "resize_inode", default: "no", about: "reserve room for the file system to grow: yes, no" },
+            Setting {
+                name: "inode_size",
+                default: "128",
+                about: "bytes of an inode: 128, 256, 512 or 1024",
+            },
+            Setting {
+                name: "inode_ratio",
+                default: "16384",
+                about: "bytes of medium for each inode",
+            },
+            Setting {
+                name: "resize_inode",
+                default: "no",
+                about: "reserve room for the file system to grow: yes, no",
+            },
             Setting { name: "content", default: "incompressible", about: "what is written" },
-            Setting { name: "total", default: "1TiB", about: "write at most this much, metadata included" },
+            Setting {
+                name: "total",
+                default: "1TiB",
+                about: "write at most this much, metadata included",
+            },
             Setting { name: "max_time", default: "40h", about: "at most this long" },
         ]
     }
@@ -56,14 +82,21 @@ impl Test for Ext2Fill {
         Needs { writing: true, raw: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let choices = choices(settings)?;
         let block_bytes = settings.block("block")?;
         if !block_bytes.is_multiple_of(KIB) {
             return Err(settings.bad("block", "must be a multiple of 1 KiB"));
         }
         let content = settings.content("content")?;
-        let found = site.region(Region::Whole, u64::MAX).and_then(|span| layout(span.bytes, choices, site).map(|_| span));
+        let found = target
+            .region(Region::Whole, u64::MAX)
+            .and_then(|span| layout(span.bytes, choices, target).map(|_| span));
         let Some(span) = cells.or_skip(found) else { return Ok(()) };
         for order in settings.choices("order", &["sync", "async"])? {
             let mut params = Params {
@@ -79,29 +112,40 @@ impl Test for Ext2Fill {
                 ..Params::default()
             };
             params.other.extend(numbers(choices));
-            // Data fills the medium once; metadata is less than an eighth of it in the mean, and the limit holds for both.
-            let total_bytes = settings.size("total")?.min(span.bytes + span.bytes / 8).max(block_bytes);
+            // Data fills the medium once; metadata is less than an eighth of it in the mean, and
+            // the limit holds for both.
+            let total_bytes =
+                settings.size("total")?.min(span.bytes + span.bytes / 8).max(block_bytes);
             params.other.insert("total_bytes".into(), total_bytes as f64);
             cells.add(params, settings.duration_ns("max_time")?, total_bytes + block_bytes);
         }
         Ok(())
     }
 
-    /// Metrics: `bps` (file data only, over all time), `files_per_s`, `metadata_share` (of the time, 0 to 1), `worst_stall_ns`,
-    /// `latency_ns` of all writes.
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let layout = match layout(span_of(cell).bytes, chosen(cell), bench.site) {
+    /// Metrics: `bps` (file data only, over all time), `files_per_s`, `metadata_share` (of the
+    /// time, 0 to 1), `worst_stall_ns`, `latency_ns` of all writes.
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let layout = match layout(span_of(cell).bytes, chosen(cell), context.target) {
             Ok(layout) => layout,
-            Err(reason) => return Outcome::left_out(cell, reason),
+            Err(reason) => return CellOutcome::left_out(cell, reason),
         };
-        let order = if cell.params.form.as_deref() == Some("async") { Order::Async } else { Order::Sync };
-        let mut allocator = Allocator::new(layout, order, cell.block_bytes(), bench.random("files"));
-        let pass = bench.random("data").bits() as u32 >> 1;
-        let load = Load { content: cell.params.content.unwrap_or(Content::Incompressible), pass, ..Load::write(cell.block_bytes()) };
-        let limits = Limits { max_bytes: cell.setting("total_bytes") as u64, ..Limits::time(bench.time_left_ns().max(1)) };
+        let order =
+            if cell.params.form.as_deref() == Some("async") { Order::Async } else { Order::Sync };
+        let mut allocator =
+            Allocator::new(layout, order, cell.block_bytes(), context.random("files"));
+        let pass = context.random("data").bits() as u32 >> 1;
+        let load = IoLoad {
+            content: cell.params.content.unwrap_or(Content::Incompressible),
+            pass,
+            ..IoLoad::write(cell.block_bytes())
+        };
+        let limits = LoopLimits {
+            max_bytes: cell.setting("total_bytes") as u64,
+            ..LoopLimits::time(context.time_left_ns().max(1))
+        };
         let mut account = Account::default();
         // One write is under way at a time, so what is asked for next is done next.
-        let asked: Cell<Option<Write>> = Cell::new(None);
+        let asked: Cell<Option<AllocatedWrite>> = Cell::new(None);
         let mut next = |_| {
             let write = allocator.next()?;
             asked.set(Some(write));
@@ -111,8 +155,8 @@ impl Test for Ext2Fill {
             asked.take().into_iter().for_each(|write| account.note(write.data_bytes, ns));
             false
         };
-        let tally = bench.drive_watched("filling", &load, &limits, &mut next, &mut watch);
-        conclude(cell, tally, &account, allocator.files, bench)
+        let tally = context.drive_watched("filling", &load, &limits, &mut next, &mut watch);
+        conclude(cell, tally, &account, allocator.files, context)
     }
 }
 
@@ -141,7 +185,8 @@ impl Account {
         self.piece_ns += ns;
         let whole = self.piece_bytes / PIECE_BYTES;
         if whole > 0 {
-            // A write of several pieces shares its time among them; what is over begins the next one, without time of its own.
+            // A write of several pieces shares its time among them; what is over begins the next
+            // one, without time of its own.
             (0..whole).for_each(|_| self.pieces.push(self.piece_ns / whole));
             self.windows.push((whole * PIECE_BYTES) as f64, self.piece_ns);
             self.piece_bytes %= PIECE_BYTES;
@@ -149,23 +194,38 @@ impl Account {
         }
     }
 
-    /// Bytes of file data a second over `total_ns`; how certain that is follows from how the pieces differ.
+    /// Bytes of file data a second over `total_ns`; how certain that is follows from how the pieces
+    /// differ.
     fn rate(&self, total_ns: f64) -> Estimate {
         let value = self.data_bytes as f64 * 1e9 / total_ns;
-        let ci95 = self.pieces.estimate().map(|rate| [rate.ci95.low, rate.ci95.high].map(|end| end / rate.per_second * value));
+        let ci95 = self
+            .pieces
+            .estimate()
+            .map(|rate| [rate.ci95.low, rate.ci95.high].map(|end| end / rate.per_second * value));
         Estimate { value, ci95, n: self.pieces.events() }
     }
 
     fn series(&self) -> Series {
         let points = self.windows.rates().into_iter().map(|(bytes, bps)| [bytes, bps]).collect();
-        Series { name: "rate of file data".into(), x: Axis::Bytes, y: Axis::Bps, points }
+        Series {
+            name: "rate of file data".into(),
+            x: SeriesAxis::Bytes,
+            y: SeriesAxis::Bps,
+            points,
+        }
     }
 }
 
-fn conclude(cell: &PlannedCell, tally: Tally, account: &Account, files: u64, bench: &mut Bench<'_>) -> Outcome {
+fn conclude(
+    cell: &PlannedCell,
+    tally: IoTally,
+    account: &Account,
+    files: u64,
+    context: &mut CellContext<'_>,
+) -> CellOutcome {
     let busy_ns = tally.busy_ns as f64;
     let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
-    let flushed = if tally.stop.cut_short() { Ok(0) } else { bench.flush() };
+    let flushed = if tally.stop.cut_short() { Ok(0) } else { context.flush() };
     let mut outcome = tally.outcome(cell);
     let flush_ns = flushed.unwrap_or_else(|error| {
         outcome.end(Stop::Error, Some(error));
@@ -179,12 +239,18 @@ fn conclude(cell: &PlannedCell, tally: Tally, account: &Account, files: u64, ben
     if account.data_bytes > 0 {
         let seconds = total_ns / 1e9;
         metrics.bps = Some(account.rate(total_ns));
-        metrics.other.insert("files_per_s".into(), Estimate { value: files as f64 / seconds, ci95: None, n: files });
+        metrics.other.insert(
+            "files_per_s".into(),
+            Estimate { value: files as f64 / seconds, ci95: None, n: files },
+        );
         let metadata_ns = account.metadata_ns as f64 + flush_ns as f64;
-        metrics.other.insert("metadata_share".into(), Estimate { value: metadata_ns / total_ns, ci95: None, n: files });
+        metrics.other.insert(
+            "metadata_share".into(),
+            Estimate { value: metadata_ns / total_ns, ci95: None, n: files },
+        );
         metrics.other.insert("worst_stall_ns".into(), worst);
     }
-    outcome.cell.series.retain(|series| series.x != Axis::Bytes);
+    outcome.cell.series.retain(|series| series.x != SeriesAxis::Bytes);
     outcome.cell.series.insert(0, account.series());
     outcome
 }

@@ -1,15 +1,20 @@
-//! `ext2-format`: the writes of `mke2fs -b 1024`, in groups a second (docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#what-mke2fs-writes).
+//! `ext2-format`: the writes of `mke2fs -b 1024`, in groups a second
+//! (docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#what-mke2fs-writes).
 //!
-//! A group is 8 MiB of medium with an inode table of 64 KiB near its start, so each table falls into another allocation unit, and on media
-//! that merge, a group costs one merge or more. Two forms:
-//! - `mke2fs`: what e2fsprogs writes, and in its order: every group's inode table in one piece, then every group's bitmaps and, in the
+//! A group is 8 MiB of medium with an inode table of 64 KiB near its start, so each table falls
+//! into another allocation unit, and on media that merge, a group costs one merge or more. Two
+//! forms:
+//! - `mke2fs`: what e2fsprogs writes, and in its order: every group's inode table in one piece,
+//!   then every group's bitmaps and, in the
 //!   groups that have them, superblock and descriptor table, each 1 KiB at a time; a flush at the end. A group's time is that of its
 //!   table, its 1 KiB writes and its share of the flush.
-//! - `simple`: Morton's own benchmark, 64 KiB every 8 MiB. His published groups a second are of this form.
+//! - `simple`: Morton's own benchmark, 64 KiB every 8 MiB. His published groups a second are of
+//!   this form.
 //!
-//! Where there is no time for all groups, a sample that lies evenly over the whole medium is formatted, in the same order. Groups with a
-//! superblock are few and take longer, so they are sampled apart and weighed as in the whole. A trial of four groups, which does not
-//! count, tells how many there is time for.
+//! Where there is no time for all groups, a sample that lies evenly over the whole medium is
+//! formatted, in the same order. Groups with a superblock are few and take longer, so they are
+//! sampled apart and weighed as in the whole. A trial of four groups, which does not count, tells
+//! how many there is time for.
 
 use std::cell::Cell;
 
@@ -18,11 +23,14 @@ use record::units::{KIB, MIB, SECOND_NS};
 use record::{Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
 use stats::RateEstimator;
 
-use crate::drive::{Limits, Load};
-use crate::ext2::{self, Choices, Layout};
+use crate::ext2::{self, Choices, Ext2Layout};
 use crate::figures::inverse;
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct Ext2Format;
@@ -47,11 +55,31 @@ impl Test for Ext2Format {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "form", default: "mke2fs,simple", about: "mke2fs: its exact writes; simple: 64 KiB every 8 MiB" },
-            Setting { name: "inode_size", default: "128", about: "bytes of an inode: 128, 256, 512 or 1024" },
-            Setting { name: "inode_ratio", default: "16384", about: "bytes of medium for each inode" },
-            Setting { name: "resize_inode", default: "no", about: "reserve room for the file system to grow: yes, no" },
-            Setting { name: "content", default: "zeros", about: "what is written; mke2fs writes zeros" },
+            Setting {
+                name: "form",
+                default: "mke2fs,simple",
+                about: "mke2fs: its exact writes; simple: 64 KiB every 8 MiB",
+            },
+            Setting {
+                name: "inode_size",
+                default: "128",
+                about: "bytes of an inode: 128, 256, 512 or 1024",
+            },
+            Setting {
+                name: "inode_ratio",
+                default: "16384",
+                about: "bytes of medium for each inode",
+            },
+            Setting {
+                name: "resize_inode",
+                default: "no",
+                about: "reserve room for the file system to grow: yes, no",
+            },
+            Setting {
+                name: "content",
+                default: "zeros",
+                about: "what is written; mke2fs writes zeros",
+            },
             Setting { name: "max_time", default: "40h", about: "at most this long a form" },
         ]
     }
@@ -59,12 +87,19 @@ impl Test for Ext2Format {
         Needs { writing: true, raw: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let choices = choices(settings)?;
         let content = settings.content("content")?;
         let max_ns = settings.duration_ns("max_time")?;
         for form in settings.choices("form", &["mke2fs", "simple"])? {
-            let found = site.region(Region::Whole, u64::MAX).and_then(|span| Ok((span, Format::new(form, span.bytes, choices, site)?)));
+            let found = target
+                .region(Region::Whole, u64::MAX)
+                .and_then(|span| Ok((span, Format::new(form, span.bytes, choices, target)?)));
             let Some((span, format)) = cells.or_skip(found) else { continue };
             let mut params = Params {
                 direction: Some(Direction::Write),
@@ -86,20 +121,21 @@ impl Test for Ext2Format {
         Ok(())
     }
 
-    /// Metrics: `groups_per_s`, `format_s` (seconds for all groups at this rate), `metadata_share` (of the time, 0 to 1; `mke2fs` only),
-    /// `worst_stall_ns`, `bps`, `latency_ns`.
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    /// Metrics: `groups_per_s`, `format_s` (seconds for all groups at this rate), `metadata_share`
+    /// (of the time, 0 to 1; `mke2fs` only), `worst_stall_ns`, `bps`, `latency_ns`.
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let form = cell.params.form.as_deref().unwrap_or_default();
-        match Format::new(form, span_of(cell).bytes, chosen(cell), bench.site) {
-            Ok(format) => measure(&format, cell, bench),
-            Err(reason) => Outcome::left_out(cell, reason),
+        match Format::new(form, span_of(cell).bytes, chosen(cell), context.target) {
+            Ok(format) => measure(&format, cell, context),
+            Err(reason) => CellOutcome::left_out(cell, reason),
         }
     }
 }
 
 /// The choices of `mke2fs` among the settings; `ext2-fill` has the same.
-pub(super) fn choices(settings: &Settings) -> Result<Choices, SettingError> {
-    let inode_bytes = settings.choice("inode_size", &["128", "256", "512", "1024"])?.parse().unwrap_or(128);
+pub(super) fn choices(settings: &TestSettings) -> Result<Choices, SettingError> {
+    let inode_bytes =
+        settings.choice("inode_size", &["128", "256", "512", "1024"])?.parse().unwrap_or(128);
     let inode_ratio = settings.size("inode_ratio")?;
     if !(KIB..=64 * MIB).contains(&inode_ratio) {
         return Err(settings.bad("inode_ratio", "must be 1 KiB to 64 MiB"));
@@ -126,23 +162,36 @@ pub(super) fn chosen(cell: &PlannedCell) -> Choices {
 }
 
 /// The file system on this medium, or why it cannot be.
-pub(super) fn layout(capacity_bytes: u64, choices: Choices, site: &Site) -> Result<Layout, String> {
-    if site.facts.logical_block_bytes > ext2::BLOCK_BYTES {
-        return Err(format!("a file system of 1 KiB blocks: the medium addresses units of {} bytes", site.facts.logical_block_bytes));
+pub(super) fn layout(
+    capacity_bytes: u64,
+    choices: Choices,
+    target: &TargetInfo,
+) -> Result<Ext2Layout, String> {
+    if target.facts.logical_block_bytes > ext2::BLOCK_BYTES {
+        return Err(format!(
+            "a file system of 1 KiB blocks: the medium addresses units of {} bytes",
+            target.facts.logical_block_bytes
+        ));
     }
-    Layout::new(capacity_bytes, choices).ok_or_else(|| "the medium is too small for a file system".into())
+    Ext2Layout::new(capacity_bytes, choices)
+        .ok_or_else(|| "the medium is too small for a file system".into())
 }
 
 /// What is written in each group.
 enum Format {
-    Mke2fs(Layout),
+    Mke2fs(Ext2Layout),
     Simple { groups: u64 },
 }
 
 impl Format {
-    fn new(form: &str, capacity_bytes: u64, choices: Choices, site: &Site) -> Result<Format, String> {
+    fn new(
+        form: &str,
+        capacity_bytes: u64,
+        choices: Choices,
+        target: &TargetInfo,
+    ) -> Result<Format, String> {
         if form == "mke2fs" {
-            return layout(capacity_bytes, choices, site).map(Format::Mke2fs);
+            return layout(capacity_bytes, choices, target).map(Format::Mke2fs);
         }
         match (capacity_bytes + GROUP_BYTES - CHUNK_BYTES) / GROUP_BYTES {
             0 => Err("the medium is smaller than 64 KiB".into()),
@@ -185,7 +234,8 @@ impl Format {
         [without, with]
     }
 
-    /// About `count` groups, evenly spread over the medium: of each kind as many as is its due, but one at least.
+    /// About `count` groups, evenly spread over the medium: of each kind as many as is its due, but
+    /// one at least.
     fn sample(&self, count: u64) -> Vec<u64> {
         let share = count as f64 / self.groups() as f64;
         let of = |kind: Vec<u64>| spread((kind.len() as f64 * share).round() as usize, &kind);
@@ -200,18 +250,27 @@ impl Format {
 
     /// All groups and a trial, generously.
     fn bytes_at_most(&self) -> u64 {
-        (0..self.groups()).map(|group| self.group_bytes(group)).sum::<u64>() + (TRIAL_GROUPS + 2) * self.group_bytes(0)
+        (0..self.groups()).map(|group| self.group_bytes(group)).sum::<u64>()
+            + (TRIAL_GROUPS + 2) * self.group_bytes(0)
     }
 
-    /// The tables of these groups, then whatever else belongs to them; each with the group's place in the list and whether the group is
-    /// finished with it.
+    /// The tables of these groups, then whatever else belongs to them; each with the group's place
+    /// in the list and whether the group is finished with it.
     fn writes<'a>(&'a self, sample: &'a [u64]) -> impl Iterator<Item = (Step, Extent)> + 'a {
-        let tables = sample.iter().enumerate().map(|(index, group)| (Step { index, kind: Kind::Table }, self.table(*group)));
+        let tables = sample
+            .iter()
+            .enumerate()
+            .map(|(index, group)| (Step { index, kind: Kind::Table }, self.table(*group)));
         let rest = sample.iter().enumerate().flat_map(|(index, group)| {
             let metadata = self.metadata(*group);
             let (last, has_backup) = (metadata.len(), self.has_backup(*group));
-            let kind = move |nth: usize| if nth + 1 == last { Kind::LastMetadata { has_backup } } else { Kind::Metadata };
-            metadata.into_iter().enumerate().map(move |(nth, place)| (Step { index, kind: kind(nth) }, place))
+            let kind = move |nth: usize| {
+                if nth + 1 == last { Kind::LastMetadata { has_backup } } else { Kind::Metadata }
+            };
+            metadata
+                .into_iter()
+                .enumerate()
+                .map(move |(nth, place)| (Step { index, kind: kind(nth) }, place))
         });
         tables.chain(rest)
     }
@@ -241,7 +300,8 @@ fn spread(count: usize, groups: &[u64]) -> Vec<u64> {
 struct Account {
     tables: u64,
     table_ns: u64,
-    /// By kind, without backup and with one: groups of which everything is written, and the time of what came after their tables.
+    /// By kind, without backup and with one: groups of which everything is written, and the time of
+    /// what came after their tables.
     finished: [u64; 2],
     metadata_ns: [u64; 2],
     open_ns: u64,
@@ -270,7 +330,8 @@ impl Account {
         }
     }
 
-    /// Mean time of a group's table and of its metadata, in nanoseconds, over all groups of a format; `None` before both are known.
+    /// Mean time of a group's table and of its metadata, in nanoseconds, over all groups of a
+    /// format; `None` before both are known.
     fn mean_ns(&self, format: &Format) -> Option<(f64, f64)> {
         let per = |ns: u64, n: u64| (n > 0).then(|| ns as f64 / n as f64);
         let table_ns = per(self.table_ns, self.tables)?;
@@ -281,39 +342,52 @@ impl Account {
         Some((table_ns, plain_ns + with_backup * (backup_ns - plain_ns)))
     }
 
-    /// Groups a second, where a group takes `mean_ns`; how certain that is follows from how the groups without backup differ.
+    /// Groups a second, where a group takes `mean_ns`; how certain that is follows from how the
+    /// groups without backup differ.
     fn rate(&self, mean_ns: f64) -> Estimate {
-        let each = if self.plain_each_ns.is_empty() { &self.table_each_ns } else { &self.plain_each_ns };
+        let each =
+            if self.plain_each_ns.is_empty() { &self.table_each_ns } else { &self.plain_each_ns };
         let mut groups = RateEstimator::new();
         each.iter().for_each(|ns| groups.push(*ns));
         let value = 1e9 / mean_ns;
-        let ci95 = groups.estimate().map(|rate| [rate.ci95.low, rate.ci95.high].map(|end| end / rate.per_second * value));
+        let ci95 = groups
+            .estimate()
+            .map(|rate| [rate.ci95.low, rate.ci95.high].map(|end| end / rate.per_second * value));
         let finished = self.finished.iter().sum::<u64>();
         Estimate { value, ci95, n: if finished > 0 { finished } else { self.tables } }
     }
 }
 
-fn measure(format: &Format, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+fn measure(format: &Format, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
     let groups = format.groups();
     let mut sample_size = groups;
-    if bench.time_left_ns() / groups < SLOWEST_GROUP_NS && groups > 2 * TRIAL_GROUPS {
-        bench.part(0.0, 0.2);
-        let limit_ns = bench.time_left_ns() / 4;
-        let (tally, account) = write_groups("trying", format, &spread(TRIAL_GROUPS as usize, &format.kinds()[0]), limit_ns, cell, bench);
+    if context.time_left_ns() / groups < SLOWEST_GROUP_NS && groups > 2 * TRIAL_GROUPS {
+        context.part(0.0, 0.2);
+        let limit_ns = context.time_left_ns() / 4;
+        let (tally, account) = write_groups(
+            "trying",
+            format,
+            &spread(TRIAL_GROUPS as usize, &format.kinds()[0]),
+            limit_ns,
+            cell,
+            context,
+        );
         if tally.stop.cut_short() {
             return tally.outcome(cell);
         }
-        let group_ns = account.mean_ns(format).map_or(SLOWEST_GROUP_NS as f64, |(table, rest)| table + rest);
+        let group_ns =
+            account.mean_ns(format).map_or(SLOWEST_GROUP_NS as f64, |(table, rest)| table + rest);
         // A tenth stays for the flush and for groups that are slower than those tried.
-        let there_is_time_for = (0.9 * bench.time_left_ns() as f64 / group_ns.max(1.0)) as u64;
+        let there_is_time_for = (0.9 * context.time_left_ns() as f64 / group_ns.max(1.0)) as u64;
         sample_size = there_is_time_for.clamp(TRIAL_GROUPS, groups);
     }
-    bench.part(0.2, 1.0);
-    let sample = if sample_size == groups { (0..groups).collect() } else { format.sample(sample_size) };
-    let limit_ns = bench.time_left_ns().max(1);
-    let (tally, account) = write_groups("formatting", format, &sample, limit_ns, cell, bench);
+    context.part(0.2, 1.0);
+    let sample =
+        if sample_size == groups { (0..groups).collect() } else { format.sample(sample_size) };
+    let limit_ns = context.time_left_ns().max(1);
+    let (tally, account) = write_groups("formatting", format, &sample, limit_ns, cell, context);
     let is_sample = sample_size < groups;
-    conclude(format, cell, tally, &account, is_sample, bench)
+    conclude(format, cell, tally, &account, is_sample, context)
 }
 
 /// Writes these groups as `mke2fs` does.
@@ -323,9 +397,12 @@ fn write_groups(
     sample: &[u64],
     limit_ns: u64,
     cell: &PlannedCell,
-    bench: &mut Bench<'_>,
-) -> (Tally, Account) {
-    let load = Load { content: cell.params.content.unwrap_or(Content::Zeros), ..Load::write(cell.block_bytes()) };
+    context: &mut CellContext<'_>,
+) -> (IoTally, Account) {
+    let load = IoLoad {
+        content: cell.params.content.unwrap_or(Content::Zeros),
+        ..IoLoad::write(cell.block_bytes())
+    };
     let mut writes = format.writes(sample);
     let mut account = Account::default();
     // One write is under way at a time, so what is asked for next is done next.
@@ -339,18 +416,28 @@ fn write_groups(
         asked.take().into_iter().for_each(|step| account.note(step, ns));
         false
     };
-    let tally = bench.drive_watched(phase, &load, &Limits::time(limit_ns), &mut next, &mut watch);
+    let tally =
+        context.drive_watched(phase, &load, &LoopLimits::time(limit_ns), &mut next, &mut watch);
     (tally, account)
 }
 
-fn conclude(format: &Format, cell: &PlannedCell, tally: Tally, account: &Account, is_sample: bool, bench: &mut Bench<'_>) -> Outcome {
+fn conclude(
+    format: &Format,
+    cell: &PlannedCell,
+    tally: IoTally,
+    account: &Account,
+    is_sample: bool,
+    context: &mut CellContext<'_>,
+) -> CellOutcome {
     let has_metadata = matches!(format, Format::Mke2fs(_));
     let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
-    let flushed = if tally.stop.cut_short() { Ok(0) } else { bench.flush() };
+    let flushed = if tally.stop.cut_short() { Ok(0) } else { context.flush() };
     let mut outcome = tally.outcome(cell);
     // Writes of different kinds have no common rate; their groups do.
     outcome.cell.metrics.iops = None;
-    outcome.cell.flags.retain(|flag| !matches!(flag, Flag::Drifting { .. } | Flag::Autocorrelated { .. }) || !has_metadata);
+    outcome.cell.flags.retain(|flag| {
+        !matches!(flag, Flag::Drifting { .. } | Flag::Autocorrelated { .. }) || !has_metadata
+    });
     let flush_ns = flushed.unwrap_or_else(|error| {
         outcome.end(Stop::Error, Some(error));
         0
@@ -364,12 +451,19 @@ fn conclude(format: &Format, cell: &PlannedCell, tally: Tally, account: &Account
         other.insert("format_s".into(), inverse(format.groups() as f64, rate));
         other.insert("worst_stall_ns".into(), worst);
         if has_metadata {
-            other.insert("metadata_share".into(), Estimate { value: (group_ns - table_ns) / group_ns, ci95: None, n: rate.n });
+            other.insert(
+                "metadata_share".into(),
+                Estimate { value: (group_ns - table_ns) / group_ns, ci95: None, n: rate.n },
+            );
         }
     }
     if is_sample && outcome.cell.stop == Stop::Bytes {
         outcome.cell.stop = Stop::Time;
-        let text = format!("{} of {} groups, evenly spread: there was no time for all", account.tables, format.groups());
+        let text = format!(
+            "{} of {} groups, evenly spread: there was no time for all",
+            account.tables,
+            format.groups()
+        );
         outcome.cell.flags.push(Flag::Note { text });
     }
     outcome

@@ -1,20 +1,26 @@
-//! `zero-fill` and `random-fill`: sequential fills with zeros, then with incompressible data, 1 MiB at a time (docs/field/ext2.md#zero-and-random-fill).
+//! `zero-fill` and `random-fill`: sequential fills with zeros, then with incompressible data, 1 MiB
+//! at a time (docs/field/ext2.md#zero-and-random-fill).
 //!
-//! The published form fills the whole device (`region=whole`); what tells a controller that compresses, or recognises zeros, is the ratio
-//! of both rates (Morton's class 10 card: 16.65 MB/s of zeros, 8.99 MB/s of random data), so both fill the same span, zeros first: what
-//! lies there afterwards is incompressible again, and later tests find the span as primed as before.
+//! The published form fills the whole device (`region=whole`); what tells a controller that
+//! compresses, or recognises zeros, is the ratio of both rates (Morton's class 10 card: 16.65 MB/s
+//! of zeros, 8.99 MB/s of random data), so both fill the same span, zeros first: what lies there
+//! afterwards is incompressible again, and later tests find the span as primed as before.
 
 use record::units::significant;
 use record::{Content, Estimate, Flag, Params, Pattern, PlannedCell, Region};
 
 use super::stretch;
-use crate::drive::{Limits, Load};
 use crate::figures::ratio;
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
-/// Zeros this much faster than random data are no accident (docs/field/cheats.md#cheats-and-caches).
+/// Zeros this much faster than random data are no accident
+/// (docs/field/cheats.md#cheats-and-caches).
 const TELLING_RATIO: f64 = 1.15;
 
 /// The test, with one kind of data.
@@ -50,7 +56,11 @@ impl Test for Fill {
                 default: "middle",
                 about: "middle, front, whole (the published form); on a file or with --span there is only that",
             },
-            Setting { name: "span", default: "512MiB", about: "how much to fill; region=whole fills all" },
+            Setting {
+                name: "span",
+                default: "512MiB",
+                about: "how much to fill; region=whole fills all",
+            },
             Setting { name: "block", default: "1MiB", about: "size of one write" },
             Setting { name: "max_time", default: "20m", about: "stop filling after this" },
         ]
@@ -59,36 +69,50 @@ impl Test for Fill {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
         let max_ns = settings.duration_ns("max_time")?;
         let region = match settings.choice("region", &["middle", "front", "whole"])? {
-            _ if site.is_file() || site.only.is_some() => Region::Middle,
+            _ if target.is_file() || target.only.is_some() => Region::Middle,
             "front" => Region::Front,
             "whole" => Region::Whole,
             _ => Region::Middle,
         };
-        let Some(span) = cells.or_skip(site.region(region, settings.size("span")?)) else { return Ok(()) };
-        let writes = stretch::writes(site, region, span, Pattern::Sequential, block_bytes.min(span.bytes));
-        cells.add(Params { queue_depth: 1, threads: 1, content: Some(self.0), ..writes }, max_ns, span.bytes);
+        let Some(span) = cells.or_skip(target.region(region, settings.size("span")?)) else {
+            return Ok(());
+        };
+        let writes =
+            stretch::writes(target, region, span, Pattern::Sequential, block_bytes.min(span.bytes));
+        cells.add(
+            Params { queue_depth: 1, threads: 1, content: Some(self.0), ..writes },
+            max_ns,
+            span.bytes,
+        );
         Ok(())
     }
 
-    /// Metrics: `bps`, `iops`, `latency_ns`, and for random data `zero_to_random_ratio` where zeros went before it. The cell's span is
-    /// what was filled.
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    /// Metrics: `bps`, `iops`, `latency_ns`, and for random data `zero_to_random_ratio` where zeros
+    /// went before it. The cell's span is what was filled.
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let span = span_of(cell);
         // Data of its own: nothing is written where it lies already.
-        let pass = bench.random("data").bits() as u32 >> 1;
-        let load = Load { content: self.0, pass, ..Load::write(cell.block_bytes()) };
-        let limits = Limits::time(bench.time_left_ns());
-        let tally = bench.drive("filling", &load, &limits, &mut sequential(span, cell.block_bytes()));
+        let pass = context.random("data").bits() as u32 >> 1;
+        let load = IoLoad { content: self.0, pass, ..IoLoad::write(cell.block_bytes()) };
+        let limits = LoopLimits::time(context.time_left_ns());
+        let tally =
+            context.drive("filling", &load, &limits, &mut sequential(span, cell.block_bytes()));
         let along = tally.rate_along_span("rate along the span", span.offset_bytes);
         let mut outcome = tally.outcome(cell);
         outcome.cell.series[0] = along;
         outcome.cell.params.span_bytes = Some(outcome.cell.bytes);
         if self.0 != Content::Zeros
-            && let Some((zeros, random)) = rate_of_zeros(cell, bench).zip(outcome.cell.metrics.bps)
+            && let Some((zeros, random)) =
+                rate_of_zeros(cell, context).zip(outcome.cell.metrics.bps)
         {
             let found = ratio(zeros, random);
             outcome.cell.metrics.other.insert("zero_to_random_ratio".into(), found);
@@ -99,9 +123,16 @@ impl Test for Fill {
 }
 
 /// The rate at which this run filled the same place with zeros.
-fn rate_of_zeros(cell: &PlannedCell, bench: &Bench<'_>) -> Option<Estimate> {
-    let same = |params: &Params| (params.span_offset_bytes, params.block_bytes) == (cell.params.span_offset_bytes, cell.params.block_bytes);
-    let zeros = bench.done.iter().rev().find(|done| done.test == Fill::ZEROS.name() && same(&done.params))?;
+fn rate_of_zeros(cell: &PlannedCell, context: &CellContext<'_>) -> Option<Estimate> {
+    let same = |params: &Params| {
+        (params.span_offset_bytes, params.block_bytes)
+            == (cell.params.span_offset_bytes, cell.params.block_bytes)
+    };
+    let zeros = context
+        .done
+        .iter()
+        .rev()
+        .find(|done| done.test == Fill::ZEROS.name() && same(&done.params))?;
     zeros.metrics.bps
 }
 
@@ -127,7 +158,9 @@ mod tests {
 
     /// 16 MB/s of zeros, 8 MB/s of anything else.
     fn compressing(capacity_bytes: u64) -> Bed {
-        Bed::raw(capacity_bytes, |request, _| request.length_bytes * if request.content == Content::Zeros { 62 } else { 124 })
+        Bed::raw(capacity_bytes, |request, _| {
+            request.length_bytes * if request.content == Content::Zeros { 62 } else { 124 }
+        })
     }
 
     #[test]
@@ -137,27 +170,45 @@ mod tests {
             .into_iter()
             .flat_map(|content| (0..64).map(move |block| (2 * GIB + block * MIB, content)))
             .collect();
-        assert_eq!(ran.requests.iter().map(|r| (r.offset_bytes, r.content)).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            ran.requests.iter().map(|r| (r.offset_bytes, r.content)).collect::<Vec<_>>(),
+            expected
+        );
         assert!(ran.requests.iter().all(|r| r.length_bytes == MIB));
         assert!((ran.other("random-fill/1", "zero_to_random_ratio") - 2.0).abs() < 1e-9);
         insta::assert_snapshot!(
             ran.cell("random-fill/1").flags.last().unwrap(),
             @"zeros are written 2.00 times as fast: the controller compresses or recognises data, this figure is the honest one"
         );
-        assert_eq!(ran.cell("zero-fill/1").metrics.bps.unwrap().value.round(), (1e9f64 / 62.0).round());
+        assert_eq!(
+            ran.cell("zero-fill/1").metrics.bps.unwrap().value.round(),
+            (1e9f64 / 62.0).round()
+        );
         let along = &ran.cell("random-fill/1").series[0];
-        assert_eq!((along.x, along.points[0][0] as u64), (record::Axis::OffsetBytes, 2 * GIB + MIB));
+        assert_eq!(
+            (along.x, along.points[0][0] as u64),
+            (record::SeriesAxis::OffsetBytes, 2 * GIB + MIB)
+        );
     }
 
     #[test]
     fn an_honest_medium_gets_no_note_and_random_data_alone_no_ratio() {
-        let honest = |tests: &[&str]| Bed::raw(GIB, |request, _| request.length_bytes * 100).run(tests);
+        let honest =
+            |tests: &[&str]| Bed::raw(GIB, |request, _| request.length_bytes * 100).run(tests);
         let both = honest(&["zero-fill span=32MiB", "random-fill span=32MiB"]);
         assert_eq!(both.other("random-fill/1", "zero_to_random_ratio"), 1.0);
         assert_eq!(both.cell("random-fill/1").flags, []);
-        assert!(!honest(&["random-fill span=32MiB"]).cell("random-fill/1").metrics.other.contains_key("zero_to_random_ratio"));
+        assert!(
+            !honest(&["random-fill span=32MiB"])
+                .cell("random-fill/1")
+                .metrics
+                .other
+                .contains_key("zero_to_random_ratio")
+        );
         let elsewhere = honest(&["zero-fill span=32MiB region=front", "random-fill span=32MiB"]);
-        assert!(!elsewhere.cell("random-fill/1").metrics.other.contains_key("zero_to_random_ratio"));
+        assert!(
+            !elsewhere.cell("random-fill/1").metrics.other.contains_key("zero_to_random_ratio")
+        );
     }
 
     #[test]
@@ -176,11 +227,20 @@ mod tests {
     #[test]
     fn plans_on_files_small_media_and_spans() {
         let file = Bed::file(64 * MIB, |_, _| 1).planned(&["zero-fill"]);
-        assert_eq!((span_of(&file[0]).bytes, file[0].params.region), (64 * MIB, Some(Region::File)));
+        assert_eq!(
+            (span_of(&file[0]).bytes, file[0].params.region),
+            (64 * MIB, Some(Region::File))
+        );
         let mut bed = Bed::raw(GIB, |_, _| 1);
-        bed.site.only = Some(device::Extent::new(3 * MIB, 5 * MIB));
+        bed.target.only = Some(device::Extent::new(3 * MIB, 5 * MIB));
         assert_eq!(span_of(&bed.planned(&["zero-fill"])[0]), device::Extent::new(3 * MIB, 5 * MIB));
-        assert_eq!(span_of(&bed.planned(&["zero-fill region=whole"])[0]), device::Extent::new(3 * MIB, 5 * MIB));
-        assert_eq!(span_of(&Bed::raw(GIB, |_, _| 1).planned(&["zero-fill region=whole"])[0]), device::Extent::new(0, GIB));
+        assert_eq!(
+            span_of(&bed.planned(&["zero-fill region=whole"])[0]),
+            device::Extent::new(3 * MIB, 5 * MIB)
+        );
+        assert_eq!(
+            span_of(&Bed::raw(GIB, |_, _| 1).planned(&["zero-fill region=whole"])[0]),
+            device::Extent::new(0, GIB)
+        );
     }
 }

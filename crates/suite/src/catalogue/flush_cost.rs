@@ -1,23 +1,30 @@
-//! `flush-cost`: what it takes to make writes durable, and whether that is plausible (docs/field/cheats.md#cheats-and-caches).
+//! `flush-cost`: what it takes to make writes durable, and whether that is plausible
+//! (docs/field/cheats.md#cheats-and-caches).
 //!
-//! Single writes in a row with a rest after each, so that a cache has time to empty and none of them waits for another: alone (*plain*), with
-//! a flush after each (*flushed*), and as writes that are durable when they are done (*durable*, O_DSYNC). A medium without a cache does all three
-//! equally fast; one with an honest cache takes as long with a flush as without the cache. One that makes data durable faster than it can write for
-//! long has not done it: `durable_bps` at 1 MiB against the rate of `sustained`.
+//! Single writes in a row with a rest after each, so that a cache has time to empty and none of
+//! them waits for another: alone (*plain*), with a flush after each (*flushed*), and as writes that
+//! are durable when they are done (*durable*, O_DSYNC). A medium without a cache does all three
+//! equally fast; one with an honest cache takes as long with a flush as without the cache. One that
+//! makes data durable faster than it can write for long has not done it: `durable_bps` at 1 MiB
+//! against the rate of `sustained`.
 //!
-//! What a cell was asked: `form`, `block_bytes`, `sync`. Metrics: `latency_ns` of the writes, and as medians `write_ns`, `flush_ns`, `idle_flush_ns`
-//! (of flushes with nothing to do; *flushed* only); `durable_bps` (a block over write and flush; not for *plain*).
+//! What a cell was asked: `form`, `block_bytes`, `sync`. Metrics: `latency_ns` of the writes, and
+//! as medians `write_ns`, `flush_ns`, `idle_flush_ns` (of flushes with nothing to do; *flushed*
+//! only); `durable_bps` (a block over write and flush; not for *plain*).
 
 use record::units::Bytes;
 use record::{Estimate, Pattern, PlannedCell, Region, Stop, Sync};
 use stats::{median, quantile_ranks};
 
 use super::stretch;
-use crate::drive::Limits;
+use crate::io_loop::LoopLimits;
 use crate::offsets::cyclic;
 use crate::plan::span_of;
 use crate::tally::latency;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct FlushCost;
@@ -55,28 +62,54 @@ impl Test for FlushCost {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let Some(span) = cells.or_skip(target.region(Region::Middle, settings.size("span")?))
+        else {
+            return Ok(());
+        };
         let (rounds, rest_ns) = (settings.count("rounds")?, settings.duration_ns("rest")?);
         for block_bytes in settings.blocks("block")? {
             if block_bytes > span.bytes {
-                cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
+                cells.skip(format!(
+                    "{} blocks do not fit into {}",
+                    Bytes(block_bytes),
+                    Bytes(span.bytes)
+                ));
                 continue;
             }
             for form in settings.choices("form", &[PLAIN, FLUSHED, DURABLE])? {
-                let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes);
+                let mut params =
+                    stretch::writes(target, Region::Middle, span, Pattern::Sequential, block_bytes);
                 (params.form, params.queue_depth, params.threads) = (Some(form.into()), 1, 1);
                 params.sync = if form == DURABLE { Sync::Data } else { Sync::None };
-                params.other.extend([("rounds".to_owned(), rounds as f64), ("rest_ns".to_owned(), rest_ns as f64)]);
-                cells.add(params, settings.duration_ns("max_time")?, (rounds + WARM_UP_ROUNDS) * block_bytes);
+                params.other.extend([
+                    ("rounds".to_owned(), rounds as f64),
+                    ("rest_ns".to_owned(), rest_ns as f64),
+                ]);
+                cells.add(
+                    params,
+                    settings.duration_ns("max_time")?,
+                    (rounds + WARM_UP_ROUNDS) * block_bytes,
+                );
             }
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let mut work =
-            Work { cell, bench, outcome: Outcome::new(cell), write_ns: Vec::new(), flush_ns: Vec::new(), idle_flush_ns: Vec::new() };
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let mut work = Work {
+            cell,
+            context,
+            outcome: CellOutcome::new(cell),
+            write_ns: Vec::new(),
+            flush_ns: Vec::new(),
+            idle_flush_ns: Vec::new(),
+        };
         work.do_it();
         work.conclude()
     }
@@ -85,8 +118,8 @@ impl Test for FlushCost {
 /// A cell being measured; times in nanoseconds.
 struct Work<'a, 'b> {
     cell: &'a PlannedCell,
-    bench: &'a mut Bench<'b>,
-    outcome: Outcome,
+    context: &'a mut CellContext<'b>,
+    outcome: CellOutcome,
     write_ns: Vec<f64>,
     flush_ns: Vec<f64>,
     idle_flush_ns: Vec<f64>,
@@ -98,7 +131,7 @@ impl Work<'_, '_> {
     }
 
     fn do_it(&mut self) {
-        let load = stretch::load(self.cell, self.bench, "data");
+        let load = stretch::load(self.cell, self.context, "data");
         let mut places = cyclic(span_of(self.cell), self.cell.block_bytes());
         let rest_ns = self.cell.setting("rest_ns") as u64;
         let rounds = self.cell.setting("rounds") as u64;
@@ -108,20 +141,23 @@ impl Work<'_, '_> {
         }
         for number in 0..if self.is_flushed() { IDLE_FLUSHES } else { 0 } {
             // Where a flush takes long, what follows needs the time more.
-            if number > 0 && self.bench.time_left_ns() < self.bench.allotted_ns / 4 * 3 {
+            if number > 0 && self.context.time_left_ns() < self.context.allotted_ns / 4 * 3 {
                 break;
             }
             let Some(ns) = self.flush() else { return };
             self.idle_flush_ns.push(ns);
         }
         for round in 0..rounds + WARM_UP_ROUNDS {
-            self.bench.part(round as f64 / (rounds + WARM_UP_ROUNDS) as f64, (round + 1) as f64 / (rounds + WARM_UP_ROUNDS) as f64);
-            let left_ns = self.bench.time_left_ns();
+            self.context.part(
+                round as f64 / (rounds + WARM_UP_ROUNDS) as f64,
+                (round + 1) as f64 / (rounds + WARM_UP_ROUNDS) as f64,
+            );
+            let left_ns = self.context.time_left_ns();
             if left_ns == 0 {
                 return self.outcome.end(Stop::Time, None);
             }
-            let limits = Limits { max_ops: 1, ..Limits::time(left_ns) };
-            let tally = self.bench.drive("writing", &load, &limits, &mut places);
+            let limits = LoopLimits { max_ops: 1, ..LoopLimits::time(left_ns) };
+            let tally = self.context.drive("writing", &load, &limits, &mut places);
             if tally.ops == 0 || round < WARM_UP_ROUNDS {
                 self.outcome.end(tally.stop, tally.error);
             } else {
@@ -138,8 +174,8 @@ impl Work<'_, '_> {
             if self.outcome.is_over() {
                 return;
             }
-            stretch::rest(rest_ns.min(self.bench.time_left_ns()), self.bench);
-            if self.bench.must_stop() {
+            stretch::rest(rest_ns.min(self.context.time_left_ns()), self.context);
+            if self.context.must_stop() {
                 return self.outcome.end(Stop::Interrupted, None);
             }
         }
@@ -148,17 +184,28 @@ impl Work<'_, '_> {
 
     /// What a flush took; `None` if it failed.
     fn flush(&mut self) -> Option<f64> {
-        self.bench.flush().map(|ns| ns as f64).map_err(|error| self.outcome.end(Stop::Error, Some(error))).ok()
+        self.context
+            .flush()
+            .map(|ns| ns as f64)
+            .map_err(|error| self.outcome.end(Stop::Error, Some(error)))
+            .ok()
     }
 
-    fn conclude(mut self) -> Outcome {
+    fn conclude(mut self) -> CellOutcome {
         let is_plain = self.cell.params.form.as_deref() == Some(PLAIN);
         let cell = &mut self.outcome.cell;
         let worst_ns = self.write_ns.iter().copied().fold(0.0, f64::max) as u64;
-        cell.metrics.latency_ns = cell.histogram.as_ref().map(|histogram| latency(histogram, worst_ns));
-        let medians = [("write_ns", &mut self.write_ns), ("flush_ns", &mut self.flush_ns), ("idle_flush_ns", &mut self.idle_flush_ns)];
+        cell.metrics.latency_ns =
+            cell.histogram.as_ref().map(|histogram| latency(histogram, worst_ns));
+        let medians = [
+            ("write_ns", &mut self.write_ns),
+            ("flush_ns", &mut self.flush_ns),
+            ("idle_flush_ns", &mut self.idle_flush_ns),
+        ];
         for (name, samples) in medians {
-            cell.metrics.other.extend(certain_median(samples).map(|figure| (name.to_owned(), figure)));
+            cell.metrics
+                .other
+                .extend(certain_median(samples).map(|figure| (name.to_owned(), figure)));
         }
         let known = |name: &str| cell.metrics.other.get(name).copied();
         if let Some(write) = known("write_ns").filter(|_| !is_plain) {
@@ -169,7 +216,8 @@ impl Work<'_, '_> {
     }
 }
 
-/// The median with the interval that its order statistics give; without one of fewer than six samples.
+/// The median with the interval that its order statistics give; without one of fewer than six
+/// samples.
 fn certain_median(samples: &mut [f64]) -> Option<Estimate> {
     let value = median(samples)?;
     samples.sort_by(f64::total_cmp);
@@ -179,12 +227,16 @@ fn certain_median(samples: &mut [f64]) -> Option<Estimate> {
     Some(Estimate { value, ci95, n })
 }
 
-/// A block over what writing and flushing it took: fastest where both were, slowest where both were.
+/// A block over what writing and flushing it took: fastest where both were, slowest where both
+/// were.
 fn durable_bps(block_bytes: f64, write_ns: Estimate, flush_ns: Option<Estimate>) -> Estimate {
     let rate = |ns: f64| block_bytes * 1e9 / ns.max(1.0);
     let value = rate(write_ns.value + flush_ns.map_or(0.0, |flush| flush.value));
     let flush_ends = flush_ns.map_or(Some([0.0; 2]), |flush| flush.ci95);
-    let ci95 = write_ns.ci95.zip(flush_ends).map(|(write, flush)| [rate(write[1] + flush[1]), rate(write[0] + flush[0])]);
+    let ci95 = write_ns
+        .ci95
+        .zip(flush_ends)
+        .map(|(write, flush)| [rate(write[1] + flush[1]), rate(write[0] + flush[0])]);
     Estimate { value, ci95, n: write_ns.n }
 }
 
@@ -199,11 +251,21 @@ mod tests {
 
     #[test]
     fn each_write_is_followed_by_a_flush_and_a_rest() {
-        let cost = |request: &device::Request, _| if request.op == Op::Flush { 3 * MILLISECOND_NS } else { MILLISECOND_NS };
+        let cost = |request: &device::Request, _| {
+            if request.op == Op::Flush { 3 * MILLISECOND_NS } else { MILLISECOND_NS }
+        };
         let ran = Bed::raw(GIB, cost).run(&["flush-cost block=4KiB"]);
-        let other = |id: &str, name: &str| ran.cell(id).metrics.other.get(name).map(|figure| figure.value / 1e6);
-        assert_eq!(["write_ns", "flush_ns", "idle_flush_ns"].map(|name| other("flush-cost/1", name)), [Some(1.0), None, None]);
-        assert_eq!(["write_ns", "flush_ns", "idle_flush_ns"].map(|name| other("flush-cost/2", name)), [Some(1.0), Some(3.0), Some(3.0)]);
+        let other = |id: &str, name: &str| {
+            ran.cell(id).metrics.other.get(name).map(|figure| figure.value / 1e6)
+        };
+        assert_eq!(
+            ["write_ns", "flush_ns", "idle_flush_ns"].map(|name| other("flush-cost/1", name)),
+            [Some(1.0), None, None]
+        );
+        assert_eq!(
+            ["write_ns", "flush_ns", "idle_flush_ns"].map(|name| other("flush-cost/2", name)),
+            [Some(1.0), Some(3.0), Some(3.0)]
+        );
         assert_eq!(ran.other("flush-cost/2", "durable_bps"), 4096.0 / 4e-3);
         assert_eq!(ran.cell("flush-cost/2").metrics.other["flush_ns"].ci95, Some([3e6, 3e6]));
         assert!(ran.requests.iter().any(|request| request.sync == Sync::Data));
@@ -225,14 +287,23 @@ mod tests {
 
     #[test]
     fn a_cache_that_lies_is_durable_faster_than_it_can_write() {
-        let durable = |cells: &[Cell]| cells.iter().find(|cell| cell.test == "flush-cost").unwrap().metrics.other["durable_bps"].value;
-        let sustained = |cells: &[Cell]| cells.iter().find(|cell| cell.test == "sustained").unwrap().metrics.other["sustained_bps"].value;
+        let durable = |cells: &[Cell]| {
+            cells.iter().find(|cell| cell.test == "flush-cost").unwrap().metrics.other["durable_bps"].value
+        };
+        let sustained = |cells: &[Cell]| {
+            cells.iter().find(|cell| cell.test == "sustained").unwrap().metrics.other["sustained_bps"].value
+        };
         let tests = ["flush-cost block=1MiB form=flushed", "sustained form=first time=30s"];
         let liar = run_simulated("flush-liar", 1, &tests);
         assert!(durable(&liar) > 1.5 * sustained(&liar), "{} {}", durable(&liar), sustained(&liar));
         for profile in ["class10", "a1", "ssd"] {
             let honest = run_simulated(profile, 1, &tests);
-            assert!(durable(&honest) < 1.15 * sustained(&honest), "{profile}: {} {}", durable(&honest), sustained(&honest));
+            assert!(
+                durable(&honest) < 1.15 * sustained(&honest),
+                "{profile}: {} {}",
+                durable(&honest),
+                sustained(&honest)
+            );
         }
     }
 }

@@ -1,11 +1,14 @@
-//! `front-area`: each of the first allocation units written in a row, against one in the middle (docs/field/allocation-units.md#front-area).
+//! `front-area`: each of the first allocation units written in a row, against one in the middle
+//! (docs/field/allocation-units.md#front-area).
 //!
-//! Many cards treat their beginning, where the file allocation table lies, in another way: slower (block-remapped) or faster (SLC). Each
-//! unit is written twice over with 64 KiB writes; the first time does not count, it closes what was open before. Beyond the first units some further ones
+//! Many cards treat their beginning, where the file allocation table lies, in another way: slower
+//! (block-remapped) or faster (SLC). Each unit is written twice over with 64 KiB writes; the first
+//! time does not count, it closes what was open before. Beyond the first units some further ones
 //! are written, ever further apart, so that a large area shows with its size too.
 //!
-//! What a cell was asked: `au_index` with region front; the one of region middle is the measure. Metrics: `bps`, `latency_ns`. Series: `rate` (bytes
-//! of the unit, bytes/s), for an area may end within what is taken for a unit.
+//! What a cell was asked: `au_index` with region front; the one of region middle is the measure.
+//! Metrics: `bps`, `latency_ns`. Series: `rate` (bytes of the unit, bytes/s), for an area may end
+//! within what is taken for a unit.
 
 use device::Extent;
 use record::units::{Bytes, SECOND_NS};
@@ -14,7 +17,10 @@ use record::{Pattern, PlannedCell, Region};
 use super::stretch::{self, Stretch, assumed_au};
 use crate::offsets::cyclic;
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct FrontArea;
@@ -35,8 +41,16 @@ impl Test for FrontArea {
     fn settings(&self) -> &'static [Setting] {
         &[
             Setting { name: "units", default: "8", about: "how many units from the front on" },
-            Setting { name: "reach", default: "128MiB", about: "some units up to here, each a quarter further away" },
-            Setting { name: "au", default: "4MiB", about: "taken for the allocation unit where the medium declares none" },
+            Setting {
+                name: "reach",
+                default: "128MiB",
+                about: "some units up to here, each a quarter further away",
+            },
+            Setting {
+                name: "au",
+                default: "4MiB",
+                about: "taken for the allocation unit where the medium declares none",
+            },
             Setting { name: "block", default: "64KiB", about: "size of a write" },
             Setting { name: "max_time", default: "10s", about: "at most this long a unit" },
         ]
@@ -45,39 +59,65 @@ impl Test for FrontArea {
         Needs { writing: true, raw: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
-        let au_bytes = assumed_au(settings, site)?;
+        let au_bytes = assumed_au(settings, target)?;
         if au_bytes < 2 * block_bytes {
-            return Err(settings.bad("block", format!("must be at most half of an allocation unit of {}", Bytes(au_bytes))));
+            return Err(settings.bad(
+                "block",
+                format!("must be at most half of an allocation unit of {}", Bytes(au_bytes)),
+            ));
         }
         let max_ns = settings.duration_ns("max_time")?;
         let units = settings.count("units")?.min(64);
         let least = Extent::new(0, units * au_bytes);
         // What lies before the middle, as far as is wanted.
-        let before = site.region(Region::Middle, au_bytes).map_or(0, |middle| middle.offset_bytes);
-        let wanted_bytes = settings.size("reach")?.min(before / au_bytes * au_bytes).max(least.bytes);
-        let found = site.region(Region::Front, wanted_bytes).and_then(|front| Ok((front, site.region(Region::Middle, au_bytes)?)));
+        let before =
+            target.region(Region::Middle, au_bytes).map_or(0, |middle| middle.offset_bytes);
+        let wanted_bytes =
+            settings.size("reach")?.min(before / au_bytes * au_bytes).max(least.bytes);
+        let found = target
+            .region(Region::Front, wanted_bytes)
+            .and_then(|front| Ok((front, target.region(Region::Middle, au_bytes)?)));
         let Some((front, middle)) = cells.or_skip(found) else { return Ok(()) };
         if front.overlaps(&middle) || middle.bytes != au_bytes {
-            cells.skip(format!("the medium has no {units} allocation units of {} before its middle", Bytes(au_bytes)));
+            cells.skip(format!(
+                "the medium has no {units} allocation units of {} before its middle",
+                Bytes(au_bytes)
+            ));
             return Ok(());
         }
         let blocks = au_bytes / block_bytes;
-        let stretch = Stretch { warm_up_ops: blocks, ops: blocks, enough_ops: 16, enough_ns: 4 * SECOND_NS, ..Stretch::default() }
-            .past_caches(FILLING_NS);
+        let stretch = Stretch {
+            warm_up_ops: blocks,
+            ops: blocks,
+            enough_ops: 16,
+            enough_ns: 4 * SECOND_NS,
+            ..Stretch::default()
+        }
+        .past_caches(FILLING_NS);
         for au_index in indices(units, front.bytes / au_bytes) {
             let unit = Extent::new(front.offset_bytes + au_index * au_bytes, au_bytes);
-            let mut params = stretch::writes(site, Region::Front, unit, Pattern::Sequential, block_bytes);
+            let mut params =
+                stretch::writes(target, Region::Front, unit, Pattern::Sequential, block_bytes);
             params.other.insert("au_index".into(), au_index as f64);
             stretch.plan(params, max_ns, cells);
         }
-        stretch.plan(stretch::writes(site, Region::Middle, middle, Pattern::Sequential, block_bytes), max_ns, cells);
+        stretch.plan(
+            stretch::writes(target, Region::Middle, middle, Pattern::Sequential, block_bytes),
+            max_ns,
+            cells,
+        );
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        stretch::run(cell, bench, &mut cyclic(span_of(cell), cell.block_bytes()))
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        stretch::run(cell, context, &mut cyclic(span_of(cell), cell.block_bytes()))
     }
 }
 
@@ -98,10 +138,13 @@ mod tests {
     fn eight_units_from_the_front_and_one_in_the_middle() {
         let mut bed = Bed::raw(4 * GIB, |_, _| 1);
         let spans: Vec<Extent> = bed.planned(&["front-area"]).iter().map(span_of).collect();
-        assert_eq!((spans.len(), spans[0], spans[7]), (16, Extent::new(0, 4 * MIB), Extent::new(28 * MIB, 4 * MIB)));
+        assert_eq!(
+            (spans.len(), spans[0], spans[7]),
+            (16, Extent::new(0, 4 * MIB), Extent::new(28 * MIB, 4 * MIB))
+        );
         let further: Vec<u64> = spans[8..].iter().map(|span| span.offset_bytes / MIB).collect();
         assert_eq!(further, [32, 40, 48, 60, 72, 88, 108, 2048]);
-        bed.site.only = Some(Extent::new(GIB, GIB));
+        bed.target.only = Some(Extent::new(GIB, GIB));
         insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: only the range given with --span may be touched");
         let bed = Bed::raw(32 * MIB, |_, _| 1);
         insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: the medium has no 8 allocation units of 4 MiB before its middle");
@@ -113,9 +156,15 @@ mod tests {
         let rates: Vec<f64> = cells.iter().map(|cell| cell.metrics.bps.unwrap().value).collect();
         let middle = rates[rates.len() - 1];
         assert!(rates[..2].iter().all(|rate| middle / rate > 1.4), "{rates:?}");
-        assert!(rates[2..].iter().all(|rate| (1.0 / 1.4..1.4).contains(&(rate / middle))), "{rates:?}");
+        assert!(
+            rates[2..].iter().all(|rate| (1.0 / 1.4..1.4).contains(&(rate / middle))),
+            "{rates:?}"
+        );
         let cells = run_simulated("sd-worst", 4, &["front-area"]);
         let rates: Vec<f64> = cells.iter().map(|cell| cell.metrics.bps.unwrap().value).collect();
-        assert!(rates.iter().all(|rate| (1.0 / 1.4..1.4).contains(&(rate / rates[rates.len() - 1]))), "{rates:?}");
+        assert!(
+            rates.iter().all(|rate| (1.0 / 1.4..1.4).contains(&(rate / rates[rates.len() - 1]))),
+            "{rates:?}"
+        );
     }
 }

@@ -3,17 +3,21 @@
 use device::Extent;
 use record::{Flag, PlannedCell, Region};
 
-use crate::Bench;
+use crate::CellContext;
 use crate::plan::span_of;
 
-/// The range to read, and the doubt about it. In the middle and in a file only what this run has written is read, for the rest of a
-/// file is a hole; the front and the whole are what they are called, however much of them was written.
-pub fn ground(cell: &PlannedCell, bench: &Bench<'_>) -> (Extent, Option<Flag>) {
+/// The range to read, and the doubt about it. In the middle and in a file only what this run has
+/// written is read, for the rest of a file is a hole; the front and the whole are what they are
+/// called, however much of them was written.
+pub fn ground(cell: &PlannedCell, context: &CellContext<'_>) -> (Extent, Option<Flag>) {
     let planned = span_of(cell);
     let fixed = matches!(cell.params.region, Some(Region::Front | Region::Whole));
-    match bench.primed(planned) {
+    match context.primed(planned) {
         None => (planned, Some(Flag::NotPrimed)),
         Some(primed) if !fixed || primed == planned => (primed, None),
-        Some(primed) => (planned, Some(Flag::PartlyPrimed { primed_bytes: primed.bytes, wanted_bytes: planned.bytes })),
+        Some(primed) => (
+            planned,
+            Some(Flag::PartlyPrimed { primed_bytes: primed.bytes, wanted_bytes: planned.bytes }),
+        ),
     }
 }

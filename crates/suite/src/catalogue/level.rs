@@ -5,20 +5,23 @@ use stats::{RateEstimator, median};
 
 use crate::doubts::may_be_cached;
 
-/// Writes to other allocation units that overwhelm: four times 32, more than any cheap medium keeps open (docs/field/statistics.md#sampling-random-writes).
+/// Writes to other allocation units that overwhelm: four times 32, more than any cheap medium keeps
+/// open (docs/field/statistics.md#sampling-random-writes).
 pub(crate) const OVERWHELMING_OPS: u64 = 4 * 32;
-/// Nothing that makes the first writes fast takes this long. Where half of the writes do, the medium merges an allocation unit for each,
-/// and 32 of them are enough.
+/// Nothing that makes the first writes fast takes this long. Where half of the writes do, the
+/// medium merges an allocation unit for each, and 32 of them are enough.
 const MERGING_NS: f64 = 100e6;
 pub(crate) const OVERWHELMING_MERGES: u64 = 32;
 /// Writes that are looked at together.
 const GROUP: usize = 16;
-/// The medians of two groups this far apart are the same level (docs/field/statistics.md#step-2-overwhelm).
+/// The medians of two groups this far apart are the same level
+/// (docs/field/statistics.md#step-2-overwhelm).
 const SAME: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 
-/// Latencies in groups of 16: whether they have found their level, and where the burst before it ended.
+/// Latencies in groups of 16: whether they have found their level, and where the burst before it
+/// ended.
 #[derive(Debug, Default)]
-pub struct Level {
+pub struct LatencyLevel {
     open: Vec<f64>,
     /// Sum of each full group, in nanoseconds.
     groups: Vec<u64>,
@@ -28,7 +31,7 @@ pub struct Level {
     medians: [Option<f64>; 2],
 }
 
-impl Level {
+impl LatencyLevel {
     /// One more latency.
     pub fn push(&mut self, latency_ns: u64) {
         self.open.push(latency_ns as f64);
@@ -41,9 +44,12 @@ impl Level {
         }
     }
 
-    /// Whether the last 16 took more than `ratio` times as long as the fastest 16: what made those fast is used up.
+    /// Whether the last 16 took more than `ratio` times as long as the fastest 16: what made those
+    /// fast is used up.
     pub fn has_fallen(&self, ratio: f64) -> bool {
-        self.fastest.zip(self.groups.last()).is_some_and(|(fastest, last)| *last as f64 > ratio * fastest as f64)
+        self.fastest
+            .zip(self.groups.last())
+            .is_some_and(|(fastest, last)| *last as f64 > ratio * fastest as f64)
     }
 
     /// How many latencies there were.
@@ -56,8 +62,9 @@ impl Level {
         matches!(self.medians, [Some(before), Some(last)] if SAME.contains(&(last / before)))
     }
 
-    /// Whether all that makes first writes of `block_bytes` fast is used up: it has found its level, and writes take as long as merges do, or longer than
-    /// any cache takes, or `enough_bytes` were written.
+    /// Whether all that makes first writes of `block_bytes` fast is used up: it has found its
+    /// level, and writes take as long as merges do, or longer than any cache takes, or
+    /// `enough_bytes` were written.
     pub fn is_overwhelmed(&self, block_bytes: u64, bytes_done: u64, enough_bytes: u64) -> bool {
         let merges = self.ops() >= OVERWHELMING_MERGES && self.median_ns() >= MERGING_NS;
         let is_enough = bytes_done >= enough_bytes || !self.may_be_cached(block_bytes);
@@ -82,8 +89,9 @@ impl Level {
         }
     }
 
-    /// IOPS before the medium fell to its level (`settled_ns` a write): over all groups from the first on that were faster than the
-    /// level by a quarter or more, and over the first group in any case, full or not. `None` where there was nothing at all.
+    /// IOPS before the medium fell to its level (`settled_ns` a write): over all groups from the
+    /// first on that were faster than the level by a quarter or more, and over the first group in
+    /// any case, full or not. `None` where there was nothing at all.
     pub fn burst(&self, settled_ns: Option<f64>) -> Option<Estimate> {
         let fast_ns = settled_ns.map_or(f64::INFINITY, |ns| ns * GROUP as f64 / SAME.end());
         let fast = self.groups.iter().take_while(|sum| (**sum as f64) < fast_ns).count();
@@ -93,7 +101,9 @@ impl Level {
             0 => (self.open.len() as u64, self.open.iter().sum()),
             groups => (groups * GROUP as u64, rate.total_ns() as f64),
         };
-        let ci95 = rate.estimate().map(|rate| [rate.ci95.low, rate.ci95.high].map(|groups| groups * GROUP as f64));
+        let ci95 = rate
+            .estimate()
+            .map(|rate| [rate.ci95.low, rate.ci95.high].map(|groups| groups * GROUP as f64));
         (total_ns > 0.0).then(|| Estimate { value: n as f64 * 1e9 / total_ns, ci95, n })
     }
 }
@@ -102,8 +112,8 @@ impl Level {
 mod tests {
     use super::*;
 
-    fn level(latencies: impl IntoIterator<Item = u64>) -> Level {
-        let mut level = Level::default();
+    fn level(latencies: impl IntoIterator<Item = u64>) -> LatencyLevel {
+        let mut level = LatencyLevel::default();
         latencies.into_iter().for_each(|ns| level.push(ns));
         level
     }

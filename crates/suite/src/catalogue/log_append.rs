@@ -1,33 +1,44 @@
-//! `log-append`: lines that a logger appends at a steady pace, each durable before it counts, as `fsync` after each line makes it on ext4: the last block
-//! of the file again, the file system's journal, a flush, its commit block, a flush. What counts is how late a line is, from when it was due until it
-//! was durable: a medium that stands still makes all lines late that were due meanwhile. Then lines come one right after the other: what a medium puts off
-//! until nobody waits, it cannot put off then.
+//! `log-append`: lines that a logger appends at a steady pace, each durable before it counts, as
+//! `fsync` after each line makes it on ext4: the last block of the file again, the file system's
+//! journal, a flush, its commit block, a flush. What counts is how late a line is, from when it was
+//! due until it was durable: a medium that stands still makes all lines late that were due
+//! meanwhile. Then lines come one right after the other: what a medium puts off until nobody waits,
+//! it cannot put off then.
 //!
-//! What a cell was asked: `lines_per_s`, `paced_ns`. Metrics: `latency_ns` of a line that came at that pace; `late_lines`: those of them that were durable only
-//! after the next one was due; `iops`: lines a second where none waited for its time. Series `slowest line of each stall` (ns since the cell began, ns): lines
-//! that wait behind one another are late by one event of the medium.
+//! What a cell was asked: `lines_per_s`, `paced_ns`. Metrics: `latency_ns` of a line that came at
+//! that pace; `late_lines`: those of them that were durable only after the next one was due;
+//! `iops`: lines a second where none waited for its time. Series `slowest line of each stall` (ns
+//! since the cell began, ns): lines that wait behind one another are late by one event of the
+//! medium.
 
 use record::units::{KIB, SECOND_NS};
-use record::{Axis, Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Series, Standstill, Stop, Sync};
+use record::{
+    Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Series, SeriesAxis, Standstill, Stop,
+    Sync,
+};
 
-use stats::{RateEstimator, StopRule, Verdict};
+use stats::{RateEstimator, StopRule, StopVerdict};
 
-use super::durable::{Durable, PAGE_BYTES, Step, ground, written_bytes};
+use super::durable::{Durable, DurableStep, PAGE_BYTES, ground, written_bytes};
 use super::stretch;
 use crate::doubts::certainty;
 use crate::plan::span_of;
 use crate::tally::latency;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct LogAppend;
 
 /// A line that fits into the last block, and one that needs a new one.
-const OF_LINE: &[Step] = &[Step::Again(4 * KIB), Step::Commit(8 * KIB)];
-const OF_BLOCK: &[Step] = &[Step::Log(4 * KIB), Step::Commit(16 * KIB)];
+const OF_LINE: &[DurableStep] = &[DurableStep::Again(4 * KIB), DurableStep::Commit(8 * KIB)];
+const OF_BLOCK: &[DurableStep] = &[DurableStep::Log(4 * KIB), DurableStep::Commit(16 * KIB)];
 /// At most so many come one right after the other, until their rate is as certain as this.
 const MOST_IN_A_ROW: u64 = 2000;
-/// Fewer tell nothing, however alike they are: what a line of 12 KiB makes the medium put off may come once in a hundred lines.
+/// Fewer tell nothing, however alike they are: what a line of 12 KiB makes the medium put off may
+/// come once in a hundred lines.
 const LEAST_IN_A_ROW: u64 = 200;
 const CERTAINTY: f64 = 0.05;
 /// Lines of 200 bytes in a block, about.
@@ -46,36 +57,70 @@ impl Test for LogAppend {
     fn settings(&self) -> &'static [Setting] {
         &[
             Setting { name: "lines", default: "10", about: "lines a second" },
-            Setting { name: "span", default: "32MiB", about: "how much of a file; a raw medium is used from its middle on" },
+            Setting {
+                name: "span",
+                default: "32MiB",
+                about: "how much of a file; a raw medium is used from its middle on",
+            },
             Setting { name: "time", default: "12s", about: "how long" },
-            Setting { name: "in_a_row", default: "6s", about: "at most this long lines then come one right after the other" },
+            Setting {
+                name: "in_a_row",
+                default: "6s",
+                about: "at most this long lines then come one right after the other",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(ground(site, settings.size("span")?)) else { return Ok(()) };
-        let (lines, paced_ns) = (settings.count("lines")?.clamp(1, 1000), settings.duration_ns("time")?);
-        let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, PAGE_BYTES);
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let Some(span) = cells.or_skip(ground(target, settings.size("span")?)) else {
+            return Ok(());
+        };
+        let (lines, paced_ns) =
+            (settings.count("lines")?.clamp(1, 1000), settings.duration_ns("time")?);
+        let mut params =
+            stretch::writes(target, Region::Middle, span, Pattern::Sequential, PAGE_BYTES);
         (params.queue_depth, params.threads, params.sync) = (1, 1, Sync::Data);
-        params.other.extend([("lines_per_s".to_owned(), lines as f64), ("paced_ns".to_owned(), paced_ns as f64)]);
-        let most_lines = (paced_ns as f64 / SECOND_NS as f64 * lines as f64) as u64 + 1 + MOST_IN_A_ROW;
-        cells.add(params, paced_ns + settings.duration_ns("in_a_row")?, most_lines * written_bytes(OF_BLOCK));
+        params.other.extend([
+            ("lines_per_s".to_owned(), lines as f64),
+            ("paced_ns".to_owned(), paced_ns as f64),
+        ]);
+        let most_lines =
+            (paced_ns as f64 / SECOND_NS as f64 * lines as f64) as u64 + 1 + MOST_IN_A_ROW;
+        cells.add(
+            params,
+            paced_ns + settings.duration_ns("in_a_row")?,
+            most_lines * written_bytes(OF_BLOCK),
+        );
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         // A run that is short of time shortens both alike.
-        let paced_ns = (cell.setting("paced_ns") / cell.max_ns.max(1) as f64 * bench.allotted_ns as f64) as u64;
+        let paced_ns = (cell.setting("paced_ns") / cell.max_ns.max(1) as f64
+            * context.allotted_ns as f64) as u64;
         let pace_ns = SECOND_NS / (cell.setting("lines_per_s") as u64).max(1);
-        let mut work = Durable::new(cell, span_of(cell), bench);
+        let mut work = Durable::new(cell, span_of(cell), context);
         let mut lines = Lines::default();
-        let started_ns = device::Device::now(work.bench.medium);
+        let started_ns = device::Device::now(work.context.medium);
         let stop = paced(&mut work, &mut lines, pace_ns, paced_ns);
-        lines.count_all(started_ns, pace_ns, &device::Device::standstills(work.bench.medium, started_ns));
-        let stop = if stop == Stop::Time || stop == Stop::Ops { in_a_row(&mut work, &mut lines).unwrap_or(stop) } else { stop };
+        lines.count_all(
+            started_ns,
+            pace_ns,
+            &device::Device::standstills(work.context.medium, started_ns),
+        );
+        let stop = if stop == Stop::Time || stop == Stop::Ops {
+            in_a_row(&mut work, &mut lines).unwrap_or(stop)
+        } else {
+            stop
+        };
         let mut outcome = work.outcome;
         outcome.end(stop, None);
         lines.tell(&mut outcome);
@@ -85,22 +130,23 @@ impl Test for LogAppend {
 
 /// Lines that come every `pace_ns`, for so long; why it ended.
 fn paced(work: &mut Durable<'_, '_>, lines: &mut Lines, pace_ns: u64, paced_ns: u64) -> Stop {
-    let started_ns = device::Device::now(work.bench.medium);
-    let share = paced_ns as f64 / work.bench.allotted_ns.max(1) as f64;
+    let started_ns = device::Device::now(work.context.medium);
+    let share = paced_ns as f64 / work.context.allotted_ns.max(1) as f64;
     let most = paced_ns / pace_ns;
     for number in 0..most {
         let due_ns = started_ns + number * pace_ns;
-        let early_ns = due_ns.saturating_sub(device::Device::now(work.bench.medium));
-        stretch::rest(early_ns, work.bench);
-        if work.bench.must_stop() {
+        let early_ns = due_ns.saturating_sub(device::Device::now(work.context.medium));
+        stretch::rest(early_ns, work.context);
+        if work.context.must_stop() {
             return Stop::Interrupted;
         }
-        if device::Device::now(work.bench.medium) >= started_ns + paced_ns {
+        if device::Device::now(work.context.medium) >= started_ns + paced_ns {
             return Stop::Time;
         }
-        work.bench.part(share * number as f64 / most as f64, share * (number + 1) as f64 / most as f64);
+        work.context
+            .part(share * number as f64 / most as f64, share * (number + 1) as f64 / most as f64);
         let Some(busy_ns) = lines.write(work) else { return work.outcome.cell.stop };
-        lines.paced.push([due_ns, device::Device::now(work.bench.medium)]);
+        lines.paced.push([due_ns, device::Device::now(work.context.medium)]);
         if early_ns == 0 {
             lines.rate.push(busy_ns);
         }
@@ -108,15 +154,17 @@ fn paced(work: &mut Durable<'_, '_>, lines: &mut Lines, pace_ns: u64, paced_ns: 
     Stop::Ops
 }
 
-/// Lines one right after the other until their rate is certain; why it ended, if it was not its own doing.
+/// Lines one right after the other until their rate is certain; why it ended, if it was not its own
+/// doing.
 fn in_a_row(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
     let rule = StopRule { min_events: LEAST_IN_A_ROW, ..certainty(CERTAINTY, SECOND_NS / 2) };
     for _ in 0..MOST_IN_A_ROW {
-        if work.bench.must_stop() {
+        if work.context.must_stop() {
             return Some(Stop::Interrupted);
         }
-        let is_certain = || rule.judge(lines.rate.total_ns(), &lines.rate, None) == Verdict::Converged;
-        if work.bench.time_left_ns() == 0 || is_certain() {
+        let is_certain =
+            || rule.judge(lines.rate.total_ns(), &lines.rate, None) == StopVerdict::Converged;
+        if work.context.time_left_ns() == 0 || is_certain() {
             return None;
         }
         let Some(busy_ns) = lines.write(work) else { return Some(work.outcome.cell.stop) };
@@ -129,13 +177,15 @@ fn in_a_row(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
 #[derive(Default)]
 struct Lines {
     written: u64,
-    /// When those that came at their pace were due, and when they were durable; until they are counted.
+    /// When those that came at their pace were due, and when they were durable; until they are
+    /// counted.
     paced: Vec<[u64; 2]>,
     /// Of those that came at their pace, from when they were due.
     histogram: Histogram,
     worst_ns: u64,
     late: u64,
-    /// Of each stretch of late lines that waited behind one another: when the latest was due, and how late it was.
+    /// Of each stretch of late lines that waited behind one another: when the latest was due, and
+    /// how late it was.
     stalls: Vec<[u64; 2]>,
     /// Of those before which the medium had no rest.
     rate: RateEstimator,
@@ -149,11 +199,13 @@ impl Lines {
         Some(work.go(steps)?.max(1))
     }
 
-    /// Counts them, but for those that the host made late: what was due or under way while it stood still, and what waited behind that.
+    /// Counts them, but for those that the host made late: what was due or under way while it stood
+    /// still, and what waited behind that.
     fn count_all(&mut self, started_ns: u64, pace_ns: u64, stalls: &[Standstill]) {
         let (mut hosts_until_ns, mut late_until_ns) = (0, 0);
         for [due_ns, done_ns] in std::mem::take(&mut self.paced) {
-            let is_hosts = due_ns < hosts_until_ns || stalls.iter().any(|stall| stall.from_ns < done_ns && stall.to_ns > due_ns);
+            let is_hosts = due_ns < hosts_until_ns
+                || stalls.iter().any(|stall| stall.from_ns < done_ns && stall.to_ns > due_ns);
             if is_hosts {
                 hosts_until_ns = done_ns;
                 continue;
@@ -178,7 +230,7 @@ impl Lines {
         }
     }
 
-    fn tell(self, outcome: &mut Outcome) {
+    fn tell(self, outcome: &mut CellOutcome) {
         let n = self.histogram.len();
         if n == 0 {
             return;
@@ -187,12 +239,20 @@ impl Lines {
         let (rate, in_a_row) = (self.rate.estimate(), self.rate.events());
         let ci95 = rate.as_ref().map(|rate| [rate.ci95.low, rate.ci95.high]);
         let per_second = in_a_row as f64 * 1e9 / self.rate.total_ns().max(1) as f64;
-        cell.metrics.iops = (in_a_row > 0).then_some(Estimate { value: per_second, ci95, n: in_a_row });
+        cell.metrics.iops =
+            (in_a_row > 0).then_some(Estimate { value: per_second, ci95, n: in_a_row });
         cell.metrics.latency_ns = Some(latency(&self.histogram, self.worst_ns));
-        cell.metrics.other.insert("late_lines".to_owned(), Estimate { value: self.late as f64, ci95: None, n });
+        cell.metrics
+            .other
+            .insert("late_lines".to_owned(), Estimate { value: self.late as f64, ci95: None, n });
         if !self.stalls.is_empty() {
             let points = self.stalls.iter().map(|point| point.map(|ns| ns as f64)).collect();
-            cell.series.push(Series { name: "slowest line of each stall".into(), x: Axis::ElapsedNs, y: Axis::LatencyNs, points });
+            cell.series.push(Series {
+                name: "slowest line of each stall".into(),
+                x: SeriesAxis::ElapsedNs,
+                y: SeriesAxis::LatencyNs,
+                points,
+            });
         }
         cell.elapsed_ns = (self.histogram.mean() * n as f64) as u64;
         cell.histogram = Some(self.histogram);
@@ -220,7 +280,8 @@ mod tests {
         let cell = ran.cell("log-append/1");
         let latency = cell.metrics.latency_ns.as_ref().unwrap();
         assert_eq!((latency.n, latency.p50.unwrap() / MILLISECOND_NS), (100, 5));
-        // Due every 100 ms: the line that stood still, and the three or four that were due meanwhile.
+        // Due every 100 ms: the line that stood still, and the three or four that were due
+        // meanwhile.
         assert!((450..460).contains(&(latency.max / MILLISECOND_NS)), "{}", latency.max);
         assert_eq!(ran.other("log-append/1", "late_lines"), 4.0);
         // One stall, however many lines it made late.
@@ -232,7 +293,8 @@ mod tests {
         assert!((rate.value - 200.0).abs() < 1.0 && rate.n == 200, "{rate:?}");
     }
 
-    /// Half a second of lines said 92 a second (87 to 94) of a card that does 28, as it met no merge.
+    /// Half a second of lines said 92 a second (87 to 94) of a card that does 28, as it met no
+    /// merge.
     #[test]
     fn what_comes_once_in_a_hundred_lines_is_met() {
         let mut number = 0;
@@ -240,14 +302,28 @@ mod tests {
             number += 1;
             if number % 800 == 0 { SECOND_NS } else { MILLISECOND_NS }
         };
-        let rate = Bed::raw(GIB, merges).run(&["log-append time=1s in_a_row=6s"]).cell("log-append/1").metrics.iops.unwrap();
+        let rate = Bed::raw(GIB, merges)
+            .run(&["log-append time=1s in_a_row=6s"])
+            .cell("log-append/1")
+            .metrics
+            .iops
+            .unwrap();
         assert!(rate.n >= 200 && rate.ci95.unwrap()[0] < 100.0, "{rate:?}");
     }
 
     #[test]
     fn lines_that_the_host_made_late_do_not_count() {
-        // The host stands still from 1050 to 1350: the line under way then, those due meanwhile, and one that waited behind them are its own.
-        let paced = vec![[900, 910], [1000, 1360], [1100, 1370], [1200, 1380], [1300, 1405], [1400, 1415], [1500, 1510]];
+        // The host stands still from 1050 to 1350: the line under way then, those due meanwhile,
+        // and one that waited behind them are its own.
+        let paced = vec![
+            [900, 910],
+            [1000, 1360],
+            [1100, 1370],
+            [1200, 1380],
+            [1300, 1405],
+            [1400, 1415],
+            [1500, 1510],
+        ];
         let mut lines = Lines { paced, ..Lines::default() };
         lines.count_all(0, 100, &[Standstill { from_ns: 1050, to_ns: 1350 }]);
         assert_eq!((lines.histogram.len(), lines.worst_ns, lines.late), (2, 10, 0));
@@ -263,7 +339,8 @@ mod tests {
 
     #[test]
     fn a_medium_that_cannot_keep_the_pace_is_measured_as_long_as_any_other() {
-        let ran = Bed::raw(GIB, |_, _| 200 * MILLISECOND_NS).run(&["log-append time=10s in_a_row=1s"]);
+        let ran =
+            Bed::raw(GIB, |_, _| 200 * MILLISECOND_NS).run(&["log-append time=10s in_a_row=1s"]);
         let cell = ran.cell("log-append/1");
         assert_eq!(cell.metrics.latency_ns.as_ref().unwrap().n, 10);
         assert_eq!(cell.stop, Stop::Time);

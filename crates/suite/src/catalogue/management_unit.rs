@@ -1,18 +1,24 @@
-//! `management-unit`: single writes that are aligned to their size, against the same shifted by 4 KiB (docs/field/allocation-units.md#management-unit).
+//! `management-unit`: single writes that are aligned to their size, against the same shifted by 4
+//! KiB (docs/field/allocation-units.md#management-unit).
 //!
-//! A write that covers whole units of the medium's own table is taken as it is; one that covers parts of two has to fetch the rest. The
-//! size at which aligned writes become cheaper than shifted ones is the unit. No write continues the one before: between two lies as much
-//! as one covers, or a medium that gathers writes would hide the difference.
+//! A write that covers whole units of the medium's own table is taken as it is; one that covers
+//! parts of two has to fetch the rest. The size at which aligned writes become cheaper than shifted
+//! ones is the unit. No write continues the one before: between two lies as much as one covers, or
+//! a medium that gathers writes would hide the difference.
 //!
-//! What a cell was asked: `form` (aligned, misaligned), `shift_bytes`. Metrics: `latency_ns` (the median: merges of allocation units, which
-//! come now and then, do not move it), `bps`, `warm_up_ns`.
+//! What a cell was asked: `form` (aligned, misaligned), `shift_bytes`. Metrics: `latency_ns` (the
+//! median: merges of allocation units, which come now and then, do not move it), `bps`,
+//! `warm_up_ns`.
 
 use record::units::{KIB, SECOND_NS};
 use record::{Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch, earlier, part_of, strided};
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct ManagementUnit;
@@ -35,20 +41,39 @@ impl Test for ManagementUnit {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "block", default: "8KiB,16KiB,32KiB,64KiB,128KiB,256KiB", about: "sizes of a write" },
+            Setting {
+                name: "block",
+                default: "8KiB,16KiB,32KiB,64KiB,128KiB,256KiB",
+                about: "sizes of a write",
+            },
             Setting { name: "span", default: "512MiB", about: "how much of the middle" },
-            Setting { name: "max_time", default: "10s", about: "at most this long a size and form" },
+            Setting {
+                name: "max_time",
+                default: "10s",
+                about: "at most this long a size and form",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs { writing: true, raw: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
-        for block_bytes in settings.blocks("block")?.into_iter().filter(|block| 4 * *block <= span.bytes) {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let Some(span) = cells.or_skip(target.region(Region::Middle, settings.size("span")?))
+        else {
+            return Ok(());
+        };
+        for block_bytes in
+            settings.blocks("block")?.into_iter().filter(|block| 4 * *block <= span.bytes)
+        {
             for (form, shift_bytes) in [("aligned", 0), ("misaligned", SHIFT_BYTES)] {
-                let mut params = stretch::writes(site, Region::Middle, span, Pattern::Strided, block_bytes);
+                let mut params =
+                    stretch::writes(target, Region::Middle, span, Pattern::Strided, block_bytes);
                 params.form = Some(form.into());
                 params.other.insert("shift_bytes".into(), shift_bytes as f64);
                 let stretch = Stretch {
@@ -65,11 +90,12 @@ impl Test for ManagementUnit {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let (block_bytes, shift_bytes) = (cell.block_bytes(), cell.setting("shift_bytes") as u64);
-        let part_bytes = ((OPS + WARM_UP_OPS + 1) * 2 * block_bytes).next_multiple_of(bench.site.alignment_bytes());
-        let part = part_of(span_of(cell), part_bytes, earlier(cell, bench).count() as u64);
-        stretch::run(cell, bench, &mut strided(part, block_bytes, 2 * block_bytes, shift_bytes))
+        let part_bytes = ((OPS + WARM_UP_OPS + 1) * 2 * block_bytes)
+            .next_multiple_of(context.target.alignment_bytes());
+        let part = part_of(span_of(cell), part_bytes, earlier(cell, context).count() as u64);
+        stretch::run(cell, context, &mut strided(part, block_bytes, 2 * block_bytes, shift_bytes))
     }
 }
 
@@ -84,21 +110,34 @@ mod tests {
     #[test]
     fn no_write_continues_another_and_shifted_ones_are_shifted() {
         let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["management-unit block=16KiB"]);
-        let writes: Vec<u64> = ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - 512 * MIB).collect();
+        let writes: Vec<u64> = ran
+            .requests
+            .iter()
+            .filter(|r| r.op == Op::Write)
+            .map(|r| r.offset_bytes - 512 * MIB)
+            .collect();
         let (aligned, misaligned) = writes.split_at(52);
         assert_eq!(aligned, (0..52).map(|n| n * 32 * KIB).collect::<Vec<_>>());
-        assert_eq!(misaligned, (0..52).map(|n| 2 * MIB + n * 32 * KIB + 4 * KIB).collect::<Vec<_>>());
+        assert_eq!(
+            misaligned,
+            (0..52).map(|n| 2 * MIB + n * 32 * KIB + 4 * KIB).collect::<Vec<_>>()
+        );
     }
 
     #[test]
     fn aligned_writes_are_cheaper_from_the_unit_on() {
         let cells = run_profile(&card(4, 3), None, 6, &["management-unit"]);
         for pair in cells.chunks(2) {
-            let typical_ns = |at: usize| pair[at].metrics.latency_ns.as_ref().unwrap().p50.unwrap() as f64;
+            let typical_ns =
+                |at: usize| pair[at].metrics.latency_ns.as_ref().unwrap().p50.unwrap() as f64;
             let extra_ns = typical_ns(1) - typical_ns(0);
             // The unit is 16 KiB; a part of one costs 1.5 ms.
             let expected = if pair[0].params.block_bytes.unwrap() < 16 * KIB { 0.0 } else { 1.5e6 };
-            assert!((extra_ns - expected).abs() < 0.15 * typical_ns(1), "{:?}: {extra_ns}", pair[0].params.block_bytes);
+            assert!(
+                (extra_ns - expected).abs() < 0.15 * typical_ns(1),
+                "{:?}: {extra_ns}",
+                pair[0].params.block_bytes
+            );
         }
     }
 }

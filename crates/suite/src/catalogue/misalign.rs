@@ -1,8 +1,11 @@
-//! `misalign`: what a partition that begins at the wrong place costs: writes of 4 and 64 KiB, shifted by 512 B and 4 KiB (docs/field/cheats.md#cheats-and-caches).
+//! `misalign`: what a partition that begins at the wrong place costs: writes of 4 and 64 KiB,
+//! shifted by 512 B and 4 KiB (docs/field/cheats.md#cheats-and-caches).
 //!
-//! In a row, and at random inside one allocation unit: there merges of other units do not drown the difference. Each cell has a unit of its own.
+//! In a row, and at random inside one allocation unit: there merges of other units do not drown the
+//! difference. Each cell has a unit of its own.
 //!
-//! What a cell was asked: `form` (in-a-row, random), `shift_bytes` (0: aligned). Metrics: `bps`, `iops`, `latency_ns`, `warm_up_ns`.
+//! What a cell was asked: `form` (in-a-row, random), `shift_bytes` (0: aligned). Metrics: `bps`,
+//! `iops`, `latency_ns`, `warm_up_ns`.
 
 use device::Extent;
 use record::units::{Bytes, MIB, SECOND_NS};
@@ -11,7 +14,10 @@ use record::{Pattern, PlannedCell, Region};
 use super::stretch::{self, Stretch, assumed_au, earlier, part_of};
 use crate::offsets::{cyclic, uniform};
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct Misalign;
@@ -34,7 +40,11 @@ impl Test for Misalign {
             Setting { name: "block", default: "4KiB,64KiB", about: "sizes of a write" },
             Setting { name: "shift", default: "0,512,4KiB", about: "how far from their place" },
             Setting { name: "form", default: "in-a-row,random", about: "order of the writes" },
-            Setting { name: "au", default: "4MiB", about: "taken for the allocation unit where the medium declares none" },
+            Setting {
+                name: "au",
+                default: "4MiB",
+                about: "taken for the allocation unit where the medium declares none",
+            },
             Setting { name: "max_time", default: "8s", about: "at most this long each" },
         ]
     }
@@ -42,31 +52,53 @@ impl Test for Misalign {
         Needs { writing: true, raw: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let au_bytes = assumed_au(settings, site)?;
-        let Some(span) = cells.or_skip(site.region(Region::Middle, 64 * au_bytes)) else { return Ok(()) };
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let au_bytes = assumed_au(settings, target)?;
+        let Some(span) = cells.or_skip(target.region(Region::Middle, 64 * au_bytes)) else {
+            return Ok(());
+        };
         if span.bytes < au_bytes {
-            cells.skip(format!("{} are less than an allocation unit of {}", Bytes(span.bytes), Bytes(au_bytes)));
+            cells.skip(format!(
+                "{} are less than an allocation unit of {}",
+                Bytes(span.bytes),
+                Bytes(au_bytes)
+            ));
             return Ok(());
         }
-        let logical_bytes = site.facts.logical_block_bytes;
+        let logical_bytes = target.facts.logical_block_bytes;
         for form in settings.choices("form", &[IN_A_ROW, RANDOM])? {
-            for block_bytes in settings.blocks("block")?.into_iter().filter(|block| 4 * *block <= au_bytes) {
+            for block_bytes in
+                settings.blocks("block")?.into_iter().filter(|block| 4 * *block <= au_bytes)
+            {
                 for shift_bytes in settings.places("shift")? {
                     if shift_bytes % logical_bytes != 0 {
-                        cells.skip(format!("shifted by {}: the medium addresses units of {}", Bytes(shift_bytes), Bytes(logical_bytes)));
+                        cells.skip(format!(
+                            "shifted by {}: the medium addresses units of {}",
+                            Bytes(shift_bytes),
+                            Bytes(logical_bytes)
+                        ));
                         continue;
                     }
                     // Shifted by its own size a write is as aligned as before.
                     if shift_bytes > 0 && shift_bytes % block_bytes == 0 {
                         continue;
                     }
-                    let pattern = if form == RANDOM { Pattern::Uniform } else { Pattern::Sequential };
-                    let mut params = stretch::writes(site, Region::Middle, span, pattern, block_bytes);
+                    let pattern =
+                        if form == RANDOM { Pattern::Uniform } else { Pattern::Sequential };
+                    let mut params =
+                        stretch::writes(target, Region::Middle, span, pattern, block_bytes);
                     params.form = Some(form.into());
                     params.other.insert("shift_bytes".into(), shift_bytes as f64);
                     params.other.insert("assumed_au_bytes".into(), au_bytes as f64);
-                    let stretch = Stretch { warm_up_ops: 8, ..Stretch::of_bytes(4 * MIB, block_bytes, 64, 3 * SECOND_NS) };
+                    let stretch = Stretch {
+                        warm_up_ops: 8,
+                        ..Stretch::of_bytes(4 * MIB, block_bytes, 64, 3 * SECOND_NS)
+                    };
                     stretch.plan(params, settings.duration_ns("max_time")?, cells);
                 }
             }
@@ -74,13 +106,21 @@ impl Test for Misalign {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let (block_bytes, shift_bytes) = (cell.block_bytes(), cell.setting("shift_bytes") as u64);
-        let unit = part_of(span_of(cell), cell.setting("assumed_au_bytes") as u64, earlier(cell, bench).count() as u64);
+        let unit = part_of(
+            span_of(cell),
+            cell.setting("assumed_au_bytes") as u64,
+            earlier(cell, context).count() as u64,
+        );
         let shifted = Extent::new(unit.offset_bytes + shift_bytes, unit.bytes - shift_bytes);
         match cell.params.form.as_deref() {
-            Some(RANDOM) => stretch::run(cell, bench, &mut uniform(shifted, block_bytes, block_bytes, bench.random("places"))),
-            _ => stretch::run(cell, bench, &mut cyclic(shifted, block_bytes)),
+            Some(RANDOM) => stretch::run(
+                cell,
+                context,
+                &mut uniform(shifted, block_bytes, block_bytes, context.random("places")),
+            ),
+            _ => stretch::run(cell, context, &mut cyclic(shifted, block_bytes)),
         }
     }
 }
@@ -95,15 +135,23 @@ mod tests {
     #[test]
     fn every_write_is_shifted_as_far_as_its_cell_says() {
         let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["misalign"]);
-        let cells: Vec<_> =
-            ran.end.cells.iter().map(|cell| (cell.params.block_bytes.unwrap() / KIB, cell.params.other["shift_bytes"])).collect();
+        let cells: Vec<_> = ran
+            .end
+            .cells
+            .iter()
+            .map(|cell| (cell.params.block_bytes.unwrap() / KIB, cell.params.other["shift_bytes"]))
+            .collect();
         assert_eq!(cells, [(4, 0.0), (4, 512.0), (64, 0.0), (64, 512.0), (64, 4096.0)].repeat(2));
         let mut writes = ran.requests.iter().filter(|request| request.op == device::Op::Write);
         for cell in &ran.end.cells {
             let ops = cell.ops as usize + 8;
             let block = cell.params.block_bytes.unwrap();
             assert!(
-                writes.by_ref().take(ops).all(|write| write.offset_bytes % block == cell.params.other["shift_bytes"] as u64),
+                writes
+                    .by_ref()
+                    .take(ops)
+                    .all(|write| write.offset_bytes % block
+                        == cell.params.other["shift_bytes"] as u64),
                 "{}",
                 cell.id
             );
@@ -113,10 +161,10 @@ mod tests {
     #[test]
     fn large_sectors_cannot_be_shifted_by_small_ones() {
         let mut bed = Bed::raw(GIB, |_, _| 1);
-        bed.site.facts.logical_block_bytes = 4096;
+        bed.target.facts.logical_block_bytes = 4096;
         insta::assert_snapshot!(bed.left_out(&["misalign"]), @"misalign: shifted by 512 B: the medium addresses units of 4 KiB");
         assert_eq!(bed.planned(&["misalign"]).len(), 6);
-        bed.site.only = Some(Extent::new(0, MIB));
+        bed.target.only = Some(Extent::new(0, MIB));
         insta::assert_snapshot!(bed.left_out(&["misalign"]), @"nothing to do: misalign: 1 MiB are less than an allocation unit of 4 MiB");
     }
 

@@ -1,16 +1,24 @@
-//! `open-aus`: how many allocation units a medium keeps open for writing, and whether it minds the order inside one (docs/field/allocation-units.md#open-units, docs/field/allocation-units.md#order-inside-a-unit).
+//! `open-aus`: how many allocation units a medium keeps open for writing, and whether it minds the
+//! order inside one (docs/field/allocation-units.md#open-units,
+//! docs/field/allocation-units.md#order-inside-a-unit).
 //!
-//! *Linear*: writes in turn over n allocation units that lie far apart, ascending inside each. While n units can be open, that is as fast
-//! as one row; one more, and every write closes a unit, which costs a copy of most of it: 0.05 to 1.3 s. So n is searched: 1, 2, 4, 8, ..
-//! until the rate collapses, then by bisection, at the first block size; at the others only the last n that held and the first that did not,
-//! for some media let small writes escape. *Random*: the first MiB of one unit alone, its blocks in random order, at the first block size so often that the
-//! log of any unit is full.
+//! *Linear*: writes in turn over n allocation units that lie far apart, ascending inside each.
+//! While n units can be open, that is as fast as one row; one more, and every write closes a unit,
+//! which costs a copy of most of it: 0.05 to 1.3 s. So n is searched: 1, 2, 4, 8, .. until the rate
+//! collapses, then by bisection, at the first block size; at the others only the last n that held
+//! and the first that did not, for some media let small writes escape. *Random*: the first MiB of
+//! one unit alone, its blocks in random order, at the first block size so often that the log of any
+//! unit is full.
 //!
-//! Each cell begins at the start of units that none of the latest cells has written to. One round over the units, and four writes (32 within one unit), do not
-//! count: they close what was open before. Behind a volatile cache that shows late, so as many writes more do not count as it holds. Then 16 rounds; after 5 s a write for each unit, at least 16, are enough. All cells together stop at `total_time`.
+//! Each cell begins at the start of units that none of the latest cells has written to. One round
+//! over the units, and four writes (32 within one unit), do not count: they close what was open
+//! before. Behind a volatile cache that shows late, so as many writes more do not count as it
+//! holds. Then 16 rounds; after 5 s a write for each unit, at least 16, are enough. All cells
+//! together stop at `total_time`.
 //!
-//! What a cell was asked stands in its parameters: `form` (linear, random), `n_aus`, `assumed_au_bytes` (what the medium declares, or 4 MiB).
-//! Metrics: `bps`, `iops`, `latency_ns` (its median is what collapses), `warm_up_ns`.
+//! What a cell was asked stands in its parameters: `form` (linear, random), `n_aus`,
+//! `assumed_au_bytes` (what the medium declares, or 4 MiB). Metrics: `bps`, `iops`, `latency_ns`
+//! (its median is what collapses), `warm_up_ns`.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +27,30 @@ use record::units::{Bytes, MIB, Nanos, SECOND_NS};
 use record::{Cell, Params, Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch, assumed_au, earlier};
-use crate::bench::{CACHED_PAGE_BYTES, shown_cache_bytes};
+use crate::cell_context::{CACHED_PAGE_BYTES, shown_cache_bytes};
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 use stats::Random;
 
 /// The test.
 pub struct OpenAus;
 
-/// Units lie so many units apart, as flashbench has them (docs/field/allocation-units.md#flashbench), at multiples of that many from the medium's beginning: 12 times 4 MiB is
-/// a multiple of all allocation units up to 16 MiB, 2^k and 3*2^k alike, so that each unit begins with one, whatever it is.
+/// Units lie so many units apart, as flashbench has them
+/// (docs/field/allocation-units.md#flashbench), at multiples of that many from the medium's
+/// beginning: 12 times 4 MiB is a multiple of all allocation units up to 16 MiB, 2^k and 3*2^k
+/// alike, so that each unit begins with one, whatever it is.
 const SPACING: u64 = 12;
-/// Units beyond the most in turn, so that a cell never begins with units that the one before may have left open.
+/// Units beyond the most in turn, so that a cell never begins with units that the one before may
+/// have left open.
 const SPARE: u64 = 16;
-/// In random order a unit is written to within this much, which is no more than the smallest allocation unit a log could belong to...
+/// In random order a unit is written to within this much, which is no more than the smallest
+/// allocation unit a log could belong to...
 const RANDOM_SPAN_BYTES: u64 = MIB;
-/// ...and so often that the log of the largest is full four times: what it costs must stand out from pauses that come as seldom.
+/// ...and so often that the log of the largest is full four times: what it costs must stand out
+/// from pauses that come as seldom.
 const RANDOM_BYTES: u64 = 64 * MIB;
 /// Writes before those that count, beside one for each unit...
 const WARM_UP_OPS: u64 = 4;
@@ -44,8 +60,9 @@ const RANDOM_WARM_UP_OPS: u64 = 32;
 const MOST_HELD_OPS: u64 = 64;
 /// Rounds that count (docs/field/allocation-units.md#open-units).
 const ROUNDS: u64 = 16;
-/// The rate has collapsed below this share of that of one unit, if a single write also takes this many times as long (docs/field/allocation-units.md#open-units has five times; small
-/// units that are copied fast cost three).
+/// The rate has collapsed below this share of that of one unit, if a single write also takes this
+/// many times as long (docs/field/allocation-units.md#open-units has five times; small units that
+/// are copied fast cost three).
 const COLLAPSED_RATE: f64 = 0.5;
 const COLLAPSED_LATENCY: f64 = 2.5;
 /// Less time is not worth beginning with.
@@ -73,76 +90,121 @@ impl Test for OpenAus {
             },
             Setting { name: "form", default: "linear,random", about: "order inside a unit" },
             Setting { name: "most", default: "32", about: "most units in turn" },
-            Setting { name: "au", default: "4MiB", about: "taken for the allocation unit where the medium declares none" },
+            Setting {
+                name: "au",
+                default: "4MiB",
+                about: "taken for the allocation unit where the medium declares none",
+            },
             Setting { name: "max_time", default: "60s", about: "at most this long a cell" },
-            Setting { name: "total_time", default: "4m", about: "at most this long for all of them" },
+            Setting {
+                name: "total_time",
+                default: "4m",
+                about: "at most this long for all of them",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs { writing: true, raw: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let au_bytes = assumed_au(settings, site)?;
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let au_bytes = assumed_au(settings, target)?;
         let most = settings.count("most")?.min(64);
         // One more, because they begin at a multiple of their distance.
-        let Some(span) = cells.or_skip(site.region(Region::Middle, (most + SPARE + 1) * SPACING * au_bytes)) else { return Ok(()) };
+        let Some(span) =
+            cells.or_skip(target.region(Region::Middle, (most + SPARE + 1) * SPACING * au_bytes))
+        else {
+            return Ok(());
+        };
         let most = most.min(span.bytes / au_bytes / 2);
         if most < 2 {
-            cells.skip(format!("needs four allocation units of {}; there are {}", Bytes(au_bytes), Bytes(span.bytes)));
+            cells.skip(format!(
+                "needs four allocation units of {}; there are {}",
+                Bytes(au_bytes),
+                Bytes(span.bytes)
+            ));
             return Ok(());
         }
         let max_ns = settings.duration_ns("max_time")?;
         let total_ns = settings.duration_ns("total_time")?;
         let mut plan = |form: &str, block_bytes: u64, asked: &[(&str, f64)]| {
             let pattern = if form == LINEAR { Pattern::Sequential } else { Pattern::Permutation };
-            let mut params = Params { form: Some(form.into()), ..stretch::writes(site, Region::Middle, span, pattern, block_bytes) };
-            let known = [("most", most as f64), ("assumed_au_bytes", au_bytes as f64), ("total_ns", total_ns as f64)];
-            params.other.extend(known.iter().chain(asked).map(|(name, number)| ((*name).to_owned(), *number)));
+            let mut params = Params {
+                form: Some(form.into()),
+                ..stretch::writes(target, Region::Middle, span, pattern, block_bytes)
+            };
+            let known = [
+                ("most", most as f64),
+                ("assumed_au_bytes", au_bytes as f64),
+                ("total_ns", total_ns as f64),
+            ];
+            params.other.extend(
+                known.iter().chain(asked).map(|(name, number)| ((*name).to_owned(), *number)),
+            );
             length(most, block_bytes, &params).plan(params, max_ns, cells);
         };
         let blocks = settings.blocks("block")?;
-        // What tells open units from a cache first, then what is searched: on a slow medium there is no time for more.
+        // What tells open units from a cache first, then what is searched: on a slow medium there
+        // is no time for more.
         let mut forms = settings.choices("form", &[LINEAR, RANDOM])?;
         forms.sort_by_key(|form| *form == LINEAR);
         for (index, block_bytes) in blocks.iter().filter(|block| **block <= au_bytes).enumerate() {
             for form in &forms {
                 match *form {
                     RANDOM => {
-                        let bytes = if index == 0 { RANDOM_BYTES.max(2 * au_bytes) } else { 2 * au_bytes };
+                        let bytes =
+                            if index == 0 { RANDOM_BYTES.max(2 * au_bytes) } else { 2 * au_bytes };
                         plan(form, *block_bytes, &[("n_aus", 1.0), ("random_bytes", bytes as f64)]);
                     }
                     _ if index == 0 => (0..steps(most)).for_each(|_| plan(form, *block_bytes, &[])),
-                    _ => [0.0, 1.0]
-                        .iter()
-                        .for_each(|past| plan(form, *block_bytes, &[("past", *past), ("searched_block_bytes", blocks[0] as f64)])),
+                    _ => [0.0, 1.0].iter().for_each(|past| {
+                        plan(
+                            form,
+                            *block_bytes,
+                            &[("past", *past), ("searched_block_bytes", blocks[0] as f64)],
+                        )
+                    }),
                 }
             }
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let used_ns: u64 = earlier(cell, bench).map(took_ns).sum();
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let used_ns: u64 = earlier(cell, context).map(took_ns).sum();
         let left_ns = (cell.setting("total_ns") as u64).saturating_sub(used_ns);
         if left_ns < LEAST_NS {
-            return Outcome::left_out(
+            return CellOutcome::left_out(
                 cell,
-                format!("{} for all of open-aus are used up; more with total_time", Nanos(cell.setting("total_ns") as u64)),
+                format!(
+                    "{} for all of open-aus are used up; more with total_time",
+                    Nanos(cell.setting("total_ns") as u64)
+                ),
             );
         }
-        bench.allotted_ns = bench.allotted_ns.min(left_ns);
-        let n_aus = match number_of_units(cell, &earlier(cell, bench).collect::<Vec<_>>()) {
+        context.allotted_ns = context.allotted_ns.min(left_ns);
+        let n_aus = match number_of_units(cell, &earlier(cell, context).collect::<Vec<_>>()) {
             Ok(n_aus) => n_aus,
-            Err(reason) => return Outcome::left_out(cell, reason),
+            Err(reason) => return CellOutcome::left_out(cell, reason),
         };
         let mut cell = cell.clone();
         cell.params.other.insert("n_aus".into(), n_aus as f64);
         let length = length(n_aus, cell.block_bytes(), &cell.params);
-        Stretch { warm_up_ops: length.warm_up_ops + held_ops(cell.block_bytes(), bench), ..length }.stand_in(&mut cell.params);
-        let used: u64 = earlier(&cell, bench).map(|cell| cell.params.other.get("n_aus").map_or(0, |n| *n as u64)).sum();
-        let mut rounds = Rounds::new(&cell, n_aus, used, bench.random("order inside units"));
-        stretch::run(&cell, bench, &mut |_| rounds.next())
+        Stretch {
+            warm_up_ops: length.warm_up_ops + held_ops(cell.block_bytes(), context),
+            ..length
+        }
+        .stand_in(&mut cell.params);
+        let used: u64 = earlier(&cell, context)
+            .map(|cell| cell.params.other.get("n_aus").map_or(0, |n| *n as u64))
+            .sum();
+        let mut rounds = Rounds::new(&cell, n_aus, used, context.random("order inside units"));
+        stretch::run(&cell, context, &mut |_| rounds.next())
     }
 }
 
@@ -152,18 +214,25 @@ fn length(n_aus: u64, block_bytes: u64, params: &Params) -> Stretch {
     if let Some(bytes) = params.other.get("random_bytes").map(|bytes| *bytes as u64) {
         // Where it must fill logs, only the time of the cell cuts it short.
         let enough_ops = if bytes >= RANDOM_BYTES { bytes / block_bytes } else { 64 };
-        return Stretch { warm_up_ops: RANDOM_WARM_UP_OPS, ..Stretch::of_bytes(bytes, block_bytes, enough_ops, enough_ns) }.past_caches(0);
+        return Stretch {
+            warm_up_ops: RANDOM_WARM_UP_OPS,
+            ..Stretch::of_bytes(bytes, block_bytes, enough_ops, enough_ns)
+        }
+        .past_caches(0);
     }
     let (warm_up_ops, enough_ops) = (n_aus + WARM_UP_OPS, n_aus.max(16));
-    Stretch { warm_up_ops, ops: ROUNDS * n_aus, enough_ops, enough_ns, ..Stretch::default() }.past_caches(0)
+    Stretch { warm_up_ops, ops: ROUNDS * n_aus, enough_ops, enough_ns, ..Stretch::default() }
+        .past_caches(0)
 }
 
-/// Writes that a volatile cache holds back, as far as one has shown: what closes a unit is paid so many writes later.
-fn held_ops(block_bytes: u64, bench: &Bench<'_>) -> u64 {
-    shown_cache_bytes(bench.done).div_ceil(block_bytes.max(CACHED_PAGE_BYTES)).min(MOST_HELD_OPS)
+/// Writes that a volatile cache holds back, as far as one has shown: what closes a unit is paid so
+/// many writes later.
+fn held_ops(block_bytes: u64, context: &CellContext<'_>) -> u64 {
+    shown_cache_bytes(context.done).div_ceil(block_bytes.max(CACHED_PAGE_BYTES)).min(MOST_HELD_OPS)
 }
 
-/// Cells that a search up to `most` may need: the powers of two, and halving between the last two of them.
+/// Cells that a search up to `most` may need: the powers of two, and halving between the last two
+/// of them.
 fn steps(most: u64) -> u64 {
     let doublings = u64::from(most.next_power_of_two().ilog2());
     doublings + 1 + doublings.saturating_sub(1)
@@ -173,18 +242,27 @@ fn took_ns(cell: &Cell) -> u64 {
     cell.elapsed_ns + cell.metrics.other.get("warm_up_ns").map_or(0, |figure| figure.value as u64)
 }
 
-/// Over how many units this cell is to write, from what those before it found; or why it is not needed.
+/// Over how many units this cell is to write, from what those before it found; or why it is not
+/// needed.
 fn number_of_units(cell: &PlannedCell, done: &[&Cell]) -> Result<u64, String> {
     if let Some(n_aus) = cell.params.other.get("n_aus") {
         return Ok(*n_aus as u64);
     }
-    let searched_bytes = cell.params.other.get("searched_block_bytes").map_or(cell.block_bytes(), |bytes| *bytes as u64);
+    let searched_bytes = cell
+        .params
+        .other
+        .get("searched_block_bytes")
+        .map_or(cell.block_bytes(), |bytes| *bytes as u64);
     let found = Found::among(done, searched_bytes);
     let most = cell.setting("most") as u64;
     match cell.params.other.get("past").map(|past| *past > 0.0) {
-        None => found.next(most).ok_or_else(|| format!("{} blocks: searched to the end", Bytes(searched_bytes))),
+        None => found
+            .next(most)
+            .ok_or_else(|| format!("{} blocks: searched to the end", Bytes(searched_bytes))),
         Some(false) => found.held.ok_or_else(|| "nothing is known of one unit alone".to_owned()),
-        Some(true) => found.collapsed.ok_or_else(|| format!("writing to {} units in turn is no slower", found.held.unwrap_or(most))),
+        Some(true) => found.collapsed.ok_or_else(|| {
+            format!("writing to {} units in turn is no slower", found.held.unwrap_or(most))
+        }),
     }
 }
 
@@ -199,11 +277,20 @@ struct Found {
 
 impl Found {
     fn among(done: &[&Cell], block_bytes: u64) -> Found {
-        let linear = done.iter().filter(|cell| cell.params.form.as_deref() == Some(LINEAR) && cell.params.block_bytes == Some(block_bytes));
-        let by_units: BTreeMap<u64, &Cell> = linear.map(|cell| (cell.params.other.get("n_aus").map_or(0, |n| *n as u64), *cell)).collect();
+        let linear = done.iter().filter(|cell| {
+            cell.params.form.as_deref() == Some(LINEAR)
+                && cell.params.block_bytes == Some(block_bytes)
+        });
+        let by_units: BTreeMap<u64, &Cell> = linear
+            .map(|cell| (cell.params.other.get("n_aus").map_or(0, |n| *n as u64), *cell))
+            .collect();
         let Some(one) = by_units.get(&1) else { return Found::default() };
         let collapsed = by_units.iter().find(|(_, cell)| has_collapsed(cell, one)).map(|(n, _)| *n);
-        let held = by_units.keys().copied().filter(|n| collapsed.is_none_or(|collapsed| *n < collapsed)).max();
+        let held = by_units
+            .keys()
+            .copied()
+            .filter(|n| collapsed.is_none_or(|collapsed| *n < collapsed))
+            .max();
         Found { held, collapsed }
     }
 
@@ -212,16 +299,23 @@ impl Found {
         match (self.held, self.collapsed) {
             (None, _) => Some(1),
             (Some(held), None) => (held < most).then(|| (held * 2).min(most)),
-            (Some(held), Some(collapsed)) => (collapsed - held > 1).then(|| held.midpoint(collapsed)),
+            (Some(held), Some(collapsed)) => {
+                (collapsed - held > 1).then(|| held.midpoint(collapsed))
+            }
         }
     }
 }
 
 fn has_collapsed(cell: &Cell, one: &Cell) -> bool {
     let rate = |cell: &Cell| cell.metrics.bps.map_or(0.0, |bps| bps.value);
-    let typical_ns =
-        |cell: &Cell| cell.metrics.latency_ns.as_ref().map_or(f64::INFINITY, |latency| latency.p50.map_or(latency.mean, |p50| p50 as f64));
-    rate(cell) < COLLAPSED_RATE * rate(one) && typical_ns(cell) > COLLAPSED_LATENCY * typical_ns(one)
+    let typical_ns = |cell: &Cell| {
+        cell.metrics
+            .latency_ns
+            .as_ref()
+            .map_or(f64::INFINITY, |latency| latency.p50.map_or(latency.mean, |p50| p50 as f64))
+    };
+    rate(cell) < COLLAPSED_RATE * rate(one)
+        && typical_ns(cell) > COLLAPSED_LATENCY * typical_ns(one)
 }
 
 /// Blocks in turn over units that lie far apart.
@@ -235,7 +329,8 @@ struct Rounds {
 }
 
 impl Rounds {
-    /// The units of a cell before which so many have been used. They are taken from a ring, so that the latest lie furthest away.
+    /// The units of a cell before which so many have been used. They are taken from a ring, so that
+    /// the latest lie furthest away.
     fn new(cell: &PlannedCell, n_aus: u64, used: u64, mut random: Random) -> Rounds {
         let (span, au_bytes) = (span_of(cell), cell.setting("assumed_au_bytes") as u64);
         let most = cell.setting("most") as u64;
@@ -251,7 +346,12 @@ impl Rounds {
         if is_random {
             random.shuffle(&mut order);
         }
-        Rounds { units: (0..n_aus).map(unit).collect(), order, block_bytes: cell.block_bytes(), turn: 0 }
+        Rounds {
+            units: (0..n_aus).map(unit).collect(),
+            order,
+            block_bytes: cell.block_bytes(),
+            turn: 0,
+        }
     }
 }
 
@@ -259,7 +359,8 @@ impl Iterator for Rounds {
     type Item = Extent;
 
     fn next(&mut self) -> Option<Extent> {
-        let (round, unit) = (self.turn / self.units.len() as u64, self.turn % self.units.len() as u64);
+        let (round, unit) =
+            (self.turn / self.units.len() as u64, self.turn % self.units.len() as u64);
         self.turn += 1;
         let block = self.order[round as usize % self.order.len()];
         Some(Extent::new(self.units[unit as usize] + block * self.block_bytes, self.block_bytes))
@@ -285,7 +386,10 @@ mod tests {
                     *side = Some(n);
                 }
                 assert!(tried <= steps(most), "{truth} of {most}: {tried}");
-                assert_eq!(found, Found { held: Some(truth), collapsed: (truth < most).then_some(truth + 1) });
+                assert_eq!(
+                    found,
+                    Found { held: Some(truth), collapsed: (truth < most).then_some(truth + 1) }
+                );
             }
         }
     }
@@ -296,9 +400,9 @@ mod tests {
         let cells = bed.planned(&["open-aus"]);
         assert_eq!((cells.len(), cells[0].setting("most")), (10 + 2 + 2 + 3, 32.0));
         assert_eq!(span_of(&cells[0]), Extent::new(2 * GIB, 2 * GIB));
-        bed.site.only = Some(Extent::new(GIB, 48 * MIB));
+        bed.target.only = Some(Extent::new(GIB, 48 * MIB));
         assert_eq!(bed.planned(&["open-aus"])[0].setting("most"), 6.0);
-        bed.site.only = Some(Extent::new(GIB, 12 * MIB));
+        bed.target.only = Some(Extent::new(GIB, 12 * MIB));
         insta::assert_snapshot!(bed.left_out(&["open-aus"]), @"nothing to do: open-aus: needs four allocation units of 4 MiB; there are 12 MiB");
         insta::assert_snapshot!(
             Bed::file(GIB, |_, _| 1).left_out(&["open-aus"]),
@@ -308,14 +412,22 @@ mod tests {
 
     #[test]
     fn writes_go_in_turn_over_units_twelve_apart_each_in_order() {
-        let ran = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS).run(&["open-aus most=4 form=linear block=64KiB"]);
+        let ran = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS)
+            .run(&["open-aus most=4 form=linear block=64KiB"]);
         // 1, 2 and 4 units; nothing collapses.
         assert_eq!(ran.end.cells.len(), 3);
         assert_eq!(ran.end.skipped.len(), 1);
-        let writes: Vec<u64> = ran.requests.iter().filter(|r| r.op == device::Op::Write).map(|r| r.offset_bytes - 2 * GIB).collect();
+        let writes: Vec<u64> = ran
+            .requests
+            .iter()
+            .filter(|r| r.op == device::Op::Write)
+            .map(|r| r.offset_bytes - 2 * GIB)
+            .collect();
         let four = &writes[writes.len() - (4 + 4 + 64)..];
         // Three units were used before; all lie at multiples of 48 MiB from the medium's beginning.
-        let expected: Vec<u64> = (0..72).map(|turn| 16 * MIB + (3 + turn % 4) * 48 * MIB + turn / 4 * 64 * KIB).collect();
+        let expected: Vec<u64> = (0..72)
+            .map(|turn| 16 * MIB + (3 + turn % 4) * 48 * MIB + turn / 4 * 64 * KIB)
+            .collect();
         assert_eq!(four, expected);
     }
 
@@ -327,9 +439,17 @@ mod tests {
 
     #[test]
     fn the_cells_show_how_many_units_a_jittery_card_keeps_open() {
-        for (seed, (au_mib, n)) in [(1, 1), (2, 2), (4, 3), (8, 4), (4, 5), (1, 6), (4, 7), (2, 8), (4, 20)].into_iter().enumerate() {
+        for (seed, (au_mib, n)) in
+            [(1, 1), (2, 2), (4, 3), (8, 4), (4, 5), (1, 6), (4, 7), (2, 8), (4, 20)]
+                .into_iter()
+                .enumerate()
+        {
             let cells = run_profile(&card(au_mib, n), None, seed as u64, &["open-aus"]);
-            assert_eq!(last_that_held(&cells, 64 * KIB), (Some(u64::from(n)), Some(u64::from(n) + 1)), "{au_mib} MiB");
+            assert_eq!(
+                last_that_held(&cells, 64 * KIB),
+                (Some(u64::from(n)), Some(u64::from(n) + 1)),
+                "{au_mib} MiB"
+            );
             let total_ns: u64 = cells.iter().map(took_ns).sum();
             assert!(total_ns < 240 * SECOND_NS, "{au_mib} MiB, {n} open: {}", Nanos(total_ns));
         }
@@ -341,7 +461,8 @@ mod tests {
         assert_eq!(last_that_held(&cells, 64 * KIB), (Some(3), Some(4)));
         let total_ns: u64 = cells.iter().map(took_ns).sum();
         assert!(total_ns < 240 * SECOND_NS, "{}", Nanos(total_ns));
-        // The whole time for one cell at one write a second: it ends at its own limit, and the others share the rest.
+        // The whole time for one cell at one write a second: it ends at its own limit, and the
+        // others share the rest.
         let ran = Bed::raw(4 * GIB, |_, _| SECOND_NS).run(&["open-aus total_time=90s"]);
         let total_ns: u64 = ran.end.cells.iter().map(took_ns).sum();
         assert!(total_ns < 92 * SECOND_NS, "{}", Nanos(total_ns));
@@ -355,18 +476,25 @@ mod tests {
         assert_eq!(last_that_held(&cells, 64 * KIB), (Some(3), Some(4)));
         let rate = |form: &str, block: u64, n: f64| {
             let same = |cell: &&Cell| {
-                cell.params.form.as_deref() == Some(form) && cell.params.block_bytes == Some(block) && cell.params.other["n_aus"] == n
+                cell.params.form.as_deref() == Some(form)
+                    && cell.params.block_bytes == Some(block)
+                    && cell.params.other["n_aus"] == n
             };
             cells.iter().find(same).unwrap().metrics.bps.unwrap().value
         };
         assert!(rate(LINEAR, 16 * KIB, 4.0) < 0.1 * rate(LINEAR, 16 * KIB, 3.0));
         assert!(rate(LINEAR, 4 * KIB, 4.0) > 0.1 * rate(LINEAR, 64 * KIB, 4.0));
         assert!(rate(RANDOM, 64 * KIB, 1.0) < rate(LINEAR, 64 * KIB, 1.0));
-        // Where pages are mapped, a write out of order costs as much within one unit as between two.
+        // Where pages are mapped, a write out of order costs as much within one unit as between
+        // two.
         let cells = run_simulated("a1", 2, &["open-aus block=64KiB"]);
         let bps = |at: usize| cells[at].metrics.bps.unwrap().value;
         let slowest = (0..cells.len()).map(bps).fold(f64::MAX, f64::min);
-        assert!(cells[0].params.form.as_deref() == Some(RANDOM) && bps(0) < 2.0 * slowest, "{} {slowest}", bps(0));
+        assert!(
+            cells[0].params.form.as_deref() == Some(RANDOM) && bps(0) < 2.0 * slowest,
+            "{} {slowest}",
+            bps(0)
+        );
     }
 
     #[test]
@@ -374,7 +502,10 @@ mod tests {
         let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
         bed.fail_at = Some(1065);
         let ran = bed.run(&["open-aus"]);
-        assert_eq!((ran.cell("open-aus/2").stop, ran.cell("open-aus/1").stop), (Stop::Error, Stop::Ops));
+        assert_eq!(
+            (ran.cell("open-aus/2").stop, ran.cell("open-aus/1").stop),
+            (Stop::Error, Stop::Ops)
+        );
         let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
         bed.stop_at = Some(45);
         let ran = bed.run(&["open-aus"]);

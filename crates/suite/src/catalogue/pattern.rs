@@ -1,31 +1,37 @@
-//! `pattern`: the load of a common benchmark (random 4 KiB writes, aligned, in 1 GiB, five rounds), and loads that differ only in what no
-//! user would mind (docs/field/cheats.md#cheats-and-caches).
+//! `pattern`: the load of a common benchmark (random 4 KiB writes, aligned, in 1 GiB, five rounds),
+//! and loads that differ only in what no user would mind (docs/field/cheats.md#cheats-and-caches).
 //!
-//! *common* is that load. *odd-span* is the same over half as much again, or twice as much: more than the pattern allows. *shifted* is the same 512 bytes
-//! further on, so that no write is aligned; where it alone is slower, alignment explains it (see `misalign`). A medium that is fast for the first and slow for
-//! the second knows the benchmark. Each form begins after the same rest. A medium may look at some dozens of writes before it knows
-//! the benchmark: slow ones get the time for that. What comes first meets an empty cache, what comes
-//! later need not pay the debts of what came before: so *odd-span* comes before *common* and after it (*odd-span-again*).
+//! *common* is that load. *odd-span* is the same over half as much again, or twice as much: more
+//! than the pattern allows. *shifted* is the same 512 bytes further on, so that no write is
+//! aligned; where it alone is slower, alignment explains it (see `misalign`). A medium that is fast
+//! for the first and slow for the second knows the benchmark. Each form begins after the same rest.
+//! A medium may look at some dozens of writes before it knows the benchmark: slow ones get the time
+//! for that. What comes first meets an empty cache, what comes later need not pay the debts of what
+//! came before: so *odd-span* comes before *common* and after it (*odd-span-again*).
 //!
-//! What a cell was asked: `form`, `span_bytes`, `shift_bytes`. Series: `rate` (bytes, bytes/s), for a fast way
-//! may be short. Metrics: `iops`, `bps`, `latency_ns`.
+//! What a cell was asked: `form`, `span_bytes`, `shift_bytes`. Series: `rate` (bytes, bytes/s), for
+//! a fast way may be short. Metrics: `iops`, `bps`, `latency_ns`.
 
 use device::Extent;
 use record::units::{Bytes, SECOND_NS};
 use record::{Cell, Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Before, Stretch};
-use crate::bench::shown_cache_pages;
+use crate::cell_context::shown_cache_pages;
 use crate::offsets::uniform;
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct PatternTest;
 
 /// Time to fill a cache, where there is one.
 const FILLING_NS: u64 = 60 * SECOND_NS;
-/// Time to empty one that a flush does not empty: as long as it works, the medium does not rest, and a fast way that was used up stays so.
+/// Time to empty one that a flush does not empty: as long as it works, the medium does not rest,
+/// and a fast way that was used up stays so.
 const EMPTYING_NS: u64 = 60 * SECOND_NS;
 
 impl Test for PatternTest {
@@ -40,16 +46,36 @@ impl Test for PatternTest {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "form", default: "odd-span,common,odd-span-again,shifted", about: "which loads" },
+            Setting {
+                name: "form",
+                default: "odd-span,common,odd-span-again,shifted",
+                about: "which loads",
+            },
             Setting { name: "block", default: "4KiB", about: "size of a write" },
             Setting { name: "span", default: "1GiB", about: "what the benchmark's file has" },
             Setting { name: "rounds", default: "5", about: "rounds of each load" },
             Setting { name: "round_total", default: "64MiB", about: "at most this much a round" },
             Setting { name: "round_time", default: "5s", about: "at most this long a round" },
-            Setting { name: "least", default: "1024", about: "writes of the benchmark's load, on a slow medium too" },
-            Setting { name: "least_time", default: "330s", about: "at most so much longer for them" },
-            Setting { name: "compared", default: "16", about: "writes of the other loads, on a slow medium too" },
-            Setting { name: "compared_time", default: "40s", about: "at most so much longer for them" },
+            Setting {
+                name: "least",
+                default: "1024",
+                about: "writes of the benchmark's load, on a slow medium too",
+            },
+            Setting {
+                name: "least_time",
+                default: "330s",
+                about: "at most so much longer for them",
+            },
+            Setting {
+                name: "compared",
+                default: "16",
+                about: "writes of the other loads, on a slow medium too",
+            },
+            Setting {
+                name: "compared_time",
+                default: "40s",
+                about: "at most so much longer for them",
+            },
             Setting { name: "rest", default: "10s", about: "time without I/O before each load" },
         ]
     }
@@ -57,80 +83,120 @@ impl Test for PatternTest {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
         let wanted_bytes = settings.size("span")?;
-        let Some(all) = cells.or_skip(site.region(Region::Middle, 2 * wanted_bytes)) else { return Ok(()) };
+        let Some(all) = cells.or_skip(target.region(Region::Middle, 2 * wanted_bytes)) else {
+            return Ok(());
+        };
         if all.bytes < 8 * block_bytes {
-            cells.skip(format!("random writes of {} want more than {}", Bytes(block_bytes), Bytes(all.bytes)));
+            cells.skip(format!(
+                "random writes of {} want more than {}",
+                Bytes(block_bytes),
+                Bytes(all.bytes)
+            ));
             return Ok(());
         }
         let common_bytes = wanted_bytes.min(all.bytes / 3 * 2) / block_bytes * block_bytes;
         let common = Extent::new(all.offset_bytes, common_bytes);
         if common_bytes < wanted_bytes {
-            cells.skip(format!("the benchmark's file of {}: only {} here", Bytes(wanted_bytes), Bytes(common_bytes)));
+            cells.skip(format!(
+                "the benchmark's file of {}: only {} here",
+                Bytes(wanted_bytes),
+                Bytes(common_bytes)
+            ));
         }
         let shift_bytes = 512;
-        let (rounds, round_ns) = (settings.count("rounds")?.min(100), settings.duration_ns("round_time")?);
+        let (rounds, round_ns) =
+            (settings.count("rounds")?.min(100), settings.duration_ns("round_time")?);
         let ops = rounds * (settings.size("round_total")? / block_bytes).max(1);
         let (least, least_ns) = (settings.count("least")?, settings.duration_ns("least_time")?);
-        let (compared, compared_ns) = (settings.count("compared")?, settings.duration_ns("compared_time")?);
-        for form in settings.choices("form", &["odd-span", "common", "odd-span-again", "shifted"])? {
+        let (compared, compared_ns) =
+            (settings.count("compared")?, settings.duration_ns("compared_time")?);
+        for form in
+            settings.choices("form", &["odd-span", "common", "odd-span-again", "shifted"])?
+        {
             let (span, shift_bytes) = match form {
                 "odd-span" | "odd-span-again" => (all, 0),
                 "shifted" => (common, shift_bytes),
                 _ => (common, 0),
             };
-            if shift_bytes % site.facts.logical_block_bytes != 0 {
+            if shift_bytes % target.facts.logical_block_bytes != 0 {
                 cells.skip(format!(
                     "shifted by {}: the medium addresses units of {}",
                     Bytes(shift_bytes),
-                    Bytes(site.facts.logical_block_bytes)
+                    Bytes(target.facts.logical_block_bytes)
                 ));
                 continue;
             }
-            let mut params = stretch::writes(site, Region::Middle, span, Pattern::Uniform, block_bytes);
+            let mut params =
+                stretch::writes(target, Region::Middle, span, Pattern::Uniform, block_bytes);
             params.form = Some(form.into());
-            let numbers = [("shift_bytes", shift_bytes as f64), ("odd_span_bytes", all.bytes as f64), ("rounds", rounds as f64)];
+            let numbers = [
+                ("shift_bytes", shift_bytes as f64),
+                ("odd_span_bytes", all.bytes as f64),
+                ("rounds", rounds as f64),
+            ];
             params.other.extend(numbers.map(|(name, number)| (name.to_owned(), number)));
             let rest_ns = settings.duration_ns("rest")?;
-            let stretch = Stretch { rest_ns, ops, enough_ns: rounds * round_ns, ..Stretch::default() }.past_caches(FILLING_NS);
+            let stretch =
+                Stretch { rest_ns, ops, enough_ns: rounds * round_ns, ..Stretch::default() }
+                    .past_caches(FILLING_NS);
             if form == "common" {
-                Stretch { enough_ops: least, ..stretch }.plan(params, rounds * round_ns + least_ns + EMPTYING_NS, cells);
+                Stretch { enough_ops: least, ..stretch }.plan(
+                    params,
+                    rounds * round_ns + least_ns + EMPTYING_NS,
+                    cells,
+                );
             } else {
-                Stretch { enough_ops: compared, ..stretch }.plan(params, rounds * round_ns + compared_ns, cells);
+                Stretch { enough_ops: compared, ..stretch }.plan(
+                    params,
+                    rounds * round_ns + compared_ns,
+                    cells,
+                );
             }
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let (span, block_bytes, shift_bytes) = (span_of(cell), cell.block_bytes(), cell.setting("shift_bytes") as u64);
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let (span, block_bytes, shift_bytes) =
+            (span_of(cell), cell.block_bytes(), cell.setting("shift_bytes") as u64);
         let shifted = Extent::new(span.offset_bytes + shift_bytes, span.bytes - shift_bytes);
         let odd = Extent::new(span.offset_bytes, cell.setting("odd_span_bytes") as u64);
         // What fills a cache knows no benchmark, and uses up nothing that is kept for one.
         let is_common = cell.params.form.as_deref() == Some("common");
         let mut cell = cell.clone();
         if is_common {
-            stretch::rest(emptying_ns(bench.done), bench);
-            // A cache that passes writes on in turn takes as long for these as for what filled it, until that is written.
+            stretch::rest(emptying_ns(context.done), context);
+            // A cache that passes writes on in turn takes as long for these as for what filled it,
+            // until that is written.
             let enough_ops = cell.params.other.entry("enough_ops".into()).or_default();
-            *enough_ops += shown_cache_pages(bench.done) as f64;
+            *enough_ops += shown_cache_pages(context.done) as f64;
         }
         let cell = &cell;
-        let load = stretch::load(cell, bench, "data");
-        let state = stretch::load(cell, bench, "data that fills");
-        let mut filling = uniform(odd, block_bytes, block_bytes, bench.random("places that fill"));
-        let is_like_earlier = is_common && bench.done.last().is_some_and(|last| last.test == cell.test);
+        let load = stretch::load(cell, context, "data");
+        let state = stretch::load(cell, context, "data that fills");
+        let mut filling =
+            uniform(odd, block_bytes, block_bytes, context.random("places that fill"));
+        let is_like_earlier =
+            is_common && context.done.last().is_some_and(|last| last.test == cell.test);
         let before = Before { load: &state, next: Some(&mut filling), is_like_earlier };
-        let mut places = uniform(shifted, block_bytes, block_bytes, bench.random("places"));
-        stretch::run_after(cell, bench, before, &load, &mut places)
+        let mut places = uniform(shifted, block_bytes, block_bytes, context.random("places"));
+        stretch::run_after(cell, context, before, &load, &mut places)
     }
 }
 
-/// How long it takes to write what a volatile cache holds, at the rate of the cell before, in nanoseconds; 0 where none has shown.
+/// How long it takes to write what a volatile cache holds, at the rate of the cell before, in
+/// nanoseconds; 0 where none has shown.
 fn emptying_ns(done: &[Cell]) -> u64 {
-    let page_ns = done.last().and_then(|last| last.metrics.iops).map_or(0.0, |iops| 1e9 / iops.value);
+    let page_ns =
+        done.last().and_then(|last| last.metrics.iops).map_or(0.0, |iops| 1e9 / iops.value);
     ((shown_cache_pages(done) as f64 * page_ns) as u64).min(EMPTYING_NS)
 }
 
@@ -144,13 +210,22 @@ mod tests {
 
     #[test]
     fn loads_that_differ_in_span_and_place_only() {
-        let cost = |request: &device::Request, _| if request.op == Op::Flush { 0 } else { MILLISECOND_NS };
+        let cost =
+            |request: &device::Request, _| if request.op == Op::Flush { 0 } else { MILLISECOND_NS };
         let ran = Bed::raw(4 * GIB, cost).run(&["pattern round_time=1s"]);
-        let writes: Vec<u64> = ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - 2 * GIB).collect();
+        let writes: Vec<u64> = ran
+            .requests
+            .iter()
+            .filter(|r| r.op == Op::Write)
+            .map(|r| r.offset_bytes - 2 * GIB)
+            .collect();
         assert_eq!((writes.len(), ran.idle_ns), (20_000, 40 * SECOND_NS));
         let [odd, common, again, shifted] = [0, 1, 2, 3].map(|form| &writes[form * 5000..][..5000]);
         for odd in [odd, again] {
-            assert!(odd.iter().all(|at| at % 4096 == 0 && *at < 2 * GIB) && odd.iter().any(|at| *at > GIB));
+            assert!(
+                odd.iter().all(|at| at % 4096 == 0 && *at < 2 * GIB)
+                    && odd.iter().any(|at| *at > GIB)
+            );
         }
         assert!(common.iter().all(|at| at % 4096 == 0 && *at < GIB));
         assert!(shifted.iter().all(|at| at % 4096 == 512 && *at < GIB));
@@ -159,7 +234,8 @@ mod tests {
     #[test]
     fn small_targets_get_a_small_pattern_and_are_told_so() {
         let bed = Bed::file(96 * MIB, |_, _| 1);
-        let spans: Vec<u64> = bed.planned(&["pattern"]).iter().map(|cell| span_of(cell).bytes / MIB).collect();
+        let spans: Vec<u64> =
+            bed.planned(&["pattern"]).iter().map(|cell| span_of(cell).bytes / MIB).collect();
         assert_eq!(spans, [96, 64, 96, 64]);
         insta::assert_snapshot!(bed.left_out(&["pattern"]), @"pattern: the benchmark's file of 1 GiB: only 64 MiB here");
         let tiny = Bed::file(16 * KIB, |_, _| 1);
@@ -169,14 +245,18 @@ mod tests {
     #[test]
     fn a_slow_medium_gets_the_time_to_recognise_the_benchmark() {
         let ran = Bed::raw(4 * GIB, |_, _| 2 * SECOND_NS).run(&["pattern least=40"]);
-        let writes: Vec<u64> = (1..=4).map(|number| ran.cell(&format!("pattern/{number}")).ops).collect();
+        let writes: Vec<u64> =
+            (1..=4).map(|number| ran.cell(&format!("pattern/{number}")).ops).collect();
         assert!(writes[1] >= 40 && [0, 2, 3].iter().all(|other| writes[*other] < 20), "{writes:?}");
     }
 
     #[test]
     fn only_a_card_that_knows_the_pattern_is_fast_for_it_alone() {
         let rates = |profile: &str| -> Vec<f64> {
-            run_simulated(profile, 3, &["pattern"]).iter().map(|cell| cell.metrics.iops.unwrap().value).collect()
+            run_simulated(profile, 3, &["pattern"])
+                .iter()
+                .map(|cell| cell.metrics.iops.unwrap().value)
+                .collect()
         };
         let cheat = rates("pattern-cheat");
         assert!([0, 2, 3].iter().all(|other| cheat[1] > 10.0 * cheat[*other]), "{cheat:?}");

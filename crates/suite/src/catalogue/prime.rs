@@ -1,16 +1,22 @@
-//! `prime`: fills the span with incompressible data, so that every allocation unit is full and valid before anything is measured.
+//! `prime`: fills the span with incompressible data, so that every allocation unit is full and
+//! valid before anything is measured.
 //!
-//! The published form is two passes of `dd if=/dev/urandom bs=1M oflag=direct` (docs/field/classic-tools.md#dd, docs/field/statistics.md#step-1-prime). The rate along the span is kept.
+//! The published form is two passes of `dd if=/dev/urandom bs=1M oflag=direct`
+//! (docs/field/classic-tools.md#dd, docs/field/statistics.md#step-1-prime). The rate along the span
+//! is kept.
 
 use record::{Cell, Flag, Params, Pattern, PlannedCell, Region, Stop};
 
 use super::stretch;
-use crate::bench::fast_beginning_bytes;
+use crate::cell_context::fast_beginning_bytes;
 use crate::doubts::LARGEST_CACHE_BYTES;
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct Prime;
@@ -30,42 +36,69 @@ impl Test for Prime {
             Setting { name: "span", default: "512MiB", about: "how much to fill" },
             Setting { name: "passes", default: "2", about: "how often" },
             Setting { name: "block", default: "1MiB", about: "size of one write" },
-            Setting { name: "max_time", default: "20m", about: "stop filling after this; later tests use what was filled" },
+            Setting {
+                name: "max_time",
+                default: "20m",
+                about: "stop filling after this; later tests use what was filled",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let passes = settings.count("passes")?.min(100) as u32;
         let max_ns = settings.duration_ns("max_time")?;
         let block_bytes = settings.block("block")?;
-        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
-        let writes = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes.min(span.bytes));
+        let Some(span) = cells.or_skip(target.region(Region::Middle, settings.size("span")?))
+        else {
+            return Ok(());
+        };
+        let writes = stretch::writes(
+            target,
+            Region::Middle,
+            span,
+            Pattern::Sequential,
+            block_bytes.min(span.bytes),
+        );
         let params = Params { queue_depth: 1, threads: 1, passes: Some(passes), ..writes };
         cells.add(params, max_ns, span.bytes.saturating_mul(u64::from(passes)));
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let span = span_of(cell);
         let block_bytes = cell.block_bytes();
-        let mut outcome = Outcome::new(cell);
+        let mut outcome = CellOutcome::new(cell);
         let mut filled_bytes = 0;
         let passes = cell.params.passes.unwrap_or(1);
         for pass in 0..passes {
-            bench.part(f64::from(pass) / f64::from(passes), f64::from(pass + 1) / f64::from(passes));
-            let load = Load { pass, ..Load::write(block_bytes) };
-            let limits = Limits { max_bytes: span.bytes, ..Limits::time(bench.time_left_ns().max(1)) };
-            let tally = bench.drive("priming", &load, &limits, &mut sequential(span, block_bytes));
+            context
+                .part(f64::from(pass) / f64::from(passes), f64::from(pass + 1) / f64::from(passes));
+            let load = IoLoad { pass, ..IoLoad::write(block_bytes) };
+            let limits = LoopLimits {
+                max_bytes: span.bytes,
+                ..LoopLimits::time(context.time_left_ns().max(1))
+            };
+            let tally =
+                context.drive("priming", &load, &limits, &mut sequential(span, block_bytes));
             filled_bytes = filled_bytes.max(tally.bytes);
             if outcome.cell.metrics.bps.is_none() {
-                // The first pass is the rate of a fill of whatever was there; later ones overwrite our own data.
+                // The first pass is the rate of a fill of whatever was there; later ones overwrite
+                // our own data.
                 outcome.cell.metrics = tally.metrics();
                 outcome.cell.flags = tally.flags();
             }
-            outcome.cell.series.push(tally.rate_along_span(&format!("rate along the span, pass {}", pass + 1), span.offset_bytes));
+            outcome.cell.series.push(tally.rate_along_span(
+                &format!("rate along the span, pass {}", pass + 1),
+                span.offset_bytes,
+            ));
             let stop = tally.stop;
             outcome.absorb(tally);
             if stop != Stop::Bytes {
@@ -73,19 +106,24 @@ impl Test for Prime {
             }
         }
         reach_level(&mut outcome.cell);
-        // What a volatile cache took at first is more than a quarter of so little, and nobody knows whether there is one.
+        // What a volatile cache took at first is more than a quarter of so little, and nobody knows
+        // whether there is one.
         if outcome.cell.bytes < 4 * LARGEST_CACHE_BYTES {
             outcome.cell.without_intervals();
         }
         if filled_bytes < span.bytes {
-            outcome.cell.flags.push(Flag::PartlyPrimed { primed_bytes: filled_bytes, wanted_bytes: span.bytes });
+            outcome
+                .cell
+                .flags
+                .push(Flag::PartlyPrimed { primed_bytes: filled_bytes, wanted_bytes: span.bytes });
         }
         outcome.cell.params.span_bytes = Some(filled_bytes);
         outcome
     }
 }
 
-/// What a cache took at first is no part of the level: where the curve shows it, the interval reaches as far down as the rate without it.
+/// What a cache took at first is no part of the level: where the curve shows it, the interval
+/// reaches as far down as the rate without it.
 fn reach_level(cell: &mut Cell) {
     let beginning_bytes = fast_beginning_bytes(std::slice::from_ref(cell));
     let Some(along) = cell.series.first().filter(|_| beginning_bytes > 0) else { return };

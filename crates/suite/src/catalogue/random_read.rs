@@ -1,23 +1,30 @@
-//! `random-read`: random reads by block size, in the first GiB and over the whole medium, one and eight at a time (docs/field/classic-tools.md#iotest, docs/field/classic-tools.md#thrash).
+//! `random-read`: random reads by block size, in the first GiB and over the whole medium, one and
+//! eight at a time (docs/field/classic-tools.md#iotest, docs/field/classic-tools.md#thrash).
 //!
-//! After IOTest: each size does `iterations` reads a thread (10000 at 512 B, a fifth fewer after each doubling, never fewer than 100),
-//! at offsets that are multiples of 512 B and *not* of the block, so most reads straddle pages, as IOTest's and thrash's do. A time box
-//! ends the larger sizes on slow media. IOTest also stays clear of the last 3000 sectors and runs eight processes; here every read stays
-//! inside the span to its last byte and a thread is a closed loop of depth 1, which is the same to the medium.
+//! After IOTest: each size does `iterations` reads a thread (10000 at 512 B, a fifth fewer after
+//! each doubling, never fewer than 100), at offsets that are multiples of 512 B and *not* of the
+//! block, so most reads straddle pages, as IOTest's and thrash's do. A time box ends the larger
+//! sizes on slow media. IOTest also stays clear of the last 3000 sectors and runs eight processes;
+//! here every read stays inside the span to its last byte and a thread is a closed loop of depth 1,
+//! which is the same to the medium.
 //!
-//! Units: IOTest prints a "Data Rate MBs" of 1024 x 1000 bytes a second, neither MB nor MiB; times 1.024 it is the MB/s (10^6) that `bps`
-//! is a million times of. Its "seek time" is 1000/IOPS milliseconds: `access_time_ns` = 10^9/IOPS. With 8 threads that is the
-//! medium's time per I/O, an eighth of what each thread waits (`latency_ns`).
+//! Units: IOTest prints a "Data Rate MBs" of 1024 x 1000 bytes a second, neither MB nor MiB; times
+//! 1.024 it is the MB/s (10^6) that `bps` is a million times of. Its "seek time" is 1000/IOPS
+//! milliseconds: `access_time_ns` = 10^9/IOPS. With 8 threads that is the medium's time per I/O, an
+//! eighth of what each thread waits (`latency_ns`).
 
 use device::Device;
 use record::{Direction, Params, Pattern, PlannedCell, Region};
 
 use super::ground::ground;
 use crate::certainty;
-use crate::drive::{Limits, Load};
 use crate::figures::inverse;
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The smallest block of IOTest, from which doublings are counted.
 const SMALLEST_BLOCK: u64 = 512;
@@ -44,7 +51,11 @@ impl Test for RandomRead {
                 default: "512B,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB,512KiB,1MiB,2MiB",
                 about: "block sizes",
             },
-            Setting { name: "region", default: "front,whole", about: "front, middle, whole; on a file or with --span there is only that" },
+            Setting {
+                name: "region",
+                default: "front,whole",
+                about: "front, middle, whole; on a file or with --span there is only that",
+            },
             Setting { name: "span", default: "1GiB", about: "how much of the front or the middle" },
             Setting { name: "threads", default: "1,8", about: "reads in flight" },
             Setting {
@@ -52,8 +63,16 @@ impl Test for RandomRead {
                 default: "10000",
                 about: "reads of 512 B a thread; a fifth fewer after each doubling of the block",
             },
-            Setting { name: "certainty", default: "0%", about: "stop before that when the rate is this certain; 0: never" },
-            Setting { name: "min_time", default: "1s", about: "at least this long where certainty stops" },
+            Setting {
+                name: "certainty",
+                default: "0%",
+                about: "stop before that when the rate is this certain; 0: never",
+            },
+            Setting {
+                name: "min_time",
+                default: "1s",
+                about: "at least this long where certainty stops",
+            },
             Setting { name: "max_time", default: "10s", about: "at most this long a block size" },
         ]
     }
@@ -61,30 +80,41 @@ impl Test for RandomRead {
         Needs::default()
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let iterations = settings.count("iterations")?;
         let mut other = std::collections::BTreeMap::new();
         other.insert("certainty".to_owned(), settings.share("certainty")?);
         other.insert("min_ns".to_owned(), settings.duration_ns("min_time")? as f64);
-        for region in regions(settings, site)? {
-            let Some(span) = cells.or_skip(site.region(region, settings.size("span")?)) else { continue };
+        for region in regions(settings, target)? {
+            let Some(span) = cells.or_skip(target.region(region, settings.size("span")?)) else {
+                continue;
+            };
             for threads in settings.counts("threads")? {
-                if let Err(reason) = site.takes_at_once(threads) {
+                if let Err(reason) = target.takes_at_once(threads) {
                     cells.skip(reason);
                     continue;
                 }
                 for block_bytes in settings.blocks("block")? {
                     if block_bytes > span.bytes {
-                        cells.skip(format!("{} blocks: larger than the span", record::units::Bytes(block_bytes)));
+                        cells.skip(format!(
+                            "{} blocks: larger than the span",
+                            record::units::Bytes(block_bytes)
+                        ));
                         continue;
                     }
                     let mut other = other.clone();
-                    other.insert("iterations".into(), iterations_at(iterations, block_bytes) as f64);
+                    other
+                        .insert("iterations".into(), iterations_at(iterations, block_bytes) as f64);
                     let params = Params {
                         direction: Some(Direction::Read),
                         pattern: Some(Pattern::Uniform),
                         block_bytes: Some(block_bytes),
-                        region: Some(site.region_name(region)),
+                        region: Some(target.region_name(region)),
                         span_offset_bytes: Some(span.offset_bytes),
                         span_bytes: Some(span.bytes),
                         queue_depth: 1,
@@ -99,28 +129,37 @@ impl Test for RandomRead {
         Ok(())
     }
 
-    /// Metrics: `iops`, `bps`, `latency_ns`, `access_time_ns`, and where there is a processor `cpu_ns_per_io`.
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let (span, doubt) = ground(cell, bench);
+    /// Metrics: `iops`, `bps`, `latency_ns`, `access_time_ns`, and where there is a processor
+    /// `cpu_ns_per_io`.
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let (span, doubt) = ground(cell, context);
         let block_bytes = cell.block_bytes();
         if span.bytes < block_bytes {
-            return Outcome::left_out(cell, format!("only {} of the span were primed", record::units::Bytes(span.bytes)));
+            return CellOutcome::left_out(
+                cell,
+                format!("only {} of the span were primed", record::units::Bytes(span.bytes)),
+            );
         }
-        if let Err(error) = bench.medium.drop_caches() {
-            return Outcome::broken(cell, error);
+        if let Err(error) = context.medium.drop_caches() {
+            return CellOutcome::broken(cell, error);
         }
-        let load = Load { lanes: cell.params.threads, ..Load::read(block_bytes) };
-        let align_bytes = bench.medium.facts().logical_block_bytes;
-        let mut places = uniform(span, block_bytes, align_bytes, bench.random("offsets"));
-        let limits = limits(cell, bench);
+        let load = IoLoad { lanes: cell.params.threads, ..IoLoad::read(block_bytes) };
+        let align_bytes = context.medium.facts().logical_block_bytes;
+        let mut places = uniform(span, block_bytes, align_bytes, context.random("offsets"));
+        let limits = limits(cell, context);
         // The first read waits until a cache has written what lies in it: that is what came before.
-        if bench.written_bytes() > 0 {
-            let first = bench.drive("waiting", &Load::read(block_bytes), &Limits { max_ops: 1, ..Limits::time(u64::MAX) }, &mut places);
+        if context.written_bytes() > 0 {
+            let first = context.drive(
+                "waiting",
+                &IoLoad::read(block_bytes),
+                &LoopLimits { max_ops: 1, ..LoopLimits::time(u64::MAX) },
+                &mut places,
+            );
             if first.stop.cut_short() {
                 return first.outcome(cell);
             }
         }
-        let mut outcome = bench.drive("measuring", &load, &limits, &mut places).outcome(cell);
+        let mut outcome = context.drive("measuring", &load, &limits, &mut places).outcome(cell);
         outcome.cell.params.span_bytes = Some(span.bytes);
         outcome.cell.flags.extend(doubt);
         if let Some(iops) = outcome.cell.metrics.iops {
@@ -131,9 +170,9 @@ impl Test for RandomRead {
 }
 
 /// Where to read: on a file, and inside a span given, there is only one place.
-fn regions(settings: &Settings, site: &Site) -> Result<Vec<Region>, SettingError> {
+fn regions(settings: &TestSettings, target: &TargetInfo) -> Result<Vec<Region>, SettingError> {
     let names = settings.choices("region", &["front", "middle", "whole"])?;
-    if site.is_file() || site.only.is_some() {
+    if target.is_file() || target.only.is_some() {
         return Ok(vec![Region::Middle]);
     }
     let region = |name| match name {
@@ -151,15 +190,21 @@ fn iterations_at(smallest: u64, block_bytes: u64) -> u64 {
     shrunk.max(FEWEST_ITERATIONS.min(smallest))
 }
 
-fn limits(cell: &PlannedCell, bench: &mut Bench<'_>) -> Limits {
-    let max_ns = bench.time_left_ns();
+fn limits(cell: &PlannedCell, context: &mut CellContext<'_>) -> LoopLimits {
+    let max_ns = context.time_left_ns();
     let asked = cell.setting("certainty");
     let limits = if asked > 0.0 {
-        Limits::certain(certainty(asked, (cell.setting("min_ns") as u64).min(bench.allotted_ns / 2)), max_ns)
+        LoopLimits::certain(
+            certainty(asked, (cell.setting("min_ns") as u64).min(context.allotted_ns / 2)),
+            max_ns,
+        )
     } else {
-        Limits::time(max_ns)
+        LoopLimits::time(max_ns)
     };
-    Limits { max_ops: cell.setting("iterations") as u64 * u64::from(cell.params.threads), ..limits }
+    LoopLimits {
+        max_ops: cell.setting("iterations") as u64 * u64::from(cell.params.threads),
+        ..limits
+    }
 }
 
 #[cfg(test)]
@@ -181,49 +226,72 @@ mod tests {
     fn plans_both_regions_both_depths_and_every_size() {
         let planned = medium(4 * GIB).planned(&["random-read"]);
         assert_eq!(planned.len(), 2 * 2 * 13);
-        assert!(planned.iter().all(|cell| cell.max_written_bytes == 0 && cell.max_ns == 10 * SECOND_NS));
-        let spans: Vec<_> = planned.iter().map(|cell| (cell.params.region, span_of(cell))).collect();
+        assert!(
+            planned.iter().all(|cell| cell.max_written_bytes == 0 && cell.max_ns == 10 * SECOND_NS)
+        );
+        let spans: Vec<_> =
+            planned.iter().map(|cell| (cell.params.region, span_of(cell))).collect();
         assert_eq!(spans[0], (Some(Region::Front), Extent::new(0, GIB)));
         assert_eq!(spans[51], (Some(Region::Whole), Extent::new(0, 4 * GIB)));
         let file = Bed::file(64 * MIB, |_, _| 1).planned(&["random-read"]);
-        assert_eq!((file.len(), file[0].params.region, span_of(&file[0]).bytes), (26, Some(Region::File), 64 * MIB));
+        assert_eq!(
+            (file.len(), file[0].params.region, span_of(&file[0]).bytes),
+            (26, Some(Region::File), 64 * MIB)
+        );
     }
 
     #[test]
     fn large_sectors_and_single_lanes_leave_out_what_they_cannot() {
         let mut bed = medium(250 * GIB);
-        bed.site.facts.logical_block_bytes = 4096;
-        bed.site.facts.max_in_flight = 1;
+        bed.target.facts.logical_block_bytes = 4096;
+        bed.target.facts.max_in_flight = 1;
         assert_eq!(bed.planned(&["random-read"]).len(), 2 * 10);
         insta::assert_snapshot!(bed.left_out(&["random-read block=512B,4KiB"]), @r"
         random-read: 512 B blocks: the medium addresses units of 4 KiB
         random-read: 8 threads: this device takes 1 I/O at a time
         ");
-        bed.site.only = Some(Extent::new(GIB, MIB));
-        assert_eq!(span_of(&bed.planned(&["random-read block=4KiB threads=1"])[0]), Extent::new(GIB, MIB));
+        bed.target.only = Some(Extent::new(GIB, MIB));
+        assert_eq!(
+            span_of(&bed.planned(&["random-read block=4KiB threads=1"])[0]),
+            Extent::new(GIB, MIB)
+        );
         insta::assert_snapshot!(bed.left_out(&["random-read block=2MiB threads=1"]), @"nothing to do: random-read: 2 MiB blocks: larger than the span");
     }
 
     #[test]
     fn a_fifth_fewer_reads_after_each_doubling() {
-        let counts: Vec<u64> = (0..13).map(|doubling| iterations_at(10000, 512 << doubling)).collect();
-        assert_eq!(counts, [10000, 8000, 6400, 5120, 4096, 3276, 2620, 2096, 1676, 1340, 1072, 857, 685]);
+        let counts: Vec<u64> =
+            (0..13).map(|doubling| iterations_at(10000, 512 << doubling)).collect();
+        assert_eq!(
+            counts,
+            [10000, 8000, 6400, 5120, 4096, 3276, 2620, 2096, 1676, 1340, 1072, 857, 685]
+        );
         assert_eq!(iterations_at(150, 2 << 20), 100);
         assert_eq!(iterations_at(50, 2 << 20), 50);
     }
 
     #[test]
     fn reads_lie_inside_on_sectors_and_not_on_blocks() {
-        let ran = medium(GIB).run(&["random-read block=512B,64KiB region=whole threads=8 iterations=1000"]);
-        let places: Vec<Extent> = ran.requests.iter().map(|r| Extent::new(r.offset_bytes, r.length_bytes)).collect();
-        assert!(places.iter().all(|place| Extent::new(0, GIB).contains(place) && place.offset_bytes % 512 == 0));
-        let aligned = places.iter().filter(|place| place.bytes == 65536 && place.offset_bytes % 65536 == 0).count();
+        let ran = medium(GIB)
+            .run(&["random-read block=512B,64KiB region=whole threads=8 iterations=1000"]);
+        let places: Vec<Extent> =
+            ran.requests.iter().map(|r| Extent::new(r.offset_bytes, r.length_bytes)).collect();
+        assert!(
+            places
+                .iter()
+                .all(|place| Extent::new(0, GIB).contains(place) && place.offset_bytes % 512 == 0)
+        );
+        let aligned = places
+            .iter()
+            .filter(|place| place.bytes == 65536 && place.offset_bytes % 65536 == 0)
+            .count();
         assert!(aligned < 50, "{aligned} of 8 x 208");
         assert_eq!(ran.dropped_at, [0, 8000]);
         let cell = ran.cell("random-read/1");
         assert_eq!((cell.ops, cell.stop), (8000, Stop::Ops));
         assert_eq!(ran.cell("random-read/2").ops, 8 * 208);
-        // One at a time inside the medium: 8 in flight wait eight times as long, and the medium needs no more for each.
+        // One at a time inside the medium: 8 in flight wait eight times as long, and the medium
+        // needs no more for each.
         assert_eq!(ran.other("random-read/1", "access_time_ns").round(), 105_120.0);
         assert_eq!(cell.metrics.latency_ns.as_ref().unwrap().max, 8 * 105_120);
         assert_eq!(cell.flags, [Flag::NotPrimed]);
@@ -232,27 +300,43 @@ mod tests {
     #[test]
     fn the_order_is_the_seeds_and_each_cell_has_its_own() {
         let offsets = || {
-            let ran = medium(GIB).run(&["random-read block=4KiB region=front,whole threads=1 iterations=100"]);
+            let ran = medium(GIB)
+                .run(&["random-read block=4KiB region=front,whole threads=1 iterations=100"]);
             ran.requests.iter().map(|r| r.offset_bytes).collect::<Vec<_>>()
         };
         assert_eq!(offsets(), offsets());
         assert_ne!(offsets()[..100], offsets()[100..]);
-        assert_eq!(offsets()[..4], [350706688, 344839168, 915470848, 488125440], "a test vector: records of one seed stay comparable");
+        assert_eq!(
+            offsets()[..4],
+            [350706688, 344839168, 915470848, 488125440],
+            "a test vector: records of one seed stay comparable"
+        );
     }
 
     #[test]
     fn the_time_box_and_certainty_end_it() {
-        let slow = Bed::raw(GIB, |_, _| SECOND_NS).run(&["random-read block=4KiB region=front threads=1,8"]);
-        assert_eq!((slow.cell("random-read/1").ops, slow.cell("random-read/1").stop), (10, Stop::Time));
-        assert_eq!(slow.cell("random-read/2").ops, 17, "those in flight when time was up are waited for");
-        let sure = medium(GIB).run(&["random-read block=512B region=front threads=1 iterations=1000000 certainty=2%"]);
+        let slow = Bed::raw(GIB, |_, _| SECOND_NS)
+            .run(&["random-read block=4KiB region=front threads=1,8"]);
+        assert_eq!(
+            (slow.cell("random-read/1").ops, slow.cell("random-read/1").stop),
+            (10, Stop::Time)
+        );
+        assert_eq!(
+            slow.cell("random-read/2").ops,
+            17,
+            "those in flight when time was up are waited for"
+        );
+        let sure = medium(GIB).run(&[
+            "random-read block=512B region=front threads=1 iterations=1000000 certainty=2%",
+        ]);
         assert_eq!(sure.cell("random-read/1").stop, Stop::Converged);
         assert!(sure.cell("random-read/1").elapsed_ns < 2 * SECOND_NS);
     }
 
     #[test]
     fn in_a_file_only_what_was_written_is_read() {
-        let ran = Bed::file(GIB, |_, _| 1000).run(&["prime span=8MiB passes=1", "random-read block=1MiB threads=1 iterations=500"]);
+        let ran = Bed::file(GIB, |_, _| 1000)
+            .run(&["prime span=8MiB passes=1", "random-read block=1MiB threads=1 iterations=500"]);
         assert!(ran.requests.iter().skip(8).all(|r| r.offset_bytes + r.length_bytes <= 8 * MIB));
         assert_eq!(ran.cell("random-read/1").params.span_bytes, Some(8 * MIB));
         assert!(!ran.cell("random-read/1").flags.contains(&Flag::NotPrimed));
@@ -260,11 +344,19 @@ mod tests {
 
     #[test]
     fn errors_and_interruptions_keep_what_was_measured() {
-        let ran = Bed { fail_at: Some(40), ..medium(GIB) }.run(&["random-read block=4KiB region=front threads=1"]);
+        let ran = Bed { fail_at: Some(40), ..medium(GIB) }
+            .run(&["random-read block=4KiB region=front threads=1"]);
         let cell = ran.cell("random-read/1");
         assert_eq!((cell.ops, cell.stop), (40, Stop::Error));
-        assert!(cell.metrics.other["access_time_ns"].value > 0.0 && cell.reason.as_deref().unwrap().contains("as the test ordered"));
-        let ran = Bed { stop_at: Some(40), ..medium(GIB) }.run(&["random-read block=4KiB region=front threads=1"]);
-        assert_eq!((ran.cell("random-read/1").ops, ran.cell("random-read/1").stop), (41, Stop::Interrupted));
+        assert!(
+            cell.metrics.other["access_time_ns"].value > 0.0
+                && cell.reason.as_deref().unwrap().contains("as the test ordered")
+        );
+        let ran = Bed { stop_at: Some(40), ..medium(GIB) }
+            .run(&["random-read block=4KiB region=front threads=1"]);
+        assert_eq!(
+            (ran.cell("random-read/1").ops, ran.cell("random-read/1").stop),
+            (41, Stop::Interrupted)
+        );
     }
 }

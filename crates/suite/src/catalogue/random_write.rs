@@ -1,55 +1,71 @@
-//! `random-write`: single writes at random places, at 512 B, 4, 16 and 64 KiB; what a medium does first and what it does for ever, apart.
+//! `random-write`: single writes at random places, at 512 B, 4, 16 and 64 KiB; what a medium does
+//! first and what it does for ever, apart.
 //!
-//! The figure is that of iozone's full pass (each record of 512 MiB once, in random order; docs/field/iozone.md#single-file), which takes up to 36 hours on the
-//! media this is made for, so it is sampled (docs/field/statistics.md#sampling-random-writes):
+//! The figure is that of iozone's full pass (each record of 512 MiB once, in random order;
+//! docs/field/iozone.md#single-file), which takes up to 36 hours on the media this is made for, so
+//! it is sampled (docs/field/statistics.md#sampling-random-writes):
 //!
 //! 0. *Settle*: a flush and four sequential writes wait for what earlier tests left.
-//! 1. *Overwhelm*: single writes, each in another allocation unit, until everything that makes the first ones fast is used up. They
+//! 1. *Overwhelm*: single writes, each in another allocation unit, until everything that makes the
+//!    first ones fast is used up. They
 //!    count as burst only.
-//! 2. *Measure*: the beginning of a random permutation of the span's records. Its writes come in the order in which the full pass has
+//! 2. *Measure*: the beginning of a random permutation of the span's records. Its writes come in
+//!    the order in which the full pass has
 //!    them, so they fall into an allocation unit that is still open exactly as often as there (open units over all units). A stratified
 //!    order would avoid open units and need to know how many there are to be corrected; the price of not needing to know is a little
 //!    more spread, which the interval shows. A fast medium gets through the whole permutation: then the figure is the full pass.
-//! 3. *Settle* again: the same wait for what the medium put off (the debt). All writes since the first settling over all the time with
+//! 3. *Settle* again: the same wait for what the medium put off (the debt). All writes since the
+//!    first settling over all the time with
 //!    the debt are the *paid* rate, whatever lay in a cache meanwhile; where that is lower, the medium hid work, and it is the figure. A
 //!    debt no longer than the slowest write is none: settling may meet a slow one like any other.
 //!
-//! 4. *Again*: in a small span the last places once more, to see whether a cache combines writes (`again.rs`); then the figure is one
+//! 4. *Again*: in a small span the last places once more, to see whether a cache combines writes
+//!    (`again.rs`); then the figure is one
 //!    that the span does at least.
 //!
-//! Metrics: `again_iops`, `iops` and `bps` (sustained), `latency_ns`, `burst_iops` (before the level that lasts), `worst_stall_ns` (of both phases),
-//! `debt_ns` (what settling took beyond one write), `paid_iops`, `full_pass_s` (seconds that 512 MiB would take).
+//! Metrics: `again_iops`, `iops` and `bps` (sustained), `latency_ns`, `burst_iops` (before the
+//! level that lasts), `worst_stall_ns` (of both phases), `debt_ns` (what settling took beyond one
+//! write), `paid_iops`, `full_pass_s` (seconds that 512 MiB would take).
 
 use device::Extent;
 use record::units::{Bytes, KIB, MIB, SECOND_NS};
-use record::{Bound, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use record::{
+    Bound, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop,
+};
 use stats::StopRule;
 
-use crate::bench::{CACHED_PAGE_BYTES, taken_in_bytes};
 use crate::catalogue::again::{self, Latest};
 use crate::catalogue::ground::ground;
-use crate::catalogue::level::{Level, OVERWHELMING_MERGES, OVERWHELMING_OPS};
+use crate::catalogue::level::{LatencyLevel, OVERWHELMING_MERGES, OVERWHELMING_OPS};
+use crate::cell_context::{CACHED_PAGE_BYTES, taken_in_bytes};
 use crate::certainty;
 use crate::doubts::{CACHE_RATIO, WIDE_BYTES, may_not_last};
-use crate::drive::{Limits, Load};
 use crate::figures::inverse;
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{Stratified, once_each, sequential};
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct RandomWrite;
 
-/// What is taken for the allocation unit where the medium declares none (docs/field/allocation-units.md#known-sizes: commonly 4 MiB).
+/// What is taken for the allocation unit where the medium declares none
+/// (docs/field/allocation-units.md#known-sizes: commonly 4 MiB).
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
 /// Share of the time that may go into overwhelming while writes are as fast as a cache's.
 const FAST_OVERWHELM_TIME: f64 = 0.5;
-/// A cache that no flush empties shows by first writes as fast as a cache takes them, of which less than this share was paid for when the cell ended.
+/// A cache that no flush empties shows by first writes as fast as a cache takes them, of which less
+/// than this share was paid for when the cell ended.
 const KEPT_BACK_SHARE: f64 = 0.5;
-/// Writes to be measured at least, so that what is rare has had its chance to show: what was not seen hardly widens an interval. A medium
-/// that takes longer than this for so many does as many as it can in that time and at most half as many more, and is asked for less
-/// certainty. Its interval allows for rare slow writes that were not seen; 80 writes keep 95 % of
-/// the figures within 10 % of the full pass (docs/truth.md), where the 120 of docs/field/statistics.md#step-4-stop do not make `standard` end in time.
+/// Writes to be measured at least, so that what is rare has had its chance to show: what was not
+/// seen hardly widens an interval. A medium that takes longer than this for so many does as many as
+/// it can in that time and at most half as many more, and is asked for less certainty. Its interval
+/// allows for rare slow writes that were not seen; 80 writes keep 95 % of the figures within 10 %
+/// of the full pass (docs/truth.md), where the 120 of docs/field/statistics.md#step-4-stop do not
+/// make `standard` end in time.
 const FAST_MIN_OPS: u64 = 1000;
 const FAST_MIN_NS: u64 = 30 * SECOND_NS;
 const SLOW_MIN_OPS: u64 = 80;
@@ -60,8 +76,9 @@ const SETTLING_BLOCK_BYTES: u64 = 64 * KIB;
 const SETTLING_OPS: u64 = 4;
 /// What a full pass writes (docs/field/iozone.md#single-file).
 const FULL_PASS_BYTES: u64 = 512 * MIB;
-/// 4 KiB writes are at most four times as many a second as 16 KiB writes on a medium that moves both the same way; a quarter more is
-/// not noise (docs/field/statistics.md#step-5-debt-and-bypass).
+/// 4 KiB writes are at most four times as many a second as 16 KiB writes on a medium that moves
+/// both the same way; a quarter more is not noise
+/// (docs/field/statistics.md#step-5-debt-and-bypass).
 const BYPASS_RATIO: f64 = 5.0;
 
 impl Test for RandomWrite {
@@ -79,16 +96,32 @@ impl Test for RandomWrite {
             Setting { name: "block", default: "512,4KiB,16KiB,64KiB", about: "sizes of a write" },
             Setting { name: "span", default: "512MiB", about: "sizes of the range they fall into" },
             Setting { name: "region", default: "middle", about: "middle, front, whole" },
-            Setting { name: "content", default: "incompressible", about: "zeros, repeated, incompressible" },
+            Setting {
+                name: "content",
+                default: "incompressible",
+                about: "zeros, repeated, incompressible",
+            },
             Setting {
                 name: "overwhelm",
                 default: "65MiB",
                 about: "write this much before measuring, time permitting; caches come in powers of two, so a little more",
             },
-            Setting { name: "overwhelm_time", default: "30%", about: "share of the time that may go into that" },
+            Setting {
+                name: "overwhelm_time",
+                default: "30%",
+                about: "share of the time that may go into that",
+            },
             Setting { name: "threads", default: "1", about: "writes in flight" },
-            Setting { name: "certainty", default: "5%", about: "stop when the rate is this certain" },
-            Setting { name: "slow_certainty", default: "10%", about: "the same where 1000 writes take more than 30 s" },
+            Setting {
+                name: "certainty",
+                default: "5%",
+                about: "stop when the rate is this certain",
+            },
+            Setting {
+                name: "slow_certainty",
+                default: "10%",
+                about: "the same where 1000 writes take more than 30 s",
+            },
             Setting { name: "min_time", default: "3s", about: "at least this long a size" },
             Setting { name: "max_time", default: "180s", about: "at most this long a size" },
             Setting { name: "total", default: "512MiB", about: "measure at most this much a size" },
@@ -98,24 +131,35 @@ impl Test for RandomWrite {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let names = [("middle", Region::Middle), ("front", Region::Front), ("whole", Region::Whole)];
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let names =
+            [("middle", Region::Middle), ("front", Region::Front), ("whole", Region::Whole)];
         for chosen in settings.choices("region", &names.map(|(name, _)| name))? {
-            let region = names.iter().find(|(name, _)| *name == chosen).map_or(Region::Middle, |(_, region)| *region);
+            let region = names
+                .iter()
+                .find(|(name, _)| *name == chosen)
+                .map_or(Region::Middle, |(_, region)| *region);
             for wanted_bytes in settings.sizes("span")? {
-                let Some(span) = cells.or_skip(site.region(region, wanted_bytes)) else { continue };
+                let Some(span) = cells.or_skip(target.region(region, wanted_bytes)) else {
+                    continue;
+                };
                 for content in settings.contents("content")? {
-                    for (block_bytes, threads) in blocks_and_threads(settings, site, cells)? {
+                    for (block_bytes, threads) in blocks_and_threads(settings, target, cells)? {
                         let place = Params {
                             threads,
-                            region: Some(site.region_name(region)),
+                            region: Some(target.region_name(region)),
                             span_offset_bytes: Some(span.offset_bytes),
                             span_bytes: Some(span.bytes),
                             content: Some(content),
                             block_bytes: Some(block_bytes),
                             ..Params::default()
                         };
-                        plan_cell(settings, site, place, cells)?;
+                        plan_cell(settings, target, place, cells)?;
                     }
                 }
             }
@@ -123,11 +167,14 @@ impl Test for RandomWrite {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let planned = span_of(cell);
-        let (span, doubt) = ground(cell, bench);
-        let shrunk = (span.bytes < planned.bytes).then_some(Flag::PartlyPrimed { primed_bytes: span.bytes, wanted_bytes: planned.bytes });
-        let mut work = Work { cell, span, bench, outcome: Outcome::new(cell) };
+        let (span, doubt) = ground(cell, context);
+        let shrunk = (span.bytes < planned.bytes).then_some(Flag::PartlyPrimed {
+            primed_bytes: span.bytes,
+            wanted_bytes: planned.bytes,
+        });
+        let mut work = Work { cell, span, context, outcome: CellOutcome::new(cell) };
         work.outcome.cell.params.span_bytes = Some(span.bytes);
         work.outcome.cell.flags.extend(doubt.or(shrunk));
         // What little was primed is no more than an upper bound of the span that was wanted.
@@ -140,19 +187,30 @@ impl Test for RandomWrite {
 }
 
 /// Every size with every number of writes in flight that the medium can take.
-fn blocks_and_threads(settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<Vec<(u64, u32)>, SettingError> {
+fn blocks_and_threads(
+    settings: &TestSettings,
+    target: &TargetInfo,
+    cells: &mut CellList<'_>,
+) -> Result<Vec<(u64, u32)>, SettingError> {
     let mut pairs = Vec::new();
     for threads in settings.counts("threads")? {
-        match site.takes_at_once(threads) {
+        match target.takes_at_once(threads) {
             Err(reason) => cells.skip(reason),
-            Ok(()) => pairs.extend(settings.blocks("block")?.into_iter().map(|block| (block, threads))),
+            Ok(()) => {
+                pairs.extend(settings.blocks("block")?.into_iter().map(|block| (block, threads)))
+            }
         }
     }
     Ok(pairs)
 }
 
 /// Plans one cell at this place. What it may write at most: overwhelming, measuring and settling.
-fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+fn plan_cell(
+    settings: &TestSettings,
+    target: &TargetInfo,
+    place: Params,
+    cells: &mut CellList<'_>,
+) -> Result<(), SettingError> {
     let block_bytes = place.block_bytes.unwrap_or_default();
     let span_bytes = place.span_bytes.unwrap_or_default();
     if span_bytes < block_bytes {
@@ -163,9 +221,14 @@ fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellLi
     let overwhelm_bytes = settings.size("overwhelm")?;
     let overwhelm_max_bytes = whole_blocks(2 * overwhelm_bytes) + OVERWHELMING_OPS * block_bytes;
     let total_bytes = whole_blocks(settings.size("total")?.min(span_bytes));
-    let mut params = Params { direction: Some(Direction::Write), pattern: Some(Pattern::Permutation), queue_depth: 1, ..place };
+    let mut params = Params {
+        direction: Some(Direction::Write),
+        pattern: Some(Pattern::Permutation),
+        queue_depth: 1,
+        ..place
+    };
     params.other.extend([
-        ("au_bytes".into(), site.au_bytes.unwrap_or(GUESSED_AU_BYTES) as f64),
+        ("au_bytes".into(), target.au_bytes.unwrap_or(GUESSED_AU_BYTES) as f64),
         ("overwhelm_bytes".into(), overwhelm_bytes as f64),
         ("overwhelm_max_bytes".into(), overwhelm_max_bytes as f64),
         ("overwhelm_time".into(), settings.share("overwhelm_time")?),
@@ -175,7 +238,10 @@ fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellLi
         ("min_ns".into(), settings.duration_ns("min_time")? as f64),
     ]);
     let settling_bytes = 2 * SETTLING_OPS * SETTLING_BLOCK_BYTES;
-    let written_bytes = overwhelm_max_bytes + total_bytes + settling_bytes + again::most_ops(block_bytes) * block_bytes;
+    let written_bytes = overwhelm_max_bytes
+        + total_bytes
+        + settling_bytes
+        + again::most_ops(block_bytes) * block_bytes;
     cells.add(params, settings.duration_ns("max_time")?, written_bytes);
     Ok(())
 }
@@ -184,13 +250,14 @@ fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellLi
 struct Work<'a, 'b> {
     cell: &'a PlannedCell,
     span: Extent,
-    bench: &'a mut Bench<'b>,
-    outcome: Outcome,
+    context: &'a mut CellContext<'b>,
+    outcome: CellOutcome,
 }
 
 impl Work<'_, '_> {
     fn do_it(&mut self) {
-        // What earlier tests put off is theirs: it is waited for before, in the same way as afterwards.
+        // What earlier tests put off is theirs: it is waited for before, in the same way as
+        // afterwards.
         if self.settle(0).is_none() {
             return;
         }
@@ -202,86 +269,123 @@ impl Work<'_, '_> {
         }
         let mut latest = Latest::default();
         let sustained = self.measure(&level, &mut latest);
-        // Noise alone makes two groups of writes differ; that it had not found its level shows in the measurement.
-        let was_falling = !level.is_stable() && sustained.flags().iter().any(|flag| matches!(flag, Flag::Drifting { .. }));
+        // Noise alone makes two groups of writes differ; that it had not found its level shows in
+        // the measurement.
+        let was_falling = !level.is_stable()
+            && sustained.flags().iter().any(|flag| matches!(flag, Flag::Drifting { .. }));
         if was_falling || before.ops < OVERWHELMING_MERGES {
-            let text = format!("time for only {} writes before measuring; the medium may not have been overwhelmed", before.ops);
+            let text = format!(
+                "time for only {} writes before measuring; the medium may not have been overwhelmed",
+                before.ops
+            );
             self.outcome.cell.flags.push(Flag::Note { text });
         }
         self.note_burst(&level, mean_ns(&sustained));
         self.conclude(&before, sustained, &latest);
     }
 
-    fn load(&self, block_bytes: u64, purpose: &str) -> Load {
+    fn load(&self, block_bytes: u64, purpose: &str) -> IoLoad {
         // Data of its own for each phase of each cell: nothing is written where it lies already.
-        let pass = self.bench.random(purpose).bits() as u32 >> 1;
-        Load { content: self.cell.params.content.unwrap_or(Content::Incompressible), pass, ..Load::write(block_bytes) }
+        let pass = self.context.random(purpose).bits() as u32 >> 1;
+        IoLoad {
+            content: self.cell.params.content.unwrap_or(Content::Incompressible),
+            pass,
+            ..IoLoad::write(block_bytes)
+        }
     }
 
-    /// Single writes, each in another allocation unit, until enough has been written and the latency has found its level.
-    fn overwhelm(&mut self) -> (Tally, Level) {
+    /// Single writes, each in another allocation unit, until enough has been written and the
+    /// latency has found its level.
+    fn overwhelm(&mut self) -> (IoTally, LatencyLevel) {
         let block_bytes = self.cell.block_bytes();
-        let mut order = Stratified::new(self.span, self.cell.setting("au_bytes") as u64, block_bytes, self.bench.random("overwhelm"));
+        let mut order = Stratified::new(
+            self.span,
+            self.cell.setting("au_bytes") as u64,
+            block_bytes,
+            self.context.random("overwhelm"),
+        );
         let max_bytes = self.cell.setting("overwhelm_max_bytes") as u64;
-        let enough_bytes = (self.cell.setting("overwhelm_bytes") as u64).max(self.kept_back_bytes()).min(max_bytes);
+        let enough_bytes = (self.cell.setting("overwhelm_bytes") as u64)
+            .max(self.kept_back_bytes())
+            .min(max_bytes);
         let share = self.cell.setting("overwhelm_time");
-        self.bench.part(0.0, share);
-        let share_ns = |share: f64| (self.bench.allotted_ns as f64 * share) as u64;
+        self.context.part(0.0, share);
+        let share_ns = |share: f64| (self.context.allotted_ns as f64 * share) as u64;
         let (enough_ns, max_ns) = (share_ns(share), share_ns(share.max(FAST_OVERWHELM_TIME)));
-        let limits = Limits { max_bytes, ..Limits::time(max_ns) };
-        let mut level = Level::default();
+        let limits = LoopLimits { max_bytes, ..LoopLimits::time(max_ns) };
+        let mut level = LatencyLevel::default();
         let (mut bytes_done, mut took_ns) = (0, 0);
         let mut watch = |bytes, latency_ns| {
-            (bytes_done, took_ns) = (bytes_done + CACHED_PAGE_BYTES.max(bytes), took_ns + latency_ns);
+            (bytes_done, took_ns) =
+                (bytes_done + CACHED_PAGE_BYTES.max(bytes), took_ns + latency_ns);
             level.push(latency_ns);
             let is_late = took_ns >= enough_ns && !level.may_be_cached(block_bytes);
             is_late || level.is_overwhelmed(block_bytes, bytes_done, enough_bytes)
         };
         let load = self.load(block_bytes, "data that overwhelms");
-        let tally = self.bench.drive_watched("overwhelming", &load, &limits, &mut |_| order.next(), &mut watch);
+        let tally = self.context.drive_watched(
+            "overwhelming",
+            &load,
+            &limits,
+            &mut |_| order.next(),
+            &mut watch,
+        );
         (tally, level)
     }
 
     /// The beginning of a random permutation of the span's records.
-    fn measure(&mut self, level: &Level, latest: &mut Latest) -> Tally {
+    fn measure(&mut self, level: &LatencyLevel, latest: &mut Latest) -> IoTally {
         let block_bytes = self.cell.block_bytes();
         let expected_ns = level.latest_ns();
-        let settling_ns = (expected_ns * (2 + SETTLING_OPS)).min(self.bench.allotted_ns / 4);
-        let left_ns = self.bench.time_left_ns().saturating_sub(settling_ns).max(1);
-        self.bench.part(1.0 - left_ns as f64 / self.bench.allotted_ns.max(1) as f64, 1.0);
+        let settling_ns = (expected_ns * (2 + SETTLING_OPS)).min(self.context.allotted_ns / 4);
+        let left_ns = self.context.time_left_ns().saturating_sub(settling_ns).max(1);
+        self.context.part(1.0 - left_ns as f64 / self.context.allotted_ns.max(1) as f64, 1.0);
         let rule = self.rule(FAST_MIN_NS.min(left_ns) / expected_ns.max(1));
         // A medium that has shown a rare slow write may need hours for its certainty.
         let is_slow = rule.min_events < FAST_MIN_OPS;
-        let (max_ops, max_ns) = if is_slow { (rule.min_events * 3 / 2, left_ns) } else { (u64::MAX, left_ns.min(FAST_MIN_NS * 3 / 2)) };
-        let limits = Limits { max_ops, max_bytes: self.cell.setting("total_bytes") as u64, ..Limits::certain(rule, max_ns) };
-        let load = Load { lanes: self.cell.params.threads, ..self.load(block_bytes, "data") };
-        let mut order = once_each(self.span, block_bytes, self.bench.random("order"));
-        self.bench.drive("measuring", &load, &limits, &mut |lane| order(lane).inspect(|place| latest.push(*place)))
+        let (max_ops, max_ns) = if is_slow {
+            (rule.min_events * 3 / 2, left_ns)
+        } else {
+            (u64::MAX, left_ns.min(FAST_MIN_NS * 3 / 2))
+        };
+        let limits = LoopLimits {
+            max_ops,
+            max_bytes: self.cell.setting("total_bytes") as u64,
+            ..LoopLimits::certain(rule, max_ns)
+        };
+        let load = IoLoad { lanes: self.cell.params.threads, ..self.load(block_bytes, "data") };
+        let mut order = once_each(self.span, block_bytes, self.context.random("order"));
+        self.context.drive("measuring", &load, &limits, &mut |lane| {
+            order(lane).inspect(|place| latest.push(*place))
+        })
     }
 
     /// The rule for a medium that has time for so many writes.
     fn rule(&self, affordable_ops: u64) -> StopRule {
-        let min_ns = (self.cell.setting("min_ns") as u64).min(self.bench.allotted_ns / 2);
+        let min_ns = (self.cell.setting("min_ns") as u64).min(self.context.allotted_ns / 2);
         let min_events = affordable_ops.clamp(SLOW_MIN_OPS, FAST_MIN_OPS);
         let certain = if min_events < FAST_MIN_OPS { "slow_certainty" } else { "certainty" };
         StopRule { min_events, ..certainty(self.cell.setting(certain), min_ns) }
     }
 
     /// What came before the level that lasts.
-    fn note_burst(&mut self, level: &Level, settled_ns: Option<f64>) {
+    fn note_burst(&mut self, level: &LatencyLevel, settled_ns: Option<f64>) {
         if let Some(burst) = level.burst(settled_ns) {
             self.outcome.cell.metrics.other.insert("burst_iops".into(), burst);
         }
     }
 
-    fn conclude(&mut self, before: &Tally, tally: Tally, latest: &Latest) {
+    fn conclude(&mut self, before: &IoTally, tally: IoTally, latest: &Latest) {
         let is_full_pass = tally.bytes + self.cell.block_bytes() > self.span.bytes;
-        let (ops, busy_ns, worst_ns) = (tally.ops, tally.busy_ns, tally.worst_ns.max(before.worst_ns));
+        let (ops, busy_ns, worst_ns) =
+            (tally.ops, tally.busy_ns, tally.worst_ns.max(before.worst_ns));
         let mean_ns = mean_ns(&tally);
         let was_cut_short = tally.stop.cut_short();
         let cell = &mut self.outcome.cell;
         // All of it was done: whatever the rate did meanwhile, that is the full pass.
-        let is_moot = |flag: &Flag| is_full_pass && matches!(flag, Flag::NotConverged { .. } | Flag::Drifting { .. });
+        let is_moot = |flag: &Flag| {
+            is_full_pass && matches!(flag, Flag::NotConverged { .. } | Flag::Drifting { .. })
+        };
         cell.flags.extend(tally.flags().into_iter().filter(|flag| !is_moot(flag)));
         cell.series.extend([tally.rate_series("rate"), tally.stall_series()]);
         let other = std::mem::replace(&mut cell.metrics, tally.metrics()).other;
@@ -292,7 +396,8 @@ impl Work<'_, '_> {
         if let (false, Some(mean_ns)) = (self.outcome.is_over(), mean_ns)
             && let Some(settling_ns) = self.settle(1)
         {
-            // One allocation unit is opened for the sequential writes; any random write pays for that too, so it is no debt.
+            // One allocation unit is opened for the sequential writes; any random write pays for
+            // that too, so it is no debt.
             let debt_ns = (settling_ns - mean_ns.max(self.waited_for_room_ns(mean_ns))).max(0.0);
             let is_debt = debt_ns > worst_ns as f64;
             let all_ns = (before.busy_ns + busy_ns) as f64 + if is_debt { debt_ns } else { 0.0 };
@@ -302,25 +407,44 @@ impl Work<'_, '_> {
         }
         if !was_cut_short && !is_full_pass {
             let load = self.load(self.cell.block_bytes(), "data written again");
-            again::ask(&mut self.outcome.cell, self.span.bytes, before.bytes, latest, &load, self.bench);
+            again::ask(
+                &mut self.outcome.cell,
+                self.span.bytes,
+                before.bytes,
+                latest,
+                &load,
+                self.context,
+            );
         }
-        let doubt = mean_ns.and_then(|mean_ns| may_not_last(mean_ns, self.cell.block_bytes(), self.bench));
+        let doubt = mean_ns
+            .and_then(|mean_ns| may_not_last(mean_ns, self.cell.block_bytes(), self.context));
         self.outcome.cell.flags.extend(doubt);
         self.estimate_full_pass();
         self.compare_with_smaller();
     }
 
-    /// Waits for what the medium put off; how long that took, in nanoseconds. `None` if it failed. A later turn goes on where the one before
-    /// ended, so that a medium which has not closed that unit meanwhile has nothing to do.
+    /// Waits for what the medium put off; how long that took, in nanoseconds. `None` if it failed.
+    /// A later turn goes on where the one before ended, so that a medium which has not closed that
+    /// unit meanwhile has nothing to do.
     fn settle(&mut self, turn: u64) -> Option<f64> {
-        let flushed_ns = self.bench.flush().map_err(|error| self.outcome.end(Stop::Error, Some(error))).ok()?;
+        let flushed_ns = self
+            .context
+            .flush()
+            .map_err(|error| self.outcome.end(Stop::Error, Some(error)))
+            .ok()?;
         let load = self.load(SETTLING_BLOCK_BYTES, "data that settles");
-        let limits = Limits { max_ops: SETTLING_OPS, ..Limits::time(u64::MAX) };
+        let limits = LoopLimits { max_ops: SETTLING_OPS, ..LoopLimits::time(u64::MAX) };
         // A span may have an odd number of sectors; the record's size is whole ones.
         let half_bytes = self.span.bytes / 2 / self.cell.block_bytes() * self.cell.block_bytes();
         let before_bytes = (turn * SETTLING_OPS * SETTLING_BLOCK_BYTES).min(half_bytes);
-        let rest = Extent::new(self.span.offset_bytes + before_bytes, self.span.bytes - before_bytes);
-        let tally = self.bench.drive("settling", &load, &limits, &mut sequential(rest, SETTLING_BLOCK_BYTES));
+        let rest =
+            Extent::new(self.span.offset_bytes + before_bytes, self.span.bytes - before_bytes);
+        let tally = self.context.drive(
+            "settling",
+            &load,
+            &limits,
+            &mut sequential(rest, SETTLING_BLOCK_BYTES),
+        );
         if tally.stop.cut_short() {
             self.outcome.end(tally.stop, tally.error);
             return None;
@@ -328,22 +452,34 @@ impl Work<'_, '_> {
         Some((flushed_ns + tally.busy_ns) as f64)
     }
 
-    /// What the settling writes wait for room in a cache that is full of random writes, each of which takes so long: that is what these take, and no debt.
+    /// What the settling writes wait for room in a cache that is full of random writes, each of
+    /// which takes so long: that is what these take, and no debt.
     fn waited_for_room_ns(&self, mean_ns: f64) -> f64 {
         let other = |name: &str| self.outcome.cell.metrics.other.get(name);
-        let is_cached =
-            self.outcome.cell.metrics.iops.zip(other("burst_iops")).is_some_and(|(iops, burst)| burst.value > CACHE_RATIO * iops.value);
-        let pages = SETTLING_OPS * SETTLING_BLOCK_BYTES / CACHED_PAGE_BYTES.max(self.cell.block_bytes());
+        let is_cached = self
+            .outcome
+            .cell
+            .metrics
+            .iops
+            .zip(other("burst_iops"))
+            .is_some_and(|(iops, burst)| burst.value > CACHE_RATIO * iops.value);
+        let pages =
+            SETTLING_OPS * SETTLING_BLOCK_BYTES / CACHED_PAGE_BYTES.max(self.cell.block_bytes());
         if is_cached || self.kept_back_bytes() > 0 { pages as f64 * mean_ns } else { 0.0 }
     }
 
-    /// After `ops` measured writes there was a debt; all writes of the cell, with the debt, make `paid_iops` a second.
+    /// After `ops` measured writes there was a debt; all writes of the cell, with the debt, make
+    /// `paid_iops` a second.
     fn pay(&mut self, debt_ns: f64, paid_iops: f64, ops: u64) {
         let metrics = &mut self.outcome.cell.metrics;
         let Some(iops) = metrics.iops else { return };
         let share = (paid_iops / iops.value).min(1.0);
-        metrics.other.insert("debt_ns".into(), Estimate { value: debt_ns, ci95: None, n: SETTLING_OPS + 1 });
-        metrics.other.insert("paid_iops".into(), Estimate { value: iops.value * share, ci95: None, n: ops });
+        metrics
+            .other
+            .insert("debt_ns".into(), Estimate { value: debt_ns, ci95: None, n: SETTLING_OPS + 1 });
+        metrics
+            .other
+            .insert("paid_iops".into(), Estimate { value: iops.value * share, ci95: None, n: ops });
         if share < 1.0 - DEBT_SHARE {
             metrics.iops = Some(scaled(iops, share));
             metrics.bps = metrics.bps.map(|bps| scaled(bps, share));
@@ -351,20 +487,28 @@ impl Work<'_, '_> {
         }
     }
 
-    /// What a cache that no flush empties keeps, in bytes, as far as earlier cells have shown: what the medium took in fast and was never seen to pay for.
+    /// What a cache that no flush empties keeps, in bytes, as far as earlier cells have shown: what
+    /// the medium took in fast and was never seen to pay for.
     fn kept_back_bytes(&self) -> u64 {
-        let earlier = self.bench.done.iter().filter(|cell| cell.test == self.cell.test);
+        let earlier = self.context.done.iter().filter(|cell| cell.test == self.cell.test);
         earlier.filter_map(kept_back_bytes).max().unwrap_or(0)
     }
 
-    /// Where such a cache was still full of other writes when measuring began, the figure is a bound: each of these makes room for several where they were
-    /// larger, and for a part of one where they were smaller.
+    /// Where such a cache was still full of other writes when measuring began, the figure is a
+    /// bound: each of these makes room for several where they were larger, and for a part of one
+    /// where they were smaller.
     fn doubt_kept_back(&mut self, own_bytes: u64) {
         let own = self.cell.block_bytes().max(CACHED_PAGE_BYTES);
-        let before = self.bench.done.iter().rev().find(|cell| cell.test == self.cell.test);
-        let before = before.and_then(|cell| cell.params.block_bytes).map_or(own, |block| block.max(CACHED_PAGE_BYTES));
+        let before = self.context.done.iter().rev().find(|cell| cell.test == self.cell.test);
+        let before = before
+            .and_then(|cell| cell.params.block_bytes)
+            .map_or(own, |block| block.max(CACHED_PAGE_BYTES));
         if before != own && own_bytes < self.kept_back_bytes() {
-            self.outcome.cell.doubt_level(if before < own { Bound::AtLeast } else { Bound::AtMost });
+            self.outcome.cell.doubt_level(if before < own {
+                Bound::AtLeast
+            } else {
+                Bound::AtMost
+            });
         }
     }
 
@@ -386,9 +530,10 @@ impl Work<'_, '_> {
             let (a, b) = (&cell.params, &self.outcome.cell.params);
             cell.test == self.cell.test
                 && a.block_bytes == Some(4 * KIB)
-                && (a.span_offset_bytes, a.span_bytes, a.content, a.threads) == (b.span_offset_bytes, b.span_bytes, b.content, b.threads)
+                && (a.span_offset_bytes, a.span_bytes, a.content, a.threads)
+                    == (b.span_offset_bytes, b.span_bytes, b.content, b.threads)
         };
-        let small = self.bench.done.iter().find(same_place).and_then(|cell| cell.metrics.iops);
+        let small = self.context.done.iter().find(same_place).and_then(|cell| cell.metrics.iops);
         if let (Some(small), Some(large)) = (small, self.outcome.cell.metrics.iops) {
             let ratio = small.value / large.value;
             if ratio > BYPASS_RATIO {
@@ -406,12 +551,16 @@ fn kept_back_bytes(cell: &Cell) -> Option<u64> {
     taken_in_bytes(cell, CACHE_RATIO).filter(|_| debt.value < KEPT_BACK_SHARE * owed_ns)
 }
 
-fn mean_ns(tally: &Tally) -> Option<f64> {
+fn mean_ns(tally: &IoTally) -> Option<f64> {
     (tally.ops > 0).then(|| tally.busy_ns as f64 / tally.ops as f64)
 }
 
 fn scaled(figure: Estimate, by: f64) -> Estimate {
-    Estimate { value: figure.value * by, ci95: figure.ci95.map(|ends| ends.map(|end| end * by)), n: figure.n }
+    Estimate {
+        value: figure.value * by,
+        ci95: figure.ci95.map(|ends| ends.map(|end| end * by)),
+        n: figure.n,
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
-//! `record-ops`: what `iozone -i 0 -i 2 -r 4k -s 512m -o -O -I` measures, in operations a second (docs/field/iozone.md#single-file): write, rewrite, random read
-//! and random write of the records of one file, with O_DIRECT and O_SYNC, in iozone's own order; and the raw-device form of the random
-//! ones (fio's `rw=randwrite bs=4k size=512m`, docs/field/classic-tools.md#the-same-with-fio), for O_SYNC on a file system writes more than the data.
+//! `record-ops`: what `iozone -i 0 -i 2 -r 4k -s 512m -o -O -I` measures, in operations a second
+//! (docs/field/iozone.md#single-file): write, rewrite, random read and random write of the records
+//! of one file, with O_DIRECT and O_SYNC, in iozone's own order; and the raw-device form of the
+//! random ones (fio's `rw=randwrite bs=4k size=512m`,
+//! docs/field/classic-tools.md#the-same-with-fio), for O_SYNC on a file system writes more than the
+//! data.
 //!
-//! Each form is a cell. A cell that ends leaves its file for the next one ([`KeptFile`]), so that a run lays it down once, as iozone does.
-//! A cell that finds none, because it is run alone or on resume, or because time was up before `write` got through, first lays down what
-//! is missing, fast and without counting it. Records are visited in the published order of the whole file, those that are not there left
-//! out.
+//! Each form is a cell. A cell that ends leaves its file for the next one ([`KeptFile`]), so that a
+//! run lays it down once, as iozone does. A cell that finds none, because it is run alone or on
+//! resume, or because time was up before `write` got through, first lays down what is missing, fast
+//! and without counting it. Records are visited in the published order of the whole file, those
+//! that are not there left out.
 
 use device::{Device, Extent};
 use record::units::MIB;
@@ -13,12 +17,15 @@ use record::{Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Sto
 
 use crate::catalogue::ground::ground;
 use crate::certainty;
-use crate::drive::{Limits, Load, flush};
 use crate::figures::inverse;
+use crate::io_loop::{IoLoad, LoopLimits, flush};
 use crate::offsets::{iozone_permutation, listed, pieces, sequential};
 use crate::plan::span_of;
 use crate::stage::KeptFile;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, StageError, Tally, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, FileStageError, IoTally, Needs, Setting, SettingError,
+    TargetInfo, Test, TestSettings,
+};
 
 /// The test.
 pub struct RecordOps;
@@ -77,10 +84,26 @@ impl Test for RecordOps {
             },
             Setting { name: "size", default: "512MiB", about: "size of the file" },
             Setting { name: "block", default: "4KiB", about: "size of a record" },
-            Setting { name: "sync", default: "file", about: "when a write to the file is done: none, data (O_DSYNC), file (O_SYNC)" },
-            Setting { name: "content", default: "byte:165", about: "what is written; iozone repeats one byte" },
-            Setting { name: "certainty", default: "0%", about: "stop when the rate is this certain; 0% goes through all records" },
-            Setting { name: "min_time", default: "3s", about: "at least this long a form, where certainty ends it" },
+            Setting {
+                name: "sync",
+                default: "file",
+                about: "when a write to the file is done: none, data (O_DSYNC), file (O_SYNC)",
+            },
+            Setting {
+                name: "content",
+                default: "byte:165",
+                about: "what is written; iozone repeats one byte",
+            },
+            Setting {
+                name: "certainty",
+                default: "0%",
+                about: "stop when the rate is this certain; 0% goes through all records",
+            },
+            Setting {
+                name: "min_time",
+                default: "3s",
+                about: "at least this long a form, where certainty ends it",
+            },
             Setting { name: "max_time", default: "40h", about: "at most this long a form" },
         ]
     }
@@ -88,12 +111,20 @@ impl Test for RecordOps {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
         let content = settings.content("content")?;
         let size_bytes = settings.size("size")? / block_bytes * block_bytes;
         if !(1..=MOST_RECORDS).contains(&(size_bytes / block_bytes)) {
-            return Err(settings.bad("size", format!("must be 1 to {MOST_RECORDS} records of {block_bytes} bytes")));
+            return Err(settings.bad(
+                "size",
+                format!("must be 1 to {MOST_RECORDS} records of {block_bytes} bytes"),
+            ));
         }
         let sync = match settings.choice("sync", &["none", "data", "file"])? {
             "none" => Sync::None,
@@ -102,15 +133,27 @@ impl Test for RecordOps {
         };
         for name in settings.choices("forms", &FORMS.map(|form| form.name))? {
             let Some(form) = find(name) else { continue };
-            let Some((span, file_bytes)) = cells.or_skip(place(form, site, size_bytes, block_bytes)) else { continue };
+            let Some((span, file_bytes)) =
+                cells.or_skip(place(form, target, size_bytes, block_bytes))
+            else {
+                continue;
+            };
             let mut params = Params {
                 direction: Some(form.direction),
                 pattern: Some(form.pattern),
                 block_bytes: Some(block_bytes),
-                region: Some(if form.on == Ground::Raw { site.region_name(Region::Middle) } else { Region::File }),
+                region: Some(if form.on == Ground::Raw {
+                    target.region_name(Region::Middle)
+                } else {
+                    Region::File
+                }),
                 span_offset_bytes: Some(span.offset_bytes),
                 span_bytes: Some(span.bytes),
-                sync: if form.direction == Direction::Write && form.on != Ground::Raw { sync } else { Sync::None },
+                sync: if form.direction == Direction::Write && form.on != Ground::Raw {
+                    sync
+                } else {
+                    Sync::None
+                },
                 content: Some(content),
                 form: Some(form.name.into()),
                 queue_depth: 1,
@@ -127,45 +170,75 @@ impl Test for RecordOps {
         Ok(())
     }
 
-    /// Metrics: `iops` (iozone's operations a second), `bps`, `latency_ns`, `full_pass_s` (seconds for all records at this rate).
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let Some(form) = cell.params.form.as_deref().and_then(find) else { return Outcome::failed(cell, "a form that is not known") };
+    /// Metrics: `iops` (iozone's operations a second), `bps`, `latency_ns`, `full_pass_s` (seconds
+    /// for all records at this rate).
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let Some(form) = cell.params.form.as_deref().and_then(find) else {
+            return CellOutcome::failed(cell, "a form that is not known");
+        };
         match form.on {
-            Ground::Raw => raw(form, cell, bench),
-            Ground::File | Ground::NewFile => on_file(form, cell, bench),
+            Ground::Raw => raw(form, cell, context),
+            Ground::File | Ground::NewFile => on_file(form, cell, context),
         }
     }
 }
 
-/// Whether this cell works on a file in a file system: what then lies in its span is the file system's matter.
+/// Whether this cell works on a file in a file system: what then lies in its span is the file
+/// system's matter.
 pub(crate) fn is_staged(cell: &PlannedCell) -> bool {
-    cell.test == RecordOps.name() && cell.params.form.as_deref().and_then(find).is_none_or(|form| form.on != Ground::Raw)
+    cell.test == RecordOps.name()
+        && cell.params.form.as_deref().and_then(find).is_none_or(|form| form.on != Ground::Raw)
 }
 
 fn find(name: &str) -> Option<&'static Form> {
     FORMS.iter().find(|form| form.name == name)
 }
 
-/// The range of the target that a form uses, and the size of its file: what is wanted, or what there is room for.
-fn place(form: &Form, site: &Site, size_bytes: u64, block_bytes: u64) -> Result<(Extent, u64), String> {
-    if form.on == Ground::Raw && site.is_file() {
-        return Err("the raw forms need a raw medium; name the device itself, for example /dev/sdX".into());
+/// The range of the target that a form uses, and the size of its file: what is wanted, or what
+/// there is room for.
+fn place(
+    form: &Form,
+    target: &TargetInfo,
+    size_bytes: u64,
+    block_bytes: u64,
+) -> Result<(Extent, u64), String> {
+    if form.on == Ground::Raw && target.is_file() {
+        return Err(
+            "the raw forms need a raw medium; name the device itself, for example /dev/sdX".into(),
+        );
     }
     if form.on != Ground::Raw {
-        site.files.clone()?;
+        target.files.clone()?;
     }
     // On a raw medium the file system needs room for itself.
-    let own_bytes = |bytes: u64| if form.on == Ground::Raw || site.is_file() { 0 } else { bytes / 8 + 16 * MIB };
-    let span = site.region(Region::Middle, (size_bytes + own_bytes(size_bytes)).next_multiple_of(site.alignment_bytes().min(MIB)))?;
-    let room_bytes = size_bytes.min(span.bytes.saturating_sub(own_bytes(span.bytes.min(size_bytes))));
+    let own_bytes = |bytes: u64| {
+        if form.on == Ground::Raw || target.is_file() { 0 } else { bytes / 8 + 16 * MIB }
+    };
+    let span = target.region(
+        Region::Middle,
+        (size_bytes + own_bytes(size_bytes)).next_multiple_of(target.alignment_bytes().min(MIB)),
+    )?;
+    let room_bytes =
+        size_bytes.min(span.bytes.saturating_sub(own_bytes(span.bytes.min(size_bytes))));
     match room_bytes / block_bytes * block_bytes {
-        0 => Err(format!("no room for a file beside its file system in {}", record::units::Bytes(span.bytes))),
-        file_bytes => Ok((if form.on == Ground::Raw { Extent::new(span.offset_bytes, file_bytes) } else { span }, file_bytes)),
+        0 => Err(format!(
+            "no room for a file beside its file system in {}",
+            record::units::Bytes(span.bytes)
+        )),
+        file_bytes => Ok((
+            if form.on == Ground::Raw { Extent::new(span.offset_bytes, file_bytes) } else { span },
+            file_bytes,
+        )),
     }
 }
 
 /// The records of this form in their order, as far as the first `there_bytes` have them.
-fn places(form: &Form, cell: &PlannedCell, start_bytes: u64, there_bytes: u64) -> Box<dyn FnMut(u32) -> Option<Extent>> {
+fn places(
+    form: &Form,
+    cell: &PlannedCell,
+    start_bytes: u64,
+    there_bytes: u64,
+) -> Box<dyn FnMut(u32) -> Option<Extent>> {
     let block_bytes = cell.block_bytes();
     let span = Extent::new(start_bytes, there_bytes / block_bytes * block_bytes);
     match form.pattern {
@@ -179,117 +252,144 @@ fn places(form: &Form, cell: &PlannedCell, start_bytes: u64, there_bytes: u64) -
     }
 }
 
-fn load(form: &Form, cell: &PlannedCell) -> Load {
-    Load {
+fn load(form: &Form, cell: &PlannedCell) -> IoLoad {
+    IoLoad {
         direction: form.direction,
         sync: cell.params.sync,
         content: cell.params.content.unwrap_or(Content::Incompressible),
-        ..Load::read(cell.block_bytes())
+        ..IoLoad::read(cell.block_bytes())
     }
 }
 
-fn limits(cell: &PlannedCell, allotted_ns: u64, left_ns: u64) -> Limits {
+fn limits(cell: &PlannedCell, allotted_ns: u64, left_ns: u64) -> LoopLimits {
     let width = cell.setting("certainty");
     if width == 0.0 {
-        return Limits::time(left_ns.max(1));
+        return LoopLimits::time(left_ns.max(1));
     }
     let rule = certainty(width, (cell.setting("min_ns") as u64).min(allotted_ns / 2));
-    Limits::certain(stats::StopRule { min_events: MIN_RECORDS, ..rule }, left_ns.max(1))
+    LoopLimits::certain(stats::StopRule { min_events: MIN_RECORDS, ..rule }, left_ns.max(1))
 }
 
-fn raw(form: &Form, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+fn raw(form: &Form, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
     // A file of ours may lie on this very range.
-    bench.kept.take();
+    context.kept.take();
     let planned = span_of(cell);
-    let (span, doubt) = ground(cell, bench);
-    let shrunk = (span.bytes < planned.bytes).then_some(Flag::PartlyPrimed { primed_bytes: span.bytes, wanted_bytes: planned.bytes });
-    let limits = limits(cell, bench.allotted_ns, bench.time_left_ns());
-    let tally = bench.drive("measuring", &load(form, cell), &limits, &mut places(form, cell, span.offset_bytes, span.bytes));
+    let (span, doubt) = ground(cell, context);
+    let shrunk = (span.bytes < planned.bytes)
+        .then_some(Flag::PartlyPrimed { primed_bytes: span.bytes, wanted_bytes: planned.bytes });
+    let limits = limits(cell, context.allotted_ns, context.time_left_ns());
+    let tally = context.drive(
+        "measuring",
+        &load(form, cell),
+        &limits,
+        &mut places(form, cell, span.offset_bytes, span.bytes),
+    );
     let mut outcome = finish(cell, tally);
     outcome.cell.params.span_bytes = Some(span.bytes);
     outcome.cell.flags.extend(doubt.or(shrunk));
     outcome
 }
 
-fn on_file(form: &Form, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-    let mut kept = match file(form, cell, bench) {
+fn on_file(form: &Form, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    let mut kept = match file(form, cell, context) {
         Ok(kept) => kept,
-        Err(StageError::Unavailable(reason)) => return Outcome::left_out(cell, reason),
-        Err(StageError::Failed(reason)) => return Outcome::failed(cell, reason),
+        Err(FileStageError::Unavailable(reason)) => return CellOutcome::left_out(cell, reason),
+        Err(FileStageError::Failed(reason)) => return CellOutcome::failed(cell, reason),
     };
-    let file_bytes = (cell.setting("file_bytes") as u64).min(kept.file.device.facts().capacity_bytes);
-    let mut clock = FileClock::new(&mut *kept.file.device, bench.allotted_ns);
+    let file_bytes =
+        (cell.setting("file_bytes") as u64).min(kept.file.device.facts().capacity_bytes);
+    let mut clock = FileClock::new(&mut *kept.file.device, context.allotted_ns);
     if form.on == Ground::File
-        && let Err(outcome) = lay_down(&mut kept, file_bytes, cell, bench, &mut clock)
+        && let Err(outcome) = lay_down(&mut kept, file_bytes, cell, context, &mut clock)
     {
         return *outcome;
     }
     // iozone syncs the file before it looks at the clock.
     if let Err(error) = flush(&mut *kept.file.device) {
-        let mut outcome = Outcome::new(cell);
+        let mut outcome = CellOutcome::new(cell);
         outcome.end(Stop::Error, Some(error));
         return outcome;
     }
     let there_bytes = if form.on == Ground::NewFile { file_bytes } else { kept.laid_bytes };
-    let limits = limits(cell, bench.allotted_ns, clock.left_ns(&mut *kept.file.device, bench));
-    bench.part(1.0 - limits.max_ns as f64 / bench.allotted_ns.max(1) as f64, 1.0);
-    let tally = bench.drive_on(&mut *kept.file.device, "measuring", &load(form, cell), &limits, &mut places(form, cell, 0, there_bytes));
+    let limits = limits(cell, context.allotted_ns, clock.left_ns(&mut *kept.file.device, context));
+    context.part(1.0 - limits.max_ns as f64 / context.allotted_ns.max(1) as f64, 1.0);
+    let tally = context.drive_on(
+        &mut *kept.file.device,
+        "measuring",
+        &load(form, cell),
+        &limits,
+        &mut places(form, cell, 0, there_bytes),
+    );
     if form.on == Ground::NewFile {
         kept.laid_bytes = tally.bytes;
     }
     let mut outcome = finish(cell, tally);
     outcome.cell.on = Some(kept.file.on.clone());
     if there_bytes < file_bytes {
-        outcome.cell.flags.push(Flag::PartlyPrimed { primed_bytes: there_bytes, wanted_bytes: file_bytes });
+        outcome
+            .cell
+            .flags
+            .push(Flag::PartlyPrimed { primed_bytes: there_bytes, wanted_bytes: file_bytes });
     }
     if !outcome.is_over() {
-        *bench.kept = Some(kept);
+        *context.kept = Some(kept);
     }
     outcome
 }
 
 /// The file that the cell before has left, or a new one.
-fn file(form: &Form, cell: &PlannedCell, bench: &mut Bench<'_>) -> Result<KeptFile, StageError> {
+fn file(
+    form: &Form,
+    cell: &PlannedCell,
+    context: &mut CellContext<'_>,
+) -> Result<KeptFile, FileStageError> {
     let made_for = (cell.setting("file_bytes") as u64, span_of(cell));
-    match bench.kept.take() {
+    match context.kept.take() {
         Some(kept) if kept.made_for == made_for && form.on == Ground::File => Ok(kept),
         // The old one goes before the new one comes: they may have the same place.
         old => {
             drop(old);
-            let file = bench.stage.file(made_for.0, made_for.1)?;
+            let file = context.stage.file(made_for.0, made_for.1)?;
             Ok(KeptFile { file, test: cell.test.clone(), made_for, laid_bytes: 0 })
         }
     }
 }
 
-/// Writes what is missing of the file, without measuring, in half of the cell's time at most. `Err` is the outcome if that failed.
+/// Writes what is missing of the file, without measuring, in half of the cell's time at most. `Err`
+/// is the outcome if that failed.
 fn lay_down(
     kept: &mut KeptFile,
     file_bytes: u64,
     cell: &PlannedCell,
-    bench: &mut Bench<'_>,
+    context: &mut CellContext<'_>,
     clock: &mut FileClock,
-) -> Result<(), Box<Outcome>> {
+) -> Result<(), Box<CellOutcome>> {
     let missing = Extent::new(kept.laid_bytes, file_bytes.saturating_sub(kept.laid_bytes));
     if missing.bytes == 0 {
         return Ok(());
     }
     let content = cell.params.content.unwrap_or(Content::Incompressible);
-    let load = Load { content, ..Load::write(LAYING_BLOCK_BYTES.max(cell.block_bytes())) };
-    let limits = Limits::time(clock.left_ns(&mut *kept.file.device, bench) / 2);
-    bench.part(0.0, 0.5);
+    let load = IoLoad { content, ..IoLoad::write(LAYING_BLOCK_BYTES.max(cell.block_bytes())) };
+    let limits = LoopLimits::time(clock.left_ns(&mut *kept.file.device, context) / 2);
+    context.part(0.0, 0.5);
     let mut places = pieces(missing, load.block_bytes);
-    let tally = bench.drive_on(&mut *kept.file.device, "laying down the file", &load, &limits, &mut places);
+    let tally = context.drive_on(
+        &mut *kept.file.device,
+        "laying down the file",
+        &load,
+        &limits,
+        &mut places,
+    );
     kept.laid_bytes += tally.bytes;
     if tally.stop.cut_short() {
-        let mut outcome = Outcome::new(cell);
+        let mut outcome = CellOutcome::new(cell);
         outcome.end(tally.stop, tally.error);
         return Err(Box::new(outcome));
     }
     Ok(())
 }
 
-fn finish(cell: &PlannedCell, tally: Tally) -> Outcome {
+fn finish(cell: &PlannedCell, tally: IoTally) -> CellOutcome {
     let mut outcome = tally.outcome(cell);
     let records = cell.setting("file_bytes") / cell.block_bytes() as f64;
     if let Some(iops) = outcome.cell.metrics.iops {
@@ -298,7 +398,8 @@ fn finish(cell: &PlannedCell, tally: Tally) -> Outcome {
     outcome
 }
 
-/// What is left of the cell's time by the file's own clock, which in simulations is not the medium's.
+/// What is left of the cell's time by the file's own clock, which in simulations is not the
+/// medium's.
 struct FileClock {
     ends_ns: u64,
 }
@@ -308,8 +409,8 @@ impl FileClock {
         FileClock { ends_ns: file.now().saturating_add(allotted_ns) }
     }
 
-    fn left_ns(&self, file: &mut dyn Device, bench: &mut Bench<'_>) -> u64 {
-        self.ends_ns.saturating_sub(file.now()).min(bench.time_left_ns())
+    fn left_ns(&self, file: &mut dyn Device, context: &mut CellContext<'_>) -> u64 {
+        self.ends_ns.saturating_sub(file.now()).min(context.time_left_ns())
     }
 }
 

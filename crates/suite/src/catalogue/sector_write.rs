@@ -1,20 +1,25 @@
-//! `sector-write`: mean time of random single 512-byte writes of incompressible data over the device (docs/field/ext2.md#sector-writes).
+//! `sector-write`: mean time of random single 512-byte writes of incompressible data over the
+//! device (docs/field/ext2.md#sector-writes).
 //!
-//! Morton's figure, in milliseconds: 2.6 on a stick with a log for small writes, 200 to 800 on media that merge an allocation unit for
-//! each. Measured until it is certain. `region=middle` keeps to what `prime` filled: the whole of a medium that was never full is faster.
+//! Morton's figure, in milliseconds: 2.6 on a stick with a log for small writes, 200 to 800 on
+//! media that merge an allocation unit for each. Measured until it is certain. `region=middle`
+//! keeps to what `prime` filled: the whole of a medium that was never full is faster.
 
 use record::units::GIB;
 use record::{Bound, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region};
 
-use super::level::Level;
-use crate::bench::{CACHED_PAGE_BYTES, shown_cache_pages};
+use super::level::LatencyLevel;
+use crate::cell_context::{CACHED_PAGE_BYTES, shown_cache_pages};
 use crate::certainty;
 use crate::doubts::{CACHE_RATIO, OVERWHELM_BYTES, may_not_last};
-use crate::drive::{Limits, Load, Places};
 use crate::figures::inverse;
+use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::offsets::uniform;
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The most it ever writes: two million sectors. Even a memory-speed medium is certain long before.
 const MOST_BYTES: u64 = GIB;
@@ -22,21 +27,32 @@ const MOST_BYTES: u64 = GIB;
 /// The test.
 pub struct SectorWrite;
 
-/// Fills the volatile cache that earlier cells have shown, for it takes writes faster while it has room: until they take as long as what lies behind it, or
-/// nothing else can lie in it: it takes in more than it holds, for it empties meanwhile. Whether there was time for that. An error or interruption then is the cell's.
-fn fill_cache(load: &Load, bench: &mut Bench<'_>, next: Places<'_>) -> Result<bool, Box<Tally>> {
-    let held_ops = shown_cache_pages(bench.done).min(OVERWHELM_BYTES / CACHED_PAGE_BYTES);
+/// Fills the volatile cache that earlier cells have shown, for it takes writes faster while it has
+/// room: until they take as long as what lies behind it, or nothing else can lie in it: it takes in
+/// more than it holds, for it empties meanwhile. Whether there was time for that. An error or
+/// interruption then is the cell's.
+fn fill_cache(
+    load: &IoLoad,
+    context: &mut CellContext<'_>,
+    next: Places<'_>,
+) -> Result<bool, Box<IoTally>> {
+    let held_ops = shown_cache_pages(context.done).min(OVERWHELM_BYTES / CACHED_PAGE_BYTES);
     if held_ops == 0 {
         return Ok(true);
     }
-    let mut level = Level::default();
+    let mut level = LatencyLevel::default();
     let mut is_full = |_, latency_ns| {
         level.push(latency_ns);
         level.has_fallen(CACHE_RATIO)
     };
-    let limits = Limits { max_ops: 2 * held_ops, ..Limits::time(bench.time_left_ns() / 2) };
-    let tally = bench.drive_watched("filling the cache", load, &limits, next, &mut is_full);
-    if tally.stop.cut_short() { Err(Box::new(tally)) } else { Ok(tally.ops >= held_ops || level.has_fallen(CACHE_RATIO)) }
+    let limits =
+        LoopLimits { max_ops: 2 * held_ops, ..LoopLimits::time(context.time_left_ns() / 2) };
+    let tally = context.drive_watched("filling the cache", load, &limits, next, &mut is_full);
+    if tally.stop.cut_short() {
+        Err(Box::new(tally))
+    } else {
+        Ok(tally.ops >= held_ops || level.has_fallen(CACHE_RATIO))
+    }
 }
 
 impl Test for SectorWrite {
@@ -54,7 +70,11 @@ impl Test for SectorWrite {
             Setting { name: "block", default: "512B", about: "size of one write" },
             Setting { name: "region", default: "whole", about: "whole, middle" },
             Setting { name: "span", default: "512MiB", about: "how much of the middle" },
-            Setting { name: "certainty", default: "5%", about: "stop when the mean is this certain" },
+            Setting {
+                name: "certainty",
+                default: "5%",
+                about: "stop when the mean is this certain",
+            },
             Setting { name: "min_time", default: "3s", about: "at least this long" },
             Setting { name: "max_time", default: "3m", about: "at most this long" },
         ]
@@ -63,7 +83,12 @@ impl Test for SectorWrite {
         Needs { writing: true, raw: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
         let region = match settings.choice("region", &["whole", "middle"])? {
             "whole" => Region::Whole,
@@ -82,34 +107,49 @@ impl Test for SectorWrite {
         };
         params.other.insert("certainty".into(), settings.share("certainty")?);
         params.other.insert("min_ns".into(), settings.duration_ns("min_time")? as f64);
-        match site.region(region, settings.size("span")?) {
-            Err(reason) if region == Region::Whole => cells.skip(format!("{reason}; region=middle stays inside")),
+        match target.region(region, settings.size("span")?) {
+            Err(reason) if region == Region::Whole => {
+                cells.skip(format!("{reason}; region=middle stays inside"))
+            }
             Err(reason) => cells.skip(reason),
             Ok(span) => {
                 params.span_offset_bytes = Some(span.offset_bytes);
                 params.span_bytes = Some(span.bytes);
-                cells.add(params, max_ns, MOST_BYTES + 2 * OVERWHELM_BYTES / CACHED_PAGE_BYTES * block_bytes);
+                cells.add(
+                    params,
+                    max_ns,
+                    MOST_BYTES + 2 * OVERWHELM_BYTES / CACHED_PAGE_BYTES * block_bytes,
+                );
             }
         }
         Ok(())
     }
 
     /// Metrics: `mean_ms` (milliseconds), `worst_stall_ns`, `iops`, `latency_ns`, `bps`.
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let planned = span_of(cell);
-        let primed = bench.primed(planned);
+        let primed = context.primed(planned);
         let span = primed.filter(|_| cell.params.region == Some(Region::Middle)).unwrap_or(planned);
         let block_bytes = cell.block_bytes();
         // Data of its own: nothing is written where it lies already.
-        let load = Load { pass: bench.random("data").bits() as u32 >> 1, ..Load::write(block_bytes) };
-        let mut places = uniform(span, block_bytes, block_bytes, bench.random("offsets"));
-        let is_filled = match fill_cache(&load, bench, &mut places) {
+        let load = IoLoad {
+            pass: context.random("data").bits() as u32 >> 1,
+            ..IoLoad::write(block_bytes)
+        };
+        let mut places = uniform(span, block_bytes, block_bytes, context.random("offsets"));
+        let is_filled = match fill_cache(&load, context, &mut places) {
             Ok(is_filled) => is_filled,
             Err(tally) => return tally.outcome(cell),
         };
-        let rule = certainty(cell.setting("certainty"), (cell.setting("min_ns") as u64).min(bench.allotted_ns / 2));
-        let limits = Limits { max_bytes: MOST_BYTES, ..Limits::certain(rule, bench.time_left_ns()) };
-        let tally = bench.drive("measuring", &load, &limits, &mut places);
+        let rule = certainty(
+            cell.setting("certainty"),
+            (cell.setting("min_ns") as u64).min(context.allotted_ns / 2),
+        );
+        let limits = LoopLimits {
+            max_bytes: MOST_BYTES,
+            ..LoopLimits::certain(rule, context.time_left_ns())
+        };
+        let tally = context.drive("measuring", &load, &limits, &mut places);
         let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
         let mut outcome = tally.outcome(cell);
         outcome.cell.params.span_bytes = Some(span.bytes);
@@ -118,7 +158,7 @@ impl Test for SectorWrite {
         }
         if let Some(iops) = outcome.cell.metrics.iops {
             outcome.cell.metrics.other.insert("mean_ms".into(), inverse(1e3, iops));
-            outcome.cell.flags.extend(may_not_last(1e9 / iops.value, block_bytes, bench));
+            outcome.cell.flags.extend(may_not_last(1e9 / iops.value, block_bytes, context));
             outcome.cell.metrics.other.insert("worst_stall_ns".into(), worst);
         }
         if primed.is_none() {
@@ -142,7 +182,10 @@ mod tests {
 
     /// 100 ms, but every tenth write 1 s: 190 ms in the mean.
     fn merging(capacity_bytes: u64) -> Bed {
-        Bed::raw(capacity_bytes, |_, number| if number % 10 == 9 { SECOND_NS } else { 100 * MILLISECOND_NS })
+        Bed::raw(
+            capacity_bytes,
+            |_, number| if number % 10 == 9 { SECOND_NS } else { 100 * MILLISECOND_NS },
+        )
     }
 
     #[test]
@@ -153,14 +196,26 @@ mod tests {
         assert!(low < 190.0 && 190.0 < high, "{low} {high}");
         assert!((ran.other("sector-write/1", "mean_ms") - 190.0).abs() < 10.0);
         assert_eq!(ran.other("sector-write/1", "worst_stall_ns"), 1e9);
-        assert!(ran.requests.iter().all(|r| r.length_bytes == 512 && r.content == Content::Incompressible));
-        assert!(ran.requests.iter().any(|r| r.offset_bytes < GIB) && ran.requests.iter().any(|r| r.offset_bytes > 3 * GIB));
+        assert!(
+            ran.requests
+                .iter()
+                .all(|r| r.length_bytes == 512 && r.content == Content::Incompressible)
+        );
+        assert!(
+            ran.requests.iter().any(|r| r.offset_bytes < GIB)
+                && ran.requests.iter().any(|r| r.offset_bytes > 3 * GIB)
+        );
     }
 
     #[test]
     fn a_cache_that_was_shown_is_filled_first() {
-        let cell =
-            run_profile(&cached_card(), None, 1, &["prime passes=1", "sector-write region=middle min_time=1s max_time=6s"]).remove(1);
+        let cell = run_profile(
+            &cached_card(),
+            None,
+            1,
+            &["prime passes=1", "sector-write region=middle min_time=1s max_time=6s"],
+        )
+        .remove(1);
         let off = cell.metrics.iops.expect("it wrote").value * cached_card_us(512) / 1e6 - 1.0;
         assert!(off.abs() < 0.005 && cell.transient().is_none(), "{off}");
     }
@@ -168,7 +223,8 @@ mod tests {
     #[test]
     fn one_write_a_second_keeps_to_the_time() {
         let ran =
-            Bed::raw(4 * GIB, |_, number| SECOND_NS + (number * 7919 % 1000) * 2 * MILLISECOND_NS).run(&["sector-write max_time=20s"]);
+            Bed::raw(4 * GIB, |_, number| SECOND_NS + (number * 7919 % 1000) * 2 * MILLISECOND_NS)
+                .run(&["sector-write max_time=20s"]);
         let cell = ran.cell("sector-write/1");
         assert_eq!(cell.stop, Stop::Time);
         assert!(cell.elapsed_ns < 23 * SECOND_NS);
@@ -178,28 +234,39 @@ mod tests {
     fn inside_a_span_it_stays_inside() {
         let mut bed = merging(GIB);
         let span = Extent::new(100 * MIB, 4 * MIB);
-        bed.site.only = Some(span);
+        bed.target.only = Some(span);
         insta::assert_snapshot!(
             bed.left_out(&["sector-write"]),
             @"nothing to do: sector-write: only the range given with --span may be touched; region=middle stays inside"
         );
         let ran = bed.run(&["sector-write region=middle max_time=5s"]);
-        assert!(ran.requests.iter().all(|r| span.contains(&Extent::new(r.offset_bytes, r.length_bytes))));
+        assert!(
+            ran.requests
+                .iter()
+                .all(|r| span.contains(&Extent::new(r.offset_bytes, r.length_bytes)))
+        );
         assert!(!ran.requests.is_empty());
     }
 
     #[test]
     fn the_middle_is_what_was_primed() {
-        let ran = merging(GIB).run(&["prime span=2MiB passes=1", "sector-write region=middle max_time=5s"]);
+        let ran = merging(GIB)
+            .run(&["prime span=2MiB passes=1", "sector-write region=middle max_time=5s"]);
         let primed = Extent::new(512 * MIB, 2 * MIB);
-        assert!(ran.requests.iter().all(|r| primed.contains(&Extent::new(r.offset_bytes, r.length_bytes))));
-        assert!(!ran.cell("sector-write/1").flags.iter().any(|flag| matches!(flag, Flag::Note { .. })));
+        assert!(
+            ran.requests
+                .iter()
+                .all(|r| primed.contains(&Extent::new(r.offset_bytes, r.length_bytes)))
+        );
+        assert!(
+            !ran.cell("sector-write/1").flags.iter().any(|flag| matches!(flag, Flag::Note { .. }))
+        );
     }
 
     #[test]
     fn media_of_large_units_and_files_are_left_out() {
         let mut bed = merging(GIB);
-        bed.site.facts.logical_block_bytes = 4096;
+        bed.target.facts.logical_block_bytes = 4096;
         insta::assert_snapshot!(bed.left_out(&["sector-write"]), @"nothing to do: sector-write: 512 B blocks: the medium addresses units of 4 KiB");
         insta::assert_snapshot!(
             Bed::file(GIB, |_, _| 1).left_out(&["sector-write"]),

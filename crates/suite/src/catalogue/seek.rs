@@ -1,17 +1,22 @@
-//! `seek`: seeker's 512-byte reads at uniformly random sectors of the whole medium for 30 s (docs/field/classic-tools.md#seeker).
+//! `seek`: seeker's 512-byte reads at uniformly random sectors of the whole medium for 30 s
+//! (docs/field/classic-tools.md#seeker).
 //!
-//! seeker v2 reads through the page cache, which flatters small media that were read before; the figure to go by is `path=direct`, the
-//! published way (`path=buffered`, form "seeker v2", caches dropped first) is there to compare with published numbers. A medium that
-//! addresses larger units is read in those.
+//! seeker v2 reads through the page cache, which flatters small media that were read before; the
+//! figure to go by is `path=direct`, the published way (`path=buffered`, form "seeker v2", caches
+//! dropped first) is there to compare with published numbers. A medium that addresses larger units
+//! is read in those.
 
 use device::Device;
 use record::{Direction, Params, Path, Pattern, PlannedCell, Region};
 
 use super::ground::ground;
-use crate::drive::{Limits, Load};
 use crate::figures::inverse;
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// seeker reads sectors.
 const SECTOR_BYTES: u64 = 512;
@@ -31,7 +36,11 @@ impl Test for Seek {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "path", default: "direct", about: "direct, buffered (as seeker v2 does it)" },
+            Setting {
+                name: "path",
+                default: "direct",
+                about: "direct, buffered (as seeker v2 does it)",
+            },
             Setting { name: "time", default: "30s", about: "how long" },
         ]
     }
@@ -39,19 +48,26 @@ impl Test for Seek {
         Needs { raw: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let max_ns = settings.duration_ns("time")?;
         for path in settings.choices("path", &["direct", "buffered"])? {
             let buffered = path == "buffered";
-            if buffered && !site.facts.has_page_cache {
+            if buffered && !target.facts.has_page_cache {
                 cells.skip("path=buffered: there is no page cache on the way");
                 continue;
             }
-            let Some(span) = cells.or_skip(site.region(Region::Whole, u64::MAX)) else { continue };
+            let Some(span) = cells.or_skip(target.region(Region::Whole, u64::MAX)) else {
+                continue;
+            };
             let params = Params {
                 direction: Some(Direction::Read),
                 pattern: Some(Pattern::Uniform),
-                block_bytes: Some(SECTOR_BYTES.max(site.facts.logical_block_bytes)),
+                block_bytes: Some(SECTOR_BYTES.max(target.facts.logical_block_bytes)),
                 region: Some(Region::Whole),
                 span_offset_bytes: Some(span.offset_bytes),
                 span_bytes: Some(span.bytes),
@@ -66,17 +82,18 @@ impl Test for Seek {
         Ok(())
     }
 
-    /// Metrics: `seeks_per_s`, `access_time_ns` = 10^9 / seeks a second, `latency_ns`, `iops`, `bps`.
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let (span, doubt) = ground(cell, bench);
-        if let Err(error) = bench.medium.drop_caches() {
-            return Outcome::broken(cell, error);
+    /// Metrics: `seeks_per_s`, `access_time_ns` = 10^9 / seeks a second, `latency_ns`, `iops`,
+    /// `bps`.
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let (span, doubt) = ground(cell, context);
+        if let Err(error) = context.medium.drop_caches() {
+            return CellOutcome::broken(cell, error);
         }
         let block_bytes = cell.block_bytes();
-        let load = Load { path: cell.params.path, ..Load::read(block_bytes) };
-        let limits = Limits::time(bench.time_left_ns());
-        let mut places = uniform(span, block_bytes, block_bytes, bench.random("offsets"));
-        let mut outcome = bench.drive("seeking", &load, &limits, &mut places).outcome(cell);
+        let load = IoLoad { path: cell.params.path, ..IoLoad::read(block_bytes) };
+        let limits = LoopLimits::time(context.time_left_ns());
+        let mut places = uniform(span, block_bytes, block_bytes, context.random("offsets"));
+        let mut outcome = context.drive("seeking", &load, &limits, &mut places).outcome(cell);
         outcome.cell.flags.extend(doubt);
         if let Some(iops) = outcome.cell.metrics.iops {
             outcome.cell.metrics.other.insert("seeks_per_s".into(), iops);
@@ -99,9 +116,13 @@ mod tests {
         let ran = Bed::raw(4 * GIB, |_, _| 10 * MILLISECOND_NS).run(&["seek"]);
         let cell = ran.cell("seek/1");
         assert_eq!((cell.ops, cell.elapsed_ns, cell.stop), (3000, 30 * SECOND_NS, Stop::Time));
-        assert_eq!((ran.other("seek/1", "seeks_per_s"), ran.other("seek/1", "access_time_ns")), (100.0, 1e7));
+        assert_eq!(
+            (ran.other("seek/1", "seeks_per_s"), ran.other("seek/1", "access_time_ns")),
+            (100.0, 1e7)
+        );
         assert!(ran.requests.iter().all(|r| r.length_bytes == 512 && r.path == Path::Direct));
-        let quarters: std::collections::BTreeSet<u64> = ran.requests.iter().map(|r| r.offset_bytes / GIB).collect();
+        let quarters: std::collections::BTreeSet<u64> =
+            ran.requests.iter().map(|r| r.offset_bytes / GIB).collect();
         assert_eq!(quarters.len(), 4);
         assert_eq!((cell.flags.last(), &ran.dropped_at[..]), (Some(&Flag::NotPrimed), &[0][..]));
     }
@@ -113,7 +134,7 @@ mod tests {
         assert_eq!(ran.cell("seek/2").params.form.as_deref(), Some("seeker v2"));
         assert!(ran.requests[1000..].iter().all(|r| r.path == Path::Buffered));
         let mut bare = bed();
-        bare.site.facts.has_page_cache = false;
+        bare.target.facts.has_page_cache = false;
         insta::assert_snapshot!(bare.left_out(&["seek path=direct,buffered"]), @"seek: path=buffered: there is no page cache on the way");
     }
 
@@ -124,7 +145,7 @@ mod tests {
             @"nothing to do: seek: needs a raw medium; name the device itself, for example /dev/sdX"
         );
         let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
-        bed.site.facts.logical_block_bytes = 4096;
+        bed.target.facts.logical_block_bytes = 4096;
         let ran = bed.run(&["seek time=1s"]);
         assert!(ran.requests.iter().all(|r| r.length_bytes == 4096 && r.offset_bytes % 4096 == 0));
     }

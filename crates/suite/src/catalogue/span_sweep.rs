@@ -1,10 +1,14 @@
-//! `span-sweep`: random 4 KiB writes inside ever smaller spans, for media that are fast only in small ones (docs/field/cheats.md#cheats-and-caches).
+//! `span-sweep`: random 4 KiB writes inside ever smaller spans, for media that are fast only in
+//! small ones (docs/field/cheats.md#cheats-and-caches).
 //!
-//! From the whole medium down to 4 MiB: whatever can be used up (a log for small writes, a cache) is used up by the large spans, so only
-//! what really belongs to small spans makes these faster at the end. The first writes of each span do not count: they go to one allocation unit
-//! after the other, so that what keeps a number of units open has all of the span open, if it can; a slow medium gets time for that.
+//! From the whole medium down to 4 MiB: whatever can be used up (a log for small writes, a cache)
+//! is used up by the large spans, so only what really belongs to small spans makes these faster at
+//! the end. The first writes of each span do not count: they go to one allocation unit after the
+//! other, so that what keeps a number of units open has all of the span open, if it can; a slow
+//! medium gets time for that.
 //!
-//! What a cell was asked: `span_bytes`, region middle or whole. Metrics: `iops`, `bps`, `latency_ns`, `warm_up_ns`.
+//! What a cell was asked: `span_bytes`, region middle or whole. Metrics: `iops`, `bps`,
+//! `latency_ns`, `warm_up_ns`.
 
 use device::Extent;
 use record::units::{Bytes, MIB, MILLISECOND_NS, SECOND_NS};
@@ -15,18 +19,22 @@ use super::stretch::{self, Stretch};
 use crate::doubts::OVERWHELM_BYTES;
 use crate::offsets::{Stratified, uniform};
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct SpanSweep;
 
 /// Each span is written to at most this much.
 const TOTAL_BYTES: u64 = 64 * MIB;
-/// As many as a card has been seen to keep open, and time to open one on a medium of two writes a second.
+/// As many as a card has been seen to keep open, and time to open one on a medium of two writes a
+/// second.
 const WARM_UP_OPS: u64 = 64;
 const OPENING_NS: u64 = 600 * MILLISECOND_NS;
-/// The largest span comes first and fills whatever is fast only until it is full; the others fill what cache there is. Time for that, beyond what
-/// every span has.
+/// The largest span comes first and fills whatever is fast only until it is full; the others fill
+/// what cache there is. Time for that, beyond what every span has.
 const FILLING_NS: u64 = 60 * SECOND_NS;
 /// What a span of its own may be given until its level is found.
 const SETTLE_BYTES: u64 = 4 * MIB;
@@ -56,35 +64,54 @@ impl Test for SpanSweep {
                 default: "13s",
                 about: "at most this long a span, and 0.6 s for each allocation unit of a small one",
             },
-            Setting { name: "au", default: "4MiB", about: "taken for the allocation unit where the medium declares none" },
+            Setting {
+                name: "au",
+                default: "4MiB",
+                about: "taken for the allocation unit where the medium declares none",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
         let max_ns = settings.duration_ns("max_time")?;
         let enough_ns = settings.duration_ns("min_time")?;
-        let stretch = Stretch { warm_up_ops: WARM_UP_OPS, ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 200, enough_ns) };
-        let au_bytes = stretch::assumed_au(settings, site)?;
+        let stretch = Stretch {
+            warm_up_ops: WARM_UP_OPS,
+            ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 200, enough_ns)
+        };
+        let au_bytes = stretch::assumed_au(settings, target)?;
         let mut is_first = true;
         let mut add = |region: Region, span: Extent| {
             let units = span.bytes.div_ceil(au_bytes);
             let opening_ns = if units <= WARM_UP_OPS { units * OPENING_NS } else { 0 };
             let (stretch, overwhelm_ns) = if std::mem::take(&mut is_first) {
-                (Stretch { overwhelm_bytes: OVERWHELM_BYTES, settle_bytes: 2 * OVERWHELM_BYTES, ..stretch }, FILLING_NS)
+                (
+                    Stretch {
+                        overwhelm_bytes: OVERWHELM_BYTES,
+                        settle_bytes: 2 * OVERWHELM_BYTES,
+                        ..stretch
+                    },
+                    FILLING_NS,
+                )
             } else {
                 (Stretch { settle_bytes: SETTLE_BYTES, ..stretch }.past_caches(FILLING_NS), 0)
             };
-            let mut params = stretch::writes(site, region, span, Pattern::Uniform, block_bytes);
+            let mut params = stretch::writes(target, region, span, Pattern::Uniform, block_bytes);
             params.other.insert("au_bytes".into(), au_bytes as f64);
             stretch.plan(params, max_ns + opening_ns + overwhelm_ns, cells);
         };
         let mut reasons = Vec::new();
         if settings.yes("whole")? {
-            match site.region(Region::Whole, u64::MAX) {
+            match target.region(Region::Whole, u64::MAX) {
                 Ok(span) => add(Region::Whole, span),
                 Err(reason) => reasons.push(reason),
             }
@@ -92,9 +119,13 @@ impl Test for SpanSweep {
         let mut wanted = settings.sizes("span")?;
         wanted.sort_unstable_by(|a, b| b.cmp(a));
         for span_bytes in wanted {
-            match site.region(Region::Middle, span_bytes) {
+            match target.region(Region::Middle, span_bytes) {
                 Ok(span) if span.bytes == span_bytes => add(Region::Middle, span),
-                Ok(span) => reasons.push(format!("a span of {}: there are only {}", Bytes(span_bytes), Bytes(span.bytes))),
+                Ok(span) => reasons.push(format!(
+                    "a span of {}: there are only {}",
+                    Bytes(span_bytes),
+                    Bytes(span.bytes)
+                )),
                 Err(reason) => reasons.push(reason),
             }
         }
@@ -102,22 +133,27 @@ impl Test for SpanSweep {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let block_bytes = cell.block_bytes();
         let span = span_of(cell);
-        let mut units = Stratified::new(span, cell.setting("au_bytes") as u64, block_bytes, bench.random("units"));
-        let mut anywhere = uniform(span, block_bytes, block_bytes, bench.random("places"));
+        let mut units = Stratified::new(
+            span,
+            cell.setting("au_bytes") as u64,
+            block_bytes,
+            context.random("units"),
+        );
+        let mut anywhere = uniform(span, block_bytes, block_bytes, context.random("places"));
         let mut to_open = if units.strata() <= WARM_UP_OPS { WARM_UP_OPS } else { 0 };
-        let (mut latest, before_bytes) = (Latest::default(), bench.written_bytes());
-        let mut outcome = stretch::run(cell, bench, &mut |lane| {
+        let (mut latest, before_bytes) = (Latest::default(), context.written_bytes());
+        let mut outcome = stretch::run(cell, context, &mut |lane| {
             let place = if to_open == 0 { anywhere(lane) } else { units.next() };
             to_open = u64::saturating_sub(to_open, 1);
             place.inspect(|place| latest.push(*place))
         });
         if !outcome.cell.stop.cut_short() {
-            let load = stretch::load(cell, bench, "data written again");
-            let written_bytes = bench.written_bytes() - before_bytes;
-            again::ask(&mut outcome.cell, span.bytes, written_bytes, &latest, &load, bench);
+            let load = stretch::load(cell, context, "data written again");
+            let written_bytes = context.written_bytes() - before_bytes;
+            again::ask(&mut outcome.cell, span.bytes, written_bytes, &latest, &load, context);
         }
         outcome
     }
@@ -133,8 +169,16 @@ mod tests {
 
     #[test]
     fn from_the_whole_medium_down() {
-        let spans = |bed: &Bed| bed.planned(&["span-sweep"]).iter().map(|cell| span_of(cell).bytes / MIB).collect::<Vec<_>>();
-        assert_eq!(spans(&Bed::raw(4 * GIB, |_, _| 1)), [4096, 1024, 512, 256, 128, 64, 32, 16, 8, 4]);
+        let spans = |bed: &Bed| {
+            bed.planned(&["span-sweep"])
+                .iter()
+                .map(|cell| span_of(cell).bytes / MIB)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            spans(&Bed::raw(4 * GIB, |_, _| 1)),
+            [4096, 1024, 512, 256, 128, 64, 32, 16, 8, 4]
+        );
         let file = Bed::file(64 * MIB, |_, _| 1);
         assert_eq!(spans(&file), [64, 32, 16, 8, 4]);
         insta::assert_snapshot!(file.left_out(&["span-sweep span=128MiB,64MiB"]), @r"
@@ -145,20 +189,34 @@ mod tests {
 
     fn iops(profile: &str, seed: u64) -> Vec<(u64, f64)> {
         let cells = run_simulated(profile, seed, &["span-sweep whole=no"]);
-        let took_ns: u64 = cells.iter().map(|cell| cell.elapsed_ns + cell.metrics.other["warm_up_ns"].value as u64).sum();
+        let took_ns: u64 = cells
+            .iter()
+            .map(|cell| cell.elapsed_ns + cell.metrics.other["warm_up_ns"].value as u64)
+            .sum();
         assert!(took_ns < 260 * SECOND_NS, "{profile}: {}", Nanos(took_ns));
-        cells.iter().map(|cell| (cell.params.span_bytes.unwrap() / MIB, cell.metrics.iops.unwrap().value)).collect()
+        cells
+            .iter()
+            .map(|cell| (cell.params.span_bytes.unwrap() / MIB, cell.metrics.iops.unwrap().value))
+            .collect()
     }
 
-    /// The largest span that is at least three times as fast as 512 MiB (docs/field/cheats.md#cheats-and-caches), and not for being no larger than an allocation unit.
+    /// The largest span that is at least three times as fast as 512 MiB
+    /// (docs/field/cheats.md#cheats-and-caches), and not for being no larger than an allocation
+    /// unit.
     fn fast_until(rates: &[(u64, f64)]) -> Option<u64> {
         let large = rates.iter().find(|(mib, _)| *mib == 512).unwrap().1;
-        rates.iter().filter(|(mib, iops)| *mib > 4 && *iops > 3.0 * large).map(|(mib, _)| *mib).max()
+        rates
+            .iter()
+            .filter(|(mib, iops)| *mib > 4 && *iops > 3.0 * large)
+            .map(|(mib, _)| *mib)
+            .max()
     }
 
     #[test]
     fn a_cache_of_a_span_shows_with_its_size_and_nothing_else_does() {
-        for (profile, truth) in [("span-cheat-16", 16), ("span-cheat-64", 64), ("span-cheat-128", 128)] {
+        for (profile, truth) in
+            [("span-cheat-16", 16), ("span-cheat-64", 64), ("span-cheat-128", 128)]
+        {
             let rates = iops(profile, 9);
             let found = fast_until(&rates).unwrap();
             assert!((truth..=2 * truth).contains(&found), "{profile}: {rates:?}");
@@ -169,10 +227,14 @@ mod tests {
         }
     }
 
-    /// What random writes in a span do for ever on a combining card: a cell of an endless test on a medium of its own.
+    /// What random writes in a span do for ever on a combining card: a cell of an endless test on a
+    /// medium of its own.
     fn lasting(profile: &sim::Profile, span: Extent) -> f64 {
         use device::{Device, Request, Slot};
-        let mut medium = sim::SimDevice::new(profile, sim::Options { seed: 77, capacity: None, keep_data: false });
+        let mut medium = sim::SimDevice::new(
+            profile,
+            sim::SimOptions { seed: 77, capacity: None, keep_data: false },
+        );
         medium.prepare(1, 4096).unwrap();
         let mut places = uniform(span, 4096, 4096, stats::Random::for_purpose(77, "places"));
         let mut done = Vec::new();
@@ -188,14 +250,18 @@ mod tests {
         20_000.0 * 1e9 / (medium.now() - begin_ns) as f64
     }
 
-    /// With a cache of 24 MB nine of nine intervals missed the long-run truth, by up to 137 times: the whole medium 494 against 15.7, 16 MiB 18 against 2488.
+    /// With a cache of 24 MB nine of nine intervals missed the long-run truth, by up to 137 times:
+    /// the whole medium 494 against 15.7, 16 MiB 18 against 2488.
     #[test]
     fn a_volatile_cache_does_not_pass_for_a_level() {
         let profile = crate::catalogue::testing::combining_card(4, 3);
         let cells = crate::catalogue::testing::run_profile(&profile, None, 3, &["span-sweep"]);
         let mut held = 0;
         for cell in &cells {
-            let span = Extent::new(cell.params.span_offset_bytes.unwrap(), cell.params.span_bytes.unwrap());
+            let span = Extent::new(
+                cell.params.span_offset_bytes.unwrap(),
+                cell.params.span_bytes.unwrap(),
+            );
             let (said, truth) = (cell.metrics.iops.unwrap(), lasting(&profile, span));
             match (cell.transient(), said.ci95) {
                 (Some(Bound::AtLeast), None) => assert!(said.value <= truth, "{cell:?}: {truth}"),
@@ -206,7 +272,10 @@ mod tests {
         }
         let levels = cells.iter().filter(|cell| cell.transient().is_none()).count() as u32;
         assert!(levels >= 1 && held == levels, "{held} of {levels}");
-        let again = cells.iter().filter_map(|cell| cell.metrics.other.get("again_iops")).map(|again| again.value);
+        let again = cells
+            .iter()
+            .filter_map(|cell| cell.metrics.other.get("again_iops"))
+            .map(|again| again.value);
         assert!(again.fold(f64::MAX, f64::min) > 2000.0, "what is written again is in the cache");
     }
 }

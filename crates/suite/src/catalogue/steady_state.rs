@@ -1,27 +1,35 @@
-//! `steady-state`: SNIA's rounds, until the medium does the same in each (docs/field/snia-and-uflip.md#snia-pts).
+//! `steady-state`: SNIA's rounds, until the medium does the same in each
+//! (docs/field/snia-and-uflip.md#snia-pts).
 //!
-//! First the span is written through (twice in the full form), in a row, 128 KiB at a time. Then rounds: random I/O of every size with every share of reads, each for
-//! a fixed time. The tracked figure is that of 4 KiB writes; the medium is steady when five consecutive rounds differ by no more than 20 % of
-//! their mean and their line rises or falls by no more than 10 %. After 25 rounds it is not.
+//! First the span is written through (twice in the full form), in a row, 128 KiB at a time. Then
+//! rounds: random I/O of every size with every share of reads, each for a fixed time. The tracked
+//! figure is that of 4 KiB writes; the medium is steady when five consecutive rounds differ by no
+//! more than 20 % of their mean and their line rises or falls by no more than 10 %. After 25 rounds
+//! it is not.
 //!
-//! *full* has SNIA's 56 steps a round, a minute each, over the whole medium: 5 to 23 hours. *reduced* is for slow media: 100, 65 and 0 % reads of five
-//! sizes in 1 GiB, 4 s each. I/Os come one at a time; in a mix each is a read or a write by chance.
+//! *full* has SNIA's 56 steps a round, a minute each, over the whole medium: 5 to 23
+//! hours. *reduced* is for slow media: 100, 65 and 0 % reads of five sizes in 1 GiB, 4 s each. I/Os come
+//! one at a time; in a mix each is a read or a write by chance.
 //!
-//! What a cell was asked: `form`, `span_bytes`, `step_ns`. Series: `tracked rate by round` (round, IOPS; x counts rounds from 1).
-//! Metrics: `rounds`, `steady_from_round` (the first of the five, from 1; absent if it was never steady), `steady_iops` (their mean), and for every
-//! step `iops_<percent>r_<bytes>`: the mean of the last five rounds.
+//! What a cell was asked: `form`, `span_bytes`, `step_ns`. Series: `tracked rate by round` (round,
+//! IOPS; x counts rounds from 1). Metrics: `rounds`, `steady_from_round` (the first of the five,
+//! from 1; absent if it was never steady), `steady_iops` (their mean), and for every step
+//! `iops_<percent>r_<bytes>`: the mean of the last five rounds.
 
 use std::collections::BTreeMap;
 
 use record::units::{Bytes, KIB, MIB, SECOND_NS};
-use record::{Axis, Direction, Estimate, Flag, Pattern, PlannedCell, Region, Series, Stop};
+use record::{Direction, Estimate, Flag, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop};
 use stats::{Rounds, SteadyState};
 
 use super::stretch;
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{cyclic, uniform};
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct SteadyStateTest;
@@ -74,30 +82,58 @@ impl Test for SteadyStateTest {
     fn settings(&self) -> &'static [Setting] {
         &[
             Setting { name: "form", default: "reduced", about: "reduced, full (5 to 23 hours)" },
-            Setting { name: "span", default: "1GiB", about: "how much of the middle the reduced form takes; full takes the whole medium" },
+            Setting {
+                name: "span",
+                default: "1GiB",
+                about: "how much of the middle the reduced form takes; full takes the whole medium",
+            },
             Setting { name: "rounds", default: "25", about: "rounds at most" },
-            Setting { name: "fill_time", default: "5m", about: "the reduced form fills the span for at most this long" },
-            Setting { name: "max_time", default: "30h", about: "at most this long; the reduced form at most 30 min" },
+            Setting {
+                name: "fill_time",
+                default: "5m",
+                about: "the reduced form fills the span for at most this long",
+            },
+            Setting {
+                name: "max_time",
+                default: "30h",
+                about: "at most this long; the reduced form at most 30 min",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let rounds = settings.count("rounds")?.min(1000);
         for name in settings.choices("form", &FORMS.map(|form| form.name))? {
             let form = form_of(name);
-            let (region, wanted_bytes) = if form.passes > 1 { (Region::Whole, u64::MAX) } else { (Region::Middle, settings.size("span")?) };
-            let Some(span) = cells.or_skip(site.region(region, wanted_bytes)) else { continue };
+            let (region, wanted_bytes) = if form.passes > 1 {
+                (Region::Whole, u64::MAX)
+            } else {
+                (Region::Middle, settings.size("span")?)
+            };
+            let Some(span) = cells.or_skip(target.region(region, wanted_bytes)) else { continue };
             if span.bytes < 2 * MIB {
                 cells.skip(format!("random writes of 1 MiB want more than {}", Bytes(span.bytes)));
                 continue;
             }
-            let mut params = stretch::writes(site, region, span, Pattern::Uniform, TRACKED.block_bytes);
+            let mut params =
+                stretch::writes(target, region, span, Pattern::Uniform, TRACKED.block_bytes);
             (params.form, params.queue_depth, params.threads) = (Some(name.into()), 1, 1);
-            let fill_ns = if form.passes > 1 { form.max_ns } else { settings.duration_ns("fill_time")? };
-            let numbers = [("rounds", rounds), ("step_ns", form.step_ns), ("fill_passes", form.passes), ("fill_ns", fill_ns)];
+            let fill_ns =
+                if form.passes > 1 { form.max_ns } else { settings.duration_ns("fill_time")? };
+            let numbers = [
+                ("rounds", rounds),
+                ("step_ns", form.step_ns),
+                ("fill_passes", form.passes),
+                ("fill_ns", fill_ns),
+            ];
             params.other.extend(numbers.map(|(name, number)| (name.to_owned(), number as f64)));
             params.other.insert("step_max_bytes".into(), span.bytes as f64);
             let steps = form.read_percents.len() * form.blocks.len();
@@ -108,12 +144,12 @@ impl Test for SteadyStateTest {
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let mut work = Work {
             cell,
             form: form_of(cell.params.form.as_deref().unwrap_or_default()),
-            bench,
-            outcome: Outcome::new(cell),
+            context,
+            outcome: CellOutcome::new(cell),
             rounds: Vec::new(),
         };
         work.fill();
@@ -136,8 +172,8 @@ struct Step {
 struct Work<'a, 'b> {
     cell: &'a PlannedCell,
     form: &'static Form,
-    bench: &'a mut Bench<'b>,
-    outcome: Outcome,
+    context: &'a mut CellContext<'b>,
+    outcome: CellOutcome,
     /// I/Os a second of each step, by round.
     rounds: Vec<BTreeMap<Step, f64>>,
 }
@@ -147,12 +183,22 @@ impl Work<'_, '_> {
     fn fill(&mut self) {
         let span = span_of(self.cell);
         let fill_ns = self.cell.setting("fill_ns") as u64;
-        self.bench.part(0.0, 0.1);
-        let load = Load { block_bytes: FILL_BLOCK_BYTES, ..stretch::load(self.cell, self.bench, "data that fills") };
-        let limits = Limits { max_bytes: span.bytes * self.form.passes, ..Limits::time(fill_ns.min(self.bench.time_left_ns())) };
-        let tally = self.bench.drive("filling", &load, &limits, &mut cyclic(span, FILL_BLOCK_BYTES));
+        self.context.part(0.0, 0.1);
+        let load = IoLoad {
+            block_bytes: FILL_BLOCK_BYTES,
+            ..stretch::load(self.cell, self.context, "data that fills")
+        };
+        let limits = LoopLimits {
+            max_bytes: span.bytes * self.form.passes,
+            ..LoopLimits::time(fill_ns.min(self.context.time_left_ns()))
+        };
+        let tally =
+            self.context.drive("filling", &load, &limits, &mut cyclic(span, FILL_BLOCK_BYTES));
         if tally.stop == Stop::Time {
-            let flag = Flag::PartlyPrimed { primed_bytes: tally.bytes, wanted_bytes: span.bytes * self.form.passes };
+            let flag = Flag::PartlyPrimed {
+                primed_bytes: tally.bytes,
+                wanted_bytes: span.bytes * self.form.passes,
+            };
             self.outcome.cell.flags.push(flag);
         }
         self.outcome.end(tally.stop, tally.error);
@@ -164,7 +210,8 @@ impl Work<'_, '_> {
         let mut state = SteadyState::new(most);
         while !self.outcome.is_over() && state.state() == Rounds::Seeking {
             let done = self.rounds.len() as f64;
-            self.bench.part(0.1 + 0.9 * done / most as f64, 0.1 + 0.9 * (done + 1.0) / most as f64);
+            self.context
+                .part(0.1 + 0.9 * done / most as f64, 0.1 + 0.9 * (done + 1.0) / most as f64);
             let Some(round) = self.round() else { return state };
             state.push(round.get(&TRACKED).copied().unwrap_or(0.0));
             self.rounds.push(round);
@@ -175,12 +222,19 @@ impl Work<'_, '_> {
         state
     }
 
-    /// All steps once, the tracked one last as in SNIA's order but for 512 B; `None` if it was cut short.
+    /// All steps once, the tracked one last as in SNIA's order but for 512 B; `None` if it was cut
+    /// short.
     fn round(&mut self) -> Option<BTreeMap<Step, f64>> {
-        let (logical_bytes, span_bytes) = (self.bench.site.facts.logical_block_bytes, span_of(self.cell).bytes);
+        let (logical_bytes, span_bytes) =
+            (self.context.target.facts.logical_block_bytes, span_of(self.cell).bytes);
         let mut round = BTreeMap::new();
         for read_percent in self.form.read_percents {
-            for block_bytes in self.form.blocks.iter().filter(|block| *block % logical_bytes == 0 && 2 * **block <= span_bytes) {
+            for block_bytes in self
+                .form
+                .blocks
+                .iter()
+                .filter(|block| *block % logical_bytes == 0 && 2 * **block <= span_bytes)
+            {
                 let step = Step { read_percent: *read_percent, block_bytes: *block_bytes };
                 let (ops, ns) = self.step(step)?;
                 round.insert(step, ops as f64 * 1e9 / ns.max(1) as f64);
@@ -192,15 +246,23 @@ impl Work<'_, '_> {
     /// I/Os done and the time they took; `None` if it was cut short.
     fn step(&mut self, step: Step) -> Option<(u64, u64)> {
         let purpose = format!("round {}, {step:?}", self.rounds.len());
-        let mut random = self.bench.random(&format!("{purpose}, coin"));
-        let mut places = uniform(span_of(self.cell), step.block_bytes, step.block_bytes, self.bench.random(&purpose));
-        let writing = Load { block_bytes: step.block_bytes, ..stretch::load(self.cell, self.bench, &purpose) };
-        let reading = Load { direction: Direction::Read, ..writing };
+        let mut random = self.context.random(&format!("{purpose}, coin"));
+        let mut places = uniform(
+            span_of(self.cell),
+            step.block_bytes,
+            step.block_bytes,
+            self.context.random(&purpose),
+        );
+        let writing = IoLoad {
+            block_bytes: step.block_bytes,
+            ..stretch::load(self.cell, self.context, &purpose)
+        };
+        let reading = IoLoad { direction: Direction::Read, ..writing };
         let step_ns = self.cell.setting("step_ns") as u64;
         let most_bytes = self.cell.setting("step_max_bytes") as u64;
         let (mut ops, mut ns, mut bytes) = (0, 0, 0);
         while ns < step_ns && bytes + step.block_bytes <= most_bytes {
-            let left_ns = self.bench.time_left_ns();
+            let left_ns = self.context.time_left_ns();
             if left_ns == 0 {
                 self.outcome.end(Stop::Time, None);
                 return None;
@@ -213,8 +275,17 @@ impl Work<'_, '_> {
             } else {
                 1 + (0..64).take_while(|_| is_read(random.below(100)) == now).count() as u64
             };
-            let limits = Limits { max_ops: row, max_bytes: most_bytes - bytes, ..Limits::time(left_ns.min(step_ns - ns)) };
-            let tally = self.bench.drive("rounds", if now { &reading } else { &writing }, &limits, &mut places);
+            let limits = LoopLimits {
+                max_ops: row,
+                max_bytes: most_bytes - bytes,
+                ..LoopLimits::time(left_ns.min(step_ns - ns))
+            };
+            let tally = self.context.drive(
+                "rounds",
+                if now { &reading } else { &writing },
+                &limits,
+                &mut places,
+            );
             (ops, ns, bytes) = (ops + tally.ops, ns + tally.busy_ns, bytes + tally.bytes);
             let nothing = tally.ops == 0;
             self.outcome.absorb(tally);
@@ -225,7 +296,7 @@ impl Work<'_, '_> {
         Some((ops, ns))
     }
 
-    fn conclude(mut self, state: &SteadyState) -> Outcome {
+    fn conclude(mut self, state: &SteadyState) -> CellOutcome {
         let cell = &mut self.outcome.cell;
         let n = self.rounds.len() as u64;
         let figure = |value: f64| Estimate { value, ci95: None, n };
@@ -239,11 +310,21 @@ impl Work<'_, '_> {
         }
         let last = &self.rounds[self.rounds.len().saturating_sub(LAST_ROUNDS)..];
         for step in last.last().into_iter().flat_map(BTreeMap::keys) {
-            let mean = last.iter().filter_map(|round| round.get(step)).sum::<f64>() / last.len() as f64;
+            let mean =
+                last.iter().filter_map(|round| round.get(step)).sum::<f64>() / last.len() as f64;
             other.insert(format!("iops_{}r_{}", step.read_percent, step.block_bytes), figure(mean));
         }
-        let tracked = self.rounds.iter().enumerate().filter_map(|(round, steps)| Some([round as f64 + 1.0, *steps.get(&TRACKED)?]));
-        cell.series.push(Series { name: "tracked rate by round".into(), x: Axis::Ops, y: Axis::Iops, points: tracked.collect() });
+        let tracked = self
+            .rounds
+            .iter()
+            .enumerate()
+            .filter_map(|(round, steps)| Some([round as f64 + 1.0, *steps.get(&TRACKED)?]));
+        cell.series.push(Series {
+            name: "tracked rate by round".into(),
+            x: SeriesAxis::Ops,
+            y: SeriesAxis::Iops,
+            points: tracked.collect(),
+        });
         self.outcome
     }
 }
@@ -260,19 +341,36 @@ mod tests {
     fn the_reduced_form_fills_and_then_goes_in_rounds_until_they_are_alike() {
         let ran = Bed::raw(4 * GIB, |_, _| 10 * MILLISECOND_NS).run(&["steady-state span=64MiB"]);
         let cell = ran.cell("steady-state/1");
-        assert_eq!((ran.other("steady-state/1", "rounds"), ran.other("steady-state/1", "steady_from_round")), (5.0, 1.0));
+        assert_eq!(
+            (
+                ran.other("steady-state/1", "rounds"),
+                ran.other("steady-state/1", "steady_from_round")
+            ),
+            (5.0, 1.0)
+        );
         assert_eq!((ran.other("steady-state/1", "steady_iops"), cell.stop), (100.0, Stop::Ops));
-        let filling = ran.requests.iter().take_while(|request| request.length_bytes == FILL_BLOCK_BYTES).count();
+        let filling = ran
+            .requests
+            .iter()
+            .take_while(|request| request.length_bytes == FILL_BLOCK_BYTES)
+            .count();
         assert_eq!(filling as u64, 64 * MIB / FILL_BLOCK_BYTES);
         // Writes of a 65 % mix are about a third.
-        let mixed: Vec<_> = ran.requests[filling..].iter().filter(|request| request.length_bytes == 16 * KIB).skip(400).take(400).collect();
+        let mixed: Vec<_> = ran.requests[filling..]
+            .iter()
+            .filter(|request| request.length_bytes == 16 * KIB)
+            .skip(400)
+            .take(400)
+            .collect();
         let writes = mixed.iter().filter(|request| request.op == Op::Write).count();
         assert!((100..180).contains(&writes), "{writes}");
     }
 
     #[test]
     fn a_medium_that_slows_down_is_steady_later_and_one_that_never_settles_never() {
-        let slowing = |_: &device::Request, number: u64| if number < 15_000 { MILLISECOND_NS } else { 20 * MILLISECOND_NS };
+        let slowing = |_: &device::Request, number: u64| {
+            if number < 15_000 { MILLISECOND_NS } else { 20 * MILLISECOND_NS }
+        };
         let ran = Bed::raw(4 * GIB, slowing).run(&["steady-state span=8MiB"]);
         assert!(ran.other("steady-state/1", "steady_from_round") > 1.0);
         let restless = |_: &device::Request, number: u64| (1 + number / 1000) * MILLISECOND_NS;
@@ -285,9 +383,17 @@ mod tests {
     #[test]
     fn ends_in_time_on_the_worst_card_and_is_right_on_a_good_one() {
         let cells = run_simulated("sd-worst", 1, &["steady-state max_time=10m"]);
-        assert!(cells[0].elapsed_ns <= 601 * SECOND_NS && cells[0].stop != Stop::Error, "{:?}", cells[0].stop);
+        assert!(
+            cells[0].elapsed_ns <= 601 * SECOND_NS && cells[0].stop != Stop::Error,
+            "{:?}",
+            cells[0].stop
+        );
         let cells = run_simulated("a1", 1, &["steady-state"]);
-        assert!((cells[0].metrics.other["steady_iops"].value / 1480.0 - 1.0).abs() < 0.1, "{:?}", cells[0].metrics.other["steady_iops"]);
+        assert!(
+            (cells[0].metrics.other["steady_iops"].value / 1480.0 - 1.0).abs() < 0.1,
+            "{:?}",
+            cells[0].metrics.other["steady_iops"]
+        );
     }
 
     #[test]

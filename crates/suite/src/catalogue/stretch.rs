@@ -1,6 +1,7 @@
-//! What most tests of geometry and tricks consist of: one cell for each value of a parameter, each a short stretch of I/O from the same
-//! state. The state is set in three steps: a flush, so that nothing is owed; a rest, where the test wants one; and I/Os of the same kind
-//! that do not count, so that what the cell before left open is closed at its expense and not at this one's.
+//! What most tests of geometry and tricks consist of: one cell for each value of a parameter, each
+//! a short stretch of I/O from the same state. The state is set in three steps: a flush, so that
+//! nothing is owed; a rest, where the test wants one; and I/Os of the same kind that do not count,
+//! so that what the cell before left open is closed at its expense and not at this one's.
 
 use device::Extent;
 use record::units::MILLISECOND_NS;
@@ -9,8 +10,8 @@ use record::{Content, Direction, Params, Pattern, PlannedCell, Region, Stop};
 use self::warm_up::WarmUp;
 use super::again;
 use crate::doubts::OVERWHELM_BYTES;
-use crate::drive::{Limits, Load, Places};
-use crate::{Bench, CellList, Outcome, Site};
+use crate::io_loop::{IoLoad, LoopLimits, Places};
+use crate::{CellContext, CellList, CellOutcome, TargetInfo};
 
 mod warm_up;
 
@@ -24,12 +25,13 @@ pub struct Stretch {
     pub rest_ns: u64,
     /// I/Os that do not count.
     pub warm_up_ops: u64,
-    /// After these more, until the latency has found its level and so many bytes are written, or the medium merges for each write...
+    /// After these more, until the latency has found its level and so many bytes are written, or
+    /// the medium merges for each write...
     pub overwhelm_bytes: u64,
     /// ...but at most so many bytes; 0 where only the I/Os above set the state.
     pub settle_bytes: u64,
-    /// Before them, where earlier cells have shown a volatile cache, it is filled with such I/Os; so much of it at most, and so long beyond the cell's
-    /// own time, in nanoseconds.
+    /// Before them, where earlier cells have shown a volatile cache, it is filled with such I/Os;
+    /// so much of it at most, and so long beyond the cell's own time, in nanoseconds.
     pub cache_bytes: u64,
     pub cache_ns: u64,
     /// I/Os that count, at most.
@@ -41,25 +43,41 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// The same, with so long beyond the cell's own time, in nanoseconds, to fill any volatile cache that earlier cells have shown.
+    /// The same, with so long beyond the cell's own time, in nanoseconds, to fill any volatile
+    /// cache that earlier cells have shown.
     pub fn past_caches(self, cache_ns: u64) -> Stretch {
         Stretch { cache_bytes: OVERWHELM_BYTES, cache_ns, ..self }
     }
 
-    /// As many I/Os of this size as make `bytes`, at least `enough_ops`, which are enough after `enough_ns`.
+    /// As many I/Os of this size as make `bytes`, at least `enough_ops`, which are enough after
+    /// `enough_ns`.
     pub fn of_bytes(bytes: u64, block_bytes: u64, enough_ops: u64, enough_ns: u64) -> Stretch {
-        Stretch { ops: (bytes / block_bytes).max(enough_ops), enough_ops, enough_ns, ..Stretch::default() }
+        Stretch {
+            ops: (bytes / block_bytes).max(enough_ops),
+            enough_ops,
+            enough_ns,
+            ..Stretch::default()
+        }
     }
 
     /// Plans a cell of such a stretch, one I/O at a time.
     pub fn plan(self, mut params: Params, max_ns: u64, cells: &mut CellList<'_>) {
         self.stand_in(&mut params);
         let is_writing = params.direction == Some(Direction::Write);
-        let again_ops = if self.settle_bytes > 0 { again::most_ops(params.block_bytes.unwrap_or(1)) } else { 0 };
+        let again_ops = if self.settle_bytes > 0 {
+            again::most_ops(params.block_bytes.unwrap_or(1))
+        } else {
+            0
+        };
         let ops = self.warm_up_ops + self.ops + again_ops;
         let state_bytes = self.settle_bytes + self.cache_bytes;
-        let written_bytes = if is_writing { ops * params.block_bytes.unwrap_or_default() + state_bytes } else { 0 };
-        cells.add(params, max_ns.saturating_add(self.rest_ns).saturating_add(self.cache_ns), written_bytes);
+        let written_bytes =
+            if is_writing { ops * params.block_bytes.unwrap_or_default() + state_bytes } else { 0 };
+        cells.add(
+            params,
+            max_ns.saturating_add(self.rest_ns).saturating_add(self.cache_ns),
+            written_bytes,
+        );
     }
 
     /// Writes itself into a cell's parameters.
@@ -96,12 +114,18 @@ impl Stretch {
 }
 
 /// Parameters of writes of incompressible data of this size in `span`.
-pub fn writes(site: &Site, region: Region, span: Extent, pattern: Pattern, block_bytes: u64) -> Params {
+pub fn writes(
+    target: &TargetInfo,
+    region: Region,
+    span: Extent,
+    pattern: Pattern,
+    block_bytes: u64,
+) -> Params {
     Params {
         direction: Some(Direction::Write),
         pattern: Some(pattern),
         block_bytes: Some(block_bytes),
-        region: Some(site.region_name(region)),
+        region: Some(target.region_name(region)),
         span_offset_bytes: Some(span.offset_bytes),
         span_bytes: Some(span.bytes),
         content: Some(Content::Incompressible),
@@ -109,72 +133,109 @@ pub fn writes(site: &Site, region: Region, span: Extent, pattern: Pattern, block
     }
 }
 
-/// Direct I/O as the cell wants it. Data of its own for each `purpose` of each cell: nothing is written where it lies already.
-pub fn load(cell: &PlannedCell, bench: &Bench<'_>, purpose: &str) -> Load {
-    Load {
+/// Direct I/O as the cell wants it. Data of its own for each `purpose` of each cell: nothing is
+/// written where it lies already.
+pub fn load(cell: &PlannedCell, context: &CellContext<'_>, purpose: &str) -> IoLoad {
+    IoLoad {
         direction: cell.params.direction.unwrap_or(Direction::Read),
         sync: cell.params.sync,
         content: cell.params.content.unwrap_or(Content::Incompressible),
-        pass: bench.random(purpose).bits() as u32 >> 1,
-        ..Load::read(cell.block_bytes())
+        pass: context.random(purpose).bits() as u32 >> 1,
+        ..IoLoad::read(cell.block_bytes())
     }
 }
 
-/// Runs a cell planned with [`Stretch::plan`] at these places, one after the other; those of the warm-up come first.
+/// Runs a cell planned with [`Stretch::plan`] at these places, one after the other; those of the
+/// warm-up come first.
 ///
-/// Metrics: `iops`, `bps`, `latency_ns` of the I/Os that count, `warm_up_ns`, what those took that do not, and `burst_iops` where the first of them
-/// were faster.
-pub fn run(cell: &PlannedCell, bench: &mut Bench<'_>, next: Places<'_>) -> Outcome {
-    let load = load(cell, bench, "data");
-    run_load(cell, bench, &load, next)
+/// Metrics: `iops`, `bps`, `latency_ns` of the I/Os that count, `warm_up_ns`, what those took that
+/// do not, and `burst_iops` where the first of them were faster.
+pub fn run(cell: &PlannedCell, context: &mut CellContext<'_>, next: Places<'_>) -> CellOutcome {
+    let load = load(cell, context, "data");
+    run_load(cell, context, &load, next)
 }
 
 /// The same with a load that the caller has made.
-pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Places<'_>) -> Outcome {
+pub fn run_load(
+    cell: &PlannedCell,
+    context: &mut CellContext<'_>,
+    load: &IoLoad,
+    next: Places<'_>,
+) -> CellOutcome {
     // Data of its own: what counts must not find itself written already.
-    let state = Load { pass: bench.random("data that sets the state").bits() as u32 >> 1, content: Content::Incompressible, ..*load };
-    run_after(cell, bench, Before { load: &state, next: None, is_like_earlier: false }, load, next)
+    let state = IoLoad {
+        pass: context.random("data that sets the state").bits() as u32 >> 1,
+        content: Content::Incompressible,
+        ..*load
+    };
+    run_after(
+        cell,
+        context,
+        Before { load: &state, next: None, is_like_earlier: false },
+        load,
+        next,
+    )
 }
 
 /// What sets the state.
 pub struct Before<'a> {
     /// Its load.
-    pub load: &'a Load,
+    pub load: &'a IoLoad,
     /// Its places, where they are not the first of those that count.
     pub next: Option<Places<'a>>,
-    /// Whether it is the work of the cell before this one, so that a cache which is still full of that holds nothing else.
+    /// Whether it is the work of the cell before this one, so that a cache which is still full of
+    /// that holds nothing else.
     pub is_like_earlier: bool,
 }
 
 /// The same with a load of its own for what sets the state.
-pub fn run_after(cell: &PlannedCell, bench: &mut Bench<'_>, state: Before<'_>, load: &Load, next: Places<'_>) -> Outcome {
+pub fn run_after(
+    cell: &PlannedCell,
+    context: &mut CellContext<'_>,
+    state: Before<'_>,
+    load: &IoLoad,
+    next: Places<'_>,
+) -> CellOutcome {
     let stretch = Stretch::planned(cell);
     // Where the cell gets less time than planned, so does the rest.
-    let share = (bench.allotted_ns as f64 / cell.max_ns.max(1) as f64).min(1.0);
-    let mut warm_up = WarmUp::new(stretch, (stretch.rest_ns as f64 * share) as u64, state.is_like_earlier, load, bench);
-    if let Err(error) = set_state(warm_up.rest_ns, load.direction, bench) {
-        return Outcome::broken(cell, error);
+    let share = (context.allotted_ns as f64 / cell.max_ns.max(1) as f64).min(1.0);
+    let mut warm_up = WarmUp::new(
+        stretch,
+        (stretch.rest_ns as f64 * share) as u64,
+        state.is_like_earlier,
+        load,
+        context,
+    );
+    if let Err(error) = set_state(warm_up.rest_ns, load.direction, context) {
+        return CellOutcome::broken(cell, error);
     }
-    let own_ns = bench.time_left_ns().saturating_sub((stretch.cache_ns as f64 * share) as u64);
-    bench.part(0.0, WARM_UP_SHARE);
-    let limits = Limits { max_ops: warm_up.most_ops(), ..Limits::time(warm_up.most_ns(own_ns, bench.time_left_ns())) };
+    let own_ns = context.time_left_ns().saturating_sub((stretch.cache_ns as f64 * share) as u64);
+    context.part(0.0, WARM_UP_SHARE);
+    let limits = LoopLimits {
+        max_ops: warm_up.most_ops(),
+        ..LoopLimits::time(warm_up.most_ns(own_ns, context.time_left_ns()))
+    };
     let mut watch = |bytes, latency_ns| warm_up.push(bytes, latency_ns);
     let Before { load: state, next: mut other, .. } = state;
     let mut places = |lane| if let Some(other) = &mut other { other(lane) } else { next(lane) };
-    let before = bench.drive_watched("setting the state", state, &limits, &mut places, &mut watch);
+    let before =
+        context.drive_watched("setting the state", state, &limits, &mut places, &mut watch);
     if before.stop.cut_short() {
-        let mut outcome = Outcome::new(cell);
+        let mut outcome = CellOutcome::new(cell);
         outcome.end(before.stop, before.error);
         return outcome;
     }
-    bench.part(WARM_UP_SHARE, 1.0);
-    let limits = Limits { max_ops: stretch.ops, ..Limits::time(bench.time_left_ns().min(own_ns).max(1)) };
+    context.part(WARM_UP_SHARE, 1.0);
+    let limits = LoopLimits {
+        max_ops: stretch.ops,
+        ..LoopLimits::time(context.time_left_ns().min(own_ns).max(1))
+    };
     let (mut ops, mut took_ns) = (0, 0);
     let mut enough = |_, latency_ns| {
         (ops, took_ns) = (ops + 1, took_ns + latency_ns);
         ops >= stretch.enough_ops && took_ns >= stretch.enough_ns
     };
-    let mut tally = bench.drive_watched("measuring", load, &limits, next, &mut enough);
+    let mut tally = context.drive_watched("measuring", load, &limits, next, &mut enough);
     if tally.stop == Stop::Converged {
         // Enough I/Os for their purpose: that says nothing about how certain the rate is.
         tally.stop = Stop::Ops;
@@ -186,51 +247,72 @@ pub fn run_after(cell: &PlannedCell, bench: &mut Bench<'_>, state: Before<'_>, l
 }
 
 /// Leaves nothing owed, forgets what the host knows, and rests.
-fn set_state(rest_ns: u64, direction: Direction, bench: &mut Bench<'_>) -> Result<(), device::IoError> {
+fn set_state(
+    rest_ns: u64,
+    direction: Direction,
+    context: &mut CellContext<'_>,
+) -> Result<(), device::IoError> {
     match direction {
         Direction::Write => {
-            bench.flush()?;
+            context.flush()?;
         }
-        Direction::Read => device::Device::drop_caches(bench.medium)?,
+        Direction::Read => device::Device::drop_caches(context.medium)?,
     }
-    rest(rest_ns, bench);
+    rest(rest_ns, context);
     Ok(())
 }
 
 /// Lets time pass, in steps short enough to be interrupted.
-pub fn rest(duration_ns: u64, bench: &mut Bench<'_>) {
+pub fn rest(duration_ns: u64, context: &mut CellContext<'_>) {
     let mut left_ns = duration_ns;
-    while left_ns > 0 && !bench.must_stop() {
+    while left_ns > 0 && !context.must_stop() {
         let step_ns = left_ns.min(100 * MILLISECOND_NS);
-        device::Device::idle(bench.medium, step_ns);
+        device::Device::idle(context.medium, step_ns);
         left_ns -= step_ns;
     }
 }
 
 /// The cells before this one that are of the same test and ended in order.
-pub fn earlier<'a>(cell: &'a PlannedCell, bench: &'a Bench<'_>) -> impl Iterator<Item = &'a record::Cell> + use<'a> {
-    bench.done.iter().filter(|done| done.test == cell.test && done.stop != Stop::Error)
+pub fn earlier<'a>(
+    cell: &'a PlannedCell,
+    context: &'a CellContext<'_>,
+) -> impl Iterator<Item = &'a record::Cell> + use<'a> {
+    context.done.iter().filter(|done| done.test == cell.test && done.stop != Stop::Error)
 }
 
-/// A part of `span` for each cell of a test in turn, so that none begins where another has left units open: `part_bytes` long, or all of
-/// the span where that is shorter. When the span is used up they begin again at its front.
+/// A part of `span` for each cell of a test in turn, so that none begins where another has left
+/// units open: `part_bytes` long, or all of the span where that is shorter. When the span is used
+/// up they begin again at its front.
 pub fn part_of(span: Extent, part_bytes: u64, turn: u64) -> Extent {
     let parts = (span.bytes / part_bytes.max(1)).max(1);
     Extent::new(span.offset_bytes + turn % parts * part_bytes, part_bytes.min(span.bytes))
 }
 
 /// The allocation unit that the medium declares, or this setting.
-pub fn assumed_au(settings: &crate::Settings, site: &Site) -> Result<u64, crate::SettingError> {
-    Ok(site.au_bytes.filter(|au| *au >= site.facts.logical_block_bytes).unwrap_or(settings.size("au")?))
+pub fn assumed_au(
+    settings: &crate::TestSettings,
+    target: &TargetInfo,
+) -> Result<u64, crate::SettingError> {
+    Ok(target
+        .au_bytes
+        .filter(|au| *au >= target.facts.logical_block_bytes)
+        .unwrap_or(settings.size("au")?))
 }
 
-/// Blocks at a fixed distance from each other, each shifted from its place; starting again at the front of the span when it ends.
-pub fn strided(span: Extent, block_bytes: u64, distance_bytes: u64, shift_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
+/// Blocks at a fixed distance from each other, each shifted from its place; starting again at the
+/// front of the span when it ends.
+pub fn strided(
+    span: Extent,
+    block_bytes: u64,
+    distance_bytes: u64,
+    shift_bytes: u64,
+) -> impl FnMut(u32) -> Option<Extent> {
     let blocks = span.bytes.saturating_sub(shift_bytes + block_bytes) / distance_bytes + 1;
     let fits = span.bytes >= shift_bytes + block_bytes;
     let mut block = 0;
     move |_| {
-        let next = Extent::new(span.offset_bytes + shift_bytes + block * distance_bytes, block_bytes);
+        let next =
+            Extent::new(span.offset_bytes + shift_bytes + block * distance_bytes, block_bytes);
         block = (block + 1) % blocks;
         fits.then_some(next)
     }

@@ -1,31 +1,41 @@
-//! `sustained`: writes in a row to the end of every cache, once more after 30 s of rest, and once more after 300 s (docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#change-points).
+//! `sustained`: writes in a row to the end of every cache, once more after 30 s of rest, and once
+//! more after 300 s (docs/field/cheats.md#cheats-and-caches,
+//! docs/field/statistics.md#change-points).
 //!
-//! 1 MiB writes, one at a time, for ten minutes or until as much has been written as the medium holds (256 GiB at most), over the second half,
-//! with other data each time. A rate that falls after so many bytes and comes back after a rest is a cache's; one that falls after so much time and comes
-//! back when the medium has cooled is heat; one that does not come back is the medium's. So the same place is written again after the rests,
-//! for a minute each: the findings compare the beginnings.
+//! 1 MiB writes, one at a time, for ten minutes or until as much has been written as the medium
+//! holds (256 GiB at most), over the second half, with other data each time. A rate that falls
+//! after so many bytes and comes back after a rest is a cache's; one that falls after so much time
+//! and comes back when the medium has cooled is heat; one that does not come back is the medium's.
+//! So the same place is written again after the rests, for a minute each: the findings compare the
+//! beginnings.
 //!
-//! The windows of the curves grow with the distance from the start (each is a fortieth of what was written before it), so that a cache of 100 MB and one
-//! of 100 GB show equally well. They end earlier where the medium is slow, or stretches that are slow because it is hot would not show.
+//! The windows of the curves grow with the distance from the start (each is a fortieth of what was
+//! written before it), so that a cache of 100 MB and one of 100 GB show equally well. They end
+//! earlier where the medium is slow, or stretches that are slow because it is hot would not show.
 //!
-//! Reading tells the two apart where writing alone cannot: what is hot reads slowly too, a full cache does not. So the beginning of the span is read as soon
-//! as it is written, right after the first writing, and after each rest before the writing; a few reads before those that count
-//! wait for a cache that a flush does not empty.
+//! Reading tells the two apart where writing alone cannot: what is hot reads slowly too, a full
+//! cache does not. So the beginning of the span is read as soon as it is written, right after the
+//! first writing, and after each rest before the writing; a few reads before those that count wait
+//! for a cache that a flush does not empty.
 //!
-//! What a cell was asked: `form` (first, after-idle-30, after-idle-300). Series: `rate along the fill` (bytes, bytes/s), `rate over time` (ns, bytes/s).
-//! Metrics: `bps` of all of it, `sustained_bps` of the last quarter of the time, `first_bps` of the first window, `read_bps`, `cool_read_bps`
-//! (as soon as it was written), `latency_ns`.
+//! What a cell was asked: `form` (first, after-idle-30, after-idle-300). Series: `rate along the
+//! fill` (bytes, bytes/s), `rate over time` (ns, bytes/s). Metrics: `bps` of all of it,
+//! `sustained_bps` of the last quarter of the time, `first_bps` of the first window, `read_bps`,
+//! `cool_read_bps` (as soon as it was written), `latency_ns`.
 
 use device::Extent;
 use record::units::{Bytes, MIB, SECOND_NS};
-use record::{Axis, Estimate, Pattern, PlannedCell, Region, Series, Stop};
+use record::{Estimate, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop};
 
 use super::stretch;
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
 use crate::plan::span_of;
 use crate::tally::latency;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct Sustained;
@@ -36,11 +46,13 @@ const WINDOW_SHARE: u64 = 40;
 const LEAST_WINDOW_BYTES: u64 = 16 * MIB;
 const LEAST_WINDOW_SHARE: u64 = 512;
 
-/// How much of the beginning is read, and how long at most: enough for a rate, too little to cool or to warm up.
+/// How much of the beginning is read, and how long at most: enough for a rate, too little to cool
+/// or to warm up.
 const READ_BYTES: u64 = 128 * MIB;
 const READ_NS: u64 = 3 * SECOND_NS;
 
-/// A window is also closed after this part of the time until then, at least a second: what is slow for a while would not show in bytes.
+/// A window is also closed after this part of the time until then, at least a second: what is slow
+/// for a while would not show in bytes.
 const WINDOW_TIME_SHARE: u64 = 60;
 
 /// What each cell rests before, in seconds.
@@ -58,57 +70,102 @@ impl Test for Sustained {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "form", default: "first,after-idle-30,after-idle-300", about: "which of them" },
+            Setting {
+                name: "form",
+                default: "first,after-idle-30,after-idle-300",
+                about: "which of them",
+            },
             Setting { name: "block", default: "1MiB", about: "size of a write" },
-            Setting { name: "total", default: "256GiB", about: "write at most this much, and no more than the medium holds" },
+            Setting {
+                name: "total",
+                default: "256GiB",
+                about: "write at most this much, and no more than the medium holds",
+            },
             Setting { name: "time", default: "10m", about: "for at most this long" },
-            Setting { name: "time_after", default: "60s", about: "for at most this long after a rest" },
+            Setting {
+                name: "time_after",
+                default: "60s",
+                about: "for at most this long after a rest",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
-        let total_bytes = settings.size("total")?.min(site.facts.capacity_bytes);
-        let Some(span) = cells.or_skip(site.region(Region::Middle, total_bytes)) else { return Ok(()) };
+        let total_bytes = settings.size("total")?.min(target.facts.capacity_bytes);
+        let Some(span) = cells.or_skip(target.region(Region::Middle, total_bytes)) else {
+            return Ok(());
+        };
         if span.bytes < block_bytes {
-            cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
+            cells.skip(format!(
+                "{} blocks do not fit into {}",
+                Bytes(block_bytes),
+                Bytes(span.bytes)
+            ));
             return Ok(());
         }
         for form in settings.choices("form", &FORMS.map(|(form, _)| form))? {
-            let rest_ns = FORMS.iter().find(|(name, _)| *name == form).map_or(0, |(_, seconds)| seconds * SECOND_NS);
+            let rest_ns = FORMS
+                .iter()
+                .find(|(name, _)| *name == form)
+                .map_or(0, |(_, seconds)| seconds * SECOND_NS);
             let time_ns = settings.duration_ns(if rest_ns == 0 { "time" } else { "time_after" })?;
             let blocks = (total_bytes / block_bytes).max(1);
-            let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes);
+            let mut params =
+                stretch::writes(target, Region::Middle, span, Pattern::Sequential, block_bytes);
             (params.form, params.queue_depth, params.threads) = (Some(form.into()), 1, 1);
-            params.other.extend([("rest_ns".to_owned(), rest_ns as f64), ("ops".to_owned(), blocks as f64)]);
+            params.other.extend([
+                ("rest_ns".to_owned(), rest_ns as f64),
+                ("ops".to_owned(), blocks as f64),
+            ]);
             cells.add(params, rest_ns + time_ns + 8 * READ_NS, blocks * block_bytes);
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let (span, block_bytes) = (span_of(cell), cell.block_bytes());
-        if let Err(error) = bench.flush() {
-            return Outcome::broken(cell, error);
+        if let Err(error) = context.flush() {
+            return CellOutcome::broken(cell, error);
         }
         let rest_ns = cell.setting("rest_ns") as u64;
-        if rest_ns > 0 && rest_ns >= bench.time_left_ns() {
-            return Outcome::left_out(cell, "there is no time to rest and write again; give it more with --time-limit");
+        if rest_ns > 0 && rest_ns >= context.time_left_ns() {
+            return CellOutcome::left_out(
+                cell,
+                "there is no time to rest and write again; give it more with --time-limit",
+            );
         }
-        stretch::rest(rest_ns, bench);
+        stretch::rest(rest_ns, context);
         let is_first = rest_ns == 0;
-        let mut outcome = Outcome::new(cell);
+        let mut outcome = CellOutcome::new(cell);
         // What is written first is read while the medium is cool.
-        let begun = if is_first { Extent::new(span.offset_bytes, begin(cell, span, bench, &mut outcome)) } else { span };
+        let begun = if is_first {
+            Extent::new(span.offset_bytes, begin(cell, span, context, &mut outcome))
+        } else {
+            span
+        };
         if outcome.is_over() {
             return outcome;
         }
-        let mut read = read_beginning(if is_first { "cool_read_bps" } else { "read_bps" }, begun, block_bytes, bench);
+        let mut read = read_beginning(
+            if is_first { "cool_read_bps" } else { "read_bps" },
+            begun,
+            block_bytes,
+            context,
+        );
         let begun_bytes = if is_first { begun.bytes } else { 0 };
-        let mut curve = Curve::new(LEAST_WINDOW_BYTES.min(span.bytes / LEAST_WINDOW_SHARE).max(block_bytes), begun_bytes);
+        let mut curve = Curve::new(
+            LEAST_WINDOW_BYTES.min(span.bytes / LEAST_WINDOW_SHARE).max(block_bytes),
+            begun_bytes,
+        );
         let mut watch = |bytes, latency_ns| {
             curve.push(bytes, latency_ns);
             false
@@ -116,10 +173,18 @@ impl Test for Sustained {
         let total_ops = cell.setting("ops") as u64 - begun_bytes / block_bytes;
         let mut rest = Extent::new(span.offset_bytes + begun_bytes, span.bytes - begun_bytes);
         for pass in ["data, first pass", "data, second pass", "data, further passes"] {
-            let left_ns = bench.time_left_ns().saturating_sub(if is_first { READ_NS } else { 0 }).max(1);
-            let limits = Limits { max_ops: total_ops - outcome.cell.ops, ..Limits::time(left_ns) };
-            let load = stretch::load(cell, bench, pass);
-            let tally = bench.drive_watched("filling", &load, &limits, &mut sequential(rest, block_bytes), &mut watch);
+            let left_ns =
+                context.time_left_ns().saturating_sub(if is_first { READ_NS } else { 0 }).max(1);
+            let limits =
+                LoopLimits { max_ops: total_ops - outcome.cell.ops, ..LoopLimits::time(left_ns) };
+            let load = stretch::load(cell, context, pass);
+            let tally = context.drive_watched(
+                "filling",
+                &load,
+                &limits,
+                &mut sequential(rest, block_bytes),
+                &mut watch,
+            );
             let is_full = tally.stop == Stop::Bytes;
             add_pass(&mut outcome, tally);
             if !is_full {
@@ -128,48 +193,77 @@ impl Test for Sustained {
             rest = span;
         }
         if is_first && !outcome.cell.stop.cut_short() {
-            read.extend(read_beginning("read_bps", begun, block_bytes, bench));
+            read.extend(read_beginning("read_bps", begun, block_bytes, context));
         }
         outcome.cell.metrics.other.extend(read);
         outcome.cell.series.extend(curve.series());
-        let figures = [("first_bps", curve.windows.first().map(Window::bps)), ("sustained_bps", curve.last_quarter_bps())];
+        let figures = [
+            ("first_bps", curve.windows.first().map(Window::bps)),
+            ("sustained_bps", curve.last_quarter_bps()),
+        ];
         let n = outcome.cell.ops;
-        let figures = figures.into_iter().filter_map(|(name, bps)| Some((name.to_owned(), Estimate { value: bps?, ci95: None, n })));
+        let figures = figures.into_iter().filter_map(|(name, bps)| {
+            Some((name.to_owned(), Estimate { value: bps?, ci95: None, n }))
+        });
         outcome.cell.metrics.other.extend(figures);
         outcome
     }
 }
 
-/// Writes the beginning, which is counted in the curve's places and not in its rates: reading it afterwards lets a cache empty. How many bytes.
-fn begin(cell: &PlannedCell, span: Extent, bench: &mut Bench<'_>, outcome: &mut Outcome) -> u64 {
-    let most_ops = (READ_BYTES.min(span.bytes / 8) / cell.block_bytes()).min(cell.setting("ops") as u64 / 8);
-    let load = stretch::load(cell, bench, "data, first pass");
-    let limits = Limits { max_ops: most_ops, ..Limits::time(READ_NS * 4) };
-    let tally = bench.drive("filling the beginning", &load, &limits, &mut sequential(span, cell.block_bytes()));
+/// Writes the beginning, which is counted in the curve's places and not in its rates: reading it
+/// afterwards lets a cache empty. How many bytes.
+fn begin(
+    cell: &PlannedCell,
+    span: Extent,
+    context: &mut CellContext<'_>,
+    outcome: &mut CellOutcome,
+) -> u64 {
+    let most_ops =
+        (READ_BYTES.min(span.bytes / 8) / cell.block_bytes()).min(cell.setting("ops") as u64 / 8);
+    let load = stretch::load(cell, context, "data, first pass");
+    let limits = LoopLimits { max_ops: most_ops, ..LoopLimits::time(READ_NS * 4) };
+    let tally = context.drive(
+        "filling the beginning",
+        &load,
+        &limits,
+        &mut sequential(span, cell.block_bytes()),
+    );
     if tally.stop.cut_short() {
         outcome.end(tally.stop, tally.error);
     }
     tally.bytes
 }
 
-/// Reads that do not count: the first of them may wait until a cache is emptied that a flush does not empty.
+/// Reads that do not count: the first of them may wait until a cache is emptied that a flush does
+/// not empty.
 const CATCHING_UP_OPS: u64 = 4;
 
-/// The rate at which what was written first is read, under this name; nothing where that fails, which is not what is tested.
-fn read_beginning(name: &str, written: Extent, block_bytes: u64, bench: &mut Bench<'_>) -> Vec<(String, Estimate)> {
-    if written.bytes < block_bytes || bench.flush().is_err() {
+/// The rate at which what was written first is read, under this name; nothing where that fails,
+/// which is not what is tested.
+fn read_beginning(
+    name: &str,
+    written: Extent,
+    block_bytes: u64,
+    context: &mut CellContext<'_>,
+) -> Vec<(String, Estimate)> {
+    if written.bytes < block_bytes || context.flush().is_err() {
         return Vec::new();
     }
     let beginning = Extent::new(written.offset_bytes, written.bytes.min(READ_BYTES));
-    let (load, mut offsets) = (Load::read(block_bytes), sequential(beginning, block_bytes));
-    bench.drive("reading", &load, &Limits { max_ops: CATCHING_UP_OPS, ..Limits::time(READ_NS) }, &mut offsets);
-    let tally = bench.drive("reading", &load, &Limits::time(READ_NS), &mut offsets);
+    let (load, mut offsets) = (IoLoad::read(block_bytes), sequential(beginning, block_bytes));
+    context.drive(
+        "reading",
+        &load,
+        &LoopLimits { max_ops: CATCHING_UP_OPS, ..LoopLimits::time(READ_NS) },
+        &mut offsets,
+    );
+    let tally = context.drive("reading", &load, &LoopLimits::time(READ_NS), &mut offsets);
     let bps = tally.metrics().bps.filter(|_| tally.error.is_none());
     bps.map(|bps| (name.to_owned(), bps)).into_iter().collect()
 }
 
 /// Takes over a pass. The interval of the rate is that of the only pass; of several none is known.
-fn add_pass(outcome: &mut Outcome, tally: Tally) {
+fn add_pass(outcome: &mut CellOutcome, tally: IoTally) {
     let (metrics, worst_ns) = (tally.metrics(), tally.worst_ns);
     let is_first = outcome.cell.ops == 0;
     outcome.absorb(tally);
@@ -178,10 +272,21 @@ fn add_pass(outcome: &mut Outcome, tally: Tally) {
         cell.metrics = metrics;
         return;
     }
-    let (Some(before), Some(histogram)) = (cell.metrics.latency_ns.as_ref(), cell.histogram.as_ref()) else { return };
-    let rate = |events: u64| Some(Estimate { value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64, ci95: None, n: cell.ops });
+    let (Some(before), Some(histogram)) =
+        (cell.metrics.latency_ns.as_ref(), cell.histogram.as_ref())
+    else {
+        return;
+    };
+    let rate = |events: u64| {
+        Some(Estimate {
+            value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64,
+            ci95: None,
+            n: cell.ops,
+        })
+    };
     let latency = latency(histogram, before.max.max(worst_ns));
-    (cell.metrics.iops, cell.metrics.bps, cell.metrics.latency_ns) = (rate(cell.ops), rate(cell.bytes), Some(latency));
+    (cell.metrics.iops, cell.metrics.bps, cell.metrics.latency_ns) =
+        (rate(cell.ops), rate(cell.bytes), Some(latency));
 }
 
 /// A stretch of writing.
@@ -210,7 +315,14 @@ struct Curve {
 
 impl Curve {
     fn new(least_bytes: u64, begun_bytes: u64) -> Curve {
-        Curve { least_bytes, begun_bytes, bytes: begun_bytes, ns: 0, windows: Vec::new(), open: Window::default() }
+        Curve {
+            least_bytes,
+            begun_bytes,
+            bytes: begun_bytes,
+            ns: 0,
+            windows: Vec::new(),
+            open: Window::default(),
+        }
     }
 
     fn push(&mut self, bytes: u64, ns: u64) {
@@ -225,14 +337,26 @@ impl Curve {
 
     /// Rate against bytes written, and against time, at the end of each window.
     fn series(&self) -> [Series; 2] {
-        let ends = self.windows.iter().scan(Window { bytes: self.begun_bytes, ns: 0 }, |sum, window| {
-            *sum = Window { bytes: sum.bytes + window.bytes, ns: sum.ns + window.ns };
-            Some((*sum, window.bps()))
-        });
-        let (along, over): (Vec<_>, Vec<_>) = ends.map(|(end, bps)| ([end.bytes as f64, bps], [end.ns as f64, bps])).unzip();
+        let ends =
+            self.windows.iter().scan(Window { bytes: self.begun_bytes, ns: 0 }, |sum, window| {
+                *sum = Window { bytes: sum.bytes + window.bytes, ns: sum.ns + window.ns };
+                Some((*sum, window.bps()))
+            });
+        let (along, over): (Vec<_>, Vec<_>) =
+            ends.map(|(end, bps)| ([end.bytes as f64, bps], [end.ns as f64, bps])).unzip();
         [
-            Series { name: "rate along the fill".into(), x: Axis::Bytes, y: Axis::Bps, points: along },
-            Series { name: "rate over time".into(), x: Axis::ElapsedNs, y: Axis::Bps, points: over },
+            Series {
+                name: "rate along the fill".into(),
+                x: SeriesAxis::Bytes,
+                y: SeriesAxis::Bps,
+                points: along,
+            },
+            Series {
+                name: "rate over time".into(),
+                x: SeriesAxis::ElapsedNs,
+                y: SeriesAxis::Bps,
+                points: over,
+            },
         ]
     }
 
@@ -261,10 +385,18 @@ mod tests {
     #[test]
     fn as_much_as_the_medium_holds_over_its_second_half() {
         let ran = Bed::raw(64 * MIB, |_, _| MILLISECOND_NS).run(&["sustained"]);
-        let offsets: Vec<u64> = ran.requests.iter().filter(|r| r.op == device::Op::Write).map(|r| r.offset_bytes / MIB).collect();
+        let offsets: Vec<u64> = ran
+            .requests
+            .iter()
+            .filter(|r| r.op == device::Op::Write)
+            .map(|r| r.offset_bytes / MIB)
+            .collect();
         assert_eq!(offsets[..64], (32..64).chain(32..64).collect::<Vec<_>>());
         assert_eq!((ran.end.cells.len(), ran.idle_ns), (3, 330 * SECOND_NS));
-        assert_eq!((ran.cell("sustained/1").stop, ran.other("sustained/2", "sustained_bps").round()), (Stop::Ops, (MIB * 1000) as f64));
+        assert_eq!(
+            (ran.cell("sustained/1").stop, ran.other("sustained/2", "sustained_bps").round()),
+            (Stop::Ops, (MIB * 1000) as f64)
+        );
     }
 
     #[test]
@@ -285,9 +417,9 @@ mod tests {
         assert!((100..400).contains(&curve.windows.len()), "{}", curve.windows.len());
         let [along, over] = curve.series();
         assert!(along.points.last().unwrap()[0] > 0.97 * (256.0 * GIB as f64));
-        assert!(
-            along.points.iter().zip(&over.points).all(|(a, b)| (a[1] - 1.048576e9).abs() < 1.0 && (a[0] / b[0] * 1e9 - a[1]).abs() < 1.0)
-        );
+        assert!(along.points.iter().zip(&over.points).all(|(a, b)| (a[1] - 1.048576e9).abs()
+            < 1.0
+            && (a[0] / b[0] * 1e9 - a[1]).abs() < 1.0));
     }
 
     fn rate_at(cell: &Cell, bytes: f64) -> f64 {
@@ -305,18 +437,34 @@ mod tests {
         assert!((cells[0].metrics.other["sustained_bps"].value / 44.8e6 - 1.0).abs() < 0.05);
         // The rests empty 1 GB and 12 GB of the 32.
         let first = |at: usize| cells[at].metrics.other["first_bps"].value / 1e6;
-        assert!((first(1) / 79.5 - 1.0).abs() < 0.1 && (rate_at(&cells[1], 2e9) / 44.8e6 - 1.0).abs() < 0.05, "{}", first(1));
-        assert!((first(2) / 79.5 - 1.0).abs() < 0.1 && (rate_at(&cells[2], 3e9) / 79.5e6 - 1.0).abs() < 0.05, "{}", first(2));
+        assert!(
+            (first(1) / 79.5 - 1.0).abs() < 0.1
+                && (rate_at(&cells[1], 2e9) / 44.8e6 - 1.0).abs() < 0.05,
+            "{}",
+            first(1)
+        );
+        assert!(
+            (first(2) / 79.5 - 1.0).abs() < 0.1
+                && (rate_at(&cells[2], 3e9) / 79.5e6 - 1.0).abs() < 0.05,
+            "{}",
+            first(2)
+        );
     }
 
     #[test]
     fn heat_comes_with_time_and_goes_with_a_rest() {
         let cells = run_simulated("throttler", 5, &["sustained"]);
-        let (first, last) = (cells[0].metrics.other["first_bps"].value, cells[0].metrics.other["sustained_bps"].value);
+        let (first, last) = (
+            cells[0].metrics.other["first_bps"].value,
+            cells[0].metrics.other["sustained_bps"].value,
+        );
         assert!(first > 2.5 * last, "{first} {last}");
         assert!(cells[2].metrics.other["first_bps"].value > 0.9 * first);
         let cells = run_simulated("class10", 5, &["sustained form=first"]);
-        let (first, last) = (cells[0].metrics.other["first_bps"].value, cells[0].metrics.other["sustained_bps"].value);
+        let (first, last) = (
+            cells[0].metrics.other["first_bps"].value,
+            cells[0].metrics.other["sustained_bps"].value,
+        );
         assert!((0.9..1.1).contains(&(first / last)), "{first} {last}");
     }
 }

@@ -1,15 +1,22 @@
-//! For the tests of tests: a medium whose costs are known exactly and that remembers every request, and a way to run a suite on it.
+//! For the tests of tests: a medium whose costs are known exactly and that remembers every request,
+//! and a way to run a suite on it.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::{Completion, Device, Extent, ExtentGuard, Facts, IoError, IoErrorKind, Op, Request, Slot, WriteBudget};
+use device::{
+    Completion, Device, Extent, ExtentGuard, Facts, IoError, IoErrorKind, Op, Request, Slot,
+    WriteBudget,
+};
 use record::{Cell, PlannedCell, TargetKind};
 
-use crate::definition::{Entry, Suite};
-use crate::{Choice, NoStage, Plan, PlanError, RunEnd, RunOptions, Site, Stage, StageError, StagedFile, run};
+use crate::definition::{Suite, SuiteEntry};
+use crate::{
+    Choice, FileStage, FileStageError, NoStage, Plan, PlanError, RunEnd, RunOptions, StagedFile,
+    TargetInfo, run,
+};
 
 /// What a request takes, in nanoseconds; its number counts from 0.
 pub type Cost = Box<dyn FnMut(&Request, u64) -> u64>;
@@ -53,9 +60,16 @@ impl Device for KnownCost {
     }
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let place = Extent::new(request.offset_bytes, request.length_bytes);
-        let unaligned = !(request.offset_bytes | request.length_bytes).is_multiple_of(self.facts.logical_block_bytes);
-        if request.op != Op::Flush && (unaligned || !Extent::new(0, self.facts.capacity_bytes).contains(&place)) {
-            return Err(IoError::new(IoErrorKind::Refused, &request, "a test asked for what no medium has"));
+        let unaligned = !(request.offset_bytes | request.length_bytes)
+            .is_multiple_of(self.facts.logical_block_bytes);
+        if request.op != Op::Flush
+            && (unaligned || !Extent::new(0, self.facts.capacity_bytes).contains(&place))
+        {
+            return Err(IoError::new(
+                IoErrorKind::Refused,
+                &request,
+                "a test asked for what no medium has",
+            ));
         }
         self.seen.borrow_mut().requests.push(request);
         self.waiting.push_back((request, self.now_ns));
@@ -70,8 +84,17 @@ impl Device for KnownCost {
                 stop.store(true, Ordering::Relaxed);
             }
             let failed = self.fail_at.is_some_and(|at| at <= number);
-            let result = if failed { Err(IoError::new(IoErrorKind::Medium, &request, "as the test ordered")) } else { Ok(()) };
-            done.push(Completion { slot: request.slot, submitted_ns, completed_ns: self.now_ns, result });
+            let result = if failed {
+                Err(IoError::new(IoErrorKind::Medium, &request, "as the test ordered"))
+            } else {
+                Ok(())
+            };
+            done.push(Completion {
+                slot: request.slot,
+                submitted_ns,
+                completed_ns: self.now_ns,
+                result,
+            });
         }
         Ok(())
     }
@@ -93,7 +116,7 @@ impl Device for KnownCost {
 /// A place to run tests on.
 pub struct Bed {
     /// Where.
-    pub site: Site,
+    pub target: TargetInfo,
     /// From this request on (counted over the whole run) every one fails.
     pub fail_at: Option<u64>,
     /// After this request the user presses Ctrl-C.
@@ -121,17 +144,30 @@ pub struct Ran {
 impl Ran {
     /// The only cell of this id.
     pub fn cell(&self, id: &str) -> &Cell {
-        self.end.cells.iter().find(|cell| cell.id == id).unwrap_or_else(|| panic!("no cell {id}: {:?}", self.end))
+        self.end
+            .cells
+            .iter()
+            .find(|cell| cell.id == id)
+            .unwrap_or_else(|| panic!("no cell {id}: {:?}", self.end))
     }
 
     /// A figure of `metrics.other`.
     pub fn other(&self, id: &str, name: &str) -> f64 {
-        self.cell(id).metrics.other.get(name).unwrap_or_else(|| panic!("{id} has no {name}: {:?}", self.cell(id).metrics)).value
+        self.cell(id)
+            .metrics
+            .other
+            .get(name)
+            .unwrap_or_else(|| panic!("{id} has no {name}: {:?}", self.cell(id).metrics))
+            .value
     }
 }
 
 impl Bed {
-    fn new(kind: TargetKind, capacity_bytes: u64, cost: impl FnMut(&Request, u64) -> u64 + 'static) -> Bed {
+    fn new(
+        kind: TargetKind,
+        capacity_bytes: u64,
+        cost: impl FnMut(&Request, u64) -> u64 + 'static,
+    ) -> Bed {
         let facts = Facts {
             capacity_bytes,
             logical_block_bytes: 512,
@@ -145,8 +181,15 @@ impl Bed {
             engine: "virtual time".into(),
         };
         let files = Err("there is no file system to put a file on".into());
-        let site = Site { files, ..Site::unrestricted(kind, facts) };
-        Bed { site, fail_at: None, stop_at: None, done: Vec::new(), time_limit_ns: None, cost: Box::new(cost) }
+        let target = TargetInfo { files, ..TargetInfo::unrestricted(kind, facts) };
+        Bed {
+            target,
+            fail_at: None,
+            stop_at: None,
+            done: Vec::new(),
+            time_limit_ns: None,
+            cost: Box::new(cost),
+        }
     }
 
     /// A whole medium.
@@ -164,12 +207,19 @@ impl Bed {
         let entry = |line: &&str| {
             let mut words = line.split_whitespace();
             let test = words.next().unwrap_or_default().to_owned();
-            let settings = words.filter_map(|word| word.split_once('=')).map(|(name, value)| (name.to_owned(), value.to_owned()));
-            Entry { test, settings: settings.collect() }
+            let settings = words
+                .filter_map(|word| word.split_once('='))
+                .map(|(name, value)| (name.to_owned(), value.to_owned()));
+            SuiteEntry { test, settings: settings.collect() }
         };
         let tests = tests.iter().map(entry).collect();
-        let suite = Suite { name: "bench".into(), about: String::new(), time_limit_ns: self.time_limit_ns, tests };
-        Plan::make(&suite, &Choice::default(), &self.site)
+        let suite = Suite {
+            name: "bench".into(),
+            about: String::new(),
+            time_limit_ns: self.time_limit_ns,
+            tests,
+        };
+        Plan::make(&suite, &Choice::default(), &self.target)
     }
 
     /// The cells these tests plan, or why they are left out.
@@ -181,7 +231,12 @@ impl Bed {
     pub fn left_out(&self, tests: &[&str]) -> String {
         match self.plan(tests) {
             Err(error) => error.to_string(),
-            Ok(plan) => plan.skipped.iter().map(|skip| format!("{}: {}", skip.test, skip.reason)).collect::<Vec<_>>().join("\n"),
+            Ok(plan) => plan
+                .skipped
+                .iter()
+                .map(|skip| format!("{}: {}", skip.test, skip.reason))
+                .collect::<Vec<_>>()
+                .join("\n"),
         }
     }
 
@@ -191,11 +246,12 @@ impl Bed {
     }
 
     /// The same with files to be had.
-    pub fn run_staged(self, tests: &[&str], stage: &mut dyn Stage) -> Ran {
+    pub fn run_staged(self, tests: &[&str], stage: &mut dyn FileStage) -> Ran {
         let plan = self.plan(tests).expect("the test plans what can be");
-        let (seen, stop) = (Rc::new(RefCell::new(Seen::default())), Rc::new(AtomicBool::new(false)));
+        let (seen, stop) =
+            (Rc::new(RefCell::new(Seen::default())), Rc::new(AtomicBool::new(false)));
         let medium = KnownCost {
-            facts: self.site.facts.clone(),
+            facts: self.target.facts.clone(),
             cost: self.cost,
             seen: seen.clone(),
             waiting: VecDeque::new(),
@@ -204,9 +260,10 @@ impl Bed {
             fail_at: self.fail_at,
             stop_at: self.stop_at.map(|at| (at, stop.clone())),
         };
-        let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
+        let budgeted: Box<dyn Device> =
+            Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
         let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-        let options = RunOptions { done: self.done, ..RunOptions::new(7, &self.site, &stop) };
+        let options = RunOptions { done: self.done, ..RunOptions::new(7, &self.target, &stop) };
         let end = run(&mut guarded, stage, &plan, options, &mut ());
         let seen = seen.take();
         Ran { end, requests: seen.requests, dropped_at: seen.dropped_at, idle_ns: seen.idle_ns }
@@ -239,17 +296,17 @@ impl KnownFiles {
     }
 }
 
-impl Stage for KnownFiles {
-    fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, StageError> {
+impl FileStage for KnownFiles {
+    fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, FileStageError> {
         if self.fails {
-            return Err(StageError::Failed("mkfs said no".into()));
+            return Err(FileStageError::Failed("mkfs said no".into()));
         }
         assert_eq!(self.alive(), 0, "the file before is still there");
         let seen = Rc::new(RefCell::new(Seen::default()));
         self.seen.push(seen.clone());
-        let Bed { site, .. } = Bed::file(bytes, |_, _| 0);
+        let Bed { target, .. } = Bed::file(bytes, |_, _| 0);
         let device = KnownCost {
-            facts: site.facts,
+            facts: target.facts,
             cost: Box::new(self.cost),
             seen,
             waiting: VecDeque::new(),
@@ -258,42 +315,64 @@ impl Stage for KnownFiles {
             fail_at: None,
             stop_at: None,
         };
-        Ok(StagedFile { device: Box::new(device), on: "a file of known cost".into(), keep: Box::new(self.alive.clone()) })
+        Ok(StagedFile {
+            device: Box::new(device),
+            on: "a file of known cost".into(),
+            keep: Box::new(self.alive.clone()),
+        })
     }
 }
 
-/// Runs tests on a simulated medium of this profile that keeps no data, under the extent guard and a write budget of what they declared.
+/// Runs tests on a simulated medium of this profile that keeps no data, under the extent guard and
+/// a write budget of what they declared.
 pub fn run_simulated(profile: &str, seed: u64, tests: &[&str]) -> Vec<Cell> {
-    let profile = sim::Profile::builtin(profile).expect("the profile is one of those that come with the program");
+    let profile = sim::Profile::builtin(profile)
+        .expect("the profile is one of those that come with the program");
     run_profile(profile, profile.au_bytes(), seed, tests)
 }
 
 /// The same on a medium of the test's own, which may declare its allocation unit or not.
-pub fn run_profile(profile: &sim::Profile, declared_au_bytes: Option<u64>, seed: u64, tests: &[&str]) -> Vec<Cell> {
-    let medium = sim::SimDevice::new(profile, sim::Options { seed, capacity: None, keep_data: false });
+pub fn run_profile(
+    profile: &sim::Profile,
+    declared_au_bytes: Option<u64>,
+    seed: u64,
+    tests: &[&str],
+) -> Vec<Cell> {
+    let medium =
+        sim::SimDevice::new(profile, sim::SimOptions { seed, capacity: None, keep_data: false });
     let mut bed = Bed::raw(0, |_, _| 0);
-    bed.site.facts = medium.facts().clone();
-    bed.site.au_bytes = declared_au_bytes;
+    bed.target.facts = medium.facts().clone();
+    bed.target.au_bytes = declared_au_bytes;
     let plan = bed.plan(tests).expect("the test plans what can be");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let stop = AtomicBool::new(false);
-    let options = RunOptions::new(seed, &bed.site, &stop);
+    let options = RunOptions::new(seed, &bed.target, &stop);
     let cells = run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;
-    for (cell, planned) in cells.iter().filter_map(|cell| Some((cell, plan.cells.iter().find(|planned| planned.id == cell.id)?))) {
-        assert!(cell.written_bytes <= planned.max_written_bytes, "{} wrote more than it declared", cell.id);
+    for (cell, planned) in cells
+        .iter()
+        .filter_map(|cell| Some((cell, plan.cells.iter().find(|planned| planned.id == cell.id)?)))
+    {
+        assert!(
+            cell.written_bytes <= planned.max_written_bytes,
+            "{} wrote more than it declared",
+            cell.id
+        );
     }
     cells
 }
 
-/// A hybrid card of known geometry with a cache of 24 MB in front that combines writes to the same place and empties when the medium rests; its flush
-/// lies. Nothing but that many random writes fills it, and then every write waits for one that goes to flash.
+/// A hybrid card of known geometry with a cache of 24 MB in front that combines writes to the same
+/// place and empties when the medium rests; its flush lies. Nothing but that many random writes
+/// fills it, and then every write waits for one that goes to flash.
 pub fn combining_card(au_mib: u64, open_aus: u32) -> sim::Profile {
     let cache = "[cache]\nsize = \"24 MB\"\nrate = \"40 MB/s\"\ncommand = \"0.3 ms\"\nhonest = false\ncombines = true\n";
-    sim::Profile::parse("combining card", &(card_text(au_mib, open_aus) + cache)).expect("a profile that can be")
+    sim::Profile::parse("combining card", &(card_text(au_mib, open_aus) + cache))
+        .expect("a profile that can be")
 }
 
-/// A hybrid card of known geometry: 9 GiB, log blocks, reads that cost more across units and allocation units, some jitter.
+/// A hybrid card of known geometry: 9 GiB, log blocks, reads that cost more across units and
+/// allocation units, some jitter.
 pub fn card(au_mib: u64, open_aus: u32) -> sim::Profile {
     sim::Profile::parse("card", &card_text(au_mib, open_aus)).expect("a profile that can be")
 }
@@ -329,13 +408,17 @@ fn card_text(au_mib: u64, open_aus: u32) -> String {
     )
 }
 
-/// Where a curve steps up: the first x of the upper of the two levels that fit its points best, and both levels. The plainest form of
-/// what the findings conclude (docs/field/allocation-units.md#size-from-reads), to see that the evidence suffices.
+/// Where a curve steps up: the first x of the upper of the two levels that fit its points best, and
+/// both levels. The plainest form of what the findings conclude
+/// (docs/field/allocation-units.md#size-from-reads), to see that the evidence suffices.
 pub fn step(points: &[[f64; 2]]) -> (f64, f64, f64) {
-    let mean = |part: &[[f64; 2]]| part.iter().map(|point| point[1]).sum::<f64>() / part.len() as f64;
-    let squares = |part: &[[f64; 2]]| part.iter().map(|point| (point[1] - mean(part)).powi(2)).sum::<f64>();
+    let mean =
+        |part: &[[f64; 2]]| part.iter().map(|point| point[1]).sum::<f64>() / part.len() as f64;
+    let squares =
+        |part: &[[f64; 2]]| part.iter().map(|point| (point[1] - mean(part)).powi(2)).sum::<f64>();
     let error = |at: &usize| squares(&points[..*at]) + squares(&points[*at..]);
-    let at = (1..points.len()).min_by(|a, b| error(a).total_cmp(&error(b))).expect("two points or more");
+    let at =
+        (1..points.len()).min_by(|a, b| error(a).total_cmp(&error(b))).expect("two points or more");
     (points[at][0], mean(&points[..at]), mean(&points[at..]))
 }
 
@@ -344,8 +427,12 @@ mod tests {
 
     #[test]
     fn the_bed_remembers_what_it_was_asked() {
-        let ran = Bed::raw(64 << 20, |request, number| request.length_bytes + number).run(&["prime span=2MiB passes=1"]);
-        assert_eq!(ran.requests.iter().map(|r| r.offset_bytes).collect::<Vec<_>>(), [32 << 20, 33 << 20]);
+        let ran = Bed::raw(64 << 20, |request, number| request.length_bytes + number)
+            .run(&["prime span=2MiB passes=1"]);
+        assert_eq!(
+            ran.requests.iter().map(|r| r.offset_bytes).collect::<Vec<_>>(),
+            [32 << 20, 33 << 20]
+        );
         assert_eq!(ran.cell("prime/1").elapsed_ns, (2 << 20) + 1);
     }
 }

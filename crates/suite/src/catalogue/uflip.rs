@@ -1,16 +1,20 @@
-//! `uflip`: the nine micro-benchmarks of uFLIP around writes and reads of 32 KiB, in a row and at random (docs/field/snia-and-uflip.md#uflip).
+//! `uflip`: the nine micro-benchmarks of uFLIP around writes and reads of 32 KiB, in a row and at
+//! random (docs/field/snia-and-uflip.md#uflip).
 //!
-//! Three cells prepare. *state* writes blocks of random sizes at random places, so that every run begins from the same disorder. *start-up* writes at random
-//! for long and finds how many writes are cheap before the medium's own work begins (the truncation that makes the mean of the rest most certain,
-//! MSER-5). *pause* reads in a row, writes at random, and reads in a row again until that is as fast as before: how long a run is disturbed by the one
-//! before. Every other cell rests for that pause and leaves that start-up uncounted.
+//! Three cells prepare. *state* writes blocks of random sizes at random places, so that every run
+//! begins from the same disorder. *start-up* writes at random for long and finds how many writes
+//! are cheap before the medium's own work begins (the truncation that makes the mean of the rest
+//! most certain, MSER-5). *pause* reads in a row, writes at random, and reads in a row again until
+//! that is as fast as before: how long a run is disturbed by the one before. Every other cell rests
+//! for that pause and leaves that start-up uncounted.
 //!
-//! Then one parameter varies at a time: *granularity* (size), *alignment* (shift), *locality* (range of random writes), *partitioning* (rows written in turn), *order*
-//! (step between writes; -1 backwards, 0 in place), *parallelism* (in flight), *mix* (writes in a row for one at random), *pause* before each write
-//! (`pause-before`), *burst* (writes between pauses of 100 ms).
+//! Then one parameter varies at a time: *granularity* (size), *alignment* (shift), *locality*
+//! (range of random writes), *partitioning* (rows written in turn), *order* (step between
+//! writes; -1 backwards, 0 in place), *parallelism* (in flight), *mix* (writes in a row for one at
+//! random), *pause* before each write (`pause-before`), *burst* (writes between pauses of 100 ms).
 //!
-//! What a cell was asked: `form`, `value` (of the parameter), direction and pattern. Metrics: `latency_ns`, `iops`, `bps`; `start_up_ops` and `pause_ns`
-//! of the cells that find them.
+//! What a cell was asked: `form`, `value` (of the parameter), direction and pattern. Metrics:
+//! `latency_ns`, `iops`, `bps`; `start_up_ops` and `pause_ns` of the cells that find them.
 
 use device::Extent;
 use record::units::{Bytes, KIB, MIB, MILLISECOND_NS, SECOND_NS};
@@ -18,11 +22,14 @@ use record::{Direction, Estimate, Params, Pattern, PlannedCell, Region, Stop};
 use stats::{median, mser5};
 
 use super::stretch::{self, Stretch, earlier, strided};
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{cyclic, uniform};
 use crate::plan::span_of;
 use crate::tally::latency;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 use stats::Random;
 
 /// The test.
@@ -59,13 +66,37 @@ const MICROS: [Micro; 9] = [
         loads: &[(READ, ROW), (READ, RANDOM), (WRITE, ROW), (WRITE, RANDOM)],
         values: &[512.0, 2048.0, 8192.0, 24576.0, 32768.0, 131072.0, 524288.0],
     },
-    Micro { form: "alignment", loads: &[(WRITE, ROW), (WRITE, RANDOM)], values: &[512.0, 4096.0, 16384.0] },
-    Micro { form: "locality", loads: &[(WRITE, RANDOM)], values: &[1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0] },
-    Micro { form: "partitioning", loads: &[(WRITE, ROW)], values: &[1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0] },
-    Micro { form: "order", loads: &[(WRITE, ROW)], values: &[-1.0, 0.0, 1.0, 2.0, 4.0, 16.0, 256.0] },
-    Micro { form: "parallelism", loads: &[(READ, RANDOM), (WRITE, RANDOM)], values: &[1.0, 2.0, 4.0, 16.0] },
+    Micro {
+        form: "alignment",
+        loads: &[(WRITE, ROW), (WRITE, RANDOM)],
+        values: &[512.0, 4096.0, 16384.0],
+    },
+    Micro {
+        form: "locality",
+        loads: &[(WRITE, RANDOM)],
+        values: &[1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0],
+    },
+    Micro {
+        form: "partitioning",
+        loads: &[(WRITE, ROW)],
+        values: &[1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0],
+    },
+    Micro {
+        form: "order",
+        loads: &[(WRITE, ROW)],
+        values: &[-1.0, 0.0, 1.0, 2.0, 4.0, 16.0, 256.0],
+    },
+    Micro {
+        form: "parallelism",
+        loads: &[(READ, RANDOM), (WRITE, RANDOM)],
+        values: &[1.0, 2.0, 4.0, 16.0],
+    },
     Micro { form: "mix", loads: &[(WRITE, ROW)], values: &[1.0, 4.0, 16.0, 64.0] },
-    Micro { form: "pause-before", loads: &[(WRITE, RANDOM)], values: &[1e5, 1.6e6, 2.56e7, 1.024e8] },
+    Micro {
+        form: "pause-before",
+        loads: &[(WRITE, RANDOM)],
+        values: &[1e5, 1.6e6, 2.56e7, 1.024e8],
+    },
     Micro { form: "burst", loads: &[(WRITE, RANDOM)], values: &[10.0, 40.0, 160.0] },
 ];
 
@@ -89,34 +120,71 @@ impl Test for Uflip {
                 about: "which micro-benchmarks",
             },
             Setting { name: "span", default: "512MiB", about: "how much of the middle" },
-            Setting { name: "state_time", default: "60s", about: "random writes of random sizes for this long first" },
-            Setting { name: "max_time", default: "6s", about: "at most this long each, beside the pause" },
+            Setting {
+                name: "state_time",
+                default: "60s",
+                about: "random writes of random sizes for this long first",
+            },
+            Setting {
+                name: "max_time",
+                default: "6s",
+                about: "at most this long each, beside the pause",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let Some(span) = cells.or_skip(target.region(Region::Middle, settings.size("span")?))
+        else {
+            return Ok(());
+        };
         if span.bytes < 2 * MIB {
             cells.skip(format!("needs 2 MiB; there are {}", Bytes(span.bytes)));
             return Ok(());
         }
         let chosen = settings.choices("form", &MICROS.map(|micro| micro.form))?;
         let max_ns = settings.duration_ns("max_time")?;
-        let mut add = |form: &str, value: f64, (direction, pattern): (Direction, Pattern), max_ns: u64, ops: u64| {
+        let mut add = |form: &str,
+                       value: f64,
+                       (direction, pattern): (Direction, Pattern),
+                       max_ns: u64,
+                       ops: u64| {
             let block_bytes = if form == "granularity" { value as u64 } else { BASE_BYTES };
-            let mut params = Params { form: Some(form.into()), ..stretch::writes(site, Region::Middle, span, pattern, block_bytes) };
+            let mut params = Params {
+                form: Some(form.into()),
+                ..stretch::writes(target, Region::Middle, span, pattern, block_bytes)
+            };
             params.direction = Some(direction);
             params.content = params.content.filter(|_| direction == WRITE);
             params.other.insert("value".into(), value);
             // Rest and start-up are those that were found; these are the most they may be.
-            let (rest_ns, warm_up_ops) = if PREPARING.contains(&form) { (0, 0) } else { (MOST_PAUSE_NS, MOST_START_UP) };
-            let stretch = Stretch { rest_ns, warm_up_ops, ops, enough_ops: ENOUGH_OPS, enough_ns: ENOUGH_NS, ..Stretch::default() };
+            let (rest_ns, warm_up_ops) =
+                if PREPARING.contains(&form) { (0, 0) } else { (MOST_PAUSE_NS, MOST_START_UP) };
+            let stretch = Stretch {
+                rest_ns,
+                warm_up_ops,
+                ops,
+                enough_ops: ENOUGH_OPS,
+                enough_ns: ENOUGH_NS,
+                ..Stretch::default()
+            };
             stretch.plan(params, max_ns, cells);
         };
-        add("state", 0.0, (WRITE, RANDOM), settings.duration_ns("state_time")?, 4 * span.bytes / BASE_BYTES);
+        add(
+            "state",
+            0.0,
+            (WRITE, RANDOM),
+            settings.duration_ns("state_time")?,
+            4 * span.bytes / BASE_BYTES,
+        );
         add("start-up", 0.0, (WRITE, RANDOM), 5 * max_ns, MOST_OPS);
         add("pause", 0.0, (WRITE, RANDOM), 5 * max_ns, MOST_OPS);
         for micro in MICROS.iter().filter(|micro| chosen.contains(&micro.form)) {
@@ -124,76 +192,114 @@ impl Test for Uflip {
                 micro
                     .values
                     .iter()
-                    .filter(|value| fits(micro.form, **value, span, site))
+                    .filter(|value| fits(micro.form, **value, span, target))
                     .for_each(|value| add(micro.form, *value, *load, max_ns, MOST_OPS));
             }
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let form = cell.params.form.as_deref().unwrap_or_default();
         let found = |name: &str, most: u64| {
-            earlier(cell, bench).find_map(|done| done.metrics.other.get(name)).map_or(most, |figure| (figure.value as u64).min(most))
+            earlier(cell, context)
+                .find_map(|done| done.metrics.other.get(name))
+                .map_or(most, |figure| (figure.value as u64).min(most))
         };
-        let (start_up_ops, pause_ns) = (found("start_up_ops", MOST_START_UP), found("pause_ns", MOST_PAUSE_NS));
+        let (start_up_ops, pause_ns) =
+            (found("start_up_ops", MOST_START_UP), found("pause_ns", MOST_PAUSE_NS));
         let mut cell = cell.clone();
         if !PREPARING.contains(&form) {
-            cell.params.other.extend([("warm_up_ops".to_owned(), start_up_ops as f64), ("rest_ns".to_owned(), pause_ns as f64)]);
+            cell.params.other.extend([
+                ("warm_up_ops".to_owned(), start_up_ops as f64),
+                ("rest_ns".to_owned(), pause_ns as f64),
+            ]);
         }
         match form {
-            "state" => disorder(&cell, bench),
-            "start-up" => start_up(&cell, bench),
-            "pause" => pause(&cell, bench),
-            "pause-before" => in_bursts(&cell, bench, 1, cell.setting("value") as u64),
-            "burst" => in_bursts(&cell, bench, cell.setting("value") as u64, BURST_PAUSE_NS),
-            _ => one_parameter(&cell, bench),
+            "state" => disorder(&cell, context),
+            "start-up" => start_up(&cell, context),
+            "pause" => pause(&cell, context),
+            "pause-before" => in_bursts(&cell, context, 1, cell.setting("value") as u64),
+            "burst" => in_bursts(&cell, context, cell.setting("value") as u64, BURST_PAUSE_NS),
+            _ => one_parameter(&cell, context),
         }
     }
 }
 
 /// Whether a value of the parameter can be had here.
-fn fits(form: &str, value: f64, span: Extent, site: &Site) -> bool {
+fn fits(form: &str, value: f64, span: Extent, target: &TargetInfo) -> bool {
     match form {
-        "alignment" => (value as u64).is_multiple_of(site.facts.logical_block_bytes),
+        "alignment" => (value as u64).is_multiple_of(target.facts.logical_block_bytes),
         "locality" | "partitioning" => value as u64 * BASE_BYTES <= span.bytes,
-        "parallelism" => value as u32 <= site.facts.max_in_flight,
+        "parallelism" => value as u32 <= target.facts.max_in_flight,
         _ => true,
     }
 }
 
 /// A stretch in which one parameter has this value.
-fn one_parameter(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+fn one_parameter(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
     let (span, block_bytes, value) = (span_of(cell), cell.block_bytes(), cell.setting("value"));
-    let random = bench.random("places");
+    let random = context.random("places");
     let is_random = cell.params.pattern == Some(RANDOM);
-    let load = stretch::load(cell, bench, "data");
+    let load = stretch::load(cell, context, "data");
     match cell.params.form.as_deref() {
         Some("alignment") => {
             let shifted = Extent::new(span.offset_bytes + value as u64, span.bytes - value as u64);
-            at_places(cell, bench, &load, shifted, is_random)
+            at_places(cell, context, &load, shifted, is_random)
         }
-        Some("locality") => at_places(cell, bench, &load, Extent::new(span.offset_bytes, value as u64 * block_bytes), true),
-        Some("partitioning") => stretch::run_load(cell, bench, &load, &mut partitions(span, block_bytes, value as u64)),
-        Some("order") if value >= 2.0 => {
-            stretch::run_load(cell, bench, &load, &mut strided(span, block_bytes, value as u64 * block_bytes, 0))
+        Some("locality") => at_places(
+            cell,
+            context,
+            &load,
+            Extent::new(span.offset_bytes, value as u64 * block_bytes),
+            true,
+        ),
+        Some("partitioning") => stretch::run_load(
+            cell,
+            context,
+            &load,
+            &mut partitions(span, block_bytes, value as u64),
+        ),
+        Some("order") if value >= 2.0 => stretch::run_load(
+            cell,
+            context,
+            &load,
+            &mut strided(span, block_bytes, value as u64 * block_bytes, 0),
+        ),
+        Some("order") => {
+            stretch::run_load(cell, context, &load, &mut stepwise(span, block_bytes, value as i64))
         }
-        Some("order") => stretch::run_load(cell, bench, &load, &mut stepwise(span, block_bytes, value as i64)),
-        Some("mix") => stretch::run_load(cell, bench, &load, &mut mixed(span, block_bytes, value as u64, random)),
+        Some("mix") => stretch::run_load(
+            cell,
+            context,
+            &load,
+            &mut mixed(span, block_bytes, value as u64, random),
+        ),
         Some("parallelism") => {
             let mut cell = cell.clone();
             cell.params.queue_depth = value as u32;
-            at_places(&cell, bench, &Load { lanes: value as u32, ..load }, span, true)
+            at_places(&cell, context, &IoLoad { lanes: value as u32, ..load }, span, true)
         }
-        _ => at_places(cell, bench, &load, span, is_random),
+        _ => at_places(cell, context, &load, span, is_random),
     }
 }
 
-fn at_places(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, span: Extent, is_random: bool) -> Outcome {
+fn at_places(
+    cell: &PlannedCell,
+    context: &mut CellContext<'_>,
+    load: &IoLoad,
+    span: Extent,
+    is_random: bool,
+) -> CellOutcome {
     if is_random {
-        stretch::run_load(cell, bench, load, &mut uniform(span, load.block_bytes, load.block_bytes, bench.random("places")))
+        stretch::run_load(
+            cell,
+            context,
+            load,
+            &mut uniform(span, load.block_bytes, load.block_bytes, context.random("places")),
+        )
     } else {
-        stretch::run_load(cell, bench, load, &mut cyclic(span, load.block_bytes))
+        stretch::run_load(cell, context, load, &mut cyclic(span, load.block_bytes))
     }
 }
 
@@ -204,7 +310,10 @@ fn partitions(span: Extent, block_bytes: u64, parts: u64) -> impl FnMut(u32) -> 
     move |_| {
         let (part, block) = (turn % parts, turn / parts);
         turn += 1;
-        Some(Extent::new(span.offset_bytes + part * part_bytes + block * block_bytes % part_bytes, block_bytes))
+        Some(Extent::new(
+            span.offset_bytes + part * part_bytes + block * block_bytes % part_bytes,
+            block_bytes,
+        ))
     }
 }
 
@@ -220,10 +329,20 @@ fn stepwise(span: Extent, block_bytes: u64, step: i64) -> impl FnMut(u32) -> Opt
 }
 
 /// So many blocks in a row in the first half of the span, then one at random in the second.
-fn mixed(span: Extent, block_bytes: u64, in_a_row: u64, random: Random) -> impl FnMut(u32) -> Option<Extent> {
+fn mixed(
+    span: Extent,
+    block_bytes: u64,
+    in_a_row: u64,
+    random: Random,
+) -> impl FnMut(u32) -> Option<Extent> {
     let half_bytes = span.bytes / 2 / block_bytes * block_bytes;
     let mut row = cyclic(Extent::new(span.offset_bytes, half_bytes), block_bytes);
-    let mut stray = uniform(Extent::new(span.offset_bytes + half_bytes, half_bytes), block_bytes, block_bytes, random);
+    let mut stray = uniform(
+        Extent::new(span.offset_bytes + half_bytes, half_bytes),
+        block_bytes,
+        block_bytes,
+        random,
+    );
     let mut turn = 0;
     move |lane| {
         turn += 1;
@@ -232,29 +351,39 @@ fn mixed(span: Extent, block_bytes: u64, in_a_row: u64, random: Random) -> impl 
 }
 
 /// Writes of random sizes at random places, as long as the cell may take.
-fn disorder(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-    let (span, unit_bytes) = (span_of(cell), bench.site.facts.logical_block_bytes.max(512));
-    let mut random = bench.random("places and sizes");
-    let load = stretch::load(cell, bench, "data");
-    let limits = Limits { max_bytes: (cell.setting("ops") as u64 - 1) * BASE_BYTES, ..Limits::time(bench.time_left_ns()) };
+fn disorder(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+    let (span, unit_bytes) = (span_of(cell), context.target.facts.logical_block_bytes.max(512));
+    let mut random = context.random("places and sizes");
+    let load = stretch::load(cell, context, "data");
+    let limits = LoopLimits {
+        max_bytes: (cell.setting("ops") as u64 - 1) * BASE_BYTES,
+        ..LoopLimits::time(context.time_left_ns())
+    };
     let mut places = |_| {
         let bytes = (1 + random.below(BASE_BYTES / unit_bytes)) * unit_bytes;
-        Some(Extent::new(span.offset_bytes + random.below((span.bytes - bytes) / unit_bytes + 1) * unit_bytes, bytes))
+        Some(Extent::new(
+            span.offset_bytes + random.below((span.bytes - bytes) / unit_bytes + 1) * unit_bytes,
+            bytes,
+        ))
     };
-    bench.drive("setting the state", &load, &limits, &mut places).outcome(cell)
+    context.drive("setting the state", &load, &limits, &mut places).outcome(cell)
 }
 
 /// Random writes for long, and how many of the first are unlike the rest.
-fn start_up(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+fn start_up(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
     let mut latencies = Vec::new();
-    let load = stretch::load(cell, bench, "data");
-    let limits = Limits { max_ops: cell.setting("ops") as u64, ..Limits::time(bench.time_left_ns()) };
-    let mut places = uniform(span_of(cell), BASE_BYTES, BASE_BYTES, bench.random("places"));
+    let load = stretch::load(cell, context, "data");
+    let limits = LoopLimits {
+        max_ops: cell.setting("ops") as u64,
+        ..LoopLimits::time(context.time_left_ns())
+    };
+    let mut places = uniform(span_of(cell), BASE_BYTES, BASE_BYTES, context.random("places"));
     let mut watch = |_, latency_ns: u64| {
         latencies.push(latency_ns as f64);
         false
     };
-    let tally = bench.drive_watched("finding the start-up", &load, &limits, &mut places, &mut watch);
+    let tally =
+        context.drive_watched("finding the start-up", &load, &limits, &mut places, &mut watch);
     let mut outcome = tally.outcome(cell);
     if let Some(start_up_ops) = mser5(&latencies) {
         let figure = Estimate { value: start_up_ops as f64, ci95: None, n: latencies.len() as u64 };
@@ -264,68 +393,99 @@ fn start_up(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
 }
 
 /// Reads in a row, writes at random, and reads in a row until they are as fast as before.
-fn pause(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+fn pause(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
     let span = span_of(cell);
-    let third_ns = bench.allotted_ns / 3;
-    let writing = stretch::load(cell, bench, "data");
-    let reading = Load { direction: READ, ..writing };
+    let third_ns = context.allotted_ns / 3;
+    let writing = stretch::load(cell, context, "data");
+    let reading = IoLoad { direction: READ, ..writing };
     let mut row = cyclic(span, BASE_BYTES);
-    let mut stray = uniform(span, BASE_BYTES, BASE_BYTES, bench.random("places"));
-    let mut outcome = Outcome::new(cell);
-    let mut read = |bench: &mut Bench<'_>, ops: u64| {
+    let mut stray = uniform(span, BASE_BYTES, BASE_BYTES, context.random("places"));
+    let mut outcome = CellOutcome::new(cell);
+    let mut read = |context: &mut CellContext<'_>, ops: u64| {
         let mut took_ns = Vec::new();
-        let limits = Limits { max_ops: ops, ..Limits::time(third_ns.min(bench.time_left_ns())) };
+        let limits =
+            LoopLimits { max_ops: ops, ..LoopLimits::time(third_ns.min(context.time_left_ns())) };
         let mut watch = |_, latency_ns: u64| {
             took_ns.push(latency_ns as f64);
             false
         };
-        let tally = bench.drive_watched("reading in a row", &reading, &limits, &mut row, &mut watch);
+        let tally =
+            context.drive_watched("reading in a row", &reading, &limits, &mut row, &mut watch);
         (tally, median(&mut took_ns))
     };
-    let (tally, before_ns) = read(bench, 64);
+    let (tally, before_ns) = read(context, 64);
     outcome.absorb(tally);
     if outcome.is_over() {
         return outcome;
     }
-    let limits = Limits { max_ops: 512, ..Limits::time(third_ns) };
-    let tally = bench.drive("writing at random", &writing, &limits, &mut stray);
+    let limits = LoopLimits { max_ops: 512, ..LoopLimits::time(third_ns) };
+    let tally = context.drive("writing at random", &writing, &limits, &mut stray);
     outcome.end(tally.stop, tally.error);
     let (mut disturbed_ns, mut is_disturbed) = (0, true);
-    while is_disturbed && !outcome.is_over() && disturbed_ns < MOST_PAUSE_NS && bench.time_left_ns() > 0 {
-        let (tally, now_ns) = read(bench, 8);
-        is_disturbed = now_ns.zip(before_ns).is_some_and(|(now_ns, before_ns)| now_ns > UNDISTURBED * before_ns);
+    while is_disturbed
+        && !outcome.is_over()
+        && disturbed_ns < MOST_PAUSE_NS
+        && context.time_left_ns() > 0
+    {
+        let (tally, now_ns) = read(context, 8);
+        is_disturbed = now_ns
+            .zip(before_ns)
+            .is_some_and(|(now_ns, before_ns)| now_ns > UNDISTURBED * before_ns);
         disturbed_ns += if is_disturbed { tally.busy_ns } else { 0 };
         outcome.absorb(tally);
     }
     // A pause is twice as long as what was seen, and never none.
-    let figure = Estimate { value: (2 * disturbed_ns).max(100 * MILLISECOND_NS) as f64, ci95: None, n: outcome.cell.ops };
+    let figure = Estimate {
+        value: (2 * disturbed_ns).max(100 * MILLISECOND_NS) as f64,
+        ci95: None,
+        n: outcome.cell.ops,
+    };
     outcome.cell.metrics.other.insert("pause_ns".into(), figure);
     outcome
 }
 
 /// Random writes with a pause after each burst of them.
-fn in_bursts(cell: &PlannedCell, bench: &mut Bench<'_>, burst: u64, pause_ns: u64) -> Outcome {
-    stretch::rest(cell.setting("rest_ns") as u64, bench);
-    let load = stretch::load(cell, bench, "data");
-    let mut places = uniform(span_of(cell), BASE_BYTES, BASE_BYTES, bench.random("places"));
-    let limits = Limits { max_ops: cell.setting("warm_up_ops") as u64, ..Limits::time(bench.time_left_ns() / 2) };
-    let before = bench.drive("starting up", &load, &limits, &mut places);
-    let mut outcome = Outcome::new(cell);
+fn in_bursts(
+    cell: &PlannedCell,
+    context: &mut CellContext<'_>,
+    burst: u64,
+    pause_ns: u64,
+) -> CellOutcome {
+    stretch::rest(cell.setting("rest_ns") as u64, context);
+    let load = stretch::load(cell, context, "data");
+    let mut places = uniform(span_of(cell), BASE_BYTES, BASE_BYTES, context.random("places"));
+    let limits = LoopLimits {
+        max_ops: cell.setting("warm_up_ops") as u64,
+        ..LoopLimits::time(context.time_left_ns() / 2)
+    };
+    let before = context.drive("starting up", &load, &limits, &mut places);
+    let mut outcome = CellOutcome::new(cell);
     outcome.end(before.stop, before.error);
     let mut worst_ns = 0;
     while !outcome.is_over() && outcome.cell.ops + burst <= cell.setting("ops") as u64 {
-        let left_ns = bench.time_left_ns();
+        let left_ns = context.time_left_ns();
         if left_ns == 0 {
             outcome.end(Stop::Time, None);
             break;
         }
-        let tally: Tally = bench.drive("writing in bursts", &load, &Limits { max_ops: burst, ..Limits::time(left_ns) }, &mut places);
+        let tally: IoTally = context.drive(
+            "writing in bursts",
+            &load,
+            &LoopLimits { max_ops: burst, ..LoopLimits::time(left_ns) },
+            &mut places,
+        );
         worst_ns = worst_ns.max(tally.worst_ns);
         outcome.absorb(tally);
-        stretch::rest(pause_ns.min(bench.time_left_ns()), bench);
+        stretch::rest(pause_ns.min(context.time_left_ns()), context);
     }
     let cell = &mut outcome.cell;
-    let rate = |events: u64| Some(Estimate { value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64, ci95: None, n: cell.ops });
+    let rate = |events: u64| {
+        Some(Estimate {
+            value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64,
+            ci95: None,
+            n: cell.ops,
+        })
+    };
     if let Some(histogram) = &cell.histogram {
         (cell.metrics.iops, cell.metrics.bps, cell.metrics.latency_ns) =
             (rate(cell.ops), rate(cell.bytes), Some(latency(histogram, worst_ns)));
@@ -347,7 +507,8 @@ mod tests {
     fn nine_benchmarks_after_three_cells_that_prepare() {
         let bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
         let cells = bed.planned(&["uflip"]);
-        let forms: BTreeSet<&str> = cells.iter().filter_map(|cell| cell.params.form.as_deref()).collect();
+        let forms: BTreeSet<&str> =
+            cells.iter().filter_map(|cell| cell.params.form.as_deref()).collect();
         assert_eq!((forms.len(), cells.len()), (12, 3 + 28 + 6 + 8 + 7 + 7 + 8 + 4 + 4 + 3));
         let small = Bed::file(4 * MIB, |_, _| 1);
         assert!(small.planned(&["uflip"]).iter().all(|cell| span_of(cell).bytes == 4 * MIB));
@@ -356,13 +517,24 @@ mod tests {
 
     #[test]
     fn every_order_stays_in_the_span_on_every_target() {
-        for bed in [Bed::raw(4 * GIB, |_, _| MILLISECOND_NS), Bed::file(4 * MIB, |_, _| MILLISECOND_NS)] {
+        for bed in
+            [Bed::raw(4 * GIB, |_, _| MILLISECOND_NS), Bed::file(4 * MIB, |_, _| MILLISECOND_NS)]
+        {
             let planned = bed.planned(&["uflip"]);
             let ran = bed.run(&["uflip"]);
             assert_eq!(ran.end.cells.len(), planned.len());
-            assert!(ran.end.cells.iter().all(|cell| cell.stop != Stop::Error && cell.ops > 0), "{:?}", ran.end.error);
+            assert!(
+                ran.end.cells.iter().all(|cell| cell.stop != Stop::Error && cell.ops > 0),
+                "{:?}",
+                ran.end.error
+            );
             for (cell, planned) in ran.end.cells.iter().zip(&planned) {
-                assert!(cell.written_bytes <= planned.max_written_bytes, "{} {:?}", cell.id, cell.params.form);
+                assert!(
+                    cell.written_bytes <= planned.max_written_bytes,
+                    "{} {:?}",
+                    cell.id,
+                    cell.params.form
+                );
             }
         }
     }
@@ -396,7 +568,8 @@ mod tests {
     fn design_hints_of_the_paper_hold_on_a_cheap_card() {
         let cells = run_simulated("class6", 1, &["uflip"]);
         let at = |form, value, pattern| response_ms(&cells, form, value, pattern);
-        // Random writes cost a merge; inside three open units of 1 MiB they do not, nor do a few rows in turn.
+        // Random writes cost a merge; inside three open units of 1 MiB they do not, nor do a few
+        // rows in turn.
         assert!(at("granularity", 32768.0, RANDOM) > 10.0 * at("granularity", 32768.0, ROW));
         assert!(at("locality", 16.0, RANDOM) < 0.3 * at("locality", 16384.0, RANDOM));
         assert!(at("partitioning", 16.0, ROW) > 5.0 * at("partitioning", 2.0, ROW));

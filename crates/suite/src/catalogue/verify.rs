@@ -1,25 +1,36 @@
-//! `verify`: writes everything, then reads everything and looks at each sector (docs/field/counterfeits.md#f3probe: f3write and f3read).
+//! `verify`: writes everything, then reads everything and looks at each sector
+//! (docs/field/counterfeits.md#f3probe: f3write and f3read).
 //!
-//! The range is cut into parts. All parts are written before the first is read: a medium that is smaller than it says, or that answers
-//! from a cache, would pass if each part were read right after it was written. Every part is a cell, so a run that was interrupted repeats
-//! none that is finished, and says how long the rest will take. A block that cannot be written or read is counted, and the next one follows.
+//! The range is cut into parts. All parts are written before the first is read: a medium that is
+//! smaller than it says, or that answers from a cache, would pass if each part were read right
+//! after it was written. Every part is a cell, so a run that was interrupted repeats none that is
+//! finished, and says how long the rest will take. A block that cannot be written or read is
+//! counted, and the next one follows.
 //!
 //! # What it leaves
-//! For each part a cell of the form "write" and one of the form "read"; `params.other.part` counts from 0. `bps` and latencies of both.
-//! "write": `unwritable_sectors`. "read": `good_sectors`, `changed_sectors` (up to 7 wrong bits), `overwritten_sectors` (data that
-//! belongs elsewhere, or a write that was never made), `corrupted_sectors` (all others, of which `zero_sectors`, `blank_sectors`,
-//! `unreadable_sectors`), and `first_bad_offset_bytes` where any is bad. Sectors have 512 bytes. Series `overwritten by`: place against the
-//! place to which what was found there had been written.
+//! For each part a cell of the form "write" and one of the form "read"; `params.other.part` counts
+//! from 0. `bps` and latencies of both. "write": `unwritable_sectors`. "read": `good_sectors`,
+//! `changed_sectors` (up to 7 wrong bits), `overwritten_sectors` (data that belongs elsewhere, or a
+//! write that was never made), `corrupted_sectors` (all others, of which `zero_sectors`,
+//! `blank_sectors`, `unreadable_sectors`), and `first_bad_offset_bytes` where any is bad. Sectors
+//! have 512 bytes. Series `overwritten by`: place against the place to which what was found there
+//! had been written.
 
-use device::stamp::{Tally as Verdicts, Verdict};
+use device::stamp::{SectorVerdict, VerifyCounts as Verdicts};
 use device::{Device, Extent, IoErrorKind, SECTOR_BYTES};
 use record::units::{Bytes, GIB};
-use record::{Axis, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop, TargetKind};
+use record::{
+    Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, SeriesAxis,
+    Stop, TargetKind,
+};
 
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::pieces;
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The pass that all parts are written in; no other test's.
 const PASS: u32 = 0x0056_4552;
@@ -50,30 +61,48 @@ impl Test for Verify {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "region", default: "whole", about: "whole (on a file or with --span: all of that), middle, front" },
+            Setting {
+                name: "region",
+                default: "whole",
+                about: "whole (on a file or with --span: all of that), middle, front",
+            },
             Setting { name: "span", default: "1GiB", about: "how much of the middle or front" },
             Setting { name: "block", default: "1MiB", about: "size of one write and read" },
-            Setting { name: "parts", default: "16", about: "parts that are finished one by one; a run that goes on repeats none" },
-            Setting { name: "max_time", default: "24h", about: "at most this long, each part its share" },
+            Setting {
+                name: "parts",
+                default: "16",
+                about: "parts that are finished one by one; a run that goes on repeats none",
+            },
+            Setting {
+                name: "max_time",
+                default: "24h",
+                about: "at most this long, each part its share",
+            },
         ]
     }
     fn needs(&self) -> Needs {
         Needs { writing: true, data: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
         let parts = settings.count("parts")?.min(1000);
         let max_ns = settings.duration_ns("max_time")? / (2 * parts);
-        let bounded = site.is_file() || site.only.is_some();
-        let (region, wanted_bytes) = match settings.choice("region", &["whole", "middle", "front"])? {
-            "whole" if bounded => (Region::Middle, u64::MAX),
-            "whole" => (Region::Whole, u64::MAX),
-            "front" => (Region::Front, settings.size("span")?),
-            _ => (Region::Middle, settings.size("span")?),
-        };
-        let Some(span) = cells.or_skip(site.region(region, wanted_bytes)) else { return Ok(()) };
-        if site.kind == TargetKind::Simulated && span.bytes > MOST_SIMULATED_BYTES {
+        let bounded = target.is_file() || target.only.is_some();
+        let (region, wanted_bytes) =
+            match settings.choice("region", &["whole", "middle", "front"])? {
+                "whole" if bounded => (Region::Middle, u64::MAX),
+                "whole" => (Region::Whole, u64::MAX),
+                "front" => (Region::Front, settings.size("span")?),
+                _ => (Region::Middle, settings.size("span")?),
+            };
+        let Some(span) = cells.or_skip(target.region(region, wanted_bytes)) else { return Ok(()) };
+        if target.kind == TargetKind::Simulated && span.bytes > MOST_SIMULATED_BYTES {
             let most = Bytes(MOST_SIMULATED_BYTES);
             cells.skip(format!("a simulated medium keeps in memory what is written; verify at most {most} of it: --span 0+4GiB"));
             return Ok(());
@@ -84,12 +113,14 @@ impl Test for Verify {
             Extent::new(span.offset_bytes + start, part_bytes.min(span.bytes - start))
         };
         for direction in [Direction::Write, Direction::Read] {
-            for (part, extent) in (0..parts).map(|part| (part, part_of(part))).filter(|(_, extent)| extent.bytes > 0) {
+            for (part, extent) in
+                (0..parts).map(|part| (part, part_of(part))).filter(|(_, extent)| extent.bytes > 0)
+            {
                 let mut params = Params {
                     direction: Some(direction),
                     pattern: Some(Pattern::Sequential),
                     block_bytes: Some(block_bytes.min(extent.bytes)),
-                    region: Some(site.region_name(region)),
+                    region: Some(target.region_name(region)),
                     span_offset_bytes: Some(extent.offset_bytes),
                     span_bytes: Some(extent.bytes),
                     queue_depth: 1,
@@ -99,20 +130,24 @@ impl Test for Verify {
                     ..Params::default()
                 };
                 params.other.insert("part".into(), part as f64);
-                cells.add(params, max_ns, if direction == Direction::Write { extent.bytes } else { 0 });
+                cells.add(
+                    params,
+                    max_ns,
+                    if direction == Direction::Write { extent.bytes } else { 0 },
+                );
             }
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        if is_writing(cell) { write(cell, bench) } else { read(cell, bench) }
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        if is_writing(cell) { write(cell, context) } else { read(cell, context) }
     }
 }
 
 /// What came of going over a part.
 struct Swept {
-    outcome: Outcome,
+    outcome: CellOutcome,
     /// Blocks that gave errors.
     unusable: Vec<Extent>,
     /// How far it came.
@@ -125,32 +160,46 @@ impl Swept {
     }
 }
 
-/// Goes over a range block by block, and on after blocks that give errors. `look` sees what is read.
-fn sweep(cell: &PlannedCell, bench: &mut Bench<'_>, range: Extent, look: &mut dyn FnMut(Extent, &[u8])) -> Swept {
+/// Goes over a range block by block, and on after blocks that give errors. `look` sees what is
+/// read.
+fn sweep(
+    cell: &PlannedCell,
+    context: &mut CellContext<'_>,
+    range: Extent,
+    look: &mut dyn FnMut(Extent, &[u8]),
+) -> Swept {
     let writes = is_writing(cell);
-    let load = if writes { Load { pass: PASS, ..Load::write(cell.block_bytes()) } } else { Load::read(cell.block_bytes()) };
+    let load = if writes {
+        IoLoad { pass: PASS, ..IoLoad::write(cell.block_bytes()) }
+    } else {
+        IoLoad::read(cell.block_bytes())
+    };
     let mut places = pieces(range, cell.block_bytes());
-    let mut swept = Swept { outcome: Outcome::new(cell), unusable: Vec::new(), reached_bytes: 0 };
+    let mut swept =
+        Swept { outcome: CellOutcome::new(cell), unusable: Vec::new(), reached_bytes: 0 };
     let mut is_first = true;
     loop {
         let mut last = Extent::new(range.offset_bytes, 0);
-        let limits = Limits { max_bytes: range.bytes, ..Limits::time(bench.time_left_ns()) };
+        let limits =
+            LoopLimits { max_bytes: range.bytes, ..LoopLimits::time(context.time_left_ns()) };
         let mut next = |lane| {
             let place = places(lane);
             last = place.unwrap_or(last);
             place
         };
         let mut tally = match writes {
-            true => bench.drive("writing", &load, &limits, &mut next),
-            false => bench.read_back("reading back", &load, &limits, &mut next, look),
+            true => context.drive("writing", &load, &limits, &mut next),
+            false => context.read_back("reading back", &load, &limits, &mut next, look),
         };
-        let tolerated = tally.error.as_ref().is_some_and(|error| error.kind == IoErrorKind::Medium) && swept.unusable.len() < MOST_ERRORS;
+        let tolerated = tally.error.as_ref().is_some_and(|error| error.kind == IoErrorKind::Medium)
+            && swept.unusable.len() < MOST_ERRORS;
         if tolerated {
             swept.unusable.push(last);
             (tally.error, tally.stop) = (None, Stop::Bytes);
         }
         let failed = tally.error.is_some();
-        swept.reached_bytes = if failed { last.offset_bytes } else { last.end() } - range.offset_bytes;
+        swept.reached_bytes =
+            if failed { last.offset_bytes } else { last.end() } - range.offset_bytes;
         if std::mem::take(&mut is_first) {
             let along = tally.rate_along_span("rate along the span", range.offset_bytes);
             swept.outcome = tally.outcome(cell);
@@ -165,19 +214,26 @@ fn sweep(cell: &PlannedCell, bench: &mut Bench<'_>, range: Extent, look: &mut dy
 }
 
 /// Writes a part. The cell's span is what was written of it.
-fn write(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+fn write(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
     let span = span_of(cell);
-    let mut swept = sweep(cell, bench, span, &mut |_, _| {});
+    let mut swept = sweep(cell, context, span, &mut |_, _| {});
     if !swept.outcome.is_over()
-        && let Err(error) = bench.flush()
+        && let Err(error) = context.flush()
     {
         swept.outcome.end(Stop::Error, Some(error));
     }
-    let unwritable = Estimate { value: swept.unusable_sectors() as f64, ci95: None, n: swept.reached_bytes / SECTOR_BYTES as u64 };
+    let unwritable = Estimate {
+        value: swept.unusable_sectors() as f64,
+        ci95: None,
+        n: swept.reached_bytes / SECTOR_BYTES as u64,
+    };
     let Swept { mut outcome, reached_bytes, .. } = swept;
     outcome.cell.metrics.other.insert("unwritable_sectors".into(), unwritable);
     if reached_bytes < span.bytes {
-        outcome.cell.flags.push(Flag::PartlyPrimed { primed_bytes: reached_bytes, wanted_bytes: span.bytes });
+        outcome
+            .cell
+            .flags
+            .push(Flag::PartlyPrimed { primed_bytes: reached_bytes, wanted_bytes: span.bytes });
     }
     outcome.cell.params.span_bytes = Some(reached_bytes);
     outcome
@@ -192,12 +248,12 @@ struct Account {
 }
 
 impl Account {
-    fn add(&mut self, offset_bytes: u64, verdict: Verdict) {
+    fn add(&mut self, offset_bytes: u64, verdict: SectorVerdict) {
         self.verdicts.add(verdict);
-        if verdict != Verdict::Good {
+        if verdict != SectorVerdict::Good {
             self.bad_at(offset_bytes);
         }
-        if let Verdict::Overwritten { by_offset_bytes, .. } = verdict {
+        if let SectorVerdict::Overwritten { by_offset_bytes, .. } = verdict {
             self.overwritten_by.push([offset_bytes as f64, by_offset_bytes as f64]);
             // Every second one goes whenever there are too many: what stays lies all over the part.
             if self.overwritten_by.len() >= 2 * MOST_POINTS {
@@ -207,28 +263,42 @@ impl Account {
     }
 
     fn bad_at(&mut self, offset_bytes: u64) {
-        self.first_bad_bytes = Some(self.first_bad_bytes.map_or(offset_bytes, |first| first.min(offset_bytes)));
+        self.first_bad_bytes =
+            Some(self.first_bad_bytes.map_or(offset_bytes, |first| first.min(offset_bytes)));
     }
 }
 
 /// Reads back as much of a part as was written.
-fn read(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+fn read(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
     let planned = span_of(cell);
     let is_part = |done: &&record::Cell| {
         let params = &done.params;
-        done.test == cell.test && params.form.as_deref() == Some("write") && params.span_offset_bytes == Some(planned.offset_bytes)
+        done.test == cell.test
+            && params.form.as_deref() == Some("write")
+            && params.span_offset_bytes == Some(planned.offset_bytes)
     };
-    let written_bytes = bench.done.iter().find(is_part).and_then(|done| done.params.span_bytes).unwrap_or(0).min(planned.bytes);
+    let written_bytes = context
+        .done
+        .iter()
+        .find(is_part)
+        .and_then(|done| done.params.span_bytes)
+        .unwrap_or(0)
+        .min(planned.bytes);
     if written_bytes == 0 {
-        return Outcome::left_out(cell, "this part was not written, so there is nothing to read back");
+        return CellOutcome::left_out(
+            cell,
+            "this part was not written, so there is nothing to read back",
+        );
     }
-    if let Err(error) = bench.medium.drop_caches() {
-        return Outcome::broken(cell, error);
+    if let Err(error) = context.medium.drop_caches() {
+        return CellOutcome::broken(cell, error);
     }
-    let (filler, mut account) = (bench.filler, Account::default());
+    let (filler, mut account) = (context.filler, Account::default());
     let span = Extent::new(planned.offset_bytes, written_bytes);
-    let swept = sweep(cell, bench, span, &mut |place, data| {
-        filler.verify(data, PASS, place.offset_bytes).for_each(|(offset, verdict)| account.add(offset, verdict));
+    let swept = sweep(cell, context, span, &mut |place, data| {
+        filler
+            .verify(data, PASS, place.offset_bytes)
+            .for_each(|(offset, verdict)| account.add(offset, verdict));
     });
     swept.unusable.iter().for_each(|block| account.bad_at(block.offset_bytes));
     let unreadable = swept.unusable_sectors();
@@ -238,7 +308,7 @@ fn read(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
     outcome
 }
 
-fn tell(outcome: &mut Outcome, account: Account, unreadable: u64) {
+fn tell(outcome: &mut CellOutcome, account: Account, unreadable: u64) {
     let Account { verdicts, first_bad_bytes, mut overwritten_by } = account;
     let n = verdicts.sectors() + unreadable;
     let figures = [
@@ -252,12 +322,25 @@ fn tell(outcome: &mut Outcome, account: Account, unreadable: u64) {
     ];
     let first = first_bad_bytes.map(|first| ("first_bad_offset_bytes", first));
     for (name, value) in figures.into_iter().chain(first) {
-        outcome.cell.metrics.other.insert(name.into(), Estimate { value: value as f64, ci95: None, n });
+        outcome
+            .cell
+            .metrics
+            .other
+            .insert(name.into(), Estimate { value: value as f64, ci95: None, n });
     }
     if !overwritten_by.is_empty() {
         overwritten_by.sort_by(|a, b| a[0].total_cmp(&b[0]));
-        let points = overwritten_by.iter().step_by(overwritten_by.len().div_ceil(MOST_POINTS)).copied().collect();
-        outcome.cell.series.push(Series { name: "overwritten by".into(), x: Axis::OffsetBytes, y: Axis::OffsetBytes, points });
+        let points = overwritten_by
+            .iter()
+            .step_by(overwritten_by.len().div_ceil(MOST_POINTS))
+            .copied()
+            .collect();
+        outcome.cell.series.push(Series {
+            name: "overwritten by".into(),
+            x: SeriesAxis::OffsetBytes,
+            y: SeriesAxis::OffsetBytes,
+            points,
+        });
     }
 }
 

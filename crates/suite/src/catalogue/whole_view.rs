@@ -1,26 +1,36 @@
-//! `whole-view`: rate and access time along the whole medium, at a hundred places: gnome-disks' graph (docs/field/classic-tools.md#rate-along-the-medium, docs/field/cautions.md#order-and-budgets).
+//! `whole-view`: rate and access time along the whole medium, at a hundred places: gnome-disks'
+//! graph (docs/field/classic-tools.md#rate-along-the-medium,
+//! docs/field/cautions.md#order-and-budgets).
 //!
-//! At each place one small read after a long way from another place, then a few MiB in a row; then more rounds of small reads alone. The rate of a
-//! place is that of its typical read (the median), for a single stall is no property of a place. The places are
-//! visited in an order in which each halves the widest gap, so that a view that runs out of time still shows all of the medium. With `direction=read,write`
-//! they are written too (whoever has data on the medium does not want that).
+//! At each place one small read after a long way from another place, then a few MiB in a row; then
+//! more rounds of small reads alone. The rate of a place is that of its typical read (the median),
+//! for a single stall is no property of a place. The places are visited in an order in which each
+//! halves the widest gap, so that a view that runs out of time still shows all of the medium. With
+//! `direction=read,write` they are written too (whoever has data on the medium does not want that).
 //!
-//! What a cell was asked: `form` (read, write), `places`. Series: `read rate along the medium` (offset, bytes/s), `access time along the medium`
-//! (offset, ns; the median of the rounds). Metrics: `bps` and `latency_ns` of the reads in a row, `access_ns` (median of all small reads),
+//! What a cell was asked: `form` (read, write), `places`. Series: `read rate along the medium`
+//! (offset, bytes/s), `access time along the medium` (offset, ns; the median of the rounds).
+//! Metrics: `bps` and `latency_ns` of the reads in a row, `access_ns` (median of all small reads),
 //! `first_gib_bps` and `slowest_bps`, `fastest_bps` (places).
 
 use std::collections::BTreeMap;
 
 use device::{Device, Extent};
 use record::units::{Bytes, GIB, KIB, MIB};
-use record::{Axis, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop};
+use record::{
+    Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, SeriesAxis,
+    Stop,
+};
 use stats::median;
 
 use super::stretch;
-use crate::drive::{Limits, Load};
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::pieces;
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct WholeView;
@@ -53,18 +63,29 @@ impl Test for WholeView {
         Needs { raw: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
-        let Some(span) = cells.or_skip(site.region(Region::Whole, u64::MAX)) else { return Ok(()) };
+        let Some(span) = cells.or_skip(target.region(Region::Whole, u64::MAX)) else {
+            return Ok(());
+        };
         let each_bytes = settings.size("each")?.next_multiple_of(block_bytes);
         let places = settings.count("places")?.min(1000).min(span.bytes / each_bytes);
         if places < 2 {
-            cells.skip(format!("two places of {} do not fit into {}", Bytes(each_bytes), Bytes(span.bytes)));
+            cells.skip(format!(
+                "two places of {} do not fit into {}",
+                Bytes(each_bytes),
+                Bytes(span.bytes)
+            ));
             return Ok(());
         }
         for form in settings.choices("direction", &["read", "write"])? {
             let is_writing = form == "write";
-            if let Some(reason) = site.writable.as_ref().err().filter(|_| is_writing) {
+            if let Some(reason) = target.writable.as_ref().err().filter(|_| is_writing) {
                 cells.skip(reason.clone());
                 continue;
             }
@@ -81,17 +102,31 @@ impl Test for WholeView {
                 form: Some(form.into()),
                 ..Params::default()
             };
-            params.other.extend([("places".to_owned(), places as f64), ("each_bytes".to_owned(), each_bytes as f64)]);
-            cells.add(params, settings.duration_ns("max_time")?, if is_writing { places * each_bytes } else { 0 });
+            params.other.extend([
+                ("places".to_owned(), places as f64),
+                ("each_bytes".to_owned(), each_bytes as f64),
+            ]);
+            cells.add(
+                params,
+                settings.duration_ns("max_time")?,
+                if is_writing { places * each_bytes } else { 0 },
+            );
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        if let Err(error) = bench.medium.drop_caches() {
-            return Outcome::broken(cell, error);
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        if let Err(error) = context.medium.drop_caches() {
+            return CellOutcome::broken(cell, error);
         }
-        let mut view = View { cell, bench, outcome: Outcome::new(cell), rates: BTreeMap::new(), access_ns: BTreeMap::new(), worst_ns: 0 };
+        let mut view = View {
+            cell,
+            context,
+            outcome: CellOutcome::new(cell),
+            rates: BTreeMap::new(),
+            access_ns: BTreeMap::new(),
+            worst_ns: 0,
+        };
         view.look();
         view.conclude()
     }
@@ -100,8 +135,8 @@ impl Test for WholeView {
 /// What was seen so far, by place.
 struct View<'a, 'b> {
     cell: &'a PlannedCell,
-    bench: &'a mut Bench<'b>,
-    outcome: Outcome,
+    context: &'a mut CellContext<'b>,
+    outcome: CellOutcome,
     rates: BTreeMap<u64, f64>,
     access_ns: BTreeMap<u64, Vec<f64>>,
     worst_ns: u64,
@@ -109,23 +144,33 @@ struct View<'a, 'b> {
 
 impl View<'_, '_> {
     fn look(&mut self) {
-        let (span, places, each_bytes) = (span_of(self.cell), self.cell.setting("places") as u64, self.cell.setting("each_bytes") as u64);
+        let (span, places, each_bytes) = (
+            span_of(self.cell),
+            self.cell.setting("places") as u64,
+            self.cell.setting("each_bytes") as u64,
+        );
         let block = each_bytes.max(MIB);
         let place = |number: u64| {
-            let wanted = span.offset_bytes + (u128::from(span.bytes - each_bytes) * u128::from(number) / u128::from(places - 1)) as u64;
+            let wanted = span.offset_bytes
+                + (u128::from(span.bytes - each_bytes) * u128::from(number)
+                    / u128::from(places - 1)) as u64;
             Extent::new(wanted / block.min(MIB) * block.min(MIB), each_bytes)
         };
-        let load = stretch::load(self.cell, self.bench, "data");
+        let load = stretch::load(self.cell, self.context, "data");
         let rounds = if load.direction == Direction::Read { MORE_ROUNDS } else { 0 };
         for (visit, number) in halving(places).into_iter().enumerate() {
-            self.bench.part(0.8 * visit as f64 / places as f64, 0.8 * (visit + 1) as f64 / places as f64);
+            self.context
+                .part(0.8 * visit as f64 / places as f64, 0.8 * (visit + 1) as f64 / places as f64);
             if !self.access(place(number)) || !self.in_a_row(place(number), &load) {
                 return;
             }
         }
-        let mut random = self.bench.random("places");
+        let mut random = self.context.random("places");
         for round in 0..rounds {
-            self.bench.part(0.8 + 0.2 * round as f64 / rounds as f64, 0.8 + 0.2 * (round + 1) as f64 / rounds as f64);
+            self.context.part(
+                0.8 + 0.2 * round as f64 / rounds as f64,
+                0.8 + 0.2 * (round + 1) as f64 / rounds as f64,
+            );
             let mut order = halving(places);
             random.shuffle(&mut order);
             if !order.into_iter().all(|number| self.access(place(number))) {
@@ -137,12 +182,13 @@ impl View<'_, '_> {
 
     /// One small read, the place's access time; `false` ends the view.
     fn access(&mut self, place: Extent) -> bool {
-        let bytes = ACCESS_BYTES.max(self.bench.medium.facts().logical_block_bytes);
+        let bytes = ACCESS_BYTES.max(self.context.medium.facts().logical_block_bytes);
         // At a distance from where the reading in a row ended or will begin.
         let at = Extent::new(place.offset_bytes + place.bytes / 2, bytes);
-        let limits = Limits { max_ops: 1, ..Limits::time(self.bench.time_left_ns()) };
+        let limits = LoopLimits { max_ops: 1, ..LoopLimits::time(self.context.time_left_ns()) };
         let mut once = Some(at);
-        let tally = self.bench.drive("seeking", &Load::read(bytes), &limits, &mut |_| once.take());
+        let tally =
+            self.context.drive("seeking", &IoLoad::read(bytes), &limits, &mut |_| once.take());
         if tally.ops > 0 {
             self.access_ns.entry(place.offset_bytes).or_default().push(tally.busy_ns as f64);
         }
@@ -151,16 +197,23 @@ impl View<'_, '_> {
     }
 
     /// All of the place in a row; `false` ends the view.
-    fn in_a_row(&mut self, place: Extent, load: &Load) -> bool {
-        let limits = Limits::time(self.bench.time_left_ns());
+    fn in_a_row(&mut self, place: Extent, load: &IoLoad) -> bool {
+        let limits = LoopLimits::time(self.context.time_left_ns());
         let mut took_ns = Vec::new();
         let mut watch = |_, latency_ns: u64| {
             took_ns.push(latency_ns as f64);
             false
         };
-        let tally = self.bench.drive_watched("moving along", load, &limits, &mut pieces(place, load.block_bytes), &mut watch);
+        let tally = self.context.drive_watched(
+            "moving along",
+            load,
+            &limits,
+            &mut pieces(place, load.block_bytes),
+            &mut watch,
+        );
         if let Some(typical_ns) = median(&mut took_ns).filter(|_| tally.bytes == place.bytes) {
-            self.rates.insert(place.offset_bytes, load.block_bytes as f64 * 1e9 / typical_ns.max(1.0));
+            self.rates
+                .insert(place.offset_bytes, load.block_bytes as f64 * 1e9 / typical_ns.max(1.0));
         }
         self.worst_ns = self.worst_ns.max(tally.worst_ns);
         let stop = tally.stop;
@@ -171,52 +224,80 @@ impl View<'_, '_> {
     fn goes_on(&mut self, stop: Stop, error: Option<device::IoError>) -> bool {
         if stop.cut_short() || error.is_some() {
             self.outcome.end(stop, error);
-        } else if self.bench.time_left_ns() == 0 {
+        } else if self.context.time_left_ns() == 0 {
             self.outcome.end(Stop::Time, None);
             return false;
         }
         !self.outcome.is_over()
     }
 
-    fn conclude(mut self) -> Outcome {
+    fn conclude(mut self) -> CellOutcome {
         let places = self.cell.setting("places") as usize;
         let form = self.cell.params.form.as_deref().unwrap_or("read");
         let cell = &mut self.outcome.cell;
         let n = cell.ops;
-        let rate = |events: u64| Estimate { value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64, ci95: None, n };
+        let rate = |events: u64| Estimate {
+            value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64,
+            ci95: None,
+            n,
+        };
         if cell.elapsed_ns > 0 {
             (cell.metrics.bps, cell.metrics.iops) = (Some(rate(cell.bytes)), Some(rate(cell.ops)));
-            cell.metrics.latency_ns = cell.histogram.as_ref().map(|histogram| crate::tally::latency(histogram, self.worst_ns));
+            cell.metrics.latency_ns = cell
+                .histogram
+                .as_ref()
+                .map(|histogram| crate::tally::latency(histogram, self.worst_ns));
         }
         let mut all: Vec<f64> = self.access_ns.values().flatten().copied().collect();
         let front: Vec<f64> = self.rates.range(..GIB).map(|(_, bps)| *bps).collect();
-        let mean = |rates: &[f64]| (!rates.is_empty()).then(|| rates.len() as f64 / rates.iter().map(|bps| 1.0 / bps).sum::<f64>());
+        let mean = |rates: &[f64]| {
+            (!rates.is_empty())
+                .then(|| rates.len() as f64 / rates.iter().map(|bps| 1.0 / bps).sum::<f64>())
+        };
         let figures = [
             ("access_ns", median(&mut all)),
             ("first_gib_bps", mean(&front)),
             ("slowest_bps", self.rates.values().copied().min_by(f64::total_cmp)),
             ("fastest_bps", self.rates.values().copied().max_by(f64::total_cmp)),
         ];
-        cell.metrics
-            .other
-            .extend(figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Estimate { value: value?, ci95: None, n }))));
+        cell.metrics.other.extend(figures.into_iter().filter_map(|(name, value)| {
+            Some((name.to_owned(), Estimate { value: value?, ci95: None, n }))
+        }));
         if self.rates.len() < places {
-            cell.flags.push(Flag::Note { text: format!("time for {} of {places} places", self.rates.len()) });
+            cell.flags.push(Flag::Note {
+                text: format!("time for {} of {places} places", self.rates.len()),
+            });
         }
         let rates = self.rates.iter().map(|(at, bps)| [*at as f64, *bps]).collect();
-        let access = self.access_ns.iter_mut().filter_map(|(at, ns)| Some([*at as f64, median(ns)?])).collect();
+        let access = self
+            .access_ns
+            .iter_mut()
+            .filter_map(|(at, ns)| Some([*at as f64, median(ns)?]))
+            .collect();
         cell.series = vec![
-            Series { name: format!("{form} rate along the medium"), x: Axis::OffsetBytes, y: Axis::Bps, points: rates },
-            Series { name: "access time along the medium".into(), x: Axis::OffsetBytes, y: Axis::LatencyNs, points: access },
+            Series {
+                name: format!("{form} rate along the medium"),
+                x: SeriesAxis::OffsetBytes,
+                y: SeriesAxis::Bps,
+                points: rates,
+            },
+            Series {
+                name: "access time along the medium".into(),
+                x: SeriesAxis::OffsetBytes,
+                y: SeriesAxis::LatencyNs,
+                points: access,
+            },
         ];
         self.outcome
     }
 }
 
-/// The numbers below `n`, each as far as can be from those before it: bits in reverse (van der Corput).
+/// The numbers below `n`, each as far as can be from those before it: bits in reverse (van der
+/// Corput).
 fn halving(n: u64) -> Vec<u64> {
     let bits = n.next_power_of_two().ilog2();
-    let turned = |number: u64| if bits == 0 { 0 } else { number.reverse_bits() >> (u64::BITS - bits) };
+    let turned =
+        |number: u64| if bits == 0 { 0 } else { number.reverse_bits() >> (u64::BITS - bits) };
     (0..n.next_power_of_two()).map(turned).filter(|number| *number < n).collect()
 }
 
@@ -245,13 +326,17 @@ mod tests {
         assert_eq!((rates.points.len(), access.points.len(), cell.written_bytes), (100, 100, 0));
         assert_eq!((rates.points[0][0], rates.points[99][0]), (0.0, (4 * GIB - 4 * MIB) as f64));
         assert!(
-            rates.points.is_sorted_by_key(|point| point[0] as u64) && rates.points.iter().all(|point| point[1] == 256.0 * 1024.0 * 1000.0)
+            rates.points.is_sorted_by_key(|point| point[0] as u64)
+                && rates.points.iter().all(|point| point[1] == 256.0 * 1024.0 * 1000.0)
         );
-        assert_eq!((ran.requests.len(), ran.other("whole-view/1", "access_ns")), (100 * (1 + 16 + 4), 1e6));
+        assert_eq!(
+            (ran.requests.len(), ran.other("whole-view/1", "access_ns")),
+            (100 * (1 + 16 + 4), 1e6)
+        );
         let mut bed = Bed::raw(4 * GIB, |_, _| 1);
-        bed.site.writable = Err("read-only; --erase ID".into());
+        bed.target.writable = Err("read-only; --erase ID".into());
         insta::assert_snapshot!(bed.left_out(&["whole-view direction=read,write"]), @"whole-view: read-only; --erase ID");
-        bed.site.only = Some(Extent::new(GIB, GIB));
+        bed.target.only = Some(Extent::new(GIB, GIB));
         insta::assert_snapshot!(bed.left_out(&["whole-view"]), @"nothing to do: whole-view: only the range given with --span may be touched");
     }
 
@@ -272,7 +357,10 @@ mod tests {
         // 70 MB/s outside, 35 inside; a command takes 0.15 ms a MiB.
         assert!((ends(1) / ends(98) - 2.0).abs() < 0.2, "{} {}", ends(1), ends(98));
         let cells = run_simulated("a1", 1, &["whole-view"]);
-        let (slow, fast) = (cells[0].metrics.other["slowest_bps"].value, cells[0].metrics.other["fastest_bps"].value);
+        let (slow, fast) = (
+            cells[0].metrics.other["slowest_bps"].value,
+            cells[0].metrics.other["fastest_bps"].value,
+        );
         assert!(slow > 0.8 * fast && cells[0].elapsed_ns < 60 * SECOND_NS);
     }
 }

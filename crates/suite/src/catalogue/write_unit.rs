@@ -1,11 +1,14 @@
-//! `write-unit`: writes in a row at 512 B to 256 KiB, for the unit in which a medium programs its flash (docs/field/allocation-units.md#write-unit).
+//! `write-unit`: writes in a row at 512 B to 256 KiB, for the unit in which a medium programs its
+//! flash (docs/field/allocation-units.md#write-unit).
 //!
-//! Below the unit a write takes as long as one of a whole unit; above it, time grows with the size. The fit of
-//! t(b) = t0 + ceil(b/u) u/W, with something added where b is no multiple of u, is the findings' affair; here are its points.
+//! Below the unit a write takes as long as one of a whole unit; above it, time grows with the size.
+//! The fit of t(b) = t0 + ceil(b/u) u/W, with something added where b is no multiple of u, is the
+//! findings' affair; here are its points.
 //!
 //! Each size begins in a part of the span of its own. The first eight writes do not count.
 //!
-//! Metrics: `latency_ns` (the median is a write inside a unit; the mean holds the changes of units too), `bps`, `iops`, `warm_up_ns`.
+//! Metrics: `latency_ns` (the median is a write inside a unit; the mean holds the changes of units
+//! too), `bps`, `iops`, `warm_up_ns`.
 
 use record::units::{MIB, SECOND_NS};
 use record::{Pattern, PlannedCell, Region};
@@ -13,7 +16,10 @@ use record::{Pattern, PlannedCell, Region};
 use super::stretch::{self, Stretch, earlier, part_of};
 use crate::offsets::cyclic;
 use crate::plan::span_of;
-use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use crate::{
+    CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
+    TestSettings,
+};
 
 /// The test.
 pub struct WriteUnit;
@@ -34,7 +40,11 @@ impl Test for WriteUnit {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "block", default: "512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB", about: "sizes of a write" },
+            Setting {
+                name: "block",
+                default: "512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB",
+                about: "sizes of a write",
+            },
             Setting { name: "span", default: "128MiB", about: "how much of the middle" },
             Setting { name: "max_time", default: "10s", about: "at most this long a size" },
         ]
@@ -43,20 +53,34 @@ impl Test for WriteUnit {
         Needs { writing: true, ..Needs::default() }
     }
 
-    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
-        for block_bytes in settings.blocks("block")?.into_iter().filter(|block| *block <= span.bytes) {
-            let params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes);
-            let stretch = Stretch { warm_up_ops: WARM_UP_OPS, ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 64, 2 * SECOND_NS) };
+    fn plan(
+        &self,
+        settings: &TestSettings,
+        target: &TargetInfo,
+        cells: &mut CellList<'_>,
+    ) -> Result<(), SettingError> {
+        let Some(span) = cells.or_skip(target.region(Region::Middle, settings.size("span")?))
+        else {
+            return Ok(());
+        };
+        for block_bytes in
+            settings.blocks("block")?.into_iter().filter(|block| *block <= span.bytes)
+        {
+            let params =
+                stretch::writes(target, Region::Middle, span, Pattern::Sequential, block_bytes);
+            let stretch = Stretch {
+                warm_up_ops: WARM_UP_OPS,
+                ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 64, 2 * SECOND_NS)
+            };
             stretch.plan(params, settings.duration_ns("max_time")?, cells);
         }
         Ok(())
     }
 
-    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let part_bytes = (2 * TOTAL_BYTES).next_multiple_of(bench.site.alignment_bytes());
-        let part = part_of(span_of(cell), part_bytes, earlier(cell, bench).count() as u64);
-        stretch::run(cell, bench, &mut cyclic(part, cell.block_bytes()))
+    fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
+        let part_bytes = (2 * TOTAL_BYTES).next_multiple_of(context.target.alignment_bytes());
+        let part = part_of(span_of(cell), part_bytes, earlier(cell, context).count() as u64);
+        stretch::run(cell, context, &mut cyclic(part, cell.block_bytes()))
     }
 }
 
@@ -71,22 +95,30 @@ mod tests {
     #[test]
     fn each_size_begins_in_a_part_of_its_own() {
         let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["write-unit block=64KiB,128KiB"]);
-        let writes: Vec<_> =
-            ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| (r.offset_bytes - 512 * MIB, r.length_bytes)).collect();
+        let writes: Vec<_> = ran
+            .requests
+            .iter()
+            .filter(|r| r.op == Op::Write)
+            .map(|r| (r.offset_bytes - 512 * MIB, r.length_bytes))
+            .collect();
         assert_eq!(
             (writes.len(), writes[0], writes[71], writes[72]),
             (72 + 72, (0, 64 * KIB), (71 * 64 * KIB, 64 * KIB), (8 * MIB, 128 * KIB))
         );
-        assert_eq!((ran.cell("write-unit/1").ops, ran.other("write-unit/1", "warm_up_ns")), (64, 8e6));
+        assert_eq!(
+            (ran.cell("write-unit/1").ops, ran.other("write-unit/1", "warm_up_ns")),
+            (64, 8e6)
+        );
     }
 
     #[test]
     fn sizes_that_do_not_fit_are_left_out() {
         let mut bed = Bed::file(64 * KIB, |_, _| 1);
-        bed.site.facts.logical_block_bytes = 4096;
-        let sizes: Vec<u64> = bed.planned(&["write-unit"]).iter().map(PlannedCell::block_bytes).collect();
+        bed.target.facts.logical_block_bytes = 4096;
+        let sizes: Vec<u64> =
+            bed.planned(&["write-unit"]).iter().map(PlannedCell::block_bytes).collect();
         assert_eq!(sizes, [4096, 8192, 16384, 32768, 65536]);
-        bed.site.only = Some(Extent::new(0, 4096));
+        bed.target.only = Some(Extent::new(0, 4096));
         assert_eq!(bed.planned(&["write-unit"]).len(), 1);
     }
 

@@ -1,21 +1,35 @@
 //! Figures of a medium that was still changing while it was measured.
 //!
-//! A rate that went one way by half of itself is no level: what lasts is at most that, where it fell, and at least that, where it rose, and nobody can
-//! give an interval. One that moved by less, or up and down, has an interval that holds the levels it moved between.
+//! A rate that went one way by half of itself is no level: what lasts is at most that, where it
+//! fell, and at least that, where it rose, and nobody can give an interval. One that moved by less,
+//! or up and down, has an interval that holds the levels it moved between.
 
 use record::{Bound, Cell, Estimate, Flag};
 
 /// Tests whose subject is the course of a rate, or one pass over everything, and no level.
-const COURSES: [&str; 10] =
-    ["prime", "zero-fill", "random-fill", "sustained", "steady-state", "capacity", "verify", "ext2-fill", "ext2-format", "pattern"];
-/// Fifths of a cell that differ by this share of their mean, and of which the line through them gains or loses so much, are different states; our choice,
-/// between the 20 and 10 % of SNIA's steady state and a factor of two.
+const COURSES: [&str; 10] = [
+    "prime",
+    "zero-fill",
+    "random-fill",
+    "sustained",
+    "steady-state",
+    "capacity",
+    "verify",
+    "ext2-fill",
+    "ext2-format",
+    "pattern",
+];
+/// Fifths of a cell that differ by this share of their mean, and of which the line through them
+/// gains or loses so much, are different states; our choice, between the 20 and 10 % of SNIA's
+/// steady state and a factor of two.
 const PASSING_RANGE: f64 = 0.5;
 const PASSING_SLOPE: f64 = 0.3;
 
 /// Says of a cell that its figure is a bound and no level, or widens its interval.
 pub(crate) fn unsettled(cell: &mut Cell) {
-    let drift = cell.flags.iter().find_map(|flag| if let Flag::Drifting { range, slope } = flag { Some((*range, *slope)) } else { None });
+    let drift = cell.flags.iter().find_map(|flag| {
+        if let Flag::Drifting { range, slope } = flag { Some((*range, *slope)) } else { None }
+    });
     if let Some((range, slope)) = drift.filter(|_| !COURSES.contains(&cell.test.as_str())) {
         if range >= PASSING_RANGE && slope.abs() >= PASSING_SLOPE {
             cell.doubt_level(if slope < 0.0 { Bound::AtMost } else { Bound::AtLeast });
@@ -30,7 +44,9 @@ pub(crate) fn unsettled(cell: &mut Cell) {
 
 /// The interval reaches this share of the figure to both sides at least.
 fn widened(rate: Estimate, share: f64) -> Estimate {
-    let ci95 = rate.ci95.map(|[low, high]| [low.min(rate.value / (1.0 + share)), high.max(rate.value * (1.0 + share))]);
+    let ci95 = rate.ci95.map(|[low, high]| {
+        [low.min(rate.value / (1.0 + share)), high.max(rate.value * (1.0 + share))]
+    });
     Estimate { ci95, ..rate }
 }
 
@@ -39,12 +55,17 @@ mod tests {
     use record::PlannedCell;
 
     use super::*;
-    use crate::Outcome;
+    use crate::CellOutcome;
 
     fn told(test: &str, range: f64, slope: f64) -> Cell {
-        let planned =
-            PlannedCell { id: format!("{test}/1"), test: test.into(), params: record::Params::default(), max_ns: 1, max_written_bytes: 0 };
-        let mut cell = Outcome::new(&planned).cell;
+        let planned = PlannedCell {
+            id: format!("{test}/1"),
+            test: test.into(),
+            params: record::Params::default(),
+            max_ns: 1,
+            max_written_bytes: 0,
+        };
+        let mut cell = CellOutcome::new(&planned).cell;
         cell.metrics.iops = Some(Estimate { value: 100.0, ci95: Some([98.0, 103.0]), n: 1000 });
         cell.flags = vec![Flag::Drifting { range, slope }];
         unsettled(&mut cell);
@@ -60,6 +81,10 @@ mod tests {
         let swayed = told("random-write", 0.6, 0.1);
         assert_eq!(swayed.transient(), None);
         assert!(ends(&swayed).is_some_and(|[low, high]| low < 77.0 && high > 129.0), "{swayed:?}");
-        assert_eq!(ends(&told("prime", 1.9, -1.5)), Some([98.0, 103.0]), "its course is what it is for");
+        assert_eq!(
+            ends(&told("prime", 1.9, -1.5)),
+            Some([98.0, 103.0]),
+            "its course is what it is for"
+        );
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use device::Extent;
 use device::content::Filler;
-use device::stamp::Verdict;
+use device::stamp::SectorVerdict;
 use record::units::Bytes;
-use record::{Content, Mark};
+use record::{Content, FingerprintMark};
 
-use super::{CRC, Found, Recognition, Traces, Writer, is_ours};
+use super::{CRC, FingerprintHistory, PlaceRead, Recognition, UnfinishedCell, is_ours};
 
 const SECTOR_BYTES: u64 = 512;
 /// Within which repeated and compressible data are laid out.
@@ -23,7 +23,8 @@ enum State {
     Newer,
     /// Nothing that tells: empty, or what a cell begun since may have written.
     Neutral,
-    /// What a cell begun since writes elsewhere, and may have left here on a medium whose addresses fold, if this is one.
+    /// What a cell begun since writes elsewhere, and may have left here on a medium whose addresses
+    /// fold, if this is one.
     Folded,
     /// What was read there earlier, and not last.
     Earlier,
@@ -31,30 +32,49 @@ enum State {
     Foreign,
 }
 
-/// Everything that was read at a place, the latest last; each with the number of writers begun by then.
-type Histories<'a> = BTreeMap<(u64, u64), Vec<(usize, &'a Mark)>>;
+/// Everything that was read at a place, the latest last; each with the number of writers begun by
+/// then.
+type Histories<'a> = BTreeMap<(u64, u64), Vec<(usize, &'a FingerprintMark)>>;
 
-pub(super) fn judge(filler: &Filler, traces: &Traces, found: &[Found]) -> Recognition {
+pub(super) fn judge(
+    filler: &Filler,
+    traces: &FingerprintHistory,
+    found: &[PlaceRead],
+) -> Recognition {
     let mut histories = Histories::new();
     let before = traces.before.iter().map(|mark| (0, mark));
     for (begun, mark) in before.chain(traces.later.iter().map(|(begun, mark)| (*begun, mark))) {
         histories.entry((mark.offset_bytes, mark.bytes)).or_default().push((begun, mark));
     }
     if histories.is_empty() {
-        return Recognition::CannotTell { why: "the run has kept nothing by which the medium could be known again".into() };
+        return Recognition::CannotTell {
+            why: "the run has kept nothing by which the medium could be known again".into(),
+        };
     }
     let states: Vec<Seen<'_>> = found
         .iter()
         .filter_map(|found| {
             let history = histories.get(&(found.place.offset_bytes, found.place.bytes))?;
             let (begun, last) = *history.last()?;
-            let look = Look { filler, earlier: &traces.writers, later: traces.writers.get(begun..).unwrap_or_default() };
+            let look = Look {
+                filler,
+                earlier: &traces.writers,
+                later: traces.writers.get(begun..).unwrap_or_default(),
+            };
             let is_empty = is_all(&found.data, 0) || is_all(&found.data, 0xff);
-            Some(Seen { place: found.place, is_empty, state: look.state(found, history), last, later: look.later })
+            Some(Seen {
+                place: found.place,
+                is_empty,
+                state: look.state(found, history),
+                last,
+                later: look.later,
+            })
         })
         .collect();
     if states.is_empty() {
-        return Recognition::CannotTell { why: "none of the places by which the medium could be known again can be read".into() };
+        return Recognition::CannotTell {
+            why: "none of the places by which the medium could be known again can be read".into(),
+        };
     }
     conclude(&states, &traces.writers)
 }
@@ -63,12 +83,13 @@ struct Seen<'a> {
     place: Extent,
     is_empty: bool,
     state: State,
-    last: &'a Mark,
-    later: &'a [Writer],
+    last: &'a FingerprintMark,
+    later: &'a [UnfinishedCell],
 }
 
-fn conclude(seen: &[Seen<'_>], writers: &[Writer]) -> Recognition {
-    // An empty medium looks as if zeros had come over all of it by folding; one that folds still shows something of what was there.
+fn conclude(seen: &[Seen<'_>], writers: &[UnfinishedCell]) -> Recognition {
+    // An empty medium looks as if zeros had come over all of it by folding; one that folds still
+    // shows something of what was there.
     let is_told_by = |seen: &Seen<'_>| match seen.state {
         State::Newer => true,
         State::AsMarked | State::Folded => !seen.is_empty,
@@ -85,31 +106,53 @@ fn conclude(seen: &[Seen<'_>], writers: &[Writer]) -> Recognition {
         let at = Bytes(first.place.offset_bytes);
         let was_written = writers.iter().any(|writer| writer.span.overlaps(&first.place));
         let why = match first.state {
-            State::Earlier => format!("at {at} lies what was there earlier, not what this run has left there: a copy, or writes were lost"),
+            State::Earlier => format!(
+                "at {at} lies what was there earlier, not what this run has left there: a copy, or writes were lost"
+            ),
             _ if was_written => format!("at {at} lies data that this run has not written"),
-            _ => format!("at {at}, where this run has not written, other data lies than when it began"),
+            _ => format!(
+                "at {at}, where this run has not written, other data lies than when it began"
+            ),
         };
         let more = wrong.len() - 1;
-        let why = if more == 0 { why } else { format!("{why}; so do {more} more of {} places", seen.len()) };
-        return Recognition::Strange { why, foreign: wrong.iter().map(|seen| seen.place).collect() };
+        let why = if more == 0 {
+            why
+        } else {
+            format!("{why}; so do {more} more of {} places", seen.len())
+        };
+        return Recognition::Strange {
+            why,
+            foreign: wrong.iter().map(|seen| seen.place).collect(),
+        };
     }
     let candidates: Vec<&Seen<'_>> = seen.iter().filter(|seen| seen.last.ours).collect();
     let is_proof = |seen: &&Seen<'_>| matches!(seen.state, State::AsMarked | State::Newer);
     // A cell of zeros that was begun since may have taken the proof away.
     let may_be_gone = |seen: &&Seen<'_>| {
-        let wipes = |writer: &&Writer| !leaves_proof(writer) && (!is_empty || writer.span.overlaps(&seen.place));
+        let wipes = |writer: &&UnfinishedCell| {
+            !leaves_proof(writer) && (!is_empty || writer.span.overlaps(&seen.place))
+        };
         seen.later.iter().any(|writer| wipes(&writer))
     };
-    if candidates.is_empty() || candidates.iter().any(is_proof) || candidates.iter().all(may_be_gone) {
+    if candidates.is_empty()
+        || candidates.iter().any(is_proof)
+        || candidates.iter().all(may_be_gone)
+    {
         return Recognition::Ours;
     }
     let first = Bytes(candidates[0].place.offset_bytes);
-    let why = format!("nothing of what this run has written is on it: of {} places, the first at {first}, all are empty", candidates.len());
+    let why = format!(
+        "nothing of what this run has written is on it: of {} places, the first at {first}, all are empty",
+        candidates.len()
+    );
     Recognition::Strange { why, foreign: Vec::new() }
 }
 
-fn leaves_proof(writer: &Writer) -> bool {
-    matches!(writer.content, Some(Content::Incompressible | Content::Repeated | Content::Compressible(_)))
+fn leaves_proof(writer: &UnfinishedCell) -> bool {
+    matches!(
+        writer.content,
+        Some(Content::Incompressible | Content::Repeated | Content::Compressible(_))
+    )
 }
 
 /// What a sector shows by itself.
@@ -117,7 +160,8 @@ fn leaves_proof(writer: &Writer) -> bool {
 enum Sector {
     /// Data of the run, that a later cell may have put there.
     Ours,
-    /// Zeros or 0xFF where the run has written, or what a later cell may have written there without leaving its seed in it.
+    /// Zeros or 0xFF where the run has written, or what a later cell may have written there without
+    /// leaving its seed in it.
     Neutral,
     /// Written by a later cell, and known by its content alone.
     ByContent,
@@ -130,54 +174,70 @@ enum Sector {
 struct Look<'a> {
     filler: &'a Filler,
     /// All cells that were begun.
-    earlier: &'a [Writer],
+    earlier: &'a [UnfinishedCell],
     /// Those that were begun since the place was read.
-    later: &'a [Writer],
+    later: &'a [UnfinishedCell],
 }
 
 impl Look<'_> {
-    fn state(&self, found: &Found, history: &[(usize, &Mark)]) -> State {
+    fn state(&self, found: &PlaceRead, history: &[(usize, &FingerprintMark)]) -> State {
         let crc32c = CRC.checksum(&found.data);
         if history.last().is_some_and(|(_, mark)| mark.crc32c == crc32c) {
             return State::AsMarked;
         }
         let verdicts = self.filler.verify(&found.data, 0, found.place.offset_bytes);
-        let sectors: Vec<Sector> =
-            verdicts.zip(found.data.chunks(SECTOR_BYTES as usize)).map(|((at, verdict), data)| self.sector(at, verdict, data)).collect();
+        let sectors: Vec<Sector> = verdicts
+            .zip(found.data.chunks(SECTOR_BYTES as usize))
+            .map(|((at, verdict), data)| self.sector(at, verdict, data))
+            .collect();
         let has = |kind: Sector| sectors.contains(&kind);
-        // Where only a part was written since, the rest is as it was; of that part alone there is no checksum.
+        // Where only a part was written since, the rest is as it was; of that part alone there is
+        // no checksum.
         match (has(Sector::Strange), has(Sector::Ours)) {
             (_, true) => State::Newer,
             (_, false) if has(Sector::Folded) => State::Folded,
             (false, false) => State::Neutral,
             (true, false) if has(Sector::ByContent) => State::Neutral,
-            (true, false) if history.iter().any(|(_, mark)| mark.crc32c == crc32c) => State::Earlier,
+            (true, false) if history.iter().any(|(_, mark)| mark.crc32c == crc32c) => {
+                State::Earlier
+            }
             (true, false) => State::Foreign,
         }
     }
 
-    fn sector(&self, offset_bytes: u64, verdict: Verdict, data: &[u8]) -> Sector {
+    fn sector(&self, offset_bytes: u64, verdict: SectorVerdict, data: &[u8]) -> Sector {
         let here = Extent::new(offset_bytes, SECTOR_BYTES);
-        let covers = |writers: &[Writer], place: &Extent| writers.iter().any(|writer| writer.span.overlaps(place));
+        let covers = |writers: &[UnfinishedCell], place: &Extent| {
+            writers.iter().any(|writer| writer.span.overlaps(place))
+        };
         let home = match verdict {
-            Verdict::Overwritten { by_offset_bytes, .. } => Extent::new(by_offset_bytes, SECTOR_BYTES),
+            SectorVerdict::Overwritten { by_offset_bytes, .. } => {
+                Extent::new(by_offset_bytes, SECTOR_BYTES)
+            }
             _ => here,
         };
-        // On media whose addresses fold a cell writes beyond its span: its data says where it belongs.
+        // On media whose addresses fold a cell writes beyond its span: its data says where it
+        // belongs.
         if is_ours(verdict) && covers(self.later, &home) {
             return Sector::Ours;
         }
-        let written = |sector| self.later.iter().any(|writer| self.by_content(writer, here, data) == Some(sector));
-        if let Some(sector) = [Sector::Ours, Sector::ByContent, Sector::Folded].into_iter().find(|sector| written(*sector)) {
+        let written = |sector| {
+            self.later.iter().any(|writer| self.by_content(writer, here, data) == Some(sector))
+        };
+        if let Some(sector) = [Sector::Ours, Sector::ByContent, Sector::Folded]
+            .into_iter()
+            .find(|sector| written(*sector))
+        {
             return sector;
         }
-        let is_empty = matches!(verdict, Verdict::Zero | Verdict::Blank);
+        let is_empty = matches!(verdict, SectorVerdict::Zero | SectorVerdict::Blank);
         if is_empty && covers(self.earlier, &here) { Sector::Neutral } else { Sector::Strange }
     }
 
     /// Whether this cell may have left this sector, by what it writes.
-    fn by_content(&self, writer: &Writer, here: Extent, data: &[u8]) -> Option<Sector> {
-        // Where addresses fold, a cell writes beyond its span, and in steps that are no multiple of a block.
+    fn by_content(&self, writer: &UnfinishedCell, here: Extent, data: &[u8]) -> Option<Sector> {
+        // Where addresses fold, a cell writes beyond its span, and in steps that are no multiple of
+        // a block.
         let plain = if writer.span.overlaps(&here) { Sector::ByContent } else { Sector::Folded };
         match writer.content {
             None => (plain == Sector::ByContent).then_some(plain),
@@ -186,7 +246,8 @@ impl Look<'_> {
             Some(Content::Repeated) => self.is_repeated(data).then_some(Sector::Ours),
             Some(Content::Compressible(percent)) => {
                 // The sector in which the zeros end has lost its name.
-                let zeros = (BLOCK_BYTES * u64::from(percent.min(100)) / 100 % SECTOR_BYTES) as usize;
+                let zeros =
+                    (BLOCK_BYTES * u64::from(percent.min(100)) / 100 % SECTOR_BYTES) as usize;
                 (is_all(data, 0) || (zeros > 0 && is_all(&data[..zeros], 0))).then_some(plain)
             }
             Some(Content::Incompressible) => None,

@@ -14,7 +14,8 @@ use stats::Random;
 const PLACE_BYTES: u64 = 4 * KIB;
 /// Partitions whose beginnings are looked at.
 const MOST_PARTITIONS: usize = 8;
-/// Where file systems keep what they are known by, beside the first bytes: 64 KiB into a partition (btrfs, reiserfs).
+/// Where file systems keep what they are known by, beside the first bytes: 64 KiB into a partition
+/// (btrfs, reiserfs).
 const SUPERBLOCK_BYTES: u64 = 64 * KIB;
 /// Drawn places: outside of what the run may write, inside, and of one cell's span.
 const OUTSIDE: usize = 20;
@@ -23,17 +24,24 @@ const OF_A_SPAN: u32 = 8;
 /// Draws before a range is taken to be full.
 const MOST_DRAWS: usize = 1000;
 
-/// The places of a medium to be read before a run writes anything: where partition tables and file systems keep what they are known by, at the front,
-/// at the end (backup tables, RAID) and where the partitions begin (`starts`, in bytes); and places drawn from the seed, outside of what the plan may
-/// write, and inside, those among them that are read again after each cell.
+/// The places of a medium to be read before a run writes anything: where partition tables and file
+/// systems keep what they are known by, at the front, at the end (backup tables, RAID) and where
+/// the partitions begin (`starts`, in bytes); and places drawn from the seed, outside of what the
+/// plan may write, and inside, those among them that are read again after each cell.
 pub fn places(facts: &Facts, plan: &[PlannedCell], starts: &[u64], seed: u64) -> Vec<Extent> {
     let grid = Grid::of(facts);
     let end = facts.capacity_bytes;
-    let mut chosen: BTreeSet<u64> = [0, SUPERBLOCK_BYTES, MIB, end.saturating_sub(SUPERBLOCK_BYTES), end.saturating_sub(1)]
-        .into_iter()
-        .chain(starts.iter().take(MOST_PARTITIONS).flat_map(|start| [*start, start + SUPERBLOCK_BYTES]))
-        .filter_map(|at| grid.around(at))
-        .collect();
+    let mut chosen: BTreeSet<u64> =
+        [0, SUPERBLOCK_BYTES, MIB, end.saturating_sub(SUPERBLOCK_BYTES), end.saturating_sub(1)]
+            .into_iter()
+            .chain(
+                starts
+                    .iter()
+                    .take(MOST_PARTITIONS)
+                    .flat_map(|start| [*start, start + SUPERBLOCK_BYTES]),
+            )
+            .filter_map(|at| grid.around(at))
+            .collect();
     let writers = || plan.iter().filter(|cell| cell.max_written_bytes > 0);
     let spans = Extents::of(writers().map(span_of));
     let mut inside = BTreeSet::new();
@@ -49,7 +57,8 @@ pub fn places(facts: &Facts, plan: &[PlannedCell], starts: &[u64], seed: u64) ->
     chosen.into_iter().map(|at| grid.place(at)).collect()
 }
 
-/// The places to be read after a cell: of its span those that are drawn from the seed, the same for each cell of that span, and those it wrote last.
+/// The places to be read after a cell: of its span those that are drawn from the seed, the same for
+/// each cell of that span, and those it wrote last.
 pub fn written_places(facts: &Facts, span: Extent, last: &[Extent], seed: u64) -> Vec<Extent> {
     let grid = Grid::of(facts);
     let mut chosen: BTreeSet<u64> = of_span(grid, span, seed).into_iter().collect();
@@ -57,11 +66,16 @@ pub fn written_places(facts: &Facts, span: Extent, last: &[Extent], seed: u64) -
     chosen.into_iter().map(|at| grid.place(at)).collect()
 }
 
-/// Places of a span: its first block, which whatever writes in a row writes first, some near its front, and some anywhere.
+/// Places of a span: its first block, which whatever writes in a row writes first, some near its
+/// front, and some anywhere.
 fn of_span(grid: Grid, span: Extent, seed: u64) -> Vec<u64> {
-    let mut random = Random::for_purpose(seed, &format!("places of {}+{}", span.offset_bytes, span.bytes));
-    let reach = |share: f64| span.offset_bytes + ((span.bytes as f64 * share) as u64).min(span.bytes.saturating_sub(1));
-    let near = |random: &mut Random| (MIB as f64 / span.bytes.max(1) as f64).min(1.0).powf(random.unit());
+    let mut random =
+        Random::for_purpose(seed, &format!("places of {}+{}", span.offset_bytes, span.bytes));
+    let reach = |share: f64| {
+        span.offset_bytes + ((span.bytes as f64 * share) as u64).min(span.bytes.saturating_sub(1))
+    };
+    let near =
+        |random: &mut Random| (MIB as f64 / span.bytes.max(1) as f64).min(1.0).powf(random.unit());
     let drawn = (0..OF_A_SPAN).map(|index| match index {
         0 => span.offset_bytes,
         1 | 2 => reach(near(&mut random)),
@@ -79,7 +93,10 @@ struct Grid {
 
 impl Grid {
     fn of(facts: &Facts) -> Grid {
-        Grid { bytes: PLACE_BYTES.max(facts.logical_block_bytes), capacity_bytes: facts.capacity_bytes }
+        Grid {
+            bytes: PLACE_BYTES.max(facts.logical_block_bytes),
+            capacity_bytes: facts.capacity_bytes,
+        }
     }
 
     /// Where the place begins that this byte is in; `None` beyond the last whole one.

@@ -6,15 +6,16 @@ use record::units::{KIB, MIB};
 use record::{Params, TargetKind};
 
 use super::*;
-use crate::definition::{Entry, Suite};
-use crate::{Choice, Event, Listener, NoStage, Plan, RunOptions, Site, run};
+use crate::definition::{Suite, SuiteEntry};
+use crate::{Choice, NoStage, Plan, RunEvent, RunListener, RunOptions, TargetInfo, run};
 use stats::Random;
 
 const SEED: u64 = 4711;
 const CAPACITY: u64 = 2 * MIB;
 const SECTORS: u64 = CAPACITY / 512;
 
-/// A medium, as it is behind its addresses: sectors are taken modulo `module`, and only the first `real` of them are there.
+/// A medium, as it is behind its addresses: sectors are taken modulo `module`, and only the first
+/// `real` of them are there.
 #[derive(Clone)]
 struct Card {
     flash: Vec<u8>,
@@ -84,10 +85,12 @@ fn any_job() -> impl Strategy<Value = Job> {
         1 => Just(Content::Compressible(30)),
     ];
     let block = prop_oneof![Just(512), Just(4 * KIB), Just(64 * KIB)];
-    (0u64..28, 1u64..8, content, block, any::<bool>(), 0u32..3).prop_map(|(at, length, content, block_bytes, in_order, pass)| {
-        let span = Extent::new(at * 64 * KIB, length.min(32 - at) * 64 * KIB);
-        Job { span, content, block_bytes, in_order, pass }
-    })
+    (0u64..28, 1u64..8, content, block, any::<bool>(), 0u32..3).prop_map(
+        |(at, length, content, block_bytes, in_order, pass)| {
+            let span = Extent::new(at * 64 * KIB, length.min(32 - at) * 64 * KIB);
+            Job { span, content, block_bytes, in_order, pass }
+        },
+    )
 }
 
 fn planned(jobs: &[Job]) -> Vec<PlannedCell> {
@@ -109,23 +112,30 @@ fn planned(jobs: &[Job]) -> Vec<PlannedCell> {
 /// A run as far as it came.
 struct Story {
     card: Card,
-    traces: Traces,
+    traces: FingerprintHistory,
     /// The medium at the end of each finished cell; the first is before the run.
     states: Vec<Card>,
     /// Cells that were finished.
     finished: usize,
 }
 
-/// Runs the jobs on a card until `writes` are made. With `power_lost` some of what was written since the last flush is gone then.
+/// Runs the jobs on a card until `writes` are made. With `power_lost` some of what was written
+/// since the last flush is gone then.
 fn story(card: Card, jobs: &[Job], mut writes: u64, power_lost: bool, seed: u64) -> Story {
     let (plan, filler) = (planned(jobs), Filler::new(SEED));
-    let mut story = Story { states: vec![card.clone()], card, traces: Traces::default(), finished: 0 };
+    let mut story = Story {
+        states: vec![card.clone()],
+        card,
+        traces: FingerprintHistory::default(),
+        finished: 0,
+    };
     let facts = story.card.seen().facts().clone();
     let chosen = places(&facts, &plan, &[MIB], SEED);
     story.traces.before = read_marks(&mut story.card.seen(), &chosen, None).unwrap();
     for (job, cell) in jobs.iter().zip(&plan) {
-        story.traces.writers.push(Writer::of(cell));
-        let mut offsets: Vec<u64> = (job.span.offset_bytes..job.span.end()).step_by(job.block_bytes as usize).collect();
+        story.traces.writers.push(UnfinishedCell::of(cell));
+        let mut offsets: Vec<u64> =
+            (job.span.offset_bytes..job.span.end()).step_by(job.block_bytes as usize).collect();
         if !job.in_order {
             Random::for_purpose(seed, &cell.id).shuffle(&mut offsets);
         }
@@ -136,7 +146,9 @@ fn story(card: Card, jobs: &[Job], mut writes: u64, power_lost: bool, seed: u64)
                 if power_lost {
                     let mut random = Random::for_purpose(seed, "power cut");
                     story.card = durable;
-                    made.into_iter().filter(|_| random.below(2) == 0).for_each(|(at, data): (u64, Vec<u8>)| story.card.write(at, &data));
+                    made.into_iter()
+                        .filter(|_| random.below(2) == 0)
+                        .for_each(|(at, data): (u64, Vec<u8>)| story.card.write(at, &data));
                 }
                 return story;
             }
@@ -175,7 +187,8 @@ proptest! {
         seed: u64,
     ) {
         let used = Card::used(seed);
-        // A fake so small that zeros come over all of it shows nothing any more, and is rightly not known again.
+        // A fake so small that zeros come over all of it shows nothing any more, and is rightly not
+        // known again.
         let wiped = |job: Job| Job { content: if job.content == Content::Zeros && kind != 0 { Content::Byte(0xa5) } else { job.content }, ..job };
         let jobs: Vec<Job> = jobs.into_iter().map(wiped).collect();
         let card = match kind {
@@ -237,7 +250,13 @@ proptest! {
 
 #[test]
 fn what_is_found_is_said_in_words() {
-    let job = Job { span: Extent::new(MIB, 64 * KIB), content: Content::Incompressible, block_bytes: 4096, in_order: true, pass: 0 };
+    let job = Job {
+        span: Extent::new(MIB, 64 * KIB),
+        content: Content::Incompressible,
+        block_bytes: 4096,
+        in_order: true,
+        pass: 0,
+    };
     let story = story(Card::used(1), &[job], u64::MAX, false, 1);
     let why = |card: &Card| match seen_as(card, &story) {
         Recognition::Strange { why, .. } => why,
@@ -248,31 +267,46 @@ fn what_is_found_is_said_in_words() {
     insta::assert_snapshot!(why(&changed), @"at 64 KiB, where this run has not written, other data lies than when it began");
     let mut emptied = story.card.clone();
     emptied.flash[1 << 20..(1 << 20) + (64 << 10)].fill(0xff);
-    assert!(why(&emptied).starts_with("nothing of what this run has written is on it: of "), "{}", why(&emptied));
+    assert!(
+        why(&emptied).starts_with("nothing of what this run has written is on it: of "),
+        "{}",
+        why(&emptied)
+    );
     changed = story.card.clone();
     changed.flash[1 << 20..(1 << 20) + 4096].fill(0x55);
     assert_eq!(why(&changed), "at 1 MiB lies data that this run has not written");
-    let nothing = recognise(&mut story.card.seen(), &Filler::new(SEED), &Traces::default()).unwrap();
+    let nothing =
+        recognise(&mut story.card.seen(), &Filler::new(SEED), &FingerprintHistory::default())
+            .unwrap();
     assert!(matches!(nothing, Recognition::CannotTell { .. }));
 }
 
 #[test]
 fn a_medium_that_is_gone_is_an_error_and_a_place_that_cannot_be_read_is_left_out() {
-    use device::fault::{Fault, FaultInjection, Lasts};
+    use device::fault::{FaultInjection, InjectedFault, Lasts};
     let chosen = places(MemoryDevice::new(CAPACITY).facts(), &[], &[MIB], 1);
-    let bad = FaultInjection::new(Card::used(1).seen(), [Fault::EioAt(chosen[3], Lasts::Forever)]);
+    let bad = FaultInjection::new(
+        Card::used(1).seen(),
+        [InjectedFault::EioAt(chosen[3], Lasts::Forever)],
+    );
     let marks = read_marks(&mut { bad }, &chosen, None).unwrap();
     assert_eq!(marks.len(), chosen.len() - 1);
-    let mut gone = FaultInjection::new(Card::used(1).seen(), [Fault::Vanish { after_ops: 5 }]);
+    let mut gone =
+        FaultInjection::new(Card::used(1).seen(), [InjectedFault::Vanish { after_ops: 5 }]);
     assert!(read_marks(&mut gone, &chosen, None).unwrap_err().is_gone());
 }
 
 #[test]
 fn places_lie_where_file_systems_are_known_by_and_inside_and_outside_of_what_is_written() {
     let mut facts = MemoryDevice::new(512).facts().clone();
-    for (capacity_bytes, logical_block_bytes) in
-        [(32_010_928_128, 512), (32_010_928_128, 4096), (MIB, 512), (4096, 512), (512, 512), (64 * MIB, 16384)]
-    {
+    for (capacity_bytes, logical_block_bytes) in [
+        (32_010_928_128, 512),
+        (32_010_928_128, 4096),
+        (MIB, 512),
+        (4096, 512),
+        (512, 512),
+        (64 * MIB, 16384),
+    ] {
         facts.capacity_bytes = capacity_bytes;
         facts.logical_block_bytes = logical_block_bytes;
         let job = Job {
@@ -284,9 +318,9 @@ fn places_lie_where_file_systems_are_known_by_and_inside_and_outside_of_what_is_
         };
         let chosen = places(&facts, &planned(std::slice::from_ref(&job)), &[4 * MIB, 63 * 512], 1);
         let block = logical_block_bytes.max(4096);
-        assert!(
-            chosen.iter().all(|place| place.bytes == block && place.end() <= capacity_bytes && place.offset_bytes.is_multiple_of(block))
-        );
+        assert!(chosen.iter().all(|place| place.bytes == block
+            && place.end() <= capacity_bytes
+            && place.offset_bytes.is_multiple_of(block)));
         assert!(chosen.windows(2).all(|pair| pair[0].end() <= pair[1].offset_bytes));
         if capacity_bytes > 64 * MIB {
             for at in [0, 64 * KIB, MIB, 4 * MIB, 4 * MIB + 64 * KIB, capacity_bytes - 1] {
@@ -302,23 +336,26 @@ fn places_lie_where_file_systems_are_known_by_and_inside_and_outside_of_what_is_
 /// Keeps what a journal would keep.
 #[derive(Default)]
 struct Journal {
-    traces: Traces,
+    traces: FingerprintHistory,
     told: Vec<String>,
 }
 
-impl Listener for Journal {
-    fn hear(&mut self, event: &Event<'_>) -> Result<(), String> {
+impl RunListener for Journal {
+    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
         match event {
-            Event::CellStarted { cell, .. } if cell.max_written_bytes > 0 => {
-                self.traces.writers.push(Writer::of(cell));
+            RunEvent::CellStarted { cell, .. } if cell.max_written_bytes > 0 => {
+                self.traces.writers.push(UnfinishedCell::of(cell));
                 self.told.push(format!("begun {}", cell.id));
             }
-            Event::Marked(marks) => {
+            RunEvent::Marked(marks) => {
                 let begun = self.traces.writers.len();
                 self.traces.later.extend(marks.iter().map(|mark| (begun, *mark)));
-                self.told.push(format!("marked {}", if marks.iter().any(|mark| mark.ours) { "with proof" } else { "without" }));
+                self.told.push(format!(
+                    "marked {}",
+                    if marks.iter().any(|mark| mark.ours) { "with proof" } else { "without" }
+                ));
             }
-            Event::CellFinished { cell, .. } => self.told.push(format!("finished {}", cell.id)),
+            RunEvent::CellFinished { cell, .. } => self.told.push(format!("finished {}", cell.id)),
             _ => {}
         }
         Ok(())
@@ -327,22 +364,30 @@ impl Listener for Journal {
 
 fn ran(kind: TargetKind) -> (Box<dyn Device>, Journal) {
     let device = MemoryDevice::new(64 * MIB);
-    let site = Site { files: Err("there is no file system".into()), ..Site::unrestricted(kind, device.facts().clone()) };
-    let settings = |pairs: &[(&str, &str)]| pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let target = TargetInfo {
+        files: Err("there is no file system".into()),
+        ..TargetInfo::unrestricted(kind, device.facts().clone())
+    };
+    let settings = |pairs: &[(&str, &str)]| {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
     let tests = vec![
-        Entry { test: "prime".into(), settings: settings(&[("span", "8MiB"), ("passes", "1")]) },
-        Entry { test: "seek".into(), settings: settings(&[("time", "1s")]) },
-        Entry { test: "zero-fill".into(), settings: settings(&[("span", "4MiB")]) },
+        SuiteEntry {
+            test: "prime".into(),
+            settings: settings(&[("span", "8MiB"), ("passes", "1")]),
+        },
+        SuiteEntry { test: "seek".into(), settings: settings(&[("time", "1s")]) },
+        SuiteEntry { test: "zero-fill".into(), settings: settings(&[("span", "4MiB")]) },
     ];
     let suite = Suite { name: "trial".into(), about: String::new(), time_limit_ns: None, tests };
-    let plan = Plan::make(&suite, &Choice::default(), &site).unwrap();
+    let plan = Plan::make(&suite, &Choice::default(), &target).unwrap();
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let mut journal = Journal::default();
     let chosen = places(guarded.facts(), &plan.cells, &[], SEED);
     journal.traces.before = read_marks(&mut guarded, &chosen, None).unwrap();
     let stop = AtomicBool::new(false);
-    let options = RunOptions::new(SEED, &site, &stop);
+    let options = RunOptions::new(SEED, &target, &stop);
     run(&mut guarded, &mut NoStage, &plan, options, &mut journal);
     (guarded.into_inner(), journal)
 }
@@ -353,11 +398,22 @@ fn a_cell_that_wrote_is_marked_before_it_is_finished_and_the_medium_is_known_aga
     let writing: Vec<&String> = journal.told.iter().filter(|told| !told.contains("seek")).collect();
     assert_eq!(
         writing,
-        ["begun prime/1", "marked with proof", "finished prime/1", "begun zero-fill/1", "marked without", "finished zero-fill/1"]
+        [
+            "begun prime/1",
+            "marked with proof",
+            "finished prime/1",
+            "begun zero-fill/1",
+            "marked without",
+            "finished zero-fill/1"
+        ]
     );
     let known = recognise(&mut *device, &Filler::new(SEED), &journal.traces).unwrap();
     assert_eq!(known, Recognition::Ours);
-    let other = recognise(&mut MemoryDevice::new(64 * MIB), &Filler::new(SEED), &journal.traces).unwrap();
+    let other =
+        recognise(&mut MemoryDevice::new(64 * MIB), &Filler::new(SEED), &journal.traces).unwrap();
     assert!(matches!(other, Recognition::Strange { .. }), "{other:?}");
-    assert!(ran(TargetKind::Simulated).1.told.iter().all(|told| !told.starts_with("marked")), "it ends with the process");
+    assert!(
+        ran(TargetKind::Simulated).1.told.iter().all(|told| !told.starts_with("marked")),
+        "it ends with the process"
+    );
 }

@@ -1,13 +1,14 @@
-//! A second look at the marks of the probe. On a slow medium the probe has no time to overwhelm a large memory of the controller; what later cells write does that in passing.
+//! A second look at the marks of the probe. On a slow medium the probe has no time to overwhelm a
+//! large memory of the controller; what later cells write does that in passing.
 
 use device::Device;
 use record::units::{Bytes, MIB, SECOND_NS};
 use record::{Ended, PlannedCell, Stop};
 
 use super::{Guarded, Measured, Runner};
-use crate::Stage;
+use crate::FileStage;
 use crate::catalogue::capacity;
-use crate::events::{Event, Listener};
+use crate::events::{RunEvent, RunListener};
 use crate::plan::{PROBE, span_of};
 use stats::Random;
 
@@ -30,15 +31,15 @@ pub(super) enum When {
 }
 
 impl Runner<'_> {
-    /// Reads what the probe had marked, where no cell up to `index` was to write since. Where marks are gone that had been there, the medium is probed anew.
-    /// `false` ends the run.
+    /// Reads what the probe had marked, where no cell up to `index` was to write since. Where marks
+    /// are gone that had been there, the medium is probed anew. `false` ends the run.
     pub(super) fn look_again(
         &mut self,
         index: usize,
         when: When,
         medium: &mut Guarded,
-        stage: &mut dyn Stage,
-        listener: &mut dyn Listener,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
     ) -> bool {
         let written_bytes = self.written_bytes - self.looked_at_bytes;
         let is_due = written_bytes >= ENOUGH_BYTES || when == When::Ended && written_bytes > 0;
@@ -50,9 +51,10 @@ impl Runner<'_> {
         if index == at {
             return true;
         }
-        let later = self.plan.cells[at + 1..=index].iter().filter(|cell| cell.max_written_bytes > 0);
+        let later =
+            self.plan.cells[at + 1..=index].iter().filter(|cell| cell.max_written_bytes > 0);
         let overwritten: Vec<_> = later.map(span_of).collect();
-        medium.look_at_data(true);
+        medium.set_data_needed(true);
         if !medium.facts().keeps_data {
             return true;
         }
@@ -67,7 +69,8 @@ impl Runner<'_> {
                 Bytes(written_bytes)
             )
         } else if !std::mem::replace(&mut self.sought_images, true)
-            && capacity::folds(&self.end.cells[place], medium, &self.filler, &mut random).unwrap_or(false)
+            && capacity::folds(&self.end.cells[place], medium, &self.filler, &mut random)
+                .unwrap_or(false)
         {
             "what was written to some places was read at others, too".into()
         } else {
@@ -75,7 +78,8 @@ impl Runner<'_> {
         };
         let most_bytes = self.left_bytes(index).min(self.plan.cells[at].max_written_bytes);
         if most_bytes >= LEAST_BYTES {
-            let mut planned = PlannedCell { max_written_bytes: most_bytes, ..self.plan.cells[at].clone() };
+            let mut planned =
+                PlannedCell { max_written_bytes: most_bytes, ..self.plan.cells[at].clone() };
             capacity::overwhelm_at_least(&mut planned, CACHES_BYTES);
             return self.probe_anew(place, (at, &planned), doubt, medium, stage, listener);
         }
@@ -83,50 +87,67 @@ impl Runner<'_> {
         when == When::Written || self.leave_open(place, doubt, listener)
     }
 
-    /// The last finished probe that found nothing missing and left its marks: its place among the cells, and in the plan.
+    /// The last finished probe that found nothing missing and left its marks: its place among the
+    /// cells, and in the plan.
     fn last_probe(&self) -> Option<(usize, usize)> {
         let place = self.end.cells.iter().rposition(|cell| cell.test == PROBE)?;
-        let at = self.plan.cells.iter().position(|planned| planned.id == self.end.cells[place].id)?;
+        let at =
+            self.plan.cells.iter().position(|planned| planned.id == self.end.cells[place].id)?;
         capacity::found_nothing(&self.end.cells[place]).then_some((place, at))
     }
 
-    /// Takes back that the medium is good, where no more may be written to find out what it is; `false` ends the run.
-    fn leave_open(&mut self, place: usize, doubt: String, listener: &mut dyn Listener) -> bool {
+    /// Takes back that the medium is good, where no more may be written to find out what it is;
+    /// `false` ends the run.
+    fn leave_open(&mut self, place: usize, doubt: String, listener: &mut dyn RunListener) -> bool {
         let cell = &mut self.end.cells[place];
         capacity::leave_open(cell, doubt);
-        match listener.hear(&Event::CellRevised { cell }) {
+        match listener.on_event(&RunEvent::CellRevised { cell }) {
             Ok(()) => true,
             Err(reason) => self.fail(reason),
         }
     }
 
-    /// Takes the probe's cell back and probes once more, with other places and more time. `doubt` says what is known where that finds nothing.
+    /// Takes the probe's cell back and probes once more, with other places and more time. `doubt`
+    /// says what is known where that finds nothing.
     fn probe_anew(
         &mut self,
         place: usize,
         (at, planned): (usize, &PlannedCell),
         doubt: String,
         medium: &mut Guarded,
-        stage: &mut dyn Stage,
-        listener: &mut dyn Listener,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
     ) -> bool {
         self.probed_anew = true;
-        if let Err(reason) = listener.hear(&Event::CellStarted { index: at, cell: planned, allotted_ns: ANEW_NS }) {
+        if let Err(reason) = listener.on_event(&RunEvent::CellStarted {
+            index: at,
+            cell: planned,
+            allotted_ns: ANEW_NS,
+        }) {
             return self.fail(reason);
         }
-        let Measured { mut outcome, failed, written_bytes, written_last } = self.measure(at, planned, ANEW_NS, medium, stage, listener);
+        let Measured { mut outcome, failed, written_bytes, written_last } =
+            self.measure(at, planned, ANEW_NS, medium, stage, listener);
         self.written_bytes = written_bytes;
         if outcome.cell.stop == Stop::Interrupted {
-            // The first one stands until the second has come to its end: when the run goes on, the marks are read again.
+            // The first one stands until the second has come to its end: when the run goes on, the
+            // marks are read again.
             self.end.failed = failed;
-            return self.finish(if self.end.failed.is_some() { Ended::Error } else { Ended::Interrupted });
+            return self.finish(if self.end.failed.is_some() {
+                Ended::Error
+            } else {
+                Ended::Interrupted
+            });
         }
         if let Err(reason) = self.mark(planned, &outcome, &written_last, medium, listener) {
             return self.fail(reason);
         }
         let first = self.end.cells.remove(place);
         outcome.cell.written_bytes += first.written_bytes;
-        capacity::leave_open(&mut outcome.cell, format!("{doubt}; probed anew, nothing was missing"));
+        capacity::leave_open(
+            &mut outcome.cell,
+            format!("{doubt}; probed anew, nothing was missing"),
+        );
         self.keep(at, outcome, failed, listener)
     }
 }

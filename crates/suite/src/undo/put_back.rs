@@ -1,13 +1,15 @@
 //! Putting back what was lent, by the process that lent it or by a later one.
 //!
-//! The latest piece goes first, which is exact also where addresses fold (`catalogue/capacity/keep.rs`). All of it is written, then flushed, then
-//! read back and compared; the log is cleared only when nothing is missing. It can be begun again from the beginning at any time.
+//! The latest piece goes first, which is exact also where addresses fold
+//! (`catalogue/capacity/keep.rs`). All of it is written, then flushed, then read back and compared;
+//! the log is cleared only when nothing is missing. It can be begun again from the beginning at any
+//! time.
 
 use device::content::Filler;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
 
 use super::Undo;
-use super::look::{Fate, Read, is_ours, judge, read, transfer};
+use super::range_read::{Fate, RangeRead, is_ours, judge, read, transfer};
 
 /// The largest piece that is written or read at once.
 pub const PIECE_BYTES: u64 = 1 << 20;
@@ -20,8 +22,9 @@ const SECTOR_BYTES: u64 = 512;
 pub enum Trust {
     /// It has been held all the time: everything is put back unseen.
     Held,
-    /// It may have been used by others. Each block is looked at: where data of this run, zeros, 0xFF or nothing readable lies, the original is put back;
-    /// anything else is somebody's newer data and stays.
+    /// It may have been used by others. Each block is looked at: where data of this run, zeros,
+    /// 0xFF or nothing readable lies, the original is put back; anything else is somebody's newer
+    /// data and stays.
     Look,
 }
 
@@ -40,7 +43,7 @@ pub enum Why {
 
 /// A place that is not as it was.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lost {
+pub struct LostPlace {
     /// Where; `None` where the log does not say even that.
     pub place: Option<Extent>,
     /// Why.
@@ -50,8 +53,9 @@ pub struct Lost {
 /// Why putting back ended early. What was lent still lies in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Interruption {
-    /// The medium is away ([`IoErrorKind::Gone`]), takes no writes at all ([`IoErrorKind::ReadOnly`]), or cannot be worked with for another reason: to be tried
-    /// again when it is there.
+    /// The medium is away ([`IoErrorKind::Gone`]), takes no writes at all
+    /// ([`IoErrorKind::ReadOnly`]), or cannot be worked with for another reason: to be tried again
+    /// when it is there.
     Medium(IoError),
     /// Whoever watched has ended it.
     Stopped,
@@ -63,8 +67,9 @@ pub struct PutBack {
     /// Bytes that were looked at or written and are as they were.
     pub bytes: u64,
     /// Places that are not. Nothing is lost of what an interruption left for the next time.
-    pub lost: Vec<Lost>,
-    /// Bytes that are still to be put back, where it was interrupted. All of it is then written again.
+    pub lost: Vec<LostPlace>,
+    /// Bytes that are still to be put back, where it was interrupted. All of it is then written
+    /// again.
     pub left_bytes: u64,
     /// Where the first place lies that is still to be put back, where it was interrupted.
     pub first_left_bytes: Option<u64>,
@@ -83,7 +88,7 @@ impl PutBack {
 
 /// How far it is.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct RestoreProgress {
     /// Bytes written since the last step.
     pub written_bytes: u64,
     /// How much of all is done, 0 to 1.
@@ -92,21 +97,32 @@ pub struct Step {
     pub now_ns: u64,
 }
 
-/// Puts back every piece of `undo`, and clears it when nothing is missing. `filler` makes the data of the run that lent it. `watch` hears of each
-/// step, and ends it by `false`.
+/// Puts back every piece of `undo`, and clears it when nothing is missing. `filler` makes the data
+/// of the run that lent it. `watch` hears of each step, and ends it by `false`.
 ///
-/// A medium that goes away or takes no writes is not damaged: the result says [`Interruption::Medium`], and the same call can be made again later.
+/// A medium that goes away or takes no writes is not damaged: the result says
+/// [`Interruption::Medium`], and the same call can be made again later.
 pub fn put_back(
     device: &mut dyn Device,
     undo: &mut dyn Undo,
     trust: Trust,
     filler: &Filler,
-    watch: &mut dyn FnMut(Step) -> bool,
+    watch: &mut dyn FnMut(RestoreProgress) -> bool,
 ) -> PutBack {
     let pieces = undo.pieces();
     let places: Vec<Option<Extent>> = (0..pieces).map(|number| undo.place(number)).collect();
     let all_bytes = places.iter().flatten().map(|place| place.bytes).sum();
-    let mut work = Work { device, undo, trust, filler, watch, all_bytes, done_bytes: 0, last: None, found: PutBack::default() };
+    let mut work = Work {
+        device,
+        undo,
+        trust,
+        filler,
+        watch,
+        all_bytes,
+        done_bytes: 0,
+        last: None,
+        found: PutBack::default(),
+    };
     if let Err(interruption) = work.go(pieces) {
         work.found = PutBack {
             left_bytes: all_bytes,
@@ -127,10 +143,11 @@ struct Work<'a> {
     undo: &'a mut dyn Undo,
     trust: Trust,
     filler: &'a Filler,
-    watch: &'a mut dyn FnMut(Step) -> bool,
+    watch: &'a mut dyn FnMut(RestoreProgress) -> bool,
     all_bytes: u64,
     done_bytes: u64,
-    /// The beginning of what was written last. Written once more it changes nothing, also where addresses fold.
+    /// The beginning of what was written last. Written once more it changes nothing, also where
+    /// addresses fold.
     last: Option<(u64, Vec<u8>)>,
     found: PutBack,
 }
@@ -149,7 +166,7 @@ impl Work<'_> {
                 Ok(offset_bytes) => self.put_piece(offset_bytes, &kept)?,
                 Err(reason) => {
                     let place = self.undo.place(number);
-                    self.found.lost.push(Lost { place, why: Why::Damaged(reason) });
+                    self.found.lost.push(LostPlace { place, why: Why::Damaged(reason) });
                 }
             }
         }
@@ -168,14 +185,17 @@ impl Work<'_> {
             let range = Extent::new(offset_bytes + index as u64 * PIECE_BYTES, data.len() as u64);
             let mut written_bytes = 0;
             for (part, fate) in self.fates(range, data)? {
-                let bytes = &data[(part.offset_bytes - range.offset_bytes) as usize..][..part.bytes as usize];
+                let bytes = &data[(part.offset_bytes - range.offset_bytes) as usize..]
+                    [..part.bytes as usize];
                 match fate {
                     Fate::Put => {
                         self.write(part, bytes)?;
                         written_bytes += part.bytes;
                     }
                     Fate::Leave => {}
-                    Fate::Newer => self.found.lost.push(Lost { place: Some(part), why: Why::Newer }),
+                    Fate::Newer => {
+                        self.found.lost.push(LostPlace { place: Some(part), why: Why::Newer })
+                    }
                 }
             }
             self.done_bytes += range.bytes;
@@ -197,12 +217,13 @@ impl Work<'_> {
     fn write(&mut self, place: Extent, data: &[u8]) -> Flow {
         match self.write_once(place.offset_bytes, data) {
             Ok(()) => {
-                self.last = Some((place.offset_bytes, data[..data.len().min(TRIAL_BYTES)].to_vec()));
+                self.last =
+                    Some((place.offset_bytes, data[..data.len().min(TRIAL_BYTES)].to_vec()));
                 Ok(())
             }
             Err(error) if error.kind == IoErrorKind::Medium => {
                 self.takes_writes(&error)?;
-                self.found.lost.push(Lost { place: Some(place), why: Why::Refused(error) });
+                self.found.lost.push(LostPlace { place: Some(place), why: Why::Refused(error) });
                 Ok(())
             }
             Err(error) => Err(Interruption::Medium(error)),
@@ -241,18 +262,23 @@ impl Work<'_> {
 
     /// A medium that takes no writes: read-only where it can still be read, away where not.
     fn refusing(&mut self, error: &IoError) -> Interruption {
-        let Some((_, offset_bytes, _)) = error.request else { return Interruption::Medium(error.clone()) };
-        let block_bytes = self.device.facts().logical_block_bytes.max(SECTOR_BYTES);
-        let (kind, detail) = match transfer(self.device, Request::read(0, offset_bytes, block_bytes)) {
-            Ok(()) => (IoErrorKind::ReadOnly, "every write fails, while reads work"),
-            Err(_) => (IoErrorKind::Gone, "every read and write fails"),
+        let Some((_, offset_bytes, _)) = error.request else {
+            return Interruption::Medium(error.clone());
         };
+        let block_bytes = self.device.facts().logical_block_bytes.max(SECTOR_BYTES);
+        let (kind, detail) =
+            match transfer(self.device, Request::read(0, offset_bytes, block_bytes)) {
+                Ok(()) => (IoErrorKind::ReadOnly, "every write fails, while reads work"),
+                Err(_) => (IoErrorKind::Gone, "every read and write fails"),
+            };
         Interruption::Medium(IoError { kind, detail: detail.into(), ..error.clone() })
     }
 
     fn flush(&mut self) -> Flow {
         match transfer(self.device, Request::flush(0)) {
-            Err(error) if error.kind != IoErrorKind::Unsupported => Err(Interruption::Medium(error)),
+            Err(error) if error.kind != IoErrorKind::Unsupported => {
+                Err(Interruption::Medium(error))
+            }
             _ => Ok(()),
         }
     }
@@ -262,27 +288,43 @@ impl Work<'_> {
             let range = Extent::new(offset_bytes + index as u64 * PIECE_BYTES, data.len() as u64);
             let now = read(self.device, range).map_err(Interruption::Medium)?;
             let wrong = self.wrong(range, data, &now);
-            let known = self.found.lost.iter().filter_map(|lost| lost.place).filter(|place| place.overlaps(&range));
-            let known_bytes: u64 = known.map(|place| place.end().min(range.end()) - place.offset_bytes.max(range.offset_bytes)).sum();
+            let known = self
+                .found
+                .lost
+                .iter()
+                .filter_map(|lost| lost.place)
+                .filter(|place| place.overlaps(&range));
+            let known_bytes: u64 = known
+                .map(|place| {
+                    place.end().min(range.end()) - place.offset_bytes.max(range.offset_bytes)
+                })
+                .sum();
             let wrong_bytes: u64 = wrong.iter().map(|place| place.bytes).sum();
             self.found.bytes += range.bytes.saturating_sub(known_bytes + wrong_bytes);
-            self.found.lost.extend(wrong.into_iter().map(|place| Lost { place: Some(place), why: Why::NotKept }));
+            self.found.lost.extend(
+                wrong.into_iter().map(|place| LostPlace { place: Some(place), why: Why::NotKept }),
+            );
             self.done_bytes += range.bytes;
             self.step(0)?;
         }
         Ok(())
     }
 
-    /// Sectors that differ. Those that held data of this run when they were kept were no longer as the owner had left them: another address of
-    /// the same flash is the one to look at.
-    fn wrong(&self, range: Extent, kept: &[u8], now: &Read) -> Vec<Extent> {
+    /// Sectors that differ. Those that held data of this run when they were kept were no longer as
+    /// the owner had left them: another address of the same flash is the one to look at.
+    fn wrong(&self, range: Extent, kept: &[u8], now: &RangeRead) -> Vec<Extent> {
         let lost = &self.found.lost;
-        let is_known = |sector: &Extent| lost.iter().any(|lost| lost.place.is_some_and(|place| place.overlaps(sector)));
+        let is_known = |sector: &Extent| {
+            lost.iter().any(|lost| lost.place.is_some_and(|place| place.overlaps(sector)))
+        };
         let mut wrong: Vec<Extent> = Vec::new();
         if kept == now.data && now.unreadable.is_empty() {
             return wrong;
         }
-        let sectors = self.filler.verify(kept, 0, range.offset_bytes).zip(kept.chunks(512).zip(now.data.chunks(512)));
+        let sectors = self
+            .filler
+            .verify(kept, 0, range.offset_bytes)
+            .zip(kept.chunks(512).zip(now.data.chunks(512)));
         for ((offset_bytes, verdict), (kept, now_there)) in sectors {
             let sector = Extent::new(offset_bytes, kept.len() as u64);
             let differs = kept != now_there || now.misses(&sector);
@@ -300,7 +342,8 @@ impl Work<'_> {
     /// Tells how far it is. Each byte is gone over twice.
     fn step(&mut self, written_bytes: u64) -> Flow {
         let share = self.done_bytes as f64 / (2 * self.all_bytes).max(1) as f64;
-        let step = Step { written_bytes, share: share.min(1.0), now_ns: self.device.now() };
+        let step =
+            RestoreProgress { written_bytes, share: share.min(1.0), now_ns: self.device.now() };
         if (self.watch)(step) { Ok(()) } else { Err(Interruption::Stopped) }
     }
 }

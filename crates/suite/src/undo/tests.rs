@@ -1,5 +1,5 @@
 use device::content::Filler;
-use device::fault::{Fault, FaultInjection, Lasts, Window};
+use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
 use device::{Device, Extent, IoErrorKind, MemoryDevice, Request};
 use record::Content;
 
@@ -22,7 +22,12 @@ fn lent() -> (MemoryDevice, MemoryUndo) {
     medium.data().copy_from_slice(&original());
     for at in (0..MEDIUM_BYTES).step_by(2 * PIECE) {
         undo.keep(at as u64, &original()[at..at + PIECE]).unwrap();
-        Filler::new(SEED).fill(&mut medium.data()[at..at + PIECE], Content::Incompressible, 5, at as u64);
+        Filler::new(SEED).fill(
+            &mut medium.data()[at..at + PIECE],
+            Content::Incompressible,
+            5,
+            at as u64,
+        );
     }
     (medium, undo)
 }
@@ -41,7 +46,10 @@ fn kind(found: &PutBack) -> Option<IoErrorKind> {
 /// Sectors that are not as they lay there, as one range.
 fn wrong(medium: &mut MemoryDevice) -> Option<Extent> {
     let before = original();
-    let bad: Vec<usize> = (0..MEDIUM_BYTES).step_by(512).filter(|at| medium.data()[*at..at + 512] != before[*at..at + 512]).collect();
+    let bad: Vec<usize> = (0..MEDIUM_BYTES)
+        .step_by(512)
+        .filter(|at| medium.data()[*at..at + 512] != before[*at..at + 512])
+        .collect();
     Some(Extent::new(*bad.first()? as u64, (bad.last()? + 512 - bad.first()?) as u64))
 }
 
@@ -50,24 +58,39 @@ fn everything_is_put_back_and_the_log_is_cleared() {
     for trust in [Trust::Held, Trust::Look] {
         let (mut medium, mut undo) = lent();
         let found = back(&mut medium, &mut undo, trust);
-        assert_eq!((found.is_whole(), found.bytes, undo.pieces()), (true, MEDIUM_BYTES as u64 / 2, 0));
+        assert_eq!(
+            (found.is_whole(), found.bytes, undo.pieces()),
+            (true, MEDIUM_BYTES as u64 / 2, 0)
+        );
         assert_eq!(wrong(&mut medium), None);
     }
 }
 
-/// Whatever stops the medium, and whenever: nothing is called lost, the log stays, and the next time all is put back.
-fn interrupted(fault: impl Fn(Window) -> Fault, expected: IoErrorKind) {
-    for (trust, from) in [(Trust::Held, 0), (Trust::Held, 1), (Trust::Held, 17), (Trust::Look, 0), (Trust::Look, 20), (Trust::Held, 40)] {
+/// Whatever stops the medium, and whenever: nothing is called lost, the log stays, and the next
+/// time all is put back.
+fn interrupted(fault: impl Fn(FaultWindow) -> InjectedFault, expected: IoErrorKind) {
+    for (trust, from) in [
+        (Trust::Held, 0),
+        (Trust::Held, 1),
+        (Trust::Held, 17),
+        (Trust::Look, 0),
+        (Trust::Look, 20),
+        (Trust::Held, 40),
+    ] {
         let (medium, mut undo) = lent();
         let pieces = undo.pieces();
-        let mut device = FaultInjection::new(medium, [fault(Window::Ops(from, u64::MAX))]);
+        let mut device = FaultInjection::new(medium, [fault(FaultWindow::Ops(from, u64::MAX))]);
         let found = back(&mut device, &mut undo, trust);
         // What is only read back needs no writes; a fault that begins then strikes nobody.
         if from == 40 && expected == IoErrorKind::ReadOnly {
             assert!(found.is_whole(), "{found:?}");
             continue;
         }
-        assert_eq!((kind(&found), found.lost.len(), undo.pieces()), (Some(expected), 0, pieces), "{trust:?} from {from}: {found:?}");
+        assert_eq!(
+            (kind(&found), found.lost.len(), undo.pieces()),
+            (Some(expected), 0, pieces),
+            "{trust:?} from {from}: {found:?}"
+        );
         assert_eq!((found.left_bytes, found.first_left_bytes), (MEDIUM_BYTES as u64 / 2, Some(0)));
         let mut medium = device.into_inner();
         assert!(back(&mut medium, &mut undo, trust).is_whole());
@@ -77,24 +100,24 @@ fn interrupted(fault: impl Fn(Window) -> Fault, expected: IoErrorKind) {
 
 #[test]
 fn a_medium_that_is_gone_is_waited_for() {
-    interrupted(Fault::GoneDuring, IoErrorKind::Gone);
+    interrupted(InjectedFault::GoneDuring, IoErrorKind::Gone);
 }
 
 #[test]
 fn a_medium_that_refuses_writes_is_waited_for() {
-    interrupted(Fault::RefusesWritesDuring, IoErrorKind::ReadOnly);
+    interrupted(InjectedFault::RefusesWritesDuring, IoErrorKind::ReadOnly);
 }
 
 #[test]
 fn a_medium_on_which_every_write_fails_refuses_writes() {
-    interrupted(Fault::FailsWritesDuring, IoErrorKind::ReadOnly);
+    interrupted(InjectedFault::FailsWritesDuring, IoErrorKind::ReadOnly);
 }
 
 #[test]
 fn a_place_that_fails_alone_is_named_and_stays_in_the_log() {
     let (medium, mut undo) = lent();
     let bad = Extent::new(4 * PIECE as u64, 512);
-    let mut device = FaultInjection::new(medium, [Fault::EioAt(bad, Lasts::Forever)]);
+    let mut device = FaultInjection::new(medium, [InjectedFault::EioAt(bad, Lasts::Forever)]);
     let found = back(&mut device, &mut undo, Trust::Held);
     assert_eq!(found.lost.len(), 1);
     assert_eq!(found.lost[0].place, Some(Extent::new(bad.offset_bytes, PIECE as u64)));
@@ -107,9 +130,9 @@ fn a_place_that_fails_alone_is_named_and_stays_in_the_log() {
 fn writes_that_are_lost_are_told() {
     let (medium, mut undo) = lent();
     let bad = Extent::new(4 * PIECE as u64 + 1024, 512);
-    let mut device = FaultInjection::new(medium, [Fault::SilentCorruption(bad)]);
+    let mut device = FaultInjection::new(medium, [InjectedFault::SilentCorruption(bad)]);
     let found = back(&mut device, &mut undo, Trust::Held);
-    assert_eq!(found.lost, [Lost { place: Some(bad), why: Why::NotKept }]);
+    assert_eq!(found.lost, [LostPlace { place: Some(bad), why: Why::NotKept }]);
     assert_eq!(found.bytes, MEDIUM_BYTES as u64 / 2 - 512);
     assert!(undo.pieces() > 0);
 }
@@ -134,7 +157,11 @@ impl Undo for OnePieceDamaged {
         self.0.place(number)
     }
     fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
-        if number == self.1 { Err("its checksum does not match".into()) } else { self.0.piece(number, data) }
+        if number == self.1 {
+            Err("its checksum does not match".into())
+        } else {
+            self.0.piece(number, data)
+        }
     }
     fn clear(&mut self) -> Result<(), String> {
         self.0.clear()
@@ -147,7 +174,10 @@ fn a_damaged_piece_is_named_and_the_others_are_put_back() {
     let mut undo = OnePieceDamaged(undo, 3);
     let found = back(&mut medium, &mut undo, Trust::Look);
     let place = Extent::new(6 * PIECE as u64, PIECE as u64);
-    assert_eq!(found.lost, [Lost { place: Some(place), why: Why::Damaged("its checksum does not match".into()) }]);
+    assert_eq!(
+        found.lost,
+        [LostPlace { place: Some(place), why: Why::Damaged("its checksum does not match".into()) }]
+    );
     assert_eq!(wrong(&mut medium), Some(place));
     assert!(undo.pieces() > 0);
 }
@@ -163,7 +193,7 @@ fn what_somebody_has_written_meanwhile_stays_and_is_named() {
     medium.data()[1024..1536].copy_from_slice(&original()[1024..1536]);
     for _ in 0..2 {
         let found = back(&mut medium, &mut undo, Trust::Look);
-        assert_eq!(found.lost, [Lost { place: Some(theirs), why: Why::Newer }]);
+        assert_eq!(found.lost, [LostPlace { place: Some(theirs), why: Why::Newer }]);
         assert!(medium.data()[range.clone()].iter().all(|byte| *byte == 0x55));
         assert_eq!(wrong(&mut medium), Some(theirs));
         assert!(undo.pieces() > 0);
@@ -175,9 +205,16 @@ fn where_a_place_cannot_be_read_the_rest_of_its_piece_is_still_looked_at() {
     let (mut medium, mut undo) = lent();
     let theirs = Extent::new(4096, 4096);
     medium.data()[4096..8192].fill(0x55);
-    let mut device = FaultInjection::new(medium, [Fault::ShortRead(Extent::new(32 << 10, 512), Lasts::Forever)]);
+    let mut device = FaultInjection::new(
+        medium,
+        [InjectedFault::ShortRead(Extent::new(32 << 10, 512), Lasts::Forever)],
+    );
     let found = back(&mut device, &mut undo, Trust::Look);
-    assert!(found.lost.contains(&Lost { place: Some(theirs), why: Why::Newer }), "{:?}", found.lost);
+    assert!(
+        found.lost.contains(&LostPlace { place: Some(theirs), why: Why::Newer }),
+        "{:?}",
+        found.lost
+    );
     let mut medium = device.into_inner();
     assert_eq!(wrong(&mut medium), Some(theirs), "what could not be read was written all the same");
 }
@@ -196,7 +233,8 @@ fn whoever_watches_can_end_it_and_nothing_is_lost() {
 }
 
 proptest::proptest! {
-    /// On a medium that folds at any number of sectors, whatever was written in whatever order, ended at any step, and begun again: everything is as before.
+    /// On a medium that folds at any number of sectors, whatever was written in whatever order,
+    /// ended at any step, and begun again: everything is as before.
     #[test]
     fn folded_places_are_put_back_by_a_later_process_too(
         writes in proptest::collection::vec((0u64..60, 1u64..12), 1..20),
@@ -211,13 +249,13 @@ proptest::proptest! {
         medium.prepare(1, 512).unwrap();
         for (pass, (at, sectors)) in writes.into_iter().enumerate() {
             for sector in at..at + sectors {
-                look::transfer(&mut medium, Request::read(0, sector * 512, 512)).unwrap();
+                range_read::transfer(&mut medium, Request::read(0, sector * 512, 512)).unwrap();
                 if !std::mem::replace(&mut known[sector as usize], true) {
                     let data = medium.buffer(0)[..512].to_vec();
                     undo.keep(sector * 512, &data).unwrap();
                 }
                 filler.fill(&mut medium.buffer(0)[..512], Content::Incompressible, pass as u32, sector * 512);
-                look::transfer(&mut medium, Request::write(0, sector * 512, 512)).unwrap();
+                range_read::transfer(&mut medium, Request::write(0, sector * 512, 512)).unwrap();
             }
         }
         let trust = if held { Trust::Held } else { Trust::Look };
@@ -252,7 +290,11 @@ impl Device for Folding {
         let folded = request.offset_bytes / 512 % self.module * 512;
         self.inner.submit(Request { offset_bytes: folded, ..request })
     }
-    fn reap(&mut self, min: usize, done: &mut Vec<device::Completion>) -> Result<(), device::IoError> {
+    fn reap(
+        &mut self,
+        min: usize,
+        done: &mut Vec<device::Completion>,
+    ) -> Result<(), device::IoError> {
         self.inner.reap(min, done)
     }
     fn idle(&mut self, duration_ns: u64) {

@@ -22,7 +22,8 @@ pub enum Cache {
     },
 }
 
-/// A host gives a command 30 s, a flush too, so an honest cache is empty before that; nobody who pulls a card waits for a lying one, in microseconds.
+/// A host gives a command 30 s, a flush too, so an honest cache is empty before that; nobody who
+/// pulls a card waits for a lying one, in microseconds.
 const HONEST_EMPTIED_US: f64 = 20e6;
 const LYING_EMPTIED_US: f64 = 60e6;
 /// A random write of a disk, in microseconds.
@@ -57,7 +58,8 @@ impl Cache {
 }
 
 impl Medium {
-    /// The same behind such a cache of 1 to 64 MiB, but none that takes longer to empty than a maker could sell.
+    /// The same behind such a cache of 1 to 64 MiB, but none that takes longer to empty than a
+    /// maker could sell.
     pub fn behind(mut self, cache: Cache, dice: &mut Dice) -> Medium {
         let (honest, combines) = match cache {
             Cache::None => return self,
@@ -68,12 +70,14 @@ impl Medium {
         let bytes = dice.spread(1.0, 64.0) * MIB as f64;
         let emptied_us = if honest { HONEST_EMPTIED_US } else { LYING_EMPTIED_US };
         let pages = (bytes / PAGE_BYTES).min(emptied_us / random_us).round().max(1.0);
-        // Whoever builds in a cache builds one that is faster than what lies behind it, whatever is written.
+        // Whoever builds in a cache builds one that is faster than what lies behind it, whatever is
+        // written.
         let rate = dice.between(30.0, 300.0).max(self.fastest_mbps() * 1.5);
         self.tables += &format!(
             "[cache]\nsize = \"{} B\"\nrate = \"{rate:.3} MB/s\"\ncommand = \"{:.3} us\"\nhonest = {honest}\ncombines = {combines}\n",
             pages * PAGE_BYTES,
-            dice.between(50.0, 400.0).min(self.paths.as_ref().map_or(f64::INFINITY, |paths| paths.write_us))
+            dice.between(50.0, 400.0)
+                .min(self.paths.as_ref().map_or(f64::INFINITY, |paths| paths.write_us))
         );
         self
     }

@@ -1,4 +1,5 @@
-//! Clean media and media with one trick: what is found, what is falsely claimed, and the geometry of the clean ones.
+//! Clean media and media with one trick: what is found, what is falsely claimed, and the geometry
+//! of the clean ones.
 
 use record::Finding;
 
@@ -31,7 +32,8 @@ struct Seen {
     findings: Vec<Finding>,
 }
 
-/// A medium without any trick: half hybrid, the others mapped by pages, some with an honest write cache, some disks.
+/// A medium without any trick: half hybrid, the others mapped by pages, some with an honest write
+/// cache, some disks.
 fn clean(number: u64, dice: &mut Dice) -> Medium {
     match number % 20 {
         0 => Medium::disk(dice),
@@ -75,11 +77,20 @@ fn geometry(cleans: &[Clean]) -> Part {
             let said = au(findings);
             right.push(said == Some(true_bytes));
             if said != Some(true_bytes) {
-                part.wrong.push(Wrong::of(format!("allocation unit of {true_bytes}, said {said:?}"), medium, *seed, &["align-read"]));
+                part.wrong.push(Wrong::of(
+                    format!("allocation unit of {true_bytes}, said {said:?}"),
+                    medium,
+                    *seed,
+                    &["align-read"],
+                ));
             }
         }
     }
-    part.rows.push(Row::share("allocation unit exact, where reads can show it", Target::AtLeast(95.0), right));
+    part.rows.push(Row::share(
+        "allocation unit exact, where reads can show it",
+        Target::AtLeast(95.0),
+        right,
+    ));
     let mut right = Vec::new();
     for Clean { medium, seed, findings } in cleans {
         if let Some((true_count, true)) = medium.open_aus_shown_by_writes() {
@@ -87,12 +98,25 @@ fn geometry(cleans: &[Clean]) -> Part {
             right.push(said == Some(true_count));
             if said != Some(true_count) {
                 let line = line(findings, "open-units", "open_aus");
-                part.wrong.push(Wrong::of(format!("{true_count} open units, said {line:?}"), medium, *seed, &["align-read", "open-aus"]));
+                part.wrong.push(Wrong::of(
+                    format!("{true_count} open units, said {line:?}"),
+                    medium,
+                    *seed,
+                    &["align-read", "open-aus"],
+                ));
             }
         }
     }
-    part.rows.push(Row::share("count of open units exact, where writes can show it", Target::AtLeast(90.0), right));
-    let mapped = || cleans.iter().filter(|clean| clean.medium.log_block().is_none() && !clean.medium.rotational());
+    part.rows.push(Row::share(
+        "count of open units exact, where writes can show it",
+        Target::AtLeast(90.0),
+        right,
+    ));
+    let mapped = || {
+        cleans
+            .iter()
+            .filter(|clean| clean.medium.log_block().is_none() && !clean.medium.rotational())
+    };
     let invisible = "not visible, on media that map pages";
     part.rows.push(Row::share(
         format!("allocation unit {invisible}"),
@@ -110,7 +134,8 @@ fn geometry(cleans: &[Clean]) -> Part {
 /// How many open units are claimed: none where no limit was seen, or where it was not found to one.
 fn open_aus(findings: &[Finding]) -> Option<u64> {
     let open = number(findings, "open-units", "open_aus")?;
-    let first = line(findings, "open-units", "open_aus")?.rsplit(' ').next()?.parse::<u64>().ok()?;
+    let first =
+        line(findings, "open-units", "open_aus")?.rsplit(' ').next()?.parse::<u64>().ok()?;
     (first == open + 1).then_some(open)
 }
 
@@ -124,15 +149,29 @@ fn tricks(trick: Trick, cleans: &[Clean], seen: &[Seen], part: &mut Part) {
     let having = || seen.iter().filter(|seen| seen.trick == trick);
     let found = |seen: &Seen| claims(trick, &seen.findings);
     for seen in having().filter(|seen| !found(seen)) {
-        part.wrong.push(Wrong::of(format!("{} not found", trick.name()), &seen.tricky.medium, seen.seed, trick.tests()));
+        part.wrong.push(Wrong::of(
+            format!("{} not found", trick.name()),
+            &seen.tricky.medium,
+            seen.seed,
+            trick.tests(),
+        ));
     }
     let what = format!("{}: found ({})", trick.name(), trick.means());
     part.rows.push(Row::share(what, Target::AtLeast(98.0), having().map(found)));
     for clean in cleans.iter().filter(|clean| claims(trick, &clean.findings)) {
-        part.wrong.push(Wrong::of(format!("{} falsely claimed", trick.name()), &clean.medium, clean.seed, trick.tests()));
+        part.wrong.push(Wrong::of(
+            format!("{} falsely claimed", trick.name()),
+            &clean.medium,
+            clean.seed,
+            trick.tests(),
+        ));
     }
     let falsely = cleans.iter().map(|clean| claims(trick, &clean.findings));
-    part.rows.push(Row::share(format!("{}: claimed of clean media", trick.name()), Target::Below(1.0), falsely));
+    part.rows.push(Row::share(
+        format!("{}: claimed of clean media", trick.name()),
+        Target::Below(1.0),
+        falsely,
+    ));
     let Some(key) = trick.size_key() else { return };
     let size = |seen: &Seen| trick.claims().iter().find_map(|id| number(&seen.findings, id, key));
     let fits = |seen: &Seen| {
@@ -141,20 +180,40 @@ fn tricks(trick: Trick, cleans: &[Clean], seen: &[Seen], part: &mut Part) {
     };
     for seen in having().filter(|seen| found(seen) && !fits(seen)) {
         let (said, is) = (size(seen), seen.tricky.bytes);
-        part.wrong.push(Wrong::of(format!("{} of {is:?}, said {said:?}", trick.name()), &seen.tricky.medium, seen.seed, trick.tests()));
+        part.wrong.push(Wrong::of(
+            format!("{} of {is:?}, said {said:?}", trick.name()),
+            &seen.tricky.medium,
+            seen.seed,
+            trick.tests(),
+        ));
     }
     let sized = having().filter(|seen| found(seen)).map(fits);
-    part.rows.push(Row::share(format!("{}: size within a factor of {WITHIN}", trick.name()), Target::AtLeast(95.0), sized));
+    part.rows.push(Row::share(
+        format!("{}: size within a factor of {WITHIN}", trick.name()),
+        Target::AtLeast(95.0),
+        sized,
+    ));
 }
 
 /// A cache is not heat, and heat is not a cache.
 fn told_apart(seen: &[Seen], part: &mut Part) {
-    for (is, claimed) in [(Trick::SlcCache, Trick::Throttling), (Trick::Throttling, Trick::SlcCache)] {
+    for (is, claimed) in
+        [(Trick::SlcCache, Trick::Throttling), (Trick::Throttling, Trick::SlcCache)]
+    {
         let having = || seen.iter().filter(|seen| seen.trick == is);
         for seen in having().filter(|seen| claims(claimed, &seen.findings)) {
-            part.wrong.push(Wrong::of(format!("{} called {}", is.name(), claimed.name()), &seen.tricky.medium, seen.seed, claimed.tests()));
+            part.wrong.push(Wrong::of(
+                format!("{} called {}", is.name(), claimed.name()),
+                &seen.tricky.medium,
+                seen.seed,
+                claimed.tests(),
+            ));
         }
         let taken = having().map(|seen| claims(claimed, &seen.findings));
-        part.rows.push(Row::share(format!("{}: claimed of media with {}", claimed.name(), is.name()), Target::Below(2.0), taken));
+        part.rows.push(Row::share(
+            format!("{}: claimed of media with {}", claimed.name(), is.name()),
+            Target::Below(2.0),
+            taken,
+        ));
     }
 }

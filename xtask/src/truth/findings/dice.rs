@@ -1,4 +1,5 @@
-//! Chance for media: uniform where a range is narrow, uniform in the logarithm where it spans decades.
+//! Chance for media: uniform where a range is narrow, uniform in the logarithm where it spans
+//! decades.
 
 use stats::Random;
 
@@ -8,7 +9,10 @@ pub struct Dice(Random);
 impl Dice {
     /// Those of one medium among all of a purpose.
     pub fn new(seed: u64, purpose: &str, number: u64) -> Dice {
-        Dice(Random::for_purpose(Random::for_purpose(seed, purpose).bits().wrapping_add(number), purpose))
+        Dice(Random::for_purpose(
+            Random::for_purpose(seed, purpose).bits().wrapping_add(number),
+            purpose,
+        ))
     }
 
     /// Any 64-bit number.

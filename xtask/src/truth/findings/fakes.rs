@@ -2,8 +2,8 @@
 
 use device::Device;
 use record::units::{GIB, KIB, MIB};
-use sim::{Options, Profile, SimDevice};
-use suite::catalogue::capacity::trial::{Geometry, Kind, Trial, trial};
+use sim::{Profile, SimDevice, SimOptions};
+use suite::catalogue::capacity::trial::{CapacityKind, Geometry, Trial, trial};
 
 use super::row::{Row, Target};
 use super::{Part, Wrong, each, some};
@@ -19,30 +19,53 @@ const HUGE_S: f64 = 170.0;
 const GOOD_S: f64 = 240.0;
 
 fn medium(profile: &str, seed: u64) -> Box<dyn Device> {
-    let parsed = Profile::parse("trial", profile).unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{profile}"));
-    Box::new(SimDevice::new(&parsed, Options { seed, capacity: None, keep_data: true }))
+    let parsed = Profile::parse("trial", profile)
+        .unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{profile}"));
+    Box::new(SimDevice::new(&parsed, SimOptions { seed, capacity: None, keep_data: true }))
 }
 
 /// The rows of this share of the media.
 pub fn hold(seed: u64, share: f64) -> Part {
     let mut part = Part::default();
-    let kinds = [("limbo", Kind::Limbo), ("wraparound", Kind::Wraparound), ("chain", Kind::Chain), ("damaged", Kind::Damaged)];
+    let kinds = [
+        ("limbo", CapacityKind::Limbo),
+        ("wraparound", CapacityKind::Wraparound),
+        ("chain", CapacityKind::Chain),
+        ("damaged", CapacityKind::Damaged),
+    ];
     for (name, kind) in kinds {
-        let trials = each(some(OF_EACH, share), |number| trial(kind, seed.wrapping_add(number), &medium));
-        let what = if kind == Kind::Damaged { "damaged: type right".to_owned() } else { format!("{name}: type and real size right") };
+        let trials =
+            each(some(OF_EACH, share), |number| trial(kind, seed.wrapping_add(number), &medium));
+        let what = if kind == CapacityKind::Damaged {
+            "damaged: type right".to_owned()
+        } else {
+            format!("{name}: type and real size right")
+        };
         part.count(what, &trials);
-        part.rows.push(Row::longest(format!("{name}: longest"), if kind == Kind::Damaged { GOOD_S } else { FAKE_S }, took(&trials)));
+        part.rows.push(Row::longest(
+            format!("{name}: longest"),
+            if kind == CapacityKind::Damaged { GOOD_S } else { FAKE_S },
+            took(&trials),
+        ));
     }
     let table = table();
-    let trials = each(table.len() as u64, |number| Trial::of(table[number as usize].clone(), seed.wrapping_add(number), &medium));
+    let trials = each(table.len() as u64, |number| {
+        Trial::of(table[number as usize].clone(), seed.wrapping_add(number), &medium)
+    });
     part.count("the table of geometries: type and real size right", &trials);
     part.rows.push(Row::longest("the table of geometries: longest", FAKE_S, took(&trials)));
-    // Folded addresses are sought in a time that grows as the root of the size: this one has its own limit.
-    let huge = [0, 4 * MIB, 64 * MIB].map(|cache| Geometry::limbo(2048 * GIB, 14 * GIB + 512).remembering(cache));
-    let trials = each(huge.len() as u64, |number| Trial::of(huge[number as usize].clone(), seed.wrapping_add(number), &medium));
+    // Folded addresses are sought in a time that grows as the root of the size: this one has its
+    // own limit.
+    let huge = [0, 4 * MIB, 64 * MIB]
+        .map(|cache| Geometry::limbo(2048 * GIB, 14 * GIB + 512).remembering(cache));
+    let trials = each(huge.len() as u64, |number| {
+        Trial::of(huge[number as usize].clone(), seed.wrapping_add(number), &medium)
+    });
     part.count("limbo that says 2 TiB: type and real size right", &trials);
     part.rows.push(Row::longest("limbo that says 2 TiB: longest", HUGE_S, took(&trials)));
-    let trials = each(some(GOOD, share), |number| trial(Kind::Good, seed.wrapping_add(number), &medium));
+    let trials = each(some(GOOD, share), |number| {
+        trial(CapacityKind::Good, seed.wrapping_add(number), &medium)
+    });
     part.count("good: cleared, never called fake", &trials);
     part.rows.push(Row::longest("good: longest", GOOD_S, took(&trials)));
     part
@@ -54,13 +77,20 @@ fn took(trials: &[Trial]) -> impl Iterator<Item = u64> + '_ {
 
 impl Part {
     fn count(&mut self, what: impl Into<String>, trials: &[Trial]) {
-        let wrong = trials.iter().filter_map(|trial| Some(Wrong::said(format!("{}: {:#?}", trial.wrong.as_ref()?, trial.geometry))));
+        let wrong = trials.iter().filter_map(|trial| {
+            Some(Wrong::said(format!("{}: {:#?}", trial.wrong.as_ref()?, trial.geometry)))
+        });
         self.wrong.extend(wrong);
-        self.rows.push(Row::share(what, Target::AtLeast(100.0), trials.iter().map(|trial| trial.wrong.is_none())));
+        self.rows.push(Row::share(
+            what,
+            Target::AtLeast(100.0),
+            trials.iter().map(|trial| trial.wrong.is_none()),
+        ));
     }
 }
 
-/// Sizes that are powers of two and sizes that are not, little missing and nearly all, each without a cache and with two.
+/// Sizes that are powers of two and sizes that are not, little missing and nearly all, each without
+/// a cache and with two.
 fn table() -> Vec<Geometry> {
     let geometries = [
         Geometry::limbo(64 * GIB, 8 * GIB),
@@ -79,6 +109,8 @@ fn table() -> Vec<Geometry> {
         Geometry::chain(32 * GIB, 24 * MIB, 256 * MIB),
         Geometry::chain(128 * GIB, 9 * GIB + 1024, 48 * GIB + 512),
     ];
-    let with_caches = |geometry: Geometry| [0, 4 * MIB, 64 * MIB].map(|cache| geometry.clone().remembering(cache));
+    let with_caches = |geometry: Geometry| {
+        [0, 4 * MIB, 64 * MIB].map(|cache| geometry.clone().remembering(cache))
+    };
     geometries.into_iter().flat_map(with_caches).collect()
 }

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use device::{Device, ExtentGuard, WriteBudget};
 use record::{Cell, Finding, MediumKind, Record, TargetKind};
-use sim::{Options, Profile, SimDevice};
-use suite::definition::{Entry, Suite};
-use suite::{Choice, NoStage, Plan, RunOptions, Site};
+use sim::{Profile, SimDevice, SimOptions};
+use suite::definition::{Suite, SuiteEntry};
+use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
 
 use super::medium::Medium;
 use super::trouble::Trouble;
@@ -32,24 +32,40 @@ pub fn suite() -> Suite {
     suite.tests.retain(|entry| TESTS.contains(&entry.test.as_str()));
     // Of several entries of a test the one that changes least of it stands for it.
     let all = suite.tests.clone();
-    let changes_less = |entry: &Entry, other: &Entry| other.test == entry.test && other.settings.len() < entry.settings.len();
+    let changes_less = |entry: &SuiteEntry, other: &SuiteEntry| {
+        other.test == entry.test && other.settings.len() < entry.settings.len()
+    };
     suite.tests.retain(|entry| !all.iter().any(|other| changes_less(entry, other)));
     suite
 }
 
-/// Runs the suite on a fresh medium and concludes. The medium declares no allocation unit, as behind a USB reader.
+/// Runs the suite on a fresh medium and concludes. The medium declares no allocation unit, as
+/// behind a USB reader.
 pub fn look(medium: &Medium, suite: &Suite, seed: u64) -> Record {
     look_through(&medium.profile(), &Trouble::default(), suite, seed, false)
 }
 
-/// The same of a medium that is described by the text of its profile, and with what is between it and us. There is no file system on it.
-pub fn look_through(text: &str, trouble: &Trouble, suite: &Suite, seed: u64, keep_data: bool) -> Record {
-    let profile = Profile::parse("drawn", text).unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
+/// The same of a medium that is described by the text of its profile, and with what is between it
+/// and us. There is no file system on it.
+pub fn look_through(
+    text: &str,
+    trouble: &Trouble,
+    suite: &Suite,
+    seed: u64,
+    keep_data: bool,
+) -> Record {
+    let profile = Profile::parse("drawn", text)
+        .unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
     let rotational = profile.spec().disk.is_some();
-    let device = trouble.around(SimDevice::new(&profile, Options { seed, capacity: None, keep_data }));
+    let device =
+        trouble.around(SimDevice::new(&profile, SimOptions { seed, capacity: None, keep_data }));
     let files = Err("there is no file system to put a file on".into());
-    let site = Site { files, ..Site::unrestricted(TargetKind::Simulated, device.facts().clone()) };
-    let plan = Plan::make(suite, &Choice::default(), &site).expect("the suite can be planned on any medium");
+    let site = TargetInfo {
+        files,
+        ..TargetInfo::unrestricted(TargetKind::Simulated, device.facts().clone())
+    };
+    let plan = Plan::make(suite, &Choice::default(), &site)
+        .expect("the suite can be planned on any medium");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let stop = AtomicBool::new(false);
@@ -67,38 +83,60 @@ pub fn look_through(text: &str, trouble: &Trouble, suite: &Suite, seed: u64, kee
         plan: plan.cells,
         cells: end.cells,
         skipped: end.skipped,
-        ..Record::new(record::Run { seed, ended: end.ended, elapsed_ns: end.elapsed_ns, ..record::Run::default() })
+        ..Record::new(record::Run {
+            seed,
+            ended: end.ended,
+            elapsed_ns: end.elapsed_ns,
+            ..record::Run::default()
+        })
     };
     record.findings = ::findings::conclude(&record);
     record
 }
 
-/// The number behind a key in the evidence of a finding: "au_bytes 4194304". `None` where it is not a plain number.
+/// The number behind a key in the evidence of a finding: "au_bytes 4194304". `None` where it is not
+/// a plain number.
 pub fn number(findings: &[Finding], id: &str, key: &str) -> Option<u64> {
-    let lines = findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
-    lines.filter_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.trim_end_matches(',').parse().ok()).next()
+    let lines =
+        findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
+    lines
+        .filter_map(|line| {
+            line.strip_prefix(key)?.split_whitespace().next()?.trim_end_matches(',').parse().ok()
+        })
+        .next()
 }
 
 /// The line of evidence that begins with a key.
 pub fn line<'a>(findings: &'a [Finding], id: &str, key: &str) -> Option<&'a str> {
-    let mut lines = findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
+    let mut lines =
+        findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
     lines.find(|line| line.starts_with(key)).map(String::as_str)
 }
 
 /// A cell on one line, its curve of rates on the next.
 pub fn told(cell: &Cell) -> String {
     let params = &cell.params;
-    let number = |name: &str| params.other.get(name).map_or(String::new(), |value| format!(" {name} {value}"));
-    let asked: String = ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes"].map(number).concat();
-    let (form, block, span) =
-        (params.form.as_deref().unwrap_or("-"), params.block_bytes.unwrap_or(0), params.span_bytes.unwrap_or(0) >> 20);
+    let number = |name: &str| {
+        params.other.get(name).map_or(String::new(), |value| format!(" {name} {value}"))
+    };
+    let asked: String =
+        ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes"].map(number).concat();
+    let (form, block, span) = (
+        params.form.as_deref().unwrap_or("-"),
+        params.block_bytes.unwrap_or(0),
+        params.span_bytes.unwrap_or(0) >> 20,
+    );
     let figure = |figure: &Option<record::Estimate>| {
         figure.map_or("-".into(), |figure| {
             let [low, high] = figure.ci95.unwrap_or([f64::NAN; 2]);
             format!("{:.1} ({low:.1} to {high:.1})", figure.value)
         })
     };
-    let read = cell.metrics.other.get("read_bps").map_or(String::new(), |figure| format!(", reads {:.0} B/s", figure.value));
+    let read = cell
+        .metrics
+        .other
+        .get("read_bps")
+        .map_or(String::new(), |figure| format!(", reads {:.0} B/s", figure.value));
     let p50 = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50).unwrap_or(0);
     let mut text = format!(
         "{} {form} {block} B in {span} MiB{asked}: {} IOPS, {} B/s, p50 {p50} ns, n {}, {:?}{read}\n",
@@ -108,10 +146,16 @@ pub fn told(cell: &Cell) -> String {
         cell.ops,
         cell.stop
     );
-    let curves = cell.series.iter().filter(|series| ["rate along the fill", "diff", "rate"].contains(&series.name.as_str()));
-    for curve in curves.filter(|_| ["sustained", "align-read", "front-area", "pattern", "prime"].contains(&cell.test.as_str())) {
-        let points =
-            curve.points.iter().map(|[x, y]| format!("{:.3}:{:.1}", x / 1e6, y / 1e6 * if curve.name == "diff" { 1e3 } else { 1.0 }));
+    let curves = cell
+        .series
+        .iter()
+        .filter(|series| ["rate along the fill", "diff", "rate"].contains(&series.name.as_str()));
+    for curve in curves.filter(|_| {
+        ["sustained", "align-read", "front-area", "pattern", "prime"].contains(&cell.test.as_str())
+    }) {
+        let points = curve.points.iter().map(|[x, y]| {
+            format!("{:.3}:{:.1}", x / 1e6, y / 1e6 * if curve.name == "diff" { 1e3 } else { 1.0 })
+        });
         text += &format!("    {}: {}\n", curve.name, points.collect::<Vec<_>>().join(" "));
     }
     text

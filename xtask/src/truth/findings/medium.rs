@@ -1,4 +1,5 @@
-//! Media at random, over the ranges of docs/field/ftl.md#translation-layers, and what is true of them.
+//! Media at random, over the ranges of docs/field/ftl.md#translation-layers, and what is true of
+//! them.
 
 use std::fmt::Write as _;
 
@@ -90,10 +91,12 @@ pub struct LogBlock {
 }
 
 /// 2^k and 3*2^k from 1 to 16 MiB (docs/field/allocation-units.md#known-sizes).
-const AUS: [u64; 9] = [MIB, 3 * MIB / 2, 2 * MIB, 3 * MIB, 4 * MIB, 6 * MIB, 8 * MIB, 12 * MIB, 16 * MIB];
+const AUS: [u64; 9] =
+    [MIB, 3 * MIB / 2, 2 * MIB, 3 * MIB, 4 * MIB, 6 * MIB, 8 * MIB, 12 * MIB, 16 * MIB];
 
 impl Medium {
-    /// A cheap card or stick: docs/field/published-figures.md#survey-of-microsd-cards (families), docs/field/ftl.md#model, docs/field/ftl.md#profiles.
+    /// A cheap card or stick: docs/field/published-figures.md#survey-of-microsd-cards (families),
+    /// docs/field/ftl.md#model, docs/field/ftl.md#profiles.
     pub fn hybrid(dice: &mut Dice) -> Medium {
         let au_bytes = dice.one_of(&AUS);
         let write_mbps = dice.spread(3.0, 40.0);
@@ -110,7 +113,8 @@ impl Medium {
             read_us: dice.spread(130.0, 1600.0),
             read_mbps: dice.between(write_mbps.max(10.0), 95.0),
             random_us: if dice.happens(0.3) { dice.between(0.0, 400.0) } else { 0.0 },
-            // docs/field/published-figures.md#survey-of-microsd-cards: across pages 10 to 280 us, across allocation units 70 to 450 us.
+            // docs/field/published-figures.md#survey-of-microsd-cards: across pages 10 to 280 us,
+            // across allocation units 70 to 450 us.
             cross_unit_us: dice.spread(10.0, 280.0),
             cross_au_us: dice.spread(70.0, 450.0),
             write_us: dice.spread(140.0, 1000.0),
@@ -123,7 +127,8 @@ impl Medium {
         Medium::with(capacity / au_bytes * au_bytes, paths, Mapping::LogBlock(mapping), dice)
     }
 
-    /// A better card, eMMC, stick or solid state disk: docs/field/published-figures.md#other-figures, docs/field/ftl.md#profiles.
+    /// A better card, eMMC, stick or solid state disk:
+    /// docs/field/published-figures.md#other-figures, docs/field/ftl.md#profiles.
     pub fn mapped(dice: &mut Dice) -> Medium {
         let write_mbps = dice.spread(8.0, 530.0);
         let paths = Paths {
@@ -158,18 +163,25 @@ impl Medium {
             dice.one_of(&[5400, 7200, 10_000]),
             outer * dice.between(0.5, 0.75),
         );
-        let mut disk = Medium::with(dice.one_of(&[80, 250, 500]) * GIB, Paths::NONE, Mapping::Disk(table), dice);
+        let mut disk = Medium::with(
+            dice.one_of(&[80, 250, 500]) * GIB,
+            Paths::NONE,
+            Mapping::Disk(table),
+            dice,
+        );
         (disk.paths, disk.max_transfer_bytes) = (None, None);
         disk
     }
 
     /// The same, one in five times with an honest write cache in front.
     pub fn cached(mut self, dice: &mut Dice) -> Medium {
-        let rate = self.paths.as_ref().map_or(1.0, |paths| paths.write_mbps) * dice.between(1.5, 4.0);
+        let rate =
+            self.paths.as_ref().map_or(1.0, |paths| paths.write_mbps) * dice.between(1.5, 4.0);
         let (command, mib) = (dice.between(50.0, 200.0), dice.one_of(&[1, 4, 8, 16, 32, 64]));
         if dice.happens(0.2) {
-            self.tables +=
-                &format!("[cache]\nsize = \"{mib} MiB\"\nrate = \"{rate:.3} MB/s\"\ncommand = \"{command:.3} us\"\nhonest = true\n");
+            self.tables += &format!(
+                "[cache]\nsize = \"{mib} MiB\"\nrate = \"{rate:.3} MB/s\"\ncommand = \"{command:.3} us\"\nhonest = true\n"
+            );
         }
         self
     }
@@ -178,7 +190,14 @@ impl Medium {
         Medium {
             capacity_bytes,
             // The links of docs/field/classic-tools.md#dd: USB's 120 KiB, ATA's 128 KiB.
-            max_transfer_bytes: dice.one_of(&[None, None, None, Some(120 * KIB), Some(128 * KIB), Some(512 * KIB)]),
+            max_transfer_bytes: dice.one_of(&[
+                None,
+                None,
+                None,
+                Some(120 * KIB),
+                Some(128 * KIB),
+                Some(512 * KIB),
+            ]),
             paths: Some(paths),
             mapping,
             // docs/field/ftl.md#profiles, "Jitter".
@@ -206,7 +225,8 @@ impl Medium {
     /// What a write of so many bytes in a row takes without the mapping's say, in microseconds.
     pub fn row_us(&self, bytes: u64) -> f64 {
         self.paths.as_ref().map_or(0.0, |paths| {
-            let units = if paths.whole_units { bytes.next_multiple_of(paths.unit_bytes) } else { bytes };
+            let units =
+                if paths.whole_units { bytes.next_multiple_of(paths.unit_bytes) } else { bytes };
             paths.write_us + units as f64 / paths.write_mbps
         })
     }
@@ -215,23 +235,32 @@ impl Medium {
     pub fn random_us(&self, bytes: u64) -> f64 {
         let own = match &self.mapping {
             Mapping::LogBlock(mapping) => mapping.merge_us(),
-            Mapping::Pages { gc_us, gc_per_kib_us, .. } => gc_us + gc_per_kib_us * bytes as f64 / KIB as f64,
+            Mapping::Pages { gc_us, gc_per_kib_us, .. } => {
+                gc_us + gc_per_kib_us * bytes as f64 / KIB as f64
+            }
             Mapping::Disk(_) => 0.0,
         };
         let paths = self.paths.as_ref();
-        own + self.row_us(bytes) + paths.filter(|paths| !bytes.is_multiple_of(paths.unit_bytes)).map_or(0.0, |paths| paths.partial_us)
+        own + self.row_us(bytes)
+            + paths
+                .filter(|paths| !bytes.is_multiple_of(paths.unit_bytes))
+                .map_or(0.0, |paths| paths.partial_us)
     }
 
-    /// The allocation unit, and whether reads can show it: a read across two of them takes 25 us and a quarter more than one across two pages,
-    /// and half the spread of a single read more.
+    /// The allocation unit, and whether reads can show it: a read across two of them takes 25 us
+    /// and a quarter more than one across two pages, and half the spread of a single read more.
     pub fn au_shown_by_reads(&self) -> Option<(u64, bool)> {
         let (mapping, paths) = self.log_block().zip(self.paths.as_ref())?;
         let step_us = paths.cross_au_us - paths.cross_unit_us;
         let spread_us = self.sigma * (paths.read_us + paths.random_us);
-        Some((mapping.au_bytes, step_us >= 25.0 && step_us >= 0.25 * paths.cross_unit_us && step_us >= 0.5 * spread_us))
+        Some((
+            mapping.au_bytes,
+            step_us >= 25.0 && step_us >= 0.25 * paths.cross_unit_us && step_us >= 0.5 * spread_us,
+        ))
     }
 
-    /// The open units, and whether writes can show them: closing one takes six times as long as a write of 64 KiB.
+    /// The open units, and whether writes can show them: closing one takes six times as long as a
+    /// write of 64 KiB.
     pub fn open_aus_shown_by_writes(&self) -> Option<(u64, bool)> {
         let mapping = self.log_block()?;
         Some((mapping.open_aus, mapping.merge_us() >= 6.0 * self.row_us(64 * KIB)))
@@ -255,7 +284,10 @@ impl Medium {
             Mapping::Disk(table) => table.clone(),
         };
         text += &self.tables;
-        text + &format!("[jitter]\nsigma = {:.4}\ntail_share = {}\ntail_factor = {:.3}\n", self.sigma, self.tail.0, self.tail.1)
+        text + &format!(
+            "[jitter]\nsigma = {:.4}\ntail_share = {}\ntail_factor = {:.3}\n",
+            self.sigma, self.tail.0, self.tail.1
+        )
     }
 }
 
@@ -301,7 +333,13 @@ impl LogBlock {
     fn table(&self) -> String {
         format!(
             "[log_block]\nau = \"{} B\"\nopen_aus = {}\ncopy_rate = \"{:.3} MB/s\"\nerase = \"{:.3} us\"\nlog_merges = {:.3}\npage_buffer = {}\n{}",
-            self.au_bytes, self.open_aus, self.copy_mbps, self.erase_us, self.log_merges, self.page_buffer, self.keys
+            self.au_bytes,
+            self.open_aus,
+            self.copy_mbps,
+            self.erase_us,
+            self.log_merges,
+            self.page_buffer,
+            self.keys
         )
     }
 }

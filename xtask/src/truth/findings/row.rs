@@ -28,14 +28,24 @@ pub struct Row {
 
 impl Row {
     /// A share of all.
-    pub fn share(what: impl Into<String>, target: Target, each: impl IntoIterator<Item = bool>) -> Row {
-        let (of, n) = each.into_iter().fold((0u64, 0u64), |(of, n), is_so| (of + u64::from(is_so), n + 1));
+    pub fn share(
+        what: impl Into<String>,
+        target: Target,
+        each: impl IntoIterator<Item = bool>,
+    ) -> Row {
+        let (of, n) =
+            each.into_iter().fold((0u64, 0u64), |(of, n), is_so| (of + u64::from(is_so), n + 1));
         Row { what: what.into(), target, of: of as f64, n }
     }
 
     /// The longest of all, in seconds.
-    pub fn longest(what: impl Into<String>, seconds: f64, took_ns: impl IntoIterator<Item = u64>) -> Row {
-        let (longest_ns, n) = took_ns.into_iter().fold((0, 0), |(longest, n), ns| (ns.max(longest), n + 1));
+    pub fn longest(
+        what: impl Into<String>,
+        seconds: f64,
+        took_ns: impl IntoIterator<Item = u64>,
+    ) -> Row {
+        let (longest_ns, n) =
+            took_ns.into_iter().fold((0, 0), |(longest, n), ns| (ns.max(longest), n + 1));
         Row { what: what.into(), target: Target::Seconds(seconds), of: longest_ns as f64 / 1e9, n }
     }
 

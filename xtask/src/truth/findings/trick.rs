@@ -35,8 +35,15 @@ pub struct Tricky {
 
 impl Trick {
     /// All.
-    pub const ALL: [Trick; 7] =
-        [Trick::SpanCache, Trick::Compression, Trick::Bypass, Trick::SlcCache, Trick::Throttling, Trick::Front, Trick::Pattern];
+    pub const ALL: [Trick; 7] = [
+        Trick::SpanCache,
+        Trick::Compression,
+        Trick::Bypass,
+        Trick::SlcCache,
+        Trick::Throttling,
+        Trick::Front,
+        Trick::Pattern,
+    ];
 
     /// What it is called in the table.
     pub fn name(self) -> &'static str {
@@ -92,11 +99,21 @@ impl Trick {
                 "4 to 64 open units of 8 to 256 MiB in all that take writes in any order for a fifth of a merge or less, at least 4 times as fast as elsewhere"
             }
             Trick::Compression => "64 KiB of zeros in at most four fifths of the time of data",
-            Trick::Bypass => "writes of up to 4, 8 or 16 KiB in at most an eighth of the time that larger ones take",
-            Trick::SlcCache => "one or two stages of 0.3 to 64 GB that are full within 8 minutes, 1.5 times or more the rate of the next",
-            Trick::Throttling => "hot after 15 s to 5 min of writing and before it is full, then 1.5 to 5 times slower",
-            Trick::Front => "1 to 4 allocation units that take 64 KiB 1.6 times faster or slower, or more",
-            Trick::Pattern => "aligned 4 KiB in 1 GiB at four times the medium's own rate or more, for 16 to 256 MiB",
+            Trick::Bypass => {
+                "writes of up to 4, 8 or 16 KiB in at most an eighth of the time that larger ones take"
+            }
+            Trick::SlcCache => {
+                "one or two stages of 0.3 to 64 GB that are full within 8 minutes, 1.5 times or more the rate of the next"
+            }
+            Trick::Throttling => {
+                "hot after 15 s to 5 min of writing and before it is full, then 1.5 to 5 times slower"
+            }
+            Trick::Front => {
+                "1 to 4 allocation units that take 64 KiB 1.6 times faster or slower, or more"
+            }
+            Trick::Pattern => {
+                "aligned 4 KiB in 1 GiB at four times the medium's own rate or more, for 16 to 256 MiB"
+            }
         }
     }
 
@@ -125,7 +142,8 @@ fn span_cache(dice: &mut Dice) -> Option<Tricky> {
     let mapping = medium.log_block_mut()?;
     mapping.open_aus = (wanted_bytes / mapping.au_bytes as f64).round() as u64;
     mapping.log_merges = dice.between(0.0, 0.2);
-    let (bytes, is_few) = (mapping.open_aus * mapping.au_bytes, (4..=64).contains(&mapping.open_aus));
+    let (bytes, is_few) =
+        (mapping.open_aus * mapping.au_bytes, (4..=64).contains(&mapping.open_aus));
     let contrast = medium.random_us(4 * KIB) / medium.row_us(4 * KIB);
     (is_few && bytes >= 8 * MIB && contrast >= 4.0).then_some(Tricky { medium, bytes: Some(bytes) })
 }
@@ -135,9 +153,13 @@ fn compression(dice: &mut Dice) -> Option<Tricky> {
     let paths = medium.paths.clone()?;
     let zeros_mbps = paths.write_mbps * dice.spread(1.3, 5.0);
     let zeros_us = paths.write_us + (64 * KIB) as f64 / zeros_mbps;
-    medium.tables += &format!("[compression]\nzeros_rate = \"{zeros_mbps:.3} MB/s\"\nrepeats = {}\n", dice.happens(0.5));
+    medium.tables += &format!(
+        "[compression]\nzeros_rate = \"{zeros_mbps:.3} MB/s\"\nrepeats = {}\n",
+        dice.happens(0.5)
+    );
     if dice.happens(0.3) {
-        medium.tables += &format!("zeros_write = \"{:.3} us\"\n", paths.write_us * dice.between(0.5, 1.0));
+        medium.tables +=
+            &format!("zeros_write = \"{:.3} us\"\n", paths.write_us * dice.between(0.5, 1.0));
     }
     (zeros_us <= 0.8 * medium.row_us(64 * KIB)).then_some(Tricky { medium, bytes: None })
 }
@@ -148,7 +170,8 @@ fn bypass(dice: &mut Dice) -> Option<Tricky> {
     let time_us = dice.spread(1000.0, 30_000.0);
     let slow_us = medium.random_us(4 * up_to);
     let small_us = medium.paths.as_ref()?.write_us + time_us;
-    medium.log_block_mut()?.keys += &format!("bypass = {{ up_to = \"{up_to} B\", time = \"{time_us:.3} us\" }}\n");
+    medium.log_block_mut()?.keys +=
+        &format!("bypass = {{ up_to = \"{up_to} B\", time = \"{time_us:.3} us\" }}\n");
     (small_us <= slow_us / 8.0).then_some(Tricky { medium, bytes: None })
 }
 
@@ -158,21 +181,27 @@ fn slc_cache(dice: &mut Dice) -> Option<Tricky> {
     let ratio = dice.spread(1.5, 8.0);
     let between = if dice.happens(0.3) { Some(ratio.sqrt()) } else { None };
     let first_bytes = dice.spread(0.3e9, 48e9);
-    let mut stages = format!("{{ size = \"{first_bytes:.0} B\", rate = \"{:.3} MB/s\" }}", own_mbps * ratio);
+    let mut stages =
+        format!("{{ size = \"{first_bytes:.0} B\", rate = \"{:.3} MB/s\" }}", own_mbps * ratio);
     let mut filling_s = first_bytes / (own_mbps * ratio * 1e6);
     let mut all_bytes = first_bytes;
     if let Some(second) = between {
         let bytes = first_bytes * dice.between(1.0, 3.0);
-        stages += &format!(", {{ size = \"{bytes:.0} B\", rate = \"{:.3} MB/s\" }}", own_mbps * second);
+        stages +=
+            &format!(", {{ size = \"{bytes:.0} B\", rate = \"{:.3} MB/s\" }}", own_mbps * second);
         filling_s += bytes / (own_mbps * second * 1e6);
         all_bytes += bytes;
     }
     let mut keys = format!("stages = [{stages}]\n");
     if dice.happens(0.6) {
         let recovery_mbps = own_mbps * dice.between(0.3, 1.0);
-        keys += &format!("recovery_rate = \"{recovery_mbps:.3} MB/s\"\nrecovery_after = \"{:.1} s\"\n", dice.between(0.0, 10.0));
+        keys += &format!(
+            "recovery_rate = \"{recovery_mbps:.3} MB/s\"\nrecovery_after = \"{:.1} s\"\n",
+            dice.between(0.0, 10.0)
+        );
     }
-    // The table of the mapping is written by the medium; its caches are further keys of the same table.
+    // The table of the mapping is written by the medium; its caches are further keys of the same
+    // table.
     medium.stages_in(keys);
     let is_fast = between.is_none_or(|second| second >= 1.5) && own_mbps * ratio <= 3000.0;
     let fits = filling_s <= 480.0 && all_bytes <= medium.capacity_bytes as f64 / 2.0;
@@ -197,7 +226,8 @@ fn throttling(dice: &mut Dice) -> Option<Tricky> {
     medium.tables += &format!(
         "[heat]\nambient = {ambient:.2}\nlimit = {limit:.2}\nresume = {resume:.2}\nper_gib = {per_gib:.5}\nper_minute = {per_minute:.5}\ncooling = \"{cooling_s:.1} s\"\nslowdown = {slowdown:.3}\n"
     );
-    let before_full = hot_after_s * medium.paths.as_ref()?.write_mbps * 1e6 <= 0.7 * medium.capacity_bytes as f64;
+    let before_full =
+        hot_after_s * medium.paths.as_ref()?.write_mbps * 1e6 <= 0.7 * medium.capacity_bytes as f64;
     ((15.0..=300.0).contains(&hot_after_s) && before_full).then_some(Tricky { medium, bytes: None })
 }
 
@@ -211,7 +241,8 @@ fn front(dice: &mut Dice) -> Option<Tricky> {
     let mapping = medium.log_block_mut()?;
     let bytes = units * mapping.au_bytes;
     mapping.keys += &format!("front = {{ size = \"{bytes} B\", rate_factor = {factor:.4} }}\n");
-    ((there_us / usual_us).max(usual_us / there_us) >= 1.6).then_some(Tricky { medium, bytes: Some(bytes) })
+    ((there_us / usual_us).max(usual_us / there_us) >= 1.6)
+        .then_some(Tricky { medium, bytes: Some(bytes) })
 }
 
 fn pattern(dice: &mut Dice) -> Option<Tricky> {

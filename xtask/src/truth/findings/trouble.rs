@@ -1,4 +1,5 @@
-//! What lies between a medium and its figures: volatile caches, pauses, flushes that cost, a host that stands still. Drawn at random.
+//! What lies between a medium and its figures: volatile caches, pauses, flushes that cost, a host
+//! that stands still. Drawn at random.
 
 use device::{Device, HostStalls, Pauses, Pausing};
 use record::Standstill;
@@ -22,16 +23,19 @@ const HORIZON_NS: u64 = 4 * 3600 * SECOND_NS;
 
 /// Allocation units that are no power of two, in halves of a MiB.
 const ODD_UNITS: [u64; 10] = [3, 5, 6, 7, 9, 10, 12, 14, 24, 48];
-/// No card is known that copies a unit for longer (docs/field/allocation-units.md#open-units: 0.05 to 1.3 s).
+/// No card is known that copies a unit for longer (docs/field/allocation-units.md#open-units: 0.05
+/// to 1.3 s).
 const LONGEST_MERGE_S: f64 = 1.3;
 const DRAWS: usize = 100;
 
 impl Trouble {
-    /// Drawn for a medium that writes so many MB/s: pauses in three of ten cases, flushes of up to 50 ms, and a host that stands still.
+    /// Drawn for a medium that writes so many MB/s: pauses in three of ten cases, flushes of up to
+    /// 50 ms, and a host that stands still.
     pub fn draw(cache: Cache, write_mbps: f64, dice: &mut Dice) -> Trouble {
         let flush_ns = dice.between(0.0, 50.0 * MILLISECOND_NS as f64) as u64;
         let flush_ns = if dice.happens(0.3) { 0 } else { flush_ns };
-        // A cache that lies has nothing to wait for: its flush takes as long whether there is something to do or not.
+        // A cache that lies has nothing to wait for: its flush takes as long whether there is
+        // something to do or not.
         let idle_flush_ns = if cache.lies() { flush_ns } else { 0 };
         let pausing = Pausing { flush_ns, idle_flush_ns, ..pauses(write_mbps, dice) };
         Trouble { pausing, host: standstills(dice) }
@@ -55,10 +59,15 @@ fn pauses(write_mbps: f64, dice: &mut Dice) -> Pausing {
     if dice.happens(0.7) {
         return Pausing::default();
     }
-    Pausing { every_bytes: every_bytes as u64, pause_ns: (pause_s * SECOND_NS as f64) as u64, ..Pausing::default() }
+    Pausing {
+        every_bytes: every_bytes as u64,
+        pause_ns: (pause_s * SECOND_NS as f64) as u64,
+        ..Pausing::default()
+    }
 }
 
-/// A host that stands still for 30 ms to 7 s at a time, for a two-hundredth to a twentieth of all time.
+/// A host that stands still for 30 ms to 7 s at a time, for a two-hundredth to a twentieth of all
+/// time.
 fn standstills(dice: &mut Dice) -> Vec<Standstill> {
     const SHORTEST_S: f64 = 0.03;
     let longest_s = dice.spread(0.1, 7.0);
@@ -74,7 +83,8 @@ fn standstills(dice: &mut Dice) -> Vec<Standstill> {
 }
 
 impl Medium {
-    /// A clean medium with any allocation unit: half of them map whole units, none of which is a power of two; one in twenty is a disk.
+    /// A clean medium with any allocation unit: half of them map whole units, none of which is a
+    /// power of two; one in twenty is a disk.
     pub fn of_any_unit(number: u64, dice: &mut Dice) -> Medium {
         match number % 20 {
             0 => Medium::disk(dice),
@@ -86,8 +96,10 @@ impl Medium {
     fn with_odd_unit(mut self, dice: &mut Dice) -> Medium {
         if let Mapping::LogBlock(mapping) = &mut self.mapping {
             let drawn = std::iter::repeat_with(|| dice.one_of(&ODD_UNITS) * MIB / 2);
-            let bytes =
-                drawn.take(DRAWS).find(|bytes| *bytes as f64 <= LONGEST_MERGE_S * mapping.copy_mbps * 1e6).unwrap_or(mapping.au_bytes);
+            let bytes = drawn
+                .take(DRAWS)
+                .find(|bytes| *bytes as f64 <= LONGEST_MERGE_S * mapping.copy_mbps * 1e6)
+                .unwrap_or(mapping.au_bytes);
             mapping.au_bytes = bytes;
             self.capacity_bytes = self.capacity_bytes / bytes * bytes;
         }
@@ -97,12 +109,24 @@ impl Medium {
     /// What it writes in a row at best, in MB/s: before its caches of flash are full, and zeros.
     pub fn fastest_mbps(&self) -> f64 {
         let rate_after = |text: &str, key: &str| -> f64 {
-            let rates = text.split(key).skip(1).filter_map(|rest| rest.split_once(' ')?.0.parse().ok());
+            let rates =
+                text.split(key).skip(1).filter_map(|rest| rest.split_once(' ')?.0.parse().ok());
             rates.fold(0.0, f64::max)
         };
-        let stages = if let Mapping::Pages { caches, .. } = &self.mapping { rate_after(caches, ", rate = \"") } else { 0.0 };
-        let front = if let Mapping::LogBlock(mapping) = &self.mapping { rate_after(&mapping.keys, "rate_factor = ") } else { 0.0 };
-        self.write_mbps().max(stages).max(rate_after(&self.tables, "zeros_rate = \"")).max(front * self.write_mbps())
+        let stages = if let Mapping::Pages { caches, .. } = &self.mapping {
+            rate_after(caches, ", rate = \"")
+        } else {
+            0.0
+        };
+        let front = if let Mapping::LogBlock(mapping) = &self.mapping {
+            rate_after(&mapping.keys, "rate_factor = ")
+        } else {
+            0.0
+        };
+        self.write_mbps()
+            .max(stages)
+            .max(rate_after(&self.tables, "zeros_rate = \""))
+            .max(front * self.write_mbps())
     }
 
     /// What it writes in a row, in MB/s.

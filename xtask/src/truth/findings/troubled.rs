@@ -1,11 +1,12 @@
-//! Media behind volatile caches, with pauses, costly flushes and odd allocation units, on hosts that stand still: fakes and tricks are found all the same,
-//! nothing is falsely said of the others, and the host changes no verdict.
+//! Media behind volatile caches, with pauses, costly flushes and odd allocation units, on hosts
+//! that stand still: fakes and tricks are found all the same, nothing is falsely said of the
+//! others, and the host changes no verdict.
 
 use ::findings::Use;
 use record::units::SECOND_NS;
 use record::{Finding, Record, Severity};
 use stats::Random;
-use suite::catalogue::capacity::trial::{Geometry, Kind};
+use suite::catalogue::capacity::trial::{CapacityKind, Geometry};
 use suite::definition::Suite;
 
 use super::cache::Cache;
@@ -30,7 +31,11 @@ struct Drawn {
 
 impl Drawn {
     fn new(medium: &Medium, cache: Cache, seed: u64, dice: &mut Dice) -> Drawn {
-        Drawn { profile: medium.profile(), trouble: Trouble::draw(cache, medium.write_mbps(), dice), seed }
+        Drawn {
+            profile: medium.profile(),
+            trouble: Trouble::draw(cache, medium.write_mbps(), dice),
+            seed,
+        }
     }
 
     fn look(&self, suite: &Suite) -> Record {
@@ -40,7 +45,8 @@ impl Drawn {
     /// Something that was wrongly said of it.
     fn wrong(&self, what: impl std::fmt::Display, said: &str) -> Wrong {
         let Trouble { pausing, host } = &self.trouble;
-        let host_s = host.iter().map(|stall| stall.to_ns - stall.from_ns).max().unwrap_or(0) as f64 / SECOND_NS as f64;
+        let host_s = host.iter().map(|stall| stall.to_ns - stall.from_ns).max().unwrap_or(0) as f64
+            / SECOND_NS as f64;
         Wrong::said(format!(
             "{what}: seed {}, {pausing:?}, the host up to {host_s:.2} s, {} times\n{}said: {said}\n",
             self.seed,
@@ -50,11 +56,31 @@ impl Drawn {
     }
 
     /// The same with the cells of these tests, and what was found in them.
-    fn misled(&self, what: impl std::fmt::Display, record: &Record, tests: &[&str], said: &str) -> Wrong {
-        let cells: String = record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())).map(told).collect();
-        let own = |finding: &&Finding| tests.iter().any(|test| finding.evidence.iter().any(|line| line.contains(test)));
-        let found = record.findings.iter().filter(own).map(|it| format!("{}: {} [{}]", it.id, it.statement, it.evidence.join("; ")));
-        self.wrong(what, &format!("{said}\nfindings: {}\n{cells}", found.collect::<Vec<_>>().join("\n")))
+    fn misled(
+        &self,
+        what: impl std::fmt::Display,
+        record: &Record,
+        tests: &[&str],
+        said: &str,
+    ) -> Wrong {
+        let cells: String = record
+            .cells
+            .iter()
+            .filter(|cell| tests.contains(&cell.test.as_str()))
+            .map(told)
+            .collect();
+        let own = |finding: &&Finding| {
+            tests.iter().any(|test| finding.evidence.iter().any(|line| line.contains(test)))
+        };
+        let found = record
+            .findings
+            .iter()
+            .filter(own)
+            .map(|it| format!("{}: {} [{}]", it.id, it.statement, it.evidence.join("; ")));
+        self.wrong(
+            what,
+            &format!("{said}\nfindings: {}\n{cells}", found.collect::<Vec<_>>().join("\n")),
+        )
     }
 }
 
@@ -82,29 +108,43 @@ impl Part {
     /// A row of this, and what was wrong with each medium.
     fn row(&mut self, what: impl Into<String>, target: Target, wrong: Vec<Option<Wrong>>) {
         let counts_faults = !matches!(target, Target::AtLeast(_));
-        self.rows.push(Row::share(what, target, wrong.iter().map(|wrong| wrong.is_some() == counts_faults)));
+        self.rows.push(Row::share(
+            what,
+            target,
+            wrong.iter().map(|wrong| wrong.is_some() == counts_faults),
+        ));
         self.wrong.extend(wrong.into_iter().flatten());
     }
 }
 
 /// What the verdict says.
 fn first(record: &Record) -> &str {
-    record.findings.iter().find(|finding| finding.id == "verdict").map_or("nothing", |finding| finding.statement.as_str())
+    record
+        .findings
+        .iter()
+        .find(|finding| finding.id == "verdict")
+        .map_or("nothing", |finding| finding.statement.as_str())
 }
 
 const CALLED_FAKE: &str = "Do not use it. It is a fake";
 
-/// A fake of each kind in turn, of which less than half is there in every other case: its middle is missing.
+/// A fake of each kind in turn, of which less than half is there in every other case: its middle is
+/// missing.
 fn fake(seed: u64, number: u64) -> Drawn {
-    let kind = [Kind::Limbo, Kind::Wraparound, Kind::Chain][(number % 3) as usize];
+    let kind =
+        [CapacityKind::Limbo, CapacityKind::Wraparound, CapacityKind::Chain][(number % 3) as usize];
     let mut random = Random::for_purpose(seed.wrapping_add(number), "fake");
     let mut dice = Dice::new(seed, "fake", number);
     let is_wanted = |geometry: &Geometry| {
-        number.is_multiple_of(2) || geometry.module_bytes.unwrap_or(geometry.real_bytes) < geometry.capacity_bytes / 2
+        number.is_multiple_of(2)
+            || geometry.module_bytes.unwrap_or(geometry.real_bytes) < geometry.capacity_bytes / 2
     };
-    let geometry = std::iter::repeat_with(|| Geometry::draw(kind, &mut random)).find(is_wanted).expect("there is no end to them");
+    let geometry = std::iter::repeat_with(|| Geometry::draw(kind, &mut random))
+        .find(is_wanted)
+        .expect("there is no end to them");
     let geometry = Geometry { write_bps: dice.spread(3.0, 40.0) as u64 * 1_000_000, ..geometry };
-    let trouble = Trouble::draw(Cache::Queue { honest: true }, geometry.write_bps as f64 / 1e6, &mut dice);
+    let trouble =
+        Trouble::draw(Cache::Queue { honest: true }, geometry.write_bps as f64 / 1e6, &mut dice);
     Drawn { profile: geometry.profile(), trouble, seed: seed.wrapping_add(number) }
 }
 
@@ -116,7 +156,14 @@ fn fakes(seed: u64, many: u64, part: &mut Part) {
             let drawn = fake(seed, number);
             let record = look_through(&drawn.profile, &drawn.trouble, &suite, drawn.seed, true);
             let is_found = first(&record).starts_with(CALLED_FAKE);
-            (!is_found).then(|| drawn.misled(format!("fake not found by {name}"), &record, &["capacity"], first(&record)))
+            (!is_found).then(|| {
+                drawn.misled(
+                    format!("fake not found by {name}"),
+                    &record,
+                    &["capacity"],
+                    first(&record),
+                )
+            })
         });
         part.row(format!("fakes: found by {name}"), Target::AtLeast(100.0), missed);
         let mut probe = suite;
@@ -124,8 +171,11 @@ fn fakes(seed: u64, many: u64, part: &mut Part) {
         let falsely = each(many, |number| {
             let drawn = clean(seed, number);
             let record = look_through(&drawn.profile, &drawn.trouble, &probe, drawn.seed, true);
-            let failed = record.findings.iter().find(|finding| finding.severity == Severity::Failure);
-            failed.map(|finding| drawn.wrong(format!("genuine, and condemned by {name}"), &finding.statement))
+            let failed =
+                record.findings.iter().find(|finding| finding.severity == Severity::Failure);
+            failed.map(|finding| {
+                drawn.wrong(format!("genuine, and condemned by {name}"), &finding.statement)
+            })
         });
         part.row(format!("genuine: condemned by the probe of {name}"), Target::Below(1.0), falsely);
     }
@@ -137,12 +187,23 @@ fn tricks(seed: u64, many: u64, part: &mut Part) {
     for trick in Trick::ALL {
         let missed = each(many, |number| {
             let mut dice = Dice::new(seed, &format!("troubled {}", trick.name()), number);
-            let cache = dice.one_of(&[Cache::None, Cache::None, Cache::Queue { honest: true }, Cache::Queue { honest: false }]);
+            let cache = dice.one_of(&[
+                Cache::None,
+                Cache::None,
+                Cache::Queue { honest: true },
+                Cache::Queue { honest: false },
+            ]);
             let medium = trick.draw(&mut dice).medium.behind(cache, &mut dice);
             let drawn = Drawn::new(&medium, cache, seed.wrapping_add(number), &mut dice);
             let record = drawn.look(&suite);
-            (!claims(trick, &record.findings))
-                .then(|| drawn.misled(format!("{} not found", trick.name()), &record, trick.tests(), first(&record)))
+            (!claims(trick, &record.findings)).then(|| {
+                drawn.misled(
+                    format!("{} not found", trick.name()),
+                    &record,
+                    trick.tests(),
+                    first(&record),
+                )
+            })
         });
         part.row(format!("{}: found", trick.name()), Target::AtLeast(98.0), missed);
     }
@@ -150,23 +211,40 @@ fn tricks(seed: u64, many: u64, part: &mut Part) {
 
 /// The finding on the flush, where it is of this kind.
 fn of_flush<'a>(record: &'a Record, words: &str) -> Option<&'a Finding> {
-    record.findings.iter().find(|finding| finding.id == "flush" && finding.statement.contains(words))
+    record
+        .findings
+        .iter()
+        .find(|finding| finding.id == "flush" && finding.statement.contains(words))
 }
 
-/// Caches that lie are never said to be emptied, and no database is promised anything that depends on them.
+/// Caches that lie are never said to be emptied, and no database is promised anything that depends
+/// on them.
 fn lying_flushes(seed: u64, many: u64, part: &mut Part) {
     let standard = Suite::built_in("standard").expect("it comes with the program");
     let praised = each(many, |number| {
         let mut dice = Dice::new(seed, "lying flush", number);
         // A disk has no cache here, and a disk is one of twenty.
-        let medium = Medium::of_any_unit(number % 19 + 1, &mut dice).behind(Cache::Queue { honest: false }, &mut dice);
-        let drawn = Drawn::new(&medium, Cache::Queue { honest: false }, seed.wrapping_add(number), &mut dice);
+        let medium = Medium::of_any_unit(number % 19 + 1, &mut dice)
+            .behind(Cache::Queue { honest: false }, &mut dice);
+        let drawn = Drawn::new(
+            &medium,
+            Cache::Queue { honest: false },
+            seed.wrapping_add(number),
+            &mut dice,
+        );
         let record = drawn.look(&standard);
-        let promised = record.findings.iter().find(|finding| finding.id == "verdict-database").filter(|finding| {
-            let is_praise = ["Good as", "Usable as"].iter().any(|word| finding.statement.starts_with(word));
-            is_praise && !finding.statement.contains("if its flush is honest")
-        });
-        promised.or_else(|| of_flush(&record, "as it should")).map(|finding| drawn.wrong("lying flush praised", &finding.statement))
+        let promised = record
+            .findings
+            .iter()
+            .find(|finding| finding.id == "verdict-database")
+            .filter(|finding| {
+                let is_praise =
+                    ["Good as", "Usable as"].iter().any(|word| finding.statement.starts_with(word));
+                is_praise && !finding.statement.contains("if its flush is honest")
+            });
+        promised
+            .or_else(|| of_flush(&record, "as it should"))
+            .map(|finding| drawn.wrong("lying flush praised", &finding.statement))
     });
     part.row("lying flush: told, or said that it cannot be told", Target::AtLeast(98.0), praised);
 }
@@ -182,17 +260,29 @@ fn accusations(seed: u64, many: u64, part: &mut Part) {
     let mut row = |what: String, ids: &[&str], tests: &[&str]| {
         let falsely = seen.iter().map(|(drawn, record)| {
             let finding = record.findings.iter().find(|finding| ids.contains(&finding.id.as_str()));
-            finding.map(|finding| drawn.misled(&what, record, tests, &format!("{} [{}]", finding.statement, finding.evidence.join("; "))))
+            finding.map(|finding| {
+                drawn.misled(
+                    &what,
+                    record,
+                    tests,
+                    &format!("{} [{}]", finding.statement, finding.evidence.join("; ")),
+                )
+            })
         });
         let falsely = falsely.collect();
         part.row(format!("{what}: claimed of clean media"), Target::Below(1.0), falsely);
     };
     Trick::ALL.iter().for_each(|trick| row(trick.name().to_owned(), trick.claims(), trick.tests()));
-    row("a standstill, an error, an impossible number".into(), &["standstill", "io-error", "impossible", "counterfeit-hints"], &[]);
+    row(
+        "a standstill, an error, an impossible number".into(),
+        &["standstill", "io-error", "impossible", "counterfeit-hints"],
+        &[],
+    );
 }
 
 /// Uses that every medium is judged for.
-const USES: [Use; 5] = [Use::RootDisk, Use::Camera, Use::Video { mbit: 50 }, Use::Logger, Use::Database];
+const USES: [Use; 5] =
+    [Use::RootDisk, Use::Camera, Use::Video { mbit: 50 }, Use::Logger, Use::Database];
 const LEVELS: [&str; 4] = ["Unusable", "Poor", "Usable", "Good"];
 
 /// What a run comes to.
@@ -209,16 +299,31 @@ struct Verdict {
 impl Verdict {
     fn of(record: &Record) -> Verdict {
         let judged = ::findings::conclude_for(record, &USES);
-        let told: Vec<&Finding> = judged.iter().filter(|finding| finding.id.starts_with("verdict-")).collect();
-        let of = |wanted: Use| told.iter().find(|finding| finding.statement.contains(&format!(" as {wanted}")));
+        let told: Vec<&Finding> =
+            judged.iter().filter(|finding| finding.id.starts_with("verdict-")).collect();
+        let of = |wanted: Use| {
+            told.iter().find(|finding| finding.statement.contains(&format!(" as {wanted}")))
+        };
         let level = |wanted: Use| {
             let finding = of(wanted)?;
             let is_flat = !finding.statement.contains("as far as the few samples tell");
-            LEVELS.into_iter().find(|level| is_flat && finding.statement.starts_with(&format!("{level} as ")))
+            LEVELS
+                .into_iter()
+                .find(|level| is_flat && finding.statement.starts_with(&format!("{level} as ")))
         };
-        let is_blame = |finding: &&Finding| Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()));
-        let told = USES.map(|wanted| of(wanted).map_or(String::new(), |it| format!("{} [{}]", it.statement, it.evidence.join("; "))));
-        Verdict { levels: USES.map(level), told, blame: judged.iter().filter(is_blame).map(|finding| finding.id.clone()).collect() }
+        let is_blame = |finding: &&Finding| {
+            Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()))
+        };
+        let told = USES.map(|wanted| {
+            of(wanted).map_or(String::new(), |it| {
+                format!("{} [{}]", it.statement, it.evidence.join("; "))
+            })
+        });
+        Verdict {
+            levels: USES.map(level),
+            told,
+            blame: judged.iter().filter(is_blame).map(|finding| finding.id.clone()).collect(),
+        }
     }
 
     /// What is said otherwise than by `other`, or against the medium and not by it.
@@ -234,30 +339,51 @@ impl Verdict {
 
     /// Whether something that `other` says of a use is not said.
     fn withholds(&self, other: &Verdict) -> bool {
-        self.levels.iter().zip(&other.levels).any(|(level, other)| level.is_none() && other.is_some())
+        self.levels
+            .iter()
+            .zip(&other.levels)
+            .any(|(level, other)| level.is_none() && other.is_some())
     }
 }
 
-/// The same medium under `standard`, with and without what the host did; and with another seed, which shows what chance alone changes.
+/// The same medium under `standard`, with and without what the host did; and with another seed,
+/// which shows what chance alone changes.
 fn verdicts(seed: u64, many: u64, part: &mut Part) {
     let standard = Suite::built_in("standard").expect("it comes with the program");
-    let (mut lies, mut by_host, mut by_chance, mut withheld) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut lies, mut by_host, mut by_chance, mut withheld) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (drawn, [record, quiet, again]) in each(many, |number| {
         let drawn = clean(seed, number);
-        let on_quiet_host = |seed| look_through(&drawn.profile, &drawn.trouble.on_a_quiet_host(), &standard, seed, false);
-        let records = [drawn.look(&standard), on_quiet_host(drawn.seed), on_quiet_host(drawn.seed ^ 0x5eed)];
+        let on_quiet_host = |seed| {
+            look_through(&drawn.profile, &drawn.trouble.on_a_quiet_host(), &standard, seed, false)
+        };
+        let records =
+            [drawn.look(&standard), on_quiet_host(drawn.seed), on_quiet_host(drawn.seed ^ 0x5eed)];
         (drawn, records)
     }) {
         lies.push(
-            of_flush(&record, "does not wait for flash").map(|finding| drawn.wrong("an honest flush called a lie", &finding.statement)),
+            of_flush(&record, "does not wait for flash")
+                .map(|finding| drawn.wrong("an honest flush called a lie", &finding.statement)),
         );
         let [verdict, quiet, again] = [&record, &quiet, &again].map(Verdict::of);
-        by_host.push(verdict.otherwise(&quiet).map(|said| drawn.wrong("the host changed the verdict", &said)));
-        by_chance.push(again.otherwise(&quiet).map(|said| drawn.wrong("chance changed the verdict", &said)));
-        withheld.push(verdict.withholds(&quiet).then(|| drawn.wrong("the host left a verdict open", "")));
+        by_host.push(
+            verdict
+                .otherwise(&quiet)
+                .map(|said| drawn.wrong("the host changed the verdict", &said)),
+        );
+        by_chance.push(
+            again.otherwise(&quiet).map(|said| drawn.wrong("chance changed the verdict", &said)),
+        );
+        withheld.push(
+            verdict.withholds(&quiet).then(|| drawn.wrong("the host left a verdict open", "")),
+        );
     }
     part.row("an honest flush, or none that is needed: called a lie", Target::Below(1.0), lies);
     part.row("verdicts that the host changed", Target::Below(1.0), by_host);
-    part.row("verdicts that another seed changed on a quiet host, for comparison", Target::None, by_chance);
+    part.row(
+        "verdicts that another seed changed on a quiet host, for comparison",
+        Target::None,
+        by_chance,
+    );
     part.row("verdicts that the host left open, for comparison", Target::None, withheld);
 }

@@ -46,7 +46,8 @@ const HONEST: [&str; 23] = [
     "disk-7200",
     "disk-10k",
 ];
-const CHEATS: [&str; 5] = ["span-cheat-16", "span-cheat-64", "span-cheat-128", "zero-cheat", "pattern-cheat"];
+const CHEATS: [&str; 5] =
+    ["span-cheat-16", "span-cheat-64", "span-cheat-128", "zero-cheat", "pattern-cheat"];
 const LIARS: [&str; 1] = ["flush-liar"];
 const FAKES: [&str; 3] = ["fake-wrap", "fake-limbo", "chain"];
 const WORN: [&str; 1] = ["worn"];
@@ -54,8 +55,13 @@ const WORN: [&str; 1] = ["worn"];
 impl Label {
     /// The label of a profile that comes with the program; `None` where nobody has given it one.
     pub fn of(profile: &str) -> Option<Label> {
-        let sets: [(&[&str], Label); 5] =
-            [(&HONEST, Label::Honest), (&CHEATS, Label::Cheat), (&LIARS, Label::Liar), (&FAKES, Label::Fake), (&WORN, Label::Worn)];
+        let sets: [(&[&str], Label); 5] = [
+            (&HONEST, Label::Honest),
+            (&CHEATS, Label::Cheat),
+            (&LIARS, Label::Liar),
+            (&FAKES, Label::Fake),
+            (&WORN, Label::Worn),
+        ];
         sets.into_iter().find(|(names, _)| names.contains(&profile)).map(|(_, label)| label)
     }
 
@@ -66,14 +72,37 @@ impl Label {
         let says = |words: &str| told.first.contains(words);
         match self {
             Label::Fake => {
-                expect(told.first.starts_with("Do not use it. It is a fake: it says 64 GiB, it has "), "it is not called a fake first");
-                expect(told.record.cells.iter().all(|cell| cell.test == "capacity"), "it is measured though it is a fake");
-                expect(told.exit == Exit::MediumFailed, "the exit code is not that of a medium that failed");
+                expect(
+                    told.first.starts_with("Do not use it. It is a fake: it says 64 GiB, it has "),
+                    "it is not called a fake first",
+                );
+                expect(
+                    told.record.cells.iter().all(|cell| cell.test == "capacity"),
+                    "it is measured though it is a fake",
+                );
+                expect(
+                    told.exit == Exit::MediumFailed,
+                    "the exit code is not that of a medium that failed",
+                );
             }
             Label::Worn => {
-                expect(told.first.starts_with("Do not use it. ") && says("Copy what is on it now"), "nobody is told to copy what is on it");
-                expect(says("It fails in many places") || says("An area of it is dying"), "its damage is not told");
-                expect(told.exit == if told.record.run.ended == Ended::Error { Exit::Io } else { Exit::MediumFailed }, "the exit code");
+                expect(
+                    told.first.starts_with("Do not use it. ") && says("Copy what is on it now"),
+                    "nobody is told to copy what is on it",
+                );
+                expect(
+                    says("It fails in many places") || says("An area of it is dying"),
+                    "its damage is not told",
+                );
+                expect(
+                    told.exit
+                        == if told.record.run.ended == Ended::Error {
+                            Exit::Io
+                        } else {
+                            Exit::MediumFailed
+                        },
+                    "the exit code",
+                );
             }
             Label::Liar => {
                 let named = says("its flush does not wait for flash");
@@ -81,7 +110,10 @@ impl Label {
                 expect(named || left_open, "its flush is taken for honest");
                 expect(named || told.record.run.suite != "full", "full does not find the lie");
             }
-            Label::Cheat => expect(told.record.run.suite != "full" || says("Benchmarks flatter it"), "full does not name the cheat"),
+            Label::Cheat => expect(
+                told.record.run.suite != "full" || says("Benchmarks flatter it"),
+                "full does not name the cheat",
+            ),
             Label::Honest => {}
         }
         if matches!(self, Label::Fake | Label::Worn) {
@@ -97,13 +129,19 @@ impl Label {
 
 /// What is recommended of a medium of which nothing may be.
 fn recommendations(findings: &[Finding]) -> Option<String> {
-    let is_one = |id: &str| id == "classes" || id.starts_with("advice") || id.starts_with("verdict-");
-    findings.iter().find(|finding| is_one(&finding.id)).map(|finding| format!("it is recommended all the same: {}", finding.statement))
+    let is_one =
+        |id: &str| id == "classes" || id.starts_with("advice") || id.starts_with("verdict-");
+    findings
+        .iter()
+        .find(|finding| is_one(&finding.id))
+        .map(|finding| format!("it is recommended all the same: {}", finding.statement))
 }
 
 /// What is said against a medium though it is not so made.
 fn accusations(profile: &Profile, findings: &[Finding]) -> Vec<String> {
-    let falsely = findings.iter().filter(|finding| finding.severity > Severity::Info && !is_so(profile, &finding.id));
+    let falsely = findings
+        .iter()
+        .filter(|finding| finding.severity > Severity::Info && !is_so(profile, &finding.id));
     falsely.map(|finding| format!("falsely accused: {}", finding.statement)).collect()
 }
 
@@ -112,10 +150,15 @@ fn is_so(profile: &Profile, id: &str) -> bool {
     let spec = profile.spec();
     let log_block = spec.log_block.as_ref();
     match id {
-        "compression" | "repeats-recognised" | "equal-rewrites-skipped" => spec.compression.is_some(),
+        "compression" | "repeats-recognised" | "equal-rewrites-skipped" => {
+            spec.compression.is_some()
+        }
         "pattern-cheat" => spec.pattern_cheat.is_some(),
         // The fast way of a benchmark's pattern is one for small writes.
-        "small-write-bypass" => spec.pattern_cheat.is_some() || log_block.is_some_and(|mapping| mapping.bypass.is_some()),
+        "small-write-bypass" => {
+            spec.pattern_cheat.is_some()
+                || log_block.is_some_and(|mapping| mapping.bypass.is_some())
+        }
         // Open units that take writes in any order.
         "span-cache" | "small-span" => log_block.is_some_and(|mapping| mapping.log_merges < 1.0),
         "slc-cache" => spec.page_mapped.as_ref().is_some_and(|mapping| !mapping.stages.is_empty()),
@@ -126,29 +169,37 @@ fn is_so(profile: &Profile, id: &str) -> bool {
         "verify" | "io-error" => spec.wear.is_some(),
         // Merges take as long; garbage collection of single pages does not.
         "stalls" => log_block.is_some(),
-        "standstill" | "counterfeit-hints" | "impossible" | "host" | "claim" | "class-claim" | "health" => false,
+        "standstill" | "counterfeit-hints" | "impossible" | "host" | "claim" | "class-claim"
+        | "health" => false,
         _ => true,
     }
 }
 
-/// From how many random writes a second on a medium is poor, usable and good as a root disk (docs/findings/verdict-root-disk.md).
+/// From how many random writes a second on a medium is poor, usable and good as a root disk
+/// (docs/findings/verdict-root-disk.md).
 const WRITES: [f64; 3] = [9.0, 90.0, 500.0];
 /// A figure this near to a threshold may be on its other side; in parts.
 const NEAR: f64 = 0.15;
 const WORDS: [&str; 4] = ["Unusable", "Poor", "Usable", "Good"];
 
-/// What is wrong with the verdict on it as a root disk, by the long-run truth of its random writes: praise of what does not last without a word
-/// of doubt, or blame for random writes that are faster.
+/// What is wrong with the verdict on it as a root disk, by the long-run truth of its random writes:
+/// praise of what does not last without a word of doubt, or blame for random writes that are
+/// faster.
 fn misjudged(profile: &Profile, told: &Told) -> Option<String> {
     let truth = sim::truth::headline(profile, 1);
     let slowest = truth.random_write_4k_iops.min(truth.random_write_16k_iops);
     let level = |iops: f64| WRITES.iter().filter(|least| iops >= **least).count();
     let verdict = told.record.findings.iter().find(|finding| finding.id == "verdict-root-disk")?;
-    let said = WORDS.iter().position(|word| verdict.statement.starts_with(&format!("{word} as ")))?;
-    let is_doubted = told.first.contains("if it stays as fast") || told.first.contains("and stays as fast");
+    let said =
+        WORDS.iter().position(|word| verdict.statement.starts_with(&format!("{word} as ")))?;
+    let is_doubted =
+        told.first.contains("if it stays as fast") || told.first.contains("and stays as fast");
     // "At most" leaves open how much worse it is.
     let is_upper_bound = verdict.statement.contains(": at most ");
     let is_praised = said > level(slowest * (1.0 + NEAR)) && !is_doubted && !is_upper_bound;
-    let is_blamed = said < level(slowest * (1.0 - NEAR)) && verdict.statement.contains("random writes of");
-    (is_praised || is_blamed).then(|| format!("it does {slowest:.1} random writes a second in truth: {}", verdict.statement))
+    let is_blamed =
+        said < level(slowest * (1.0 - NEAR)) && verdict.statement.contains("random writes of");
+    (is_praised || is_blamed).then(|| {
+        format!("it does {slowest:.1} random writes a second in truth: {}", verdict.statement)
+    })
 }

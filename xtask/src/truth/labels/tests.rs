@@ -1,13 +1,16 @@
-//! Every suite on every medium, once. `cargo xtask truth --labels` does it with more seeds and without a limit.
+//! Every suite on every medium, once. `cargo xtask truth --labels` does it with more seeds and
+//! without a limit.
 
 use super::*;
 
-/// Media of hundreds of gigabytes, which `seeds` fills from front to end: only the command does that.
+/// Media of hundreds of gigabytes, which `seeds` fills from front to end: only the command does
+/// that.
 const LARGE: [&str; 5] = ["ssd", "ssd-pslc", "throttler", "disk-5400", "disk-7200"];
 
 #[track_caller]
 fn check(suites: &[&'static str], without: &[&str]) {
-    let profiles: Vec<&Profile> = Profile::all().iter().filter(|profile| !without.contains(&profile.name())).collect();
+    let profiles: Vec<&Profile> =
+        Profile::all().iter().filter(|profile| !without.contains(&profile.name())).collect();
     let faults = faults(&cases(&profiles, suites, 1, 1));
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }

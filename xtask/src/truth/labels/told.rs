@@ -7,16 +7,17 @@ use clap::Parser as _;
 use device::{Device, ExtentGuard, WriteBudget};
 use flashmark::cli::RunFlags;
 use flashmark::exit::{Exit, Failure};
-use flashmark::opened::Opened;
+use flashmark::open_target::OpenTarget;
 use flashmark::{request, session};
 use record::{Flag, Record};
-use suite::{Event, Listener, Plan, RunOptions};
+use suite::{Plan, RunEvent, RunListener, RunOptions};
 
 /// What a run told.
 pub struct Told {
     /// Everything.
     pub record: Record,
-    /// The first three lines below the medium's name, as a terminal of 80 columns shows them, joined.
+    /// The first three lines below the medium's name, as a terminal of 80 columns shows them,
+    /// joined.
     pub first: String,
     /// How the program ends.
     pub exit: Exit,
@@ -33,9 +34,9 @@ struct Words {
 #[derive(Default)]
 struct Doubts(Vec<Flag>);
 
-impl Listener for Doubts {
-    fn hear(&mut self, event: &Event<'_>) -> Result<(), String> {
-        if let Event::Flagged(flag) = event {
+impl RunListener for Doubts {
+    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
+        if let RunEvent::Flagged(flag) = event {
             self.0.push((*flag).clone());
         }
         Ok(())
@@ -47,19 +48,23 @@ impl Listener for Doubts {
 /// # Errors
 /// The program would refuse these words.
 pub fn told(profile: &str, suite: &str, seed: u64, time_limit: Option<&str>) -> Result<Told> {
-    let words = ["run", &format!("sim:{profile}"), "--suite", suite, "--seed", &seed.to_string()].map(str::to_owned);
+    let words = ["run", &format!("sim:{profile}"), "--suite", suite, "--seed", &seed.to_string()]
+        .map(str::to_owned);
     let limit = time_limit.map(|limit| format!("--time-limit={limit}"));
-    run(&Words::parse_from(words.into_iter().chain(limit)).flags).map_err(|failure| anyhow!("{failure}"))
+    run(&Words::parse_from(words.into_iter().chain(limit)).flags)
+        .map_err(|failure| anyhow!("{failure}"))
 }
 
 fn run(flags: &RunFlags) -> Result<Told, Failure> {
     let (request, wanted) = request::read(flags)?;
-    let mut opened = Opened::open(&request)?;
-    let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.site).expect("every suite can be planned on a simulated medium");
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(opened.take_device(&plan), plan.max_written_bytes()));
+    let mut opened = OpenTarget::open(&request)?;
+    let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info)
+        .expect("every suite can be planned on a simulated medium");
+    let budgeted: Box<dyn Device> =
+        Box::new(WriteBudget::new(opened.take_device(&plan), plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let (stop, mut doubts) = (AtomicBool::new(false), Doubts::default());
-    let options = RunOptions::new(request.seed, &opened.site, &stop);
+    let options = RunOptions::new(request.seed, &opened.info, &stop);
     let end = suite::run(&mut guarded, &mut *opened.stage, &plan, options, &mut doubts);
     let run = record::Run {
         suite: plan.suite.clone(),

@@ -15,7 +15,7 @@ pub const CSV_FILE: &str = "matrix.csv";
 
 /// Where results go beside the store.
 #[derive(Clone, Debug, Default)]
-pub struct Outputs {
+pub struct MatrixOutputs {
     /// The record; "-" is standard output.
     pub json: Option<PathBuf>,
     /// The page.
@@ -28,14 +28,14 @@ pub struct Outputs {
     pub quiet: bool,
 }
 
-impl Outputs {
+impl MatrixOutputs {
     /// Whether files can be written there, before hours are spent.
     pub fn check(&self) -> Result<()> {
         outputs::check([&self.json, &self.html, &self.xlsx, &self.csv].into_iter().flatten())
     }
 
-    /// Delivers a record: tables and recommendation on the terminal; page, workbook and raw values into the run's directory and where the user
-    /// said.
+    /// Delivers a record: tables and recommendation on the terminal; page, workbook and raw values
+    /// into the run's directory and where the user said.
     pub fn deliver(&self, record: &Record, dir: &RunDir) -> Result<()> {
         let page = report::html::page(record);
         let workbook = store::workbook::workbook(record).or_internal()?;
@@ -59,7 +59,11 @@ impl Outputs {
         }
         let place = |name: &str| dir.path().join(name).display().to_string();
         let mut summary = outputs::text_summary(record, to_stdout);
-        summary += &format!("\nRecord    {}\nPage      {}\n", dir.record_path().display(), place(PAGE_FILE));
+        summary += &format!(
+            "\nRecord    {}\nPage      {}\n",
+            dir.record_path().display(),
+            place(PAGE_FILE)
+        );
         summary += &format!("Workbook  {}\nValues    {}\n", place(WORKBOOK_FILE), place(CSV_FILE));
         if to_stdout {
             crate::say_text!("{summary}");

@@ -1,32 +1,41 @@
 //! Asking a medium whether it still reads and writes, after something on it failed.
 
+use blockio::{Expect, OpenError, OpenOptions, OpenSettings, RealDevice};
 use device::{Device, Op, Request};
 use host::BlockTarget;
 use record::{Path as Through, Sync};
-use ring::{Expect, OpenError, OpenOptions, RealDevice, Settings};
 
-/// Reads at the beginning, in the middle and at the end of a block device that we hold, and writes back what it read at the end.
+/// Reads at the beginning, in the middle and at the end of a block device that we hold, and writes
+/// back what it read at the end.
 ///
 /// # Errors
 /// What the medium answered instead, in words.
 pub fn probe(block: &BlockTarget) -> Result<(), String> {
     let mut device = open(block, true).map_err(|error| error.to_string())?;
-    let block_bytes = device.facts().physical_block_bytes.max(device.facts().logical_block_bytes).max(4096);
+    let block_bytes =
+        device.facts().physical_block_bytes.max(device.facts().logical_block_bytes).max(4096);
     let last = (block.size_bytes() / block_bytes).saturating_sub(1);
     let failed = |error: device::IoError| error.to_string();
-    device.prepare(1, usize::try_from(block_bytes).map_err(|error| error.to_string())?).map_err(failed)?;
+    device
+        .prepare(1, usize::try_from(block_bytes).map_err(|error| error.to_string())?)
+        .map_err(failed)?;
     for block in [0, last / 2, last] {
         one(&mut device, Request::read(0, block * block_bytes, block_bytes))?;
     }
     one(
         &mut device,
-        Request { sync: Sync::Data, path: Through::Direct, op: Op::Write, ..Request::read(0, last * block_bytes, block_bytes) },
+        Request {
+            sync: Sync::Data,
+            path: Through::Direct,
+            op: Op::Write,
+            ..Request::read(0, last * block_bytes, block_bytes)
+        },
     )
 }
 
 /// Opens a block device that we hold.
 pub fn open(block: &BlockTarget, writable: bool) -> Result<RealDevice, OpenError> {
-    let settings = Settings { claimed: true, ..Settings::default() };
+    let settings = OpenSettings { claimed: true, ..OpenSettings::default() };
     let expect = Expect::Block { number: block.number().to_raw() };
     RealDevice::open(&OpenOptions { path: block.path.clone(), writable, expect, settings })
 }

@@ -1,17 +1,19 @@
-//! Knowing a matrix's medium again. What works leave on a file system carries no data of ours, so it is known by what was read after the last try,
-//! or, where a try was cut short, by the name that its file system was given.
+//! Knowing a matrix's medium again. What works leave on a file system carries no data of ours, so
+//! it is known by what was read after the last try, or, where a try was cut short, by the name that
+//! its file system was given.
 
 use device::Device;
 use host::{BlockTarget, Roots};
-use record::{Fingerprint, Mark};
+use record::{Fingerprint, FingerprintMark};
 use stats::Random;
-use store::Traces;
+use store::JournalFingerprints;
 use suite::fingerprint::{self, Recognition};
 
 use super::probe::open;
 use crate::exit::{OrExit, Result};
 
-/// The name of every file system that this run makes; 10 letters and digits, which all of them take.
+/// The name of every file system that this run makes; 10 letters and digits, which all of them
+/// take.
 pub fn label(seed: u64) -> String {
     format!("FM{:08X}", Random::for_purpose(seed, "name of the file systems").bits() as u32)
 }
@@ -20,23 +22,34 @@ pub fn label(seed: u64) -> String {
 pub fn before(block: &BlockTarget, diskseq: Option<u64>, seed: u64) -> Result<Fingerprint> {
     let roots = Roots::default();
     let contents = host::contents_of(&roots, block).identity_lines();
-    Ok(Fingerprint { diskseq, boot_id: host::boot_id(&roots), contents, marks: marks(block, seed)? })
+    Ok(Fingerprint {
+        diskseq,
+        boot_id: host::boot_id(&roots),
+        contents,
+        marks: marks(block, seed)?,
+    })
 }
 
 /// What is read at the places by which it is known. Nothing may be mounted on it.
-pub fn marks(block: &BlockTarget, seed: u64) -> Result<Vec<Mark>> {
+pub fn marks(block: &BlockTarget, seed: u64) -> Result<Vec<FingerprintMark>> {
     let mut device = open(block, false).or_io()?;
     let places = fingerprint::places(&device.facts().clone(), &[], &[], seed);
     fingerprint::read_marks(&mut device, &places, None).or_io()
 }
 
 /// Whether the medium is as the run left it.
-pub fn recognise(block: &BlockTarget, traces: &Traces, seed: u64) -> Result<Recognition> {
+pub fn recognise(
+    block: &BlockTarget,
+    traces: &JournalFingerprints,
+    seed: u64,
+) -> Result<Recognition> {
     let Some(fingerprint) = &traces.fingerprint else {
-        return Ok(Recognition::CannotTell { why: "the run has kept nothing by which the medium could be known again".into() });
+        return Ok(Recognition::CannotTell {
+            why: "the run has kept nothing by which the medium could be known again".into(),
+        });
     };
     let now = marks(block, seed)?;
-    let history: Vec<&Mark> = fingerprint.marks.iter().chain(&traces.marks).collect();
+    let history: Vec<&FingerprintMark> = fingerprint.marks.iter().chain(&traces.marks).collect();
     let contents = host::contents_of(&Roots::default(), block);
     let name = label(seed);
     let is_labelled = contents.things.iter().any(|thing| thing.label.as_ref() == Some(&name));
@@ -44,33 +57,57 @@ pub fn recognise(block: &BlockTarget, traces: &Traces, seed: u64) -> Result<Reco
 }
 
 /// `history` holds everything that was read, the latest last.
-fn judge(now: &[Mark], history: &[&Mark], is_labelled: bool, is_empty: bool) -> Recognition {
-    let at = |mark: &Mark| history.iter().filter(|known| known.offset_bytes == mark.offset_bytes).copied().collect::<Vec<_>>();
-    let differs = |mark: &&Mark| at(mark).last().is_some_and(|last| last.crc32c != mark.crc32c);
+fn judge(
+    now: &[FingerprintMark],
+    history: &[&FingerprintMark],
+    is_labelled: bool,
+    is_empty: bool,
+) -> Recognition {
+    let at = |mark: &FingerprintMark| {
+        history
+            .iter()
+            .filter(|known| known.offset_bytes == mark.offset_bytes)
+            .copied()
+            .collect::<Vec<_>>()
+    };
+    let differs =
+        |mark: &&FingerprintMark| at(mark).last().is_some_and(|last| last.crc32c != mark.crc32c);
     let Some(first) = now.iter().find(differs) else { return Recognition::Ours };
-    // Cut short in the middle of making a file system there is none yet, and what is not as it was is empty, or as it was before.
-    let explained = |mark: &Mark| fingerprint::is_empty(mark) || at(mark).iter().any(|known| known.crc32c == mark.crc32c);
+    // Cut short in the middle of making a file system there is none yet, and what is not as it was
+    // is empty, or as it was before.
+    let explained = |mark: &FingerprintMark| {
+        fingerprint::is_empty(mark) || at(mark).iter().any(|known| known.crc32c == mark.crc32c)
+    };
     if is_labelled || is_empty && now.iter().filter(differs).all(explained) {
         return Recognition::Ours;
     }
-    let why = format!("at {} lies other data than the matrix left there", record::units::Bytes(first.offset_bytes));
-    Recognition::Strange { why, foreign: vec![device::Extent::new(first.offset_bytes, first.bytes)] }
+    let why = format!(
+        "at {} lies other data than the matrix left there",
+        record::units::Bytes(first.offset_bytes)
+    );
+    Recognition::Strange {
+        why,
+        foreign: vec![device::Extent::new(first.offset_bytes, first.bytes)],
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn mark(offset_bytes: u64, crc32c: u32) -> Mark {
-        Mark { offset_bytes, bytes: 4096, crc32c, ours: false }
+    fn mark(offset_bytes: u64, crc32c: u32) -> FingerprintMark {
+        FingerprintMark { offset_bytes, bytes: 4096, crc32c, ours: false }
     }
 
     #[test]
     fn a_medium_is_ours_as_it_was_left_and_in_the_middle_of_a_try_by_the_name_of_its_file_system() {
-        let [old, new, other] = [[mark(0, 1), mark(4096, 2)], [mark(0, 3), mark(4096, 2)], [mark(0, 9), mark(4096, 2)]];
+        let [old, new, other] =
+            [[mark(0, 1), mark(4096, 2)], [mark(0, 3), mark(4096, 2)], [mark(0, 9), mark(4096, 2)]];
         let zeros = fingerprint::empty_mark(0, 4096);
-        let history: Vec<&Mark> = old.iter().chain(&new).collect();
-        let is_ours = |now: &[Mark], labelled, empty| judge(now, &history, labelled, empty) == Recognition::Ours;
+        let history: Vec<&FingerprintMark> = old.iter().chain(&new).collect();
+        let is_ours = |now: &[FingerprintMark], labelled, empty| {
+            judge(now, &history, labelled, empty) == Recognition::Ours
+        };
         assert!(is_ours(&new, false, false), "as it was left");
         assert!(is_ours(&other, true, false), "a file system of ours");
         assert!(!is_ours(&other, false, false) && !is_ours(&other, false, true), "somebody's data");
@@ -82,7 +119,11 @@ mod tests {
     fn the_name_of_a_file_system_fits_everywhere() {
         for seed in [0, 1, u64::MAX] {
             let name = label(seed);
-            assert!(name.len() <= 11 && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit()), "{name}");
+            assert!(
+                name.len() <= 11
+                    && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit()),
+                "{name}"
+            );
         }
         assert_ne!(label(1), label(2));
     }

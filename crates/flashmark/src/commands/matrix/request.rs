@@ -1,7 +1,7 @@
 //! From flags to what is meant: everything that can be checked without touching the target.
 
 use lab::matrix::{Axes, Combination, LeftOut, TRACE_PREFIX, TraceWork};
-use lab::work::Work;
+use lab::workload::Workload;
 use record::units::{Bytes, MIB};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ const LEAST_FILE_BYTES: u64 = 512 * MIB;
 
 /// What the user wants tried. Kept in the journal, so that it can be gone on with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Request {
+pub struct MatrixRequest {
     /// The target as named.
     pub target: String,
     /// The confirmation that it may be overwritten.
@@ -49,7 +49,7 @@ pub struct Request {
 pub const ALL: &str = "all";
 
 /// Reads the flags.
-pub fn read(flags: &MatrixFlags) -> Result<Request> {
+pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
     if flags.target.starts_with("sim:") {
         return usage(format_args!(
             "{}: a file system needs a block device; make it one with `flashmark sim attach {}`",
@@ -59,7 +59,8 @@ pub fn read(flags: &MatrixFlags) -> Result<Request> {
     }
     let filesystems = filesystems(&flags.fs)?;
     let settings = flags.set.iter().map(|text| setting(text)).collect::<Result<Vec<_>>>()?;
-    let time_limit_ns = flags.time_limit.as_deref().map(crate::request::read_time_limit).transpose()?;
+    let time_limit_ns =
+        flags.time_limit.as_deref().map(crate::request::read_time_limit).transpose()?;
     let axes = Axes {
         filesystems,
         aligns: once(flags.align.iter().map(|word| word == "yes")),
@@ -67,7 +68,7 @@ pub fn read(flags: &MatrixFlags) -> Result<Request> {
         schedulers: once(flags.scheduler.iter().cloned()),
         works: once(flags.work.iter().cloned()),
     };
-    let mut request = Request {
+    let mut request = MatrixRequest {
         target: flags.target.clone(),
         erase: flags.erase.clone(),
         yes: flags.yes,
@@ -83,12 +84,19 @@ pub fn read(flags: &MatrixFlags) -> Result<Request> {
         seed: flags.seed.unwrap_or_else(crate::request::fresh_seed),
     };
     let works = request.works()?;
-    if let Some((work, ..)) = request.settings.iter().find(|(work, ..)| !request.axes.works.contains(work)) {
-        return usage(format_args!("--set {work}: this work is not among those asked for: {}", request.axes.works.join(", ")));
+    if let Some((work, ..)) =
+        request.settings.iter().find(|(work, ..)| !request.axes.works.contains(work))
+    {
+        return usage(format_args!(
+            "--set {work}: this work is not among those asked for: {}",
+            request.axes.works.join(", ")
+        ));
     }
     let needs = works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0);
     let enough = (needs + needs / 4).div_ceil(MIB) * MIB;
-    request.file_bytes = size("--size", flags.size.as_deref())?.unwrap_or(enough.max(LEAST_FILE_BYTES)) / 4096 * 4096;
+    request.file_bytes =
+        size("--size", flags.size.as_deref())?.unwrap_or(enough.max(LEAST_FILE_BYTES)) / 4096
+            * 4096;
     Ok(request)
 }
 
@@ -109,9 +117,10 @@ fn filesystems(names: &[String]) -> Result<Vec<String>> {
         return Ok(known().collect());
     }
     match names.iter().find(|name| host::recipe(name).is_none()) {
-        Some(unknown) => {
-            usage(format_args!("--fs {unknown}: there is no such file system; there are {}, all", known().collect::<Vec<_>>().join(", ")))
-        }
+        Some(unknown) => usage(format_args!(
+            "--fs {unknown}: there is no such file system; there are {}, all",
+            known().collect::<Vec<_>>().join(", ")
+        )),
         None => Ok(once(names.iter().cloned())),
     }
 }
@@ -125,20 +134,26 @@ fn setting(text: &str) -> Result<(String, String, String)> {
     let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
     match parts {
         Some(((work, name), value)) => Ok((work.to_owned(), name.to_owned(), value.to_owned())),
-        None => usage(format_args!("--set {text}: write WORK.SETTING=VALUE, for example untar.files=200")),
+        None => usage(format_args!(
+            "--set {text}: write WORK.SETTING=VALUE, for example untar.files=200"
+        )),
     }
 }
 
-impl Request {
+impl MatrixRequest {
     /// The works, as they are set.
-    pub fn works(&self) -> Result<Vec<Box<dyn Work>>> {
-        let of = |name: &String| -> Result<Box<dyn Work>> {
+    pub fn works(&self) -> Result<Vec<Box<dyn Workload>>> {
+        let of = |name: &String| -> Result<Box<dyn Workload>> {
             if name.starts_with(TRACE_PREFIX) {
                 return Ok(Box::new(TraceWork::open(name).or_usage()?));
             }
-            let settings: Vec<(String, String)> =
-                self.settings.iter().filter(|(work, ..)| work == name).map(|(_, name, value)| (name.clone(), value.clone())).collect();
-            lab::work::find(name, &settings).or_usage()
+            let settings: Vec<(String, String)> = self
+                .settings
+                .iter()
+                .filter(|(work, ..)| work == name)
+                .map(|(_, name, value)| (name.clone(), value.clone()))
+                .collect();
+            lab::workload::find(name, &settings).or_usage()
         };
         self.axes.works.iter().map(of).collect()
     }
@@ -146,7 +161,9 @@ impl Request {
     /// Every combination of the axes, and what cannot be.
     pub fn combine(&self) -> (Vec<Combination>, Vec<LeftOut>) {
         let au_bytes = self.au_bytes.unwrap_or(DEFAULT_AU_BYTES);
-        self.axes.combinations(|name| host::recipe(name).is_some_and(|recipe| recipe.fitting(au_bytes).is_some()))
+        self.axes.combinations(|name| {
+            host::recipe(name).is_some_and(|recipe| recipe.fitting(au_bytes).is_some())
+        })
     }
 }
 

@@ -1,8 +1,9 @@
-//! What is published: a collection, or runs put into one for the occasion; and the reference data beside it.
+//! What is published: a collection, or runs put into one for the occasion; and the reference data
+//! beside it.
 
 use std::collections::BTreeSet;
 
-use record::collection::{Entry, Line, Origin};
+use record::collection::{CollectionLine, CollectionRun, Origin};
 use record::{MediumKind, Published, Record, TargetKind};
 use store::Store;
 use store::collection::{Address, Collection, Submission};
@@ -11,32 +12,36 @@ use crate::commands::show::load;
 use crate::exit::{OrExit, Result};
 
 /// The lines to publish, each with the collection that has its runs.
-pub struct Source {
-    lines: Vec<(Line, Collection)>,
+pub struct PublishedLines {
+    lines: Vec<(CollectionLine, Collection)>,
     collections: Vec<Collection>,
 }
 
-impl Source {
+impl PublishedLines {
     /// The collection at an address. Nothing is written to it.
-    pub fn of_database(address: &str, no_reference: bool, now: &str) -> Result<Source> {
+    pub fn of_database(address: &str, no_reference: bool, now: &str) -> Result<PublishedLines> {
         let address = Address::parse(address).or_usage()?;
         if let Address::Sqlite(path) = &address
             && !path.is_file()
         {
             // Opening would make an empty one.
-            return crate::exit::usage(format_args!("there is no collection at '{}'", path.display()));
+            return crate::exit::usage(format_args!(
+                "there is no collection at '{}'",
+                path.display()
+            ));
         }
         let theirs = Collection::open(&address).or_usage()?;
-        let has_reference = theirs.all_lines().or_internal()?.iter().any(|line| line.origin == Origin::Reference);
+        let has_reference =
+            theirs.all_lines().or_internal()?.iter().any(|line| line.origin == Origin::Reference);
         let mut collections = vec![theirs];
         if !no_reference && !has_reference {
             collections.push(reference(now)?);
         }
-        Source::of(collections)
+        PublishedLines::of(collections)
     }
 
     /// Runs of this machine: those named, or all that measured something.
-    pub fn of_runs(names: &[String], no_reference: bool, now: &str) -> Result<Source> {
+    pub fn of_runs(names: &[String], no_reference: bool, now: &str) -> Result<PublishedLines> {
         let own = Collection::open(&Address::Memory).or_internal()?;
         for name in names {
             submit(&own, &load(name)?, now)?;
@@ -48,18 +53,20 @@ impl Source {
         if !no_reference {
             collections.push(reference(now)?);
         }
-        Source::of(collections)
+        PublishedLines::of(collections)
     }
 
-    fn of(collections: Vec<Collection>) -> Result<Source> {
+    fn of(collections: Vec<Collection>) -> Result<PublishedLines> {
         let mut taken = BTreeSet::new();
         let mut lines = Vec::new();
         for collection in &collections {
             let found = collection.all_lines().or_internal()?;
-            let named = found.into_iter().filter(|line| report::collection::is_slug(&line.slug) && taken.insert(line.slug.clone()));
+            let named = found.into_iter().filter(|line| {
+                report::collection::is_slug(&line.slug) && taken.insert(line.slug.clone())
+            });
             lines.extend(named.map(|line| (line, collection.clone())));
         }
-        Ok(Source { lines, collections })
+        Ok(PublishedLines { lines, collections })
     }
 
     /// Whether there is nothing of one's own.
@@ -78,24 +85,28 @@ impl Source {
     }
 
     /// All lines.
-    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+    pub fn lines(&self) -> impl Iterator<Item = &CollectionLine> {
         self.lines.iter().map(|(line, _)| line)
     }
 
-    /// A line by its place among [`Source::lines`], with its runs, the newest first.
-    pub fn medium(&self, at: usize) -> anyhow::Result<(&Line, Vec<Entry>)> {
+    /// A line by its place among [`PublishedLines::lines`], with its runs, the newest first.
+    pub fn medium(&self, at: usize) -> anyhow::Result<(&CollectionLine, Vec<CollectionRun>)> {
         let (line, collection) = &self.lines[at];
         Ok((line, collection.runs_of(&line.slug)?))
     }
 
     /// Hands out the runs of a line, the newest first, one by one.
-    pub fn each_run(&self, at: usize, take: &mut dyn FnMut(Entry) -> std::io::Result<()>) -> anyhow::Result<()> {
+    pub fn each_run(
+        &self,
+        at: usize,
+        take: &mut dyn FnMut(CollectionRun) -> std::io::Result<()>,
+    ) -> anyhow::Result<()> {
         let (line, collection) = &self.lines[at];
         Ok(collection.each_run_of(&line.slug, take)?)
     }
 
     /// The runs that came in last, the newest first.
-    pub fn latest(&self, n: usize) -> anyhow::Result<Vec<Entry>> {
+    pub fn latest(&self, n: usize) -> anyhow::Result<Vec<CollectionRun>> {
         let mut latest = Vec::new();
         for collection in &self.collections {
             latest.extend(collection.latest(n)?);
@@ -119,11 +130,19 @@ fn submit_all(own: &Collection, now: &str) -> Result<()> {
         let record = match (&run.overview, run.dir.load()) {
             (Ok(_), Ok(record)) => record,
             (Err(reason), _) => {
-                crate::say!("flashmark: {} is left out: {}", run.dir.name(), report::words::clean(reason));
+                crate::say!(
+                    "flashmark: {} is left out: {}",
+                    run.dir.name(),
+                    report::words::clean(reason)
+                );
                 continue;
             }
             (_, Err(error)) => {
-                crate::say!("flashmark: {} is left out: {}", run.dir.name(), report::words::clean(&error.to_string()));
+                crate::say!(
+                    "flashmark: {} is left out: {}",
+                    run.dir.name(),
+                    report::words::clean(&error.to_string())
+                );
                 continue;
             }
         };
@@ -143,8 +162,14 @@ fn submit_all(own: &Collection, now: &str) -> Result<()> {
 /// Takes the published subset of a run in; it came in when it ended.
 fn submit(own: &Collection, record: &Record, now: &str) -> Result<()> {
     let received = record.run.finished.as_ref().or(record.run.started.as_ref());
-    let received = received.map_or_else(|| now.to_owned(), |time| utc(time).unwrap_or_else(|| now.to_owned()));
-    let submission = Submission::new(Published::from(record), findings::headline(record), origin(record), received);
+    let received =
+        received.map_or_else(|| now.to_owned(), |time| utc(time).unwrap_or_else(|| now.to_owned()));
+    let submission = Submission::new(
+        Published::from(record),
+        findings::headline(record),
+        origin(record),
+        received,
+    );
     own.submit(submission).or_internal()?;
     Ok(())
 }
@@ -156,8 +181,9 @@ fn utc(time: &str) -> Option<String> {
 
 /// Where a run of this machine comes from.
 fn origin(record: &Record) -> Origin {
-    let is_simulated =
-        record.medium.kind == MediumKind::Simulated || record.target.kind == TargetKind::Simulated || record.medium.profile.is_some();
+    let is_simulated = record.medium.kind == MediumKind::Simulated
+        || record.target.kind == TargetKind::Simulated
+        || record.medium.profile.is_some();
     match record.run.software.name.as_str() {
         _ if is_simulated => Origin::Simulated,
         "flashmark" | "" => Origin::Measured,

@@ -1,4 +1,5 @@
-//! Writes all pages and files of a site into a directory. Media are taken one by one, so that a collection of any size fits.
+//! Writes all pages and files of a site into a directory. Media are taken one by one, so that a
+//! collection of any size fits.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,14 +9,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 use record::MediumKind;
-use record::collection::{Entry, Figure, Line, Model, Origin, Page, Query, SortBy};
+use record::collection::{
+    CollectionLine, CollectionRun, HeadlineFigure, Model, Origin, Page, Query, SortBy,
+};
 use report::collection::data::{self, Bulk};
-use report::collection::{self as pages, Item, MOST_COMPARED, Site, query};
+use report::collection::{self as pages, Item, MOST_COMPARED, SiteInfo, query};
 
-use super::source::Source;
+use super::source::PublishedLines;
 
 /// What is said of the site as a whole.
-pub struct Made {
+pub struct SiteSummary {
     pub title: String,
     /// Its full address, with a slash at its end.
     pub address: Option<String>,
@@ -35,7 +38,8 @@ struct Tree<'a> {
 impl Tree<'_> {
     /// A file that is written bit by bit.
     fn create(&self, path: &str) -> Result<BufWriter<fs::File>> {
-        let file = fs::File::create(self.dir.join(path)).with_context(|| format!("cannot write {path}"))?;
+        let file = fs::File::create(self.dir.join(path))
+            .with_context(|| format!("cannot write {path}"))?;
         self.written.fetch_add(1, Ordering::Relaxed);
         Ok(BufWriter::new(file))
     }
@@ -48,12 +52,12 @@ impl Tree<'_> {
 }
 
 /// Writes the site; returns how many files it has.
-pub fn write(dir: &Path, source: &Source, made: &Made) -> Result<usize> {
+pub fn write(dir: &Path, source: &PublishedLines, made: &SiteSummary) -> Result<usize> {
     let tree = Tree { dir, written: AtomicUsize::new(0) };
     for folder in ["assets", "medium", "compare", "data", "data/medium", "data/run"] {
         fs::create_dir(dir.join(folder)).with_context(|| format!("cannot make {folder}"))?;
     }
-    let lines: Vec<&Line> = source.lines().collect();
+    let lines: Vec<&CollectionLine> = source.lines().collect();
     let site = site(&lines, made);
     for asset in pages::assets() {
         tree.write(&asset.path, asset.text)?;
@@ -67,14 +71,16 @@ pub fn write(dir: &Path, source: &Source, made: &Made) -> Result<usize> {
     Ok(tree.written.into_inner())
 }
 
-fn site(lines: &[&Line], made: &Made) -> Site {
+fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
     let filled = |shelf: &Query| lines.iter().any(|line| pages::lies_on(line, shelf));
-    Site {
+    SiteInfo {
         title: made.title.clone(),
-        place: pages::Place::Tree,
+        place: pages::SiteKind::Tree,
         base: made.address.clone(),
         made: Some(made.now.clone()),
-        shelves: Some(pages::shelves().into_iter().map(|shelf| shelf.query).filter(filled).collect()),
+        shelves: Some(
+            pages::shelves().into_iter().map(|shelf| shelf.query).filter(filled).collect(),
+        ),
     }
 }
 
@@ -92,26 +98,33 @@ fn on_all_processors(count: usize, work: impl Fn(usize) -> Result<()> + Sync) ->
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        workers.into_iter().try_for_each(|worker| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     })
 }
 
 /// The table in every order, and each shelf in the usual one.
-fn tables(tree: &Tree, site: &Site, lines: &[&Line]) -> Result<()> {
-    let usual = |sort: &SortBy| *sort == SortBy::Figure(Figure::RandomWrite4k);
-    let orders = pages::orders().into_iter().map(|sort| Query { sort: (!usual(&sort)).then_some(sort), ..Query::default() });
-    let shelves = site.shelves.iter().flatten().filter(|shelf| **shelf != Query::default()).cloned();
+fn tables(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine]) -> Result<()> {
+    let usual = |sort: &SortBy| *sort == SortBy::Figure(HeadlineFigure::RandomWrite4k);
+    let orders = pages::orders()
+        .into_iter()
+        .map(|sort| Query { sort: (!usual(&sort)).then_some(sort), ..Query::default() });
+    let shelves =
+        site.shelves.iter().flatten().filter(|shelf| **shelf != Query::default()).cloned();
     let asked: Vec<Query> = orders.chain(shelves).collect();
     on_all_processors(asked.len(), |at| sorted(tree, site, lines, &asked[at]))
 }
 
 /// The pages of what is asked for, in its order.
-fn sorted(tree: &Tree, site: &Site, lines: &[&Line], asked: &Query) -> Result<()> {
-    let mut lines: Vec<&Line> = lines.iter().copied().filter(|line| pages::lies_on(line, asked)).collect();
-    pages::order(&mut lines, asked.sort.unwrap_or(SortBy::Figure(Figure::RandomWrite4k)));
+fn sorted(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine], asked: &Query) -> Result<()> {
+    let mut lines: Vec<&CollectionLine> =
+        lines.iter().copied().filter(|line| pages::lies_on(line, asked)).collect();
+    pages::order(&mut lines, asked.sort.unwrap_or(SortBy::Figure(HeadlineFigure::RandomWrite4k)));
     let total = lines.len() as u64;
-    let empty: &[&Line] = &[];
-    let chunks: Vec<&[&Line]> = if lines.is_empty() { vec![empty] } else { lines.chunks(query::LINES as usize).collect() };
+    let empty: &[&CollectionLine] = &[];
+    let chunks: Vec<&[&CollectionLine]> =
+        if lines.is_empty() { vec![empty] } else { lines.chunks(query::LINES as usize).collect() };
     for (number, chunk) in chunks.into_iter().enumerate() {
         let asked = Query { page: number as u32, ..asked.clone() };
         let page = Page { lines: chunk.iter().map(|line| (*line).clone()).collect(), total };
@@ -121,21 +134,22 @@ fn sorted(tree: &Tree, site: &Site, lines: &[&Line], asked: &Query) -> Result<()
     Ok(())
 }
 
-fn texts(tree: &Tree, site: &Site, source: &Source) -> Result<()> {
+fn texts(tree: &Tree, site: &SiteInfo, source: &PublishedLines) -> Result<()> {
     tree.write("methodology.html", &pages::methodology(site))?;
     tree.write("about.html", &pages::about(site, source.media() as u64, source.runs() as u64))?;
     for name in pages::TEXTS.iter().map(|text| text.name).chain(["findings"]) {
-        let page = pages::text_page(site, name).context("a page of text that is listed and missing")?;
+        let page =
+            pages::text_page(site, name).context("a page of text that is listed and missing")?;
         tree.write(&format!("{name}.html"), &page)?;
     }
     Ok(())
 }
 
 /// The whole collection as JSON, as CSV, and in the short form for the script.
-fn whole(tree: &Tree, made: &Made, lines: &[&Line]) -> Result<()> {
+fn whole(tree: &Tree, made: &SiteSummary, lines: &[&CollectionLine]) -> Result<()> {
     let head = serde_json::json!({ "schema": "flashmark-collection/1", "title": made.title, "made": made.now }).to_string();
     let open = head.trim_end_matches('}').to_owned() + ",\"lines\":[\n";
-    let list = |path: &str, open: &str, each: fn(&Line) -> String| -> Result<()> {
+    let list = |path: &str, open: &str, each: fn(&CollectionLine) -> String| -> Result<()> {
         let mut file = tree.create(path)?;
         file.write_all(open.as_bytes())?;
         for (at, line) in lines.iter().enumerate() {
@@ -147,76 +161,127 @@ fn whole(tree: &Tree, made: &Made, lines: &[&Line]) -> Result<()> {
     };
     list("data/collection.json", &open, data::line_json)?;
     list("data/table.json", "{\"schema\":\"flashmark-table/1\",\"lines\":[\n", data::short_json)?;
-    let csv: String = std::iter::once(data::csv_head()).chain(lines.iter().map(|line| data::line_csv(line))).collect();
+    let csv: String = std::iter::once(data::csv_head())
+        .chain(lines.iter().map(|line| data::line_csv(line)))
+        .collect();
     tree.write("data/collection.csv", &csv)
 }
 
-fn feed(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Result<()> {
-    let by_model: HashMap<(&Model, Origin, bool), &Line> =
+fn feed(
+    tree: &Tree,
+    site: &SiteInfo,
+    source: &PublishedLines,
+    lines: &[&CollectionLine],
+) -> Result<()> {
+    let by_model: HashMap<(&Model, Origin, bool), &CollectionLine> =
         lines.iter().map(|line| ((&line.model, line.origin, line.is_fake), *line)).collect();
     let latest = source.latest(FEED)?;
-    let line_of = |entry: &Entry| by_model.get(&(&entry.model, entry.origin, entry.headline.is_fake)).copied();
-    let items: Vec<Item> =
-        latest.iter().filter_map(|entry| line_of(entry).map(|line| Item { entry, slug: &line.slug, name: &line.name })).collect();
+    let line_of = |entry: &CollectionRun| {
+        by_model.get(&(&entry.model, entry.origin, entry.headline.is_fake)).copied()
+    };
+    let items: Vec<Item> = latest
+        .iter()
+        .filter_map(|entry| {
+            line_of(entry).map(|line| Item { entry, slug: &line.slug, name: &line.name })
+        })
+        .collect();
     tree.write("feed.atom", &pages::feed(site, &items))
 }
 
 /// The best of each kind side by side, and the page on which the script compares others.
-fn comparisons(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Result<()> {
+fn comparisons(
+    tree: &Tree,
+    site: &SiteInfo,
+    source: &PublishedLines,
+    lines: &[&CollectionLine],
+) -> Result<()> {
     let mut ready = Vec::new();
     for kind in MediumKind::ALL {
-        let fits = |line: &Line| line.model.kind == kind && !line.is_fake && line.figures.contains_key(&Figure::RandomWrite4k);
-        let mut best: Vec<&Line> = lines.iter().copied().filter(|line| fits(line) && line.origin != Origin::Simulated).collect();
-        pages::order(&mut best, SortBy::Figure(Figure::RandomWrite4k));
+        let fits = |line: &CollectionLine| {
+            line.model.kind == kind
+                && !line.is_fake
+                && line.figures.contains_key(&HeadlineFigure::RandomWrite4k)
+        };
+        let mut best: Vec<&CollectionLine> = lines
+            .iter()
+            .copied()
+            .filter(|line| fits(line) && line.origin != Origin::Simulated)
+            .collect();
+        pages::order(&mut best, SortBy::Figure(HeadlineFigure::RandomWrite4k));
         best.truncate(MOST_COMPARED);
         if best.len() < 2 {
             continue;
         }
-        let media = best.iter().map(|line| medium_of(source, lines, line)).collect::<Result<Vec<_>>>()?;
+        let media =
+            best.iter().map(|line| medium_of(source, lines, line)).collect::<Result<Vec<_>>>()?;
         tree.write(&pages::ready_file(kind), &pages::compare_kind(site, kind, &media))?;
         ready.push(kind);
     }
     tree.write("compare.html", &pages::choose(site, &ready))
 }
 
-fn medium_of(source: &Source, lines: &[&Line], wanted: &Line) -> Result<(Line, Vec<Entry>)> {
-    let at = lines.iter().position(|line| line.slug == wanted.slug).context("a line that is gone")?;
+fn medium_of(
+    source: &PublishedLines,
+    lines: &[&CollectionLine],
+    wanted: &CollectionLine,
+) -> Result<(CollectionLine, Vec<CollectionRun>)> {
+    let at =
+        lines.iter().position(|line| line.slug == wanted.slug).context("a line that is gone")?;
     let (line, entries) = source.medium(at)?;
     Ok((line.clone(), entries))
 }
 
 /// A page and the data of each medium and each run.
-fn media(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Result<()> {
-    let mut by_model: HashMap<&Model, Vec<&Line>> = HashMap::new();
+fn media(
+    tree: &Tree,
+    site: &SiteInfo,
+    source: &PublishedLines,
+    lines: &[&CollectionLine],
+) -> Result<()> {
+    let mut by_model: HashMap<&Model, Vec<&CollectionLine>> = HashMap::new();
     for line in lines {
         by_model.entry(&line.model).or_default().push(line);
     }
     on_all_processors(lines.len(), |at| {
         let line = lines[at];
         let others = by_model.get(&line.model).into_iter().flatten();
-        let beside: Vec<Line> = others.filter(|other| other.slug != line.slug).map(|other| (*other).clone()).collect();
+        let beside: Vec<CollectionLine> =
+            others.filter(|other| other.slug != line.slug).map(|other| (*other).clone()).collect();
         let entries = runs(tree, source, at, line)?;
-        tree.write(&format!("medium/{}.html", line.slug), &pages::medium_beside(site, line, &entries, &beside))
+        tree.write(
+            &format!("medium/{}.html", line.slug),
+            &pages::medium_beside(site, line, &entries, &beside),
+        )
     })
 }
 
-/// Writes the data of a line and of each of its runs. What comes back is for the page: only the run that its charts are made of is whole, the
-/// first of those with most cells, so that a line of a thousand runs fits in memory.
-fn runs(tree: &Tree, source: &Source, at: usize, line: &Line) -> Result<Vec<Entry>> {
+/// Writes the data of a line and of each of its runs. What comes back is for the page: only the run
+/// that its charts are made of is whole, the first of those with most cells, so that a line of a
+/// thousand runs fits in memory.
+fn runs(
+    tree: &Tree,
+    source: &PublishedLines,
+    at: usize,
+    line: &CollectionLine,
+) -> Result<Vec<CollectionRun>> {
     let path = format!("data/medium/{}.json", line.slug);
     let mut file = tree.create(&path)?;
     file.write_all(data::medium_json_head(line).as_bytes())?;
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<CollectionRun> = Vec::new();
     // Of sound runs and of fakes.
     let mut whole: [Option<(usize, Bulk)>; 2] = [None, None];
     source.each_run(at, &mut |mut entry| {
         if pages::is_slug(&entry.id) {
-            tree.write(&format!("data/run/{}.json", entry.id), &data::run_json(&mut entry)).map_err(std::io::Error::other)?;
+            tree.write(&format!("data/run/{}.json", entry.id), &data::run_json(&mut entry))
+                .map_err(std::io::Error::other)?;
         }
         let bulk = Bulk::of(&mut entry);
         file.write_all(data::medium_json_run(entries.len(), &entry).as_bytes())?;
         let known = &mut whole[usize::from(entry.headline.is_fake)];
-        if known.as_ref().is_none_or(|(best, _)| entries[*best].run.cells.len() < entry.run.cells.len()) {
+        if known
+            .as_ref()
+            .is_none_or(|(best, _)| entries[*best].run.cells.len() < entry.run.cells.len())
+        {
             *known = Some((entries.len(), bulk));
         }
         entries.push(entry);

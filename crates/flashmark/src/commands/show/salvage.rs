@@ -6,17 +6,20 @@ use store::{RunDir, Salvage};
 
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::print;
-use crate::{owed, words};
+use crate::{not_restored, words};
 
 /// Prints it. Nothing is written to the run.
 pub fn show(dir: &RunDir) -> Result {
     let salvage = dir.salvage().or_usage()?;
-    let mut text = owed::line(dir).map(|line| line + "\n").unwrap_or_default();
+    let mut text = not_restored::line(dir).map(|line| line + "\n").unwrap_or_default();
     text += &what_it_was(&salvage);
     text += &results(&salvage);
     text += &lost(&salvage);
     if dir.load().is_ok() {
-        text += &format!("\nThe rest of the run can be shown as usual: flashmark show {}\n", clean(dir.name()));
+        text += &format!(
+            "\nThe rest of the run can be shown as usual: flashmark show {}\n",
+            clean(dir.name())
+        );
     }
     print(&text)?;
     Ok(Exit::Done)
@@ -26,7 +29,12 @@ fn what_it_was(salvage: &Salvage) -> String {
     match (&salvage.replayed, &salvage.header) {
         (Some(replayed), _) => {
             let record = &replayed.record;
-            format!("{}: suite {}, {} cells planned\n", clean(&record.run.id), clean(&record.run.suite), record.plan.len())
+            format!(
+                "{}: suite {}, {} cells planned\n",
+                clean(&record.run.id),
+                clean(&record.run.suite),
+                record.plan.len()
+            )
         }
         (None, reason) => format!("{}\n", clean(reason.as_deref().unwrap_or_default())),
     }

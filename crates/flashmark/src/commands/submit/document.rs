@@ -16,7 +16,7 @@ const BLANK: &str = "[not published]";
 const SHORTEST: usize = 5;
 
 /// What is sent.
-pub struct Document {
+pub struct SubmissionDocument {
     /// The run.
     pub run: Published,
     /// It as text: these bytes, and no others.
@@ -27,38 +27,46 @@ pub struct Document {
     pub blanked: usize,
 }
 
-impl Document {
-    /// The published part of a record. A test may have put a path into the words for an error, a medium its serial number into its name: wherever
-    /// the record's own private words occur in a text, they are blanked. What cannot be printed is taken out.
-    pub fn of(record: &Record) -> Result<Document> {
+impl SubmissionDocument {
+    /// The published part of a record. A test may have put a path into the words for an error, a
+    /// medium its serial number into its name: wherever the record's own private words occur in a
+    /// text, they are blanked. What cannot be printed is taken out.
+    pub fn of(record: &Record) -> Result<SubmissionDocument> {
         let mut value = serde_json::to_value(Published::from(record)).or_internal()?;
         let private = private(record);
         let mut blanked = 0;
         each_text(&mut value, &mut |text| {
             let printable = clean(text);
-            let kept = private.iter().fold(printable.clone(), |text, word| text.replace(word.as_str(), BLANK));
+            let kept = private
+                .iter()
+                .fold(printable.clone(), |text, word| text.replace(word.as_str(), BLANK));
             blanked += usize::from(kept != printable);
             *text = kept;
         });
         let Ok(run) = serde_json::from_value::<Published>(value) else {
-            return usage("the record holds a number that is none (not finite), so it cannot be sent; measure again");
+            return usage(
+                "the record holds a number that is none (not finite), so it cannot be sent; measure again",
+            );
         };
         let mut json = serde_json::to_string_pretty(&run).or_internal()?;
         json.push('\n');
         let mut packer = GzEncoder::new(Vec::new(), Compression::default());
         packer.write_all(json.as_bytes()).or_internal()?;
         let packed = packer.finish().or_internal()?;
-        Ok(Document { run, json, packed, blanked })
+        Ok(SubmissionDocument { run, json, packed, blanked })
     }
 }
 
-/// Words of a record that are not published, the longest first, so that one that contains another is blanked as a whole.
+/// Words of a record that are not published, the longest first, so that one that contains another
+/// is blanked as a whole.
 fn private(record: &Record) -> Vec<String> {
     let (medium, target) = (&record.medium, &record.target);
-    let mut words: Vec<String> = [&medium.serial, &medium.cid, &target.backing].into_iter().flatten().cloned().collect();
+    let mut words: Vec<String> =
+        [&medium.serial, &medium.cid, &target.backing].into_iter().flatten().cloned().collect();
     words.extend(medium.by_id.iter().cloned());
     // A path is one where it leads somewhere; that of a device tells nothing of anyone.
-    let is_path = |path: &&str| path.contains('/') && !path.starts_with("/dev/") && !path.starts_with("sim:");
+    let is_path =
+        |path: &&str| path.contains('/') && !path.starts_with("/dev/") && !path.starts_with("sim:");
     words.extend(Some(target.path.as_str()).filter(is_path).map(str::to_owned));
     words.extend(std::env::var("HOME").ok().filter(|home| is_path(&home.as_str())));
     words.iter_mut().for_each(|word| *word = clean(word));
@@ -91,11 +99,15 @@ mod tests {
     #[test]
     fn what_is_sent_is_what_is_published_and_reads_back() {
         let record = record();
-        let document = Document::of(&record).unwrap();
+        let document = SubmissionDocument::of(&record).unwrap();
         assert_eq!(document.run, Published::from(&record));
         assert_eq!(serde_json::from_str::<Published>(&document.json).unwrap(), document.run);
         let mut unpacked = String::new();
-        std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(document.packed.as_slice()), &mut unpacked).unwrap();
+        std::io::Read::read_to_string(
+            &mut flate2::read::GzDecoder::new(document.packed.as_slice()),
+            &mut unpacked,
+        )
+        .unwrap();
         assert_eq!((unpacked, document.blanked), (document.json, 0));
     }
 
@@ -109,10 +121,17 @@ mod tests {
         record.cells[0].reason = Some("cannot write /media/jane/card/test: no space".into());
         record.cells[0].on = Some("mmc-SD32G_0xDEADBEEF42".into());
         record.flags.push(Flag::Note { text: "by jane".into() });
-        let document = Document::of(&record).unwrap();
+        let document = SubmissionDocument::of(&record).unwrap();
         assert_eq!(document.run.model.as_deref(), Some("SD32G [not published]"));
-        assert_eq!(document.run.cells[0].reason.as_deref(), Some("cannot write [not published]/test: no space"));
-        assert_eq!(document.run.cells[0].on.as_deref(), Some("[not published]"), "the longest first");
+        assert_eq!(
+            document.run.cells[0].reason.as_deref(),
+            Some("cannot write [not published]/test: no space")
+        );
+        assert_eq!(
+            document.run.cells[0].on.as_deref(),
+            Some("[not published]"),
+            "the longest first"
+        );
         assert!(!document.json.contains("DEADBEEF") && !document.json.contains("/media"));
         assert_eq!(document.blanked, 3);
     }
@@ -123,21 +142,24 @@ mod tests {
         record.medium.serial = Some("1".into());
         record.target.path = "/dev/sda".into();
         record.cells[0].reason = Some("1 error on /dev/sda".into());
-        assert_eq!(Document::of(&record).unwrap().blanked, 0);
+        assert_eq!(SubmissionDocument::of(&record).unwrap().blanked, 0);
     }
 
     #[test]
     fn what_cannot_be_printed_does_not_leave() {
         let mut record = record();
         record.medium.model = Some(" STORE\u{0}N\nGO\u{202e} ".into());
-        assert_eq!(Document::of(&record).unwrap().run.model.as_deref(), Some("STORE N GO"));
+        assert_eq!(
+            SubmissionDocument::of(&record).unwrap().run.model.as_deref(),
+            Some("STORE N GO")
+        );
     }
 
     #[test]
     fn a_number_that_is_none_is_said_before_anything_is_sent() {
         let mut record = record();
         record.cells[1].metrics.iops.as_mut().unwrap().value = f64::NAN;
-        let Err(failure) = Document::of(&record) else { panic!("it was made") };
+        let Err(failure) = SubmissionDocument::of(&record) else { panic!("it was made") };
         assert!(failure.to_string().contains("not finite"), "{failure}");
     }
 }

@@ -1,4 +1,5 @@
-//! Talking to a collection's server. Nothing it says is believed: answers are bounded, and shown as one printable line.
+//! Talking to a collection's server. Nothing it says is believed: answers are bounded, and shown as
+//! one printable line.
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ const ALTOGETHER: Duration = Duration::from_secs(180);
 const SHOWN: usize = 400;
 
 /// A collection's server.
-pub struct Server {
+pub struct CollectionServer {
     agent: Agent,
     /// Its address without the slash at the end.
     base: String,
@@ -28,7 +29,7 @@ pub struct Server {
 
 /// What the server says became of a run.
 #[derive(Debug, Deserialize)]
-pub struct Receipt {
+pub struct ServerReceipt {
     /// The run's name there.
     pub id: String,
     /// accepted, quarantined, ..
@@ -57,18 +58,27 @@ struct Problem {
     reason: String,
 }
 
-impl Server {
+impl CollectionServer {
     /// The server at an address.
-    pub fn at(address: &str, token: Option<&str>) -> Result<Server> {
+    pub fn at(address: &str, token: Option<&str>) -> Result<CollectionServer> {
         let base = address.trim().trim_end_matches('/');
         // What stands before an @ may be a password.
-        let shown = address.rsplit_once('@').map_or_else(|| clean(address), |(_, host)| format!("..@{}", clean(host)));
-        let wrong = |what: &str| usage(format_args!("'{shown}' is no address of a collection: {what}; write https://HOST"));
+        let shown = address
+            .rsplit_once('@')
+            .map_or_else(|| clean(address), |(_, host)| format!("..@{}", clean(host)));
+        let wrong = |what: &str| {
+            usage(format_args!(
+                "'{shown}' is no address of a collection: {what}; write https://HOST"
+            ))
+        };
         let Ok(uri) = base.parse::<Uri>() else { return wrong("it cannot be read") };
         if !matches!(uri.scheme_str(), Some("https" | "http")) {
             return wrong("it begins neither with https:// nor with http://");
         }
-        if uri.host().is_none_or(str::is_empty) || uri.query().is_some() || base.contains(['#', '@']) {
+        if uri.host().is_none_or(str::is_empty)
+            || uri.query().is_some()
+            || base.contains(['#', '@'])
+        {
             return wrong("it is more or less than a host and a path");
         }
         if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
@@ -83,7 +93,12 @@ impl Server {
             .timeout_global(Some(ALTOGETHER))
             .user_agent(concat!("flashmark/", env!("CARGO_PKG_VERSION")))
             .build();
-        Ok(Server { agent: config.into(), base: base.to_owned(), uri, token: token.map(str::to_owned) })
+        Ok(CollectionServer {
+            agent: config.into(),
+            base: base.to_owned(),
+            uri,
+            token: token.map(str::to_owned),
+        })
     }
 
     /// Its address.
@@ -94,7 +109,8 @@ impl Server {
     /// What should give pause before a token goes out.
     pub fn warning(&self) -> &'static str {
         let host = self.uri.host().unwrap_or_default().trim_matches(['[', ']']);
-        let is_near = host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
+        let is_near = host == "localhost"
+            || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
         match &self.token {
             Some(_) if self.uri.scheme_str() == Some("http") && !is_near => {
                 "Your token would go there unencrypted: anyone on the way can read it. https:// is better.\n"
@@ -104,7 +120,7 @@ impl Server {
     }
 
     /// The address of a run's page.
-    pub fn page(&self, receipt: &Receipt) -> String {
+    pub fn page(&self, receipt: &ServerReceipt) -> String {
         let page = clean(&receipt.page);
         let path = self.uri.path().trim_end_matches('/');
         match page.strip_prefix(path) {
@@ -115,15 +131,25 @@ impl Server {
     }
 
     /// Sends a run, packed with gzip.
-    pub fn submit(&self, packed: &[u8]) -> Result<Receipt> {
+    pub fn submit(&self, packed: &[u8]) -> Result<ServerReceipt> {
         let request = self.agent.post(self.address("runs"));
-        self.receipt(self.with_token(request).content_type("application/json").header("content-encoding", "gzip").send(packed))
+        self.receipt(
+            self.with_token(request)
+                .content_type("application/json")
+                .header("content-encoding", "gzip")
+                .send(packed),
+        )
     }
 
     /// Puts a run in the place of another.
-    pub fn replace(&self, id: &str, packed: &[u8]) -> Result<Receipt> {
+    pub fn replace(&self, id: &str, packed: &[u8]) -> Result<ServerReceipt> {
         let request = self.agent.put(self.address(&format!("runs/{id}")));
-        self.receipt(self.with_token(request).content_type("application/json").header("content-encoding", "gzip").send(packed))
+        self.receipt(
+            self.with_token(request)
+                .content_type("application/json")
+                .header("content-encoding", "gzip")
+                .send(packed),
+        )
     }
 
     /// Takes a run out.
@@ -132,7 +158,9 @@ impl Server {
         let answer = self.with_token(request).call().map_err(|error| self.unreachable(&error))?;
         let status = answer.status();
         let text = self.text(answer)?;
-        if status.is_success() && (text.trim().is_empty() || serde_json::from_str::<serde_json::Value>(&text).is_ok()) {
+        if status.is_success()
+            && (text.trim().is_empty() || serde_json::from_str::<serde_json::Value>(&text).is_ok())
+        {
             return Ok(());
         }
         Err(self.stranger(status))
@@ -150,7 +178,10 @@ impl Server {
         }
     }
 
-    fn receipt(&self, answer: std::result::Result<Response<Body>, ureq::Error>) -> Result<Receipt> {
+    fn receipt(
+        &self,
+        answer: std::result::Result<Response<Body>, ureq::Error>,
+    ) -> Result<ServerReceipt> {
         let answer = answer.map_err(|error| self.unreachable(&error))?;
         let status = answer.status();
         let text = self.text(answer)?;
@@ -160,12 +191,23 @@ impl Server {
     /// The text of an answer that says yes.
     fn text(&self, mut answer: Response<Body>) -> Result<String> {
         let status = answer.status();
-        let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).map(|text| shortened(&clean(text)));
+        let header = |name: &str| {
+            answer
+                .headers()
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .map(|text| shortened(&clean(text)))
+        };
         let (elsewhere, wait) = (header("location"), header("retry-after"));
-        let text = answer.body_mut().with_config().limit(ANSWER_BYTES).lossy_utf8(true).read_to_string();
+        let text =
+            answer.body_mut().with_config().limit(ANSWER_BYTES).lossy_utf8(true).read_to_string();
         if status.is_redirection() {
-            let to = elsewhere.map_or_else(|| "somewhere else".to_owned(), |place| format!("'{place}'"));
-            return usage(format_args!("{} points to {to}; if you trust that, give it with --to", self.base));
+            let to =
+                elsewhere.map_or_else(|| "somewhere else".to_owned(), |place| format!("'{place}'"));
+            return usage(format_args!(
+                "{} points to {to}; if you trust that, give it with --to",
+                self.base
+            ));
         }
         let text = text.map_err(|error| self.unreachable(&error))?;
         if status.is_success() { Ok(text) } else { Err(self.refused(status, &text, wait)) }
@@ -180,11 +222,18 @@ impl Server {
             }
             ureq::Error::Timeout(_) => "it does not answer in time".to_owned(),
             ureq::Error::Rustls(error) => {
-                format!("the encrypted connection cannot be made ({error}); is it http:// there, or its certificate no good?")
+                format!(
+                    "the encrypted connection cannot be made ({error}); is it http:// there, or its certificate no good?"
+                )
             }
             ureq::Error::Io(error) => said_of(error),
-            ureq::Error::Protocol(error) => format!("what answers there does not speak HTTP ({error})"),
-            ureq::Error::BodyExceedsLimit(_) => "its answer is longer than any of a collection; no flashmark-site is there".to_owned(),
+            ureq::Error::Protocol(error) => {
+                format!("what answers there does not speak HTTP ({error})")
+            }
+            ureq::Error::BodyExceedsLimit(_) => {
+                "its answer is longer than any of a collection; no flashmark-site is there"
+                    .to_owned()
+            }
             other => other.to_string(),
         };
         let error = anyhow::anyhow!("cannot reach {}: {}", self.base, shortened(&clean(&what)));
@@ -207,7 +256,9 @@ impl Server {
             404 => (Exit::Usage, format!("there is no such run: {told}")),
             409 | 410 => (Exit::Usage, format!("that cannot be done any more: {told}")),
             413 => (Exit::Usage, format!("the run is too large: {told}")),
-            429 => (Exit::Internal, format!("too much was sent in too short a time: {told}{later}")),
+            429 => {
+                (Exit::Internal, format!("too much was sent in too short a time: {told}{later}"))
+            }
             500.. => (Exit::Internal, format!("the server cannot do it now: {told}{later}")),
             _ => (Exit::Usage, format!("the run was not taken ({code}): {told}")),
         };
@@ -227,11 +278,13 @@ impl Server {
 /// What an error of a connection is to people.
 fn said_of(error: &std::io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe => {
-            "it ended the connection without an answer".to_owned()
-        }
+        std::io::ErrorKind::UnexpectedEof
+        | std::io::ErrorKind::ConnectionReset
+        | std::io::ErrorKind::BrokenPipe => "it ended the connection without an answer".to_owned(),
         std::io::ErrorKind::InvalidData => {
-            format!("the encrypted connection cannot be made ({error}); is it http:// there, or its certificate no good?")
+            format!(
+                "the encrypted connection cannot be made ({error}); is it http:// there, or its certificate no good?"
+            )
         }
         _ => error.to_string(),
     }

@@ -1,6 +1,6 @@
 //! The table on a terminal: 80 columns, drawn over itself.
 
-use record::{Activity, Flow};
+use record::{Activity, IoCounters};
 
 /// As wide as a terminal is at least.
 const WIDTH: usize = 80;
@@ -20,7 +20,8 @@ pub fn size() -> usize {
 }
 
 impl Frame {
-    /// What to print so that the last frame becomes this one. Devices that do not fit in full get a line each.
+    /// What to print so that the last frame becomes this one. Devices that do not fit in full get a
+    /// line each.
     pub fn draw(&mut self, rows: &[(String, Activity)], height: usize, time: &str) -> String {
         let fits = rows.len() * BLOCK + 1 < height;
         let interval = rows.first().map_or(0.0, |(_, activity)| activity.interval_s);
@@ -45,7 +46,9 @@ impl Frame {
 
 /// Everything about one device.
 pub fn block(name: &str, activity: &Activity) -> String {
-    let head = ["I/Os /s", "kB/s", "rqm/s", "%rqm", "await", "areq-sz"].map(|head| format!("{head:>11}")).concat();
+    let head = ["I/Os /s", "kB/s", "rqm/s", "%rqm", "await", "areq-sz"]
+        .map(|head| format!("{head:>11}"))
+        .concat();
     let mut text = format!("{:<14}{head}\n", short(name, 13));
     let dash = || [String::from("-"), "-".into(), "-".into(), "-".into(), "-".into(), "-".into()];
     let mut push = |what: &str, values: [String; 6]| {
@@ -55,16 +58,28 @@ pub fn block(name: &str, activity: &Activity) -> String {
     push("r read", shown(&activity.read));
     push("w write", shown(&activity.write));
     push("d discard", activity.discard.as_ref().map_or_else(dash, shown));
-    let flush = |[per_s, await_ms]: [f64; 2]| [two(per_s), String::new(), String::new(), String::new(), two(await_ms), String::new()];
+    let flush = |[per_s, await_ms]: [f64; 2]| {
+        [two(per_s), String::new(), String::new(), String::new(), two(await_ms), String::new()]
+    };
     push("f flush", activity.flush.map_or_else(dash, flush));
     let Activity { queue, await_ms, size_kib, service_ms, busy_percent, .. } = activity;
     let sectors = size_kib * 2.0;
-    text += &format!("  aqu-sz {queue:.2}  await {await_ms:.2}  avgrq-sz {sectors:.2}  svctm {service_ms:.2}  %util {busy_percent:.2}\n\n");
+    text += &format!(
+        "  aqu-sz {queue:.2}  await {await_ms:.2}  avgrq-sz {sectors:.2}  svctm {service_ms:.2}  %util {busy_percent:.2}\n\n"
+    );
     text
 }
 
-fn shown(flow: &Flow) -> [String; 6] {
-    [flow.ios_per_s, flow.kib_per_s, flow.merged_per_s, flow.merged_percent, flow.await_ms, flow.size_kib].map(two)
+fn shown(flow: &IoCounters) -> [String; 6] {
+    [
+        flow.ios_per_s,
+        flow.kib_per_s,
+        flow.merged_per_s,
+        flow.merged_percent,
+        flow.await_ms,
+        flow.size_kib,
+    ]
+    .map(two)
 }
 
 fn two(value: f64) -> String {
@@ -78,8 +93,10 @@ fn short_header() -> String {
 
 fn short_line(name: &str, activity: &Activity) -> String {
     let Activity { read, write, .. } = activity;
-    let rates = [read.ios_per_s, write.ios_per_s, read.kib_per_s, write.kib_per_s].map(|rate| format!("{rate:>8.0}"));
-    let times = [read.await_ms, write.await_ms, activity.queue, activity.busy_percent].map(|value| format!("{value:>8.2}"));
+    let rates = [read.ios_per_s, write.ios_per_s, read.kib_per_s, write.kib_per_s]
+        .map(|rate| format!("{rate:>8.0}"));
+    let times = [read.await_ms, write.await_ms, activity.queue, activity.busy_percent]
+        .map(|value| format!("{value:>8.2}"));
     let line = format!("{:<12}{}{}", short(name, 11), rates.concat(), times.concat());
     format!("{}\n", short(&line, WIDTH))
 }
@@ -94,9 +111,11 @@ mod tests {
     use super::*;
 
     fn busy() -> Activity {
-        let fields = [1000, 50, 8000, 2500, 400, 0, 51_200, 1200, 0, 930, 3700, 10, 0, 4096, 5, 4, 12];
+        let fields =
+            [1000, 50, 8000, 2500, 400, 0, 51_200, 1200, 0, 930, 3700, 10, 0, 4096, 5, 4, 12];
         let after = record::Counters::from_fields(&fields).unwrap();
-        Activity::between(&record::Counters::from_fields(&[0; 17]).unwrap(), &after, 1_000_000_000).unwrap()
+        Activity::between(&record::Counters::from_fields(&[0; 17]).unwrap(), &after, 1_000_000_000)
+            .unwrap()
     }
 
     #[test]
@@ -121,8 +140,17 @@ mod tests {
         assert!(frame.draw(&rows[..1], 24, "12:00:00").starts_with("\x1b[?7l\x1b[J12:00:00"));
         assert!(frame.draw(&rows[..2], 24, "12:00:01").starts_with("\x1b[?7l\x1b[8A\x1b[J"));
         let many = frame.draw(&rows, 24, "12:00:02");
-        assert!(many.starts_with("\x1b[?7l\x1b[15A\x1b[J") && many.contains("and 10 more"), "{many}");
+        assert!(
+            many.starts_with("\x1b[?7l\x1b[15A\x1b[J") && many.contains("and 10 more"),
+            "{many}"
+        );
         assert!(frame.lines < 24);
-        assert!(many.lines().all(|line| line.trim_start_matches("\x1b[?7l\x1b[15A\x1b[J").chars().count() <= WIDTH));
+        assert!(
+            many.lines().all(|line| line
+                .trim_start_matches("\x1b[?7l\x1b[15A\x1b[J")
+                .chars()
+                .count()
+                <= WIDTH)
+        );
     }
 }

@@ -17,40 +17,80 @@ pub const CASES: &[Case] = &[
     Case { name: "loop by another hard link", arrange: || by_loop(Way::HardLink, false) },
     Case { name: "loop by another hard link, mounted", arrange: || by_loop(Way::HardLink, true) },
     Case { name: "loop by a name that is deleted", arrange: || by_loop(Way::Deleted, false) },
-    Case { name: "loop by a name that is deleted, mounted", arrange: || by_loop(Way::Deleted, true) },
+    Case {
+        name: "loop by a name that is deleted, mounted",
+        arrange: || by_loop(Way::Deleted, true),
+    },
     Case { name: "loop through a bind mount", arrange: || by_loop(Way::BindMount, false) },
     Case { name: "loop through a bind mount, mounted", arrange: || by_loop(Way::BindMount, true) },
     Case { name: "loop from another mount namespace", arrange: || by_loop(Way::Elsewhere, false) },
-    Case { name: "loop from another mount namespace, mounted", arrange: || by_loop(Way::Elsewhere, true) },
-    Case { name: "loop, seen through a symbolic link", arrange: || by_loop(Way::SymbolicLink, false) },
+    Case {
+        name: "loop from another mount namespace, mounted",
+        arrange: || by_loop(Way::Elsewhere, true),
+    },
+    Case {
+        name: "loop, seen through a symbolic link",
+        arrange: || by_loop(Way::SymbolicLink, false),
+    },
     Case { name: "swap file", arrange: swap_file },
-    Case { name: "open for reading and writing", arrange: || held("f=open(path,'r+b')", "held open for writing by") },
-    Case { name: "open for appending", arrange: || held("f=open(path,'ab')", "held open for writing by") },
+    Case {
+        name: "open for reading and writing",
+        arrange: || held("f=open(path,'r+b')", "held open for writing by"),
+    },
+    Case {
+        name: "open for appending",
+        arrange: || held("f=open(path,'ab')", "held open for writing by"),
+    },
     Case { name: "open for writing by a hard link", arrange: by_hard_link },
     Case { name: "shared writable mapping, descriptor closed", arrange: mapping },
-    Case { name: "flock, exclusive", arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_EX)", "locked (flock) by") },
-    Case { name: "flock, shared", arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)", "locked (flock) by") },
-    Case { name: "POSIX write lock", arrange: || held("f=open(path,'r+b');fcntl.lockf(f,fcntl.LOCK_EX)", "by") },
-    Case { name: "POSIX read lock", arrange: || held("f=open(path,'rb');fcntl.lockf(f,fcntl.LOCK_SH)", "locked (POSIX lock) by") },
+    Case {
+        name: "flock, exclusive",
+        arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_EX)", "locked (flock) by"),
+    },
+    Case {
+        name: "flock, shared",
+        arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)", "locked (flock) by"),
+    },
+    Case {
+        name: "POSIX write lock",
+        arrange: || held("f=open(path,'r+b');fcntl.lockf(f,fcntl.LOCK_EX)", "by"),
+    },
+    Case {
+        name: "POSIX read lock",
+        arrange: || {
+            held("f=open(path,'rb');fcntl.lockf(f,fcntl.LOCK_SH)", "locked (POSIX lock) by")
+        },
+    },
     Case { name: "OFD read lock", arrange: || held(OFD_READ, "locked (OFD lock) by") },
-    Case { name: "read lease", arrange: || held("f=open(path,'rb');fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_RDLCK)", "locked (lease) by") },
+    Case {
+        name: "read lease",
+        arrange: || {
+            held(
+                "f=open(path,'rb');fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_RDLCK)",
+                "locked (lease) by",
+            )
+        },
+    },
     Case { name: "write lease", arrange: || held(WRITE_LEASE, "by") },
     Case { name: "a virtual machine", arrange: virtual_machine },
     Case { name: "a virtual machine that only reads", arrange: reading_machine },
     Case { name: "a process in a container", arrange: container },
     Case { name: "a process of another user", arrange: another_user },
-    Case { name: "a process whose first thread has ended", arrange: || held(FIRST_THREAD_ENDED, "held open for writing by") },
+    Case {
+        name: "a process whose first thread has ended",
+        arrange: || held(FIRST_THREAD_ENDED, "held open for writing by"),
+    },
     Case { name: "a descriptor on its way from process to process", arrange: in_flight },
     Case { name: "another run that writes", arrange: || another_run(true) },
     Case { name: "another run that reads", arrange: || another_run(false) },
 ];
 
 /// F_OFD_SETLK is 37.
-const OFD_READ: &str = "f=open(path,'rb');fcntl.fcntl(f,37,struct.pack('hhqqi4x',fcntl.F_RDLCK,0,0,0,0))";
+const OFD_READ: &str =
+    "f=open(path,'rb');fcntl.fcntl(f,37,struct.pack('hhqqi4x',fcntl.F_RDLCK,0,0,0,0))";
 
 /// The signal that a broken lease sends must not end the holder.
-const WRITE_LEASE: &str =
-    "import signal;signal.signal(signal.SIGIO,signal.SIG_IGN);f=open(path,'r+b');fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_WRLCK)";
+const WRITE_LEASE: &str = "import signal;signal.signal(signal.SIGIO,signal.SIG_IGN);f=open(path,'r+b');fcntl.fcntl(f,fcntl.F_SETLEASE,fcntl.F_WRLCK)";
 
 const FIRST_THREAD_ENDED: &str = "f=open(path,'r+b')
 def stay():
@@ -112,15 +152,22 @@ fn by_loop(way: Way, with_mount: bool) -> Arranged {
         }
         Way::Elsewhere => {
             let (outer, note) = (scratch.directory("outer"), scratch.at("node"));
-            let [outer, inner, note_at] = [&outer, &inner, &note].map(|path| path.to_str().unwrap());
-            let script = format!("mount --bind {inner} {outer}; losetup --find --show {outer}/image > {note_at}");
+            let [outer, inner, note_at] =
+                [&outer, &inner, &note].map(|path| path.to_str().unwrap());
+            let script = format!(
+                "mount --bind {inner} {outer}; losetup --find --show {outer}/image > {note_at}"
+            );
             keep.push(Box::new(Holder::elsewhere(&script)?));
             let node = fs::read_to_string(&note).unwrap();
             Attached::known(Path::new(node.trim()))
         }
     };
     let (node, name) = (attached.word().to_owned(), attached.name().to_owned());
-    let mut stage = Stage::new(scratch, &target).unchanged(&target).says(format!("the content of {name}")).keeps(keep).keeps(attached);
+    let mut stage = Stage::new(scratch, &target)
+        .unchanged(&target)
+        .says(format!("the content of {name}"))
+        .keeps(keep)
+        .keeps(attached);
     if with_mount {
         let at = stage.scratch.directory("mnt");
         // read-only, so that the file system itself does not change what is compared
@@ -195,7 +242,11 @@ fn container() -> Arranged {
     let stage = Stage::file();
     let inner = python("f=open(path,'r+b')");
     let mut command = Command::new("unshare");
-    command.args(["--fork", "--pid", "--mount-proc", "--kill-child"]).arg(inner.get_program()).args(inner.get_args()).arg(&stage.target);
+    command
+        .args(["--fork", "--pid", "--mount-proc", "--kill-child"])
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .arg(&stage.target);
     let holder = Holder::start(&mut command)?;
     Ok(stage.says("held open for writing by python3").says("(process ").keeps(holder))
 }
@@ -205,12 +256,15 @@ fn another_user() -> Arranged {
     tried("chmod", &["666", &stage.target])?;
     // where the interpreter is out of that user's reach, a shell's redirection does as well
     let script = "exec 3<>\"$1\"; echo ready; read line";
-    let holder = Holder::start(Command::new("sh").args(["-c", script, "sh", &stage.target]).uid(65534).gid(65534))?;
+    let holder = Holder::start(
+        Command::new("sh").args(["-c", script, "sh", &stage.target]).uid(65534).gid(65534),
+    )?;
     let name = holder.name();
     Ok(stage.says("held open for writing by").says(name).keeps(holder))
 }
 
-/// Sent through a socket and closed by its sender: no process has the descriptor, and the kernel keeps the file open.
+/// Sent through a socket and closed by its sender: no process has the descriptor, and the kernel
+/// keeps the file open.
 fn in_flight() -> Arranged {
     let stage = Stage::file();
     let code = "a,b=socket.socketpair();f=os.open(path,os.O_RDWR);socket.send_fds(a,[b'x'],[f]);os.close(f)";
@@ -219,7 +273,10 @@ fn in_flight() -> Arranged {
 }
 
 /// A child that is interrupted, so that it goes without a trace.
-pub struct Run(pub std::process::Child, #[expect(dead_code, reason = "its runs live here")] pub Flashmark);
+pub struct Run(
+    pub std::process::Child,
+    #[expect(dead_code, reason = "its runs live here")] pub Flashmark,
+);
 
 impl Drop for Run {
     fn drop(&mut self) {
@@ -234,8 +291,11 @@ pub fn running(target: &str, more: &[&str]) -> Run {
     let suite = flashmark.home().join("suite.toml");
     let test = "[[test]]\nname = \"sequential-read\"\nblock = \"64KiB\"\nspan = \"8MiB\"\ntotal = \"100GiB\"\nmin_time = \"15m\"\nmax_time = \"15m\"\n";
     fs::write(&suite, format!("name = \"long\"\n\n{test}")).unwrap();
-    let child = flashmark.start(&[&["run", target, "--suite", suite.to_str().unwrap(), "--quiet"], more].concat());
-    super::super::support::eventually("the other run", || (!flashmark.runs().is_empty()).then_some(()));
+    let child = flashmark
+        .start(&[&["run", target, "--suite", suite.to_str().unwrap(), "--quiet"], more].concat());
+    super::super::support::eventually("the other run", || {
+        (!flashmark.runs().is_empty()).then_some(())
+    });
     Run(child, flashmark)
 }
 
@@ -244,5 +304,8 @@ fn another_run(writes: bool) -> Arranged {
     let erase = ["--erase", &stage.target];
     let run = running(&stage.target, if writes { &erase } else { &[] });
     let name = format!("flashmark (process {})", run.0.id());
-    Ok(stage.says(if writes { "held open for writing by" } else { "locked (flock) by" }).says(name).keeps(run))
+    Ok(stage
+        .says(if writes { "held open for writing by" } else { "locked (flock) by" })
+        .says(name)
+        .keeps(run))
 }

@@ -11,21 +11,31 @@ pub fn in_machine_made_for_it() -> bool {
     std::env::var("FLASHMARK_VM").is_ok_and(|value| value == "1")
 }
 
-/// Whether the kernel has this device driver, as `/proc/devices` or `/proc/misc` name it; tries to load its module where that is allowed.
+/// Whether the kernel has this device driver, as `/proc/devices` or `/proc/misc` name it; tries to
+/// load its module where that is allowed.
 pub fn driver(name: &str, module: &str) -> Result<(), String> {
     if in_machine_made_for_it() {
         let _ = Command::new("modprobe").arg(module).status();
     }
-    let known = ["/proc/devices", "/proc/misc", "/proc/filesystems"].map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    let known = ["/proc/devices", "/proc/misc", "/proc/filesystems"]
+        .map(|path| std::fs::read_to_string(path).unwrap_or_default());
     let has = known.iter().flat_map(|text| text.split_whitespace()).any(|word| word == name);
     if has { Ok(()) } else { Err(format!("this kernel has no {name}")) }
 }
 
 /// Starts a tool that should succeed; what it printed, or why it cannot be had.
 pub fn tried(program: &str, words: &[&str]) -> Result<String, String> {
-    let output = Command::new(program).args(words).stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
+    let output = Command::new(program)
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{program}: {error}"))?;
     let ran = Ran::from(output);
-    if ran.code == Some(0) { Ok(ran.out.trim().to_owned()) } else { Err(format!("{program}: {ran}")) }
+    if ran.code == Some(0) {
+        Ok(ran.out.trim().to_owned())
+    } else {
+        Err(format!("{program}: {ran}"))
+    }
 }
 
 /// A program that holds something until it is dropped.
@@ -45,7 +55,10 @@ impl Holder {
             line.clear();
             if output.read_line(&mut line).unwrap_or(0) == 0 {
                 let mut said = String::new();
-                let _ = std::io::Read::read_to_string(&mut holder.child.stderr.take().unwrap(), &mut said);
+                let _ = std::io::Read::read_to_string(
+                    &mut holder.child.stderr.take().unwrap(),
+                    &mut said,
+                );
                 return Err(format!("{command:?}: {said}"));
             }
         }
@@ -60,7 +73,14 @@ impl Holder {
     /// Words of a shell, in a mount namespace of its own in which nothing that is mounted spreads.
     pub fn elsewhere(script: &str) -> Result<Holder, String> {
         let script = format!("set -e; {script}; echo ready; read line");
-        Holder::start(Command::new("unshare").args(["--mount", "--propagation", "private", "sh", "-c", &script]))
+        Holder::start(Command::new("unshare").args([
+            "--mount",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            &script,
+        ]))
     }
 
     /// How it is named: "(process 4242)".
@@ -76,9 +96,14 @@ impl Drop for Holder {
     }
 }
 
-/// Python that does this with `path`, its first argument, says "ready" and stays until its input ends.
+/// Python that does this with `path`, its first argument, says "ready" and stays until its input
+/// ends.
 pub fn python(code: &str) -> Command {
-    let mut command = Command::new(if Path::new("/usr/bin/python3").exists() { "/usr/bin/python3" } else { "python3" });
+    let mut command = Command::new(if Path::new("/usr/bin/python3").exists() {
+        "/usr/bin/python3"
+    } else {
+        "python3"
+    });
     let head = "import sys,os,fcntl,mmap,struct,socket,threading,ctypes,time\npath=sys.argv[1]\n";
     command.args(["-c", &format!("{head}{code}\nprint('ready',flush=True)\nsys.stdin.read()\n")]);
     command
@@ -96,7 +121,10 @@ impl Attached {
     }
 
     pub fn with(file: impl AsRef<Path>, options: &[&str]) -> Result<Attached, String> {
-        let node = tried("losetup", &[&["--find", "--show"], options, &[file.as_ref().to_str().unwrap()]].concat())?;
+        let node = tried(
+            "losetup",
+            &[&["--find", "--show"], options, &[file.as_ref().to_str().unwrap()]].concat(),
+        )?;
         Ok(Attached::known(Path::new(&node)))
     }
 
@@ -119,7 +147,9 @@ impl Attached {
         let start = (u64::from(index) - 1) * 8 * 2048 + 2048;
         tried("addpart", &[self.word(), &index.to_string(), &start.to_string(), "14336"])?;
         let node = PathBuf::from(format!("{}p{index}", self.word()));
-        let made = super::super::support::eventually("the node of a partition", || node.exists().then(|| node.clone()));
+        let made = super::super::support::eventually("the node of a partition", || {
+            node.exists().then(|| node.clone())
+        });
         Ok(made)
     }
 }
@@ -138,7 +168,9 @@ impl Drop for Attached {
             let partition = format!("{}p{index}", self.word());
             // a namespace whose last process was just killed unmounts in its own time
             for _ in 0..50 {
-                if !Path::new(&partition).exists() || tried("delpart", &[self.word(), &index.to_string()]).is_ok() {
+                if !Path::new(&partition).exists()
+                    || tried("delpart", &[self.word(), &index.to_string()]).is_ok()
+                {
                     break;
                 }
                 std::thread::sleep(std::time::Duration::from_millis(100));

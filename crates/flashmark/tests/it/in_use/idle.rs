@@ -10,7 +10,10 @@ use super::{Arranged, Case, Stage};
 
 pub const CASES: &[Case] = &[
     Case { name: "a file that is only read by another", arrange: || held("f=open(path,'rb')") },
-    Case { name: "a file that another has a path to (O_PATH)", arrange: || held("f=os.open(path,os.O_PATH)") },
+    Case {
+        name: "a file that another has a path to (O_PATH)",
+        arrange: || held("f=os.open(path,os.O_PATH)"),
+    },
     Case {
         name: "a file mapped for reading by another",
         arrange: || held("f=open(path,'rb');m=mmap.mmap(f.fileno(),4096,prot=mmap.PROT_READ)"),
@@ -19,18 +22,30 @@ pub const CASES: &[Case] = &[
         name: "a file mapped privately by another",
         arrange: || held("f=open(path,'rb');m=mmap.mmap(f.fileno(),4096,flags=mmap.MAP_PRIVATE)"),
     },
-    Case { name: "a file that was just written and closed", arrange: || held("open(path,'r+b').close()") },
+    Case {
+        name: "a file that was just written and closed",
+        arrange: || held("open(path,'r+b').close()"),
+    },
     Case { name: "a file with two hard links", arrange: two_links },
     Case { name: "a file beside a lock file", arrange: lock_file },
     Case { name: "a file with the inode number of one that is written", arrange: same_inode },
-    Case { name: "a file made anew under the name of one that a loop device has", arrange: made_anew },
+    Case {
+        name: "a file made anew under the name of one that a loop device has",
+        arrange: made_anew,
+    },
     Case {
         name: "a file that is open for writing for a moment",
         arrange: || held("f=open(path,'r+b');threading.Timer(0.5,f.close).start()"),
     },
     Case { name: "a loop device with nothing on it", arrange: || held_medium("pass") },
-    Case { name: "a medium that is only read by another", arrange: || held_medium("f=open(path,'rb')") },
-    Case { name: "a medium that another has a path to (O_PATH)", arrange: || held_medium("f=os.open(path,os.O_PATH)") },
+    Case {
+        name: "a medium that is only read by another",
+        arrange: || held_medium("f=open(path,'rb')"),
+    },
+    Case {
+        name: "a medium that another has a path to (O_PATH)",
+        arrange: || held_medium("f=os.open(path,os.O_PATH)"),
+    },
     Case { name: "a medium with partitions and no mounts", arrange: partitions },
     Case {
         name: "a medium that is open for writing for a moment",
@@ -38,7 +53,11 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "a medium that is locked for a moment, as udev does",
-        arrange: || held_medium("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH);threading.Timer(0.5,f.close).start()"),
+        arrange: || {
+            held_medium(
+                "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH);threading.Timer(0.5,f.close).start()",
+            )
+        },
     },
     Case { name: "a medium beside one that is written", arrange: beside },
 ];

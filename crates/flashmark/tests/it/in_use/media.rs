@@ -12,33 +12,76 @@ pub const CASES: &[Case] = &[
     Case { name: "mounted", arrange: || mounted_medium(false) },
     Case { name: "a partition mounted", arrange: || mounted_medium(true) },
     Case { name: "mounted in another mount namespace", arrange: || mounted_elsewhere(false) },
-    Case { name: "a partition mounted in another mount namespace", arrange: || mounted_elsewhere(true) },
+    Case {
+        name: "a partition mounted in another mount namespace",
+        arrange: || mounted_elsewhere(true),
+    },
     Case { name: "unmounted by name, a file on it still open", arrange: lazily_unmounted },
     Case { name: "swap", arrange: swap },
     Case {
         name: "held exclusively",
-        arrange: || held("f=os.open(path,os.O_RDONLY|os.O_EXCL)", &["held open by another program or mounted out of sight"]),
+        arrange: || {
+            held(
+                "f=os.open(path,os.O_RDONLY|os.O_EXCL)",
+                &["held open by another program or mounted out of sight"],
+            )
+        },
     },
     Case { name: "held exclusively, with partitions", arrange: exclusive_with_partition },
-    Case { name: "open for writing", arrange: || held("f=open(path,'r+b')", &["is held open for writing by python3"]) },
+    Case {
+        name: "open for writing",
+        arrange: || held("f=open(path,'r+b')", &["is held open for writing by python3"]),
+    },
     Case {
         name: "open for writing, exclusively",
-        arrange: || held("f=os.open(path,os.O_RDWR|os.O_EXCL)", &["is held open for writing by python3"]),
+        arrange: || {
+            held("f=os.open(path,os.O_RDWR|os.O_EXCL)", &["is held open for writing by python3"])
+        },
     },
     Case { name: "open for writing by another node", arrange: by_another_node },
-    Case { name: "shared writable mapping, descriptor closed", arrange: || held(MAPPING, &["is mapped for writing by python3"]) },
-    Case { name: "a process whose first thread has ended", arrange: || held(FIRST_THREAD_ENDED, &["is held open for writing by python3"]) },
+    Case {
+        name: "shared writable mapping, descriptor closed",
+        arrange: || held(MAPPING, &["is mapped for writing by python3"]),
+    },
+    Case {
+        name: "a process whose first thread has ended",
+        arrange: || held(FIRST_THREAD_ENDED, &["is held open for writing by python3"]),
+    },
     Case {
         name: "flock, exclusive",
-        arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_EX)", &["is locked (flock) by python3"]),
+        arrange: || {
+            held(
+                "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_EX)",
+                &["is locked (flock) by python3"],
+            )
+        },
     },
-    Case { name: "flock, shared", arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)", &["is locked (flock) by python3"]) },
+    Case {
+        name: "flock, shared",
+        arrange: || {
+            held(
+                "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)",
+                &["is locked (flock) by python3"],
+            )
+        },
+    },
     Case {
         name: "POSIX read lock",
-        arrange: || held("f=open(path,'rb');fcntl.lockf(f,fcntl.LOCK_SH)", &["is locked (POSIX lock) by python3"]),
+        arrange: || {
+            held(
+                "f=open(path,'rb');fcntl.lockf(f,fcntl.LOCK_SH)",
+                &["is locked (POSIX lock) by python3"],
+            )
+        },
     },
-    Case { name: "the partition open for writing, the whole named", arrange: || partition_and_whole(true) },
-    Case { name: "the whole open for writing, the partition named", arrange: || partition_and_whole(false) },
+    Case {
+        name: "the partition open for writing, the whole named",
+        arrange: || partition_and_whole(true),
+    },
+    Case {
+        name: "the whole open for writing, the partition named",
+        arrange: || partition_and_whole(false),
+    },
     Case { name: "a virtual machine", arrange: || virtual_machine("") },
     Case { name: "a virtual machine that only reads", arrange: || virtual_machine(",readonly=on") },
     Case { name: "a process in a container", arrange: container },
@@ -48,7 +91,12 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "the file behind it locked",
-        arrange: || behind("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)", "image is locked (flock) by python3"),
+        arrange: || {
+            behind(
+                "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)",
+                "image is locked (flock) by python3",
+            )
+        },
     },
     Case { name: "another run that writes", arrange: || another_run(true) },
     Case { name: "another run that reads", arrange: || another_run(false) },
@@ -108,7 +156,11 @@ fn mounted_elsewhere(in_part: bool) -> Arranged {
     make_filesystem(&node);
     let at = stage.scratch.directory("mnt");
     let holder = Holder::elsewhere(&format!("mount -o ro,noload {node} {}", at.display()))?;
-    let says = format!("{} is mounted at {} in the mount namespace of ", node.trim_start_matches("/dev/"), at.display());
+    let says = format!(
+        "{} is mounted at {} in the mount namespace of ",
+        node.trim_start_matches("/dev/"),
+        at.display()
+    );
     let name = holder.name();
     Ok(stage.says(says).says(name).keeps(attached).keeps(holder))
 }
@@ -121,7 +173,11 @@ fn lazily_unmounted() -> Arranged {
     let undo = Undo::by(&["umount", at.to_str().unwrap()]);
     let holder = Holder::python(&at, "f=os.open(path,os.O_RDONLY)")?;
     drop(Undo::by(&["umount", "--lazy", at.to_str().unwrap()]));
-    Ok(stage.says("held open by another program or mounted out of sight").keeps(undo).keeps(attached).keeps(holder))
+    Ok(stage
+        .says("held open by another program or mounted out of sight")
+        .keeps(undo)
+        .keeps(attached)
+        .keeps(holder))
 }
 
 fn swap() -> Arranged {
@@ -145,7 +201,11 @@ fn exclusive_with_partition() -> Arranged {
     let (stage, attached, _partition) = partitioned()?;
     let holder = Holder::python(&attached.node, "f=os.open(path,os.O_RDONLY|os.O_EXCL)")?;
     let name = holder.name();
-    Ok(stage.says("held open by another program or mounted out of sight").says(name).keeps(attached).keeps(holder))
+    Ok(stage
+        .says("held open by another program or mounted out of sight")
+        .says(name)
+        .keeps(attached)
+        .keeps(holder))
 }
 
 /// Another node with the same number, outside of `/dev`.
@@ -175,7 +235,8 @@ fn virtual_machine(more: &str) -> Arranged {
     let (stage, attached) = medium()?;
     let holder = start_machine(&format!("file={},format=raw,if=virtio{more}", attached.word()))?;
     let name = format!("qemu-system-x86_64 {}", holder.name());
-    let says = if more.is_empty() { "is held open for writing by" } else { "is locked (OFD lock) by" };
+    let says =
+        if more.is_empty() { "is held open for writing by" } else { "is locked (OFD lock) by" };
     Ok(stage.says(says).says(name).keeps(attached).keeps(holder))
 }
 
@@ -183,9 +244,17 @@ fn container() -> Arranged {
     let (stage, attached) = medium()?;
     let inner = python("f=open(path,'r+b')");
     let mut command = Command::new("unshare");
-    command.args(["--fork", "--pid", "--mount-proc", "--kill-child"]).arg(inner.get_program()).args(inner.get_args()).arg(&stage.target);
+    command
+        .args(["--fork", "--pid", "--mount-proc", "--kill-child"])
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .arg(&stage.target);
     let holder = Holder::start(&mut command)?;
-    Ok(stage.says("is held open for writing by python3").says("(process ").keeps(attached).keeps(holder))
+    Ok(stage
+        .says("is held open for writing by python3")
+        .says("(process ")
+        .keeps(attached)
+        .keeps(holder))
 }
 
 /// Who holds the file behind a loop device holds the loop device.
@@ -201,7 +270,11 @@ fn another_run(writes: bool) -> Arranged {
     let erase = ["--erase", &stage.target];
     let run = running(&stage.target, if writes { &erase } else { &[] });
     let name = format!("flashmark (process {})", run.0.id());
-    Ok(stage.says(if writes { "is held open for writing by" } else { "is locked (flock) by" }).says(name).keeps(attached).keeps(run))
+    Ok(stage
+        .says(if writes { "is held open for writing by" } else { "is locked (flock) by" })
+        .says(name)
+        .keeps(attached)
+        .keeps(run))
 }
 
 fn running_system() -> Arranged {

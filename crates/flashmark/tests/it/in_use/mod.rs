@@ -1,8 +1,10 @@
-//! Every way in which a file or a medium can be in use is refused with its holder named, and what is idle is not.
+//! Every way in which a file or a medium can be in use is refused with its holder named, and what
+//! is idle is not.
 //!
-//! A case arranges one way of being in use. What the kernel of this machine does not have is counted and printed with its reason. In a machine
-//! made for it (`FLASHMARK_VM=1`) the modules are loaded first, and what is missing all the same is a fault unless `FLASHMARK_WITHOUT` names
-//! the case. `FLASHMARK_CASES` names the only ones to try.
+//! A case arranges one way of being in use. What the kernel of this machine does not have is
+//! counted and printed with its reason. In a machine made for it (`FLASHMARK_VM=1`) the modules are
+//! loaded first, and what is missing all the same is a fault unless `FLASHMARK_WITHOUT` names the
+//! case. `FLASHMARK_CASES` names the only ones to try.
 
 mod files;
 mod holding;
@@ -46,7 +48,14 @@ struct Stage {
 impl Stage {
     fn new(scratch: Scratch, target: impl AsRef<Path>) -> Stage {
         let target = target.as_ref().to_str().unwrap().to_owned();
-        Stage { scratch, erase: target.clone(), target, image: None, says: Vec::new(), keep: Vec::new() }
+        Stage {
+            scratch,
+            erase: target.clone(),
+            target,
+            image: None,
+            says: Vec::new(),
+            keep: Vec::new(),
+        }
     }
 
     /// A file in a scratch place that is the target and must not change.
@@ -79,7 +88,17 @@ impl Stage {
     /// What the program says when it is to overwrite this.
     fn overwritten(&self) -> (Ran, usize) {
         let flashmark = Flashmark::new();
-        let ran = flashmark.run(&["run", &self.target, "--suite", "quick", "--quiet", "--erase", &self.erase, "--time-limit", "2s"]);
+        let ran = flashmark.run(&[
+            "run",
+            &self.target,
+            "--suite",
+            "quick",
+            "--quiet",
+            "--erase",
+            &self.erase,
+            "--time-limit",
+            "2s",
+        ]);
         (ran, flashmark.runs().len())
     }
 
@@ -101,7 +120,17 @@ impl Stage {
     /// What is wrong with how it is taken: planned, and read.
     fn fault_in_taking(&self) -> Option<String> {
         let flashmark = Flashmark::new();
-        let words = ["run", &self.target, "--suite", "quick", "--quiet", "--only", "sequential-read", "--time-limit", "1s"];
+        let words = [
+            "run",
+            &self.target,
+            "--suite",
+            "quick",
+            "--quiet",
+            "--only",
+            "sequential-read",
+            "--time-limit",
+            "1s",
+        ];
         let ran = flashmark.run(&words);
         (ran.code != Some(0)).then(|| format!("{ran}"))
     }
@@ -119,15 +148,21 @@ fn try_all(what: &str, cases: &[Case], fault: fn(&Stage) -> Option<String>) {
         return;
     }
     let only = std::env::var("FLASHMARK_CASES").ok();
-    let is_meant = |case: &&Case| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == case.name));
+    let is_meant = |case: &&Case| {
+        only.as_ref().is_none_or(|only| only.split(',').any(|name| name == case.name))
+    };
     let cases: Vec<&Case> = cases.iter().filter(is_meant).collect();
-    let (next, faults, left_out) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    let (next, faults, left_out) =
+        (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..AT_A_TIME {
             scope.spawn(|| {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     match (case.arrange)() {
-                        Ok(stage) => faults.lock().unwrap().extend(fault(&stage).map(|fault| format!("{}: {fault}", case.name))),
+                        Ok(stage) => faults
+                            .lock()
+                            .unwrap()
+                            .extend(fault(&stage).map(|fault| format!("{}: {fault}", case.name))),
                         Err(why) => left_out.lock().unwrap().push((case.name, why)),
                     }
                 }
@@ -141,8 +176,14 @@ fn try_all(what: &str, cases: &[Case], fault: fn(&Stage) -> Option<String>) {
     }
     assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), cases.len(), faults.join("\n"));
     let expected = std::env::var("FLASHMARK_WITHOUT").unwrap_or_default();
-    let missing: Vec<_> = left_out.iter().filter(|(name, _)| !expected.split(',').any(|known| known == *name)).collect();
-    assert!(!holding::in_machine_made_for_it() || missing.is_empty(), "not even in a machine made for it: {missing:?}");
+    let missing: Vec<_> = left_out
+        .iter()
+        .filter(|(name, _)| !expected.split(',').any(|known| known == *name))
+        .collect();
+    assert!(
+        !holding::in_machine_made_for_it() || missing.is_empty(),
+        "not even in a machine made for it: {missing:?}"
+    );
 }
 
 #[test]

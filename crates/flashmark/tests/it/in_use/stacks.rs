@@ -14,7 +14,10 @@ pub const CASES: &[Case] = &[
     Case { name: "a loop device over a loop device over it", arrange: twice },
     Case { name: "a loop device over a file on it, unmounted by name", arrange: file_on_it },
     Case { name: "a program writes to the loop device over it", arrange: program_above },
-    Case { name: "a program writes to the medium below the named loop device", arrange: program_below },
+    Case {
+        name: "a program writes to the medium below the named loop device",
+        arrange: program_below,
+    },
     Case { name: "btrfs member", arrange: btrfs },
     Case { name: "dm-linear", arrange: linear },
     Case { name: "LUKS", arrange: luks },
@@ -136,7 +139,17 @@ fn luks() -> Arranged {
     let (key, name) = (key.to_str().unwrap().to_owned(), unique("luks"));
     tried(
         "cryptsetup",
-        &["luksFormat", "--batch-mode", "--type", "luks1", "--pbkdf-force-iterations", "1000", "--key-file", &key, lower.word()],
+        &[
+            "luksFormat",
+            "--batch-mode",
+            "--type",
+            "luks1",
+            "--pbkdf-force-iterations",
+            "1000",
+            "--key-file",
+            &key,
+            lower.word(),
+        ],
     )?;
     tried("cryptsetup", &["open", "--key-file", &key, lower.word(), &name])?;
     let undo = Undo::by(&["cryptsetup", "close", &name]);
@@ -160,7 +173,19 @@ fn md() -> Arranged {
     driver("md", "raid1")?;
     let (stage, lower) = medium()?;
     let node = "/dev/md/flashmark-it";
-    tried("mdadm", &["--create", node, "--run", "--force", "--level=1", "--raid-devices=1", "--metadata=1.0", lower.word()])?;
+    tried(
+        "mdadm",
+        &[
+            "--create",
+            node,
+            "--run",
+            "--force",
+            "--level=1",
+            "--raid-devices=1",
+            "--metadata=1.0",
+            lower.word(),
+        ],
+    )?;
     let undo = Undo::by(&["mdadm", "--stop", node]);
     let says = format!("{} is part of md", lower.name());
     Ok(stage.says(says).says("(MD)").keeps(lower).keeps(undo))
@@ -181,7 +206,8 @@ fn bcache() -> Arranged {
     Ok(stage.says(says).says("(bcache)").keeps(lower).keeps(undo))
 }
 
-/// The server of a network block device has the medium open; the node is made of nothing the kernel knows.
+/// The server of a network block device has the medium open; the node is made of nothing the kernel
+/// knows.
 fn nbd() -> Arranged {
     driver("nbd", "nbd")?;
     let (stage, lower) = medium()?;
@@ -195,10 +221,16 @@ fn zram() -> Arranged {
     if !Path::new("/sys/block/zram0/backing_dev").exists() {
         return Err("this kernel's zram does not write back".into());
     }
-    let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").map_err(|error| error.to_string())?;
+    let number = std::fs::read_to_string("/sys/class/zram-control/hot_add")
+        .map_err(|error| error.to_string())?;
     let number = number.trim().to_owned();
-    let remove =
-        Undo::by(&["sh", "-c", &format!("echo 1 > /sys/block/zram{number}/reset; echo {number} > /sys/class/zram-control/hot_remove")]);
+    let remove = Undo::by(&[
+        "sh",
+        "-c",
+        &format!(
+            "echo 1 > /sys/block/zram{number}/reset; echo {number} > /sys/class/zram-control/hot_remove"
+        ),
+    ]);
     let (stage, lower) = medium()?;
     let attribute = |name: &str| format!("/sys/block/zram{number}/{name}");
     std::fs::write(attribute("backing_dev"), lower.word()).map_err(|error| error.to_string())?;

@@ -10,7 +10,9 @@ use stats::Random;
 
 use crate::capture::{self, Tracefs};
 use crate::crash::{acknowledged, check_record};
-use crate::support::{Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, seed, times, tool};
+use crate::support::{
+    Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, seed, times, tool,
+};
 use crate::torture::Tally;
 
 /// Kills it after a random time of at most this; whether it was still alive.
@@ -20,10 +22,13 @@ fn kill_within(child: &mut Child, most_us: u64, chance: &mut Random) -> bool {
     child.wait().unwrap().code().is_none()
 }
 
-/// Three kills of four come once this is so, however slow the machine is; the others at the beginning.
+/// Three kills of four come once this is so, however slow the machine is; the others at the
+/// beginning.
 fn begun(number: u64, child: &mut Child, is_so: impl Fn() -> bool) {
     if !number.is_multiple_of(4) {
-        eventually("it to begin", || (is_so() || !matches!(child.try_wait(), Ok(None))).then_some(()));
+        eventually("it to begin", || {
+            (is_so() || !matches!(child.try_wait(), Ok(None))).then_some(())
+        });
     }
 }
 
@@ -33,7 +38,8 @@ fn what_capacity_lends_is_put_back() {
     if !has_root() {
         return;
     }
-    let (mut tally, mut chance) = (Tally::of("kills", "capacity without --erase, then restore"), Random::new(seed(11)));
+    let (mut tally, mut chance) =
+        (Tally::of("kills", "capacity without --erase, then restore"), Random::new(seed(11)));
     let scratch = Scratch::new();
     let image = scratch.image("image", 128 * MIB);
     let before = fs::read(&image).unwrap();
@@ -42,9 +48,22 @@ fn what_capacity_lends_is_put_back() {
             fs::write(&image, &before).unwrap();
             let device = LoopDevice::new(&image);
             let flashmark = Flashmark::new();
-            let words = ["run", device.word(), "--only", "capacity", "--quiet", "--set", "capacity.keep=8MiB"];
+            let words = [
+                "run",
+                device.word(),
+                "--only",
+                "capacity",
+                "--quiet",
+                "--set",
+                "capacity.keep=8MiB",
+            ];
             let mut child = flashmark.start(&words);
-            let has_lent = || flashmark.runs().iter().any(|run| fs::metadata(run.join("undo.log")).is_ok_and(|log| log.len() > 0));
+            let has_lent = || {
+                flashmark
+                    .runs()
+                    .iter()
+                    .any(|run| fs::metadata(run.join("undo.log")).is_ok_and(|log| log.len() > 0))
+            };
             begun(number, &mut child, has_lent);
             tally.count("alive when killed", kill_within(&mut child, 300_000, &mut chance).into());
             let changed = fs::read(&image).unwrap() != before;
@@ -63,7 +82,8 @@ fn a_matrix_ends_after_it_was_killed() {
     if !has_root() {
         return;
     }
-    let (mut tally, mut chance) = (Tally::of("kills", "matrix, loop device"), Random::new(seed(12)));
+    let (mut tally, mut chance) =
+        (Tally::of("kills", "matrix, loop device"), Random::new(seed(12)));
     for number in 0..times("KILLS", 5).div_ceil(5) {
         tally.attempt(1, &format!("kill {number}"), |tally| {
             let scratch = Scratch::new();
@@ -71,36 +91,71 @@ fn a_matrix_ends_after_it_was_killed() {
             fs::File::options().write(true).open(&image).unwrap().set_len(96 * MIB).unwrap();
             let device = LoopDevice::new(&image);
             let flashmark = Flashmark::new();
-            let words = ["matrix", device.word(), "--erase", device.word(), "--fs", "ext2,ext4", "--repeats", "1", "--most-repeats", "1"];
-            let work = ["--scheduler", "none", "--work", "logger", "--set", "logger.lines=40", "--quiet"];
+            let words = [
+                "matrix",
+                device.word(),
+                "--erase",
+                device.word(),
+                "--fs",
+                "ext2,ext4",
+                "--repeats",
+                "1",
+                "--most-repeats",
+                "1",
+            ];
+            let work =
+                ["--scheduler", "none", "--work", "logger", "--set", "logger.lines=40", "--quiet"];
             let words = [&words[..], &work].concat();
             let mut child = flashmark.start(&words);
             begun(number, &mut child, || !flashmark.runs().is_empty());
-            tally.count("alive when killed", kill_within(&mut child, 3_000_000, &mut chance).into());
+            tally
+                .count("alive when killed", kill_within(&mut child, 3_000_000, &mut chance).into());
             let before = acknowledged(&flashmark);
-            let name = flashmark.runs().first().map(|run| run.file_name().unwrap().to_str().unwrap().to_owned());
+            let name = flashmark
+                .runs()
+                .first()
+                .map(|run| run.file_name().unwrap().to_str().unwrap().to_owned());
             tally.count("before the run had begun", name.is_none().into());
             let again = name.as_ref().map_or(words, |name| vec!["resume", name, "--quiet"]);
-            // What the killed one had started (mkfs, mount) outlives it by a moment, and holds the device: refused until then.
-            let ended = eventually("the device to be free", || Some(flashmark.run(&again)).filter(|ran| ran.code != Some(3)));
+            // What the killed one had started (mkfs, mount) outlives it by a moment, and holds the
+            // device: refused until then.
+            let ended = eventually("the device to be free", || {
+                Some(flashmark.run(&again)).filter(|ran| ran.code != Some(3))
+            });
             assert_eq!(ended.code, Some(0), "{ended}");
             check_kept(&before, &acknowledged(&flashmark));
-            let notes = || fs::read_dir(flashmark.home().join(".staged")).map_or(0, Iterator::count);
-            // A program that the killed one had started may have lived on while this one began; the next one undoes what it kept.
+            let notes =
+                || fs::read_dir(flashmark.home().join(".staged")).map_or(0, Iterator::count);
+            // A program that the killed one had started may have lived on while this one began; the
+            // next one undoes what it kept.
             tally.count("undone by the next but one", u64::from(notes() > 0));
             if notes() > 0 {
-                flashmark.done(&["run", device.word(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+                flashmark.done(&[
+                    "run",
+                    device.word(),
+                    "--only",
+                    "sequential-read",
+                    "--quiet",
+                    "--time-limit",
+                    "1s",
+                ]);
             }
             assert_eq!(notes(), 0, "something is left to undo");
             let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-            assert!(!mounts.lines().any(|line| line.starts_with(&format!("{} ", device.word()))), "it is still mounted");
+            assert!(
+                !mounts.lines().any(|line| line.starts_with(&format!("{} ", device.word()))),
+                "it is still mounted"
+            );
         });
     }
     tally.end();
 }
 
 /// Every acknowledged cell is there, as it was.
-fn check_kept(before: &BTreeMap<String, serde_json::Value>, now: &BTreeMap<String, serde_json::Value>) {
+fn check_kept(
+    before: &BTreeMap<String, serde_json::Value>,
+    now: &BTreeMap<String, serde_json::Value>,
+) {
     for (id, cell) in before {
         assert_eq!(now.get(id), Some(cell), "{id} was acknowledged and is gone or changed");
     }
@@ -111,15 +166,20 @@ fn check_kept(before: &BTreeMap<String, serde_json::Value>, now: &BTreeMap<Strin
 fn a_killed_capture_keeps_its_trace() {
     let scratch = Scratch::new();
     let Some(tracefs) = Tracefs::new(&scratch) else { return };
-    let (mut tally, mut chance) = (Tally::of("kills", "capture of a loop device"), Random::new(seed(13)));
+    let (mut tally, mut chance) =
+        (Tally::of("kills", "capture of a loop device"), Random::new(seed(13)));
     for number in 0..times("KILLS", 5).div_ceil(5) {
         tally.attempt(1, &format!("kill {number}"), |_| {
             let scratch = Scratch::new();
             let medium = LoopDevice::new(&scratch.image("image", MIB));
             let flashmark = Flashmark::new();
-            let mut capture = capture::Capture::start(&flashmark, &tracefs, &scratch, medium.word(), &[]);
+            let mut capture =
+                capture::Capture::start(&flashmark, &tracefs, &scratch, medium.word(), &[]);
             let input = format!("if={}", medium.word());
-            tool("dd", &[&input, "of=/dev/null", "bs=4k", "count=200", "iflag=direct", "status=none"]);
+            tool(
+                "dd",
+                &[&input, "of=/dev/null", "bs=4k", "count=200", "iflag=direct", "status=none"],
+            );
             std::thread::sleep(Duration::from_millis(2000 + chance.below(1000)));
             capture.child.kill().unwrap();
             capture.child.wait().unwrap();
@@ -132,12 +192,15 @@ fn a_killed_capture_keeps_its_trace() {
 
 #[test]
 fn a_killed_replay_leaves_a_run_that_can_be_shown() {
-    let (mut tally, mut chance) = (Tally::of("kills", "replay, simulated medium"), Random::new(seed(14)));
-    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/traces/fio-ext4.blktrace.0");
+    let (mut tally, mut chance) =
+        (Tally::of("kills", "replay, simulated medium"), Random::new(seed(14)));
+    let trace =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/traces/fio-ext4.blktrace.0");
     for number in 0..times("KILLS", 5) {
         tally.attempt(1, &format!("kill {number}"), |tally| {
             let flashmark = Flashmark::new();
-            let mut child = flashmark.start(&["replay", trace.to_str().unwrap(), "sim:a1", "--quiet"]);
+            let mut child =
+                flashmark.start(&["replay", trace.to_str().unwrap(), "sim:a1", "--quiet"]);
             tally.count("alive when killed", kill_within(&mut child, 120_000, &mut chance).into());
             let before = acknowledged(&flashmark);
             for run in flashmark.runs() {
@@ -170,7 +233,10 @@ fn a_killed_submission_can_be_sent_again() {
             let mut child = command(&flashmark, &words).spawn().unwrap();
             tally.count("alive when killed", kill_within(&mut child, 10_000, &mut chance).into());
             let again = Listener::answering(receipt(ACCEPTED));
-            let ran = crate::support::Ran::of(&mut command(&flashmark, &["submit", RECORD, "--to", &again.address, "--yes"]));
+            let ran = crate::support::Ran::of(&mut command(
+                &flashmark,
+                &["submit", RECORD, "--to", &again.address, "--yes"],
+            ));
             assert_eq!(ran.code, Some(0), "{ran}");
             assert!(!again.heard().unpacked().is_empty());
             assert!(fs::read(RECORD).unwrap() == record, "the record has changed");

@@ -27,7 +27,9 @@ fn a_run_whose_medium_was_gone_for_a_while_comes_to_its_end() {
         for &seconds in seconds {
             let mut tally = Tally::of("medium", format!("{what} for {seconds} s"));
             for number in 0..times("GONE", 1) {
-                tally.attempt(1, &format!("run {number}"), |tally| gone(seconds, away, &mut chance, tally));
+                tally.attempt(1, &format!("run {number}"), |tally| {
+                    gone(seconds, away, &mut chance, tally)
+                });
             }
             failed.extend(tally.tell());
         }
@@ -39,10 +41,23 @@ fn a_run_whose_medium_was_gone_for_a_while_comes_to_its_end() {
 fn gone(seconds: u64, away: Answer, chance: &mut Random, tally: &mut Tally) {
     let scratch = Scratch::new();
     let suite = scratch.file("many.toml", MANY_CELLS);
-    let Some(medium) = FailingMedium::mounted(&scratch.directory("fuse"), "fuse.away", 32 << 20) else { return };
+    let Some(medium) = FailingMedium::mounted(&scratch.directory("fuse"), "fuse.away", 32 << 20)
+    else {
+        return;
+    };
     let device = LoopDevice::with(&medium.file(), &["--direct-io=on"]);
     let flashmark = Flashmark::new();
-    let words = ["run", device.word(), "--erase", device.word(), "--quiet", "--span", "0+24MiB", "--suite", suite.to_str().unwrap()];
+    let words = [
+        "run",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--quiet",
+        "--span",
+        "0+24MiB",
+        "--suite",
+        suite.to_str().unwrap(),
+    ];
     let mut child = flashmark.start(&words);
     somewhere(&mut child, &flashmark, 40, chance);
     medium.answers(away);

@@ -1,5 +1,5 @@
-//! A machine whose power is cut while it journals, on every file system that results may lie on. Its disks lose what they were not asked to
-//! flush: some of it, part of it, or all of it.
+//! A machine whose power is cut while it journals, on every file system that results may lie on.
+//! Its disks lose what they were not asked to flush: some of it, part of it, or all of it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,8 @@ const FILE_SYSTEMS: [(&str, &[&str]); 4] = [
     ("btrfs", &["mkfs.btrfs", "-q", "-f"]),
     ("vfat", &["mkfs.vfat"]),
 ];
-/// How many tests a run on each of them has: some keep a cell ten times as fast as others, and all are to be in the middle at a time.
+/// How many tests a run on each of them has: some keep a cell ten times as fast as others, and all
+/// are to be in the middle at a time.
 const TESTS: [usize; 4] = [80, 80, 40, 15];
 
 /// A suite of very many cells of a moment each, four a test.
@@ -37,9 +38,16 @@ fn program() -> String {
     assert_cmd::cargo::cargo_bin!("flashmark").display().to_string()
 }
 
-/// What a guest showed of the run on a file system before the power was cut: cells, each shown when it was durable.
+/// What a guest showed of the run on a file system before the power was cut: cells, each shown when
+/// it was durable.
 pub fn shown(text: &str) -> usize {
-    text.lines().filter(|line| line.starts_with("  ") && !line.contains("left out") && !line.trim_start().starts_with("note:")).count()
+    text.lines()
+        .filter(|line| {
+            line.starts_with("  ")
+                && !line.contains("left out")
+                && !line.trim_start().starts_with("note:")
+        })
+        .count()
 }
 
 #[test]
@@ -47,12 +55,15 @@ fn what_was_shown_outlives_a_power_cut() {
     if !has_root() || !FILE_SYSTEMS.iter().all(|(_, mkfs)| has_tool(mkfs[0])) {
         return;
     }
-    let mut tallies = FILE_SYSTEMS.map(|(name, _)| Tally::of("power", format!("power cuts, results on {name}, the disk's cache lost")));
+    let mut tallies = FILE_SYSTEMS.map(|(name, _)| {
+        Tally::of("power", format!("power cuts, results on {name}, the disk's cache lost"))
+    });
     let mut chance = Random::new(seed(51));
     for number in 0..times("CUTS", 1) {
         let scratch = Scratch::new();
         let disks = FILE_SYSTEMS.map(|(name, mkfs)| made(&scratch, name, mkfs));
-        let suites = TESTS.map(|tests| scratch.file(&format!("{tests}.toml"), very_many_cells(tests)));
+        let suites =
+            TESTS.map(|tests| scratch.file(&format!("{tests}.toml"), very_many_cells(tests)));
         let Some((shown, lost)) = cut(&scratch, &disks, &suites, &mut chance) else { return };
         let Some(mut machine) = Machine::boot(&disks.clone().map(Disk)) else { return };
         for (index, (name, _)) in FILE_SYSTEMS.iter().enumerate() {
@@ -82,31 +93,45 @@ fn node(index: usize) -> String {
 /// Where a file system is mounted in the guest.
 fn mount(machine: &mut Machine, index: usize, name: &str) -> String {
     let at = format!("/run/{name}");
-    machine.done(&format!("modprobe {name}; mkdir -p {at} && mount -t {name} {} {at}", node(index)));
+    machine
+        .done(&format!("modprobe {name}; mkdir -p {at} && mount -t {name} {} {at}", node(index)));
     at
 }
 
-/// Starts a run on each of the file systems and cuts the power in their middle; how many cells each had shown, and how many writes its disk
-/// has lost.
-fn cut(scratch: &Scratch, disks: &[PathBuf; 4], suites: &[PathBuf; 4], chance: &mut Random) -> Option<([usize; 4], [u64; 4])> {
+/// Starts a run on each of the file systems and cuts the power in their middle; how many cells each
+/// had shown, and how many writes its disk has lost.
+fn cut(
+    scratch: &Scratch,
+    disks: &[PathBuf; 4],
+    suites: &[PathBuf; 4],
+    chance: &mut Random,
+) -> Option<([usize; 4], [u64; 4])> {
     let mut forgetful = Vec::new();
     for ((name, _), disk) in FILE_SYSTEMS.iter().zip(disks) {
         forgetful.push(ForgetfulDisk::over(disk, &scratch.directory(&format!("{name}-disk")))?);
     }
-    let mut machine = Machine::boot(&forgetful.iter().map(|disk| Disk(disk.file())).collect::<Vec<_>>())?;
+    let mut machine =
+        Machine::boot(&forgetful.iter().map(|disk| Disk(disk.file())).collect::<Vec<_>>())?;
     let mut index = 0;
     let tasks = FILE_SYSTEMS.map(|(name, _)| {
         let at = mount(&mut machine, index, name);
         let suite = suites[index].display();
         index += 1;
-        machine.start(&format!("FLASHMARK_HOME={at}/runs exec {} run sim:class10 --suite {suite}", program()))
+        machine.start(&format!(
+            "FLASHMARK_HOME={at}/runs exec {} run sim:class10 --suite {suite}",
+            program()
+        ))
     });
     let seen = |machine: &Machine| tasks.each_ref().map(|task| shown(&machine.said(task, "err")));
-    crate::support::eventually("a cell on each file system", || seen(&machine).iter().all(|cells| *cells > 0).then_some(()));
+    crate::support::eventually("a cell on each file system", || {
+        seen(&machine).iter().all(|cells| *cells > 0).then_some(())
+    });
     std::thread::sleep(Duration::from_millis(chance.below(1000)));
     // In the middle of making something safe: there is nothing to lose at any other time.
     forgetful.iter().for_each(ForgetfulDisk::fails);
-    crate::support::eventually("a flush on each disk", || forgetful.iter().all(ForgetfulDisk::is_flushing).then_some(()));
+    crate::support::eventually("a flush on each disk", || {
+        forgetful.iter().all(ForgetfulDisk::is_flushing).then_some(())
+    });
     let seen = seen(&machine);
     machine.kill();
     let lost = std::array::from_fn(|index| forgetful[index].goes_off(chance));
@@ -114,17 +139,19 @@ fn cut(scratch: &Scratch, disks: &[PathBuf; 4], suites: &[PathBuf; 4], chance: &
     Some((seen, lost))
 }
 
-/// After the cut: every cell that was shown can be shown again at once, is in the journal, and `resume` ends the run without changing one of
-/// them.
+/// After the cut: every cell that was shown can be shown again at once, is in the journal, and
+/// `resume` ends the run without changing one of them.
 fn check_after(machine: &mut Machine, index: usize, name: &str, seen: usize) {
     let at = mount(machine, index, name);
-    let text = machine.done(&format!("FLASHMARK_HOME={at}/runs exec {} show latest --json", program()));
+    let text =
+        machine.done(&format!("FLASHMARK_HOME={at}/runs exec {} show latest --json", program()));
     let record: Value = serde_json::from_str(&text).unwrap();
     let there = record["cells"].as_array().unwrap().len();
     assert!(there >= seen, "{seen} cells were shown, {there} are shown after the cut");
     if name == "vfat" {
         // Nothing of FAT mends itself when it is mounted. It says 1 where something was mended.
-        machine.done(&format!("umount {at} && fsck.vfat -a {} || [ $? = 1 ] || exit 1", node(index)));
+        machine
+            .done(&format!("umount {at} && fsck.vfat -a {} || [ $? = 1 ] || exit 1", node(index)));
         mount(machine, index, name);
     }
     let copy = |machine: &mut Machine, to: &str| -> (Flashmark, BTreeMap<String, Value>) {

@@ -1,4 +1,5 @@
-//! Results that cannot be written: from a random moment on the disk is full, their file system is read-only, or their disk takes no writes.
+//! Results that cannot be written: from a random moment on the disk is full, their file system is
+//! read-only, or their disk takes no writes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,9 @@ use stats::Random;
 
 use crate::crash::{MANY_CELLS, acknowledged, check_record, somewhere};
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, has_root, seed, times, tool};
+use crate::support::{
+    EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, has_root, seed, times, tool,
+};
 use crate::torture::Tally;
 
 /// How results stop being writable.
@@ -60,7 +63,9 @@ impl Results {
     fn begins(&self, fault: Fault) {
         match fault {
             Fault::Full => fill(&self.at),
-            Fault::GivenUp => drop(tool("mount", &["-o", "remount,abort", self.at.to_str().unwrap()])),
+            Fault::GivenUp => {
+                drop(tool("mount", &["-o", "remount,abort", self.at.to_str().unwrap()]))
+            }
             Fault::NoWrites => self.disk.as_ref().unwrap().answers(Answer::WriteError(Errno::IO)),
         }
     }
@@ -82,7 +87,9 @@ fn fill(at: &Path) {
     let mut taken = 0;
     // Byte by byte at the end, as the journal's lines are short.
     for step in [64 << 10, 4 << 10, 1] {
-        while rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), taken, step).is_ok() {
+        while rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), taken, step)
+            .is_ok()
+        {
             taken += step;
             if step == 1 {
                 break;
@@ -107,7 +114,8 @@ fn a_run_whose_results_cannot_be_written_goes_on_later() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// One run whose results cannot be written from a random moment on. What it has shown must be there afterwards.
+/// One run whose results cannot be written from a random moment on. What it has shown must be there
+/// afterwards.
 fn one(fault: Fault, chance: &mut Random, tally: &mut Tally) {
     let scratch = Scratch::new();
     let suite = scratch.file("many.toml", MANY_CELLS);
@@ -115,7 +123,14 @@ fn one(fault: Fault, chance: &mut Random, tally: &mut Tally) {
     let Some(mut results) = Results::for_fault(fault, &scratch) else { return };
     let flashmark = Flashmark::keeping_at(&results.at.join("runs"));
     tool("sync", &["--file-system", results.at.to_str().unwrap()]);
-    let mut child = flashmark.start(&["run", device.word(), "--erase", device.word(), "--suite", suite.to_str().unwrap()]);
+    let mut child = flashmark.start(&[
+        "run",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--suite",
+        suite.to_str().unwrap(),
+    ]);
     somewhere(&mut child, &flashmark, 40, chance);
     results.begins(fault);
     let ran = Ran::from(child.wait_with_output().unwrap());
@@ -125,7 +140,8 @@ fn one(fault: Fault, chance: &mut Random, tally: &mut Tally) {
     tally.count("in the middle", u64::from(ran.code != Some(0)));
     tally.count("cells shown before", shown(&ran.err) as u64);
     check_said(&ran, begun);
-    // ext4 of Linux 6.18 that is given up during a fdatasync says that all is safe, and loses it: no program can know.
+    // ext4 of Linux 6.18 that is given up during a fdatasync says that all is safe, and loses it:
+    // no program can know.
     let lost = (shown(&ran.err) as u64).saturating_sub(before.len() as u64);
     let given_up = matches!(fault, Fault::GivenUp);
     let by_ext4 = u64::from(given_up).min(lost);
@@ -133,19 +149,27 @@ fn one(fault: Fault, chance: &mut Random, tally: &mut Tally) {
         tally.count("ext4 lost what it had called safe", by_ext4);
     }
     // A run that had ended shows itself once more as a whole.
-    assert!(ran.code == Some(0) || lost == by_ext4, "{} cells are in the journal: {ran}", before.len());
+    assert!(
+        ran.code == Some(0) || lost == by_ext4,
+        "{} cells are in the journal: {ran}",
+        before.len()
+    );
     if let Some(run) = flashmark.runs().first() {
-        tally.count("refused for writes that ext4 lost the word of", u64::from(goes_on(&flashmark, run, &device, given_up)));
+        tally.count(
+            "refused for writes that ext4 lost the word of",
+            u64::from(goes_on(&flashmark, run, &device, given_up)),
+        );
         check_record(run, &before);
     }
 }
 
-/// The run is gone on with, and whether it was refused at first: where the word of writes may be lost, as what lies there
-/// may be another's. Then it goes on when its user allows it.
+/// The run is gone on with, and whether it was refused at first: where the word of writes may be
+/// lost, as what lies there may be another's. Then it goes on when its user allows it.
 fn goes_on(flashmark: &Flashmark, run: &Path, device: &LoopDevice, may_lose: bool) -> bool {
     let name = run.file_name().unwrap().to_str().unwrap();
     let resumed = flashmark.run(&["resume", name, "--quiet"]);
-    let refused = resumed.code == Some(3) && resumed.err.contains("lies data that this run has not written");
+    let refused =
+        resumed.code == Some(3) && resumed.err.contains("lies data that this run has not written");
     assert!(resumed.code == Some(0) || refused && may_lose, "{resumed}");
     if refused {
         flashmark.done(&["resume", name, "--quiet", "--erase", device.word()]);
@@ -157,7 +181,10 @@ fn goes_on(flashmark: &Flashmark, run: &Path, device: &LoopDevice, may_lose: boo
 fn check_said(ran: &Ran, begun: bool) {
     match ran.code {
         Some(0) => {}
-        Some(5) => assert!(!begun || ran.err.contains("flashmark resume"), "nothing is said of resume: {ran}"),
+        Some(5) => assert!(
+            !begun || ran.err.contains("flashmark resume"),
+            "nothing is said of resume: {ran}"
+        ),
         _ => panic!("{ran}"),
     }
 }

@@ -19,13 +19,16 @@ fn send(child: &Child, signal: Signal) {
 fn a_stopped_and_continued_run_ends_as_any_other() {
     let Some((scratch, image, device)) = loop_device(32 * MIB) else { return };
     let suite = scratch.file("many.toml", MANY_CELLS);
-    let (mut tally, mut chance) = (Tally::of("stops", "SIGSTOP and SIGCONT in a run"), Random::new(seed(21)));
+    let (mut tally, mut chance) =
+        (Tally::of("stops", "SIGSTOP and SIGCONT in a run"), Random::new(seed(21)));
     for number in 0..times("STOPS", 3) {
         tally.attempt(1, &format!("run {number}"), |tally| {
             let around = sum_of(&image, 24 * MIB, u64::MAX);
             let flashmark = Flashmark::new();
-            let words = ["run", device.word(), "--erase", device.word(), "--span", "0+24MiB", "--quiet"];
-            let mut child = flashmark.start(&[&words[..], &["--suite", suite.to_str().unwrap()]].concat());
+            let words =
+                ["run", device.word(), "--erase", device.word(), "--span", "0+24MiB", "--quiet"];
+            let mut child =
+                flashmark.start(&[&words[..], &["--suite", suite.to_str().unwrap()]].concat());
             while !is_over(&mut child) {
                 std::thread::sleep(Duration::from_millis(chance.below(60)));
                 send(&child, Signal::STOP);
@@ -36,7 +39,11 @@ fn a_stopped_and_continued_run_ends_as_any_other() {
             let ran = Ran::from(child.wait_with_output().unwrap());
             assert_eq!(ran.code, Some(0), "{ran}");
             check_record(&flashmark.run_dir(), &acknowledged(&flashmark));
-            assert_eq!(sum_of(&image, 24 * MIB, u64::MAX), around, "something outside the span has changed");
+            assert_eq!(
+                sum_of(&image, 24 * MIB, u64::MAX),
+                around,
+                "something outside the span has changed"
+            );
         });
     }
     tally.end();
@@ -46,8 +53,17 @@ fn a_stopped_and_continued_run_ends_as_any_other() {
 fn of_two_programs_on_one_medium_one_is_refused() {
     let Some((scratch, _image, device)) = loop_device(32 * MIB) else { return };
     let suite = scratch.file("many.toml", MANY_CELLS);
-    let (mut tally, mut chance) = (Tally::of("two programs", "run and run on one loop device"), Random::new(seed(22)));
-    let words = ["run", device.word(), "--erase", device.word(), "--quiet", "--suite", suite.to_str().unwrap()];
+    let (mut tally, mut chance) =
+        (Tally::of("two programs", "run and run on one loop device"), Random::new(seed(22)));
+    let words = [
+        "run",
+        device.word(),
+        "--erase",
+        device.word(),
+        "--quiet",
+        "--suite",
+        suite.to_str().unwrap(),
+    ];
     for number in 0..times("STOPS", 3) {
         tally.attempt(1, &format!("pair {number}"), |tally| {
             let (one, other) = (Flashmark::new(), Flashmark::new());
@@ -58,10 +74,17 @@ fn of_two_programs_on_one_medium_one_is_refused() {
             let mut codes = both.each_ref().map(|ran| ran.code);
             codes.sort();
             // One after the other is well, too; both refused is a pity and no loss.
-            assert!(codes.iter().all(|code| matches!(code, Some(0 | 3))), "{} {}", both[0], both[1]);
+            assert!(
+                codes.iter().all(|code| matches!(code, Some(0 | 3))),
+                "{} {}",
+                both[0],
+                both[1]
+            );
             tally.count("one was refused", u64::from(codes == [Some(0), Some(3)]));
             tally.count("both were refused", u64::from(codes == [Some(3), Some(3)]));
-            for (flashmark, _) in [&one, &other].into_iter().zip(&both).filter(|(_, ran)| ran.code == Some(0)) {
+            for (flashmark, _) in
+                [&one, &other].into_iter().zip(&both).filter(|(_, ran)| ran.code == Some(0))
+            {
                 check_record(&flashmark.run_dir(), &acknowledged(flashmark));
             }
         });

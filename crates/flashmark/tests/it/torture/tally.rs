@@ -33,12 +33,20 @@ impl Tally {
     }
 
     /// So many tries in one go; where it panics, something was lost.
-    pub fn attempt<T>(&mut self, tries: u64, named: &str, attempt: impl FnOnce(&mut Tally) -> T) -> Option<T> {
+    pub fn attempt<T>(
+        &mut self,
+        tries: u64,
+        named: &str,
+        attempt: impl FnOnce(&mut Tally) -> T,
+    ) -> Option<T> {
         self.tries += tries;
         match catch_unwind(AssertUnwindSafe(|| attempt(&mut *self))) {
             Ok(came) => Some(came),
             Err(panic) => {
-                let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+                let said = panic
+                    .downcast_ref::<String>()
+                    .map(String::as_str)
+                    .or_else(|| panic.downcast_ref::<&str>().copied());
                 self.lost.push(format!("{named}: {}", said.unwrap_or_default()));
                 None
             }
@@ -69,6 +77,7 @@ impl Tally {
             file.write_all(format!("{line}\n").as_bytes()).unwrap();
         }
         let (count, words) = (lost.len(), lost.join("\n"));
-        (count > 0).then(|| format!("{part}, {what}: {count} of {tries} tries lost something:\n{words}"))
+        (count > 0)
+            .then(|| format!("{part}, {what}: {count} of {tries} tries lost something:\n{words}"))
     }
 }

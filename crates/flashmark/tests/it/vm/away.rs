@@ -1,5 +1,5 @@
-//! A card that goes out of the slot, or with its reader, at a random moment of a run, and comes back: as it was, under another node,
-//! read-only, or another card in its place.
+//! A card that goes out of the slot, or with its reader, at a random moment of a run, and comes
+//! back: as it was, under another node, read-only, or another card in its place.
 
 use std::fs;
 use std::path::Path;
@@ -34,14 +34,19 @@ const BACKS: [(&str, Back); 4] = [
 #[test]
 fn a_run_whose_card_was_gone_for_a_while_comes_to_its_end() {
     let Some(mut machine) = Machine::boot(&[]) else { return };
-    let (seconds, mut chance) = (if times("GONE", 0) == 0 { &[1][..] } else { &[1, 5, 50] }, Random::new(seed(42)));
+    let (seconds, mut chance) =
+        (if times("GONE", 0) == 0 { &[1][..] } else { &[1, 5, 50] }, Random::new(seed(42)));
     let mut failed = Vec::new();
     for &seconds in seconds {
         for (what, back) in BACKS {
-            let mut tally = Tally::of("medium", format!("card or reader gone for {seconds} s, {what}"));
+            let mut tally =
+                Tally::of("medium", format!("card or reader gone for {seconds} s, {what}"));
             for number in 0..times("GONE", 1) {
-                let mut scene = Scene::keeping_at(&mut machine, &format!("/tmp/away-{seconds}-{number}"));
-                tally.attempt(1, &format!("run {number}"), |tally| gone(&mut scene, (seconds, back), &mut chance, tally));
+                let mut scene =
+                    Scene::keeping_at(&mut machine, &format!("/tmp/away-{seconds}-{number}"));
+                tally.attempt(1, &format!("run {number}"), |tally| {
+                    gone(&mut scene, (seconds, back), &mut chance, tally)
+                });
                 scene.clear();
             }
             failed.extend(tally.tell());
@@ -51,7 +56,12 @@ fn a_run_whose_card_was_gone_for_a_while_comes_to_its_end() {
 }
 
 /// One run whose card is away from a random moment on.
-fn gone(scene: &mut Scene<'_>, (seconds, back): (u64, Back), chance: &mut Random, tally: &mut Tally) {
+fn gone(
+    scene: &mut Scene<'_>,
+    (seconds, back): (u64, Back),
+    chance: &mut Random,
+    tally: &mut Tally,
+) {
     let (mine, photos) = (scene.used_card("mine"), scene.photos("photos"));
     let others = fs::read(&photos).unwrap();
     let suite = scene.scratch.file("many.toml", MANY_CELLS);
@@ -65,7 +75,8 @@ fn gone(scene: &mut Scene<'_>, (seconds, back): (u64, Back), chance: &mut Random
         scene.cells(1 + chance.below(12) as u32);
     }
     std::thread::sleep(Duration::from_millis(chance.below(1000)));
-    let with_its_reader = matches!(back, Back::AnotherNode | Back::ReadOnly) || chance.below(2) == 0;
+    let with_its_reader =
+        matches!(back, Back::AnotherNode | Back::ReadOnly) || chance.below(2) == 0;
     take(scene, with_its_reader);
     std::thread::sleep(Duration::from_secs(seconds));
     let card = match back {
@@ -118,5 +129,7 @@ fn put(scene: &mut Scene<'_>, with_its_reader: bool, card: &Card) {
     } else {
         scene.machine.swap(READER, card);
     }
-    scene.machine.until("for node in /dev/sd?; do blockdev --getsize64 $node 2>/dev/null; done | grep -qv '^0$'");
+    scene.machine.until(
+        "for node in /dev/sd?; do blockdev --getsize64 $node 2>/dev/null; done | grep -qv '^0$'",
+    );
 }

@@ -7,5 +7,8 @@ use super::{clock, lent, swapped};
 #[test]
 fn a_reader_is_plugged_and_pulled_and_its_cards_are_swapped() {
     let Some(mut machine) = Machine::boot(&[]) else { return };
-    play(&mut machine, &[("clock", clock::SCENARIOS), ("cards", swapped::SCENARIOS), ("lent", lent::SCENARIOS)]);
+    play(
+        &mut machine,
+        &[("clock", clock::SCENARIOS), ("cards", swapped::SCENARIOS), ("lent", lent::SCENARIOS)],
+    );
 }

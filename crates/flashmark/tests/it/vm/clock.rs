@@ -15,7 +15,8 @@ fn set_meanwhile(scene: &mut Scene<'_>) {
     let suite = scene.scratch.file("many.toml", MANY_CELLS);
     scene.plug(&card, "/dev/sda");
     for step in STEPS {
-        let run = scene.start(&format!("run /dev/sda --erase {SERIAL} --suite {}", suite.display()));
+        let run =
+            scene.start(&format!("run /dev/sda --erase {SERIAL} --suite {}", suite.display()));
         scene.cells(1);
         scene.machine.done(&format!("date -s @$(( $(date +%s) + {step} ))"));
         let ran = scene.machine.wait(&run);

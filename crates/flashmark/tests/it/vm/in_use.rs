@@ -1,4 +1,5 @@
-//! Every way of being in use that needs a driver: the same tests, started in a guest, whose kernel is a whole one.
+//! Every way of being in use that needs a driver: the same tests, started in a guest, whose kernel
+//! is a whole one.
 
 use super::machine::Machine;
 use crate::support::has_tool;
@@ -18,7 +19,8 @@ const CASES: [(&str, &str); 8] = [
 #[test]
 fn what_the_drivers_of_a_whole_kernel_make_of_a_medium_is_refused() {
     let Some(mut machine) = Machine::boot(&[]) else { return };
-    let cases: Vec<&str> = CASES.iter().filter(|(_, tool)| has_tool(tool)).map(|(case, _)| *case).collect();
+    let cases: Vec<&str> =
+        CASES.iter().filter(|(_, tool)| has_tool(tool)).map(|(case, _)| *case).collect();
     let tests = std::env::current_exe().unwrap();
     let ran = machine.run(&format!(
         "mkdir -p /run/lock /run/lvm; modprobe loop; export FLASHMARK_VM=1 FLASHMARK_CASES='{}' TMPDIR=/tmp DM_DISABLE_UDEV=1

@@ -1,4 +1,5 @@
-//! What a virtual machine boots with: a static busybox, the kernel's modules for reaching this machine's files, and the first program.
+//! What a virtual machine boots with: a static busybox, the kernel's modules for reaching this
+//! machine's files, and the first program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +11,8 @@ use crate::support::tool;
 /// Drivers without which the guest could not reach the host's files and the console.
 const MODULES: &[&str] = &["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console"];
 
-/// The first program of the guest. Its root becomes the host's, read-only, below a file system in memory that takes the writes.
+/// The first program of the guest. Its root becomes the host's, read-only, below a file system in
+/// memory that takes the writes.
 const INIT: &str = r#"#!/bin/busybox sh
 b=/bin/busybox
 $b mount -t devtmpfs d /dev; $b mount -t proc p /proc; $b mount -t sysfs s /sys
@@ -37,8 +39,12 @@ impl Kernel {
     /// The newest one that is installed, if any.
     pub fn installed() -> Option<Kernel> {
         let entries = fs::read_dir("/boot").ok()?.filter_map(Result::ok);
-        let named = entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix("vmlinuz-").map(str::to_owned));
-        let release = named.filter(|release| Path::new("/lib/modules").join(release).join("modules.dep").exists()).max()?;
+        let named = entries.filter_map(|entry| {
+            entry.file_name().to_str()?.strip_prefix("vmlinuz-").map(str::to_owned)
+        });
+        let release = named
+            .filter(|release| Path::new("/lib/modules").join(release).join("modules.dep").exists())
+            .max()?;
         Some(Kernel { image: PathBuf::from(format!("/boot/vmlinuz-{release}")), release })
     }
 
@@ -46,8 +52,12 @@ impl Kernel {
     fn modules(&self) -> Vec<PathBuf> {
         let (mut seen, mut order) = (BTreeSet::new(), Vec::new());
         for module in MODULES {
-            let lines = tool("modprobe", &["--set-version", &self.release, "--show-depends", module]);
-            let paths = lines.lines().filter_map(|line| line.strip_prefix("insmod ")).map(|path| PathBuf::from(path.trim()));
+            let lines =
+                tool("modprobe", &["--set-version", &self.release, "--show-depends", module]);
+            let paths = lines
+                .lines()
+                .filter_map(|line| line.strip_prefix("insmod "))
+                .map(|path| PathBuf::from(path.trim()));
             order.extend(paths.filter(|path| seen.insert(path.clone())));
         }
         order
@@ -79,7 +89,8 @@ fn unpacked(module: &Path) -> Vec<u8> {
         Some("zst") => "zstd",
         _ => return fs::read(module).unwrap(),
     };
-    let output = Command::new(program).args(["--decompress", "--stdout"]).arg(module).output().unwrap();
+    let output =
+        Command::new(program).args(["--decompress", "--stdout"]).arg(module).output().unwrap();
     assert!(output.status.success(), "{program} {}", module.display());
     output.stdout
 }
@@ -87,7 +98,8 @@ fn unpacked(module: &Path) -> Vec<u8> {
 const DIRECTORY: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 
-/// An archive in the format "newc" of cpio, as the kernel's `Documentation/driver-api/early-userspace/buffer-format.rst` has it.
+/// An archive in the format "newc" of cpio, as the kernel's
+/// `Documentation/driver-api/early-userspace/buffer-format.rst` has it.
 #[derive(Default)]
 struct Archive {
     bytes: Vec<u8>,
@@ -98,7 +110,8 @@ impl Archive {
     fn put(&mut self, name: &str, mode: u32, content: &[u8]) {
         self.entries += 1;
         let (size, name_size) = (content.len() as u32, name.len() as u32 + 1);
-        // Inode, mode, owner, group, links, time, size, four numbers of devices, length of the name, a sum that nobody checks.
+        // Inode, mode, owner, group, links, time, size, four numbers of devices, length of the
+        // name, a sum that nobody checks.
         let numbers = [self.entries, mode, 0, 0, 1, 0, size, 0, 0, 0, 0, name_size, 0];
         let head: String = numbers.iter().map(|number| format!("{number:08x}")).collect();
         self.bytes.extend(format!("070701{head}{name}\0").as_bytes());

@@ -1,4 +1,5 @@
-//! What `capacity` lends of a medium that was not given away is there again afterwards, whatever happens in between.
+//! What `capacity` lends of a medium that was not given away is there again afterwards, whatever
+//! happens in between.
 
 use std::fs;
 use std::path::PathBuf;
@@ -53,12 +54,14 @@ fn mount(machine: &mut Machine) {
     machine.done("mkdir -p /run/results && mount /dev/vda /run/results");
 }
 
-/// A run that has written to the card and not yet put everything back: the card, what was on it, and the run.
+/// A run that has written to the card and not yet put everything back: the card, what was on it,
+/// and the run.
 fn in_the_middle(scene: &mut Scene<'_>) -> (PathBuf, Vec<u8>, Task) {
     let image = scene.used_card("card");
     let before = fs::read(&image).unwrap();
     scene.plug(&Card::slow(&image, MOST_BPS), "/dev/sda");
-    let run = scene.start("run /dev/sda --only capacity --set capacity.keep=8MiB --set capacity.cache=16MiB");
+    let run = scene
+        .start("run /dev/sda --only capacity --set capacity.keep=8MiB --set capacity.cache=16MiB");
     is_touched(&image, &before);
     (image, before, run)
 }

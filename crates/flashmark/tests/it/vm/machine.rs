@@ -13,8 +13,9 @@ use super::initramfs::Kernel;
 use super::qmp::Qmp;
 use crate::support::{Ran, Scratch, eventually, has_tool, skipped};
 
-/// Runs in the guest: each line that comes is a script to start, and its exit code goes back. `set -m`, or what runs in the background
-/// would ignore Ctrl-C. The kernel looks for swapped media by itself, as systemd tells it to elsewhere.
+/// Runs in the guest: each line that comes is a script to start, and its exit code goes back.
+/// `set -m`, or what runs in the background would ignore Ctrl-C. The kernel looks for swapped media by
+/// itself, as systemd tells it to elsewhere.
 const AGENT: &str = r#"
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C HOME=/tmp FLASHMARK_HOME=/tmp/home
 cd /run/share
@@ -60,12 +61,17 @@ fn missing() -> Option<&'static str> {
     if !rustix::process::geteuid().is_root() {
         return Some("a virtual machine needs root");
     }
-    if !["qemu-system-x86_64", "busybox", "modprobe", "bash"].iter().all(|program| has_tool(program)) {
+    if !["qemu-system-x86_64", "busybox", "modprobe", "bash"]
+        .iter()
+        .all(|program| has_tool(program))
+    {
         return Some("a virtual machine needs the programs named before");
     }
     let is_static = tool_says("file", "/bin/busybox").is_none_or(|kind| kind.contains("static"));
     match Kernel::installed() {
-        None => Some("a virtual machine needs a kernel in /boot with its modules (linux-image-amd64)"),
+        None => {
+            Some("a virtual machine needs a kernel in /boot with its modules (linux-image-amd64)")
+        }
         Some(_) if !is_static => Some("a virtual machine needs a static busybox (busybox-static)"),
         Some(_) => None,
     }
@@ -115,14 +121,18 @@ impl Machine {
             match self.console.read_line(&mut line) {
                 Ok(0) => break,
                 Ok(_) => return line.trim().to_owned(),
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
                 Err(error) => panic!("the console: {error}"),
             }
         }
         let log = fs::read(self.scratch.at("kernel.log")).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
         let last: Vec<&str> = log.lines().rev().take(30).collect();
-        panic!("the machine said nothing for {seconds} s; its kernel's last lines, backwards:\n{}", last.join("\n"))
+        panic!(
+            "the machine said nothing for {seconds} s; its kernel's last lines, backwards:\n{}",
+            last.join("\n")
+        )
     }
 
     /// Starts a script (bash) in the guest.
@@ -140,7 +150,11 @@ impl Machine {
             let (number, code) = line.split_once(' ').unwrap();
             self.ended.insert(number.parse().unwrap(), code.parse().unwrap());
         }
-        Ran { code: self.ended.get(&task.0).copied(), out: self.said(task, "out"), err: self.said(task, "err") }
+        Ran {
+            code: self.ended.get(&task.0).copied(),
+            out: self.said(task, "out"),
+            err: self.said(task, "err"),
+        }
     }
 
     /// What it has printed so far: to "out" or "err".
@@ -209,12 +223,21 @@ fn qemu(scratch: &Scratch, share: &Path, disks: &[Disk]) -> Command {
             .split_whitespace()
             .map(str::to_owned)
             .collect();
-    words.extend(["-kernel".to_owned(), path(&kernel.image), "-initrd".to_owned(), path(&initramfs), "-append".to_owned()]);
+    words.extend([
+        "-kernel".to_owned(),
+        path(&kernel.image),
+        "-initrd".to_owned(),
+        path(&initramfs),
+        "-append".to_owned(),
+    ]);
     words.push("console=ttyS0 panic=-1 quiet nokaslr mitigations=off random.trust_cpu=on no_timer_check tsc=reliable".to_owned());
     let pairs = [
         ("-serial", format!("file:{}", socket("kernel.log"))),
         ("-qmp", format!("unix:{},server=on,wait=off", socket("qmp"))),
-        ("-fsdev", "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap".to_owned()),
+        (
+            "-fsdev",
+            "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap".to_owned(),
+        ),
         ("-device", "virtio-9p-pci,fsdev=host,mount_tag=host".to_owned()),
         ("-fsdev", format!("local,id=share,path={},security_model=none", path(share))),
         ("-device", "virtio-9p-pci,fsdev=share,mount_tag=share".to_owned()),
@@ -226,8 +249,14 @@ fn qemu(scratch: &Scratch, share: &Path, disks: &[Disk]) -> Command {
     ];
     words.extend(pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]));
     for (number, Disk(image)) in disks.iter().enumerate() {
-        words.extend(["-drive".to_owned(), format!("if=none,id=disk{number},file={},format=raw,cache=writeback", path(image))]);
-        words.extend(["-device".to_owned(), format!("virtio-blk-pci,drive=disk{number},serial=DISK{number}")]);
+        words.extend([
+            "-drive".to_owned(),
+            format!("if=none,id=disk{number},file={},format=raw,cache=writeback", path(image)),
+        ]);
+        words.extend([
+            "-device".to_owned(),
+            format!("virtio-blk-pci,drive=disk{number},serial=DISK{number}"),
+        ]);
     }
     let log = File::create(scratch.at("qemu.log")).unwrap();
     let mut qemu = Command::new("qemu-system-x86_64");

@@ -1,4 +1,5 @@
-//! How a running machine is told to plug and unplug: QEMU's machine protocol, a line of JSON each way.
+//! How a running machine is told to plug and unplug: QEMU's machine protocol, a line of JSON each
+//! way.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -49,7 +50,8 @@ impl Qmp {
 
     /// Waits until a device that was told to go is gone.
     pub fn gone(&mut self, device: &str) {
-        let is_it = |event: &Value| event["event"] == "DEVICE_DELETED" && event["data"]["device"] == device;
+        let is_it =
+            |event: &Value| event["event"] == "DEVICE_DELETED" && event["data"]["device"] == device;
         while !self.events.iter().any(is_it) {
             let event = self.next();
             self.events.push(event);

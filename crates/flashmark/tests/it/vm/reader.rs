@@ -32,7 +32,8 @@ impl Card {
 }
 
 impl Machine {
-    /// Plugs in a reader of this serial number with a card in it, or none. It gets the first free node: /dev/sda.
+    /// Plugs in a reader of this serial number with a card in it, or none. It gets the first free
+    /// node: /dev/sda.
     pub fn plug(&mut self, reader: &str, serial: &str, card: Option<&Card>) {
         let mut device = json!({
             "driver": "usb-storage", "id": reader, "bus": "usb.0", "serial": serial, "removable": true,
@@ -74,7 +75,11 @@ impl Machine {
         let blocks = self.qmp.tell("query-block", &json!({}));
         let inside = format!("/machine/peripheral/{reader}/");
         let slots = blocks.as_array().unwrap().iter().map(|block| &block["qdev"]);
-        slots.into_iter().find(|qdev| qdev.as_str().is_some_and(|path| path.starts_with(&inside))).unwrap().clone()
+        slots
+            .into_iter()
+            .find(|qdev| qdev.as_str().is_some_and(|path| path.starts_with(&inside)))
+            .unwrap()
+            .clone()
     }
 
     /// Opens a card's file for that reader.
@@ -83,7 +88,9 @@ impl Machine {
         let raw = json!({ "driver": "raw", "file": file, "read-only": card.read_only });
         let name = format!("card-in-{reader}");
         let node = match card.most_bps {
-            None => json!({ "driver": "raw", "node-name": name, "file": raw["file"], "read-only": card.read_only }),
+            None => {
+                json!({ "driver": "raw", "node-name": name, "file": raw["file"], "read-only": card.read_only })
+            }
             Some(most_bps) => {
                 let limits = json!({ "bps-total": most_bps });
                 self.qmp.tell("object-add", &json!({ "qom-type": "throttle-group", "id": format!("limit-{reader}"), "limits": limits }));

@@ -1,4 +1,5 @@
-//! One scenario in a machine: cards made on this side, the program run on the other, what it left looked at from this side.
+//! One scenario in a machine: cards made on this side, the program run on the other, what it left
+//! looked at from this side.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -19,13 +20,20 @@ pub struct Scene<'a> {
 /// A scenario and what it is called.
 pub type Scenario = (&'static str, fn(&mut Scene<'_>));
 
-/// Plays all of them in one machine, and fails with what failed: booting takes longer than most scenarios.
+/// Plays all of them in one machine, and fails with what failed: booting takes longer than most
+/// scenarios.
 pub fn play(machine: &mut Machine, parts: &[(&'static str, &[Scenario])]) {
     let mut failed = Vec::new();
-    for (part, (name, scenario)) in parts.iter().flat_map(|(part, scenarios)| scenarios.iter().map(move |one| (part, one))) {
+    for (part, (name, scenario)) in
+        parts.iter().flat_map(|(part, scenarios)| scenarios.iter().map(move |one| (part, one)))
+    {
         let mut tally = Tally::of(part, *name);
         for number in 0..times("CARDS", 1) {
-            let mut scene = Scene { machine: &mut *machine, scratch: Scratch::new(), home: format!("/tmp/{part}-{number}") };
+            let mut scene = Scene {
+                machine: &mut *machine,
+                scratch: Scratch::new(),
+                home: format!("/tmp/{part}-{number}"),
+            };
             tally.attempt(1, &number.to_string(), |_| scenario(&mut scene));
             scene.clear();
         }
@@ -90,7 +98,8 @@ impl<'a> Scene<'a> {
     /// Plugs in the reader with a card and waits for the node.
     pub fn plug(&mut self, card: &Card, node: &str) {
         self.machine.plug(READER, SERIAL, Some(card));
-        self.machine.until(&format!("[ \"$(blockdev --getsize64 {node} 2>/dev/null || echo 0)\" -gt 0 ]"));
+        self.machine
+            .until(&format!("[ \"$(blockdev --getsize64 {node} 2>/dev/null || echo 0)\" -gt 0 ]"));
     }
 
     /// Puts another card into the reader, and waits until the kernel has seen it.
@@ -103,13 +112,18 @@ impl<'a> Scene<'a> {
     /// Waits until so many cells are in the journal.
     pub fn cells(&mut self, count: u32) {
         let home = self.home.clone();
-        self.machine.until(&format!("[ \"$(cat {home}/*/journal.jsonl | grep -c '\"cell\":{{')\" -ge {count} ]"));
+        self.machine.until(&format!(
+            "[ \"$(cat {home}/*/journal.jsonl | grep -c '\"cell\":{{')\" -ge {count} ]"
+        ));
     }
 
     /// Ends what still runs and pulls the reader out, whatever became of the scenario.
     pub fn clear(&mut self) {
         let _ = catch_unwind(AssertUnwindSafe(|| {
-            self.machine.run(&format!("kill -KILL $(pidof flashmark sleep); sleep 0.2; rm -rf {}", self.home));
+            self.machine.run(&format!(
+                "kill -KILL $(pidof flashmark sleep); sleep 0.2; rm -rf {}",
+                self.home
+            ));
             if self.machine.plugged.contains(READER) {
                 self.machine.unplug(READER);
             }

@@ -19,8 +19,12 @@ pub const SCENARIOS: &[Scenario] = &[
 /// What is done to the reader is what the guest sees.
 fn seen(scene: &mut Scene<'_>) {
     let (one, other) = (scene.used_card("one"), scene.used_card("other"));
-    let sum = |path: &std::path::Path| tool("md5sum", &[path.to_str().unwrap()]).split_whitespace().next().unwrap().to_owned();
-    let content = |scene: &mut Scene<'_>| scene.machine.done("dd if=/dev/sda bs=1M iflag=direct status=none | md5sum | cut -d' ' -f1");
+    let sum = |path: &std::path::Path| {
+        tool("md5sum", &[path.to_str().unwrap()]).split_whitespace().next().unwrap().to_owned()
+    };
+    let content = |scene: &mut Scene<'_>| {
+        scene.machine.done("dd if=/dev/sda bs=1M iflag=direct status=none | md5sum | cut -d' ' -f1")
+    };
     scene.plug(&Card::slow(&one, 64 * MIB), "/dev/sda");
     assert_eq!(content(scene), sum(&one));
     scene.swap(&Card::new(&other));
@@ -77,7 +81,8 @@ fn the_same_card(scene: &mut Scene<'_>) {
     assert_eq!(ran.code, Some(0), "{ran}");
 }
 
-/// Pulled out while the program runs, which keeps the node in use: the next one that is plugged in becomes /dev/sdb.
+/// Pulled out while the program runs, which keeps the node in use: the next one that is plugged in
+/// becomes /dev/sdb.
 fn unplugged(scene: &mut Scene<'_>) -> Ran {
     let card = Card::new(&scene.used_card("mine"));
     let suite = scene.scratch.file("card.toml", SUITE);

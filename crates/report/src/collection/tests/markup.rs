@@ -20,7 +20,8 @@ impl<'a> Tag<'a> {
 
 const VOID: [&str; 6] = ["meta", "link", "input", "br", "hr", "img"];
 
-/// All tags of a page, in order. Panics on what is no well-formed tag: an unescaped `<` or `>` in text ends here.
+/// All tags of a page, in order. Panics on what is no well-formed tag: an unescaped `<` or `>` in
+/// text ends here.
 pub fn tags(page: &str) -> Vec<Tag<'_>> {
     let mut found = Vec::new();
     let body = page.strip_prefix("<!DOCTYPE html>").expect("a page says what it is");
@@ -51,7 +52,9 @@ fn tag(inside: &str) -> Tag<'_> {
         let (key, after) = rest.split_at(end);
         match after.strip_prefix("=\"") {
             Some(quoted) => {
-                let (value, after) = quoted.split_once('"').unwrap_or_else(|| panic!("no end of {key} in <{inside}>"));
+                let (value, after) = quoted
+                    .split_once('"')
+                    .unwrap_or_else(|| panic!("no end of {key} in <{inside}>"));
                 attributes.push((key, value));
                 rest = after;
             }
@@ -75,20 +78,32 @@ pub fn check(page: &str) {
             continue;
         }
         for (name, _) in &tag.attributes {
-            assert!(!name.starts_with("on") && *name != "style", "the policy forbids {name} in <{}>", tag.name);
+            assert!(
+                !name.starts_with("on") && *name != "style",
+                "the policy forbids {name} in <{}>",
+                tag.name
+            );
         }
         if let Some(id) = tag.get("id") {
-            assert!(!id.is_empty() && !id.contains(' ') && ids.insert(id), "id {id:?} twice or none");
+            assert!(
+                !id.is_empty() && !id.contains(' ') && ids.insert(id),
+                "id {id:?} twice or none"
+            );
         }
         match tag.name {
             "th" => assert!(tag.get("scope").is_some(), "a head without scope"),
             "caption" => captions += 1,
             "input" if tag.get("type") != Some("hidden") => {
-                assert!(open.contains(&"label") || tag.get("aria-label").is_some(), "an input without a label: {tag:?}");
+                assert!(
+                    open.contains(&"label") || tag.get("aria-label").is_some(),
+                    "an input without a label: {tag:?}"
+                );
             }
             "select" => assert!(open.contains(&"label"), "a select without a label"),
             "script" => assert!(tag.get("src").is_some(), "a script inside the page"),
-            "a" => assert!(tag.get("href").is_some_and(|href| !href.is_empty()), "a link to nowhere"),
+            "a" => {
+                assert!(tag.get("href").is_some_and(|href| !href.is_empty()), "a link to nowhere")
+            }
             "p" => assert!(!open.contains(&"p"), "a paragraph in a paragraph"),
             _ => {}
         }
@@ -99,7 +114,9 @@ pub fn check(page: &str) {
     assert!(open.is_empty(), "left open: {open:?}");
     assert!(tags.iter().filter(|tag| tag.name == "h1" && !tag.is_end).count() == 1, "one h1");
     let boxes = tags.iter().filter(|tag| tag.get("aria-labelledby").is_some());
-    boxes.for_each(|tag| assert!(ids.contains(tag.get("aria-labelledby").unwrap_or_default()), "{tag:?}"));
+    boxes.for_each(|tag| {
+        assert!(ids.contains(tag.get("aria-labelledby").unwrap_or_default()), "{tag:?}")
+    });
     for link in tags.iter().filter_map(|tag| tag.get("href")?.strip_prefix('#')) {
         assert!(ids.contains(link), "#{link} leads nowhere");
     }

@@ -1,4 +1,5 @@
-//! What the page of every record has around what it is about: at the head who and what, at the foot how it was measured, and the record itself.
+//! What the page of every record has around what it is about: at the head who and what, at the foot
+//! how it was measured, and the record itself.
 
 use record::{Ended, Record};
 

@@ -12,14 +12,19 @@ struct Facts(Vec<(String, String)>);
 
 impl Facts {
     fn add(&mut self, name: &str, value: Option<impl ToString>) {
-        let value = value.map(|value| words::clean(&value.to_string())).filter(|value| !value.is_empty());
+        let value =
+            value.map(|value| words::clean(&value.to_string())).filter(|value| !value.is_empty());
         self.0.extend(value.map(|value| (name.to_owned(), value)));
     }
 }
 
 /// All sections that have something to say.
 pub(super) fn sections(record: &Record) -> Vec<(&'static str, Vec<(String, String)>)> {
-    let mut sections = vec![("Medium", medium(&record.medium)), ("Target", target(&record.target)), ("Run", run(record))];
+    let mut sections = vec![
+        ("Medium", medium(&record.medium)),
+        ("Target", target(&record.target)),
+        ("Run", run(record)),
+    ];
     sections.extend(record.host.as_ref().map(|h| ("Host", host(h))));
     sections.retain(|(_, facts)| !facts.is_empty());
     sections
@@ -71,12 +76,24 @@ fn marks(marks: [(&str, Option<u32>); 4]) -> Vec<String> {
 }
 
 fn classes(classes: &SpeedClasses) -> String {
-    marks([("C", classes.speed_class), ("U", classes.uhs_grade), ("V", classes.video_class), ("A", classes.app_class)]).join(" ")
+    marks([
+        ("C", classes.speed_class),
+        ("U", classes.uhs_grade),
+        ("V", classes.video_class),
+        ("A", classes.app_class),
+    ])
+    .join(" ")
 }
 
 fn claims(claims: &Claims) -> String {
-    let mut said: Vec<String> = claims.capacity_bytes.map(|bytes| Bytes(bytes).to_string()).into_iter().collect();
-    said.extend(marks([("C", claims.speed_class), ("U", claims.uhs_grade), ("V", claims.video_class), ("A", claims.app_class)]));
+    let mut said: Vec<String> =
+        claims.capacity_bytes.map(|bytes| Bytes(bytes).to_string()).into_iter().collect();
+    said.extend(marks([
+        ("C", claims.speed_class),
+        ("U", claims.uhs_grade),
+        ("V", claims.video_class),
+        ("A", claims.app_class),
+    ]));
     said.extend(claims.read_bps.map(|bps| format!("reads {}", BytesPerSecond(bps))));
     said.extend(claims.write_bps.map(|bps| format!("writes {}", BytesPerSecond(bps))));
     said.join(", ")
@@ -101,7 +118,17 @@ fn target(target: &Target) -> Vec<(String, String)> {
         facts.add("Driver", link.driver.as_ref());
         facts.add("Link", link.mode.as_ref());
         facts.add("Link carries at most", link.max_bps.map(BytesPerSecond));
-        facts.add("USB", Some([&link.usb_id, &link.usb_name].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ")));
+        facts.add(
+            "USB",
+            Some(
+                [&link.usb_id, &link.usb_name]
+                    .into_iter()
+                    .flatten()
+                    .cloned()
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            ),
+        );
         facts.add("Commands at once", link.queue_depth);
         facts.add("Command queue", yes(link.command_queue));
     }
@@ -122,7 +149,8 @@ fn run(record: &Record) -> Vec<(String, String)> {
     let mut facts = Facts::default();
     facts.add("Suite", Some(&run.suite));
     facts.add("Command", Some(run.command.join(" ")));
-    let commit = run.software.commit.as_deref().map(|commit| format!(" ({commit})")).unwrap_or_default();
+    let commit =
+        run.software.commit.as_deref().map(|commit| format!(" ({commit})")).unwrap_or_default();
     facts.add("Software", Some(format!("{} {}{commit}", run.software.name, run.software.version)));
     facts.add("Seed", Some(run.seed));
     facts.add("Run", Some(&run.id));
@@ -130,7 +158,10 @@ fn run(record: &Record) -> Vec<(String, String)> {
     facts.add("Finished", run.finished.as_ref());
     facts.add("Time by the device's clock", (run.elapsed_ns > 0).then_some(Nanos(run.elapsed_ns)));
     facts.add("Ended", Some(format!("{:?}", run.ended).to_lowercase()));
-    facts.add("Taken up again", (run.resumed > 0).then(|| words::count(run.resumed as usize, "time")));
+    facts.add(
+        "Taken up again",
+        (run.resumed > 0).then(|| words::count(run.resumed as usize, "time")),
+    );
     facts.add("Written to the medium", Some(Bytes(record.written_bytes())));
     facts.add("Record form", Some(&record.schema));
     facts.0
@@ -155,19 +186,35 @@ fn host(host: &Host) -> Vec<(String, String)> {
         facts.add(&words::clean(name), Some(value));
     }
     for temperature in &host.temperatures {
-        let ends: Vec<String> =
-            [temperature.start_celsius, temperature.end_celsius].into_iter().flatten().map(|c| format!("{c} °C")).collect();
-        facts.add(&format!("Temperature {}", words::clean(&temperature.sensor)), Some(ends.join(" to ")));
+        let ends: Vec<String> = [temperature.start_celsius, temperature.end_celsius]
+            .into_iter()
+            .flatten()
+            .map(|c| format!("{c} °C"))
+            .collect();
+        facts.add(
+            &format!("Temperature {}", words::clean(&temperature.sensor)),
+            Some(ends.join(" to ")),
+        );
     }
     facts.0
 }
 
 /// What was planned, and whether it was done.
 pub(super) fn plan(record: &Record) -> Table {
-    let mut table = Table::new(&["Planned", "Parameters", "Settings", "#At most", "#Writes at most", "Done"]);
+    let mut table =
+        Table::new(&["Planned", "Parameters", "Settings", "#At most", "#Writes at most", "Done"]);
     for planned in &record.plan {
-        let done = record.cells.iter().find(|cell| cell.id == planned.id).map(|cell| words::stop(cell.stop)).unwrap_or("-");
-        let written = if planned.max_written_bytes == 0 { "-".to_owned() } else { Bytes(planned.max_written_bytes).to_string() };
+        let done = record
+            .cells
+            .iter()
+            .find(|cell| cell.id == planned.id)
+            .map(|cell| words::stop(cell.stop))
+            .unwrap_or("-");
+        let written = if planned.max_written_bytes == 0 {
+            "-".to_owned()
+        } else {
+            Bytes(planned.max_written_bytes).to_string()
+        };
         table.push(
             vec![
                 words::clean(&planned.id),
@@ -186,11 +233,20 @@ pub(super) fn plan(record: &Record) -> Table {
 /// Whether the record holds what its owner may not want to pass on (DESIGN 1, rule 4).
 pub(super) fn is_private(record: &Record) -> bool {
     let medium = &record.medium;
-    medium.serial.is_some() || medium.cid.is_some() || !medium.by_id.is_empty() || !record.target.path.starts_with("sim:")
+    medium.serial.is_some()
+        || medium.cid.is_some()
+        || !medium.by_id.is_empty()
+        || !record.target.path.starts_with("sim:")
 }
 
 /// A name for the record as a file: letters, digits and hyphens of the run's id.
 pub(super) fn file_name(record: &Record) -> String {
-    let id: String = record.run.id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(80).collect();
+    let id: String = record
+        .run
+        .id
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(80)
+        .collect();
     format!("flashmark-{}.json", if id.is_empty() { "record" } else { &id })
 }

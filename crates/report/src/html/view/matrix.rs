@@ -1,10 +1,10 @@
 //! The page of a matrix: recommendation, heat maps, tables, commands.
 
 use askama::Template;
-use findings::matrix::{Matrix, Place, Standing, Way, WorkPlaces};
+use findings::matrix::{CombinationResult, ContestStanding, Matrix, Way, WorkPlaces};
 use record::Record;
 
-use super::super::Shell;
+use super::super::PageHead;
 use super::TableView;
 use super::cover::Cover;
 use crate::{matrix, words};
@@ -58,17 +58,31 @@ impl MatrixPage {
         let (recommended, commands) = matrix::commands(record, matrix).unwrap_or_default();
         MatrixPage {
             cover: Cover::of(record, "matrix", matrix::state(record)),
-            statements: matrix.works.iter().map(WorkPlaces::statement).chain(overall).map(|text| words::clean(&text)).collect(),
+            statements: matrix
+                .works
+                .iter()
+                .map(WorkPlaces::statement)
+                .chain(overall)
+                .map(|text| words::clean(&text))
+                .collect(),
             works: matrix.works.iter().map(work).collect(),
             fragmentation: matrix::fragmentation(matrix).map(|table| TableView { table }),
             recommended: words::clean(&recommended),
-            commands: commands.into_iter().map(|(what, line)| (what, words::clean(&line))).collect(),
+            commands: commands
+                .into_iter()
+                .map(|(what, line)| (what, words::clean(&line)))
+                .collect(),
         }
     }
 }
 
 fn work(work: &WorkPlaces) -> WorkView {
-    let ways: Vec<&Way> = work.places.iter().map(|place| &place.way).chain(work.failed.iter().map(|(way, _)| way)).collect();
+    let ways: Vec<&Way> = work
+        .places
+        .iter()
+        .map(|place| &place.way)
+        .chain(work.failed.iter().map(|(way, _)| way))
+        .collect();
     let mut schedulers = distinct(ways.iter().map(|way| way.scheduler.clone()));
     // the same order for every work, so that columns can be compared
     schedulers.sort_by_key(|name| (name != "none", name.clone()));
@@ -76,24 +90,36 @@ fn work(work: &WorkPlaces) -> WorkView {
     let rows = distinct(ways.iter().map(|way| (way.filesystem_words(), way.mount_options.clone())));
     let row = |(filesystem, mount_options): &(String, String)| {
         let cell = |scheduler: &String| {
-            let is_it =
-                |way: &Way| way.filesystem_words() == *filesystem && way.mount_options == *mount_options && way.scheduler == *scheduler;
+            let is_it = |way: &Way| {
+                way.filesystem_words() == *filesystem
+                    && way.mount_options == *mount_options
+                    && way.scheduler == *scheduler
+            };
             match work.places.iter().find(|place| is_it(&place.way)) {
                 Some(place) => heat(work, place),
                 None if work.failed.iter().any(|(way, _)| is_it(way)) => empty("failed"),
                 None => empty("not tried"),
             }
         };
-        let label = if one_mount { filesystem.clone() } else { format!("{filesystem}, {mount_options}") };
+        let label =
+            if one_mount { filesystem.clone() } else { format!("{filesystem}, {mount_options}") };
         HeatRow { label: words::clean(&label), cells: schedulers.iter().map(cell).collect() }
     };
     WorkView {
         title: words::capitalised(&words::test(&work.work)),
-        unit: if work.larger_is_better { "a second; more is better" } else { "seconds; less is better" },
+        unit: if work.larger_is_better {
+            "a second; more is better"
+        } else {
+            "seconds; less is better"
+        },
         rows: rows.iter().map(row).collect(),
         ranking: TableView { table: matrix::ranking(work) },
         by_scheduler: TableView { table: matrix::by_scheduler(work) },
-        failed: work.failed.iter().map(|(way, reason)| words::clean(&format!("{}: {reason}", way.words()))).collect(),
+        failed: work
+            .failed
+            .iter()
+            .map(|(way, reason)| words::clean(&format!("{}: {reason}", way.words())))
+            .collect(),
         schedulers: schedulers.iter().map(|name| words::clean(name)).collect(),
     }
 }
@@ -108,12 +134,16 @@ fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// A cell as warm as it is near the best; framed where it may be as good.
-fn heat(work: &WorkPlaces, place: &Place) -> HeatCell {
+fn heat(work: &WorkPlaces, place: &CombinationResult) -> HeatCell {
     let level = (place.relative * 10.0).round().clamp(0.0, 10.0) as u32;
-    let equal = if place.standing == Standing::Worse { "" } else { " equal" };
+    let equal = if place.standing == ContestStanding::Worse { "" } else { " equal" };
     let figure = record::units::significant(place.centre);
     let unit = if work.larger_is_better { "/s" } else { " s" };
-    HeatCell { class: format!("h{level}{equal}"), share: format!("{:.0} %", place.relative * 100.0), figure: format!("{figure}{unit}") }
+    HeatCell {
+        class: format!("h{level}{equal}"),
+        share: format!("{:.0} %", place.relative * 100.0),
+        figure: format!("{figure}{unit}"),
+    }
 }
 
 fn empty(why: &str) -> HeatCell {

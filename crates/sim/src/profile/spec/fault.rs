@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use crate::profile::units::{Size, Time};
+use crate::profile::units::{ByteSize, Time};
 
 /// Something that goes wrong, seeded.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fault {
+pub struct FaultSpec {
     /// What.
     pub kind: FaultKind,
     /// It begins after this much device time.
@@ -15,15 +15,15 @@ pub struct Fault {
     /// It begins after this many I/Os.
     pub after_ops: Option<u64>,
     /// It begins after this much has been written.
-    pub after_written: Option<Size>,
+    pub after_written: Option<ByteSize>,
     /// How long it lasts; for ever where absent (`hang`, `vanish`, `power-cut`).
     pub lasts: Option<Time>,
     /// First byte it concerns; the whole medium where absent (`medium-error`, `corruption`).
-    pub offset: Option<Size>,
+    pub offset: Option<ByteSize>,
     /// How many bytes it concerns.
-    pub size: Option<Size>,
+    pub size: Option<ByteSize>,
     /// Which direction fails; both where absent (`medium-error`).
-    pub direction: Option<Direction>,
+    pub direction: Option<FaultDirection>,
     /// How many I/Os fail; all where absent (`medium-error`).
     pub times: Option<u64>,
     /// Share of written pages of 4 KiB in which a bit flips (`corruption`).
@@ -51,7 +51,7 @@ pub enum FaultKind {
 /// Which way data moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Direction {
+pub enum FaultDirection {
     /// From the medium.
     Read,
     /// To the medium.

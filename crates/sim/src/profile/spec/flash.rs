@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use crate::profile::units::{Rate, Size, Time};
+use crate::profile::units::{ByteSize, Rate, Time};
 
 /// Reading flash (docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Read {
+pub struct ReadSpec {
     /// Time of a command without its data.
     pub command: Time,
     /// The same for every further command of an I/O that was split; `command` where absent.
@@ -19,7 +19,7 @@ pub struct Read {
     pub random: Time,
     /// Reads below this size pay `short`.
     #[serde(default)]
-    pub short_below: Size,
+    pub short_below: ByteSize,
     /// Extra for short reads.
     #[serde(default)]
     pub short: Time,
@@ -34,7 +34,7 @@ pub struct Read {
 /// Writing flash (docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Write {
+pub struct WriteSpec {
     /// Time of a command without its data.
     pub command: Time,
     /// The same for every further command of an I/O that was split; `command` where absent.
@@ -42,7 +42,7 @@ pub struct Write {
     /// Streaming rate.
     pub rate: Rate,
     /// Page or group of pages that is programmed together.
-    pub unit: Size,
+    pub unit: ByteSize,
     /// Extra for a write that does not begin and end at a unit.
     #[serde(default)]
     pub partial: Time,
@@ -51,7 +51,7 @@ pub struct Write {
     pub whole_units: bool,
     /// Extra for the last piece of an I/O that was split, by its size: `[["8 KiB", "9 ms"], ..]`.
     #[serde(default)]
-    pub tails: Vec<(Size, Time)>,
+    pub tails: Vec<(ByteSize, Time)>,
 }
 
 /// A controller that maps whole allocation units (docs/field/ftl.md#nand, docs/field/ftl.md#model).
@@ -59,7 +59,7 @@ pub struct Write {
 #[serde(deny_unknown_fields)]
 pub struct LogBlock {
     /// Allocation unit.
-    pub au: Size,
+    pub au: ByteSize,
     /// Units it keeps open for writing; the least recently used is closed.
     pub open_aus: u32,
     /// Rate at which a merge copies.
@@ -69,7 +69,8 @@ pub struct LogBlock {
     /// Merges when the log of an open unit is full.
     #[serde(default = "one")]
     pub log_merges: f64,
-    /// Whether writes that continue each other share a page buffer, so that only the first of them is partial.
+    /// Whether writes that continue each other share a page buffer, so that only the first of them
+    /// is partial.
     #[serde(default = "yes")]
     pub page_buffer: bool,
     /// A shorter way for small writes.
@@ -91,11 +92,11 @@ fn yes() -> bool {
 #[serde(deny_unknown_fields)]
 pub struct Bypass {
     /// Writes up to this size take it, unless they continue the one before.
-    pub up_to: Size,
+    pub up_to: ByteSize,
     /// What such a write takes beside the command.
     pub time: Time,
     /// Bytes it holds before small writes go the long way; without end where absent.
-    pub capacity: Option<Size>,
+    pub capacity: Option<ByteSize>,
     /// Rate at which it empties while the medium is idle.
     pub recovery_rate: Option<Rate>,
 }
@@ -105,7 +106,7 @@ pub struct Bypass {
 #[serde(deny_unknown_fields)]
 pub struct Front {
     /// Its size.
-    pub size: Size,
+    pub size: ByteSize,
     /// Its writing rate over that of the rest.
     pub rate_factor: f64,
 }
@@ -123,9 +124,10 @@ pub struct PageMapped {
     /// Garbage collection is put off until this much of it is due; at once where absent.
     #[serde(default)]
     pub gc_burst: Time,
-    /// Caches in front of the flash, fastest first. While one has room, writes go at its rate and cause no garbage collection.
+    /// Caches in front of the flash, fastest first. While one has room, writes go at its rate and
+    /// cause no garbage collection.
     #[serde(default)]
-    pub stages: Vec<Stage>,
+    pub stages: Vec<StageSpec>,
     /// Rate at which the caches empty while the medium is idle; never where absent.
     pub recovery_rate: Option<Rate>,
     /// How long the medium must be idle before they do.
@@ -136,9 +138,9 @@ pub struct PageMapped {
 /// A cache in front of the flash.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stage {
+pub struct StageSpec {
     /// Bytes it holds.
-    pub size: Size,
+    pub size: ByteSize,
     /// Its writing rate.
     pub rate: Rate,
 }

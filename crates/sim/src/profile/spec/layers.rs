@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use crate::profile::units::{Rate, Size, Time};
+use crate::profile::units::{ByteSize, Rate, Time};
 
 /// Spread of the service times: lognormal, with a tail, keeping the mean.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Spread {
+pub struct SpreadSpec {
     /// Standard deviation of the logarithm.
     pub sigma: f64,
     /// Share of I/Os in the tail.
@@ -16,39 +16,40 @@ pub struct Spread {
     pub tail_factor: f64,
 }
 
-impl Default for Spread {
+impl Default for SpreadSpec {
     fn default() -> Self {
-        Spread { sigma: 0.0, tail_share: 0.0, tail_factor: 10.0 }
+        SpreadSpec { sigma: 0.0, tail_share: 0.0, tail_factor: 10.0 }
     }
 }
 
 /// Compression of what is written.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Compression {
+pub struct CompressionSpec {
     /// Streaming rate for zeros.
     pub zeros_rate: Rate,
     /// Whether a block that repeats counts as zeros.
     #[serde(default)]
     pub repeats: bool,
-    /// Command time of a write of nothing but zeros, which then opens and merges nothing; the usual way where absent.
+    /// Command time of a write of nothing but zeros, which then opens and merges nothing; the usual
+    /// way where absent.
     pub zeros_write: Option<Time>,
 }
 
 /// A fast way for one benchmark's pattern.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PatternCheat {
+pub struct PatternCheatSpec {
     /// The only size and alignment that takes it.
-    pub block: Size,
+    pub block: ByteSize,
     /// All writes of the pattern lie within this much.
-    pub span: Size,
+    pub span: ByteSize,
     /// Writes in a row before it is recognised.
     pub after: u32,
     /// What a write then takes.
     pub write: Time,
     /// Bytes it takes before it is full.
-    pub capacity: Size,
+    pub capacity: ByteSize,
     /// Rate at which it empties while the medium is idle.
     pub recovery_rate: Rate,
 }
@@ -56,17 +57,18 @@ pub struct PatternCheat {
 /// A volatile write cache.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cache {
+pub struct CacheSpec {
     /// Bytes it holds.
-    pub size: Size,
+    pub size: ByteSize,
     /// Rate at which it takes data.
     pub rate: Rate,
     /// Time of a command that it answers.
     pub command: Time,
     /// Whether a flush waits until it is empty. One that does not loses data when the power goes.
     pub honest: bool,
-    /// Whether a write to a place that still lies in it replaces what lies there: it goes to flash once, when room is needed or the medium
-    /// rests, the oldest first. Power cuts do not reach into such a cache.
+    /// Whether a write to a place that still lies in it replaces what lies there: it goes to flash
+    /// once, when room is needed or the medium rests, the oldest first. Power cuts do not reach
+    /// into such a cache.
     #[serde(default)]
     pub combines: bool,
 }
@@ -76,20 +78,22 @@ pub struct Cache {
 #[serde(deny_unknown_fields)]
 pub struct Fake {
     /// Bytes that are really there.
-    pub real: Size,
-    /// Addresses are taken modulo this; the announced size where absent. Up to `real` it is a wraparound fake, beyond a chain.
-    pub module: Option<Size>,
+    pub real: ByteSize,
+    /// Addresses are taken modulo this; the announced size where absent. Up to `real` it is a
+    /// wraparound fake, beyond a chain.
+    pub module: Option<ByteSize>,
     /// What places without flash read as.
     #[serde(default)]
-    pub lost: Lost,
-    /// What was written last can be read back at its address, flash or not, until this much more has been written.
-    pub remembers: Option<Size>,
+    pub lost: LostReads,
+    /// What was written last can be read back at its address, flash or not, until this much more
+    /// has been written.
+    pub remembers: Option<ByteSize>,
 }
 
 /// What places without flash read as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Lost {
+pub enum LostReads {
     /// 0x00.
     #[default]
     Zeros,
@@ -102,7 +106,7 @@ pub enum Lost {
 /// Warming up and throttling (docs/field/cheats.md#cheats-and-caches).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Heat {
+pub struct HeatSpec {
     /// Temperature at rest, in degrees Celsius.
     pub ambient: f64,
     /// It slows down here.
@@ -124,9 +128,9 @@ pub struct Heat {
 /// Age: bad places, weak places, slower with every byte.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wear {
+pub struct WearSpec {
     /// Size of a place.
-    pub block: Size,
+    pub block: ByteSize,
     /// Share of places that cannot be read or written.
     #[serde(default)]
     pub bad_share: f64,
@@ -136,6 +140,7 @@ pub struct Wear {
     /// What the retries take.
     #[serde(default)]
     pub retries: Time,
-    /// Writing takes twice as long after this much has been written, three times after twice that, and so on.
-    pub slower_every: Option<Size>,
+    /// Writing takes twice as long after this much has been written, three times after twice that,
+    /// and so on.
+    pub slower_every: Option<ByteSize>,
 }

@@ -1,4 +1,5 @@
-//! What a profile can say. Every table and key of the TOML file, as docs/simulated-media.md lists them.
+//! What a profile can say. Every table and key of the TOML file, as docs/simulated-media.md lists
+//! them.
 
 mod fault;
 mod flash;
@@ -6,10 +7,12 @@ mod layers;
 
 use serde::Deserialize;
 
-use super::units::{Rate, Size, Time};
-pub use fault::{Direction, Fault, FaultKind};
-pub use flash::{Bypass, Front, LogBlock, PageMapped, Read, Stage, Write};
-pub use layers::{Cache, Compression, Fake, Heat, Lost, PatternCheat, Spread, Wear};
+use super::units::{ByteSize, Rate, Time};
+pub use fault::{FaultDirection, FaultKind, FaultSpec};
+pub use flash::{Bypass, Front, LogBlock, PageMapped, ReadSpec, StageSpec, WriteSpec};
+pub use layers::{
+    CacheSpec, CompressionSpec, Fake, HeatSpec, LostReads, PatternCheatSpec, SpreadSpec, WearSpec,
+};
 
 /// A whole profile, as written.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -25,51 +28,51 @@ pub struct Spec {
     /// Which of its numbers are guesses.
     pub guesses: String,
     /// What every medium has.
-    pub medium: Medium,
+    pub medium: MediumSpec,
     /// Commands at once.
     #[serde(default)]
-    pub queue: Queue,
+    pub queue: QueueSpec,
     /// Reading flash.
-    pub read: Option<Read>,
+    pub read: Option<ReadSpec>,
     /// Writing flash.
-    pub write: Option<Write>,
+    pub write: Option<WriteSpec>,
     /// A controller that maps whole allocation units and keeps a few open for writing.
     pub log_block: Option<LogBlock>,
     /// A controller that maps pages.
     pub page_mapped: Option<PageMapped>,
     /// A turning disk.
-    pub disk: Option<Disk>,
+    pub disk: Option<DiskSpec>,
     /// Spread of the service times.
     #[serde(default)]
-    pub jitter: Spread,
+    pub jitter: SpreadSpec,
     /// Compression of what is written.
-    pub compression: Option<Compression>,
+    pub compression: Option<CompressionSpec>,
     /// A fast way for one benchmark's pattern.
-    pub pattern_cheat: Option<PatternCheat>,
+    pub pattern_cheat: Option<PatternCheatSpec>,
     /// A volatile write cache.
-    pub cache: Option<Cache>,
+    pub cache: Option<CacheSpec>,
     /// Less flash than announced.
     pub fake: Option<Fake>,
     /// Warming up and throttling.
-    pub heat: Option<Heat>,
+    pub heat: Option<HeatSpec>,
     /// Age.
-    pub wear: Option<Wear>,
+    pub wear: Option<WearSpec>,
     /// What goes wrong, and when.
     #[serde(default)]
-    pub fault: Vec<Fault>,
+    pub fault: Vec<FaultSpec>,
 }
 
 /// What every medium has.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Medium {
+pub struct MediumSpec {
     /// Announced size.
-    pub capacity: Size,
+    pub capacity: ByteSize,
     /// Smallest addressable unit.
     #[serde(default = "sector")]
-    pub logical_block: Size,
+    pub logical_block: ByteSize,
     /// Largest command; larger I/Os are split.
-    pub max_transfer: Option<Size>,
+    pub max_transfer: Option<ByteSize>,
     /// What never written places read as.
     #[serde(default)]
     pub unwritten: Blank,
@@ -78,8 +81,8 @@ pub struct Medium {
     pub discards: bool,
 }
 
-fn sector() -> Size {
-    Size(512)
+fn sector() -> ByteSize {
+    ByteSize(512)
 }
 
 /// Contents of a place that holds no data.
@@ -106,32 +109,35 @@ impl Blank {
 /// How many commands the medium works on at once.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Queue {
+pub struct QueueSpec {
     /// Commands it takes before the first is done.
     pub depth: u32,
     /// Commands it works on at the same time.
     pub channels: u32,
-    /// Part of a read that no other command can overlap, beside its data, which goes over one link at `read.rate`.
+    /// Part of a read that no other command can overlap, beside its data, which goes over one link
+    /// at `read.rate`.
     pub serial_read: Time,
-    /// Part of a write that no other command can overlap, beside its data, which goes over one link at `write.rate`.
+    /// Part of a write that no other command can overlap, beside its data, which goes over one link
+    /// at `write.rate`.
     pub serial_write: Time,
 }
 
-impl Default for Queue {
+impl Default for QueueSpec {
     fn default() -> Self {
-        Queue { depth: 1, channels: 1, serial_read: Time(0.0), serial_write: Time(0.0) }
+        QueueSpec { depth: 1, channels: 1, serial_read: Time(0.0), serial_write: Time(0.0) }
     }
 }
 
 /// A turning disk (docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Disk {
+pub struct DiskSpec {
     /// Time of a command without positioning and data.
     pub command: Time,
     /// Shortest seek.
     pub seek_shortest: Time,
-    /// What a seek over the whole disk takes beyond that; the seek grows with the root of the distance.
+    /// What a seek over the whole disk takes beyond that; the seek grows with the root of the
+    /// distance.
     pub seek_stroke: Time,
     /// Turns a minute.
     pub rpm: f64,

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use stats::Random;
 
-/// Text that is something else to somebody: to SQL, HTML, a shell, a file system, a terminal, an address, a parser of numbers.
+/// Text that is something else to somebody: to SQL, HTML, a shell, a file system, a terminal, an
+/// address, a parser of numbers.
 pub fn text(chance: &mut Random) -> String {
     const TEXTS: [&str; 28] = [
         "",
@@ -38,7 +39,9 @@ pub fn text(chance: &mut Random) -> String {
     ];
     match chance.below(12) {
         0 => "x".repeat(1 + chance.below(5000) as usize),
-        1 => (0..chance.below(40)).filter_map(|_| char::from_u32(chance.below(0x11_0000) as u32)).collect(),
+        1 => (0..chance.below(40))
+            .filter_map(|_| char::from_u32(chance.below(0x11_0000) as u32))
+            .collect(),
         _ => (*chance.pick(&TEXTS)).to_owned(),
     }
 }

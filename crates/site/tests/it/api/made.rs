@@ -1,4 +1,5 @@
-//! Requests made from a description: parameters and bodies of the forms it names, each now and then spoilt.
+//! Requests made from a description: parameters and bodies of the forms it names, each now and then
+//! spoilt.
 
 use serde_json::{Map, Value, json};
 
@@ -21,11 +22,24 @@ pub struct Known {
 impl Known {
     /// Sends a few runs, and gets tokens.
     pub fn new(server: &Server, ground: &Ground) -> Known {
-        let sent: Vec<Value> = (0..6).map(|seed| server.submit(&runs::measured("Known", &format!("K{}", seed % 2), seed)).json()).collect();
-        let texts = |name: &str| sent.iter().map(|receipt| receipt[name].as_str().unwrap().to_owned()).collect();
+        let sent: Vec<Value> = (0..6)
+            .map(|seed| {
+                server.submit(&runs::measured("Known", &format!("K{}", seed % 2), seed)).json()
+            })
+            .collect();
+        let texts = |name: &str| {
+            sent.iter().map(|receipt| receipt[name].as_str().unwrap().to_owned()).collect()
+        };
         let lines = server.json("/api/v1/lines");
         let mut slugs: Vec<String> = texts("slug");
-        slugs.extend(lines["lines"].as_array().unwrap().iter().take(10).map(|line| line["slug"].as_str().unwrap().to_owned()));
+        slugs.extend(
+            lines["lines"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .take(10)
+                .map(|line| line["slug"].as_str().unwrap().to_owned()),
+        );
         let mut run = serde_json::to_value(runs::measured("Known", "K9", 99)).unwrap();
         // Small enough to be sent a thousand times.
         for cell in run["cells"].as_array_mut().unwrap() {
@@ -51,7 +65,12 @@ impl Known {
 }
 
 /// A request for an operation.
-pub fn request(description: &Description, operation: &Operation, known: &Known, chance: &mut Random) -> Request {
+pub fn request(
+    description: &Description,
+    operation: &Operation,
+    known: &Known,
+    chance: &mut Random,
+) -> Request {
     let mut path = operation.path.to_owned();
     let mut query = Vec::new();
     let mut heads = Vec::new();
@@ -59,14 +78,27 @@ pub fn request(description: &Description, operation: &Operation, known: &Known, 
         let name = parameter["name"].as_str().unwrap();
         let is_needed = parameter["required"] == true;
         match parameter["in"].as_str().unwrap() {
-            "path" => path = path.replace(&format!("{{{name}}}"), &segment(description, parameter, known, chance)),
-            "query" if is_needed || chance.below(3) == 0 => query.extend(pairs(description, parameter, known, chance)),
-            "header" if is_needed || chance.below(3) == 0 => heads.push((name.to_owned(), hostile::head(chance))),
+            "path" => {
+                path = path.replace(
+                    &format!("{{{name}}}"),
+                    &segment(description, parameter, known, chance),
+                )
+            }
+            "query" if is_needed || chance.below(3) == 0 => {
+                query.extend(pairs(description, parameter, known, chance))
+            }
+            "header" if is_needed || chance.below(3) == 0 => {
+                heads.push((name.to_owned(), hostile::head(chance)))
+            }
             _ => {}
         }
     }
     if chance.below(12) == 0 {
-        query.push(format!("{}={}", escaped(&hostile::text(chance)), escaped(&hostile::text(chance))));
+        query.push(format!(
+            "{}={}",
+            escaped(&hostile::text(chance)),
+            escaped(&hostile::text(chance))
+        ));
     }
     let target = if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) };
     let mut request = Request::new(&operation.method.to_uppercase(), target);
@@ -79,7 +111,12 @@ pub fn request(description: &Description, operation: &Operation, known: &Known, 
 }
 
 /// A part of a path: mostly of something that is there.
-fn segment(description: &Description, parameter: &Value, known: &Known, chance: &mut Random) -> String {
+fn segment(
+    description: &Description,
+    parameter: &Value,
+    known: &Known,
+    chance: &mut Random,
+) -> String {
     let name = parameter["name"].as_str().unwrap();
     if chance.below(5) == 0 {
         return escaped_now_and_then(&hostile::text(chance), chance);
@@ -92,7 +129,12 @@ fn segment(description: &Description, parameter: &Value, known: &Known, chance: 
 }
 
 /// A parameter of the query, once or several times.
-fn pairs(description: &Description, parameter: &Value, known: &Known, chance: &mut Random) -> Vec<String> {
+fn pairs(
+    description: &Description,
+    parameter: &Value,
+    known: &Known,
+    chance: &mut Random,
+) -> Vec<String> {
     let name = parameter["name"].as_str().unwrap();
     let times = if chance.below(8) == 0 { 3 } else { 1 };
     let mut made = Vec::new();
@@ -124,7 +166,13 @@ fn with_token(request: Request, known: &Known, chance: &mut Random) -> Request {
     }
 }
 
-fn with_body(request: Request, description: &Description, operation: &Operation, known: &Known, chance: &mut Random) -> Request {
+fn with_body(
+    request: Request,
+    description: &Description,
+    operation: &Operation,
+    known: &Known,
+    chance: &mut Random,
+) -> Request {
     let content = &description.resolved(&operation.told["requestBody"])["content"];
     let schema = &content["application/json"]["schema"];
     let is_run = operation.path.contains("/runs") && !operation.path.contains("standing");
@@ -146,14 +194,23 @@ fn with_body(request: Request, description: &Description, operation: &Operation,
         request.head("content-type", "application/json")
     };
     if chance.below(15) == 0 {
-        request = request.head("content-encoding", *chance.pick(&["gzip", "deflate", "br", "identity", "gzip, gzip", ""]));
+        request = request.head(
+            "content-encoding",
+            *chance.pick(&["gzip", "deflate", "br", "identity", "gzip, gzip", ""]),
+        );
     }
     request.body = Some(bytes);
     request
 }
 
 /// A value of a schema's form.
-fn value(description: &Description, schema: &Value, known: &Known, chance: &mut Random, depth: u32) -> Value {
+fn value(
+    description: &Description,
+    schema: &Value,
+    known: &Known,
+    chance: &mut Random,
+    depth: u32,
+) -> Value {
     let schema = description.resolved(schema);
     for either in ["oneOf", "anyOf"] {
         if let Some(forms) = schema[either].as_array().filter(|forms| !forms.is_empty()) {
@@ -162,7 +219,9 @@ fn value(description: &Description, schema: &Value, known: &Known, chance: &mut 
     }
     if let Some(forms) = schema["allOf"].as_array() {
         let parts = forms.iter().map(|form| value(description, form, known, chance, depth + 1));
-        return Value::Object(parts.filter_map(|part| part.as_object().cloned()).flatten().collect());
+        return Value::Object(
+            parts.filter_map(|part| part.as_object().cloned()).flatten().collect(),
+        );
     }
     if let Some(values) = schema["enum"].as_array().filter(|values| !values.is_empty()) {
         return chance.pick(values).clone();
@@ -173,7 +232,9 @@ fn value(description: &Description, schema: &Value, known: &Known, chance: &mut 
     match kind(schema, chance) {
         "object" => object(description, schema, known, chance, depth),
         "array" if depth > 6 => json!([]),
-        "array" => (0..chance.below(4)).map(|_| value(description, &schema["items"], known, chance, depth + 1)).collect(),
+        "array" => (0..chance.below(4))
+            .map(|_| value(description, &schema["items"], known, chance, depth + 1))
+            .collect(),
         "integer" => number(schema, chance),
         "number" if chance.below(2) == 0 => json!(chance.bits() as f64 / 1e9),
         "number" => number(schema, chance),
@@ -193,9 +254,16 @@ fn kind<'a>(schema: &'a Value, chance: &mut Random) -> &'a str {
     }
 }
 
-fn object(description: &Description, schema: &Value, known: &Known, chance: &mut Random, depth: u32) -> Value {
+fn object(
+    description: &Description,
+    schema: &Value,
+    known: &Known,
+    chance: &mut Random,
+    depth: u32,
+) -> Value {
     let mut made = Map::new();
-    let needed: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let needed: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (name, form) in schema["properties"].as_object().into_iter().flatten() {
         if needed.contains(&name.as_str()) || (depth < 4 && chance.below(2) == 0) {
             made.insert(name.clone(), value(description, form, known, chance, depth + 1));
@@ -219,8 +287,17 @@ fn text(known: &Known, chance: &mut Random) -> String {
         0 => chance.pick(&known.ids).clone(),
         1 => chance.pick(&known.slugs).clone(),
         2 => hostile::text(chance),
-        _ => (*chance.pick(&["sd", "Known", "usb 2.0", "A1", "flashmark/1", "random-write-4k", "2026-05-01T12:00:00Z", "because"]))
-            .to_owned(),
+        _ => (*chance.pick(&[
+            "sd",
+            "Known",
+            "usb 2.0",
+            "A1",
+            "flashmark/1",
+            "random-write-4k",
+            "2026-05-01T12:00:00Z",
+            "because",
+        ]))
+        .to_owned(),
     }
 }
 

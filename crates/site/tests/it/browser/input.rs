@@ -22,7 +22,8 @@ const KEYS: [(&str, &str, u32, &str); 9] = [
 pub struct Focus {
     /// A few words that tell it from others: element, id, name, value, text.
     pub words: String,
-    /// Whether a reader sees that it has the focus: an outline, and nothing in front of it, and on the screen.
+    /// Whether a reader sees that it has the focus: an outline, and nothing in front of it, and on
+    /// the screen.
     pub seen: bool,
 }
 
@@ -65,17 +66,24 @@ impl Browser {
         }
     }
 
-    /// Clicks an element with the mouse, or touches it with a finger where the screen is one for fingers.
+    /// Clicks an element with the mouse, or touches it with a finger where the screen is one for
+    /// fingers.
     pub fn click(&mut self, selector: &str) {
         let (x, y) = self.middle(selector);
         if self.screen.touch {
-            self.call("Input.dispatchTouchEvent", json!({"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}));
+            self.call(
+                "Input.dispatchTouchEvent",
+                json!({"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}),
+            );
             self.call("Input.dispatchTouchEvent", json!({"type": "touchEnd", "touchPoints": []}));
             return;
         }
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             let button = if kind == "mouseMoved" { "none" } else { "left" };
-            self.call("Input.dispatchMouseEvent", json!({"type": kind, "x": x, "y": y, "button": button, "clickCount": 1}));
+            self.call(
+                "Input.dispatchMouseEvent",
+                json!({"type": kind, "x": x, "y": y, "button": button, "clickCount": 1}),
+            );
         }
     }
 
@@ -95,7 +103,8 @@ impl Browser {
     }
 
     fn press_with(&mut self, name: &str, modifiers: u32) {
-        let (code, key, number, text) = *KEYS.iter().find(|(code, ..)| *code == name).expect("a key that is known");
+        let (code, key, number, text) =
+            *KEYS.iter().find(|(code, ..)| *code == name).expect("a key that is known");
         let mut event = json!({"type": "keyDown", "key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers});
         if text.is_empty() {
             event["type"] = json!("rawKeyDown");
@@ -110,8 +119,14 @@ impl Browser {
     /// Types text, a key at a time, into what has the focus.
     pub fn type_text(&mut self, text: &str) {
         for letter in text.chars() {
-            self.call("Input.dispatchKeyEvent", json!({"type": "keyDown", "text": letter.to_string(), "key": letter.to_string()}));
-            self.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": letter.to_string()}));
+            self.call(
+                "Input.dispatchKeyEvent",
+                json!({"type": "keyDown", "text": letter.to_string(), "key": letter.to_string()}),
+            );
+            self.call(
+                "Input.dispatchKeyEvent",
+                json!({"type": "keyUp", "key": letter.to_string()}),
+            );
         }
     }
 
@@ -126,12 +141,17 @@ impl Browser {
     pub fn focus(&mut self) -> Option<Focus> {
         let found = self.value(FOCUSED);
         let words = found["words"].as_str()?.to_owned();
-        let faults: Vec<&str> = found["faults"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let faults: Vec<&str> =
+            found["faults"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         let seen = faults.is_empty();
-        Some(Focus { words: if seen { words } else { format!("{words}: {}", faults.join(", ")) }, seen })
+        Some(Focus {
+            words: if seen { words } else { format!("{words}: {}", faults.join(", ")) },
+            seen,
+        })
     }
 
-    /// Goes on with Tab until an element has the focus that the selector means. At each stop the focus must be seen.
+    /// Goes on with Tab until an element has the focus that the selector means. At each stop the
+    /// focus must be seen.
     pub fn tab_to(&mut self, selector: &str) {
         self.walk_to(selector, Browser::press);
     }

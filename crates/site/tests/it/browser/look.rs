@@ -25,7 +25,8 @@ impl Browser {
     pub fn shot_whole(&mut self, name: &str) {
         let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();
         let height = size["height"].as_f64().unwrap().min(f64::from(self.screen.height * 12));
-        let clip = json!({"x": 0, "y": 0, "width": self.screen.width, "height": height, "scale": 1});
+        let clip =
+            json!({"x": 0, "y": 0, "width": self.screen.width, "height": height, "scale": 1});
         self.picture(name, json!({"format": "png", "captureBeyondViewport": true, "clip": clip}));
     }
 
@@ -34,7 +35,9 @@ impl Browser {
             return;
         }
         let answer = self.call("Page.captureScreenshot", how);
-        let png = base64::engine::general_purpose::STANDARD.decode(answer["data"].as_str().unwrap()).unwrap();
+        let png = base64::engine::general_purpose::STANDARD
+            .decode(answer["data"].as_str().unwrap())
+            .unwrap();
         assert!(png.starts_with(b"\x89PNG"), "{name} is no picture");
         fs::write(shots().join(format!("{name}.png")), png).unwrap();
     }

@@ -18,11 +18,11 @@ pub struct Cost {
 }
 
 impl Browser {
-    /// A slow phone far out: a processor of a quarter the speed behind `latency_ms` and so many bytes a second.
+    /// A slow phone far out: a processor of a quarter the speed behind `latency_ms` and so many
+    /// bytes a second.
     pub fn set_slow_phone(&mut self, latency_ms: u32, bytes_a_second: u32) {
         self.call("Emulation.setCPUThrottlingRate", json!({"rate": 4}));
-        let conditions =
-            json!({"offline": false, "latency": latency_ms, "downloadThroughput": bytes_a_second, "uploadThroughput": bytes_a_second});
+        let conditions = json!({"offline": false, "latency": latency_ms, "downloadThroughput": bytes_a_second, "uploadThroughput": bytes_a_second});
         self.call("Network.emulateNetworkConditions", conditions);
     }
 
@@ -32,7 +32,8 @@ impl Browser {
         let before = self.told("Network.loadingFinished").count();
         self.open(address);
         let ended: Vec<&Value> = self.told("Network.loadingFinished").skip(before).collect();
-        let bytes = ended.iter().map(|event| event["encodedDataLength"].as_f64().unwrap() as u64).sum();
+        let bytes =
+            ended.iter().map(|event| event["encodedDataLength"].as_f64().unwrap() as u64).sum();
         let requests = ended.len();
         let times = self.value(
             r#"(() => {
@@ -41,6 +42,11 @@ impl Browser {
               return [paint ? paint.startTime : page.domContentLoadedEventEnd, page.loadEventStart];
             })()"#,
         );
-        Cost { bytes, requests, readable_ms: times[0].as_f64().unwrap(), loaded_ms: times[1].as_f64().unwrap() }
+        Cost {
+            bytes,
+            requests,
+            readable_ms: times[0].as_f64().unwrap(),
+            loaded_ms: times[1].as_f64().unwrap(),
+        }
     }
 }

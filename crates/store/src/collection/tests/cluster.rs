@@ -1,4 +1,5 @@
-//! A throwaway PostgreSQL: a cluster of its own in a temporary directory, reached through a socket in it and by no network, gone afterwards.
+//! A throwaway PostgreSQL: a cluster of its own in a temporary directory, reached through a socket
+//! in it and by no network, gone afterwards.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -15,25 +16,46 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one; `None` where PostgreSQL is not installed, which is said on standard error, past whatever captures the output of tests.
+    /// Starts one; `None` where PostgreSQL is not installed, which is said on standard error, past
+    /// whatever captures the output of tests.
     pub fn start() -> io::Result<Option<Cluster>> {
         let Some(programs) = programs() else {
-            let missing =
-                "\n*** PostgreSQL is not installed: NOT TESTED ON POSTGRESQL. apt install postgresql, or ./test, which does it ***\n";
+            let missing = "\n*** PostgreSQL is not installed: NOT TESTED ON POSTGRESQL. apt install postgresql, or ./test, which does it ***\n";
             io::stderr().write_all(missing.as_bytes())?;
             return Ok(None);
         };
-        // initdb refuses root; other users may not be able to look into the directory that TMPDIR names.
+        // initdb refuses root; other users may not be able to look into the directory that TMPDIR
+        // names.
         let is_root = output(Command::new("id").arg("-u"))?.trim() == "0";
         let place = if is_root { PathBuf::from("/tmp") } else { std::env::temp_dir() };
         let dir = tempfile::Builder::new().prefix("flashmark-pg-").tempdir_in(place)?;
-        let cluster = Cluster { dir, programs, as_user: is_root.then_some("postgres"), databases: AtomicU64::new(0) };
+        let cluster = Cluster {
+            dir,
+            programs,
+            as_user: is_root.then_some("postgres"),
+            databases: AtomicU64::new(0),
+        };
         if is_root {
             output(Command::new("chown").arg("postgres").arg(cluster.dir.path()))?;
         }
         let data = cluster.data();
-        cluster.run("initdb", &["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "-U", "flashmark", "-D", &data])?;
-        let options = format!("-c listen_addresses='' -c unix_socket_directories='{}' -c max_connections=60", cluster.dir.path().display());
+        cluster.run(
+            "initdb",
+            &[
+                "--no-sync",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C.UTF-8",
+                "-U",
+                "flashmark",
+                "-D",
+                &data,
+            ],
+        )?;
+        let options = format!(
+            "-c listen_addresses='' -c unix_socket_directories='{}' -c max_connections=60",
+            cluster.dir.path().display()
+        );
         let log = cluster.dir.path().join("log").display().to_string();
         cluster.run("pg_ctl", &["-w", "-D", &data, "-l", &log, "-o", &options, "start"])?;
         Ok(Some(cluster))
@@ -51,13 +73,19 @@ impl Cluster {
     #[allow(dead_code, reason = "only benches ask")]
     pub fn bytes(&self) -> io::Result<u64> {
         let told = output(Command::new("du").args(["-s", "-B1"]).arg(self.data()))?;
-        told.split_whitespace().next().and_then(|bytes| bytes.parse().ok()).ok_or_else(|| io::Error::other("du told no size"))
+        told.split_whitespace()
+            .next()
+            .and_then(|bytes| bytes.parse().ok())
+            .ok_or_else(|| io::Error::other("du told no size"))
     }
 
     /// Runs a statement with psql.
     #[allow(dead_code, reason = "only some tests do what the collection itself would not")]
     pub fn psql(&self, address: &str, sql: &str) -> io::Result<String> {
-        self.run("psql", &["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", sql])
+        self.run(
+            "psql",
+            &["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", sql],
+        )
     }
 
     fn data(&self) -> String {
@@ -85,14 +113,19 @@ impl Drop for Cluster {
     }
 }
 
-/// The directory with the server's programs: the newest that Debian has installed, or where the path finds them.
+/// The directory with the server's programs: the newest that Debian has installed, or where the
+/// path finds them.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let mut found: Vec<(u32, PathBuf)> =
-        versions.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin")))).collect();
+    let mut found: Vec<(u32, PathBuf)> = versions
+        .filter_map(|entry| {
+            Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin")))
+        })
+        .collect();
     found.sort();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let candidates = found.into_iter().rev().map(|(_, path)| path).chain(std::env::split_paths(&path));
+    let candidates =
+        found.into_iter().rev().map(|(_, path)| path).chain(std::env::split_paths(&path));
     candidates.into_iter().find(|dir| dir.join("initdb").is_file() && dir.join("pg_ctl").is_file())
 }
 
@@ -100,7 +133,11 @@ fn output(command: &mut Command) -> io::Result<String> {
     // What pg_ctl starts holds on to what it inherits: a pipe would never end.
     let error = tempfile::tempfile()?;
     let said = tempfile::tempfile()?;
-    let status = command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(error.try_clone()?).status()?;
+    let status = command
+        .stdin(Stdio::null())
+        .stdout(said.try_clone()?)
+        .stderr(error.try_clone()?)
+        .status()?;
     let read = |mut file: fs::File| {
         io::Seek::rewind(&mut file)?;
         io::read_to_string(file)

@@ -20,7 +20,12 @@ pub fn kill_9_loses_nothing_that_was_acknowledged(database: &Database) {
     let mut acknowledged = Vec::new();
     for round in 0..3 {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "collection::tests::killed::the_one_that_is_killed", "--ignored", "--nocapture"])
+            .args([
+                "--exact",
+                "collection::tests::killed::the_one_that_is_killed",
+                "--ignored",
+                "--nocapture",
+            ])
             .env(VARIABLE, format!("{round} {url}"))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -46,18 +51,22 @@ pub fn kill_9_loses_nothing_that_was_acknowledged(database: &Database) {
     }
     let counts = collection.counts().unwrap();
     assert!(counts.accepted >= acknowledged.len() as u64);
-    assert_eq!(collection.audit(0, 100_000).unwrap().len() as u64, counts.accepted, "whole submissions or none");
+    assert_eq!(
+        collection.audit(0, 100_000).unwrap().len() as u64,
+        counts.accepted,
+        "whole submissions or none"
+    );
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
 }
 
-/// Submits from four threads until it is killed. Not a test by itself: does nothing unless it is told where.
+/// Submits from four threads until it is killed. Not a test by itself: does nothing unless it is
+/// told where.
 #[test]
 #[ignore = "is started, and killed, by the test above"]
 fn the_one_that_is_killed() {
-    let Some((round, url)) = std::env::var(VARIABLE)
-        .ok()
-        .and_then(|text| Some((text.split_once(' ')?.0.parse::<u64>().ok()?, text.split_once(' ')?.1.to_owned())))
-    else {
+    let Some((round, url)) = std::env::var(VARIABLE).ok().and_then(|text| {
+        Some((text.split_once(' ')?.0.parse::<u64>().ok()?, text.split_once(' ')?.1.to_owned()))
+    }) else {
         return;
     };
     let collection = Collection::open(&Address::parse(&url).unwrap()).unwrap();
@@ -68,7 +77,9 @@ fn the_one_that_is_killed() {
             scope.spawn(move || {
                 for number in 0..1_000_000u64 {
                     let seed = round << 40 | thread << 30 | number;
-                    let receipt = collection.submit(submission(seed, &format!("SD{}", number % 5), None, 1.0)).unwrap();
+                    let receipt = collection
+                        .submit(submission(seed, &format!("SD{}", number % 5), None, 1.0))
+                        .unwrap();
                     writeln!(output.lock().unwrap(), "kept {}", receipt.id).unwrap();
                 }
             });

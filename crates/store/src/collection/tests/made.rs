@@ -1,6 +1,6 @@
 //! Runs for tests.
 
-use record::collection::{Figure, Headline, Origin, Standing};
+use record::collection::{HeadlineFigure, Origin, RunHeadline, SubmissionStatus};
 use record::{Claims, Link, MediumKind, Published, Record};
 
 use crate::collection::Submission;
@@ -22,7 +22,11 @@ pub fn run(number: u64, vendor: &str, model: &str, board: Option<&str>) -> Publi
         profile: None,
         capacity_bytes: Some(31_914_983_424),
         interface: told("mmc"),
-        link: Some(Link { mode: told("sd uhs SDR104, 4 bit, 200 MHz"), driver: told("sdhci"), ..Link::default() }),
+        link: Some(Link {
+            mode: told("sd uhs SDR104, 4 bit, 200 MHz"),
+            driver: told("sdhci"),
+            ..Link::default()
+        }),
         claims: Some(Claims { speed_class: Some(10), app_class: Some(1), ..Claims::default() }),
         board: board.map(str::to_owned),
         kernel: told("6.12.3"),
@@ -34,23 +38,28 @@ pub fn run(number: u64, vendor: &str, model: &str, board: Option<&str>) -> Publi
 }
 
 /// A line with random writes of 4 KiB.
-pub fn headline(random_write: f64) -> Headline {
-    Headline {
-        figures: [(Figure::RandomWrite4k, random_write)].into(),
+pub fn headline(random_write: f64) -> RunHeadline {
+    RunHeadline {
+        figures: [(HeadlineFigure::RandomWrite4k, random_write)].into(),
         verdict: Some(format!("Does {random_write} random writes a second.")),
-        ..Headline::default()
+        ..RunHeadline::default()
     }
 }
 
 /// The `number`-th run of a card, which came in on that day of May.
 pub fn submission(number: u64, model: &str, board: Option<&str>, random_write: f64) -> Submission {
     let received = format!("2026-05-{:02}T12:00:00Z", number % 28 + 1);
-    Submission::new(run(number, "SanDisk", model, board), headline(random_write), Origin::Measured, received)
+    Submission::new(
+        run(number, "SanDisk", model, board),
+        headline(random_write),
+        Origin::Measured,
+        received,
+    )
 }
 
 /// The same, in quarantine.
 pub fn doubtful(submission: Submission) -> Submission {
-    Submission { standing: Standing::Quarantined, why: "too fast".to_owned(), ..submission }
+    Submission { standing: SubmissionStatus::Quarantined, why: "too fast".to_owned(), ..submission }
 }
 
 /// The same, of a fake.

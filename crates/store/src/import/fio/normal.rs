@@ -6,15 +6,25 @@ use record::{Cell, Direction, Latency, Path, Region};
 
 use super::cell;
 use super::options::Job;
-use crate::import::draft::{Found, Trouble, estimate, label, percentiles, whole_ns};
-use crate::import::text::{Source, between, decimal_rate, number, short, size, time_ns, whole, with_unit};
+use crate::import::imported_run::{
+    ImportTrouble, ImportedRun, estimate, label, percentiles, whole_ns,
+};
+use crate::import::text::{
+    ImportText, between, decimal_rate, number, short, size, time_ns, whole, with_unit,
+};
 use crate::import::{Hints, Importer, Sign};
 
 pub(in crate::import) const IMPORTER: Importer = Importer {
     name: "fio output",
     signs: &[
-        Sign { what: "a line with '(groupid=.., jobs=..)'", is_there: |source| source.has(|line| line.contains(": (groupid=")) },
-        Sign { what: "a line 'read: IOPS=.., BW=..' or 'write: ..'", is_there: |source| source.has(|line| direction(line).is_some()) },
+        Sign {
+            what: "a line with '(groupid=.., jobs=..)'",
+            is_there: |source| source.has(|line| line.contains(": (groupid=")),
+        },
+        Sign {
+            what: "a line 'read: IOPS=.., BW=..' or 'write: ..'",
+            is_there: |source| source.has(|line| direction(line).is_some()),
+        },
     ],
     read,
 };
@@ -28,8 +38,8 @@ struct Part {
     percentile_scale: f64,
 }
 
-fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let mut found = Found::by("fio");
+fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let mut found = ImportedRun::by("fio");
     let mut jobs: BTreeMap<&str, Job> = BTreeMap::new();
     let mut current: Option<(&str, Job)> = None;
     let mut parts: Vec<Part> = Vec::new();
@@ -42,7 +52,10 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         } else if let Some((name, rest)) = line.split_once(": (groupid=") {
             found.cells.extend(parts.drain(..).map(finished));
             let mut job = jobs.get(name).cloned().unwrap_or_else(Job::unknown);
-            job.threads = between(rest, "jobs=", ")").and_then(whole).and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+            job.threads = between(rest, "jobs=", ")")
+                .and_then(whole)
+                .and_then(|n| u32::try_from(n).ok())
+                .unwrap_or(1);
             current = Some((name, job));
         } else if let Some(direction) = direction(trimmed) {
             let Some((name, job)) = &current else { continue };
@@ -50,7 +63,9 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         } else if let Some(part) = parts.last_mut() {
             detail(part, trimmed);
         }
-        if let Some(totals) = trimmed.strip_prefix("issued rwt").and_then(|rest| between(rest, "total=", " ")) {
+        if let Some(totals) =
+            trimmed.strip_prefix("issued rwt").and_then(|rest| between(rest, "total=", " "))
+        {
             issued(&mut parts, totals);
         }
     }
@@ -74,18 +89,25 @@ fn direction(line: &str) -> Option<Direction> {
     }
 }
 
-/// "0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, .., ioengine=libaio, iodepth=1"; fio 2 has "bs=4K-4K/4K-4K/4K-4K".
+/// "0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, .., ioengine=libaio, iodepth=1"; fio 2
+/// has "bs=4K-4K/4K-4K/4K-4K".
 fn described(text: &str) -> Job {
     // Whether it went past the page cache is not said, so it is not taken for a test of ours.
     let mut job = Job::unknown();
     job.path = Path::Direct;
-    let value = |name: &str| text.split_once(name).map(|(_, rest)| rest.split(',').next().unwrap_or_default().trim());
+    let value = |name: &str| {
+        text.split_once(name).map(|(_, rest)| rest.split(',').next().unwrap_or_default().trim())
+    };
     job.set_kind(value("rw=").unwrap_or_default(), false);
     job.set_depth(value("ioengine=").unwrap_or("psync"), value("iodepth=").and_then(whole));
     let old: Vec<&str> = value(" bs=").unwrap_or_default().split('/').collect();
     for (direction, mark, place) in [(Direction::Read, "(R)", 0), (Direction::Write, "(W)", 1)] {
-        let range = text.split_once(mark).map(|(_, rest)| rest.split(',').next().unwrap_or_default()).or(old.get(place).copied());
-        let ends = range.and_then(|range| range.trim().split_once('-')).filter(|(from, to)| from == to);
+        let range = text
+            .split_once(mark)
+            .map(|(_, rest)| rest.split(',').next().unwrap_or_default())
+            .or(old.get(place).copied());
+        let ends =
+            range.and_then(|range| range.trim().split_once('-')).filter(|(from, to)| from == to);
         job.set_block(direction, ends.and_then(|(from, _)| size(from)));
     }
     job.region = Some(Region::File);
@@ -93,20 +115,33 @@ fn described(text: &str) -> Job {
     job
 }
 
-fn begun(at: usize, name: &str, job: &Job, direction: Direction, line: &str) -> Result<Part, Trouble> {
-    let bad = |what: &str| Trouble::at(at, format_args!("{what} is missing or is no number"));
+fn begun(
+    at: usize,
+    name: &str,
+    job: &Job,
+    direction: Direction,
+    line: &str,
+) -> Result<Part, ImportTrouble> {
+    let bad = |what: &str| ImportTrouble::at(at, format_args!("{what} is missing or is no number"));
     let mut cell = cell(job, direction);
     label(&mut cell, "job", name);
     let is_new = line.contains("IOPS=");
-    let field =
-        |name: &str| line.split_once(name).map(|(_, rest)| rest.split([',', ' ', '(']).find(|part| !part.is_empty()).unwrap_or_default());
-    let iops = field(if is_new { "IOPS=" } else { "iops=" }).and_then(thousands).ok_or_else(|| bad("IOPS"))?;
+    let field = |name: &str| {
+        line.split_once(name).map(|(_, rest)| {
+            rest.split([',', ' ', '(']).find(|part| !part.is_empty()).unwrap_or_default()
+        })
+    };
+    let iops = field(if is_new { "IOPS=" } else { "iops=" })
+        .and_then(thousands)
+        .ok_or_else(|| bad("IOPS"))?;
     let bps = if is_new {
         // fio 3 says "30.1MiB/s (31.5MB/s)".
         field("BW=").and_then(with_unit).and_then(|(value, unit)| decimal_rate(value, unit))
     } else {
         // fio 2 means 1024 by K.
-        field("bw=").and_then(with_unit).and_then(|(value, unit)| crate::import::text::binary_rate(value, unit))
+        field("bw=")
+            .and_then(with_unit)
+            .and_then(|(value, unit)| crate::import::text::binary_rate(value, unit))
     };
     let bps = bps.ok_or_else(|| bad("the rate"))?;
     let runtime = if is_new {
@@ -118,7 +153,13 @@ fn begun(at: usize, name: &str, job: &Job, direction: Direction, line: &str) -> 
     cell.elapsed_ns = whole_ns(runtime_ms * 1e6);
     cell.metrics.iops = Some(estimate(iops, 0));
     cell.metrics.bps = Some(estimate(bps, 0));
-    Ok(Part { cell, latency: Latency::default(), is_total: false, percentiles: BTreeMap::new(), percentile_scale: 1.0 })
+    Ok(Part {
+        cell,
+        latency: Latency::default(),
+        is_total: false,
+        percentiles: BTreeMap::new(),
+        percentile_scale: 1.0,
+    })
 }
 
 /// "25.7k" as 25700.
@@ -138,11 +179,13 @@ fn detail(part: &mut Part, line: &str) {
             time_ns(thousands(text.trim())?, unit)
         };
         if let (Some(min), Some(max), Some(mean)) = (time("min="), time("max="), time("avg=")) {
-            (part.latency.min, part.latency.max, part.latency.mean) = (whole_ns(min), whole_ns(max), mean);
+            (part.latency.min, part.latency.max, part.latency.mean) =
+                (whole_ns(min), whole_ns(max), mean);
             part.is_total = total.is_some();
         }
     } else if let Some(rest) = line.split_once("percentiles (").map(|(_, rest)| rest) {
-        part.percentile_scale = time_ns(1.0, rest.split(')').next().unwrap_or_default()).unwrap_or(1.0);
+        part.percentile_scale =
+            time_ns(1.0, rest.split(')').next().unwrap_or_default()).unwrap_or(1.0);
     } else if let Some(row) = line.strip_prefix('|') {
         for entry in row.split("],") {
             if let Some((name, value)) = entry.split_once("th=[") {
@@ -153,7 +196,8 @@ fn detail(part: &mut Part, line: &str) {
     }
 }
 
-/// "0,38546,0,0": I/Os read, written, trimmed. From them and the time follow the figures to more digits than are printed.
+/// "0,38546,0,0": I/Os read, written, trimmed. From them and the time follow the figures to more
+/// digits than are printed.
 fn issued(parts: &mut [Part], totals: &str) {
     let counts: Vec<u64> = totals.split(',').map_while(whole).collect();
     for part in parts.iter_mut().filter(|part| part.cell.ops == 0) {
@@ -161,13 +205,19 @@ fn issued(parts: &mut [Part], totals: &str) {
         let writes = cell.params.direction == Some(Direction::Write);
         cell.ops = counts.get(usize::from(writes)).copied().unwrap_or(0);
         let seconds = cell.elapsed_ns as f64 / 1e9;
-        let (Some(iops), Some(bps)) = (&mut cell.metrics.iops, &mut cell.metrics.bps) else { continue };
+        let (Some(iops), Some(bps)) = (&mut cell.metrics.iops, &mut cell.metrics.bps) else {
+            continue;
+        };
         (iops.n, bps.n) = (cell.ops, cell.ops);
         let exact = cell.ops as f64 / seconds;
         if seconds > 0.0 && cell.ops > 0 && (exact / iops.value - 1.0).abs() < 0.02 {
             iops.value = exact;
         }
-        if let Some(block) = cell.params.block_bytes.filter(|block| (iops.value * *block as f64 / bps.value - 1.0).abs() < 0.02) {
+        if let Some(block) = cell
+            .params
+            .block_bytes
+            .filter(|block| (iops.value * *block as f64 / bps.value - 1.0).abs() < 0.02)
+        {
             bps.value = iops.value * block as f64;
             cell.bytes = cell.ops.saturating_mul(block);
             cell.written_bytes = if writes { cell.bytes } else { 0 };
@@ -178,7 +228,9 @@ fn issued(parts: &mut [Part], totals: &str) {
 fn finished(part: Part) -> Cell {
     let Part { mut cell, mut latency, percentiles: listed, percentile_scale, .. } = part;
     latency.n = cell.ops;
-    let by_share = |share: f64| listed.get(&format!("{:.2}", share * 100.0)).map(|value| value * percentile_scale);
+    let by_share = |share: f64| {
+        listed.get(&format!("{:.2}", share * 100.0)).map(|value| value * percentile_scale)
+    };
     percentiles(&mut latency, by_share);
     cell.metrics.latency_ns = (latency.max > 0).then_some(latency);
     cell

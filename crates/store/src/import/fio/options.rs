@@ -98,7 +98,9 @@ impl Job {
         self.kind = short(kind, 20);
         self.is_simple &= !modified;
         self.order = match kind {
-            "read" | "write" | "rw" | "readwrite" | "trim" | "trimwrite" => Some(Pattern::Sequential),
+            "read" | "write" | "rw" | "readwrite" | "trim" | "trimwrite" => {
+                Some(Pattern::Sequential)
+            }
             _ if kind.starts_with("rand") && repeats_places => Some(Pattern::Uniform),
             _ if kind.starts_with("rand") => Some(Pattern::Permutation),
             _ => None,
@@ -111,9 +113,12 @@ impl Job {
         self.queue_depth = if ONE_AT_A_TIME.contains(&engine) { 1 } else { depth };
     }
 
-    /// Reads the options of a job over those of all jobs. Nothing said of a thing is what fio does by default.
+    /// Reads the options of a job over those of all jobs. Nothing said of a thing is what fio does
+    /// by default.
     pub fn of(global: &Options, own: &Options) -> Job {
-        let get = |names: &[&str]| names.iter().find_map(|name| own.get(*name).or_else(|| global.get(*name))).map(as_text);
+        let get = |names: &[&str]| {
+            names.iter().find_map(|name| own.get(*name).or_else(|| global.get(*name))).map(as_text)
+        };
         let is_on = |name: &str| get(&[name]).is_some_and(|value| value != "0");
         let count = |name: &str| get(&[name]).and_then(|text| text.trim().parse::<u64>().ok());
         let mut job = Job { is_simple: true, ..Job::unknown() };
@@ -122,12 +127,20 @@ impl Job {
             job.notes.push("the output does not repeat the options of the job: order, depth and path are not known".into());
             return job;
         }
-        job.set_kind(&get(&["rw", "readwrite"]).unwrap_or_else(|| "read".into()), is_on("norandommap"));
+        job.set_kind(
+            &get(&["rw", "readwrite"]).unwrap_or_else(|| "read".into()),
+            is_on("norandommap"),
+        );
         job.set_depth(&get(&["ioengine"]).unwrap_or_else(|| "psync".into()), count("iodepth"));
         job.threads = count("numjobs").and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
-        job.path = if is_on("direct") || get(&["buffered"]).is_some_and(|value| value == "0") { Path::Direct } else { Path::Buffered };
+        job.path = if is_on("direct") || get(&["buffered"]).is_some_and(|value| value == "0") {
+            Path::Direct
+        } else {
+            Path::Buffered
+        };
         if job.path == Path::Buffered {
-            job.notes.push("through the page cache: part of this may be the speed of memory".into());
+            job.notes
+                .push("through the page cache: part of this may be the speed of memory".into());
         }
         job.sync = match get(&["sync"]).as_deref() {
             None | Some("0" | "none") => Sync::None,
@@ -172,7 +185,8 @@ fn blocks(text: &str) -> [Option<u64>; 2] {
     [read, write]
 }
 
-/// A size as fio reads it: prefixes of 1024 ("4k", "1m", "2g"). None for percentages and what is unlike a size.
+/// A size as fio reads it: prefixes of 1024 ("4k", "1m", "2g"). None for percentages and what is
+/// unlike a size.
 pub(super) fn fio_size(text: &str) -> Option<u64> {
     crate::import::text::size(text)
 }
@@ -186,7 +200,9 @@ fn runtime_ms(text: &str) -> Option<f64> {
 
 fn content(get: &impl Fn(&[&str]) -> Option<String>) -> Option<Content> {
     let is_on = |name: &str| get(&[name]).is_some_and(|value| value != "0");
-    let percent = get(&["buffer_compress_percentage"]).and_then(|text| number(&text)).filter(|percent| (0.0..=100.0).contains(percent));
+    let percent = get(&["buffer_compress_percentage"])
+        .and_then(|text| number(&text))
+        .filter(|percent| (0.0..=100.0).contains(percent));
     match percent {
         Some(percent) if percent > 0.0 => Some(Content::Compressible(percent as u8)),
         _ if is_on("zero_buffers") => Some(Content::Zeros),

@@ -1,22 +1,31 @@
-//! fio's terse text (`--output-format=terse`, versions 3 and 4), and five fields of it as Raspberry Pi Diagnostics prints and judges them.
+//! fio's terse text (`--output-format=terse`, versions 3 and 4), and five fields of it as Raspberry
+//! Pi Diagnostics prints and judges them.
 
 use record::units::KIB;
 use record::{Cell, Direction, Latency, Params, Path};
 
-use crate::import::draft::{self, Found, Trouble, estimate, label, note, percentiles, whole_ns};
-use crate::import::text::{Source, number, short};
+use crate::import::imported_run::{
+    self, ImportTrouble, ImportedRun, estimate, label, note, percentiles, whole_ns,
+};
+use crate::import::text::{ImportText, number, short};
 use crate::import::{Hints, Importer, Sign};
 
 pub(in crate::import) const FULL: Importer = Importer {
     name: "fio terse output",
-    signs: &[Sign { what: "a line that begins with '3;fio-'", is_there: |source| source.has(is_full) }],
+    signs: &[Sign {
+        what: "a line that begins with '3;fio-'",
+        is_there: |source| source.has(is_full),
+    }],
     read: read_full,
 };
 
 /// "rand-4k-write;0;0;131334;32833": name, KiB/s and IOPS of reading, the same of writing.
 pub(in crate::import) const JOBS: Importer = Importer {
     name: "Raspberry Pi Diagnostics output",
-    signs: &[Sign { what: "a line 'rand-4k-write;0;0;3291;822'", is_there: |source| source.has(|line| job_line(line).is_some()) }],
+    signs: &[Sign {
+        what: "a line 'rand-4k-write;0;0;3291;822'",
+        is_there: |source| source.has(|line| job_line(line).is_some()),
+    }],
     read: read_jobs,
 };
 
@@ -34,12 +43,15 @@ fn is_full(line: &str) -> bool {
     line.starts_with("3;fio-") || line.starts_with("4;fio-")
 }
 
-fn read_full(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let mut found = Found::by("fio");
+fn read_full(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let mut found = ImportedRun::by("fio");
     for (at, line) in source.numbered().filter(|(_, line)| is_full(line)) {
         let fields: Vec<&str> = line.split(';').collect();
         if fields.len() < WRITE + 36 {
-            return Err(Trouble::at(at, format_args!("{} fields where terse output has 130", fields.len())));
+            return Err(ImportTrouble::at(
+                at,
+                format_args!("{} fields where terse output has 130", fields.len()),
+            ));
         }
         found.version = short(fields[1].trim_start_matches("fio-"), 40);
         for (first, direction) in [(READ, Direction::Read), (WRITE, Direction::Write)] {
@@ -51,10 +63,20 @@ fn read_full(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
     Ok(vec![found])
 }
 
-fn of_fields(at: usize, fields: &[&str], first: usize, direction: Direction) -> Result<Option<Cell>, Trouble> {
+fn of_fields(
+    at: usize,
+    fields: &[&str],
+    first: usize,
+    direction: Direction,
+) -> Result<Option<Cell>, ImportTrouble> {
     let field = |offset: usize, what: &str| {
         let text = fields.get(first + offset).copied().unwrap_or_default();
-        number(text).ok_or_else(|| Trouble::at(at, format_args!("{what} is '{}', which is no number", short(text, 20))))
+        number(text).ok_or_else(|| {
+            ImportTrouble::at(
+                at,
+                format_args!("{what} is '{}', which is no number", short(text, 20)),
+            )
+        })
     };
     let (kib, rate, iops) = (field(0, "KiB")?, field(1, "KiB/s")?, field(2, "IOPS")?);
     if kib == 0.0 {
@@ -76,11 +98,17 @@ fn of_fields(at: usize, fields: &[&str], first: usize, direction: Direction) -> 
     // Times are microseconds; those of submission and completion together have no percentiles.
     let us = |offset: usize| field(offset, "a latency").map(|us| us * 1e3);
     let (min, max, mean) = (us(TOTAL)?, us(TOTAL + 1)?, us(TOTAL + 2)?);
-    let mut latency = Latency { n, min: whole_ns(min), mean, max: whole_ns(max), ..Latency::default() };
+    let mut latency =
+        Latency { n, min: whole_ns(min), mean, max: whole_ns(max), ..Latency::default() };
     let listed = &fields[first + PERCENTILES..][..PERCENTILE_COUNT];
     let by_share = |share: f64| {
         let percent = format!("{:.6}%", share * 100.0);
-        listed.iter().find_map(|field| field.split_once('=').filter(|(name, _)| *name == percent).and_then(|(_, us)| number(us)))
+        listed.iter().find_map(|field| {
+            field
+                .split_once('=')
+                .filter(|(name, _)| *name == percent)
+                .and_then(|(_, us)| number(us))
+        })
     };
     percentiles(&mut latency, |share| by_share(share).map(|us| us * 1e3));
     cell.metrics.latency_ns = (latency.max > 0).then_some(latency);
@@ -90,7 +118,8 @@ fn of_fields(at: usize, fields: &[&str], first: usize, direction: Direction) -> 
     Ok(Some(cell))
 }
 
-/// A cell of a job of which name and figures are known. Its block size follows from both where they agree on a power of two.
+/// A cell of a job of which name and figures are known. Its block size follows from both where they
+/// agree on a power of two.
 fn of_job(name: &str, direction: Direction, kib_per_s: f64, iops: f64) -> Cell {
     let test = match direction {
         Direction::Read => "fio:read",
@@ -104,8 +133,11 @@ fn of_job(name: &str, direction: Direction, kib_per_s: f64, iops: f64) -> Cell {
         form: Some(job),
         ..Params::default()
     };
-    let mut cell = draft::cell(test, params);
-    note(&mut cell, "terse output does not say order, depth and path; the name of the job stands for them");
+    let mut cell = imported_run::cell(test, params);
+    note(
+        &mut cell,
+        "terse output does not say order, depth and path; the name of the job stands for them",
+    );
     cell
 }
 
@@ -123,14 +155,16 @@ fn block(kib_per_s: f64, iops: f64) -> Option<u64> {
 /// Name, then KiB/s and IOPS of reading and of writing.
 fn job_line(line: &str) -> Option<(&str, [f64; 4])> {
     let mut fields = line.trim().split(';');
-    let name = fields.next().filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.len() <= 60)?;
+    let name = fields
+        .next()
+        .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.len() <= 60)?;
     let figures: Vec<f64> = fields.map(number).collect::<Option<_>>()?;
     Some((name, figures.try_into().ok()?))
 }
 
 /// Runs of Raspberry Pi Diagnostics, up to three, or the same lines alone.
-fn read_jobs(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
-    let mut found = Found::by("Raspberry Pi Diagnostics");
+fn read_jobs(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+    let mut found = ImportedRun::by("Raspberry Pi Diagnostics");
     let mut run = String::new();
     for (at, line) in source.numbered() {
         if let Some(number) = line.trim().strip_prefix("Run ") {
@@ -138,25 +172,35 @@ fn read_jobs(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         }
         let Some((name, [read, reads, write, writes])) = job_line(line) else {
             if line.matches(';').count() == 4 && line.trim().starts_with("rand-") {
-                return Err(Trouble::at(at, "a figure is no number"));
+                return Err(ImportTrouble::at(at, "a figure is no number"));
             }
             continue;
         };
-        for (direction, rate, iops) in [(Direction::Read, read, reads), (Direction::Write, write, writes)] {
+        for (direction, rate, iops) in
+            [(Direction::Read, read, reads), (Direction::Write, write, writes)]
+        {
             if rate > 0.0 || iops > 0.0 {
                 let mut cell = of_job(name, direction, rate, iops);
                 cell.metrics.iops = Some(estimate(iops, 1));
                 cell.metrics.bps = Some(estimate(rate * KIB as f64, 1));
                 label(&mut cell, "run", &run);
-                note(&mut cell, "Raspberry Pi Diagnostics has 4 or 32 I/Os in flight, on a file of 64 or 256 MB that caches may hold");
+                note(
+                    &mut cell,
+                    "Raspberry Pi Diagnostics has 4 or 32 I/Os in flight, on a file of 64 or 256 MB that caches may hold",
+                );
                 found.push(cell)?;
             }
         }
     }
     if source.contains("KB/sec (target") {
-        found.notes.push("it asks only whether one of three runs passes the limits of class A1".into());
+        found
+            .notes
+            .push("it asks only whether one of three runs passes the limits of class A1".into());
     } else {
-        found.notes.push("five fields of fio's terse output; taken for the jobs of Raspberry Pi Diagnostics".into());
+        found.notes.push(
+            "five fields of fio's terse output; taken for the jobs of Raspberry Pi Diagnostics"
+                .into(),
+        );
     }
     Ok(vec![found])
 }

@@ -1,10 +1,12 @@
 //! What lay where the probe writes, so that it can be put back.
 //!
-//! Every byte is read right before the first write to its address, and put back in the reverse order. That is exact on media whose
-//! addresses fold, too: a place beyond the real end is read through the same folding as it is written, so what is read there before the first write
-//! is what that write destroys; where another address had destroyed it already, that one was read earlier and is put back later.
-//! What has no flash behind it cannot be put back, and holds nothing. A medium that answers reads from elsewhere than its writes go to would
-//! defeat this; no kind is known that does.
+//! Every byte is read right before the first write to its address, and put back in the reverse
+//! order. That is exact on media whose addresses fold, too: a place beyond the real end is read
+//! through the same folding as it is written, so what is read there before the first write is what
+//! that write destroys; where another address had destroyed it already, that one was read earlier
+//! and is put back later. What has no flash behind it cannot be put back, and holds nothing. A
+//! medium that answers reads from elsewhere than its writes go to would defeat this; no kind is
+//! known that does.
 //!
 //! Here stands only what is known of places; the data itself goes to the [`Undo`](crate::Undo).
 
@@ -75,7 +77,9 @@ impl Keep {
 }
 
 fn pieces(from: u64, to: u64) -> impl Iterator<Item = Extent> {
-    (from..to.max(from)).step_by(PIECE_BYTES as usize).map(move |at| Extent::new(at, PIECE_BYTES.min(to - at)))
+    (from..to.max(from))
+        .step_by(PIECE_BYTES as usize)
+        .map(move |at| Extent::new(at, PIECE_BYTES.min(to - at)))
 }
 
 #[cfg(test)]
@@ -84,7 +88,8 @@ mod tests {
     use crate::{MemoryUndo, Undo};
 
     proptest::proptest! {
-        /// On a medium that folds at any number of sectors, whatever was written in whatever order: everything is as before.
+        /// On a medium that folds at any number of sectors, whatever was written in whatever order:
+        /// everything is as before.
         #[test]
         fn undoing_brings_back_every_sector(
             writes in proptest::collection::vec((0u64..200, 1u64..40, proptest::num::u8::ANY), 1..60),
@@ -139,7 +144,11 @@ mod tests {
     #[test]
     fn long_ranges_are_kept_in_pieces() {
         let keep = Keep::new(3 << 20);
-        let lengths: Vec<u64> = keep.missing(Extent::new(512, 2 * PIECE_BYTES + 512)).iter().map(|place| place.bytes).collect();
+        let lengths: Vec<u64> = keep
+            .missing(Extent::new(512, 2 * PIECE_BYTES + 512))
+            .iter()
+            .map(|place| place.bytes)
+            .collect();
         assert_eq!(lengths, [PIECE_BYTES, PIECE_BYTES, 512]);
         assert!(keep.has_room_for(3 << 20) && !keep.has_room_for((3 << 20) + 1));
     }

@@ -12,11 +12,11 @@ use record::units::MIB;
 use record::{PlannedCell, Stop};
 
 use super::keep::Keep;
-use super::seen::Seen;
-use crate::drive::{Limits, Load};
+use super::place_content::PlaceContent;
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::plan::span_of;
 use crate::undo::PIECE_BYTES;
-use crate::{Bench, Outcome, Tally};
+use crate::{CellContext, CellOutcome, IoTally};
 
 /// Errors of single places that are taken as findings; a medium with more has failed.
 const MOST_ERRORS: u32 = 1000;
@@ -41,14 +41,14 @@ pub enum Halt {
 }
 
 /// What comes of a step, unless it ended early.
-pub type Flow<T = ()> = Result<T, Halt>;
+pub type StepOutcome<T = ()> = Result<T, Halt>;
 
 /// The medium with everything that was learnt of its places.
 pub struct Prober<'a, 'b> {
     /// What the cell holds.
-    pub bench: &'a mut Bench<'b>,
+    pub context: &'a mut CellContext<'b>,
     /// What came of it so far.
-    pub outcome: Outcome,
+    pub outcome: CellOutcome,
     /// What may be touched.
     pub span: Extent,
     /// Bytes of a mark.
@@ -56,7 +56,7 @@ pub struct Prober<'a, 'b> {
     /// Addresses that differ by a multiple of this are the same flash, once that is known.
     pub module: Option<u64>,
     /// The last that each place showed.
-    pub shown: BTreeMap<u64, Seen>,
+    pub shown: BTreeMap<u64, PlaceContent>,
     /// Addresses with data of others: read at, written to.
     pub folded: Vec<(u64, u64)>,
     /// Bytes that may still be written.
@@ -78,12 +78,17 @@ pub struct Prober<'a, 'b> {
 }
 
 impl<'a, 'b> Prober<'a, 'b> {
-    /// Nothing written yet. With `keep_bytes`, so much of what lay there can be kept, and is put back by [`restore`](Prober::restore).
-    pub fn new(cell: &PlannedCell, bench: &'a mut Bench<'b>, keep_bytes: Option<u64>) -> Prober<'a, 'b> {
+    /// Nothing written yet. With `keep_bytes`, so much of what lay there can be kept, and is put
+    /// back by [`restore`](Prober::restore).
+    pub fn new(
+        cell: &PlannedCell,
+        context: &'a mut CellContext<'b>,
+        keep_bytes: Option<u64>,
+    ) -> Prober<'a, 'b> {
         // Data of its own: other tests' passes are small numbers.
-        let pass = 1 << 30 | (bench.random("data").bits() as u32 >> 3);
+        let pass = 1 << 30 | (context.random("data").bits() as u32 >> 3);
         Prober {
-            outcome: Outcome::new(cell),
+            outcome: CellOutcome::new(cell),
             span: span_of(cell),
             block_bytes: cell.block_bytes(),
             module: None,
@@ -98,7 +103,7 @@ impl<'a, 'b> Prober<'a, 'b> {
             unsealed: Vec::new(),
             restoring_ns: 0,
             unused_ns: 0,
-            bench,
+            context,
         }
     }
 
@@ -108,9 +113,16 @@ impl<'a, 'b> Prober<'a, 'b> {
         self.pass
     }
 
-    /// Writes data of this pass. A place that cannot be written is noted, and the next one follows. Where what lay there is to be put back, it
-    /// is read first; a place that cannot be read is not written then.
-    pub fn write(&mut self, phase: &'static str, pass: u32, largest_bytes: u64, places: impl IntoIterator<Item = Extent>) -> Flow {
+    /// Writes data of this pass. A place that cannot be written is noted, and the next one follows.
+    /// Where what lay there is to be put back, it is read first; a place that cannot be read is not
+    /// written then.
+    pub fn write(
+        &mut self,
+        phase: &'static str,
+        pass: u32,
+        largest_bytes: u64,
+        places: impl IntoIterator<Item = Extent>,
+    ) -> StepOutcome {
         if self.keep.is_none() {
             return self.overwrite(phase, pass, largest_bytes, places);
         }
@@ -130,7 +142,8 @@ impl<'a, 'b> Prober<'a, 'b> {
             }
             self.seal()?;
             self.overwrite(phase, pass, largest_bytes, batch)?;
-            // What is put back was written here for the first time; that took as long as putting it back will.
+            // What is put back was written here for the first time; that took as long as putting it
+            // back will.
             let share = (self.kept_bytes() - kept_bytes) as f64 / bytes.max(1) as f64;
             self.restoring_ns += (self.now_ns().saturating_sub(started_ns) as f64 * share) as u64;
         }
@@ -139,7 +152,7 @@ impl<'a, 'b> Prober<'a, 'b> {
 
     /// One read by itself.
     fn transfer(&mut self, request: Request) -> Result<Vec<u8>, IoError> {
-        let medium = &mut *self.bench.medium;
+        let medium = &mut *self.context.medium;
         medium.prepare(1, PIECE_BYTES as usize)?;
         medium.submit(request)?;
         let mut done = Vec::with_capacity(1);
@@ -149,14 +162,20 @@ impl<'a, 'b> Prober<'a, 'b> {
     }
 
     /// Overwrites; see [`write`](Prober::write).
-    fn overwrite(&mut self, phase: &'static str, pass: u32, largest_bytes: u64, places: impl IntoIterator<Item = Extent>) -> Flow {
-        let load = Load { pass, ..Load::write(largest_bytes) };
+    fn overwrite(
+        &mut self,
+        phase: &'static str,
+        pass: u32,
+        largest_bytes: u64,
+        places: impl IntoIterator<Item = Extent>,
+    ) -> StepOutcome {
+        let load = IoLoad { pass, ..IoLoad::write(largest_bytes) };
         let mut places = places.into_iter();
         let mut left_bytes = self.budget_bytes;
         let mut last = None;
         loop {
-            let limits = Limits::time(self.time_left()?);
-            let tally = self.bench.drive(phase, &load, &limits, &mut |_| {
+            let limits = LoopLimits::time(self.time_left()?);
+            let tally = self.context.drive(phase, &load, &limits, &mut |_| {
                 let place = places.next().filter(|place| place.bytes <= left_bytes)?;
                 left_bytes -= place.bytes;
                 last = Some(place);
@@ -166,37 +185,44 @@ impl<'a, 'b> Prober<'a, 'b> {
             if self.take(tally)? {
                 return Ok(());
             }
-            self.note_unusable(last, Failed { bytes: last.map_or(0, |place| place.bytes), writing: true });
+            self.note_unusable(
+                last,
+                Failed { bytes: last.map_or(0, |place| place.bytes), writing: true },
+            );
         }
     }
 
-    /// Reads blocks in this order, of which data of `pass` is expected, and returns what they showed, until `enough` of it is known.
+    /// Reads blocks in this order, of which data of `pass` is expected, and returns what they
+    /// showed, until `enough` of it is known.
     pub fn read(
         &mut self,
         phase: &'static str,
         pass: u32,
         places: &[u64],
         block_bytes: u64,
-        enough: impl Fn(&[(u64, Seen)]) -> bool,
-    ) -> Flow<Vec<(u64, Seen)>> {
-        let (load, filler) = (Load::read(block_bytes), self.bench.filler);
+        enough: impl Fn(&[(u64, PlaceContent)]) -> bool,
+    ) -> StepOutcome<Vec<(u64, PlaceContent)>> {
+        let (load, filler) = (IoLoad::read(block_bytes), self.context.filler);
         let mut places = places.iter();
         let seen = RefCell::new(Vec::new());
         let mut last = None;
         loop {
-            let limits = Limits::time(self.time_left()?);
+            let limits = LoopLimits::time(self.time_left()?);
             let mut next = |_| {
                 let next = if enough(&seen.borrow()) { None } else { places.next() };
                 last = next.map(|place| Extent::new(*place, block_bytes));
                 last
             };
-            let mut look = |place: Extent, data: &[u8]| seen.borrow_mut().push((place.offset_bytes, block(filler, pass, place, data)));
-            let tally = self.bench.read_back(phase, &load, &limits, &mut next, &mut look);
+            let mut look = |place: Extent, data: &[u8]| {
+                seen.borrow_mut().push((place.offset_bytes, block(filler, pass, place, data)))
+            };
+            let tally = self.context.read_back(phase, &load, &limits, &mut next, &mut look);
             match self.take(tally) {
                 Ok(true) => break,
                 Ok(false) => {
                     self.note_unusable(last, Failed { bytes: block_bytes, writing: false });
-                    seen.borrow_mut().extend(last.map(|place| (place.offset_bytes, Seen::Unusable)));
+                    seen.borrow_mut()
+                        .extend(last.map(|place| (place.offset_bytes, PlaceContent::Unusable)));
                 }
                 Err(halt) => {
                     // What was seen until then counts.
@@ -210,31 +236,38 @@ impl<'a, 'b> Prober<'a, 'b> {
         Ok(seen)
     }
 
-    fn note_folded(&mut self, seen: &[(u64, Seen)]) {
+    fn note_folded(&mut self, seen: &[(u64, PlaceContent)]) {
         for &(place, seen) in seen {
-            if let Seen::Elsewhere { by_bytes } = seen {
+            if let PlaceContent::Elsewhere { by_bytes } = seen {
                 self.folded.push((place, by_bytes));
             }
         }
     }
 
-    /// Keeps what marks showed. A place that could not be written stays unusable, whatever is read there.
-    pub fn keep(&mut self, seen: &[(u64, Seen)]) {
+    /// Keeps what marks showed. A place that could not be written stays unusable, whatever is read
+    /// there.
+    pub fn keep(&mut self, seen: &[(u64, PlaceContent)]) {
         for &(place, seen) in seen {
-            if self.shown.get(&place) != Some(&Seen::Unusable) {
+            if self.shown.get(&place) != Some(&PlaceContent::Unusable) {
                 self.shown.insert(place, seen);
             }
         }
     }
 
     /// Reads a range back sector by sector and says of each whether there is flash behind it.
-    pub fn sectors(&mut self, phase: &'static str, pass: u32, range: Extent, piece_bytes: u64) -> Flow<Vec<bool>> {
-        let (filler, module) = (self.bench.filler, self.module);
+    pub fn sectors(
+        &mut self,
+        phase: &'static str,
+        pass: u32,
+        range: Extent,
+        piece_bytes: u64,
+    ) -> StepOutcome<Vec<bool>> {
+        let (filler, module) = (self.context.filler, self.module);
         let mut present = vec![false; (range.bytes / 512) as usize];
         let mut at = range.offset_bytes;
-        let load = Load::read(piece_bytes);
+        let load = IoLoad::read(piece_bytes);
         loop {
-            let limits = Limits::time(self.time_left()?);
+            let limits = LoopLimits::time(self.time_left()?);
             let mut next = |_| {
                 let piece = Extent::new(at, piece_bytes.min(range.end() - at));
                 at = piece.end();
@@ -242,36 +275,49 @@ impl<'a, 'b> Prober<'a, 'b> {
             };
             let mut look = |place: Extent, data: &[u8]| {
                 for (offset, verdict) in filler.verify(data, pass, place.offset_bytes) {
-                    present[((offset - range.offset_bytes) / 512) as usize] = Seen::sector(offset, verdict).is_present(offset, module);
+                    present[((offset - range.offset_bytes) / 512) as usize] =
+                        PlaceContent::sector(offset, verdict).is_present(offset, module);
                 }
             };
-            let tally = self.bench.read_back(phase, &load, &limits, &mut next, &mut look);
+            let tally = self.context.read_back(phase, &load, &limits, &mut next, &mut look);
             if self.take(tally)? {
                 return Ok(present);
             }
         }
     }
 
-    /// Writes this much elsewhere than in `spared`, so that no memory of the controller still answers for what was written before.
-    pub fn overwhelm(&mut self, bytes: u64, spared: Extent) -> Flow {
-        let below = Extent::new(self.span.offset_bytes, spared.offset_bytes - self.span.offset_bytes);
+    /// Writes this much elsewhere than in `spared`, so that no memory of the controller still
+    /// answers for what was written before.
+    pub fn overwhelm(&mut self, bytes: u64, spared: Extent) -> StepOutcome {
+        let below =
+            Extent::new(self.span.offset_bytes, spared.offset_bytes - self.span.offset_bytes);
         let above = Extent::new(spared.end(), self.span.end() - spared.end());
-        // What is to be put back must be kept: no more places than are needed, and those of the run, which are kept already.
+        // What is to be put back must be kept: no more places than are needed, and those of the
+        // run, which are kept already.
         let keeping = self.keep.is_some();
-        let area = if below.bytes > above.bytes || (keeping && below.bytes >= bytes) { below } else { above };
-        let pieces = if keeping { (area.bytes / MIB).min(bytes.div_ceil(MIB)) } else { area.bytes / MIB };
+        let area = if below.bytes > above.bytes || (keeping && below.bytes >= bytes) {
+            below
+        } else {
+            above
+        };
+        let pieces =
+            if keeping { (area.bytes / MIB).min(bytes.div_ceil(MIB)) } else { area.bytes / MIB };
         // What folds to before the span would overwrite what the span spares.
         let spare = self.module.map(|module| (module, self.span.offset_bytes));
         let harmless = |piece: &Extent| {
-            spare.is_none_or(|(module, first)| piece.offset_bytes % module >= first && (piece.end() - 1) % module >= first)
+            spare.is_none_or(|(module, first)| {
+                piece.offset_bytes % module >= first && (piece.end() - 1) % module >= first
+            })
         };
         if pieces == 0 {
             return Ok(());
         }
         let start = self.cursor_bytes / MIB;
-        let turn =
-            (start..).map(|piece| Extent::new(area.offset_bytes + piece % pieces * MIB, MIB)).take((2 * pieces + bytes / MIB) as usize);
-        let chosen: Vec<Extent> = turn.filter(harmless).take(bytes.div_ceil(MIB) as usize).collect();
+        let turn = (start..)
+            .map(|piece| Extent::new(area.offset_bytes + piece % pieces * MIB, MIB))
+            .take((2 * pieces + bytes / MIB) as usize);
+        let chosen: Vec<Extent> =
+            turn.filter(harmless).take(bytes.div_ceil(MIB) as usize).collect();
         self.cursor_bytes += chosen.len() as u64 * MIB;
         let pass = self.new_data();
         self.write("overwhelming caches", pass, MIB, chosen)
@@ -279,7 +325,7 @@ impl<'a, 'b> Prober<'a, 'b> {
 
     /// What is left of the cell's time, less what putting back will take, in nanoseconds.
     pub fn left_ns(&mut self) -> u64 {
-        self.bench.time_left_ns().saturating_sub(self.restoring_ns.saturating_add(self.unused_ns))
+        self.context.time_left_ns().saturating_sub(self.restoring_ns.saturating_add(self.unused_ns))
     }
 
     /// So much of the time is not needed any more.
@@ -297,7 +343,7 @@ impl<'a, 'b> Prober<'a, 'b> {
     }
 
     /// What is left of the cell's time, if there is any.
-    fn time_left(&mut self) -> Flow<u64> {
+    fn time_left(&mut self) -> StepOutcome<u64> {
         match self.left_ns() {
             0 => Err(Halt::TimeUp),
             left_ns => Ok(left_ns),
@@ -305,18 +351,20 @@ impl<'a, 'b> Prober<'a, 'b> {
     }
 
     fn note_unusable(&mut self, place: Option<Extent>, failed: Failed) {
-        self.shown.extend(place.map(|place| (place.offset_bytes, Seen::Unusable)));
+        self.shown.extend(place.map(|place| (place.offset_bytes, PlaceContent::Unusable)));
         self.unusable.extend(place.map(|place| (place.offset_bytes, failed)));
     }
 
     /// Counts a stretch: whether it came to its end, or stopped at a place that does not work.
-    fn take(&mut self, tally: Tally) -> Flow<bool> {
+    fn take(&mut self, tally: IoTally) -> StepOutcome<bool> {
         let cell = &mut self.outcome.cell;
         cell.ops += tally.ops;
         cell.bytes += tally.bytes;
         cell.elapsed_ns += tally.busy_ns;
         match (tally.stop, tally.error) {
-            (Stop::Error, Some(error)) if error.kind == IoErrorKind::Medium && self.errors < MOST_ERRORS => {
+            (Stop::Error, Some(error))
+                if error.kind == IoErrorKind::Medium && self.errors < MOST_ERRORS =>
+            {
                 self.errors += 1;
                 Ok(false)
             }
@@ -331,25 +379,28 @@ impl<'a, 'b> Prober<'a, 'b> {
 
     /// Makes what was written durable. A medium that cannot is not the less probed.
     pub fn flush(&mut self) {
-        let _ = self.bench.flush();
+        let _ = self.context.flush();
     }
 
     /// The time by the device's clock.
     pub fn now_ns(&mut self) -> u64 {
-        self.bench.medium.now()
+        self.context.medium.now()
     }
 }
 
-/// What a block showed: its worst sector. Data of elsewhere may begin in the middle of it, so it is named by where the block would lie.
-pub fn block(filler: &Filler, pass: u32, place: Extent, data: &[u8]) -> Seen {
-    let sectors = filler.verify(data, pass, place.offset_bytes).map(|(offset, verdict)| match Seen::sector(offset, verdict) {
-        Seen::Elsewhere { by_bytes } => {
-            let block = by_bytes.checked_sub(offset - place.offset_bytes);
-            block.map_or(Seen::Lost, |by_bytes| Seen::Elsewhere { by_bytes })
+/// What a block showed: its worst sector. Data of elsewhere may begin in the middle of it, so it is
+/// named by where the block would lie.
+pub fn block(filler: &Filler, pass: u32, place: Extent, data: &[u8]) -> PlaceContent {
+    let sectors = filler.verify(data, pass, place.offset_bytes).map(|(offset, verdict)| {
+        match PlaceContent::sector(offset, verdict) {
+            PlaceContent::Elsewhere { by_bytes } => {
+                let block = by_bytes.checked_sub(offset - place.offset_bytes);
+                block.map_or(PlaceContent::Lost, |by_bytes| PlaceContent::Elsewhere { by_bytes })
+            }
+            seen => seen,
         }
-        seen => seen,
     });
-    sectors.reduce(Seen::or_worse).unwrap_or(Seen::Lost)
+    sectors.reduce(PlaceContent::or_worse).unwrap_or(PlaceContent::Lost)
 }
 
 #[cfg(test)]
@@ -364,6 +415,9 @@ mod tests {
         let mut data = vec![0; 4096];
         filler.fill(&mut data, Content::Incompressible, 2, 1 << 20);
         filler.fill(&mut data[1536..], Content::Incompressible, 9, (5 << 20) + 1536);
-        assert_eq!(block(&filler, 2, Extent::new(1 << 20, 4096), &data), Seen::Elsewhere { by_bytes: 5 << 20 });
+        assert_eq!(
+            block(&filler, 2, Extent::new(1 << 20, 4096), &data),
+            PlaceContent::Elsewhere { by_bytes: 5 << 20 }
+        );
     }
 }

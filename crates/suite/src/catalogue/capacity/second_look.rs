@@ -5,11 +5,11 @@ use device::{Device, Extent, IoError};
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Flag, PlannedCell};
 
-use super::hunt::comb;
+use super::place_content::PlaceContent;
+use super::probe_stages::comb;
 use super::prober::block;
-use super::seen::Seen;
-use crate::bench::Guarded;
-use crate::fingerprint::{Found, read_places};
+use crate::cell_context::Guarded;
+use crate::fingerprint::{PlaceRead, read_places};
 use stats::Random;
 
 /// Marks that are read again at most: each costs a read.
@@ -23,8 +23,12 @@ const READ_AT_ONCE: usize = 256;
 pub(crate) fn marks_left(cell: &Cell, overwritten: &[Extent]) -> Vec<Extent> {
     let block_bytes = cell.params.block_bytes.unwrap_or(super::MARK_BYTES);
     let good = cell.series.iter().find(|series| series.name == "marks: good");
-    let places = good.into_iter().flat_map(|series| &series.points).map(|[place, _]| Extent::new(*place as u64, block_bytes));
-    let mut places: Vec<Extent> = places.filter(|place| !overwritten.iter().any(|span| span.overlaps(place))).collect();
+    let places = good
+        .into_iter()
+        .flat_map(|series| &series.points)
+        .map(|[place, _]| Extent::new(*place as u64, block_bytes));
+    let mut places: Vec<Extent> =
+        places.filter(|place| !overwritten.iter().any(|span| span.overlaps(place))).collect();
     // The run lies at the front, where flash is: the last ones tell most.
     places.drain(..places.len().saturating_sub(MOST_MARKS));
     places
@@ -34,34 +38,54 @@ pub(crate) fn marks_left(cell: &Cell, overwritten: &[Extent]) -> Vec<Extent> {
 ///
 /// # Errors
 /// The medium cannot be read at all.
-pub(crate) fn gone(medium: &mut Guarded, filler: &Filler, marks: &[Extent]) -> Result<usize, IoError> {
+pub(crate) fn gone(
+    medium: &mut Guarded,
+    filler: &Filler,
+    marks: &[Extent],
+) -> Result<usize, IoError> {
     let found = read_places(medium, marks)?;
     // Whichever pass it was: what was written to this address is there.
-    Ok(found.iter().filter(|found| !block(filler, 0, found.place, &found.data).is_present(found.place.offset_bytes, None)).count())
+    Ok(found
+        .iter()
+        .filter(|found| {
+            !block(filler, 0, found.place, &found.data).is_present(found.place.offset_bytes, None)
+        })
+        .count())
 }
 
-/// Whether the run that the probe wrote is found elsewhere, too: addresses fold. Asked only where the probe had no time to find that out. Blocks are read as far
-/// from each other as the run is long, so that none of its images is missed.
+/// Whether the run that the probe wrote is found elsewhere, too: addresses fold. Asked only where
+/// the probe had no time to find that out. Blocks are read as far from each other as the run is
+/// long, so that none of its images is missed.
 ///
 /// # Errors
 /// The medium cannot be read at all.
-pub(crate) fn folds(cell: &Cell, medium: &mut Guarded, filler: &Filler, random: &mut Random) -> Result<bool, IoError> {
+pub(crate) fn folds(
+    cell: &Cell,
+    medium: &mut Guarded,
+    filler: &Filler,
+    random: &mut Random,
+) -> Result<bool, IoError> {
     let block_bytes = cell.params.block_bytes.unwrap_or(super::MARK_BYTES);
     let run_bytes = cell.metrics.other.get("overwhelmed_bytes").map_or(0, |run| run.value as u64);
-    let span = Extent::new(cell.params.span_offset_bytes.unwrap_or(0), cell.params.span_bytes.unwrap_or(0));
+    let span = Extent::new(
+        cell.params.span_offset_bytes.unwrap_or(0),
+        cell.params.span_bytes.unwrap_or(0),
+    );
     // Of a run that is shorter no image would be met by so few reads.
     if super::found(cell).is_some() || !(MIB..=span.bytes).contains(&run_bytes) {
         return Ok(false);
     }
     let run = Extent::new(span.offset_bytes, run_bytes);
     let above = Extent::new(run.end(), span.end() - run.end());
-    let places: Vec<Extent> =
-        comb(above, run_bytes, block_bytes, random).into_iter().take(MOST_IMAGES).map(|place| Extent::new(place, block_bytes)).collect();
+    let places: Vec<Extent> = comb(above, run_bytes, block_bytes, random)
+        .into_iter()
+        .take(MOST_IMAGES)
+        .map(|place| Extent::new(place, block_bytes))
+        .collect();
     let started_ns = medium.now();
     for part in places.chunks(READ_AT_ONCE) {
         let is_of_run = |by_bytes: u64| run.contains(&Extent::new(by_bytes, block_bytes));
-        let shows_run =
-            |found: &Found| matches!(block(filler, 0, found.place, &found.data), Seen::Elsewhere { by_bytes } if is_of_run(by_bytes));
+        let shows_run = |found: &PlaceRead| matches!(block(filler, 0, found.place, &found.data), PlaceContent::Elsewhere { by_bytes } if is_of_run(by_bytes));
         if read_places(medium, part)?.iter().any(shows_run) {
             return Ok(true);
         }

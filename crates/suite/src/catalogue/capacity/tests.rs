@@ -2,15 +2,16 @@ use device::Device;
 use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{Cell, Stop};
 
-use super::trial::{Geometry, Kind, Trial, examine, trial};
+use super::trial::{CapacityKind, Geometry, Trial, examine, trial};
 use super::{MARK_BYTES, SPARED_BYTES};
 use crate::catalogue::testing::Bed;
 
 mod owing;
 
 fn medium(profile: &str, seed: u64) -> sim::SimDevice {
-    let profile = sim::Profile::parse("trial", profile).unwrap_or_else(|error| panic!("{error}\n{profile}"));
-    sim::SimDevice::new(&profile, sim::Options { seed, capacity: None, keep_data: true })
+    let profile =
+        sim::Profile::parse("trial", profile).unwrap_or_else(|error| panic!("{error}\n{profile}"));
+    sim::SimDevice::new(&profile, sim::SimOptions { seed, capacity: None, keep_data: true })
 }
 
 fn boxed(profile: &str, seed: u64) -> Box<dyn Device> {
@@ -21,13 +22,22 @@ fn boxed(profile: &str, seed: u64) -> Box<dyn Device> {
 fn check(tried: Trial) -> Cell {
     let Trial { geometry, ruling, wrong } = tried;
     assert_eq!(wrong, None, "{geometry:#?}\n{:#?}", ruling.cell.metrics.other);
-    let limit_s = if matches!(geometry.kind, Kind::Good | Kind::Damaged) { 240 } else { 120 };
-    assert!(ruling.took_ns < limit_s * SECOND_NS, "{} s: {geometry:#?}", ruling.took_ns / SECOND_NS);
+    let limit_s =
+        if matches!(geometry.kind, CapacityKind::Good | CapacityKind::Damaged) { 240 } else { 120 };
+    assert!(
+        ruling.took_ns < limit_s * SECOND_NS,
+        "{} s: {geometry:#?}",
+        ruling.took_ns / SECOND_NS
+    );
     ruling.cell
 }
 
 fn figure(cell: &Cell, name: &str) -> f64 {
-    cell.metrics.other.get(name).unwrap_or_else(|| panic!("no {name}: {:?}", cell.metrics.other)).value
+    cell.metrics
+        .other
+        .get(name)
+        .unwrap_or_else(|| panic!("no {name}: {:?}", cell.metrics.other))
+        .value
 }
 
 #[test]
@@ -62,10 +72,19 @@ fn fakes_are_known_for_what_they_are_with_and_without_a_cache() {
 
 #[test]
 fn the_size_of_a_cache_is_found_where_marks_vanish() {
-    for (remembers, low, high) in [(0, 0, 0), (3 * MIB, 0, 5 * MIB), (10 * MIB, 9 * MIB, 17 * MIB), (64 * MIB, 33 * MIB, 65 * MIB)] {
-        let cell = check(Trial::of(Geometry::limbo(16 * GIB, 2 * GIB).remembering(remembers), 3, &boxed));
+    for (remembers, low, high) in [
+        (0, 0, 0),
+        (3 * MIB, 0, 5 * MIB),
+        (10 * MIB, 9 * MIB, 17 * MIB),
+        (64 * MIB, 33 * MIB, 65 * MIB),
+    ] {
+        let cell =
+            check(Trial::of(Geometry::limbo(16 * GIB, 2 * GIB).remembering(remembers), 3, &boxed));
         let cache = cell.metrics.other["cache_bytes"];
-        assert_eq!((cache.ci95.map_or(cache.value, |[low, _]| low), cache.value), (low as f64, high as f64));
+        assert_eq!(
+            (cache.ci95.map_or(cache.value, |[low, _]| low), cache.value),
+            (low as f64, high as f64)
+        );
     }
 }
 
@@ -81,8 +100,14 @@ fn good_media_are_cleared() {
         let capacity = geometry.capacity_bytes;
         let cell = check(Trial::of(geometry, seed as u64, &boxed));
         assert_eq!(cell.stop, Stop::Converged);
-        assert_eq!(figure(&cell, "overwhelmed_bytes"), ((capacity - MIB) / 2 / MIB * MIB).min(GIB) as f64);
-        assert!(!cell.metrics.other.contains_key("cache_bytes"), "nothing vanished, so nothing is known of a cache");
+        assert_eq!(
+            figure(&cell, "overwhelmed_bytes"),
+            ((capacity - MIB) / 2 / MIB * MIB).min(GIB) as f64
+        );
+        assert!(
+            !cell.metrics.other.contains_key("cache_bytes"),
+            "nothing vanished, so nothing is known of a cache"
+        );
         let diagonal = &cell.series[0];
         assert_eq!(diagonal.name, "marks: good");
         assert!(diagonal.points.iter().all(|[place, by]| place == by));
@@ -105,7 +130,13 @@ fn damage_is_no_fake() {
 
 #[test]
 fn some_of_each_kind() {
-    for (kind, many) in [(Kind::Limbo, 4), (Kind::Wraparound, 4), (Kind::Chain, 4), (Kind::Damaged, 3), (Kind::Good, 1)] {
+    for (kind, many) in [
+        (CapacityKind::Limbo, 4),
+        (CapacityKind::Wraparound, 4),
+        (CapacityKind::Chain, 4),
+        (CapacityKind::Damaged, 3),
+        (CapacityKind::Good, 1),
+    ] {
         (0..many).for_each(|seed| drop(check(trial(kind, seed, &boxed))));
     }
 }
@@ -113,9 +144,18 @@ fn some_of_each_kind() {
 /// `cargo test -p flashmark-suite --lib hundred -- --ignored --nocapture`: some minutes.
 #[test]
 #[ignore = "takes minutes"]
-#[expect(clippy::disallowed_macros, reason = "whoever runs it by hand wants to see how long media took")]
+#[expect(
+    clippy::disallowed_macros,
+    reason = "whoever runs it by hand wants to see how long media took"
+)]
 fn a_hundred_of_each_kind() {
-    for kind in [Kind::Limbo, Kind::Wraparound, Kind::Chain, Kind::Damaged, Kind::Good] {
+    for kind in [
+        CapacityKind::Limbo,
+        CapacityKind::Wraparound,
+        CapacityKind::Chain,
+        CapacityKind::Damaged,
+        CapacityKind::Good,
+    ] {
         let mut longest_ns = 0;
         for seed in 100..200 {
             let tried = trial(kind, seed, &boxed);
@@ -136,30 +176,40 @@ fn the_first_mebibyte_is_no_part_of_the_span() {
 
 #[test]
 fn a_medium_that_goes_away_or_has_no_time_leaves_no_verdict() {
-    let gone = examine(boxed(&Geometry::damaged(4 * GIB, "[[fault]]\nkind = \"vanish\"\nafter = \"10 s\"\n").profile(), 1), 1);
+    let gone = examine(
+        boxed(
+            &Geometry::damaged(4 * GIB, "[[fault]]\nkind = \"vanish\"\nafter = \"10 s\"\n")
+                .profile(),
+            1,
+        ),
+        1,
+    );
     assert_eq!((gone.kind, gone.cell.stop), (None, Stop::Error));
     let slow = Geometry { write_bps: 1_000_000, ..Geometry::good(64 * GIB) };
     let slow = examine(boxed(&slow.profile(), 1), 1);
-    assert!(slow.kind.is_none_or(|kind| kind == Kind::Good), "{:?}", slow.kind);
+    assert!(slow.kind.is_none_or(|kind| kind == CapacityKind::Good), "{:?}", slow.kind);
     assert!(slow.took_ns <= 310 * SECOND_NS);
 }
 
 #[test]
 fn is_left_out_where_it_makes_no_sense() {
     let mut bed = Bed::raw(4 * GIB, |_, _| 1);
-    assert_eq!(bed.left_out(&["capacity"]), "nothing to do: capacity: this simulated medium keeps no data; there is nothing to read back");
-    bed.site.facts.keeps_data = true;
+    assert_eq!(
+        bed.left_out(&["capacity"]),
+        "nothing to do: capacity: this simulated medium keeps no data; there is nothing to read back"
+    );
+    bed.target.facts.keeps_data = true;
     assert_eq!(bed.planned(&["capacity"]).len(), 1);
-    bed.site.only = Some(device::Extent::new(0, GIB));
+    bed.target.only = Some(device::Extent::new(0, GIB));
     assert!(bed.left_out(&["capacity"]).contains("only the range given with --span"));
-    bed.site.only = None;
-    bed.site.writable = Err("is only read".into());
+    bed.target.only = None;
+    bed.target.writable = Err("is only read".into());
     assert!(bed.left_out(&["capacity"]).contains("is only read"));
     let mut small = Bed::raw(8 * MIB, |_, _| 1);
-    small.site.facts.keeps_data = true;
+    small.target.facts.keeps_data = true;
     assert!(small.left_out(&["capacity"]).contains("too small"));
     let mut file = Bed::file(GIB, |_, _| 1);
-    file.site.facts.keeps_data = true;
+    file.target.facts.keeps_data = true;
     assert!(file.left_out(&["capacity"]).contains("raw medium"));
 }
 
@@ -172,7 +222,7 @@ mod lent {
 
     use super::*;
     use crate::catalogue::capacity::trial::probe;
-    use crate::{Event, Listener};
+    use crate::{RunEvent, RunListener};
     use stats::Random;
 
     /// Every MiB of the medium, read.
@@ -198,14 +248,18 @@ mod lent {
         let mut random = Random::for_purpose(seed, "what lies there");
         device.prepare(1, MIB as usize).unwrap();
         for at in (0..geometry.capacity_bytes).step_by(MIB as usize) {
-            device.buffer(0).chunks_mut(64).for_each(|chunk| chunk[..8].copy_from_slice(&random.bits().to_le_bytes()));
+            device
+                .buffer(0)
+                .chunks_mut(64)
+                .for_each(|chunk| chunk[..8].copy_from_slice(&random.bits().to_le_bytes()));
             device.submit(Request::write(0, at, MIB)).unwrap();
             device.reap(1, &mut Vec::new()).unwrap();
         }
         device
     }
 
-    /// Interrupts at the so many-th word of progress, and sees that nobody may end the process while something is owed.
+    /// Interrupts at the so many-th word of progress, and sees that nobody may end the process
+    /// while something is owed.
     struct Impatient<'a> {
         stop: &'a AtomicBool,
         after: u32,
@@ -213,35 +267,45 @@ mod lent {
         phases: Vec<String>,
     }
 
-    impl Listener for Impatient<'_> {
-        fn hear(&mut self, event: &Event<'_>) -> Result<(), String> {
+    impl RunListener for Impatient<'_> {
+        fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
             match event {
-                Event::Owing(owing) => self.owing = *owing,
-                Event::Progress(progress) => {
+                RunEvent::Owing(owing) => self.owing = *owing,
+                RunEvent::Progress(progress) => {
                     assert!(self.owing, "{} while nothing is owed", progress.phase);
                     self.phases.push(progress.phase.to_owned());
                     self.stop.store(self.phases.len() as u32 >= self.after, Ordering::Relaxed);
                 }
-                Event::CellFinished { .. } => assert!(!self.owing, "a cell has ended that still owes"),
+                RunEvent::CellFinished { .. } => {
+                    assert!(!self.owing, "a cell has ended that still owes")
+                }
                 _ => {}
             }
             Ok(())
         }
     }
 
-    /// Probes a lent medium, interrupted after so many words of progress; what was said, and the first place that is not as it was.
-    fn lent(geometry: &Geometry, after: u32) -> (crate::catalogue::capacity::trial::Ruling, Option<usize>) {
+    /// Probes a lent medium, interrupted after so many words of progress; what was said, and the
+    /// first place that is not as it was.
+    fn lent(
+        geometry: &Geometry,
+        after: u32,
+    ) -> (crate::catalogue::capacity::trial::Ruling, Option<usize>) {
         let mut device = used(geometry, 7);
         let before = image(&mut device);
         let stop = AtomicBool::new(false);
         let mut listener = Impatient { stop: &stop, after, owing: false, phases: Vec::new() };
-        let (ruling, mut guarded) = probe(Box::new(device), 7, Some("it is lent".into()), &stop, &mut listener);
+        let (ruling, mut guarded) =
+            probe(Box::new(device), 7, Some("it is lent".into()), &stop, &mut listener);
         assert!(!listener.owing);
         let after = image(&mut guarded);
         let there = geometry.module_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
         // What has no flash holds nothing that could be kept.
         let holds = |at: &usize| (*at as u64 % there) < geometry.real_bytes;
-        let wrong = (0..before.len()).step_by(512).filter(holds).find(|at| before[*at..at + 512] != after[*at..at + 512]);
+        let wrong = (0..before.len())
+            .step_by(512)
+            .filter(holds)
+            .find(|at| before[*at..at + 512] != after[*at..at + 512]);
         (ruling, wrong)
     }
 
@@ -275,11 +339,18 @@ mod lent {
 
     #[test]
     fn also_after_an_interruption_at_any_moment() {
-        for (geometry, afters) in media().into_iter().zip([[1, 30], [2, 60], [3, 17], [5, 90], [7, 40], [11, 120]].into_iter().cycle()) {
+        for (geometry, afters) in media()
+            .into_iter()
+            .zip([[1, 30], [2, 60], [3, 17], [5, 90], [7, 40], [11, 120]].into_iter().cycle())
+        {
             for after in afters {
                 let (ruling, wrong) = lent(&geometry, after);
                 assert_eq!(wrong, None, "after {after}: {geometry:#?}");
-                assert!(matches!(ruling.cell.stop, Stop::Interrupted | Stop::Converged), "{:?}", ruling.cell.stop);
+                assert!(
+                    matches!(ruling.cell.stop, Stop::Interrupted | Stop::Converged),
+                    "{:?}",
+                    ruling.cell.stop
+                );
             }
         }
     }
@@ -288,27 +359,37 @@ mod lent {
     fn what_cannot_be_read_is_not_overwritten_and_what_cannot_be_put_back_is_told() {
         let unreadable = "[[fault]]\nkind = \"medium-error\"\ndirection = \"read\"\noffset = \"0 B\"\nsize = \"40 MiB\"\n";
         let (ruling, _) = lent(&Geometry::damaged(192 * MIB, unreadable), u32::MAX);
-        assert_eq!(ruling.kind, Some(Kind::Damaged), "{:#?}", ruling.cell.metrics.other);
-        let device = used(&Geometry::damaged(192 * MIB, "[[fault]]\nkind = \"corruption\"\nshare = 0.5\n"), 3);
-        let (ruling, _) = probe(Box::new(device), 3, Some("it is lent".into()), &AtomicBool::new(false), &mut ());
+        assert_eq!(ruling.kind, Some(CapacityKind::Damaged), "{:#?}", ruling.cell.metrics.other);
+        let device = used(
+            &Geometry::damaged(192 * MIB, "[[fault]]\nkind = \"corruption\"\nshare = 0.5\n"),
+            3,
+        );
+        let (ruling, _) =
+            probe(Box::new(device), 3, Some("it is lent".into()), &AtomicBool::new(false), &mut ());
         assert!(figure(&ruling.cell, "unrestored_bytes") > 0.0);
-        let told = ruling.cell.flags.iter().any(|flag| matches!(flag, Flag::Note { text } if text.contains("could not be put back")));
+        let told = ruling.cell.flags.iter().any(
+            |flag| matches!(flag, Flag::Note { text } if text.contains("could not be put back")),
+        );
         assert!(told, "{:?}", ruling.cell.flags);
     }
 
     #[test]
     fn a_good_medium_of_10_mb_a_second_is_cleared_and_put_back_in_four_minutes() {
         let device = medium(&Geometry::good(8 * GIB).profile(), 1);
-        let (ruling, _) = probe(Box::new(device), 1, Some("it is lent".into()), &AtomicBool::new(false), &mut ());
-        assert_eq!((ruling.kind, figure(&ruling.cell, "overwhelmed_bytes")), (Some(Kind::Good), 256.0 * MIB as f64));
+        let (ruling, _) =
+            probe(Box::new(device), 1, Some("it is lent".into()), &AtomicBool::new(false), &mut ());
+        assert_eq!(
+            (ruling.kind, figure(&ruling.cell, "overwhelmed_bytes")),
+            (Some(CapacityKind::Good), 256.0 * MIB as f64)
+        );
         assert!(ruling.took_ns < 240 * SECOND_NS, "{} s", ruling.took_ns / SECOND_NS);
     }
 
     #[test]
     fn only_a_test_that_puts_back_may_write_to_a_lent_medium() {
         let mut bed = Bed::raw(4 * GIB, |_, _| 1);
-        bed.site.facts.keeps_data = true;
-        bed.site.borrowed = Some("it is only lent".into());
+        bed.target.facts.keeps_data = true;
+        bed.target.borrowed = Some("it is only lent".into());
         let [cell] = &bed.planned(&["capacity"])[..] else { panic!("one cell") };
         assert_eq!(cell.setting("keep_bytes"), 2.0 * 256.0 * MIB as f64 + 64.0 * MIB as f64);
         assert!(bed.left_out(&["capacity restore=no"]).contains("it is only lent"));

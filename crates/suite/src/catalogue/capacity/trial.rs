@@ -1,7 +1,9 @@
-//! Media of known geometry for the probe to be tried on: drawn at random, described as profiles of simulated media, and judged.
+//! Media of known geometry for the probe to be tried on: drawn at random, described as profiles of
+//! simulated media, and judged.
 //!
-//! Nothing here knows the simulator: a [`Geometry`] writes the text of a profile, [`examine`] takes any device, and [`Geometry::judge`]
-//! compares. `cargo xtask truth --findings` and the tests bring these together.
+//! Nothing here knows the simulator: a [`Geometry`] writes the text of a profile, [`examine`] takes
+//! any device, and [`Geometry::judge`] compares. `cargo xtask truth --findings` and the tests bring
+//! these together.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,16 +12,18 @@ use record::units::{GIB, KIB, MIB};
 use record::{Cell, TargetKind};
 
 use super::Capacity;
-pub use super::hunt::Kind;
-use crate::definition::{Entry, Suite};
-use crate::{Choice, Guarded, Listener, NoStage, Plan, RunEnd, RunOptions, Site, Test, Undo, run};
+pub use super::probe_stages::CapacityKind;
+use crate::definition::{Suite, SuiteEntry};
+use crate::{
+    Choice, Guarded, NoStage, Plan, RunEnd, RunListener, RunOptions, TargetInfo, Test, Undo, run,
+};
 use stats::Random;
 
 /// A medium as it really is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
     /// What it is.
-    pub kind: Kind,
+    pub kind: CapacityKind,
     /// Announced size in bytes.
     pub capacity_bytes: u64,
     /// Bytes that are there.
@@ -44,7 +48,7 @@ pub struct Geometry {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruling {
     /// What it is; none where that was not found out.
-    pub kind: Option<Kind>,
+    pub kind: Option<CapacityKind>,
     /// Bytes that are there.
     pub real_bytes: Option<u64>,
     /// What addresses are taken modulo; 0 where they are not.
@@ -66,15 +70,24 @@ pub struct Trial {
     pub wrong: Option<String>,
 }
 
-/// Tries the probe on a medium of this kind, drawn from the seed and made by `medium` from the text of its profile.
-pub fn trial(kind: Kind, seed: u64, medium: &dyn Fn(&str, u64) -> Box<dyn Device>) -> Trial {
+/// Tries the probe on a medium of this kind, drawn from the seed and made by `medium` from the text
+/// of its profile.
+pub fn trial(
+    kind: CapacityKind,
+    seed: u64,
+    medium: &dyn Fn(&str, u64) -> Box<dyn Device>,
+) -> Trial {
     let geometry = Geometry::draw(kind, &mut Random::for_purpose(seed, &format!("{kind:?}")));
     Trial::of(geometry, seed, medium)
 }
 
 impl Trial {
     /// Tries the probe on this medium.
-    pub fn of(geometry: Geometry, seed: u64, medium: &dyn Fn(&str, u64) -> Box<dyn Device>) -> Trial {
+    pub fn of(
+        geometry: Geometry,
+        seed: u64,
+        medium: &dyn Fn(&str, u64) -> Box<dyn Device>,
+    ) -> Trial {
         let ruling = examine(medium(&geometry.profile(), seed), seed);
         let wrong = geometry.judge(&ruling).err();
         Trial { geometry, ruling, wrong }
@@ -88,7 +101,7 @@ impl Geometry {
     /// A good medium of this size that writes 10 MB/s.
     pub fn good(capacity_bytes: u64) -> Geometry {
         Geometry {
-            kind: Kind::Good,
+            kind: CapacityKind::Good,
             capacity_bytes,
             real_bytes: capacity_bytes,
             module_bytes: None,
@@ -103,17 +116,28 @@ impl Geometry {
 
     /// One that keeps nothing from `real_bytes` on.
     pub fn limbo(capacity_bytes: u64, real_bytes: u64) -> Geometry {
-        Geometry { kind: Kind::Limbo, real_bytes, ..Geometry::good(capacity_bytes) }
+        Geometry { kind: CapacityKind::Limbo, real_bytes, ..Geometry::good(capacity_bytes) }
     }
 
     /// One that begins at the front again after `real_bytes`.
     pub fn wraparound(capacity_bytes: u64, real_bytes: u64) -> Geometry {
-        Geometry { kind: Kind::Wraparound, real_bytes, module_bytes: Some(real_bytes), ..Geometry::good(capacity_bytes) }
+        Geometry {
+            kind: CapacityKind::Wraparound,
+            real_bytes,
+            module_bytes: Some(real_bytes),
+            ..Geometry::good(capacity_bytes)
+        }
     }
 
-    /// One that begins at the front again after `module_bytes`, of which only `real_bytes` are there.
+    /// One that begins at the front again after `module_bytes`, of which only `real_bytes` are
+    /// there.
     pub fn chain(capacity_bytes: u64, real_bytes: u64, module_bytes: u64) -> Geometry {
-        Geometry { kind: Kind::Chain, real_bytes, module_bytes: Some(module_bytes), ..Geometry::good(capacity_bytes) }
+        Geometry {
+            kind: CapacityKind::Chain,
+            real_bytes,
+            module_bytes: Some(module_bytes),
+            ..Geometry::good(capacity_bytes)
+        }
     }
 
     /// The same with a controller that answers for this much of the latest writes.
@@ -123,27 +147,43 @@ impl Geometry {
 
     /// A good medium with further tables in its profile, which say what is wrong with it.
     pub fn damaged(capacity_bytes: u64, damage: impl Into<String>) -> Geometry {
-        Geometry { kind: Kind::Damaged, damage: damage.into(), merges: false, ..Geometry::good(capacity_bytes) }
+        Geometry {
+            kind: CapacityKind::Damaged,
+            damage: damage.into(),
+            merges: false,
+            ..Geometry::good(capacity_bytes)
+        }
     }
 
-    /// One of this kind, drawn at random: 1 to 256 GiB announced, sizes of any number of sectors, caches up to 64 MiB, writing at 10 MB/s.
-    pub fn draw(kind: Kind, random: &mut Random) -> Geometry {
+    /// One of this kind, drawn at random: 1 to 256 GiB announced, sizes of any number of sectors,
+    /// caches up to 64 MiB, writing at 10 MB/s.
+    pub fn draw(kind: CapacityKind, random: &mut Random) -> Geometry {
         let capacity_bytes = (log_uniform(GIB, 256 * GIB, random) / AU_BYTES) * AU_BYTES;
         // From a sixty-fourth of what it says to all but a few per cent.
-        let real_bytes = log_uniform(capacity_bytes / 64, capacity_bytes / 100 * 97, random) / 512 * 512;
+        let real_bytes =
+            log_uniform(capacity_bytes / 64, capacity_bytes / 100 * 97, random) / 512 * 512;
         let drawn = match kind {
-            Kind::Good => Geometry::good(capacity_bytes),
-            Kind::Damaged => Geometry::damaged(capacity_bytes, damage(capacity_bytes, random)),
-            Kind::Limbo => Geometry::limbo(capacity_bytes, real_bytes),
-            Kind::Wraparound => Geometry::wraparound(capacity_bytes, real_bytes),
-            Kind::Chain => {
-                let module_bytes = log_uniform(real_bytes / 100 * 103, capacity_bytes / 1000 * 999, random) / 512 * 512;
-                Geometry::chain(capacity_bytes, real_bytes.min(module_bytes / 103 * 100 / 512 * 512), module_bytes)
+            CapacityKind::Good => Geometry::good(capacity_bytes),
+            CapacityKind::Damaged => {
+                Geometry::damaged(capacity_bytes, damage(capacity_bytes, random))
+            }
+            CapacityKind::Limbo => Geometry::limbo(capacity_bytes, real_bytes),
+            CapacityKind::Wraparound => Geometry::wraparound(capacity_bytes, real_bytes),
+            CapacityKind::Chain => {
+                let module_bytes =
+                    log_uniform(real_bytes / 100 * 103, capacity_bytes / 1000 * 999, random) / 512
+                        * 512;
+                Geometry::chain(
+                    capacity_bytes,
+                    real_bytes.min(module_bytes / 103 * 100 / 512 * 512),
+                    module_bytes,
+                )
             }
         };
         let caches = [0, 0, MIB, 4 * MIB, 10 * MIB, 16 * MIB, 64 * MIB];
         let one_of = |random: &mut Random| caches[random.below(caches.len() as u64) as usize];
-        let fake = matches!(kind, Kind::Limbo | Kind::Wraparound | Kind::Chain);
+        let fake =
+            matches!(kind, CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain);
         Geometry {
             remembers_bytes: if fake { one_of(random) } else { 0 },
             cache_bytes: one_of(random),
@@ -167,14 +207,21 @@ impl Geometry {
             "[page_mapped]\n"
         };
         if self.cache_bytes > 0 {
-            text += &format!("[cache]\nsize = \"{} B\"\nrate = \"40 MB/s\"\ncommand = \"0.2 ms\"\nhonest = true\n", self.cache_bytes);
+            text += &format!(
+                "[cache]\nsize = \"{} B\"\nrate = \"40 MB/s\"\ncommand = \"0.2 ms\"\nhonest = true\n",
+                self.cache_bytes
+            );
         }
-        if matches!(self.kind, Kind::Limbo | Kind::Wraparound | Kind::Chain) {
+        if matches!(self.kind, CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain)
+        {
             text += &format!(
                 "[fake]\nreal = \"{} B\"\nlost = \"{}\"\nremembers = \"{} B\"\n",
                 self.real_bytes, self.lost, self.remembers_bytes
             );
-            text += &self.module_bytes.map(|module| format!("module = \"{module} B\"\n")).unwrap_or_default();
+            text += &self
+                .module_bytes
+                .map(|module| format!("module = \"{module} B\"\n"))
+                .unwrap_or_default();
         }
         text + "[jitter]\nsigma = 0.1\ntail_share = 0.005\ntail_factor = 8.0\n" + &self.damage
     }
@@ -189,11 +236,14 @@ impl Geometry {
         }
         let folds = self.module_bytes.unwrap_or(0);
         match self.kind {
-            Kind::Damaged => Ok(()),
-            _ if ruling.real_bytes != Some(self.real_bytes) => {
-                Err(format!("has {} bytes, was said to have {:?}", self.real_bytes, ruling.real_bytes))
+            CapacityKind::Damaged => Ok(()),
+            _ if ruling.real_bytes != Some(self.real_bytes) => Err(format!(
+                "has {} bytes, was said to have {:?}",
+                self.real_bytes, ruling.real_bytes
+            )),
+            _ if ruling.wrap_bytes != folds => {
+                Err(format!("folds at {folds}, was said to fold at {}", ruling.wrap_bytes))
             }
-            _ if ruling.wrap_bytes != folds => Err(format!("folds at {folds}, was said to fold at {}", ruling.wrap_bytes)),
             _ => Ok(()),
         }
     }
@@ -204,9 +254,17 @@ fn damage(capacity_bytes: u64, random: &mut Random) -> String {
     let start = random.below(capacity_bytes / 3) / AU_BYTES * AU_BYTES;
     let size = capacity_bytes / 4 / AU_BYTES * AU_BYTES;
     match random.below(3) {
-        0 => format!("[[fault]]\nkind = \"medium-error\"\noffset = \"{start} B\"\nsize = \"{size} B\"\n"),
-        1 => format!("[[fault]]\nkind = \"corruption\"\nshare = {:.2}\n", 0.2 + 0.8 * random.unit()),
-        _ => format!("[wear]\nblock = \"{} B\"\nbad_share = {:.2}\n", 256 * KIB, 0.1 + 0.4 * random.unit()),
+        0 => format!(
+            "[[fault]]\nkind = \"medium-error\"\noffset = \"{start} B\"\nsize = \"{size} B\"\n"
+        ),
+        1 => {
+            format!("[[fault]]\nkind = \"corruption\"\nshare = {:.2}\n", 0.2 + 0.8 * random.unit())
+        }
+        _ => format!(
+            "[wear]\nblock = \"{} B\"\nbad_share = {:.2}\n",
+            256 * KIB,
+            0.1 + 0.4 * random.unit()
+        ),
     }
 }
 
@@ -219,37 +277,50 @@ pub fn examine(device: Box<dyn Device>, seed: u64) -> Ruling {
     probe(device, seed, None, &AtomicBool::new(false), &mut ()).0
 }
 
-/// The same on a medium that is only lent where `borrowed` says why; the guarded medium is given back as the probe left it.
+/// The same on a medium that is only lent where `borrowed` says why; the guarded medium is given
+/// back as the probe left it.
 pub(crate) fn probe(
     device: Box<dyn Device>,
     seed: u64,
     borrowed: Option<String>,
     stop: &AtomicBool,
-    listener: &mut dyn Listener,
+    listener: &mut dyn RunListener,
 ) -> (Ruling, Guarded) {
     let (mut end, took_ns, guarded) = run_probe(device, seed, borrowed, stop, listener, None);
     let cell = end.cells.pop().expect("the probe leaves a cell, whatever becomes of it");
     (Ruling::of(cell, took_ns), guarded)
 }
 
-/// The same with a log of what is lent; how the run ended, the time it took in nanoseconds, and the medium.
+/// The same with a log of what is lent; how the run ended, the time it took in nanoseconds, and the
+/// medium.
 pub(crate) fn run_probe(
     device: Box<dyn Device>,
     seed: u64,
     borrowed: Option<String>,
     stop: &AtomicBool,
-    listener: &mut dyn Listener,
+    listener: &mut dyn RunListener,
     undo: Option<&mut dyn Undo>,
 ) -> (RunEnd, u64, Guarded) {
     let files = Err("this is a trial of the probe alone".into());
-    let site = Site { borrowed, files, ..Site::unrestricted(TargetKind::Block, device.facts().clone()) };
-    let entry = Entry { test: Capacity.name().into(), settings: Vec::new() };
-    let suite = Suite { name: "trial".into(), about: String::new(), time_limit_ns: None, tests: vec![entry] };
-    let plan = Plan::make(&suite, &Choice::default(), &site).expect("a medium of this size can be probed");
+    let target = TargetInfo {
+        borrowed,
+        files,
+        ..TargetInfo::unrestricted(TargetKind::Block, device.facts().clone())
+    };
+    let entry = SuiteEntry { test: Capacity.name().into(), settings: Vec::new() };
+    let suite = Suite {
+        name: "trial".into(),
+        about: String::new(),
+        time_limit_ns: None,
+        tests: vec![entry],
+    };
+    let plan = Plan::make(&suite, &Choice::default(), &target)
+        .expect("a medium of this size can be probed");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let started_ns = guarded.now();
-    let options = RunOptions { undo: undo.map(|undo| undo as _), ..RunOptions::new(seed, &site, stop) };
+    let options =
+        RunOptions { undo: undo.map(|undo| undo as _), ..RunOptions::new(seed, &target, stop) };
     let end = run(&mut guarded, &mut NoStage, &plan, options, listener);
     let took_ns = guarded.now() - started_ns;
     (end, took_ns, guarded)
@@ -259,7 +330,13 @@ impl Ruling {
     /// What a cell of the probe says.
     pub(crate) fn of(cell: Cell, took_ns: u64) -> Ruling {
         let figure = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value as u64);
-        let kinds = [Kind::Good, Kind::Damaged, Kind::Limbo, Kind::Wraparound, Kind::Chain];
+        let kinds = [
+            CapacityKind::Good,
+            CapacityKind::Damaged,
+            CapacityKind::Limbo,
+            CapacityKind::Wraparound,
+            CapacityKind::Chain,
+        ];
         Ruling {
             kind: figure("type").and_then(|code| kinds.get(code as usize).copied()),
             real_bytes: figure("real_bytes"),

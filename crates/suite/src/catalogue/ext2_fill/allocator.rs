@@ -1,11 +1,12 @@
-//! What a file system writes when it is filled: an ext2 allocator reduced to what a medium sees of it (docs/field/ext2.md#filling-a-file-system).
+//! What a file system writes when it is filled: an ext2 allocator reduced to what a medium sees of
+//! it (docs/field/ext2.md#filling-a-file-system).
 
 use std::collections::VecDeque;
 
 use device::Extent;
 
 use super::sizes::file_bytes;
-use crate::ext2::{BLOCK_BYTES, FIRST_INODE, Group, Layout, blocks};
+use crate::ext2::{BLOCK_BYTES, Ext2Layout, FIRST_INODE, Group, blocks};
 use stats::Random;
 
 /// Blocks of a file before its first indirect block, and between that and each further one.
@@ -25,17 +26,17 @@ pub enum Order {
 
 /// One write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Write {
+pub struct AllocatedWrite {
     /// Where.
     pub place: Extent,
     /// How much of it are bytes of a file; none for metadata.
     pub data_bytes: u64,
 }
 
-/// Fills a file system with files, one after the other from the first group on, one free block between them. Gives the writes in order
-/// until it is full.
+/// Fills a file system with files, one after the other from the first group on, one free block
+/// between them. Gives the writes in order until it is full.
 pub struct Allocator {
-    layout: Layout,
+    layout: Ext2Layout,
     order: Order,
     largest_blocks: u64,
     random: Random,
@@ -48,7 +49,7 @@ pub struct Allocator {
     first_inode: u64,
     /// Files so far.
     pub files: u64,
-    waiting: VecDeque<Write>,
+    waiting: VecDeque<AllocatedWrite>,
     /// Metadata of the group that waits for its end.
     later: Vec<Extent>,
     is_full: bool,
@@ -56,7 +57,7 @@ pub struct Allocator {
 
 impl Allocator {
     /// Fills `layout`; no write is larger than `largest_bytes`.
-    pub fn new(layout: Layout, order: Order, largest_bytes: u64, random: Random) -> Allocator {
+    pub fn new(layout: Ext2Layout, order: Order, largest_bytes: u64, random: Random) -> Allocator {
         let group = layout.group(0);
         let reserved = FIRST_INODE - 1;
         Allocator {
@@ -76,7 +77,8 @@ impl Allocator {
         }
     }
 
-    /// The next free block. Goes on to the next group where this one is full; `None` where there is none.
+    /// The next free block. Goes on to the next group where this one is full; `None` where there is
+    /// none.
     fn block(&mut self) -> Option<u64> {
         if self.at >= self.group.end {
             self.next_group();
@@ -101,14 +103,17 @@ impl Allocator {
         }
     }
 
-    /// Writes what waited for the group's end: both bitmaps, the used part of the inode table, directories.
+    /// Writes what waited for the group's end: both bitmaps, the used part of the inode table,
+    /// directories.
     fn close_group(&mut self) {
         if self.order == Order::Sync {
             return;
         }
         self.metadata(blocks(self.group.block_bitmap, 2));
         if self.inodes > self.first_inode {
-            let block_of = |inode: u64| self.layout.inode_block(self.number * self.layout.inodes_per_group + inode);
+            let block_of = |inode: u64| {
+                self.layout.inode_block(self.number * self.layout.inodes_per_group + inode)
+            };
             let (first, last) = (block_of(self.first_inode + 1), block_of(self.inodes));
             self.runs(first, last + 1 - first, 0);
         }
@@ -118,17 +123,18 @@ impl Allocator {
     }
 
     fn metadata(&mut self, place: Extent) {
-        self.waiting.push_back(Write { place, data_bytes: 0 });
+        self.waiting.push_back(AllocatedWrite { place, data_bytes: 0 });
     }
 
-    /// Writes `count` blocks from `first` on, in as few pieces as may be; the first `data_bytes` of them are a file's.
+    /// Writes `count` blocks from `first` on, in as few pieces as may be; the first `data_bytes` of
+    /// them are a file's.
     fn runs(&mut self, first: u64, count: u64, data_bytes: u64) {
         let mut data_left = data_bytes;
         for at in (0..count).step_by(self.largest_blocks as usize) {
             let place = blocks(first + at, self.largest_blocks.min(count - at));
             let data_bytes = place.bytes.min(data_left);
             data_left -= data_bytes;
-            self.waiting.push_back(Write { place, data_bytes });
+            self.waiting.push_back(AllocatedWrite { place, data_bytes });
         }
     }
 
@@ -143,9 +149,12 @@ impl Allocator {
         let size_bytes = file_bytes(&mut self.random);
         let home = self.group;
         self.inodes += 1;
-        let inode_block = self.layout.inode_block(self.number * self.layout.inodes_per_group + self.inodes);
+        let inode_block =
+            self.layout.inode_block(self.number * self.layout.inodes_per_group + self.inodes);
         if self.order == Order::Sync {
-            [inode_block, home.inode_bitmap, home.block_bitmap].into_iter().for_each(|block| self.metadata(blocks(block, 1)));
+            [inode_block, home.inode_bitmap, home.block_bitmap]
+                .into_iter()
+                .for_each(|block| self.metadata(blocks(block, 1)));
         }
         if self.files.is_multiple_of(FILES_PER_DIRECTORY_BLOCK) {
             self.directory();
@@ -153,10 +162,16 @@ impl Allocator {
         let (data, indirect) = self.allocate(size_bytes.div_ceil(BLOCK_BYTES));
         if self.order == Order::Sync {
             // Groups that the file runs on into have bitmaps of their own.
-            let mut bitmaps: Vec<u64> =
-                data.iter().map(|(first, _)| self.bitmap_of(*first)).filter(|bitmap| *bitmap != home.block_bitmap).collect();
+            let mut bitmaps: Vec<u64> = data
+                .iter()
+                .map(|(first, _)| self.bitmap_of(*first))
+                .filter(|bitmap| *bitmap != home.block_bitmap)
+                .collect();
             bitmaps.dedup();
-            bitmaps.into_iter().chain(indirect.iter().copied()).for_each(|block| self.metadata(blocks(block, 1)));
+            bitmaps
+                .into_iter()
+                .chain(indirect.iter().copied())
+                .for_each(|block| self.metadata(blocks(block, 1)));
         }
         self.write_data(&data, &indirect, size_bytes);
         self.files += 1;
@@ -175,7 +190,8 @@ impl Allocator {
         self.layout.group(self.layout.group_of(block)).block_bitmap
     }
 
-    /// Runs of data blocks (first, count) for a file of `count` blocks, and its indirect blocks; fewer where the room ends.
+    /// Runs of data blocks (first, count) for a file of `count` blocks, and its indirect blocks;
+    /// fewer where the room ends.
     fn allocate(&mut self, count: u64) -> (Vec<(u64, u64)>, Vec<u64>) {
         let (mut data, mut indirect): (Vec<(u64, u64)>, Vec<u64>) = (Vec::new(), Vec::new());
         for nth in 0..count {
@@ -191,7 +207,8 @@ impl Allocator {
         (data, indirect)
     }
 
-    /// The data in runs. An indirect block between two of them has been written before, or is written with them where metadata may wait.
+    /// The data in runs. An indirect block between two of them has been written before, or is
+    /// written with them where metadata may wait.
     fn write_data(&mut self, data: &[(u64, u64)], indirect: &[u64], size_bytes: u64) {
         let mut left_bytes = size_bytes;
         let mut open: Option<(u64, u64, u64)> = None;
@@ -200,12 +217,16 @@ impl Allocator {
             left_bytes -= data_bytes;
             open = match open {
                 Some((start, length, bytes))
-                    if self.order == Order::Async && start + length + 1 == first && indirect.contains(&(first - 1)) =>
+                    if self.order == Order::Async
+                        && start + length + 1 == first
+                        && indirect.contains(&(first - 1)) =>
                 {
                     Some((start, length + 1 + count, bytes + data_bytes))
                 }
                 before => {
-                    before.into_iter().for_each(|(start, length, bytes)| self.runs(start, length, bytes));
+                    before
+                        .into_iter()
+                        .for_each(|(start, length, bytes)| self.runs(start, length, bytes));
                     Some((first, count, data_bytes))
                 }
             };
@@ -215,9 +236,9 @@ impl Allocator {
 }
 
 impl Iterator for Allocator {
-    type Item = Write;
+    type Item = AllocatedWrite;
 
-    fn next(&mut self) -> Option<Write> {
+    fn next(&mut self) -> Option<AllocatedWrite> {
         while self.waiting.is_empty() && !self.is_full {
             self.file();
         }
@@ -232,10 +253,11 @@ mod tests {
     use super::*;
     use crate::ext2::Choices;
 
-    fn filled(capacity_bytes: u64, order: Order) -> (Layout, Vec<Write>, u64) {
+    fn filled(capacity_bytes: u64, order: Order) -> (Ext2Layout, Vec<AllocatedWrite>, u64) {
         let choices = Choices { inode_bytes: 128, inode_ratio: 16384, resize_inode: false };
-        let layout = Layout::new(capacity_bytes, choices).unwrap();
-        let mut allocator = Allocator::new(layout.clone(), order, 64 * 1024, Random::for_purpose(3, "files"));
+        let layout = Ext2Layout::new(capacity_bytes, choices).unwrap();
+        let mut allocator =
+            Allocator::new(layout.clone(), order, 64 * 1024, Random::for_purpose(3, "files"));
         let writes = allocator.by_ref().collect();
         (layout, writes, allocator.files)
     }
@@ -246,18 +268,30 @@ mod tests {
             let (layout, writes, files) = filled(64 << 20, order);
             let mut used: BTreeMap<u64, u32> = BTreeMap::new();
             for write in &writes {
-                assert!(write.place.bytes <= 64 * 1024 && write.place.end() <= layout.blocks * BLOCK_BYTES, "{write:?}");
-                for block in write.place.offset_bytes / BLOCK_BYTES..write.place.end() / BLOCK_BYTES {
+                assert!(
+                    write.place.bytes <= 64 * 1024
+                        && write.place.end() <= layout.blocks * BLOCK_BYTES,
+                    "{write:?}"
+                );
+                for block in write.place.offset_bytes / BLOCK_BYTES..write.place.end() / BLOCK_BYTES
+                {
                     let group = layout.group(layout.group_of(block));
                     let is_administration = (group.block_bitmap..group.data).contains(&block);
-                    assert!(!(is_administration && write.data_bytes > 0) && block >= group.block_bitmap, "{write:?}");
+                    assert!(
+                        !(is_administration && write.data_bytes > 0) && block >= group.block_bitmap,
+                        "{write:?}"
+                    );
                     if !is_administration {
                         *used.entry(block).or_default() += 1;
                     }
                 }
             }
-            assert!(used.values().all(|times| *times == 1), "a block of a file or directory is written once");
-            let free = (0..layout.groups).map(|g| layout.group(g)).map(|g| g.end - g.data).sum::<u64>();
+            assert!(
+                used.values().all(|times| *times == 1),
+                "a block of a file or directory is written once"
+            );
+            let free =
+                (0..layout.groups).map(|g| layout.group(g)).map(|g| g.end - g.data).sum::<u64>();
             // Where a file ends with its group, no block stays free after it.
             let full = (used.len() as u64 + files) as f64 / free as f64;
             assert!(full > 0.98 && full <= 1.001, "{full}");
@@ -270,12 +304,18 @@ mod tests {
     fn sync_metadata_comes_before_the_data_of_each_file() {
         let (layout, writes, files) = filled(16 << 20, Order::Sync);
         let home = layout.group(0);
-        let first: Vec<u64> = writes[..4].iter().map(|write| write.place.offset_bytes / BLOCK_BYTES).collect();
-        assert_eq!(first, [layout.inode_block(11), home.inode_bitmap, home.block_bitmap, home.data]);
+        let first: Vec<u64> =
+            writes[..4].iter().map(|write| write.place.offset_bytes / BLOCK_BYTES).collect();
+        assert_eq!(
+            first,
+            [layout.inode_block(11), home.inode_bitmap, home.block_bitmap, home.data]
+        );
         assert_eq!(writes[4].place.offset_bytes, (home.data + 1) * BLOCK_BYTES);
         assert!(writes[4].data_bytes > 0);
         let inode_bitmaps = (0..layout.groups).map(|g| layout.group(g).inode_bitmap * BLOCK_BYTES);
-        let written = inode_bitmaps.map(|at| writes.iter().filter(|write| write.place.offset_bytes == at).count() as u64).sum::<u64>();
+        let written = inode_bitmaps
+            .map(|at| writes.iter().filter(|write| write.place.offset_bytes == at).count() as u64)
+            .sum::<u64>();
         assert!(written == files || written == files + 1, "{written} for {files} files");
     }
 
@@ -283,21 +323,29 @@ mod tests {
     fn async_metadata_comes_once_a_group() {
         let (layout, writes, _) = filled(16 << 20, Order::Async);
         for group in (0..layout.groups).map(|g| layout.group(g)) {
-            assert_eq!(writes.iter().filter(|write| write.place == blocks(group.block_bitmap, 2)).count(), 1);
+            assert_eq!(
+                writes.iter().filter(|write| write.place == blocks(group.block_bitmap, 2)).count(),
+                1
+            );
         }
     }
 
     #[test]
     fn a_large_file_has_an_indirect_block_after_12_and_every_256() {
         let choices = Choices { inode_bytes: 128, inode_ratio: 16384, resize_inode: false };
-        let layout = Layout::new(16 << 20, choices).unwrap();
-        let mut allocator = Allocator::new(layout.clone(), Order::Sync, 64 * 1024, Random::for_purpose(3, "files"));
+        let layout = Ext2Layout::new(16 << 20, choices).unwrap();
+        let mut allocator =
+            Allocator::new(layout.clone(), Order::Sync, 64 * 1024, Random::for_purpose(3, "files"));
         let start = layout.group(0).data;
         let (data, indirect) = allocator.allocate(600);
         assert_eq!(data, [(start, 12), (start + 13, 256), (start + 270, 256), (start + 527, 76)]);
         assert_eq!(indirect, [start + 12, start + 269, start + 526]);
         let (rest, _) = allocator.allocate(1 << 20);
-        assert_eq!(rest.last().map(|(first, count)| first + count), Some(layout.blocks), "what does not fit is cut off");
+        assert_eq!(
+            rest.last().map(|(first, count)| first + count),
+            Some(layout.blocks),
+            "what does not fit is cut off"
+        );
         assert!(allocator.is_full);
     }
 }

@@ -6,7 +6,9 @@ use crate::catalogue::testing::{Bed, run_simulated};
 
 /// 1 ms a KiB.
 fn bed(capacity_bytes: u64) -> Bed {
-    Bed::raw(capacity_bytes, |request: &Request, _| if request.op == Op::Flush { 0 } else { request.length_bytes / 1024 * MILLISECOND_NS })
+    Bed::raw(capacity_bytes, |request: &Request, _| {
+        if request.op == Op::Flush { 0 } else { request.length_bytes / 1024 * MILLISECOND_NS }
+    })
 }
 
 #[test]
@@ -17,14 +19,19 @@ fn only_file_data_counts_but_all_time() {
         assert_eq!(cell.stop, Stop::Bytes, "the file system is full");
         let bps = cell.metrics.bps.unwrap();
         let share = ran.other(id, "metadata_share");
-        assert!(bps.value < 1_024_000.0 * (1.0 - share), "the last block of a file is not full: {bps:?}, {share}");
+        assert!(
+            bps.value < 1_024_000.0 * (1.0 - share),
+            "the last block of a file is not full: {bps:?}, {share}"
+        );
         assert!(bps.value > 800_000.0, "{bps:?}");
         let [low, high] = bps.ci95.unwrap();
         assert!(low < bps.value && bps.value < high);
         assert_eq!(cell.series[0].name, "rate of file data");
         assert!(cell.written_bytes <= 72 * MIB);
     }
-    assert!(ran.other("ext2-fill/1", "metadata_share") < ran.other("ext2-fill/2", "metadata_share"));
+    assert!(
+        ran.other("ext2-fill/1", "metadata_share") < ran.other("ext2-fill/2", "metadata_share")
+    );
 }
 
 #[test]
@@ -46,13 +53,13 @@ fn total_is_a_limit() {
 #[test]
 fn what_cannot_be_is_left_out() {
     let mut large = bed(4 * GIB);
-    large.site.facts.logical_block_bytes = 4096;
+    large.target.facts.logical_block_bytes = 4096;
     insta::assert_snapshot!(
         large.left_out(&["ext2-fill"]),
         @"nothing to do: ext2-fill: a file system of 1 KiB blocks: the medium addresses units of 4096 bytes"
     );
     let mut span = bed(4 * GIB);
-    span.site.only = Some(Extent::new(0, GIB));
+    span.target.only = Some(Extent::new(0, GIB));
     insta::assert_snapshot!(span.left_out(&["ext2-fill"]), @"nothing to do: ext2-fill: only the range given with --span may be touched");
     insta::assert_snapshot!(bed(GIB).plan(&["ext2-fill block=512"]).unwrap_err(), @"ext2-fill.block: must be a multiple of 1 KiB");
 }
@@ -69,12 +76,19 @@ fn errors_and_interruptions_keep_what_was_measured() {
     assert_eq!(stopped.run(&["ext2-fill"]).cell("ext2-fill/1").stop, Stop::Interrupted);
 }
 
-/// Morton's numbers, on the models of his media (docs/field/ext2.md#mortons-benchmark, docs/field/ftl.md#profiles). They were fitted to other tests of his, and how he filled is not known.
+/// Morton's numbers, on the models of his media (docs/field/ext2.md#mortons-benchmark,
+/// docs/field/ftl.md#profiles). They were fitted to other tests of his, and how he filled is not
+/// known.
 #[test]
 fn the_rates_are_of_the_published_order() {
-    for (profile, published) in [("class10", 4.65), ("usb2-voyager", 3.16), ("usb2-kingston", 2.66), ("disk-7200", 5.07)] {
+    for (profile, published) in
+        [("class10", 4.65), ("usb2-voyager", 3.16), ("usb2-kingston", 2.66), ("disk-7200", 5.07)]
+    {
         let cells = run_simulated(profile, 1, &["ext2-fill order=async max_time=60s"]);
         let rate = cells[0].metrics.bps.unwrap().value / 1e6;
-        assert!((0.6..1.2).contains(&(rate / published)), "{profile}: {rate} MB/s, published {published}");
+        assert!(
+            (0.6..1.2).contains(&(rate / published)),
+            "{profile}: {rate} MB/s, published {published}"
+        );
     }
 }

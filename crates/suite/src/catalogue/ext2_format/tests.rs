@@ -14,7 +14,11 @@ fn bed(capacity_bytes: u64) -> Bed {
 }
 
 fn blocks(requests: &[Request]) -> Vec<(u64, u64)> {
-    requests.iter().filter(|r| r.op == Op::Write).map(|r| (r.offset_bytes / 1024, r.length_bytes / 1024)).collect()
+    requests
+        .iter()
+        .filter(|r| r.op == Op::Write)
+        .map(|r| (r.offset_bytes / 1024, r.length_bytes / 1024))
+        .collect()
 }
 
 #[test]
@@ -25,7 +29,12 @@ fn the_published_example_is_written_in_mke2fs_order() {
     assert_eq!(seen[472], (472 * 8192 + 3, 64));
     let first: Vec<_> = [17, 18].into_iter().chain(1..=16).map(|block| (block, 1)).collect();
     assert_eq!(seen[473..473 + 18], first);
-    let second: Vec<_> = [8209, 8210].into_iter().chain(8193..=8208).chain([16385, 16386]).map(|block| (block, 1)).collect();
+    let second: Vec<_> = [8209, 8210]
+        .into_iter()
+        .chain(8193..=8208)
+        .chain([16385, 16386])
+        .map(|block| (block, 1))
+        .collect();
     assert_eq!(seen[473 + 18..473 + 38], second);
     // 13 groups with superblock and 15 blocks of descriptors.
     assert_eq!(seen.len(), 473 + 2 * 473 + 13 * 16);
@@ -58,7 +67,8 @@ fn without_time_for_all_a_sample_lies_over_the_whole_medium() {
         assert!(matches!(&cell.flags[..], [Flag::Note { .. }]), "{:?}", cell.flags);
         assert!(cell.elapsed_ns < 60 * SECOND_NS);
     }
-    let tables: Vec<u64> = ran.requests.iter().filter(|r| r.length_bytes == 65536).map(|r| r.offset_bytes).collect();
+    let tables: Vec<u64> =
+        ran.requests.iter().filter(|r| r.length_bytes == 65536).map(|r| r.offset_bytes).collect();
     assert!(tables.iter().any(|at| *at < GIB) && tables.iter().any(|at| *at > 31 * GIB));
 }
 
@@ -75,14 +85,14 @@ fn one_write_a_second_keeps_to_the_time() {
 #[test]
 fn what_cannot_be_is_left_out() {
     let mut large = bed(4 * GIB);
-    large.site.facts.logical_block_bytes = 4096;
+    large.target.facts.logical_block_bytes = 4096;
     insta::assert_snapshot!(
         large.left_out(&["ext2-format"]),
         @"ext2-format: a file system of 1 KiB blocks: the medium addresses units of 4096 bytes"
     );
     assert_eq!(large.planned(&["ext2-format"])[0].params.form.as_deref(), Some("simple"));
     let mut span = bed(4 * GIB);
-    span.site.only = Some(Extent::new(0, GIB));
+    span.target.only = Some(Extent::new(0, GIB));
     insta::assert_snapshot!(span.left_out(&["ext2-format"]), @"nothing to do: ext2-format: only the range given with --span may be touched");
     insta::assert_snapshot!(
         Bed::file(GIB, |_, _| 1).left_out(&["ext2-format"]),
@@ -105,7 +115,10 @@ fn an_error_keeps_what_was_measured() {
     assert!(cell.metrics.other["groups_per_s"].value > 5.0);
     let mut stopped = bed(GIB);
     stopped.stop_at = Some(10);
-    assert_eq!(stopped.run(&["ext2-format form=mke2fs"]).cell("ext2-format/1").stop, Stop::Interrupted);
+    assert_eq!(
+        stopped.run(&["ext2-format form=mke2fs"]).cell("ext2-format/1").stop,
+        Stop::Interrupted
+    );
 }
 
 #[test]
@@ -118,12 +131,18 @@ fn samples_are_even() {
     assert!(spread(3, &[]).is_empty());
 }
 
-/// Morton's numbers, as the models of those media have them (docs/field/ext2.md#mortons-benchmark, docs/field/ftl.md#profiles).
+/// Morton's numbers, as the models of those media have them (docs/field/ext2.md#mortons-benchmark,
+/// docs/field/ftl.md#profiles).
 #[test]
 fn the_simple_form_is_mortons() {
-    for (profile, published) in [("class6", 8.38), ("class10", 2.48), ("usb2-voyager", 1.08), ("usb2-kingston", 1.82)] {
+    for (profile, published) in
+        [("class6", 8.38), ("class10", 2.48), ("usb2-voyager", 1.08), ("usb2-kingston", 1.82)]
+    {
         let cells = run_simulated(profile, 1, &["ext2-format form=simple max_time=60s"]);
         let rate = cells[0].metrics.other["groups_per_s"].value;
-        assert!((0.9..1.25).contains(&(rate / published)), "{profile}: {rate}, published {published}");
+        assert!(
+            (0.9..1.25).contains(&(rate / published)),
+            "{profile}: {rate}, published {published}"
+        );
     }
 }

@@ -5,9 +5,11 @@ use super::*;
 use crate::catalogue::testing::{Bed, run_simulated};
 use crate::offsets::iozone_permutation;
 
-/// One write of a hundred takes 101 ms, the others 1 ms: 500 IOPS in the mean. Which ones do not follow a period.
+/// One write of a hundred takes 101 ms, the others 1 ms: 500 IOPS in the mean. Which ones do not
+/// follow a period.
 fn one_slow_in_a_hundred(request: &Request, number: u64) -> u64 {
-    let is_slow = request.op == Op::Write && number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & 0xffff < 655;
+    let is_slow =
+        request.op == Op::Write && number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & 0xffff < 655;
     if is_slow { 101 * MILLISECOND_NS } else { MILLISECOND_NS }
 }
 
@@ -15,7 +17,10 @@ fn one_slow_in_a_hundred(request: &Request, number: u64) -> u64 {
 fn four_sizes_in_the_middle() {
     let bed = Bed::raw(4 * GIB, |_, _| 1);
     let cells = bed.planned(&["random-write"]);
-    let seen: Vec<_> = cells.iter().map(|cell| (cell.block_bytes(), span_of(cell), cell.max_ns / SECOND_NS)).collect();
+    let seen: Vec<_> = cells
+        .iter()
+        .map(|cell| (cell.block_bytes(), span_of(cell), cell.max_ns / SECOND_NS))
+        .collect();
     let middle = Extent::new(2 * GIB, 512 * MIB);
     assert_eq!(seen, [512, 4096, 16384, 65536].map(|block| (block, middle, 180)));
 }
@@ -23,9 +28,9 @@ fn four_sizes_in_the_middle() {
 #[test]
 fn what_does_not_go_is_left_out() {
     let mut bed = Bed::raw(4 * GIB, |_, _| 1);
-    bed.site.facts.logical_block_bytes = 4096;
+    bed.target.facts.logical_block_bytes = 4096;
     insta::assert_snapshot!(bed.left_out(&["random-write"]), @"random-write: 512 B blocks: the medium addresses units of 4 KiB");
-    bed.site.only = Some(Extent::new(GIB, 16384));
+    bed.target.only = Some(Extent::new(GIB, 16384));
     insta::assert_snapshot!(bed.left_out(&["random-write block=64KiB"]), @"nothing to do: random-write: 64 KiB blocks do not fit into 16 KiB");
     let file = Bed::file(64 * MIB, |_, _| 1);
     assert_eq!(span_of(&file.planned(&["random-write"])[0]), Extent::new(0, 64 * MIB));
@@ -42,7 +47,8 @@ fn burst_and_sustained_apart() {
         Op::Write if request.length_bytes == 4096 && number >= 297 => 20 * MILLISECOND_NS,
         _ => MILLISECOND_NS,
     };
-    let ran = Bed::raw(8 * MIB, cost).run(&["prime span=4MiB passes=1", "random-write block=4KiB span=4MiB overwhelm=2MiB"]);
+    let ran = Bed::raw(8 * MIB, cost)
+        .run(&["prime span=4MiB passes=1", "random-write block=4KiB span=4MiB overwhelm=2MiB"]);
     let cell = ran.cell("random-write/1");
     let iops = cell.metrics.iops.unwrap();
     assert!((iops.value - 50.0).abs() < 1e-6, "{iops:?}");
@@ -55,8 +61,10 @@ fn burst_and_sustained_apart() {
 
 #[test]
 fn consecutive_writes_overwhelm_different_units_and_then_each_record_comes_once() {
-    let ran = Bed::raw(2 * GIB, |_, _| MILLISECOND_NS).run(&["random-write block=64KiB overwhelm=8MiB max_time=40s"]);
-    let writes: Vec<u64> = ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - GIB).collect();
+    let ran = Bed::raw(2 * GIB, |_, _| MILLISECOND_NS)
+        .run(&["random-write block=64KiB overwhelm=8MiB max_time=40s"]);
+    let writes: Vec<u64> =
+        ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - GIB).collect();
     let (settling, rest) = writes.split_at(4);
     assert_eq!(settling, [0, 65536, 131072, 196608]);
     let (overwhelming, rest) = rest.split_at(128);
@@ -74,7 +82,8 @@ fn consecutive_writes_overwhelm_different_units_and_then_each_record_comes_once(
 
 #[test]
 fn a_rare_slow_write_is_in_the_figure() {
-    let ran = Bed::raw(4 * GIB, one_slow_in_a_hundred).run(&["prime passes=1", "random-write block=4KiB"]);
+    let ran = Bed::raw(4 * GIB, one_slow_in_a_hundred)
+        .run(&["prime passes=1", "random-write block=4KiB"]);
     let cell = ran.cell("random-write/1");
     let iops = cell.metrics.iops.unwrap();
     let [low, high] = iops.ci95.unwrap();
@@ -84,8 +93,10 @@ fn a_rare_slow_write_is_in_the_figure() {
 
 #[test]
 fn a_fast_medium_does_the_whole_pass() {
-    let ran =
-        Bed::raw(GIB, |_, _| 20_000).run(&["prime span=64MiB passes=1", "random-write block=4KiB span=64MiB total=64MiB certainty=0%"]);
+    let ran = Bed::raw(GIB, |_, _| 20_000).run(&[
+        "prime span=64MiB passes=1",
+        "random-write block=4KiB span=64MiB total=64MiB certainty=0%",
+    ]);
     let cell = ran.cell("random-write/1");
     assert_eq!((cell.stop, cell.ops), (Stop::Bytes, 16384));
     assert!(matches!(cell.flags[..], [Flag::MayNotLast { .. }]), "{:?}", cell.flags);
@@ -94,49 +105,73 @@ fn a_fast_medium_does_the_whole_pass() {
 #[test]
 fn what_a_cache_may_have_taken_may_not_last() {
     let doubted = |mut bed: Bed, tests: &[&str]| {
-        bed.site.au_bytes = Some(4 * MIB);
+        bed.target.au_bytes = Some(4 * MIB);
         let ran = bed.run(tests);
         ran.cell("random-write/1").flags.iter().any(|flag| matches!(flag, Flag::MayNotLast { .. }))
     };
     let fast = |_: &Request, _| MILLISECOND_NS;
     let random_write = "random-write block=4KiB overwhelm=1MiB total=4MiB";
-    assert!(doubted(Bed::raw(4 * GIB, fast), &["prime passes=1", random_write]), "half a GiB of four");
-    assert!(!doubted(Bed::raw(GIB, fast), &["prime passes=1", random_write]), "half of all there is");
-    assert!(doubted(Bed::file(GIB, fast), &["prime passes=1", random_write]), "a file does not say what it lies on");
-    assert!(!doubted(Bed::raw(4 * GIB, |_, _| 10 * MILLISECOND_NS), &["prime passes=1", random_write]), "no cache is that slow");
+    assert!(
+        doubted(Bed::raw(4 * GIB, fast), &["prime passes=1", random_write]),
+        "half a GiB of four"
+    );
+    assert!(
+        !doubted(Bed::raw(GIB, fast), &["prime passes=1", random_write]),
+        "half of all there is"
+    );
+    assert!(
+        doubted(Bed::file(GIB, fast), &["prime passes=1", random_write]),
+        "a file does not say what it lies on"
+    );
+    assert!(
+        !doubted(Bed::raw(4 * GIB, |_, _| 10 * MILLISECOND_NS), &["prime passes=1", random_write]),
+        "no cache is that slow"
+    );
 }
 
 #[test]
 fn debt_is_paid() {
     // Writes cost 1 ms, and the flush all that the medium put off.
-    let cost = |request: &Request, _| if request.op == Op::Flush { 5 * SECOND_NS } else { MILLISECOND_NS };
-    let ran = Bed::raw(GIB, cost).run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
+    let cost =
+        |request: &Request, _| if request.op == Op::Flush { 5 * SECOND_NS } else { MILLISECOND_NS };
+    let ran =
+        Bed::raw(GIB, cost).run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
     let cell = ran.cell("random-write/1");
     let debt_ns = ran.other("random-write/1", "debt_ns");
     assert_eq!(debt_ns, 5e9 + 3e6);
     // 1 MiB overwhelmed.
     let ops = cell.ops as f64 + 256.0;
     let paid = ops / (ops * 1e6 + debt_ns) * 1e9;
-    assert!((cell.metrics.iops.unwrap().value - paid).abs() < 1e-6 && (cell.metrics.other["paid_iops"].value - paid).abs() < 1e-6);
+    assert!(
+        (cell.metrics.iops.unwrap().value - paid).abs() < 1e-6
+            && (cell.metrics.other["paid_iops"].value - paid).abs() < 1e-6
+    );
     assert!(cell.flags.contains(&Flag::Debt { debt_ns: debt_ns as u64 }));
 }
 
 #[test]
 fn what_is_no_debt_is_not_paid() {
     let rate = |mut cost: crate::catalogue::testing::Cost| {
-        let ran =
-            Bed::raw(GIB, move |request, number| cost(request, number)).run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
+        let ran = Bed::raw(GIB, move |request, number| cost(request, number))
+            .run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
         let cell = ran.cell("random-write/1");
-        assert!(!cell.flags.iter().any(|flag| matches!(flag, Flag::Debt { .. })), "{:?}", cell.flags);
+        assert!(
+            !cell.flags.iter().any(|flag| matches!(flag, Flag::Debt { .. })),
+            "{:?}",
+            cell.flags
+        );
         cell.metrics.iops.unwrap().value
     };
     // Settling meets one slow write, as long as one that was measured.
-    let slow = rate(Box::new(|request, number| match (request.length_bytes, request.offset_bytes, number) {
-        (4096, _, 1000) | (65536, 0x2000_0000, _) => SECOND_NS,
-        _ => MILLISECOND_NS,
+    let slow = rate(Box::new(|request, number| {
+        match (request.length_bytes, request.offset_bytes, number) {
+            (4096, _, 1000) | (65536, 0x2000_0000, _) => SECOND_NS,
+            _ => MILLISECOND_NS,
+        }
     }));
     assert!(slow > 500.0, "{slow}");
-    // A cache took the first writes, and gives back as much in the end: the level between is the medium's.
+    // A cache took the first writes, and gives back as much in the end: the level between is the
+    // medium's.
     let cached = rate(Box::new(|request, number| match (request.op, number) {
         (Op::Write, 513..769) => 100_000,
         (Op::Flush, 600..) => 200 * MILLISECOND_NS,
@@ -147,11 +182,21 @@ fn what_is_no_debt_is_not_paid() {
 
 #[test]
 fn small_writes_that_go_another_way_are_flagged() {
-    let cost = |small_ns: u64| move |request: &Request, _| if request.length_bytes <= 4096 { small_ns } else { 100 * MILLISECOND_NS };
-    let tests = ["prime span=64MiB passes=1 block=64KiB", "random-write block=4KiB,16KiB span=64MiB overwhelm=1MiB max_time=60s"];
+    let cost = |small_ns: u64| {
+        move |request: &Request, _| {
+            if request.length_bytes <= 4096 { small_ns } else { 100 * MILLISECOND_NS }
+        }
+    };
+    let tests = [
+        "prime span=64MiB passes=1 block=64KiB",
+        "random-write block=4KiB,16KiB span=64MiB overwhelm=1MiB max_time=60s",
+    ];
     let flagged = |small_ns| {
         let ran = Bed::raw(GIB, cost(small_ns)).run(&tests);
-        ran.cell("random-write/2").flags.iter().any(|flag| matches!(flag, Flag::SmallWriteBypass { .. }))
+        ran.cell("random-write/2")
+            .flags
+            .iter()
+            .any(|flag| matches!(flag, Flag::SmallWriteBypass { .. }))
     };
     assert!(flagged(4 * MILLISECOND_NS));
     assert!(!flagged(30 * MILLISECOND_NS));
@@ -160,14 +205,18 @@ fn small_writes_that_go_another_way_are_flagged() {
 #[test]
 fn one_write_a_second_keeps_to_the_time() {
     let cost = |_: &Request, number: u64| SECOND_NS + number * 7919 % 1000 * MILLISECOND_NS;
-    let ran = Bed::raw(4 * GIB, cost).run(&["random-write max_time=60s certainty=0% slow_certainty=0%"]);
+    let ran =
+        Bed::raw(4 * GIB, cost).run(&["random-write max_time=60s certainty=0% slow_certainty=0%"]);
     for cell in &ran.end.cells {
         let writes = ran.other(&cell.id, "burst_iops");
         assert!((0.5..1.0).contains(&writes), "{writes}");
         assert_eq!(cell.stop, Stop::Time);
     }
     let last = ran.requests.len() as u64;
-    assert!((0..last).map(|number| SECOND_NS + number * 7919 % 1000 * MILLISECOND_NS).sum::<u64>() < 4 * 62 * SECOND_NS);
+    assert!(
+        (0..last).map(|number| SECOND_NS + number * 7919 % 1000 * MILLISECOND_NS).sum::<u64>()
+            < 4 * 62 * SECOND_NS
+    );
 }
 
 #[test]
@@ -178,7 +227,13 @@ fn partly_primed_and_not_primed_are_said() {
         (cell.flags.clone(), cell.params.span_bytes)
     };
     let (flags, span) = doubts(&["prime max_time=1s", "random-write block=4KiB overwhelm=1MiB"]);
-    assert_eq!((flags, span), (vec![Flag::PartlyPrimed { primed_bytes: 100 * MIB, wanted_bytes: 512 * MIB }], Some(100 * MIB)));
+    assert_eq!(
+        (flags, span),
+        (
+            vec![Flag::PartlyPrimed { primed_bytes: 100 * MIB, wanted_bytes: 512 * MIB }],
+            Some(100 * MIB)
+        )
+    );
     let (flags, span) = doubts(&["random-write block=4KiB overwhelm=1MiB"]);
     assert_eq!((flags, span), (vec![Flag::NotPrimed], Some(512 * MIB)));
 }
@@ -203,7 +258,8 @@ fn an_error_or_interruption_keeps_what_was_measured() {
 /// IOPS of what is estimated: after priming, each record of the span once in iozone's order.
 fn full_pass_iops(profile: &str, seed: u64, block_bytes: u64) -> f64 {
     let profile = sim::Profile::builtin(profile).unwrap();
-    let mut medium = sim::SimDevice::new(profile, sim::Options { seed, capacity: None, keep_data: false });
+    let mut medium =
+        sim::SimDevice::new(profile, sim::SimOptions { seed, capacity: None, keep_data: false });
     let start = medium.facts().capacity_bytes / 2 / (4 * MIB) * (4 * MIB);
     let mut done = Vec::new();
     let mut write = |medium: &mut sim::SimDevice, offset, bytes| {
@@ -215,16 +271,23 @@ fn full_pass_iops(profile: &str, seed: u64, block_bytes: u64) -> f64 {
     (0..512).for_each(|i| write(&mut medium, start + i * MIB, MIB));
     let records = (512 * MIB / block_bytes) as u32;
     let started_ns = medium.now();
-    iozone_permutation(records).into_iter().for_each(|record| write(&mut medium, start + u64::from(record) * block_bytes, block_bytes));
+    iozone_permutation(records).into_iter().for_each(|record| {
+        write(&mut medium, start + u64::from(record) * block_bytes, block_bytes)
+    });
     f64::from(records) * 1e9 / (medium.now() - started_ns) as f64
 }
 
-/// The figure against the truth of simulated media: the mean deviation shows a bias, the count the spread.
+/// The figure against the truth of simulated media: the mean deviation shows a bias, the count the
+/// spread.
 #[test]
 fn the_figure_is_the_full_pass() {
-    for (profile, block_bytes) in
-        [("sd-class4", 4096), ("sd-worst", 65536), ("class10-bypass", 4096), ("a1", 4096), ("cf-sandisk-ultra", 16384)]
-    {
+    for (profile, block_bytes) in [
+        ("sd-class4", 4096),
+        ("sd-worst", 65536),
+        ("class10-bypass", 4096),
+        ("a1", 4096),
+        ("cf-sandisk-ultra", 16384),
+    ] {
         let truth = full_pass_iops(profile, 99, block_bytes);
         let test = format!("random-write block={block_bytes}");
         let deviations: Vec<f64> = (0..20)
@@ -235,14 +298,17 @@ fn the_figure_is_the_full_pass() {
             .collect();
         let far = deviations.iter().filter(|deviation| deviation.abs() > 0.10).count();
         let mean = deviations.iter().sum::<f64>() / 20.0;
-        assert!(mean.abs() < 0.03 && far <= 2, "{profile} at {block_bytes}: {truth} IOPS, {deviations:.3?}");
+        assert!(
+            mean.abs() < 0.03 && far <= 2,
+            "{profile} at {block_bytes}: {truth} IOPS, {deviations:.3?}"
+        );
     }
 }
 
 #[test]
 fn a_span_of_any_number_of_sectors_is_settled_at_whole_blocks() {
     let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
-    bed.site.only = Some(Extent::new(4 * MIB, 497 * 512));
+    bed.target.only = Some(Extent::new(4 * MIB, 497 * 512));
     let ran = bed.run(&["random-write block=512 overwhelm=64KiB max_time=20s"]);
     let cell = ran.cell("random-write/1");
     assert_ne!(cell.stop, Stop::Error, "{:?}", cell.reason);

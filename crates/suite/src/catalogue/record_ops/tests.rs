@@ -8,17 +8,23 @@ const ALL: &str = "record-ops size=1MiB";
 
 fn bed(capacity_bytes: u64) -> Bed {
     let mut bed = Bed::raw(capacity_bytes, |_, _| MILLISECOND_NS);
-    bed.site.files = Ok(());
+    bed.target.files = Ok(());
     bed
 }
 
 /// 2 ms a write, 1 ms a read.
 fn files() -> KnownFiles {
-    KnownFiles::new(|request, _| if request.op == Op::Read { MILLISECOND_NS } else { 2 * MILLISECOND_NS })
+    KnownFiles::new(
+        |request, _| if request.op == Op::Read { MILLISECOND_NS } else { 2 * MILLISECOND_NS },
+    )
 }
 
 fn records(requests: &[Request], start_bytes: u64) -> Vec<u32> {
-    requests.iter().filter(|r| r.op != Op::Flush).map(|r| ((r.offset_bytes - start_bytes) / 4096) as u32).collect()
+    requests
+        .iter()
+        .filter(|r| r.op != Op::Flush)
+        .map(|r| ((r.offset_bytes - start_bytes) / 4096) as u32)
+        .collect()
 }
 
 #[test]
@@ -26,10 +32,18 @@ fn the_published_form_is_planned() {
     let cells = bed(4 * GIB).planned(&["record-ops"]);
     let forms: Vec<_> = cells.iter().map(|cell| cell.params.form.clone().unwrap()).collect();
     assert_eq!(forms, FORMS.map(|form| form.name));
-    assert!(cells.iter().all(|cell| cell.setting("file_bytes") == 512.0 * MIB as f64 && cell.block_bytes() == 4096));
+    assert!(
+        cells
+            .iter()
+            .all(|cell| cell.setting("file_bytes") == 512.0 * MIB as f64
+                && cell.block_bytes() == 4096)
+    );
     assert_eq!(span_of(&cells[0]), Extent::new(2 * GIB, 592 * MIB));
     assert_eq!(span_of(&cells[5]), Extent::new(2 * GIB, 512 * MIB));
-    assert_eq!(cells.iter().map(|c| c.params.sync).collect::<Vec<_>>()[..3], [Sync::File, Sync::File, Sync::None]);
+    assert_eq!(
+        cells.iter().map(|c| c.params.sync).collect::<Vec<_>>()[..3],
+        [Sync::File, Sync::File, Sync::None]
+    );
 }
 
 #[test]
@@ -38,7 +52,7 @@ fn what_is_not_there_is_left_out() {
     insta::assert_snapshot!(raw.left_out(&["record-ops"]), @"record-ops: there is no file system to put a file on");
     assert_eq!(raw.planned(&["record-ops"]).len(), 2);
     let mut file = Bed::file(64 * MIB, |_, _| 1);
-    file.site.files = Ok(());
+    file.target.files = Ok(());
     insta::assert_snapshot!(
         file.left_out(&["record-ops"]),
         @"record-ops: the raw forms need a raw medium; name the device itself, for example /dev/sdX"
@@ -47,7 +61,7 @@ fn what_is_not_there_is_left_out() {
     assert_eq!((planned.len(), planned[0].setting("file_bytes")), (4, 64.0 * MIB as f64));
     let mut small = bed(256 * MIB);
     assert_eq!(small.planned(&["record-ops"])[0].setting("file_bytes"), 96.0 * MIB as f64);
-    small.site.facts.logical_block_bytes = 4096;
+    small.target.facts.logical_block_bytes = 4096;
     assert_eq!(small.planned(&["record-ops"]).len(), 6);
     insta::assert_snapshot!(
         small.plan(&["record-ops size=1TiB"]).unwrap_err(),
@@ -63,10 +77,16 @@ fn one_file_serves_all_forms_in_iozones_order() {
     let seen = records(&files.made()[0], 0);
     let (straight, shuffled) = ((0..256).collect::<Vec<_>>(), iozone_permutation(256));
     assert_eq!(seen, [straight.clone(), straight, shuffled.clone(), shuffled.clone()].concat());
-    assert!(files.made()[0].iter().filter(|r| r.op == Op::Write).all(|r| r.sync == Sync::File && r.content == Content::Byte(165)));
+    assert!(
+        files.made()[0]
+            .iter()
+            .filter(|r| r.op == Op::Write)
+            .all(|r| r.sync == Sync::File && r.content == Content::Byte(165))
+    );
     assert_eq!(files.alive(), 0);
     assert_eq!(records(&ran.requests, GIB / 2), [shuffled.clone(), shuffled].concat());
-    let rates: Vec<f64> = ran.end.cells.iter().map(|cell| cell.metrics.iops.unwrap().value).collect();
+    let rates: Vec<f64> =
+        ran.end.cells.iter().map(|cell| cell.metrics.iops.unwrap().value).collect();
     assert_eq!(rates, [500.0, 500.0, 1000.0, 500.0, 1000.0, 1000.0]);
     assert_eq!(ran.other("record-ops/1", "full_pass_s"), 0.512);
     assert_eq!(ran.cell("record-ops/1").on.as_deref(), Some("a file of known cost"));
@@ -78,7 +98,11 @@ fn a_form_alone_lays_the_file_down_first() {
     let mut files = files();
     let ran = bed(GIB).run_staged(&["record-ops size=2500KiB forms=random-write"], &mut files);
     let requests = &files.made()[0];
-    let laid: Vec<_> = requests.iter().take_while(|r| r.op != Op::Flush).map(|r| (r.offset_bytes, r.length_bytes)).collect();
+    let laid: Vec<_> = requests
+        .iter()
+        .take_while(|r| r.op != Op::Flush)
+        .map(|r| (r.offset_bytes, r.length_bytes))
+        .collect();
     assert_eq!(laid, [(0, MIB), (MIB, MIB), (2 * MIB, 452 * 1024)]);
     let cell = ran.cell("record-ops/1");
     assert_eq!((cell.ops, cell.metrics.iops.unwrap().value, cell.flags.len()), (625, 500.0, 0));
@@ -87,24 +111,39 @@ fn a_form_alone_lays_the_file_down_first() {
 
 #[test]
 fn time_boxed_forms_keep_the_published_order() {
-    // Ten minutes would be needed for each; there are ten seconds. What `write` leaves is laid down at 4 ms a MiB.
-    let mut files = KnownFiles::new(|request, _| if request.length_bytes > 4096 { 4 * MILLISECOND_NS } else { 50 * MILLISECOND_NS });
-    let ran = bed(GIB).run_staged(&["record-ops size=64MiB forms=write,random-write max_time=10s"], &mut files);
+    // Ten minutes would be needed for each; there are ten seconds. What `write` leaves is laid down
+    // at 4 ms a MiB.
+    let mut files = KnownFiles::new(|request, _| {
+        if request.length_bytes > 4096 { 4 * MILLISECOND_NS } else { 50 * MILLISECOND_NS }
+    });
+    let ran = bed(GIB)
+        .run_staged(&["record-ops size=64MiB forms=write,random-write max_time=10s"], &mut files);
     assert_eq!((ran.cell("record-ops/1").stop, ran.cell("record-ops/1").ops), (Stop::Time, 199));
     let cell = ran.cell("record-ops/2");
     assert_eq!(cell.metrics.iops.unwrap().value, 20.0);
     let seen = records(&files.made()[0], 0);
-    assert_eq!(seen[seen.len() - cell.ops as usize..], iozone_permutation(16384)[..cell.ops as usize]);
+    assert_eq!(
+        seen[seen.len() - cell.ops as usize..],
+        iozone_permutation(16384)[..cell.ops as usize]
+    );
     assert!(cell.elapsed_ns <= 10 * SECOND_NS && cell.ops > 150, "{cell:?}");
 }
 
 #[test]
 fn only_what_could_be_laid_down_is_visited() {
     let mut files = KnownFiles::new(|_, _| SECOND_NS);
-    let ran = bed(GIB).run_staged(&["record-ops size=64MiB forms=random-read max_time=20s"], &mut files);
+    let ran =
+        bed(GIB).run_staged(&["record-ops size=64MiB forms=random-read max_time=20s"], &mut files);
     let cell = ran.cell("record-ops/1");
-    assert_eq!(cell.flags.last(), Some(&Flag::PartlyPrimed { primed_bytes: 10 * MIB, wanted_bytes: 64 * MIB }));
-    let there: Vec<u32> = iozone_permutation(16384).into_iter().filter(|record| *record < 2560).take(cell.ops as usize).collect();
+    assert_eq!(
+        cell.flags.last(),
+        Some(&Flag::PartlyPrimed { primed_bytes: 10 * MIB, wanted_bytes: 64 * MIB })
+    );
+    let there: Vec<u32> = iozone_permutation(16384)
+        .into_iter()
+        .filter(|record| *record < 2560)
+        .take(cell.ops as usize)
+        .collect();
     assert_eq!(records(&files.made()[0], 0)[10..], there);
 }
 
@@ -121,13 +160,18 @@ fn a_file_that_cannot_be_made_is_said() {
 #[test]
 fn another_test_finds_no_file_in_its_way() {
     let mut files = files();
-    bed(GIB).run_staged(&["record-ops size=1MiB forms=write", "prime span=1MiB passes=1"], &mut files);
+    bed(GIB)
+        .run_staged(&["record-ops size=1MiB forms=write", "prime span=1MiB passes=1"], &mut files);
     assert_eq!(files.alive(), 0);
 }
 
 #[test]
 fn raw_forms_on_a_part_primed_span_visit_that_part() {
-    let ran = bed(GIB).run(&["prime span=1MiB passes=1", "record-ops size=2MiB forms=raw-random-write"]);
+    let ran =
+        bed(GIB).run(&["prime span=1MiB passes=1", "record-ops size=2MiB forms=raw-random-write"]);
     let cell = ran.cell("record-ops/1");
-    assert_eq!((cell.ops, cell.flags.as_slice()), (256, &[Flag::PartlyPrimed { primed_bytes: MIB, wanted_bytes: 2 * MIB }][..]));
+    assert_eq!(
+        (cell.ops, cell.flags.as_slice()),
+        (256, &[Flag::PartlyPrimed { primed_bytes: MIB, wanted_bytes: 2 * MIB }][..])
+    );
 }

@@ -4,13 +4,14 @@ use record::units::SECOND_NS;
 use record::{Bound, Cell, Direction, Estimate, Flag};
 
 use super::{Stretch, WARM_UP_SHARE};
-use crate::bench::{CACHED_PAGE_BYTES, CACHED_RATIO, shown_cache_bytes};
-use crate::catalogue::level::Level;
+use crate::catalogue::level::LatencyLevel;
+use crate::cell_context::{CACHED_PAGE_BYTES, CACHED_RATIO, shown_cache_bytes};
 use crate::doubts::{CACHE_RATIO, may_be_cached};
-use crate::drive::Load;
-use crate::{Bench, Tally};
+use crate::io_loop::IoLoad;
+use crate::{CellContext, IoTally};
 
-/// I/Os that set the state: those that open what is to be open, until a cache is full of them and their latency has found its level.
+/// I/Os that set the state: those that open what is to be open, until a cache is full of them and
+/// their latency has found its level.
 pub struct WarmUp {
     stretch: Stretch,
     block_bytes: u64,
@@ -18,10 +19,11 @@ pub struct WarmUp {
     cache_bytes: u64,
     bytes_done: u64,
     took_ns: u64,
-    level: Level,
+    level: LatencyLevel,
     /// The fastest of the first.
     fastest_ns: u64,
-    /// What the writes took that were written before, in nanoseconds: the mean and the median; 0 where that is not known.
+    /// What the writes took that were written before, in nanoseconds: the mean and the median; 0
+    /// where that is not known.
     earlier_ns: f64,
     earlier_median_ns: f64,
     /// How long there is no I/O before, in nanoseconds.
@@ -30,7 +32,8 @@ pub struct WarmUp {
     is_like_earlier: bool,
 }
 
-/// After so long a rest there is room in every cache, whatever it was full of: it takes in some of the first writes at once. Where it does not, there is none.
+/// After so long a rest there is room in every cache, whatever it was full of: it takes in some of
+/// the first writes at once. Where it does not, there is none.
 const ROOM_NS: u64 = 2 * SECOND_NS;
 const FIRST_OPS: u64 = 4;
 /// A cache takes in all it holds in less than this.
@@ -40,20 +43,29 @@ const OTHER_RATIO: f64 = 1.5;
 
 impl WarmUp {
     /// Before a stretch of this load, after a rest of so long at least.
-    pub fn new(stretch: Stretch, least_rest_ns: u64, is_like_earlier: bool, load: &Load, bench: &Bench<'_>) -> WarmUp {
-        let shown_bytes = if load.direction == Direction::Write { shown_cache_bytes(bench.done) } else { 0 };
+    pub fn new(
+        stretch: Stretch,
+        least_rest_ns: u64,
+        is_like_earlier: bool,
+        load: &IoLoad,
+        context: &CellContext<'_>,
+    ) -> WarmUp {
+        let shown_bytes =
+            if load.direction == Direction::Write { shown_cache_bytes(context.done) } else { 0 };
         let cache_bytes = shown_bytes.min(stretch.cache_bytes);
-        let last = last_written(bench);
+        let last = last_written(context);
         WarmUp {
             stretch,
             block_bytes: load.block_bytes,
             cache_bytes,
             bytes_done: 0,
             took_ns: 0,
-            level: Level::default(),
+            level: LatencyLevel::default(),
             fastest_ns: u64::MAX,
             earlier_ns: last.and_then(mean_ns).unwrap_or(0.0),
-            earlier_median_ns: last.and_then(|cell| median_ns(cell).or_else(|| mean_ns(cell))).unwrap_or(0.0),
+            earlier_median_ns: last
+                .and_then(|cell| median_ns(cell).or_else(|| mean_ns(cell)))
+                .unwrap_or(0.0),
             rest_ns: least_rest_ns.max(if cache_bytes > 0 { ROOM_NS } else { 0 }),
             is_like_earlier,
         }
@@ -66,7 +78,8 @@ impl WarmUp {
         self.stretch.warm_up_ops + (self.stretch.settle_bytes + cache_bytes) / self.block_bytes
     }
 
-    /// Time for them at most, in nanoseconds. Of its own time it takes half at most; what is there to fill a cache is there for nothing else.
+    /// Time for them at most, in nanoseconds. Of its own time it takes half at most; what is there
+    /// to fill a cache is there for nothing else.
     pub fn most_ns(&self, own_ns: u64, left_ns: u64) -> u64 {
         let cache_ns = if self.cache_bytes > 0 { left_ns.saturating_sub(own_ns) } else { 0 };
         (own_ns as f64 * WARM_UP_SHARE) as u64 + cache_ns
@@ -86,34 +99,50 @@ impl WarmUp {
             && (self.stretch.settle_bytes == 0 || self.is_overwhelmed())
     }
 
-    /// Whether a cache is full of these, or there is none. One that is still full of what was written before takes as long for each of these as that did.
+    /// Whether a cache is full of these, or there is none. One that is still full of what was
+    /// written before takes as long for each of these as that did.
     fn has_filled(&self) -> bool {
-        let has_none = || self.level.ops() >= FIRST_OPS && !may_be_cached(self.fastest_ns as f64, self.block_bytes);
+        let has_none = || {
+            self.level.ops() >= FIRST_OPS
+                && !may_be_cached(self.fastest_ns as f64, self.block_bytes)
+        };
         let is_settled = || self.level.is_stable() && !self.level.may_be_cached(self.block_bytes);
-        self.bytes_done >= self.cache_bytes || has_none() || is_settled() && (self.is_own() || self.was_empty())
+        self.bytes_done >= self.cache_bytes
+            || has_none()
+            || is_settled() && (self.is_own() || self.was_empty())
     }
 
-    /// Whether a cache may hold more than has shown: the last writes were as fast as the first. It is not asked for long, since what is fast may be the medium.
+    /// Whether a cache may hold more than has shown: the last writes were as fast as the first. It
+    /// is not asked for long, since what is fast may be the medium.
     fn may_take_in_more(&self) -> bool {
         let last_ns = self.level.median_ns();
-        let is_open = self.cache_bytes > 0 && self.bytes_done < self.stretch.cache_bytes && self.took_ns < TAKING_IN_NS;
-        is_open && last_ns < OTHER_RATIO * self.fastest_ns as f64 && may_be_cached(last_ns, self.block_bytes)
+        let is_open = self.cache_bytes > 0
+            && self.bytes_done < self.stretch.cache_bytes
+            && self.took_ns < TAKING_IN_NS;
+        is_open
+            && last_ns < OTHER_RATIO * self.fastest_ns as f64
+            && may_be_cached(last_ns, self.block_bytes)
     }
 
     /// Whether these are known from those before.
     fn is_own(&self) -> bool {
         let now_ns = self.level.median_ns();
-        let differs = |then_ns: f64| then_ns > 0.0 && (now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns);
+        let differs = |then_ns: f64| {
+            then_ns > 0.0 && (now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns)
+        };
         // The mean of writes of two levels is neither of them.
         self.is_like_earlier || differs(self.earlier_ns) && differs(self.earlier_median_ns)
     }
 
-    /// Whether a cache held nothing when these began: the rest was long enough, or it took in more than what there was room for then, so the flush had
-    /// emptied it.
+    /// Whether a cache held nothing when these began: the rest was long enough, or it took in more
+    /// than what there was room for then, so the flush had emptied it.
     fn was_empty(&self) -> bool {
         let room_ops = (self.rest_ns as f64 / self.earlier_ns.max(1.0)).ceil() + FIRST_OPS as f64;
         room_ops * self.block_bytes.max(CACHED_PAGE_BYTES) as f64 >= self.cache_bytes as f64
-            || self.level.burst(Some(self.level.median_ns())).is_some_and(|burst| burst.n as f64 > 2.0 * room_ops)
+            || self
+                .level
+                .burst(Some(self.level.median_ns()))
+                .is_some_and(|burst| burst.n as f64 > 2.0 * room_ops)
     }
 
     fn is_overwhelmed(&self) -> bool {
@@ -121,33 +150,46 @@ impl WarmUp {
     }
 
     /// Says what there was, and what there was no time for.
-    pub fn conclude(&self, cell: &mut Cell, before: &Tally, settled_ns: f64) {
+    pub fn conclude(&self, cell: &mut Cell, before: &IoTally, settled_ns: f64) {
         if before.ops > 0 {
             let took = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
             cell.metrics.other.insert("warm_up_ns".into(), took);
         }
-        let burst = self.level.burst(Some(settled_ns)).filter(|burst| burst.value * settled_ns > CACHED_RATIO * 1e9);
+        let burst = self
+            .level
+            .burst(Some(settled_ns))
+            .filter(|burst| burst.value * settled_ns > CACHED_RATIO * 1e9);
         if let Some(burst) = burst {
             cell.metrics.other.insert("burst_iops".into(), burst);
         }
-        let is_cached = self.stretch.overwhelm_bytes > 0 && !self.is_overwhelmed() && self.level.may_be_cached(self.block_bytes);
+        let is_cached = self.stretch.overwhelm_bytes > 0
+            && !self.is_overwhelmed()
+            && self.level.may_be_cached(self.block_bytes);
         if is_cached {
             cell.doubt_level(Bound::AtMost);
         } else if !self.has_filled() {
-            // A cache that still takes in, or one still full of what was written before: faster or slower than what is to come.
+            // A cache that still takes in, or one still full of what was written before: faster or
+            // slower than what is to come.
             let takes_in = burst.is_some_and(|burst| burst.value * settled_ns > CACHE_RATIO * 1e9);
             cell.doubt_level(if takes_in { Bound::AtMost } else { Bound::AtLeast });
         }
         if before.ops < self.stretch.warm_up_ops {
-            let text = format!("time for {} of {} I/Os that set the state; give it more", before.ops, self.stretch.warm_up_ops);
+            let text = format!(
+                "time for {} of {} I/Os that set the state; give it more",
+                before.ops, self.stretch.warm_up_ops
+            );
             cell.flags.push(Flag::Note { text });
         }
     }
 }
 
 /// The last cell that wrote.
-fn last_written<'a>(bench: &'a Bench<'_>) -> Option<&'a Cell> {
-    bench.done.iter().rev().find(|cell| cell.params.direction == Some(Direction::Write) && cell.ops > 0)
+fn last_written<'a>(context: &'a CellContext<'_>) -> Option<&'a Cell> {
+    context
+        .done
+        .iter()
+        .rev()
+        .find(|cell| cell.params.direction == Some(Direction::Write) && cell.ops > 0)
 }
 
 /// What its writes took, in nanoseconds.

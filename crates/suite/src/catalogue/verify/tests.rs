@@ -7,48 +7,57 @@ use record::{Cell, Ended};
 use super::*;
 use crate::catalogue::capacity::trial::Geometry;
 use crate::catalogue::testing::Bed;
-use crate::definition::{Entry, Suite};
+use crate::definition::{Suite, SuiteEntry};
 use crate::{Choice, NoStage, Plan, RunEnd, RunOptions, run};
 
 /// A medium that keeps data, the site it is on, and a plan to verify it.
-fn medium(geometry: &Geometry, settings: &[(&str, &str)]) -> (Site, Plan, Box<dyn Device>) {
+fn medium(geometry: &Geometry, settings: &[(&str, &str)]) -> (TargetInfo, Plan, Box<dyn Device>) {
     let profile = sim::Profile::parse("trial", &geometry.profile()).unwrap();
-    let device = sim::SimDevice::new(&profile, sim::Options { seed: 1, capacity: None, keep_data: true });
-    let site = Site { facts: device.facts().clone(), ..Bed::raw(0, |_, _| 0).site };
-    let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let tests = vec![Entry { test: "verify".into(), settings }];
+    let device =
+        sim::SimDevice::new(&profile, sim::SimOptions { seed: 1, capacity: None, keep_data: true });
+    let target = TargetInfo { facts: device.facts().clone(), ..Bed::raw(0, |_, _| 0).target };
+    let settings =
+        settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let tests = vec![SuiteEntry { test: "verify".into(), settings }];
     let suite = Suite { name: "trial".into(), about: String::new(), time_limit_ns: None, tests };
-    let plan = Plan::make(&suite, &Choice::default(), &site).unwrap();
-    (site, plan, Box::new(device))
+    let plan = Plan::make(&suite, &Choice::default(), &target).unwrap();
+    (target, plan, Box::new(device))
 }
 
 fn go(
     guarded: &mut crate::Guarded,
-    site: &Site,
+    target: &TargetInfo,
     plan: &Plan,
     done: Vec<Cell>,
     lost: bool,
-    listener: &mut dyn crate::Listener,
+    listener: &mut dyn crate::RunListener,
     stop: &AtomicBool,
 ) -> RunEnd {
-    let options = RunOptions { done, lost, ..RunOptions::new(9, site, stop) };
+    let options = RunOptions { done, lost, ..RunOptions::new(9, target, stop) };
     run(guarded, &mut NoStage, plan, options, listener)
 }
 
 fn verified(geometry: &Geometry, settings: &[(&str, &str)]) -> Vec<Cell> {
-    let (site, plan, device) = medium(geometry, settings);
+    let (target, plan, device) = medium(geometry, settings);
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-    go(&mut guarded, &site, &plan, Vec::new(), false, &mut (), &AtomicBool::new(false)).cells
+    go(&mut guarded, &target, &plan, Vec::new(), false, &mut (), &AtomicBool::new(false)).cells
 }
 
 /// A count over all parts.
 fn sum(cells: &[Cell], name: &str) -> u64 {
-    cells.iter().filter_map(|cell| cell.metrics.other.get(name)).map(|figure| figure.value as u64).sum()
+    cells
+        .iter()
+        .filter_map(|cell| cell.metrics.other.get(name))
+        .map(|figure| figure.value as u64)
+        .sum()
 }
 
 fn first_bad(cells: &[Cell]) -> Option<u64> {
-    cells.iter().find_map(|cell| cell.metrics.other.get("first_bad_offset_bytes")).map(|figure| figure.value as u64)
+    cells
+        .iter()
+        .find_map(|cell| cell.metrics.other.get("first_bad_offset_bytes"))
+        .map(|figure| figure.value as u64)
 }
 
 #[test]
@@ -56,7 +65,8 @@ fn a_good_medium_is_good_to_the_last_sector() {
     let cells = verified(&Geometry::good(64 * MIB), &[]);
     assert_eq!(cells.len(), 32);
     assert_eq!(sum(&cells, "good_sectors"), 64 * MIB / 512);
-    for bad in ["changed_sectors", "overwritten_sectors", "corrupted_sectors", "unwritable_sectors"] {
+    for bad in ["changed_sectors", "overwritten_sectors", "corrupted_sectors", "unwritable_sectors"]
+    {
         assert_eq!(sum(&cells, bad), 0);
     }
     assert_eq!(first_bad(&cells), None);
@@ -82,12 +92,25 @@ fn a_fake_shows_where_its_data_went() {
     let wrap = verified(&Geometry::wraparound(64 * MIB, 20 * MIB), &[]);
     assert_eq!((sum(&wrap, "good_sectors"), sum(&wrap, "overwritten_sectors")), (real, all - real));
     assert_eq!(first_bad(&wrap), Some(0), "what was written first is what was overwritten");
-    let by = wrap.iter().find_map(|cell| cell.series.iter().find(|series| series.name == "overwritten by")).unwrap();
-    assert!(by.points.len() <= MOST_POINTS && by.points.iter().all(|[place, by]| (by - place) % (20 * MIB) as f64 == 0.0 && by > place));
+    let by = wrap
+        .iter()
+        .find_map(|cell| cell.series.iter().find(|series| series.name == "overwritten by"))
+        .unwrap();
+    assert!(
+        by.points.len() <= MOST_POINTS
+            && by
+                .points
+                .iter()
+                .all(|[place, by]| (by - place) % (20 * MIB) as f64 == 0.0 && by > place)
+    );
 
     let limbo = verified(&Geometry::limbo(64 * MIB, 20 * MIB), &[]);
     assert_eq!(
-        (sum(&limbo, "good_sectors"), sum(&limbo, "corrupted_sectors"), sum(&limbo, "zero_sectors")),
+        (
+            sum(&limbo, "good_sectors"),
+            sum(&limbo, "corrupted_sectors"),
+            sum(&limbo, "zero_sectors")
+        ),
         (real, all - real, all - real)
     );
     assert_eq!(first_bad(&limbo), Some(20 * MIB));
@@ -95,41 +118,65 @@ fn a_fake_shows_where_its_data_went() {
 
 #[test]
 fn damage_is_counted_and_what_follows_is_still_read() {
-    let fault = |kind: &str| format!("[[fault]]\nkind = \"{kind}\"\noffset = \"8 MiB\"\nsize = \"512 KiB\"\n");
-    let unreadable = verified(&Geometry::damaged(64 * MIB, fault("medium-error") + "direction = \"read\"\n"), &[("block", "64KiB")]);
+    let fault = |kind: &str| {
+        format!("[[fault]]\nkind = \"{kind}\"\noffset = \"8 MiB\"\nsize = \"512 KiB\"\n")
+    };
+    let unreadable = verified(
+        &Geometry::damaged(64 * MIB, fault("medium-error") + "direction = \"read\"\n"),
+        &[("block", "64KiB")],
+    );
     assert_eq!(sum(&unreadable, "unreadable_sectors"), 512 * KIB / 512);
     assert_eq!(sum(&unreadable, "good_sectors"), (64 * MIB - 512 * KIB) / 512);
     assert_eq!(first_bad(&unreadable), Some(8 * MIB));
     assert!(unreadable.iter().all(|cell| cell.stop == Stop::Bytes));
 
-    let unwritable = verified(&Geometry::damaged(64 * MIB, fault("medium-error") + "direction = \"write\"\n"), &[("block", "64KiB")]);
-    assert_eq!((sum(&unwritable, "unwritable_sectors"), sum(&unwritable, "zero_sectors")), (1024, 1024));
+    let unwritable = verified(
+        &Geometry::damaged(64 * MIB, fault("medium-error") + "direction = \"write\"\n"),
+        &[("block", "64KiB")],
+    );
+    assert_eq!(
+        (sum(&unwritable, "unwritable_sectors"), sum(&unwritable, "zero_sectors")),
+        (1024, 1024)
+    );
 
     let flipped = verified(&Geometry::damaged(64 * MIB, fault("corruption")), &[]);
-    assert_eq!((sum(&flipped, "changed_sectors"), sum(&flipped, "corrupted_sectors")), (128, 0), "one sector in each page of 4 KiB");
+    assert_eq!(
+        (sum(&flipped, "changed_sectors"), sum(&flipped, "corrupted_sectors")),
+        (128, 0),
+        "one sector in each page of 4 KiB"
+    );
 }
 
 #[test]
 fn what_time_did_not_allow_to_write_is_not_called_bad() {
-    let cells = verified(&Geometry { write_bps: 1_000_000, ..Geometry::good(64 * MIB) }, &[("parts", "1"), ("max_time", "20s")]);
+    let cells = verified(
+        &Geometry { write_bps: 1_000_000, ..Geometry::good(64 * MIB) },
+        &[("parts", "1"), ("max_time", "20s")],
+    );
     let [written, read] = &cells[..] else { panic!("{cells:?}") };
     assert_eq!(written.stop, Stop::Time);
     let reached = written.params.span_bytes.unwrap();
     assert!(reached > 5 * MIB && reached < 20 * MIB);
-    assert_eq!((sum(&cells, "good_sectors"), read.params.span_bytes), (reached / 512, Some(reached)));
+    assert_eq!(
+        (sum(&cells, "good_sectors"), read.params.span_bytes),
+        (reached / 512, Some(reached))
+    );
     assert_eq!(first_bad(&cells), None);
 }
 
 /// Presses Ctrl-C when the cell of this number is half done.
 struct StopsAt<'a>(usize, &'a AtomicBool);
 
-impl crate::Listener for StopsAt<'_> {
-    fn hear(&mut self, event: &crate::Event<'_>) -> Result<(), String> {
-        if let crate::Event::Progress(progress) = event
+impl crate::RunListener for StopsAt<'_> {
+    fn on_event(&mut self, event: &crate::RunEvent<'_>) -> Result<(), String> {
+        if let crate::RunEvent::Progress(progress) = event
             && progress.index == self.0
             && progress.share > 0.4
         {
-            assert!(progress.remaining_ns < 60 * SECOND_NS, "an estimate that has learnt from the parts before");
+            assert!(
+                progress.remaining_ns < 60 * SECOND_NS,
+                "an estimate that has learnt from the parts before"
+            );
             self.1.store(true, std::sync::atomic::Ordering::Relaxed);
         }
         Ok(())
@@ -138,19 +185,25 @@ impl crate::Listener for StopsAt<'_> {
 
 /// Stops in this cell, goes on; returns all cells and what was written in both sittings.
 fn interrupted(at: usize, lost: bool) -> (Vec<Cell>, [u64; 2]) {
-    let (site, plan, device) = medium(&Geometry { merges: false, ..Geometry::good(64 * MIB) }, &[("parts", "4"), ("max_time", "8m")]);
+    let (target, plan, device) = medium(
+        &Geometry { merges: false, ..Geometry::good(64 * MIB) },
+        &[("parts", "4"), ("max_time", "8m")],
+    );
     let mut guarded = ExtentGuard::new(device, plan.writes());
     let stop = AtomicBool::new(false);
-    let first = go(&mut guarded, &site, &plan, Vec::new(), false, &mut StopsAt(at, &stop), &stop);
+    let first = go(&mut guarded, &target, &plan, Vec::new(), false, &mut StopsAt(at, &stop), &stop);
     assert_eq!(first.ended, Ended::Interrupted);
     let before = guarded.written_bytes();
     if lost {
         guarded = ExtentGuard::new(medium(&Geometry::good(64 * MIB), &[]).2, plan.writes());
     }
     let done = first.cells.into_iter().filter(|cell| cell.stop != Stop::Interrupted).collect();
-    let second = go(&mut guarded, &site, &plan, done, lost, &mut (), &AtomicBool::new(false));
+    let second = go(&mut guarded, &target, &plan, done, lost, &mut (), &AtomicBool::new(false));
     assert_eq!(second.ended, Ended::Complete);
-    (second.cells, [before, if lost { guarded.written_bytes() } else { guarded.written_bytes() - before }])
+    (
+        second.cells,
+        [before, if lost { guarded.written_bytes() } else { guarded.written_bytes() - before }],
+    )
 }
 
 #[test]
@@ -173,18 +226,22 @@ fn what_was_lost_between_two_sittings_is_written_again() {
 fn plans_on_files_spans_and_simulated_media() {
     let range = |bed: &Bed| {
         let cells = bed.planned(&["verify"]);
-        (span_of(&cells[0]).offset_bytes, span_of(cells.last().unwrap()).end(), cells[0].params.region)
+        (
+            span_of(&cells[0]).offset_bytes,
+            span_of(cells.last().unwrap()).end(),
+            cells[0].params.region,
+        )
     };
     let mut file = Bed::file(64 * MIB, |_, _| 1);
     assert!(file.left_out(&["verify"]).contains("keeps no data"));
-    file.site.facts.keeps_data = true;
+    file.target.facts.keeps_data = true;
     assert_eq!(range(&file), (0, 64 * MIB, Some(Region::File)));
     let mut bed = Bed::raw(8 * GIB, |_, _| 1);
-    bed.site.facts.keeps_data = true;
+    bed.target.facts.keeps_data = true;
     assert_eq!(range(&bed), (0, 8 * GIB, Some(Region::Whole)));
-    bed.site.kind = TargetKind::Simulated;
+    bed.target.kind = TargetKind::Simulated;
     assert!(bed.left_out(&["verify"]).contains("keeps in memory"));
-    bed.site.only = Some(Extent::new(3 * MIB, 5 * MIB));
+    bed.target.only = Some(Extent::new(3 * MIB, 5 * MIB));
     assert_eq!(range(&bed), (3 * MIB, 8 * MIB, Some(Region::Middle)));
     assert_eq!(bed.planned(&["verify"]).len(), 10, "no part is smaller than a block");
 }

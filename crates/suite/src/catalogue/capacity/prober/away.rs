@@ -4,53 +4,76 @@ use device::{Extent, IoError, IoErrorKind, Request};
 use record::Stop;
 
 use super::{Failed, Prober};
-use crate::catalogue::capacity::seen::Seen;
-use crate::drive::{Limits, Load};
+use crate::catalogue::capacity::place_content::PlaceContent;
+use crate::io_loop::{IoLoad, LoopLimits};
 use crate::undo::PutBack;
 
 /// Places that failed and are tried again at the end.
 const MOST_TRIED_AGAIN: usize = 64;
 
 impl Prober<'_, '_> {
-    /// Whether all places that gave errors work now: the medium was unavailable for a time, and that says nothing of its places. What was put back has been
-    /// written once more; elsewhere new data is written, where the medium was given away.
+    /// Whether all places that gave errors work now: the medium was unavailable for a time, and
+    /// that says nothing of its places. What was put back has been written once more; elsewhere new
+    /// data is written, where the medium was given away.
     pub fn was_away_for_a_time(&mut self, put: Option<&PutBack>) -> bool {
-        if self.outcome.error.as_ref().is_some_and(|error| matches!(error.kind, IoErrorKind::Gone | IoErrorKind::ReadOnly)) {
+        if self
+            .outcome
+            .error
+            .as_ref()
+            .is_some_and(|error| matches!(error.kind, IoErrorKind::Gone | IoErrorKind::ReadOnly))
+        {
             return !self.unusable.is_empty();
         }
         let step = self.unusable.len().div_ceil(MOST_TRIED_AGAIN).max(1);
-        let failed: Vec<(u64, Failed)> = self.unusable.iter().step_by(step).map(|(place, failed)| (*place, *failed)).collect();
-        let bad = failed.iter().find(|(offset_bytes, failed)| !self.works_now(*offset_bytes, *failed, put));
+        let failed: Vec<(u64, Failed)> =
+            self.unusable.iter().step_by(step).map(|(place, failed)| (*place, *failed)).collect();
+        let bad = failed
+            .iter()
+            .find(|(offset_bytes, failed)| !self.works_now(*offset_bytes, *failed, put));
         match bad {
             None => !failed.is_empty(),
             Some((_, bad)) => put.is_none() && bad.writing && self.takes_no_writes(),
         }
     }
 
-    /// Whether a place that took a write before no longer does: the medium refuses writes as a whole, and ends the cell. Only where it was given away.
+    /// Whether a place that took a write before no longer does: the medium refuses writes as a
+    /// whole, and ends the cell. Only where it was given away.
     fn takes_no_writes(&mut self) -> bool {
-        let good = self.shown.iter().find(|(place, seen)| **seen == Seen::Good && !self.unusable.contains_key(place));
+        let good = self.shown.iter().find(|(place, seen)| {
+            **seen == PlaceContent::Good && !self.unusable.contains_key(place)
+        });
         let Some((&offset_bytes, _)) = good else { return false };
-        let Err(error) = self.write_again(Extent::new(offset_bytes, self.block_bytes)) else { return false };
+        let Err(error) = self.write_again(Extent::new(offset_bytes, self.block_bytes)) else {
+            return false;
+        };
         let detail = "every write fails, also where writes were taken before".into();
-        self.outcome.end(Stop::Error, Some(IoError { kind: IoErrorKind::ReadOnly, detail, ..error }));
+        self.outcome
+            .end(Stop::Error, Some(IoError { kind: IoErrorKind::ReadOnly, detail, ..error }));
         true
     }
 
     /// Writes new data to a place of a medium that was given away.
     fn write_again(&mut self, place: Extent) -> Result<(), IoError> {
         self.budget_bytes = self.budget_bytes.saturating_sub(place.bytes);
-        let load = Load { pass: self.new_data(), ..Load::write(place.bytes) };
+        let load = IoLoad { pass: self.new_data(), ..IoLoad::write(place.bytes) };
         let mut places = Some(place).into_iter();
-        let tally = self.bench.drive("trying again what failed", &load, &Limits::time(u64::MAX), &mut |_| places.next());
+        let tally = self.context.drive(
+            "trying again what failed",
+            &load,
+            &LoopLimits::time(u64::MAX),
+            &mut |_| places.next(),
+        );
         tally.error.map_or(Ok(()), Err)
     }
 
     fn works_now(&mut self, offset_bytes: u64, failed: Failed, put: Option<&PutBack>) -> bool {
         let place = Extent::new(offset_bytes, failed.bytes);
         if let Some(put) = put {
-            let refused = |place: &Extent| put.lost.iter().any(|lost| lost.place.is_some_and(|lost| lost.overlaps(place)));
-            return !refused(&place) && self.transfer(Request::read(0, place.offset_bytes, place.bytes)).is_ok();
+            let refused = |place: &Extent| {
+                put.lost.iter().any(|lost| lost.place.is_some_and(|lost| lost.overlaps(place)))
+            };
+            return !refused(&place)
+                && self.transfer(Request::read(0, place.offset_bytes, place.bytes)).is_ok();
         }
         if failed.writing && place.bytes <= self.budget_bytes && self.write_again(place).is_err() {
             return false;

@@ -3,15 +3,15 @@
 use device::{Extent, IoErrorKind, Request};
 use record::Stop;
 
-use super::{Failed, Flow, Halt, MOST_ERRORS, Prober};
+use super::{Failed, Halt, MOST_ERRORS, Prober, StepOutcome};
 use crate::undo::{Interruption, PutBack, Why};
 
 impl Prober<'_, '_> {
     /// Reads what lies in a range and was not read before. Whether the range may be overwritten.
-    pub(super) fn save(&mut self, range: Extent) -> Flow<bool> {
+    pub(super) fn save(&mut self, range: Extent) -> StepOutcome<bool> {
         let missing = self.keep.as_ref().map(|keep| keep.missing(range)).unwrap_or_default();
         for place in missing {
-            if self.bench.must_stop() {
+            if self.context.must_stop() {
                 self.outcome.end(Stop::Interrupted, None);
                 return Err(Halt::Over);
             }
@@ -36,8 +36,8 @@ impl Prober<'_, '_> {
     }
 
     /// Keeps what was read of a place that is going to be overwritten.
-    fn lend(&mut self, place: Extent, data: &[u8]) -> Flow {
-        if let Err(reason) = self.bench.undo.keep(place.offset_bytes, data) {
+    fn lend(&mut self, place: Extent, data: &[u8]) -> StepOutcome {
+        if let Err(reason) = self.context.undo.keep(place.offset_bytes, data) {
             return self.cannot_keep(&reason);
         }
         self.keep.iter_mut().for_each(|keep| keep.take(place));
@@ -46,32 +46,40 @@ impl Prober<'_, '_> {
     }
 
     /// Makes what is kept durable: after this it may be overwritten.
-    pub(super) fn seal(&mut self) -> Flow {
-        if let Err(reason) = self.bench.undo.seal() {
+    pub(super) fn seal(&mut self) -> StepOutcome {
+        if let Err(reason) = self.context.undo.seal() {
             return self.cannot_keep(&reason);
         }
         self.unsealed.clear();
         Ok(())
     }
 
-    fn cannot_keep(&mut self, reason: &str) -> Flow {
+    fn cannot_keep(&mut self, reason: &str) -> StepOutcome {
         let cell = &mut self.outcome.cell;
         cell.stop = Stop::Error;
-        cell.reason = Some(format!("what lies on the medium could not be kept, so no more of it was overwritten: {reason}"));
+        cell.reason = Some(format!(
+            "what lies on the medium could not be kept, so no more of it was overwritten: {reason}"
+        ));
         Err(Halt::Over)
     }
 
-    /// Puts back what lay there; nothing stops this but the medium. `None` where nothing was to be kept. From here on nothing may be probed.
+    /// Puts back what lay there; nothing stops this but the medium. `None` where nothing was to be
+    /// kept. From here on nothing may be probed.
     pub fn restore(&mut self) -> Option<PutBack> {
         let kept_bytes = self.keep.take()?.bytes();
-        let mut put = self.bench.put_back();
-        // A place that did not take it may take it now: once more, if the announced amount of writing allows.
-        let refused = put.interrupted.is_none() && put.lost.iter().any(|lost| matches!(lost.why, Why::Refused(_)));
+        let mut put = self.context.put_back();
+        // A place that did not take it may take it now: once more, if the announced amount of
+        // writing allows.
+        let refused = put.interrupted.is_none()
+            && put.lost.iter().any(|lost| matches!(lost.why, Why::Refused(_)));
         if refused && kept_bytes <= self.budget_bytes {
-            put = self.bench.put_back();
+            put = self.context.put_back();
         }
         let unsealed = std::mem::take(&mut self.unsealed);
-        put.lost.retain(|lost| !(matches!(lost.why, Why::Damaged(_)) && lost.place.is_some_and(|place| unsealed.contains(&place))));
+        put.lost.retain(|lost| {
+            !(matches!(lost.why, Why::Damaged(_))
+                && lost.place.is_some_and(|place| unsealed.contains(&place)))
+        });
         if let Some(Interruption::Medium(error)) = &put.interrupted {
             self.outcome.end(self.outcome.cell.stop, Some(error.clone()));
         }

@@ -1,8 +1,9 @@
-//! Media that go away or refuse writes while they are lent; processes that are killed; logs that fail.
+//! Media that go away or refuse writes while they are lent; processes that are killed; logs that
+//! fail.
 
 use std::sync::atomic::AtomicBool;
 
-use device::fault::{Fault, FaultInjection, Window};
+use device::fault::{FaultInjection, FaultWindow, InjectedFault};
 use device::{Filler, IoErrorKind};
 use record::Flag;
 
@@ -63,12 +64,23 @@ impl Undo for Log {
 }
 
 /// Probes a lent medium with these faults, of which windows count from the beginning of the probe.
-fn tried(geometry: &Geometry, fault: Option<&dyn Fn(u64) -> Fault>, log: &mut Log) -> (RunEnd, Guarded, Vec<u8>) {
+fn tried(
+    geometry: &Geometry,
+    fault: Option<&dyn Fn(u64) -> InjectedFault>,
+    log: &mut Log,
+) -> (RunEnd, Guarded, Vec<u8>) {
     let mut device = used(geometry, SEED);
     let before = image(&mut device);
     let now_ns = device.now();
     let device = FaultInjection::new(device, fault.map(|fault| fault(now_ns)));
-    let (end, _, guarded) = run_probe(Box::new(device), SEED, Some("it is lent".into()), &AtomicBool::new(false), &mut (), Some(log));
+    let (end, _, guarded) = run_probe(
+        Box::new(device),
+        SEED,
+        Some("it is lent".into()),
+        &AtomicBool::new(false),
+        &mut (),
+        Some(log),
+    );
     (end, guarded, before)
 }
 
@@ -77,30 +89,50 @@ fn small() -> Geometry {
 }
 
 fn notes(cell: &Cell) -> String {
-    let notes = cell.flags.iter().filter_map(|flag| if let Flag::Note { text } = flag { Some(text.as_str()) } else { None });
+    let notes = cell
+        .flags
+        .iter()
+        .filter_map(|flag| if let Flag::Note { text } = flag { Some(text.as_str()) } else { None });
     notes.collect::<Vec<_>>().join("\n")
 }
 
 fn first_wrong(before: &[u8], after: &[u8], holds: impl Fn(usize) -> bool) -> Option<usize> {
-    (0..before.len()).step_by(512).find(|at| holds(*at) && before[*at..at + 512] != after[*at..at + 512])
+    (0..before.len())
+        .step_by(512)
+        .find(|at| holds(*at) && before[*at..at + 512] != after[*at..at + 512])
 }
 
-/// The medium is away from some second on, until after the probe: nothing is lost, nothing is concluded, and another process puts all back.
-fn owes(fault: impl Fn(Window) -> Fault, kind: IoErrorKind) {
+/// The medium is away from some second on, until after the probe: nothing is lost, nothing is
+/// concluded, and another process puts all back.
+fn owes(fault: impl Fn(FaultWindow) -> InjectedFault, kind: IoErrorKind) {
     for second in [1, 3, 6] {
         let mut log = Log::default();
-        let during = |now_ns| fault(Window::Ns(now_ns + second * SECOND_NS, now_ns + 1000 * SECOND_NS));
+        let during =
+            |now_ns| fault(FaultWindow::Ns(now_ns + second * SECOND_NS, now_ns + 1000 * SECOND_NS));
         let (end, mut guarded, before) = tried(&small(), Some(&during), &mut log);
         assert_eq!(end.error.map(|error| error.kind), Some(kind), "after {second} s");
         let ruling = Ruling::of(end.cells[0].clone(), 0);
-        assert_eq!((ruling.kind, ruling.cell.stop), (None, Stop::Error), "{:#?}", ruling.cell.metrics.other);
+        assert_eq!(
+            (ruling.kind, ruling.cell.stop),
+            (None, Stop::Error),
+            "{:#?}",
+            ruling.cell.metrics.other
+        );
         assert!(log.pieces() > 0, "after {second} s");
-        assert_eq!(figure(&ruling.cell, "unrestored_bytes"), 0.0, "it is not lost, it lies in the log");
+        assert_eq!(
+            figure(&ruling.cell, "unrestored_bytes"),
+            0.0,
+            "it is not lost, it lies in the log"
+        );
         assert!(figure(&ruling.cell, "owed_bytes") > 0.0);
         let said = notes(&ruling.cell);
-        assert!(said.contains("is not back yet, the first at") && said.contains("flashmark restore"), "{said}");
+        assert!(
+            said.contains("is not back yet, the first at") && said.contains("flashmark restore"),
+            "{said}"
+        );
         guarded.idle(2000 * SECOND_NS);
-        let found = put_back(&mut guarded, &mut log, Trust::Look, &Filler::new(SEED), &mut |_| true);
+        let found =
+            put_back(&mut guarded, &mut log, Trust::Look, &Filler::new(SEED), &mut |_| true);
         assert!(found.is_whole(), "after {second} s: {found:?}");
         assert_eq!(log.pieces(), 0);
         assert_eq!(first_wrong(&before, &image(&mut guarded), |_| true), None, "after {second} s");
@@ -109,17 +141,17 @@ fn owes(fault: impl Fn(Window) -> Fault, kind: IoErrorKind) {
 
 #[test]
 fn a_lent_medium_that_is_gone_owes_and_loses_nothing() {
-    owes(Fault::GoneDuring, IoErrorKind::Gone);
+    owes(InjectedFault::GoneDuring, IoErrorKind::Gone);
 }
 
 #[test]
 fn a_lent_medium_that_refuses_writes_owes_and_loses_nothing() {
-    owes(Fault::RefusesWritesDuring, IoErrorKind::ReadOnly);
+    owes(InjectedFault::RefusesWritesDuring, IoErrorKind::ReadOnly);
 }
 
 #[test]
 fn a_lent_medium_on_which_every_write_fails_owes_and_is_not_called_damaged() {
-    owes(Fault::FailsWritesDuring, IoErrorKind::ReadOnly);
+    owes(InjectedFault::FailsWritesDuring, IoErrorKind::ReadOnly);
 }
 
 #[test]
@@ -127,17 +159,31 @@ fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
     for borrowed in [true, false] {
         let mut device = used(&small(), SEED);
         let (before, now_ns) = (image(&mut device), device.now());
-        // Where nothing is read first, a shorter time is enough to strike, and a longer one would last to the end.
+        // Where nothing is read first, a shorter time is enough to strike, and a longer one would
+        // last to the end.
         let lasts_ns = if borrowed { SECOND_NS } else { SECOND_NS / 6 };
-        let away = Fault::FailsWritesDuring(Window::Ns(now_ns + SECOND_NS, now_ns + SECOND_NS + lasts_ns));
+        let away = InjectedFault::FailsWritesDuring(FaultWindow::Ns(
+            now_ns + SECOND_NS,
+            now_ns + SECOND_NS + lasts_ns,
+        ));
         let device = Box::new(FaultInjection::new(device, [away]));
         let (mut log, stop) = (Log::default(), AtomicBool::new(false));
-        let (end, _, mut guarded) = run_probe(device, SEED, borrowed.then(|| "it is lent".into()), &stop, &mut (), Some(&mut log));
+        let (end, _, mut guarded) = run_probe(
+            device,
+            SEED,
+            borrowed.then(|| "it is lent".into()),
+            &stop,
+            &mut (),
+            Some(&mut log),
+        );
         let ruling = Ruling::of(end.cells[0].clone(), 0);
         assert_eq!(ruling.kind, None, "lent {borrowed}: {:#?}", ruling.cell.metrics.other);
         assert!(notes(&ruling.cell).contains("unavailable for a time"), "{}", notes(&ruling.cell));
         if borrowed {
-            assert_eq!((first_wrong(&before, &image(&mut guarded), |_| true), log.pieces()), (None, 0));
+            assert_eq!(
+                (first_wrong(&before, &image(&mut guarded), |_| true), log.pieces()),
+                (None, 0)
+            );
             assert_eq!(figure(&ruling.cell, "unrestored_bytes"), 0.0);
         }
     }
@@ -147,11 +193,17 @@ fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
 fn a_medium_that_refuses_every_write_from_some_moment_on_is_not_called_damaged() {
     let mut device = used(&small(), SEED);
     let now_ns = device.now();
-    let refuses = Fault::FailsWritesDuring(Window::Ns(now_ns + 4 * SECOND_NS, u64::MAX));
+    let refuses =
+        InjectedFault::FailsWritesDuring(FaultWindow::Ns(now_ns + 4 * SECOND_NS, u64::MAX));
     let device = Box::new(FaultInjection::new(device, [refuses]));
     let (end, _, _) = run_probe(device, SEED, None, &AtomicBool::new(false), &mut (), None);
     let ruling = Ruling::of(end.cells[0].clone(), 0);
-    assert_eq!((ruling.kind, ruling.cell.stop), (None, Stop::Error), "{:#?}", ruling.cell.metrics.other);
+    assert_eq!(
+        (ruling.kind, ruling.cell.stop),
+        (None, Stop::Error),
+        "{:#?}",
+        ruling.cell.metrics.other
+    );
     assert_eq!(end.error.map(|error| error.kind), Some(IoErrorKind::ReadOnly));
 }
 
@@ -160,14 +212,16 @@ fn without_a_log_what_could_not_be_put_back_is_lost_and_said_to_be() {
     let mut device = used(&small(), SEED);
     let now_ns = device.now();
     image(&mut device);
-    let gone = Fault::GoneDuring(Window::Ns(now_ns + 20 * SECOND_NS, u64::MAX));
+    let gone = InjectedFault::GoneDuring(FaultWindow::Ns(now_ns + 20 * SECOND_NS, u64::MAX));
     let device = Box::new(FaultInjection::new(device, [gone]));
-    let (end, _, _) = run_probe(device, SEED, Some("it is lent".into()), &AtomicBool::new(false), &mut (), None);
+    let (end, _, _) =
+        run_probe(device, SEED, Some("it is lent".into()), &AtomicBool::new(false), &mut (), None);
     assert!(figure(&end.cells[0], "unrestored_bytes") > 0.0);
     assert!(notes(&end.cells[0]).contains("could not be put back, the first at"));
 }
 
-/// Killed at any moment: the process ends, the medium stays as it is, and another process puts back what lies in the log.
+/// Killed at any moment: the process ends, the medium stays as it is, and another process puts back
+/// what lies in the log.
 #[test]
 fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
     let kills = [[9, 150], [40, 300], [77, 300], [120, 90], [33, 340], [60, 210]];
@@ -175,20 +229,25 @@ fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
     for (geometry, kills) in media().into_iter().zip(kills.into_iter().cycle()) {
         for after_ops in kills {
             let mut log = Log::default();
-            let during = |_| Fault::GoneDuring(Window::Ops(after_ops, after_ops + 1));
+            let during = |_| InjectedFault::GoneDuring(FaultWindow::Ops(after_ops, after_ops + 1));
             let (end, mut guarded, before) = tried(&geometry, Some(&during), &mut log);
             if end.error.is_none() {
                 // It had come to its end before.
                 continue;
             }
             killed += 1;
-            // The probe saw one error and put back by itself; what it left is as good a beginning as any other.
+            // The probe saw one error and put back by itself; what it left is as good a beginning
+            // as any other.
             let filler = Filler::new(SEED);
             let found = put_back(&mut guarded, &mut log, Trust::Look, &filler, &mut |_| true);
             assert!(found.interrupted.is_none(), "{found:?}");
             let there = geometry.module_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
             let holds = |at: usize| (at as u64 % there) < geometry.real_bytes;
-            assert_eq!(first_wrong(&before, &image(&mut guarded), holds), None, "after {after_ops}: {geometry:#?}");
+            assert_eq!(
+                first_wrong(&before, &image(&mut guarded), holds),
+                None,
+                "after {after_ops}: {geometry:#?}"
+            );
         }
     }
     assert!(killed >= 8, "{killed} of 12 were killed in the middle");
@@ -224,20 +283,33 @@ fn where_the_log_fails_no_more_is_overwritten_and_everything_is_put_back() {
         let (end, mut guarded, before) = tried(&small(), None, &mut log);
         let cell = &end.cells[0];
         assert_eq!(cell.stop, Stop::Error);
-        assert!(cell.reason.as_ref().is_some_and(|reason| reason.contains("could not be kept")), "{:?}", cell.reason);
+        assert!(
+            cell.reason.as_ref().is_some_and(|reason| reason.contains("could not be kept")),
+            "{:?}",
+            cell.reason
+        );
         assert_eq!((first_wrong(&before, &image(&mut guarded), |_| true), log.pieces()), (None, 0));
         assert_eq!(figure(cell, "unrestored_bytes"), 0.0);
         assert!(!cell.metrics.other.contains_key("type"));
     }
 }
 
-/// The order on the medium and in the log: nothing is written before the piece that lay there is sealed.
+/// The order on the medium and in the log: nothing is written before the piece that lay there is
+/// sealed.
 #[test]
 fn nothing_is_overwritten_before_it_is_sealed() {
     let mut log = Log { fails_at_seal: Some(3), ..Log::default() };
     let device = used(&small(), SEED);
-    let (_, _, guarded) = run_probe(Box::new(device), SEED, Some("it is lent".into()), &AtomicBool::new(false), &mut (), Some(&mut log));
-    // Two batches of at most 8 MiB were sealed, written, and put back; of the third nothing was written.
+    let (_, _, guarded) = run_probe(
+        Box::new(device),
+        SEED,
+        Some("it is lent".into()),
+        &AtomicBool::new(false),
+        &mut (),
+        Some(&mut log),
+    );
+    // Two batches of at most 8 MiB were sealed, written, and put back; of the third nothing was
+    // written.
     assert!(guarded.written_bytes() <= 2 * 2 * 9 * MIB, "{}", guarded.written_bytes());
     assert!(guarded.written_bytes() > 0);
 }

@@ -1,0 +1,351 @@
+//! The real device: a file or block device, its buffers, and an engine that moves data between
+//! them.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
+use record::Path as IoPath;
+use rustix::fs::{Advice, fadvise, fsync};
+
+use crate::buffers::Buffers;
+use crate::clock::{cpu_ns, now_ns, sleep};
+use crate::directory::Directory;
+use crate::errors::io_error;
+use crate::flights::{Flights, InFlightWatch, MAX_SLOTS};
+use crate::ioctl;
+use crate::lateness;
+use crate::open::{
+    Adopted, EngineChoice, OpenError, OpenOptions, OpenSettings, OpenedFile, adopt, open_path,
+};
+use crate::pool::{MAX_THREADS, ThreadPool};
+use crate::psync::Psync;
+use crate::target::{FileKind, Target};
+use crate::uring::{self, Uring};
+
+/// How often someone who idles looks whether to stop, in nanoseconds.
+const SLICE_NS: u64 = 50_000_000;
+
+/// A device on this machine.
+///
+/// What is used after [`prepare`](Device::prepare) has to stay on the thread that called it: the
+/// kernel allows io_uring's cheapest form to one thread only.
+pub struct RealDevice {
+    // Before `buffers`: its I/O ends first.
+    engine: Engine,
+    buffers: Arc<Buffers>,
+    /// Which slots are between submission and completion.
+    busy: Vec<bool>,
+    /// Whether the engine can no longer tell what became of its I/Os.
+    lost: bool,
+    facts: Facts,
+    target: Arc<Target>,
+    flights: Arc<Flights>,
+    choice: EngineChoice,
+    uring_available: bool,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+enum Engine {
+    Psync(Psync),
+    Pool(ThreadPool),
+    Uring(Box<Uring>),
+}
+
+impl RealDevice {
+    /// Opens a file or block device.
+    pub fn open(options: &OpenOptions) -> Result<RealDevice, OpenError> {
+        open_path(options)
+            .and_then(|opened| RealDevice::with(opened, &options.settings, &options.path))
+    }
+
+    /// Makes a file in `dir` that grows to at most `capacity_bytes` and has no name: it is gone
+    /// when the device is, or the process. For a directory that the caller has made; one that a
+    /// user has named is opened first ([`Directory::open`], [`RealDevice::create_at`]).
+    pub fn create_in(
+        dir: &Path,
+        capacity_bytes: u64,
+        settings: &OpenSettings,
+    ) -> Result<RealDevice, OpenError> {
+        RealDevice::create_at(&Directory::trusted(dir)?, capacity_bytes, settings)
+    }
+
+    /// The same in an open directory, whatever its name leads to now.
+    pub fn create_at(
+        dir: &Directory,
+        capacity_bytes: u64,
+        settings: &OpenSettings,
+    ) -> Result<RealDevice, OpenError> {
+        let opened = adopt(
+            dir.nameless_file()?,
+            dir.path(),
+            true,
+            Adopted::File { capacity_bytes },
+            settings,
+        )?;
+        RealDevice::with(opened, settings, dir.path())
+    }
+
+    /// Takes a regular file that is already open (for reading, and for writing if `writable`), of
+    /// which at most `capacity_bytes` are used.
+    pub fn from_file(
+        file: File,
+        capacity_bytes: u64,
+        writable: bool,
+        settings: &OpenSettings,
+    ) -> Result<RealDevice, OpenError> {
+        let path = Path::new("the open file");
+        RealDevice::with(
+            adopt(file, path, writable, Adopted::File { capacity_bytes }, settings)?,
+            settings,
+            path,
+        )
+    }
+
+    fn with(
+        opened: OpenedFile,
+        settings: &OpenSettings,
+        path: &Path,
+    ) -> Result<RealDevice, OpenError> {
+        let OpenedFile { target, mut facts } = opened;
+        let uring_available = uring_available(settings.engine, &target);
+        if settings.engine == EngineChoice::Uring && !uring_available {
+            let source =
+                std::io::Error::new(std::io::ErrorKind::Unsupported, "io_uring is refused here");
+            return Err(OpenError::Refused { path: path.to_owned(), source });
+        }
+        facts.max_in_flight = if uring_available { MAX_SLOTS } else { MAX_THREADS };
+        facts.engine = engine_in_words(settings.engine, uring_available, target.direct.is_some());
+        let (target, flights) = (Arc::new(target), Flights::new());
+        lateness::begin();
+        Ok(RealDevice {
+            engine: Engine::Psync(Psync::new(target.clone(), flights.clone())),
+            buffers: Arc::new(Buffers::new(0, 0).expect("one page is always there")),
+            busy: Vec::new(),
+            lost: false,
+            facts,
+            target,
+            flights,
+            choice: settings.engine,
+            uring_available,
+            stop: settings.stop.clone(),
+        })
+    }
+
+    /// Whether direct I/O was refused, so that every number is one of the page cache.
+    pub fn direct_refused(&self) -> bool {
+        self.target.direct.is_none()
+    }
+
+    /// Bytes of the file that no block is allocated for; `None` on a block device.
+    pub fn holes_bytes(&self) -> Option<std::io::Result<u64>> {
+        (self.target.kind == FileKind::File).then(|| crate::file_holes(&self.target.buffered))
+    }
+
+    /// A look at what is in flight, for other threads.
+    pub fn watch(&self) -> InFlightWatch {
+        InFlightWatch(self.flights.clone())
+    }
+
+    fn make_engine(&self, buffers: &Arc<Buffers>) -> Result<Engine, IoError> {
+        let slots = buffers.slots();
+        let (target, flights) = (self.target.clone(), self.flights.clone());
+        if self.uring_available && (slots > 1 || self.choice == EngineChoice::Uring) {
+            let made = Uring::new(target, flights, buffers.clone());
+            return made.map(|uring| Engine::Uring(Box::new(uring))).map_err(|error| {
+                IoError::general(
+                    IoErrorKind::Other,
+                    format!("io_uring cannot be set up for {slots} I/Os in flight: {error}"),
+                )
+            });
+        }
+        match slots {
+            0 | 1 => Ok(Engine::Psync(Psync::new(target, flights))),
+            _ => ThreadPool::new(target, flights, buffers.clone()).map(Engine::Pool),
+        }
+    }
+
+    /// Why a request cannot be taken.
+    #[inline]
+    fn objection(&self, request: &Request) -> Option<IoError> {
+        let Some(&busy) = self.busy.get(request.slot as usize) else {
+            return objection(IoErrorKind::Refused, request, "there is no such slot");
+        };
+        if busy {
+            return objection(IoErrorKind::Refused, request, "its slot is in flight");
+        }
+        if request.op == Op::Flush {
+            return None;
+        }
+        let range = Extent::new(request.offset_bytes, request.length_bytes);
+        if range.bytes == 0 || !Extent::new(0, self.facts.capacity_bytes).contains(&range) {
+            return objection(
+                IoErrorKind::Refused,
+                request,
+                "it is empty or reaches outside the medium",
+            );
+        }
+        if request.modifies() && self.facts.read_only {
+            return objection(IoErrorKind::ReadOnly, request, "it is open for reading only");
+        }
+        if request.op == Op::Discard {
+            let why = "the medium or its file system cannot discard";
+            return if self.facts.discards {
+                None
+            } else {
+                objection(IoErrorKind::Unsupported, request, why)
+            };
+        }
+        if range.bytes > self.buffers.slot_bytes() as u64 {
+            return objection(IoErrorKind::Refused, request, "it is longer than its buffer");
+        }
+        if request.path == IoPath::Direct
+            && (range.offset_bytes | range.bytes) & (self.facts.logical_block_bytes - 1) != 0
+        {
+            return objection(
+                IoErrorKind::Unsupported,
+                request,
+                "it does not begin and end with a logical block",
+            );
+        }
+        None
+    }
+}
+
+#[cold]
+fn objection(kind: IoErrorKind, request: &Request, why: &str) -> Option<IoError> {
+    Some(IoError::new(kind, request, why))
+}
+
+/// Whether io_uring is wanted and to be had. Without direct I/O it is not wanted: the page cache is
+/// emptied before each read instead.
+fn uring_available(choice: EngineChoice, target: &Target) -> bool {
+    choice != EngineChoice::Psync && target.direct.is_some() && uring::is_available()
+}
+
+fn engine_in_words(choice: EngineChoice, uring: bool, direct: bool) -> String {
+    let engine = match (choice, uring) {
+        (EngineChoice::Uring, _) => "io_uring",
+        (_, true) => "io_uring; pread/pwrite with one I/O in flight",
+        (_, false) => "pread/pwrite; one thread for each I/O in flight",
+    };
+    if direct { engine.to_owned() } else { format!("{engine}; direct I/O refused") }
+}
+
+impl Device for RealDevice {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    #[inline]
+    fn now(&mut self) -> u64 {
+        now_ns()
+    }
+
+    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
+        if slots > self.facts.max_in_flight {
+            let detail = format!(
+                "{slots} I/Os in flight are more than the {} that this device takes",
+                self.facts.max_in_flight
+            );
+            return Err(IoError::general(IoErrorKind::Refused, detail));
+        }
+        // An engine that is lost keeps its buffers for as long as the kernel may write into them.
+        if self.busy.contains(&true) && !self.lost {
+            return Err(IoError::general(
+                IoErrorKind::Refused,
+                "buffers cannot change while I/O is in flight",
+            ));
+        }
+        let buffers = Arc::new(Buffers::new(slots, slot_bytes)?);
+        self.engine = self.make_engine(&buffers)?;
+        self.buffers = buffers;
+        self.busy = vec![false; slots as usize];
+        self.lost = false;
+        Ok(())
+    }
+
+    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+        assert!(!self.busy[slot as usize], "the buffer of slot {slot} is in flight");
+        // SAFETY: no I/O uses the slot, since it is not in flight, and the slice borrows the
+        // device, so that nothing is submitted and no other slice is made while it lives.
+        unsafe { self.buffers.slot_mut(slot) }
+    }
+
+    #[inline]
+    fn submit(&mut self, request: Request) -> Result<(), IoError> {
+        if let Some(objection) = self.objection(&request) {
+            return Err(objection);
+        }
+        self.busy[request.slot as usize] = true;
+        match &mut self.engine {
+            Engine::Psync(psync) => {
+                // SAFETY: the slot was not in flight, and this call is over before anyone else can
+                // ask for it.
+                let buffer = unsafe { self.buffers.slot_mut(request.slot) };
+                let length = buffer.len().min(request.length_bytes as usize);
+                psync.submit(&request, &mut buffer[..length]);
+            }
+            Engine::Pool(pool) => pool.submit(&request),
+            Engine::Uring(uring) => uring.submit(&request),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
+        let before = done.len();
+        let mut outcome = Ok(());
+        match &mut self.engine {
+            Engine::Psync(psync) => psync.reap(done),
+            Engine::Pool(pool) => pool.reap(min, done),
+            Engine::Uring(uring) => outcome = uring.reap(min, done),
+        }
+        for completion in &done[before..] {
+            self.busy[completion.slot as usize] = false;
+        }
+        self.lost = outcome.is_err();
+        outcome
+    }
+
+    fn idle(&mut self, duration_ns: u64) {
+        let end = now_ns() + duration_ns;
+        loop {
+            let left_ns = end.saturating_sub(now_ns());
+            if left_ns == 0 || self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return;
+            }
+            match &mut self.engine {
+                // A ring that fails says so again when it is next reaped.
+                Engine::Uring(uring) => drop(uring.idle(left_ns.min(SLICE_NS))),
+                _ => sleep(left_ns.min(SLICE_NS)),
+            }
+        }
+    }
+
+    fn drop_caches(&mut self) -> Result<(), IoError> {
+        let fd = &self.target.buffered;
+        let flush = Request { path: IoPath::Buffered, ..Request::flush(0) };
+        fsync(fd).map_err(|errno| io_error(&self.target, &flush, errno))?;
+        let flushed = self.target.kind == FileKind::Block && ioctl::flush_buffers(fd).is_ok();
+        if !flushed {
+            fadvise(fd, 0, None, Advice::DontNeed)
+                .map_err(|errno| io_error(&self.target, &flush, errno))?;
+        }
+        Ok(())
+    }
+
+    fn cpu_ns(&mut self) -> Option<u64> {
+        Some(cpu_ns())
+    }
+
+    fn lateness(&mut self, from_ns: u64) -> Option<record::Lateness> {
+        lateness::wakings_since(from_ns)
+    }
+
+    fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {
+        lateness::since(from_ns)
+    }
+}

@@ -1,0 +1,172 @@
+//! Opening exactly what was looked at: by descriptor and identity, never by what a name happens to
+//! lead to now.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::{
+    CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, flock, fstat, open, openat2,
+};
+use rustix::io::Errno;
+
+use crate::open::{Expect, OpenError};
+
+/// What tells a file from all others of a running system, whatever it is called: renamed, linked or
+/// mounted elsewhere it stays the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileIdentity {
+    /// Number of the device its file system is on (`st_dev`).
+    pub device: u64,
+    /// Its number in that file system (`st_ino`).
+    pub inode: u64,
+}
+
+impl FileIdentity {
+    /// Of what was looked at.
+    pub fn of(metadata: &Metadata) -> FileIdentity {
+        FileIdentity { device: metadata.dev(), inode: metadata.ino() }
+    }
+}
+
+/// How often a lock is asked for before someone is said to have it, and how long is waited in
+/// between: what udev probes is locked for a moment.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
+
+/// A descriptor that only stands for what `path` leads to: nothing is opened, and no symbolic link
+/// is followed on the way.
+pub(crate) fn stand_for(path: &Path) -> Result<File, OpenError> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let found = match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // Linux before 5.6, and sandboxes that do not know the call yet.
+        Err(Errno::NOSYS | Errno::PERM) => stand_for_and_compare(path),
+        found => found,
+    };
+    match found {
+        Ok(found) => Ok(found.into()),
+        Err(Errno::LOOP) => Err(OpenError::Replaced { path: path.to_owned() }),
+        Err(errno) => Err(OpenError::Refused { path: path.to_owned(), source: errno.into() }),
+    }
+}
+
+/// The same without openat2: the kernel tells afterwards where it ended up.
+fn stand_for_and_compare(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let found = open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    let place = std::fs::read_link(own_name(found.as_fd())).map_err(|_| Errno::LOOP)?;
+    // the descriptor of a link stands for the link itself
+    let is_link = FileType::from_raw_mode(fstat(&found)?.st_mode).is_symlink();
+    if place == path && !is_link { Ok(found) } else { Err(Errno::LOOP) }
+}
+
+/// Opens what the path led to when it was looked at, or nothing.
+pub(crate) fn open_exactly(
+    path: &Path,
+    writable: bool,
+    exclusive: bool,
+    expect: Expect,
+) -> Result<File, OpenError> {
+    let refused = |source: io::Error| OpenError::Refused { path: path.to_owned(), source };
+    let found = match expect {
+        Expect::File { .. } => stand_for(path)?,
+        // A node's directory may be reached through links; its number decides.
+        Expect::Block { .. } => open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| refused(errno.into()))?
+            .into(),
+    };
+    check(path, &found.metadata().map_err(refused)?, expect)?;
+    let mut flags = OFlags::CLOEXEC | if writable { OFlags::RDWR } else { OFlags::RDONLY };
+    flags |= match expect {
+        // A lease of another program is not waited for.
+        Expect::File { .. } => OFlags::NONBLOCK,
+        Expect::Block { .. } if exclusive => OFlags::EXCL,
+        Expect::Block { .. } => OFlags::empty(),
+    };
+    let opened = open(own_name(found.as_fd()), flags, Mode::empty());
+    let file = match (opened, expect) {
+        (Err(Errno::WOULDBLOCK), Expect::File { .. }) => {
+            return Err(OpenError::Locked { path: path.to_owned() });
+        }
+        (opened, _) => File::from(opened.map_err(|errno| refused(errno.into()))?),
+    };
+    if let Expect::File { .. } = expect {
+        rustix::fs::fcntl_setfl(&file, OFlags::empty()).map_err(|errno| refused(errno.into()))?;
+        lock(path, file.as_fd(), writable)?;
+    }
+    Ok(file)
+}
+
+/// Holds the file against whoever asks for a lock, as long as it is open: alone to write it, with
+/// others to read it.
+fn lock(path: &Path, file: BorrowedFd<'_>, writable: bool) -> Result<(), OpenError> {
+    let operation = if writable {
+        FlockOperation::NonBlockingLockExclusive
+    } else {
+        FlockOperation::NonBlockingLockShared
+    };
+    for left in (0..LOCK_TRIES).rev() {
+        match flock(file, operation) {
+            Err(Errno::WOULDBLOCK) if left > 0 => std::thread::sleep(LOCK_PAUSE),
+            Err(Errno::WOULDBLOCK) => return Err(OpenError::Locked { path: path.to_owned() }),
+            // Not every file system has locks; nobody else has one there then.
+            _ => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// The name under which a descriptor can be opened anew.
+pub(crate) fn own_name(file: BorrowedFd<'_>) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// Whether this is of the kind that is expected, and the very one that was looked at.
+fn check(path: &Path, metadata: &Metadata, expect: Expect) -> Result<(), OpenError> {
+    let kind = metadata.file_type();
+    let found = match () {
+        () if kind.is_file() => "a regular file",
+        () if kind.is_block_device() => "a block device",
+        () if kind.is_dir() => "a directory",
+        () if kind.is_char_device() => "a character device",
+        () if kind.is_fifo() => "a pipe",
+        () if kind.is_symlink() => "a symbolic link",
+        () => "a socket",
+    };
+    let (expected, same) = match expect {
+        Expect::File { identity, .. } => ("a regular file", FileIdentity::of(metadata) == identity),
+        Expect::Block { number } => ("a block device", metadata.rdev() == number),
+    };
+    match found == expected {
+        false => Err(OpenError::WrongType { path: path.to_owned(), found, expected }),
+        true if !same => Err(OpenError::Replaced { path: path.to_owned() }),
+        true => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn without_openat2_a_link_on_the_way_is_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = std::fs::canonicalize(dir.path()).unwrap();
+        std::fs::create_dir(real.join("inner")).unwrap();
+        std::fs::write(real.join("inner/file"), "content").unwrap();
+        symlink("inner", real.join("outer")).unwrap();
+        symlink("inner/file", real.join("link")).unwrap();
+        assert!(stand_for_and_compare(&real.join("inner/file")).is_ok());
+        for name in ["outer/file", "link"] {
+            assert_eq!(stand_for_and_compare(&real.join(name)).unwrap_err(), Errno::LOOP, "{name}");
+            assert!(
+                matches!(stand_for(&real.join(name)), Err(OpenError::Replaced { .. })),
+                "{name}"
+            );
+        }
+    }
+}

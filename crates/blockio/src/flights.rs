@@ -1,0 +1,118 @@
+//! What is in flight, for someone to look at from another thread while a call does not come back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+
+use device::{Op, Request, Slot};
+
+/// Most I/Os in flight on any device here.
+pub(crate) const MAX_SLOTS: u32 = 256;
+
+/// One entry a slot. The device writes it with relaxed stores, which cost what plain ones cost.
+pub(crate) struct Flights(Box<[Flight]>);
+
+#[derive(Default)]
+struct Flight {
+    /// When it was handed to the kernel; 0 if it is not in flight.
+    submitted_ns: AtomicU64,
+    offset_bytes: AtomicU64,
+    op: AtomicU8,
+}
+
+impl Flights {
+    pub fn new() -> Arc<Flights> {
+        Arc::new(Flights((0..MAX_SLOTS).map(|_| Flight::default()).collect()))
+    }
+
+    /// Says what is about to be handed over.
+    #[inline]
+    pub fn announce(&self, request: &Request) {
+        let flight = &self.0[request.slot as usize];
+        flight.offset_bytes.store(request.offset_bytes, Relaxed);
+        flight.op.store(request.op as u8, Relaxed);
+    }
+
+    /// It is handed over at this time.
+    #[inline]
+    pub fn depart(&self, slot: Slot, now_ns: u64) {
+        self.0[slot as usize].submitted_ns.store(now_ns, Relaxed);
+    }
+
+    /// It is back; gives the time of its departure.
+    #[inline]
+    pub fn arrive(&self, slot: Slot) -> u64 {
+        let flight = &self.0[slot as usize];
+        let submitted_ns = flight.submitted_ns.load(Relaxed);
+        flight.submitted_ns.store(0, Relaxed);
+        submitted_ns
+    }
+}
+
+/// An I/O that the kernel has and has not given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InFlight {
+    /// When it was handed over, on the clock of [`now_ns`](crate::now_ns).
+    pub submitted_ns: u64,
+    /// What it does.
+    pub op: Op,
+    /// Where, in bytes.
+    pub offset_bytes: u64,
+}
+
+/// Looks at a device's I/Os from any thread, while the device's own thread may be stuck in one.
+#[derive(Clone)]
+pub struct InFlightWatch(pub(crate) Arc<Flights>);
+
+impl InFlightWatch {
+    /// The I/O that has been in flight longest; `None` while the device is idle. A device in full
+    /// flight is seen slightly blurred (time of one I/O, place of the next in the same slot); one
+    /// that is stuck is seen exactly.
+    pub fn oldest(&self) -> Option<InFlight> {
+        let in_flight = self.0.0.iter().filter_map(|flight| {
+            Some((flight.submitted_ns.load(Relaxed), flight)).filter(|(since, _)| *since != 0)
+        });
+        let (submitted_ns, flight) = in_flight.min_by_key(|(since, _)| *since)?;
+        Some(InFlight {
+            submitted_ns,
+            op: op_from(flight.op.load(Relaxed)),
+            offset_bytes: flight.offset_bytes.load(Relaxed),
+        })
+    }
+}
+
+fn op_from(number: u8) -> Op {
+    const ALL: [Op; 4] = [Op::Read, Op::Write, Op::Flush, Op::Discard];
+    ALL.into_iter().find(|op| *op as u8 == number).expect("only numbers of operations are stored")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_is_seen_until_it_is_back() {
+        let flights = Flights::new();
+        let watch = InFlightWatch(flights.clone());
+        assert_eq!(watch.oldest(), None);
+        for (slot, offset, now) in [(3, 4096, 20), (1, 512, 10), (2, 0, 30)] {
+            flights.announce(&Request::write(slot, offset, 512));
+            flights.depart(slot, now);
+        }
+        assert_eq!(
+            watch.oldest(),
+            Some(InFlight { submitted_ns: 10, op: Op::Write, offset_bytes: 512 })
+        );
+        assert_eq!(flights.arrive(1), 10);
+        assert_eq!(watch.oldest().unwrap().submitted_ns, 20);
+        flights.arrive(3);
+        flights.arrive(2);
+        assert_eq!(watch.oldest(), None);
+    }
+
+    #[test]
+    fn every_operation_keeps_its_name() {
+        for op in [Op::Read, Op::Write, Op::Flush, Op::Discard] {
+            assert_eq!(op_from(op as u8), op);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The real devices: io_uring, and pread/pwrite where that is refused.
+//!
+//! [`RealDevice`] does I/O to a file or a block device past the page cache. It is the one crate
+//! with unsafe code: buffers that the kernel writes into, and the calls that hand them over. It
+//! knows nothing of tests, flags or printing.
+
+mod buffers;
+mod clock;
+mod device;
+mod directory;
+mod errors;
+mod exact;
+mod extents;
+mod flights;
+mod holes;
+mod ioctl;
+mod lateness;
+mod loops;
+mod memory;
+mod open;
+mod pool;
+mod priority;
+mod psync;
+mod target;
+mod transfer;
+#[cfg_attr(not(target_pointer_width = "64"), path = "no_uring.rs")]
+mod uring;
+mod writers;
+
+pub use clock::now_ns;
+pub use device::RealDevice;
+pub use directory::Directory;
+pub use exact::FileIdentity;
+pub use extents::file_extents;
+pub use flights::{InFlight, InFlightWatch};
+pub use holes::file_holes;
+pub use loops::{LoopBacking, loop_backing};
+pub use memory::memory_copy_bps;
+pub use open::{EngineChoice, Expect, OpenError, OpenOptions, OpenSettings};
+pub use priority::Ahead;
+pub use writers::has_writer;

@@ -1,0 +1,83 @@
+//! What a loop device is over, as the kernel knows it (linux/loop.h): a name may have been changed
+//! since, the identity cannot.
+
+use std::os::fd::AsFd;
+
+use rustix::ioctl::{Getter, Opcode, ioctl};
+
+/// LOOP_GET_STATUS64, a number from before opcodes had a form.
+const LOOP_GET_STATUS64: Opcode = 0x4C05;
+
+/// What a loop device is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopBacking {
+    /// Number of the device that the file is on (`st_dev`).
+    pub device: u64,
+    /// The file's number there (`st_ino`).
+    pub inode: u64,
+    /// Number of the block device that it is over (`st_rdev`); 0 for a file.
+    pub rdevice: u64,
+    /// First byte that is seen.
+    pub offset_bytes: u64,
+    /// How much is seen; 0 is all of it.
+    pub size_limit_bytes: u64,
+}
+
+/// `struct loop_info64`.
+#[repr(C)]
+struct Info {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    file_name: [u8; 64],
+    crypt_name: [u8; 64],
+    encrypt_key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// What the loop device behind an open node is over.
+///
+/// # Errors
+/// ENXIO where nothing is attached to it; ENOTTY where it is no loop device; those of the backing
+/// file's file system.
+pub fn loop_backing(node: impl AsFd) -> std::io::Result<LoopBacking> {
+    // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64`, of which `Info` is the form; any
+    // bytes are valid in it.
+    let info = unsafe { ioctl(node, Getter::<LOOP_GET_STATUS64, Info>::new()) }?;
+    Ok(LoopBacking {
+        device: info.device,
+        inode: info.inode,
+        rdevice: info.rdevice,
+        offset_bytes: info.offset,
+        size_limit_bytes: info.size_limit,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_is_the_kernels() {
+        assert_eq!(
+            (
+                size_of::<Info>(),
+                std::mem::offset_of!(Info, file_name),
+                std::mem::offset_of!(Info, init)
+            ),
+            (232, 56, 216)
+        );
+    }
+
+    #[test]
+    fn what_is_no_loop_device_is_over_nothing() {
+        let null = std::fs::File::open("/dev/null").unwrap();
+        assert!(loop_backing(&null).is_err());
+    }
+}

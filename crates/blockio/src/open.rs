@@ -1,0 +1,281 @@
+//! Opening what is to be measured, and finding out what it is.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use device::Facts;
+use rustix::fs::{
+    AtFlags, FallocateFlags, Mode, OFlags, StatxFlags, fallocate, fstat, fstatfs, major, minor,
+    open, statx,
+};
+use rustix::io::Errno;
+
+use crate::exact::{FileIdentity, open_exactly, own_name};
+use crate::ioctl;
+use crate::target::{FileKind, Target};
+
+/// What a path is expected to be; anything else is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// A regular file, which may grow to so many bytes. It is reached without following symbolic
+    /// links, and held by flock(2) while it is open.
+    File {
+        /// How many.
+        capacity_bytes: u64,
+        /// Which file: the one that was looked at.
+        identity: FileIdentity,
+    },
+    /// A block device.
+    Block {
+        /// Its device number (`st_rdev`): that of the device that was looked at.
+        number: u64,
+    },
+}
+
+/// How I/O is issued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// pread/pwrite with one slot; with more io_uring, or threads where that is refused.
+    #[default]
+    Auto,
+    /// io_uring, or an error.
+    Uring,
+    /// pread/pwrite; with more than one slot on a thread for each.
+    Psync,
+}
+
+/// What a caller may choose or knows better.
+#[derive(Clone, Debug, Default)]
+pub struct OpenSettings {
+    /// How I/O is issued.
+    pub engine: EngineChoice,
+    /// The largest command to the medium, from the queue's limits.
+    pub max_transfer_bytes: Option<u64>,
+    /// The unit of direct I/O, where the file system does not say (Linux before 6.1); 4096 if
+    /// unknown.
+    pub logical_block_bytes: Option<u64>,
+    /// The caller holds the block device exclusively by another descriptor, so it is not claimed a
+    /// second time.
+    pub claimed: bool,
+    /// Once true, [`idle`](device::Device::idle) returns early.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+/// What to open and how.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// What.
+    pub path: PathBuf,
+    /// Whether for writing too. A block device is then opened exclusively, unless the caller holds
+    /// it: the kernel refuses it while anything mounts or holds it.
+    pub writable: bool,
+    /// What it must be.
+    pub expect: Expect,
+    /// The rest.
+    pub settings: OpenSettings,
+}
+
+/// Why something could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The kernel refused.
+    #[error("cannot open {path}: {source}")]
+    Refused {
+        /// What was to be opened.
+        path: PathBuf,
+        /// What the kernel said; EBUSY for a block device that something else uses.
+        source: io::Error,
+    },
+    /// It is something else.
+    #[error("{path} is {found}, not {expected}")]
+    WrongType {
+        /// What was opened.
+        path: PathBuf,
+        /// What it is.
+        found: &'static str,
+        /// What it should have been.
+        expected: &'static str,
+    },
+    /// It is not what was looked at.
+    #[error(
+        "{path} was replaced by another file after it was looked at; nothing was written, look what it is now and start again"
+    )]
+    Replaced {
+        /// What was to be opened.
+        path: PathBuf,
+    },
+    /// Another program has a lock on it.
+    #[error("{path} is locked by another program; wait for it, or end it first")]
+    Locked {
+        /// What was to be opened.
+        path: PathBuf,
+    },
+    /// A block device without a medium.
+    #[error("{path} has no size: there is no medium in it")]
+    Empty {
+        /// What was opened.
+        path: PathBuf,
+    },
+}
+
+/// An open target and what it is.
+pub(crate) struct OpenedFile {
+    pub target: Target,
+    pub facts: Facts,
+}
+
+pub(crate) fn open_path(options: &OpenOptions) -> Result<OpenedFile, OpenError> {
+    let OpenOptions { path, writable, expect, settings } = options;
+    let file = open_exactly(path, *writable, *writable && !settings.claimed, *expect)?;
+    let kind = match expect {
+        Expect::File { capacity_bytes, .. } => Adopted::File { capacity_bytes: *capacity_bytes },
+        Expect::Block { .. } => Adopted::Block,
+    };
+    adopt(file, path, *writable, kind, settings)
+}
+
+/// What an open file is used as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Adopted {
+    /// A regular file of which so many bytes are used.
+    File { capacity_bytes: u64 },
+    /// A block device.
+    Block,
+}
+
+/// Makes a target of an open file.
+pub(crate) fn adopt(
+    file: File,
+    path: &Path,
+    writable: bool,
+    kind: Adopted,
+    settings: &OpenSettings,
+) -> Result<OpenedFile, OpenError> {
+    let refused = |source: io::Error| OpenError::Refused { path: path.to_owned(), source };
+    let unit = direct_unit(file.as_fd());
+    // A unit of 0 means that O_DIRECT is taken and not meant (encrypted files, journalled data); in
+    // memory it cannot be meant.
+    let pretended = unit == Some(0) || (kind != Adopted::Block && lives_in_memory(&file));
+    let direct =
+        if pretended { None } else { reopen_direct(file.as_fd(), writable).map_err(refused)? };
+    let target_kind = match kind {
+        Adopted::Block => FileKind::Block,
+        Adopted::File { .. } => FileKind::File,
+    };
+    let target = Target { kind: target_kind, buffered: file.into(), direct };
+    let facts = match kind {
+        Adopted::Block => block_facts(&target, writable, settings),
+        Adopted::File { capacity_bytes } => {
+            file_facts(&target, capacity_bytes, unit, writable, settings)
+        }
+    }
+    .map_err(|errno| refused(errno.into()))?;
+    if facts.capacity_bytes == 0 {
+        return Err(OpenError::Empty { path: path.to_owned() });
+    }
+    Ok(OpenedFile { target, facts })
+}
+
+/// The same file past the page cache; `None` where its file system does not offer that (tmpfs).
+fn reopen_direct(file: BorrowedFd<'_>, writable: bool) -> io::Result<Option<OwnedFd>> {
+    let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
+    match open(own_name(file), access | OFlags::CLOEXEC | OFlags::DIRECT, Mode::empty()) {
+        Ok(direct) => Ok(Some(direct)),
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+fn block_facts(
+    target: &Target,
+    writable: bool,
+    settings: &OpenSettings,
+) -> rustix::io::Result<Facts> {
+    let fd = &target.buffered;
+    let logical = u64::from(rustix::fs::ioctl_blksszget(fd)?);
+    Ok(Facts {
+        capacity_bytes: ioctl::capacity_bytes(fd)?,
+        logical_block_bytes: logical,
+        physical_block_bytes: rustix::fs::ioctl_blkpbszget(fd).map_or(logical, u64::from),
+        read_only: !writable || ioctl::is_read_only(fd)?,
+        discards: writable && takes_discards(fd),
+        ..common_facts(target, settings)
+    })
+}
+
+fn file_facts(
+    target: &Target,
+    capacity_bytes: u64,
+    direct_unit: Option<u64>,
+    writable: bool,
+    settings: &OpenSettings,
+) -> rustix::io::Result<Facts> {
+    // Without direct I/O any sector will do.
+    let unit = if target.direct.is_none() {
+        Some(512)
+    } else {
+        direct_unit.or(settings.logical_block_bytes)
+    };
+    let stat = fstat(&target.buffered)?;
+    Ok(Facts {
+        capacity_bytes,
+        logical_block_bytes: unit.unwrap_or(4096),
+        physical_block_bytes: stat.st_blksize as u64,
+        read_only: !writable,
+        discards: writable && punches_holes(&target.buffered, stat.st_size as u64),
+        ..common_facts(target, settings)
+    })
+}
+
+/// What does not depend on the target.
+fn common_facts(target: &Target, settings: &OpenSettings) -> Facts {
+    Facts {
+        capacity_bytes: 0,
+        logical_block_bytes: 0,
+        physical_block_bytes: 0,
+        max_transfer_bytes: settings.max_transfer_bytes,
+        max_in_flight: 1,
+        read_only: true,
+        discards: false,
+        has_page_cache: target.direct.is_some(),
+        keeps_data: true,
+        engine: String::new(),
+    }
+}
+
+/// The unit of direct I/O as the file system says it (STATX_DIOALIGN, Linux 6.1); 0 if it has none.
+fn direct_unit(file: BorrowedFd<'_>) -> Option<u64> {
+    let stat = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    let told = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
+    told.then_some(u64::from(stat.stx_dio_offset_align))
+}
+
+/// Whether a file is in tmpfs or ramfs, which take O_DIRECT since Linux 6.6 and go to the page
+/// cache all the same.
+fn lives_in_memory(file: &File) -> bool {
+    const TMPFS_MAGIC: u32 = 0x0102_1994;
+    const RAMFS_MAGIC: u32 = 0x8584_58f6;
+    fstatfs(file).is_ok_and(|stat| [TMPFS_MAGIC, RAMFS_MAGIC].contains(&(stat.f_type as u32)))
+}
+
+/// Whether a block device discards ranges, by its queue's account; a partition has its medium's.
+/// The ioctl is not tried with an empty range: some kernels drop all that they have cached of the
+/// device for it.
+fn takes_discards(fd: &OwnedFd) -> bool {
+    let Ok(stat) = fstat(fd) else { return false };
+    let node = format!("/sys/dev/block/{}:{}", major(stat.st_rdev), minor(stat.st_rdev));
+    let most = ["queue", "../queue"].iter().find_map(|queue| {
+        std::fs::read_to_string(format!("{node}/{queue}/discard_max_bytes")).ok()
+    });
+    most.and_then(|text| text.trim().parse().ok()).is_some_and(|bytes: u64| bytes > 0)
+}
+
+/// Tries it behind the end, where there is nothing to lose.
+fn punches_holes(file: &OwnedFd, size_bytes: u64) -> bool {
+    let behind = size_bytes.next_multiple_of(4096);
+    fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, behind, 4096).is_ok()
+}

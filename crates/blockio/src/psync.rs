@@ -1,0 +1,50 @@
+//! One I/O at a time, done in the call that submits it.
+
+use std::sync::Arc;
+
+use device::{Completion, Request};
+
+use crate::clock::now_ns;
+use crate::flights::Flights;
+use crate::target::Target;
+use crate::transfer::perform;
+
+/// Reads and writes by pread and pwrite on the caller's thread.
+pub(crate) struct Psync {
+    target: Arc<Target>,
+    flights: Arc<Flights>,
+    ready: Vec<Completion>,
+}
+
+impl Psync {
+    pub fn new(target: Arc<Target>, flights: Arc<Flights>) -> Psync {
+        Psync { target, flights, ready: Vec::new() }
+    }
+
+    #[inline]
+    pub fn submit(&mut self, request: &Request, buffer: &mut [u8]) {
+        self.ready.push(timed(&self.target, &self.flights, request, buffer));
+    }
+
+    #[inline]
+    pub fn reap(&mut self, done: &mut Vec<Completion>) {
+        done.append(&mut self.ready);
+    }
+}
+
+/// Does one I/O between two looks at the clock.
+#[inline]
+pub(crate) fn timed(
+    target: &Target,
+    flights: &Flights,
+    request: &Request,
+    buffer: &mut [u8],
+) -> Completion {
+    flights.announce(request);
+    let submitted_ns = now_ns();
+    flights.depart(request.slot, submitted_ns);
+    let result = perform(target, request, buffer);
+    let completed_ns = now_ns();
+    flights.arrive(request.slot);
+    Completion { slot: request.slot, submitted_ns, completed_ns, result }
+}

@@ -1,0 +1,401 @@
+//! Many I/Os in flight through io_uring.
+//!
+//! What it does to cost little: the file and the buffers are registered once; requests gather here
+//! and go to the kernel together, in the same call that waits for completions; completions are made
+//! on this thread, when it asks for them (SINGLE_ISSUER, DEFER_TASKRUN), not by interrupting it.
+//! Older kernels get what they understand.
+//!
+//! Time is taken once for all requests of a call, right before it, and once for all completions
+//! that it brought, right after. So an I/O's latency begins when the kernel could first know of it,
+//! and ends when this thread could first know that it is done.
+
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+
+use device::{Completion, IoError, IoErrorKind, Op, Request, Slot};
+use io_uring::{IoUring, opcode, squeue, types};
+use record::{Path, Sync};
+use rustix::io::Errno;
+
+use crate::buffers::Buffers;
+use crate::clock::now_ns;
+use crate::errors::{ended_early, io_error};
+use crate::flights::Flights;
+use crate::target::Target;
+use crate::transfer::{discard, write_flags};
+
+/// Places of the two descriptors in the ring's table of files.
+const DIRECT: types::Fixed = types::Fixed(0);
+const BUFFERED: types::Fixed = types::Fixed(1);
+
+/// The one registered buffer: the mapping that holds all slots.
+const BUFFER: u16 = 0;
+
+/// An io_uring with its files and buffers.
+pub(crate) struct Uring {
+    /// Dropped only when the kernel has nothing left that writes into `buffers`.
+    inner: ManuallyDrop<(IoUring, Arc<Buffers>)>,
+    target: Arc<Target>,
+    flights: Arc<Flights>,
+    /// Whether the buffers could be registered; the limit on locked memory may forbid it.
+    fixed: bool,
+    /// Whether one call can wait for completions and for a time (Linux 5.11).
+    waits_timed: bool,
+    /// What each slot is doing.
+    pending: Vec<Pending>,
+    /// Not handed over yet.
+    queued: Vec<Slot>,
+    /// Handed over and not back, those in `unfinished` as well.
+    in_flight: usize,
+    /// The kernel stopped short: the rest is to be handed over once more.
+    unfinished: Vec<Slot>,
+    /// Back before anyone asked.
+    ready: Vec<Completion>,
+}
+
+#[derive(Clone, Copy)]
+struct Pending {
+    request: Request,
+    /// How much of it is done, if the kernel stopped short.
+    moved_bytes: u32,
+}
+
+/// Whether this system lets us use io_uring at all (containers and hardened kernels do not).
+pub(crate) fn is_available() -> bool {
+    IoUring::new(2).is_ok()
+}
+
+impl Uring {
+    /// Makes a ring for these buffers. It must be used on the thread that made it.
+    pub fn new(
+        target: Arc<Target>,
+        flights: Arc<Flights>,
+        buffers: Arc<Buffers>,
+    ) -> io::Result<Uring> {
+        let ring = build(buffers.slots().next_power_of_two())?;
+        Uring::with(ring, target, flights, buffers)
+    }
+
+    fn with(
+        ring: IoUring,
+        target: Arc<Target>,
+        flights: Arc<Flights>,
+        buffers: Arc<Buffers>,
+    ) -> io::Result<Uring> {
+        let slots = buffers.slots();
+        // Both are the same file where direct I/O was refused.
+        let files = [Path::Direct, Path::Buffered].map(|path| target.fd(path).as_raw_fd());
+        ring.submitter().register_files(&files)?;
+        // SAFETY: the mapping lives as long as `buffers`, which is dropped with the ring and never
+        // before it.
+        let fixed = unsafe { ring.submitter().register_buffers(&[buffers.as_iovec()]) }.is_ok();
+        let waits_timed = ring.params().is_feature_ext_arg();
+        let nothing = Pending { request: Request::flush(0), moved_bytes: 0 };
+        Ok(Uring {
+            inner: ManuallyDrop::new((ring, buffers)),
+            target,
+            flights,
+            fixed,
+            waits_timed,
+            pending: vec![nothing; slots as usize],
+            queued: Vec::with_capacity(slots as usize),
+            in_flight: 0,
+            unfinished: Vec::new(),
+            ready: Vec::new(),
+        })
+    }
+
+    /// Queues one I/O; it is handed over when someone waits.
+    #[inline]
+    pub fn submit(&mut self, request: &Request) {
+        self.flights.announce(request);
+        if request.op == Op::Discard {
+            return self.discard(request);
+        }
+        self.pending[request.slot as usize] = Pending { request: *request, moved_bytes: 0 };
+        self.queued.push(request.slot);
+    }
+
+    /// No ring operation discards on all kernels in use; it is done at once, and nothing is lost:
+    /// nobody measures depth with it.
+    fn discard(&mut self, request: &Request) {
+        let submitted_ns = now_ns();
+        self.flights.depart(request.slot, submitted_ns);
+        let result = discard(&self.target, request);
+        self.flights.arrive(request.slot);
+        self.ready.push(Completion {
+            slot: request.slot,
+            submitted_ns,
+            completed_ns: now_ns(),
+            result,
+        });
+    }
+
+    /// Puts all that is to be handed over into the ring's memory, where the next call finds it.
+    #[inline]
+    fn push_all(&mut self) {
+        let (ring, buffers) = &mut *self.inner;
+        let mut submission = ring.submission();
+        for &slot in self.unfinished.iter().chain(&self.queued) {
+            let entry = self.pending[slot as usize].entry(slot, self.fixed, buffers);
+            // SAFETY: the entry's buffer is the slot's, which nobody touches until the completion
+            // is reaped, and which is not unmapped while the kernel has the entry (see `drop`).
+            unsafe { submission.push(&entry) }.expect("the ring has a place for every slot");
+        }
+        self.unfinished.clear();
+        self.in_flight += self.queued.len();
+        let now = now_ns();
+        for slot in self.queued.drain(..) {
+            self.flights.depart(slot, now);
+        }
+    }
+
+    /// Waits for at least `min` completions, or all there are.
+    #[inline]
+    pub fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
+        let outstanding = self.ready.len() + self.queued.len() + self.in_flight;
+        let target = done.len() + min.min(outstanding);
+        done.append(&mut self.ready);
+        loop {
+            let entered = self.enter(target.saturating_sub(done.len()), None);
+            // What is back is back, even where the ring is lost.
+            self.harvest(done);
+            if entered.is_err() || done.len() >= target {
+                return entered;
+            }
+        }
+    }
+
+    /// Lets so much time pass while taking note of what completes meanwhile.
+    pub fn idle(&mut self, duration_ns: u64) -> Result<(), IoError> {
+        let end = now_ns() + duration_ns;
+        let mut ready = std::mem::take(&mut self.ready);
+        let mut outcome = Ok(());
+        while outcome.is_ok() && self.queued.len() + self.in_flight > 0 {
+            let left_ns = end.saturating_sub(now_ns());
+            if left_ns == 0 {
+                break;
+            }
+            outcome = self.enter(1, Some(left_ns));
+            self.harvest(&mut ready);
+        }
+        self.ready = ready;
+        let left_ns = end.saturating_sub(now_ns());
+        if left_ns > 0 {
+            crate::clock::sleep(left_ns);
+        }
+        outcome
+    }
+
+    /// Hands over what is queued and waits for `want` completions, or until the time is up.
+    #[inline]
+    fn enter(&mut self, want: usize, timeout_ns: Option<u64>) -> Result<(), IoError> {
+        if want == 0 && self.queued.is_empty() && self.in_flight == 0 {
+            return Ok(());
+        }
+        self.push_all();
+        let ring = &mut self.inner.0;
+        loop {
+            let entered = match timeout_ns {
+                None => ring.submit_and_wait(want),
+                Some(ns) if !self.waits_timed => {
+                    crate::clock::sleep(ns.min(GLANCE_NS));
+                    ring.submit().and_then(|_| glance(ring))
+                }
+                Some(ns) => {
+                    let timeout = types::Timespec::from(std::time::Duration::from_nanos(ns));
+                    ring.submitter()
+                        .submit_with_args(want, &types::SubmitArgs::new().timespec(&timeout))
+                }
+            };
+            match entered.map_err(|error| Errno::from_io_error(&error)) {
+                // Kernels before 5.18 stop at a request that fails at once; the rest is still to be
+                // handed over.
+                Ok(_) if ring.submission().is_empty() => return Ok(()),
+                Ok(_) | Err(Some(Errno::INTR)) => {}
+                // No memory for more just now, or nothing came in time: take what is there, then
+                // try again.
+                Err(Some(Errno::AGAIN | Errno::BUSY | Errno::TIME)) => return Ok(()),
+                Err(errno) => return Err(lost(errno)),
+            }
+        }
+    }
+
+    /// Takes all completions that are there.
+    #[inline]
+    fn harvest(&mut self, done: &mut Vec<Completion>) {
+        let (ring, _) = &mut *self.inner;
+        let mut completions = ring.completion();
+        if completions.is_empty() {
+            return;
+        }
+        let completed_ns = now_ns();
+        for entry in &mut completions {
+            let slot = entry.user_data() as Slot;
+            let pending = &mut self.pending[slot as usize];
+            match pending.settle(&self.target, entry.result()) {
+                Some(result) => {
+                    self.in_flight -= 1;
+                    let submitted_ns = self.flights.arrive(slot);
+                    done.push(Completion { slot, submitted_ns, completed_ns, result });
+                }
+                None => self.unfinished.push(slot),
+            }
+        }
+    }
+}
+
+impl Pending {
+    /// What is left of it, for the kernel: the slot's buffer, registered (`fixed`) or not.
+    #[inline]
+    fn entry(&self, slot: Slot, fixed: bool, buffers: &Buffers) -> squeue::Entry {
+        let Pending { request, moved_bytes } = self;
+        let fd = if request.path == Path::Direct { DIRECT } else { BUFFERED };
+        let offset = request.offset_bytes + u64::from(*moved_bytes);
+        let length = request.length_bytes as u32 - moved_bytes;
+        // SAFETY: `moved_bytes` is below the slot's size: the kernel never moves more than it was
+        // asked to.
+        let at = || unsafe { buffers.slot_ptr(slot).add(*moved_bytes as usize) };
+        let flags = write_flags(request.sync).bits() as i32;
+        match (request.op, fixed) {
+            (Op::Read, true) => {
+                opcode::ReadFixed::new(fd, at(), length, BUFFER).offset(offset).build()
+            }
+            (Op::Read, false) => opcode::Read::new(fd, at(), length).offset(offset).build(),
+            (Op::Write, true) => opcode::WriteFixed::new(fd, at(), length, BUFFER)
+                .offset(offset)
+                .rw_flags(flags)
+                .build(),
+            (Op::Write, false) => {
+                opcode::Write::new(fd, at(), length).offset(offset).rw_flags(flags).build()
+            }
+            (Op::Flush | Op::Discard, _) if request.sync == Sync::File => {
+                opcode::Fsync::new(fd).build()
+            }
+            (Op::Flush | Op::Discard, _) => {
+                opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build()
+            }
+        }
+        .user_data(u64::from(slot))
+    }
+
+    /// Counts what the kernel says about this I/O; `None` if some of it is still to be done.
+    #[inline]
+    fn settle(&mut self, target: &Target, result: i32) -> Option<Result<(), IoError>> {
+        let request = &self.request;
+        let asked = if matches!(request.op, Op::Read | Op::Write) {
+            request.length_bytes as u32
+        } else {
+            0
+        };
+        let left = asked - self.moved_bytes;
+        match u32::try_from(result) {
+            Ok(moved) if moved == left => Some(Ok(())),
+            Ok(0) => Some(Err(ended_early(target, request, u64::from(self.moved_bytes)))),
+            Ok(moved) => {
+                self.moved_bytes += moved;
+                None
+            }
+            Err(_) => match Errno::from_raw_os_error(-result) {
+                Errno::INTR | Errno::AGAIN => None,
+                errno => Some(Err(io_error(target, request, errno))),
+            },
+        }
+    }
+}
+
+/// Ways to set a ring up, the cheapest first; each kernel takes one of them (Linux 6.6, 6.1, 5.19,
+/// 5.1).
+fn setups() -> [io_uring::Builder; 4] {
+    let mut setups = std::array::from_fn(|_| IoUring::builder());
+    setups[0]
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .setup_taskrun_flag()
+        .setup_submit_all()
+        .setup_no_sqarray();
+    setups[1].setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_submit_all();
+    setups[2].setup_coop_taskrun().setup_taskrun_flag().setup_submit_all();
+    setups
+}
+
+/// A ring with the cheapest set-up that this kernel knows.
+fn build(entries: u32) -> io::Result<IoUring> {
+    let mut built = Err(io::ErrorKind::Unsupported.into());
+    for setup in setups() {
+        built = setup.build(entries);
+        if built.is_ok() {
+            break;
+        }
+    }
+    let mut ring = built?;
+    register_itself(&mut ring);
+    Ok(ring)
+}
+
+/// Saves the look-up of the ring's own descriptor on each call, from Linux 5.18 on.
+fn register_itself(ring: &mut IoUring) {
+    let _ = ring.submitter().register_ring_fd();
+}
+
+#[cold]
+fn lost(errno: Option<Errno>) -> IoError {
+    let detail = match errno {
+        Some(Errno::EXIST) => {
+            "the ring is used on another thread than the one that prepared it".to_owned()
+        }
+        Some(errno) => format!("io_uring does not answer: {}", io::Error::from(errno)),
+        None => "io_uring does not answer".to_owned(),
+    };
+    IoError::general(IoErrorKind::Other, detail)
+}
+
+/// How long a ring that is dropped waits for I/Os that are still out.
+const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// How often someone looks for completions who cannot wait for them and for a time at once, in
+/// nanoseconds.
+const GLANCE_NS: u64 = 100_000;
+
+/// Has the kernel make the completions it owes, without handing over anything or waiting.
+fn glance(ring: &IoUring) -> io::Result<usize> {
+    /// IORING_ENTER_GETEVENTS of linux/io_uring.h.
+    const GET_EVENTS: u32 = 1;
+    // SAFETY: no argument is passed, and nothing is handed over whose buffers could be wrong.
+    unsafe { ring.submitter().enter::<()>(0, 0, GET_EVENTS, None) }
+}
+
+impl Uring {
+    /// How many I/Os the kernel has: not those that it never took, and not those that wait to be
+    /// handed over once more.
+    fn kernel_has(&mut self) -> usize {
+        self.in_flight - self.unfinished.len() - self.inner.0.submission().len()
+    }
+}
+
+impl Drop for Uring {
+    /// What was not handed over never is. The kernel may still write into the buffers of the rest:
+    /// if it does not finish within [`PATIENCE_NS`], the memory is left to it.
+    fn drop(&mut self) {
+        let end = now_ns() + PATIENCE_NS;
+        let mut ignored = Vec::new();
+        while self.kernel_has() > 0 && now_ns() < end && glance(&self.inner.0).is_ok() {
+            self.harvest(&mut ignored);
+            if self.kernel_has() > 0 {
+                crate::clock::sleep(GLANCE_NS);
+            }
+        }
+        if self.kernel_has() == 0 {
+            // A ring is taken apart in the background, and would keep the file open meanwhile:
+            // whoever unmounts or reopens it next would find it busy.
+            let _ = self.inner.0.submitter().unregister_files();
+            // SAFETY: dropped once, here, and not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.inner) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

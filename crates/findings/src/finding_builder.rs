@@ -1,0 +1,76 @@
+//! A finding as it is put together.
+
+use record::{Finding, Severity};
+
+use crate::figure::SoundFigure;
+
+/// A finding being written: what is said, then what it rests on.
+#[derive(Clone, Debug)]
+pub(crate) struct FindingBuilder(Finding);
+
+impl FindingBuilder {
+    /// Good to know.
+    pub fn info(id: &str, statement: impl Into<String>) -> FindingBuilder {
+        FindingBuilder::new(id, Severity::Info, statement)
+    }
+
+    /// Read with care, or act.
+    pub fn warning(id: &str, statement: impl Into<String>) -> FindingBuilder {
+        FindingBuilder::new(id, Severity::Warning, statement)
+    }
+
+    /// The medium fails a check.
+    pub fn failure(id: &str, statement: impl Into<String>) -> FindingBuilder {
+        FindingBuilder::new(id, Severity::Failure, statement)
+    }
+
+    /// A finding without evidence yet.
+    pub fn new(id: &str, severity: Severity, statement: impl Into<String>) -> FindingBuilder {
+        FindingBuilder(Finding {
+            id: id.into(),
+            severity,
+            statement: statement.into(),
+            evidence: Vec::new(),
+            confidence: None,
+        })
+    }
+
+    /// Adds a figure with its cell, interval and count.
+    pub fn figure(mut self, figure: &SoundFigure) -> FindingBuilder {
+        self.0.evidence.push(figure.to_string());
+        self
+    }
+
+    /// Adds several figures.
+    pub fn figures<'a>(
+        self,
+        figures: impl IntoIterator<Item = &'a SoundFigure<'a>>,
+    ) -> FindingBuilder {
+        figures.into_iter().fold(self, FindingBuilder::figure)
+    }
+
+    /// Adds a line of evidence: a number worked out from figures, a threshold with its source.
+    pub fn note(mut self, line: impl Into<String>) -> FindingBuilder {
+        self.0.evidence.push(line.into());
+        self
+    }
+
+    /// Adds lines of evidence.
+    pub fn notes(self, lines: impl IntoIterator<Item = String>) -> FindingBuilder {
+        lines.into_iter().fold(self, FindingBuilder::note)
+    }
+
+    /// The probability that it is so, where one was worked out.
+    pub fn surely(mut self, confidence: Option<f64>) -> FindingBuilder {
+        // Two digits are more than any of these deserve, and equal on every machine.
+        self.0.confidence = confidence
+            .filter(|share| share.is_finite())
+            .map(|share| (share.clamp(0.0, 1.0) * 1000.0).round() / 1000.0);
+        self
+    }
+
+    /// The finding.
+    pub fn done(self) -> Finding {
+        self.0
+    }
+}

@@ -1,0 +1,113 @@
+//! Runs of which nothing is a medium's: what is said of them instead of conclusions.
+
+use record::{Finding, Record, strayed};
+
+use crate::failing;
+use crate::finding_builder::FindingBuilder;
+use crate::uses::Use;
+use crate::verdict;
+
+/// The findings of a run that measured no medium; none of any other.
+pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
+    strayed(&record.flags, &record.cells)?;
+    let is_memory = record.flags.contains(&record::Flag::MemoryFilesystem);
+    let (what, why) = if is_memory {
+        ("This is memory, not a medium: nothing was measured of a disk.", "this is memory")
+    } else {
+        (
+            "Next to nothing of this reached the medium: nothing was measured of it.",
+            "something before the medium answered",
+        )
+    };
+    let elsewhere =
+        record.cells.iter().flat_map(|cell| cell.flags.iter().map(move |flag| (cell, flag)));
+    let evidence = elsewhere.filter(|(_, flag)| matches!(flag, record::Flag::NotThisMedium { .. }));
+    let evidence = evidence.map(|(cell, flag)| format!("{}: {flag}", cell.id));
+    let mut findings = vec![FindingBuilder::warning("verdict", what).notes(evidence).done()];
+    for wanted in wanted {
+        findings.push(
+            FindingBuilder::warning(
+                verdict::id(*wanted),
+                format!("Whether it is fine as {wanted} cannot be told here: {why}."),
+            )
+            .done(),
+        );
+    }
+    if record.medium.claims.is_some() {
+        findings.push(
+            FindingBuilder::warning(
+                "claim",
+                format!("Whether it is what the box claims cannot be told here: {why}."),
+            )
+            .done(),
+        );
+    }
+    findings.extend(failing::conclude(record));
+    Some(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Claims, Flag, Severity};
+
+    use super::*;
+    use crate::testing;
+
+    /// A run that would make a good root disk.
+    fn fast() -> Record {
+        let mut record = testing::empty();
+        record.cells = [4096, 16384]
+            .map(|block| testing::iops("random-write", 1, block, 20_000.0, 1_000_000))
+            .into();
+        record
+    }
+
+    #[test]
+    fn memory_is_praised_for_nothing() {
+        let mut record = fast();
+        assert!(
+            crate::conclude(&record)[0].statement.contains("ood as a root disk"),
+            "{:?}",
+            crate::conclude(&record)[0]
+        );
+        assert!(!crate::headline(&record).figures.is_empty());
+        record.flags.push(Flag::MemoryFilesystem);
+        record.medium.claims = Some(Claims::default());
+        let findings = crate::conclude_for(&record, &[Use::RootDisk]);
+        let said: Vec<(&str, &str)> = findings
+            .iter()
+            .map(|finding| (finding.id.as_str(), finding.statement.as_str()))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                ("verdict", "This is memory, not a medium: nothing was measured of a disk."),
+                (
+                    "verdict-root-disk",
+                    "Whether it is fine as a root disk cannot be told here: this is memory."
+                ),
+                ("claim", "Whether it is what the box claims cannot be told here: this is memory.")
+            ]
+        );
+        assert!(
+            findings.iter().all(|finding| finding.severity == Severity::Warning),
+            "neither passed nor failed"
+        );
+        assert!(crate::headline(&record).figures.is_empty());
+    }
+
+    #[test]
+    fn what_did_not_reach_the_medium_is_used_nowhere() {
+        let mut record = fast();
+        for cell in &mut record.cells {
+            cell.flags
+                .push(Flag::NotThisMedium { issued_bytes: 1_390_000_000, counted_bytes: 200_000 });
+        }
+        let findings = crate::conclude(&record);
+        assert_eq!(
+            findings[0].statement,
+            "Next to nothing of this reached the medium: nothing was measured of it."
+        );
+        assert_eq!((findings.len(), crate::headline(&record).figures.len()), (1, 0));
+    }
+}

@@ -1,0 +1,42 @@
+//! What a run borrowed of the medium and could not put back yet. It comes before everything else:
+//! data are at stake.
+
+use record::units::Bytes;
+use record::{Finding, Flag, Record};
+
+use crate::finding_builder::FindingBuilder;
+
+/// `not-put-back`.
+pub(crate) fn conclude(record: &Record) -> Option<Finding> {
+    let owed = record.flags.iter().find_map(|flag| match flag {
+        Flag::NotPutBack { bytes, first_offset_bytes, run } => {
+            Some((*bytes, *first_offset_bytes, run))
+        }
+        _ => None,
+    });
+    let (bytes, first_offset_bytes, run) = owed?;
+    let statement = format!(
+        "NOT PUT BACK: {} of what lay on the medium, the first at byte {first_offset_bytes}, is overwritten there and kept in this run. \
+         Put the medium in and type: flashmark restore {run}",
+        Bytes(bytes)
+    );
+    Some(FindingBuilder::warning("not-put-back", statement).done())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_owed_to_a_medium_is_said_before_anything_else() {
+        let owed = Flag::NotPutBack {
+            bytes: 9 << 20,
+            first_offset_bytes: 1 << 20,
+            run: "2026-card-standard".into(),
+        };
+        let record = Record { flags: vec![owed], ..crate::testing::empty() };
+        let first = crate::conclude(&record).remove(0);
+        insta::assert_snapshot!(first.statement, @"NOT PUT BACK: 9 MiB of what lay on the medium, the first at byte 1048576, is overwritten there and kept in this run. Put the medium in and type: flashmark restore 2026-card-standard");
+        assert!(conclude(&crate::testing::empty()).is_none());
+    }
+}

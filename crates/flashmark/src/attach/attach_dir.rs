@@ -1,0 +1,262 @@
+//! Where an attached medium lies: a private directory on which its file system is mounted, and a
+//! lock that says that its server lives.
+//!
+//! The kernel frees the lock however the server ends, so what a killed one left is told from what
+//! is in use, and cleaned up.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use host::loopdev;
+use rustix::fs::{FlockOperation, flock};
+use rustix::mount::{UnmountFlags, unmount};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::queue;
+
+/// Names the directory in which media are attached; what is attached elsewhere is not seen.
+const VARIABLE: &str = "FLASHMARK_RUN_DIR";
+
+/// Where they are attached unless that says otherwise: gone with the next start of the system, as
+/// the media are.
+const USUAL: &str = "/run/flashmark";
+
+/// The one file of each mounted file system.
+pub const FILE: &str = "medium";
+
+const LOCK: &str = "lock";
+
+/// The place of a medium that is being attached by this process.
+#[derive(Debug)]
+pub struct AttachDir {
+    place: AttachedMedium,
+    /// Held as long as we live.
+    _lock: File,
+}
+
+/// The place of an attached medium.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttachedMedium {
+    directory: PathBuf,
+}
+
+impl AttachDir {
+    /// Makes a place for a medium of this name.
+    pub fn make(name: &str, in_background: bool) -> Result<AttachDir> {
+        let root = root()?;
+        let _turn = turn(&root)?;
+        let name: String = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' })
+            .collect();
+        let place =
+            AttachedMedium { directory: root.join(format!("{name}-{}", std::process::id())) };
+        private_directory(&place.directory)
+            .with_context(|| format!("cannot make {}", place.directory.display()))?;
+        let lock = lock_file(&place.lock_path(), in_background)
+            .with_context(|| format!("cannot lock {}", place.lock_path().display()))?;
+        Ok(AttachDir { place, _lock: lock })
+    }
+
+    /// Where the file system is mounted.
+    pub fn mount_point(&self) -> &Path {
+        &self.place.directory
+    }
+
+    /// The medium's file.
+    pub fn file(&self) -> PathBuf {
+        self.place.file()
+    }
+}
+
+impl Drop for AttachDir {
+    fn drop(&mut self) {
+        // What cannot be removed now is found by the next one who attaches or detaches.
+        let _ = self.place.remove();
+    }
+}
+
+impl AttachedMedium {
+    /// Every place where a medium is attached, or was by a server that was killed.
+    pub fn all() -> Result<Vec<AttachedMedium>> {
+        let root = root()?;
+        let entries =
+            fs::read_dir(&root).with_context(|| format!("cannot read {}", root.display()))?;
+        let locks = entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == LOCK));
+        let mut places: Vec<AttachedMedium> =
+            locks.map(|lock| AttachedMedium { directory: lock.with_extension("") }).collect();
+        places.sort_by(|a, b| a.directory.cmp(&b.directory));
+        Ok(places)
+    }
+
+    /// Cleans up what killed servers left; returns what of it could not be.
+    pub fn clean_up() -> Result<Vec<anyhow::Error>> {
+        let _turn = turn(&root()?)?;
+        let dead = AttachedMedium::all()?.into_iter().filter(|place| !place.is_served());
+        Ok(dead.filter_map(|place| place.remove().err()).collect())
+    }
+
+    /// Its loop devices; one, if all is well.
+    pub fn nodes(&self) -> Vec<PathBuf> {
+        loopdev::over(&self.file())
+    }
+
+    /// Whether its server lives.
+    pub fn is_served(&self) -> bool {
+        // A lock that cannot be opened is not ours to judge.
+        File::open(self.lock_path())
+            .is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockShared).is_err())
+    }
+
+    /// Who attached it; none where that is not known.
+    pub fn owner(&self) -> Option<Owner> {
+        let mut text = String::new();
+        File::open(self.lock_path()).ok()?.read_to_string(&mut text).ok()?;
+        Owner::parse(&text)
+    }
+
+    /// Whether it is this user's to end without being named: attached in the background by the same
+    /// user, or left by a server that was killed. What is served in the foreground belongs to
+    /// whoever sits before it.
+    pub fn is_ours(&self) -> bool {
+        !self.is_served()
+            || self.owner().is_none_or(|owner| owner.in_background && owner.user == user())
+    }
+
+    /// Asks its server to end.
+    pub fn ask_to_end(&self) -> Result<()> {
+        let server = self
+            .owner()
+            .and_then(|owner| Pid::from_raw(owner.server))
+            .context("its server's number is not known")?;
+        // Only while it holds the lock does the number stand for it.
+        ensure!(self.is_served(), "its server has just ended");
+        kill_process(server, Signal::TERM).context("its server cannot be asked to end")
+    }
+
+    /// The place in words: its directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn file(&self) -> PathBuf {
+        self.directory.join(FILE)
+    }
+
+    /// Undoes everything, from the top down.
+    fn remove(&self) -> Result<()> {
+        for node in self.nodes() {
+            queue::restore(&node);
+        }
+        loopdev::detach_over(&self.file())?;
+        // Lazily: the loop device may have a user to whom it clings. Nothing is mounted where that
+        // was already done.
+        let _ = unmount(&self.directory, UnmountFlags::DETACH);
+        absent_is_fine(fs::remove_dir(&self.directory))
+            .with_context(|| format!("cannot remove {}", self.directory.display()))?;
+        absent_is_fine(fs::remove_file(self.lock_path()))
+            .with_context(|| format!("cannot remove {}", self.lock_path().display()))
+    }
+
+    fn lock_path(&self) -> PathBuf {
+        let mut name = self.directory.clone().into_os_string();
+        name.push(".");
+        name.push(LOCK);
+        name.into()
+    }
+}
+
+/// The directory of all places, made if need be. It must be root's own: what is found in it is
+/// unmounted and removed.
+fn root() -> Result<PathBuf> {
+    let root = std::env::var_os(VARIABLE)
+        .filter(|name| !name.is_empty())
+        .map_or_else(|| PathBuf::from(USUAL), PathBuf::from);
+    private_directory(&root).with_context(|| format!("cannot make {}", root.display()))?;
+    let root = fs::canonicalize(&root)?;
+    let metadata = fs::metadata(&root)?;
+    let private =
+        metadata.uid() == rustix::process::geteuid().as_raw() && metadata.mode() & 0o022 == 0;
+    ensure!(
+        private,
+        "{} can be written by others; set {VARIABLE} to a directory of your own",
+        root.display()
+    );
+    Ok(root)
+}
+
+/// Held while a place comes or goes, so that nobody takes a half-made one for a leftover.
+fn turn(root: &Path) -> Result<File> {
+    let file = File::open(root)?;
+    flock(&file, FlockOperation::LockExclusive)?;
+    Ok(file)
+}
+
+/// Who attached a medium, as its lock file tells: the server's process, the user, and "background"
+/// or "foreground".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Number of the process that serves it.
+    pub server: i32,
+    /// Number of the user.
+    pub user: u32,
+    /// Whether it was started with --background.
+    pub in_background: bool,
+}
+
+impl Owner {
+    /// Earlier versions tell the process only.
+    fn parse(text: &str) -> Option<Owner> {
+        let mut words = text.split_whitespace();
+        let server = words.next()?.parse().ok()?;
+        let user = words.next().map_or(Some(user()), |user| user.parse().ok())?;
+        Some(Owner {
+            server,
+            user,
+            in_background: words.next().is_none_or(|word| word == "background"),
+        })
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        let how = if self.in_background { "" } else { " in the foreground" };
+        format!("process {} of user {} serves it{how}", self.server, self.user)
+    }
+}
+
+/// The person behind this process: who called sudo, where that was how it became root.
+fn user() -> u32 {
+    let called = std::env::var("SUDO_UID").ok().and_then(|user| user.parse().ok());
+    called.unwrap_or_else(|| rustix::process::getuid().as_raw())
+}
+
+/// A file that says who we are and is locked while we live.
+fn lock_file(path: &Path, in_background: bool) -> io::Result<File> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    writeln!(
+        file,
+        "{} {} {}",
+        std::process::id(),
+        user(),
+        if in_background { "background" } else { "foreground" }
+    )?;
+    Ok(file)
+}
+
+fn private_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn absent_is_fine(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}

@@ -1,0 +1,43 @@
+//! What a run has not put back, in the words that stand first wherever the run is spoken of.
+
+use record::units::Bytes;
+use report::words::clean;
+use store::{Owed, RunDir};
+
+/// One line for a run that still owes its medium something, without a newline; none where it owes
+/// nothing.
+pub fn line(dir: &RunDir) -> Option<String> {
+    dir.owed().map(|owed| words(&owed, dir.name()))
+}
+
+fn words(owed: &Owed, run: &str) -> String {
+    let medium = if owed.medium.is_empty() { "the medium".to_owned() } else { clean(&owed.medium) };
+    format!(
+        "NOT PUT BACK: {} of what lay on {medium} is kept in this run; plug it in and type: flashmark restore {}",
+        Bytes(owed.bytes),
+        clean(run)
+    )
+}
+
+/// The same for other programs.
+pub fn json(owed: &Owed) -> serde_json::Value {
+    serde_json::json!({ "medium": owed.medium, "pieces": owed.pieces, "bytes": owed.bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_owes_says_what_and_how_to_put_it_back() {
+        let owed = |medium: &str| Owed {
+            medium: medium.to_owned(),
+            pieces: 9,
+            bytes: 9 << 20,
+            first_offset_bytes: Some(0),
+        };
+        insta::assert_snapshot!(words(&owed("Generic SD 32 GB"), "20260101-sd"), @"NOT PUT BACK: 9 MiB of what lay on Generic SD 32 GB is kept in this run; plug it in and type: flashmark restore 20260101-sd");
+        insta::assert_snapshot!(words(&owed(""), "20260101-sd"), @"NOT PUT BACK: 9 MiB of what lay on the medium is kept in this run; plug it in and type: flashmark restore 20260101-sd");
+        assert!(!words(&owed("\x1b[2Jcard"), "x").contains('\x1b'));
+    }
+}

@@ -1,0 +1,93 @@
+//! Raw block devices.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use blockio::{Expect, OpenOptions, RealDevice};
+use device::Device;
+use host::{BlockTarget, Claim, ResolvedTarget, Roots};
+use record::TargetKind;
+use suite::TargetInfo;
+
+use super::{
+    OpenTarget, Waiting, check_span, commands_at_once, doubts, file, link_bps, machine, opening,
+    stages,
+};
+use crate::exit::{OrExit, Result, refuse};
+use crate::request::RunRequest;
+
+/// Opens a block device: read-only unless `--erase` names this very medium, and held so that
+/// nothing else mounts it meanwhile.
+pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<OpenTarget> {
+    let ids = found.disk.ids_for(found.partition.as_ref());
+    let names_it = |erase: &&String| {
+        request.reopened || found.disk.answers_for(found.partition.as_ref(), erase)
+    };
+    if let Some(erase) = request.erase.as_ref().filter(|erase| !names_it(erase)) {
+        return refuse(format_args!(
+            "--erase {erase} does not name {}: its own {} {}; nothing was written",
+            found.path.display(),
+            if ids.len() == 1 { "name is" } else { "names are" },
+            ids.join(" or ")
+        ));
+    }
+    check_span(request, found.size_bytes())?;
+    let claim: Claim = host::claim(&roots, &found).or_refuse()?;
+    let claim = Rc::new(RefCell::new(claim));
+    // held: what is looked at now is what is there until the end
+    let contents = host::contents_of(&roots, &found);
+    // Without --erase a test that puts back what it overwrites may write, where it was asked for by
+    // name.
+    let borrowed = request.borrows();
+    let writable = request.erase.is_some() || borrowed;
+    let queue = found.disk.queue(&roots);
+    let settings = blockio::OpenSettings {
+        max_transfer_bytes: queue.max_sectors_kb.map(|kb| kb * 1024),
+        claimed: true,
+        ..file::settings(request)
+    };
+    let expect = Expect::Block { number: found.number().to_raw() };
+    let options =
+        OpenOptions { path: found.path.clone(), writable, expect, settings: settings.clone() };
+    let device = opening(RealDevice::open(&options))?;
+    let facts = device.facts().clone();
+    let read_only = || {
+        format!("{} is only read; --erase {} allows it to be overwritten", request.target, ids[0])
+    };
+    let mut medium = found.disk.medium.clone();
+    medium.capacity_bytes = Some(found.size_bytes());
+    let host = machine(&roots);
+    let stage = stages::StagedFiles::new(Rc::clone(&claim), found.clone(), settings);
+    let watch = device.watch();
+    let found = ResolvedTarget::Block(Box::new(found));
+    let mut target = found.record(&roots, &request.target);
+    target.engine = Some(facts.engine.clone());
+    let info = TargetInfo {
+        kind: TargetKind::Block,
+        facts,
+        au_bytes: medium.au_bytes,
+        writable: if writable { Ok(()) } else { Err(read_only()) },
+        borrowed: borrowed.then(read_only),
+        files: if writable && !borrowed { Ok(()) } else { Err(read_only()) },
+        only: request.only(),
+        commands_at_once: commands_at_once(target.link.as_ref(), &medium),
+        link_bps: link_bps(target.link.as_ref()),
+        memory_bps: host.memory_bps,
+    };
+    let flags = [found.flags().to_vec(), doubts(&host, &roots)].concat();
+    let disk = found.medium().cloned();
+    Ok(OpenTarget {
+        info,
+        medium,
+        target,
+        host: Some(host),
+        flags,
+        contents: Some(contents),
+        stage: Box::new(stage),
+        device: Some(Waiting::Open(Box::new(device))),
+        watch: Some(watch),
+        claim: Some(claim),
+        disk,
+        roots,
+    })
+}

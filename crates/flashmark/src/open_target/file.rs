@@ -1,0 +1,173 @@
+//! Directories and regular files.
+
+use std::path::Path;
+
+use blockio::{Directory, Expect, OpenOptions, RealDevice};
+use device::Device;
+use host::{DirectoryTarget, FileTarget, ResolvedTarget, Roots};
+use record::units::{Bytes, MIB};
+use record::{Flag, Medium, TargetKind};
+use suite::TargetInfo;
+
+use super::{
+    OpenTarget, Waiting, check_span, commands_at_once, doubts, engine, link_bps, machine, opening,
+    stages,
+};
+use crate::exit::{OrExit, Result, refuse, usage};
+use crate::request::RunRequest;
+
+/// The smallest test file that still says something.
+const LEAST_BYTES: u64 = 16 * MIB;
+
+/// A directory: a test file without a name is made in it, so that nothing stays behind however the
+/// process ends.
+pub fn open_directory(
+    roots: Roots,
+    found: DirectoryTarget,
+    request: &RunRequest,
+) -> Result<OpenTarget> {
+    let path = found.place.path.clone();
+    let bytes = file_size(&path, request)?;
+    // The directory must be on the device it was found on: a mount that failed must never send a
+    // fill to the root disk. By the number stat gives, which btrfs and its like make up for
+    // themselves, but always the same.
+    let now = host::device_of_directory(&roots, &path).or_io()?.number;
+    if now != found.place.number {
+        return refuse(format_args!(
+            "'{}' is on device {now} now and was on {} a moment ago: something was mounted or unmounted there; nothing was written, start again",
+            request.target, found.place.number
+        ));
+    }
+    let directory = opening(Directory::open(&path, found.place.number.to_raw()))?;
+    let device = opening(RealDevice::create_at(&directory, bytes, &settings(request)))?;
+    let stage = stages::DirectoryFiles::new(directory, settings(request));
+    let found = ResolvedTarget::Directory(Box::new(found));
+    Ok(assemble(roots, &found, request, device, (Ok(()), Ok(())), Box::new(stage)))
+}
+
+/// A regular file: somebody's data, so it is only read unless `--erase` names it.
+pub fn open_file(roots: Roots, found: FileTarget, request: &RunRequest) -> Result<OpenTarget> {
+    let path = found.place.path.clone();
+    if let Some(erase) = &request.erase
+        && std::fs::canonicalize(erase).ok().as_ref() != Some(&path)
+    {
+        return refuse(format_args!(
+            "--erase {erase} does not name '{}'; to overwrite this file, say --erase {}",
+            request.target, request.target
+        ));
+    }
+    let capacity_bytes = found.size_bytes / 4096 * 4096;
+    if capacity_bytes == 0 {
+        return usage(format_args!(
+            "'{}' is smaller than one block; name a larger file, or a directory",
+            request.target
+        ));
+    }
+    check_span(request, capacity_bytes)?;
+    let writable = request.erase.is_some();
+    let expect = Expect::File { capacity_bytes, identity: found.identity };
+    let options = OpenOptions { path: path.clone(), writable, expect, settings: settings(request) };
+    let device = opening(RealDevice::open(&options))?;
+    let may_write = if writable {
+        Ok(())
+    } else {
+        Err(format!(
+            "'{}' is only read, as it holds data; --erase {} allows it to be overwritten",
+            request.target, request.target
+        ))
+    };
+    let files = Err("needs a directory to put its own files in".to_owned());
+    let found = ResolvedTarget::File(Box::new(found));
+    Ok(assemble(roots, &found, request, device, (may_write, files), Box::new(suite::NoStage)))
+}
+
+type Allowed = (std::result::Result<(), String>, std::result::Result<(), String>);
+
+fn assemble(
+    roots: Roots,
+    found: &ResolvedTarget,
+    request: &RunRequest,
+    device: RealDevice,
+    allowed: Allowed,
+    stage: Box<dyn suite::FileStage>,
+) -> OpenTarget {
+    let mut target = found.record(&roots, &request.target);
+    let facts = device.facts().clone();
+    target.engine = Some(facts.engine.clone());
+    let medium = found.medium().map_or_else(Medium::default, |disk| disk.medium.clone());
+    let host = machine(&roots);
+    let contents = match found {
+        ResolvedTarget::File(file) => {
+            Some(host::contents_of_file(&file.place.path, file.size_bytes))
+        }
+        ResolvedTarget::Directory(_) | ResolvedTarget::Block(_) => None,
+    };
+    let mut flags = found.flags().to_vec();
+    if device.direct_refused() {
+        flags.push(Flag::Cached);
+    }
+    let kind = if matches!(found, ResolvedTarget::Directory(_)) {
+        TargetKind::Directory
+    } else {
+        TargetKind::File
+    };
+    let (writable, files) = allowed;
+    let info = TargetInfo {
+        kind,
+        facts,
+        au_bytes: medium.au_bytes,
+        writable,
+        borrowed: None,
+        files,
+        only: request.only(),
+        commands_at_once: commands_at_once(target.link.as_ref(), &medium),
+        link_bps: link_bps(target.link.as_ref()),
+        memory_bps: host.memory_bps,
+    };
+    flags.extend(doubts(&host, &roots));
+    let disk = found.medium().cloned();
+    let watch = Some(device.watch());
+    OpenTarget {
+        info,
+        medium,
+        target,
+        host: Some(host),
+        flags,
+        contents,
+        stage,
+        device: Some(Waiting::Open(Box::new(device))),
+        watch,
+        claim: None,
+        disk,
+        roots,
+    }
+}
+
+/// How large the test file becomes: what the suite asks for, but a reserve stays free for everybody
+/// else.
+fn file_size(path: &Path, request: &RunRequest) -> Result<u64> {
+    let space = host::free_space(path).or_io()?;
+    let reserve = (space.size_bytes / 20).clamp(16 * MIB, 1 << 30);
+    let usable = space.free_bytes.saturating_sub(reserve) / MIB * MIB;
+    if let Some(only) = request.only() {
+        return usage(format_args!(
+            "--span {}+{} is for raw media and files; a test file in a directory has no place of its own",
+            only.offset_bytes, only.bytes
+        ));
+    }
+    if usable < LEAST_BYTES {
+        return refuse(format_args!(
+            "'{}' has {} free; a test file of at least {} and a reserve of {} must fit: delete something there or name another directory",
+            request.target,
+            Bytes(space.free_bytes),
+            Bytes(LEAST_BYTES),
+            Bytes(reserve)
+        ));
+    }
+    Ok(request.file_bytes.min(usable))
+}
+
+/// How the device is opened.
+pub fn settings(request: &RunRequest) -> blockio::OpenSettings {
+    blockio::OpenSettings { engine: engine(request), ..blockio::OpenSettings::default() }
+}

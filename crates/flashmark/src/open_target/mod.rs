@@ -1,0 +1,385 @@
+//! The target, opened: the device, and everything known about it and the machine.
+
+mod block;
+mod file;
+mod simulated;
+mod stages;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use blockio::{EngineChoice, InFlightWatch};
+use device::Device;
+use host::{
+    Access, Claim, ClaimError, Contents, InventoryEntry, ResolvedTarget, Roots, TargetError,
+};
+use record::units::Bytes;
+use record::{
+    Flag, Health, Host, Link, Medium, MediumKind, Record, Target, TargetKind, Temperature,
+};
+use suite::{FileStage, Plan, TargetInfo};
+
+use crate::consent::{self, Question};
+use crate::exit::{Exit, Failure, OrExit, Result, refuse};
+use crate::request::RunRequest;
+
+pub use simulated::{find as find_profile, text_of as profile_text};
+pub use stages::{clean_up_after_killed_runs, state_dir};
+
+/// From this load average per core on, others compete with the measurement.
+const BUSY_LOAD: f64 = 0.5;
+
+/// A device that waits for its session.
+enum Waiting {
+    /// It is open.
+    Open(Box<dyn Device>),
+    /// It is made for the plan.
+    Simulated(Box<simulated::Simulation>),
+}
+
+/// A target that is ready to be measured.
+pub struct OpenTarget {
+    /// Where the run takes place, for planning.
+    pub info: TargetInfo,
+    /// The thing under test.
+    pub medium: Medium,
+    /// The way to it.
+    pub target: Target,
+    /// The machine; none for a simulated medium.
+    pub host: Option<Host>,
+    /// Doubts about anything measured here.
+    pub flags: Vec<Flag>,
+    /// What lies on a raw medium, or in a file: exactly on what was named, so of a partition only
+    /// what is in it.
+    pub contents: Option<Contents>,
+    /// Where files to measure on come from.
+    pub stage: Box<dyn FileStage>,
+    device: Option<Waiting>,
+    watch: Option<InFlightWatch>,
+    claim: Option<Rc<RefCell<Claim>>>,
+    disk: Option<InventoryEntry>,
+    roots: Roots,
+}
+
+impl OpenTarget {
+    /// Opens what the request names, or says why not and what to type instead.
+    pub fn open(request: &RunRequest) -> Result<OpenTarget> {
+        if let Some(profile) = request.target.strip_prefix("sim:") {
+            return simulated::open(profile, request);
+        }
+        // To look at who uses the target takes a moment, in which a signal is already to be heard.
+        crate::signals::listen()?;
+        stages::clean_up_after_killed_runs();
+        let roots = Roots::default();
+        let access =
+            if request.erase.is_some() || request.borrows() { Access::Write } else { Access::Read };
+        match host::resolve(&roots, &request.target, access).map_err(target_failure)? {
+            ResolvedTarget::Directory(found) => file::open_directory(roots, *found, request),
+            ResolvedTarget::File(found) => file::open_file(roots, *found, request),
+            ResolvedTarget::Block(found) => block::open(roots, *found, request),
+        }
+    }
+
+    /// The device for this plan; there is one, once.
+    pub fn take_device(&mut self, plan: &Plan) -> Box<dyn Device> {
+        match self.device.take().expect("a session takes the device once") {
+            Waiting::Open(device) => device,
+            Waiting::Simulated(simulation) => simulation.begin(plan),
+        }
+    }
+
+    /// The open device, before a session takes it.
+    ///
+    /// # Panics
+    /// If a session has it, or if the medium is simulated.
+    pub fn device(&mut self) -> &mut dyn Device {
+        match &mut self.device {
+            Some(Waiting::Open(device)) => &mut **device,
+            _ => panic!("only a real medium that no session has taken yet is looked at"),
+        }
+    }
+
+    /// Lets go of the medium, so that it can be opened again.
+    pub fn let_go(&mut self) {
+        self.device = None;
+        self.stage = Box::new(suite::NoStage);
+        self.claim = None;
+    }
+
+    /// Where the partitions of what was named begin, in bytes.
+    pub fn partition_starts(&self) -> Vec<u64> {
+        let partitions = self.disk.iter().flat_map(|disk| &disk.partitions);
+        let is_whole = self
+            .disk
+            .as_ref()
+            .is_some_and(|disk| Some(disk.size_bytes) == self.medium.capacity_bytes);
+        partitions.filter(|_| is_whole).map(|partition| partition.offset_bytes).collect()
+    }
+
+    /// Right before the first write: this is still the medium that was looked at, and nothing has
+    /// come to use it.
+    pub fn recheck(&self) -> std::result::Result<(), ClaimError> {
+        self.claim.as_ref().map_or(Ok(()), |claim| claim.borrow().still_same())
+    }
+
+    /// Whether what lies on it may be overwritten, where it was given away at all: asks, or
+    /// refuses. Says what is kept of the answer.
+    pub fn confirm(&self, request: &RunRequest) -> Result<bool> {
+        let (Some(id), Some(contents)) = (&request.erase, &self.contents) else { return Ok(false) };
+        consent::ask(&Question { what: &self.target.path, id, contents, yes: request.yes })?;
+        // whoever was asked took his time
+        self.recheck().or_refuse()?;
+        Ok(true)
+    }
+
+    /// What lies on it and would be erased, for `--plan`.
+    pub fn erased(&self, request: &RunRequest) -> String {
+        self.contents
+            .as_ref()
+            .map(|contents| consent::plan(contents, request.erase.as_deref()))
+            .unwrap_or_default()
+    }
+
+    /// Whether what was written is gone after the process: a test file is.
+    pub fn loses_its_data(&self) -> bool {
+        matches!(self.target.kind, TargetKind::Directory | TargetKind::Simulated)
+    }
+
+    /// Whether there is no real medium.
+    pub fn is_simulated(&self) -> bool {
+        self.target.kind == TargetKind::Simulated
+    }
+
+    /// How long the I/O under way has lasted, in nanoseconds.
+    pub fn waiting(&self) -> crate::progress_display::IoWait {
+        let watch = self.watch.clone();
+        Box::new(move || {
+            let oldest = watch.as_ref().and_then(InFlightWatch::oldest);
+            oldest.map_or(0, |flight| blockio::now_ns().saturating_sub(flight.submitted_ns))
+        })
+    }
+
+    /// The time of day; none where time is simulated.
+    pub fn now(&self) -> Option<String> {
+        (!self.is_simulated()).then(crate::clock::now)
+    }
+
+    /// What the thermometers say now.
+    pub fn temperatures(&self) -> Vec<Temperature> {
+        if self.is_simulated() {
+            return Vec::new();
+        }
+        let now = host::temperatures_now(&self.roots).into_iter();
+        now.map(|(sensor, celsius)| Temperature {
+            sensor,
+            start_celsius: None,
+            end_celsius: Some(celsius),
+        })
+        .collect()
+    }
+
+    /// What the medium says of its own health; asks `smartctl`, where there is one, so it may take
+    /// a moment.
+    pub fn health(&self) -> Option<Health> {
+        host::health(&self.roots, self.disk.as_ref()?)
+    }
+
+    /// A short name for the run's directory.
+    pub fn short_name(&self) -> String {
+        let device = || self.target.device.clone();
+        self.medium.model.clone().or_else(device).unwrap_or_else(|| "storage".into())
+    }
+
+    /// One line about target and medium.
+    pub fn describe(&self) -> String {
+        let name = [self.medium.vendor.clone(), self.medium.model.clone()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ");
+        let size = self
+            .medium
+            .capacity_bytes
+            .map(|bytes| format!(", {}", Bytes(bytes)))
+            .unwrap_or_default();
+        let on =
+            self.target.device.as_deref().map(|device| format!(" on {device}")).unwrap_or_default();
+        let name = if name.is_empty() {
+            "medium without a name".to_owned()
+        } else {
+            report::words::clean(&name)
+        };
+        let holds = self.contents.as_ref().filter(|contents| contents.is_empty() == Some(false));
+        let holds =
+            holds.map(|contents| format!("; holds {}", contents.summary())).unwrap_or_default();
+        format!("{}: {name}{size}{on}{holds}", report::words::clean(&self.target.path))
+    }
+
+    /// By what name it is given away.
+    pub fn id(&self) -> String {
+        let path = || self.target.path.clone();
+        match (&self.target.kind, &self.disk) {
+            (TargetKind::Block, Some(disk)) => {
+                disk.ids_for(self.partition(disk)).into_iter().next().unwrap_or_else(path)
+            }
+            _ => path(),
+        }
+    }
+
+    /// Whether `--erase ID` names exactly this.
+    pub fn answers_to(&self, id: &str) -> bool {
+        match (&self.target.kind, &self.disk) {
+            (TargetKind::Block, Some(disk)) => disk.answers_for(self.partition(disk), id),
+            _ => std::fs::canonicalize(id).is_ok_and(|named| {
+                std::fs::canonicalize(&self.target.path).is_ok_and(|path| path == named)
+            }),
+        }
+    }
+
+    /// The partition that was named, where one was.
+    fn partition<'a>(&self, disk: &'a InventoryEntry) -> Option<&'a host::Partition> {
+        disk.partitions
+            .iter()
+            .find(|partition| Some(&partition.name) == self.target.device.as_ref())
+    }
+
+    /// What lies on it, to be added to a sentence: "; it holds ext4 'HOLIDAY'".
+    pub fn holds(&self) -> String {
+        match &self.contents {
+            Some(contents) if contents.is_empty() == Some(false) => {
+                format!("; it holds {}", contents.lines().join(", "))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Whether it has the size that the record's medium had.
+    pub fn as_large_as(&self, record: &Record) -> std::result::Result<(), anyhow::Error> {
+        let size = |medium: &Medium| {
+            medium.capacity_bytes.map_or("unknown".to_owned(), |bytes| Bytes(bytes).to_string())
+        };
+        if self.medium.capacity_bytes == record.medium.capacity_bytes {
+            return Ok(());
+        }
+        anyhow::bail!(
+            "the medium that the run began on has {}, {} has {}",
+            size(&record.medium),
+            self.target.path,
+            size(&self.medium)
+        )
+    }
+
+    /// Whether this is the medium the record was made on. A run goes on only with the same one.
+    pub fn same_as(&self, record: &Record) -> std::result::Result<(), anyhow::Error> {
+        let (now, then) = (&self.medium, &record.medium);
+        let size = |medium: &Medium| medium.capacity_bytes.map(|bytes| format!("{bytes} bytes"));
+        let name = |medium: &Medium| {
+            let parts = [medium.vendor.clone(), medium.model.clone()];
+            Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
+                .filter(|name| !name.is_empty())
+        };
+        let marks = [
+            ("CID", then.cid.clone(), now.cid.clone()),
+            ("serial number", then.serial.clone(), now.serial.clone()),
+            ("model", name(then), name(now)),
+            ("size", size(then), size(now)),
+            ("profile", then.profile.clone(), now.profile.clone()),
+            ("backing file", record.target.backing.clone(), self.target.backing.clone()),
+        ];
+        let Some((what, then, now)) = marks.into_iter().find(|(_, then, now)| then != now) else {
+            return Ok(());
+        };
+        let [then, now] = [then, now].map(|mark| mark.unwrap_or_else(|| "unknown".into()));
+        anyhow::bail!(
+            "this is not the medium the run began on: its {what} was {then}, is {now}; put the first one back, or start a new run"
+        )
+    }
+}
+
+/// What is the user's mistake, what is not safe, and what is the medium's.
+pub fn target_failure(error: TargetError) -> Failure {
+    let exit = match &error {
+        TargetError::InUse { .. }
+        | TargetError::SiblingInUse { .. }
+        | TargetError::FileInUse { .. }
+        | TargetError::Remote { .. }
+        | TargetError::NoRights { .. }
+        | TargetError::ReadOnlyFilesystem { .. }
+        | TargetError::ReadOnlyMedium { .. }
+        | TargetError::Full { .. } => Exit::Refused,
+        TargetError::Io { .. } => Exit::Io,
+        _ => Exit::Usage,
+    };
+    Failure { exit, error: error.into() }
+}
+
+/// How I/O is issued, as the request says.
+fn engine(request: &RunRequest) -> EngineChoice {
+    match request.engine.as_str() {
+        "uring" => EngineChoice::Uring,
+        "psync" => EngineChoice::Psync,
+        _ => EngineChoice::Auto,
+    }
+}
+
+/// The machine, with the rate of a copy in its memory.
+fn machine(roots: &Roots) -> Host {
+    Host { memory_bps: Some(blockio::memory_copy_bps()), ..host::facts(roots) }
+}
+
+/// Doubts that the machine itself raises.
+fn doubts(host: &Host, roots: &Roots) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    if !host::Strain::now(roots).tells_pressure() {
+        let text = "this kernel does not tell how long tasks wait for processors and memory (no /proc/pressure); what the host did is told from timers alone";
+        flags.push(Flag::Note { text: text.into() });
+    }
+    let load_per_core = host.load.zip(host.cpus).map(|(load, cpus)| load / f64::from(cpus.max(1)));
+    if let Some(load_per_core) = load_per_core.filter(|load| *load > BUSY_LOAD) {
+        flags.push(Flag::BusyHost { load_per_core });
+    }
+    if host.throttled.as_deref().is_some_and(|said| said != "no") {
+        flags.push(Flag::Throttled);
+    }
+    flags
+}
+
+/// Checks `--span` against the size of the target.
+fn check_span(request: &RunRequest, capacity_bytes: u64) -> Result<()> {
+    match request.only() {
+        Some(only) if only.end() > capacity_bytes => refuse(format_args!(
+            "--span ends at byte {}, beyond the {} of {}; name a range that ends before",
+            only.end(),
+            Bytes(capacity_bytes),
+            request.target
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What a link of a device carries.
+fn link_bps(link: Option<&Link>) -> Option<f64> {
+    link.and_then(|link| link.max_bps)
+}
+
+/// How many commands medium and link take at once, where that is known: a card without a command
+/// queue takes one, and so does a reader that speaks bulk-only transport.
+fn commands_at_once(link: Option<&Link>, medium: &Medium) -> Option<u32> {
+    let link = link?;
+    match medium.kind {
+        MediumKind::Sd | MediumKind::Emmc if link.command_queue != Some(true) => Some(1),
+        _ => link.queue_depth,
+    }
+}
+
+/// An error of opening the device: not safe where something else is there now or somebody else has
+/// it, else the medium's.
+fn opening<T>(result: std::result::Result<T, blockio::OpenError>) -> Result<T> {
+    use blockio::OpenError;
+    match result {
+        Err(
+            OpenError::Replaced { .. } | OpenError::Locked { .. } | OpenError::WrongType { .. },
+        ) => result.or_refuse(),
+        result => result.or_io(),
+    }
+}

@@ -1,0 +1,102 @@
+//! `sim:PROFILE`: a simulated medium in virtual time.
+
+use device::{Device, Facts};
+use host::Roots;
+use record::{Medium, MediumKind, Target, TargetKind};
+use sim::{Profile, SimDevice, SimOptions};
+use suite::{Plan, TargetInfo};
+
+use super::{OpenTarget, Waiting, check_span, stages};
+use crate::commands::sim::unknown;
+use crate::exit::{OrExit, Result, usage};
+use crate::request::RunRequest;
+
+/// A medium to be simulated, once it is known what for.
+pub struct Simulation {
+    profile: Profile,
+    seed: u64,
+}
+
+impl Simulation {
+    /// The medium, fresh. It keeps what is written to it, in memory, where the plan has a test that
+    /// looks at it.
+    pub fn begin(&self, plan: &Plan) -> Box<dyn Device> {
+        Box::new(self.medium(plan.needs_data()))
+    }
+
+    fn medium(&self, keep_data: bool) -> SimDevice {
+        SimDevice::new(&self.profile, SimOptions { seed: self.seed, capacity: None, keep_data })
+    }
+}
+
+/// Opens a built-in profile by name, or one of the user's own by its file.
+pub fn open(name: &str, request: &RunRequest) -> Result<OpenTarget> {
+    let simulation = Simulation { profile: find(name)?, seed: request.seed };
+    let profile = simulation.profile.clone();
+    // What it can do; whether it does is known with the plan.
+    let facts = Facts { keeps_data: true, ..simulation.medium(false).facts().clone() };
+    check_span(request, facts.capacity_bytes)?;
+    let medium = Medium {
+        kind: MediumKind::Simulated,
+        model: Some(profile.name().to_owned()),
+        capacity_bytes: Some(facts.capacity_bytes),
+        interface: Some("sim".into()),
+        au_bytes: profile.au_bytes(),
+        rotational: Some(profile.spec().disk.is_some()),
+        profile: Some(profile.name().to_owned()),
+        ..Medium::default()
+    };
+    let target = Target {
+        kind: TargetKind::Simulated,
+        path: request.target.clone(),
+        engine: Some(facts.engine.clone()),
+        ..Target::default()
+    };
+    let commands_at_once = Some(profile.spec().queue.depth);
+    let info = TargetInfo {
+        au_bytes: profile.au_bytes(),
+        only: request.only(),
+        commands_at_once,
+        ..TargetInfo::unrestricted(TargetKind::Simulated, facts)
+    };
+    let stage = stages::SimulatedFiles::new(profile, request.seed);
+    Ok(OpenTarget {
+        info,
+        medium,
+        target,
+        host: None,
+        flags: Vec::new(),
+        contents: None,
+        stage: Box::new(stage),
+        device: Some(Waiting::Simulated(Box::new(simulation))),
+        watch: None,
+        claim: None,
+        disk: None,
+        roots: Roots::default(),
+    })
+}
+
+/// A built-in profile by name, or one of the user's own by its file.
+pub fn find(name: &str) -> Result<Profile> {
+    match Profile::builtin(name) {
+        Some(profile) => Ok(profile.clone()),
+        None => Profile::parse(name, &text_of(name)?).or_usage(),
+    }
+}
+
+/// A profile as it is written down.
+pub fn text_of(name: &str) -> Result<String> {
+    if let Some(text) = Profile::text(name) {
+        return Ok(text.to_owned());
+    }
+    if !name.ends_with(".toml") {
+        return usage(unknown(name));
+    }
+    std::fs::read_to_string(name)
+        .map_err(|error| {
+            anyhow::anyhow!(
+                "sim:{name}: {error}; name a file with a profile, or one of `flashmark sim list`"
+            )
+        })
+        .or_usage()
+}

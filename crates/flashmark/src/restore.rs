@@ -1,0 +1,210 @@
+//! Puts back what a run has lent: at the end of a session that lost its medium, before a run is
+//! gone on with, and for `flashmark restore`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use device::content::Filler;
+use device::{ExtentGuard, Extents};
+use record::Flag;
+use record::units::Bytes;
+use store::{Journal, RunDir};
+use suite::fingerprint::Recognition;
+use suite::undo::{Interruption, LostPlace, PutBack, Trust, Why, put_back};
+
+use crate::exit::{Exit, Failure, OrExit, Result, refuse};
+use crate::open_target::OpenTarget;
+use crate::reopened::Earlier;
+use crate::undo_file::UndoOnDisk;
+
+/// How long a medium that has gone is waited for.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two looks for it.
+const PAUSE: Duration = Duration::from_millis(250);
+/// Places that are named one by one.
+const MOST_NAMED: usize = 8;
+
+/// Puts back what the run owes onto a medium that is open and known to be the one; `None` where
+/// nothing is owed. What lies there and is neither this run's data nor what was lent is left.
+pub fn on(
+    opened: &mut OpenTarget,
+    earlier: &Earlier<'_>,
+    dir: &RunDir,
+    stop: &AtomicBool,
+) -> Result<Option<PutBack>> {
+    let Some(log) = dir.open_undo_log().or_internal()? else { return Ok(None) };
+    let places: Vec<_> = log
+        .pieces()
+        .iter()
+        .map(|piece| device::Extent::new(piece.offset_bytes, piece.bytes))
+        .collect();
+    let mut undo = UndoOnDisk::left(dir, opened.describe(), log);
+    opened.recheck().or_refuse()?;
+    // Nothing but what was lent may be written.
+    let mut guarded = ExtentGuard::new(opened.device(), Extents::of(places));
+    let filler = Filler::new(earlier.request.seed);
+    let put = put_back(&mut guarded, &mut undo, Trust::Look, &filler, &mut |_| {
+        !stop.load(Ordering::Relaxed)
+    });
+    Ok(Some(put))
+}
+
+/// Waits for the medium as long as `patience` lasts, under whatever node it comes back, and puts
+/// back what the run owes. `None` where nothing is owed. `say` hears what is waited for, once for
+/// each reason.
+///
+/// # Errors
+/// Refused where another medium is there; what is owed stays in the run.
+pub fn when_it_is_back(
+    earlier: &Earlier<'_>,
+    dir: &RunDir,
+    (by_hand, patience): (Option<&str>, Duration),
+    stop: &AtomicBool,
+    say: &mut dyn FnMut(&str),
+) -> Result<Option<PutBack>> {
+    if dir.owed().is_none() {
+        return Ok(None);
+    }
+    let began = Instant::now();
+    let mut said = String::new();
+    loop {
+        let tried = once(earlier, dir, by_hand, stop);
+        let (why, exit) = match tried {
+            Ok(Some(PutBack { interrupted: Some(Interruption::Medium(error)), .. })) => {
+                (error.to_string(), Exit::Io)
+            }
+            // Another medium there, or the right one in use.
+            Err(failure) if failure.exit == Exit::Refused => (failure.to_string(), Exit::Refused),
+            Err(failure) if may_pass(&failure) => (failure.to_string(), Exit::Io),
+            ended => return ended,
+        };
+        let left = patience.saturating_sub(began.elapsed());
+        if left.is_zero() || stop.load(Ordering::Relaxed) {
+            return Err(not_there(&why, exit, dir));
+        }
+        if why != said {
+            say(&format!(
+                "what lay on the medium waits to be put back ({}): {why}; waiting up to {} s for it",
+                owed_words(dir),
+                left.as_secs()
+            ));
+            said = why;
+        }
+        std::thread::sleep(PAUSE.min(left));
+    }
+}
+
+fn once(
+    earlier: &Earlier<'_>,
+    dir: &RunDir,
+    by_hand: Option<&str>,
+    stop: &AtomicBool,
+) -> Result<Option<PutBack>> {
+    let (mut opened, recognised) = earlier.open(by_hand)?;
+    match recognised {
+        Recognition::Ours => on(&mut opened, earlier, dir, stop),
+        Recognition::Strange { why, .. } | Recognition::CannotTell { why } => refuse(format_args!(
+            "{} is not the medium that this run borrowed from: {why}{}; nothing was written",
+            opened.target.path,
+            opened.holds()
+        )),
+    }
+}
+
+/// Whether waiting may help: the medium is not there, does not answer, or is held by whoever looks
+/// at new media.
+fn may_pass(failure: &Failure) -> bool {
+    failure.exit != Exit::Internal
+}
+
+fn not_there(why: &str, exit: Exit, dir: &RunDir) -> Failure {
+    let error = anyhow::anyhow!(
+        "{why}. NOT PUT BACK: {}; put the medium in and type: flashmark restore {}",
+        owed_words(dir),
+        dir.name()
+    );
+    Failure { exit, error }
+}
+
+fn owed_words(dir: &RunDir) -> String {
+    dir.owed().map_or_else(|| "nothing".to_owned(), |owed| Bytes(owed.bytes).to_string())
+}
+
+/// What came of it, in a few lines for people, and how the program ends by it.
+pub fn told(put: &PutBack, dir: &RunDir) -> (String, Exit) {
+    let not_all = |why: &str| {
+        format!(
+            "{why} before everything was put back ({}); go on with: flashmark restore {}",
+            owed_words(dir),
+            dir.name()
+        )
+    };
+    match &put.interrupted {
+        Some(Interruption::Stopped) => return (not_all("interrupted"), Exit::Interrupted),
+        Some(Interruption::Medium(error)) => return (not_all(&error.to_string()), Exit::Io),
+        None => {}
+    }
+    let mut text = format!("{} of what lay on the medium are as they were", Bytes(put.bytes));
+    if put.lost.is_empty() {
+        return (text + "; nothing is missing", Exit::Done);
+    }
+    let bytes: u64 = put.lost.iter().filter_map(|lost| lost.place).map(|place| place.bytes).sum();
+    text += &format!("; {} are not:", Bytes(bytes));
+    put.lost.iter().take(MOST_NAMED).for_each(|lost| text += &format!("\n  {}", lost_words(lost)));
+    if put.lost.len() > MOST_NAMED {
+        text += &format!("\n  and {} places more", put.lost.len() - MOST_NAMED);
+    }
+    text += &format!(
+        "\nWhat was kept of them stays in the run: flashmark restore {0} tries again, flashmark restore {0} --forget gives up",
+        dir.name()
+    );
+    (text, Exit::Io)
+}
+
+fn lost_words(lost: &LostPlace) -> String {
+    let place = lost.place.map_or_else(
+        || "an unknown place".to_owned(),
+        |place| format!("{} at byte {}", Bytes(place.bytes), place.offset_bytes),
+    );
+    let why = match &lost.why {
+        Why::Damaged(reason) => format!("the copy is damaged ({reason})"),
+        Why::Refused(error) => error.to_string(),
+        Why::NotKept => "it was written, and something else is read there".to_owned(),
+        Why::Newer => "somebody has written something new there, which was left".to_owned(),
+    };
+    format!("{place}: {why}")
+}
+
+/// Notes in the journal that everything is back.
+pub fn note(journal: &mut Journal, put: &PutBack) -> Result<()> {
+    if !put.is_whole() {
+        return Ok(());
+    }
+    let text = format!(
+        "{} that were borrowed of the medium were put back later, after the run had been cut short",
+        Bytes(put.bytes)
+    );
+    journal.append(&Flag::Note { text }.into()).or_internal()
+}
+
+#[cfg(test)]
+mod tests {
+    use device::{IoError, IoErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn a_medium_that_goes_while_it_gets_back_what_it_lent_is_no_success() {
+        let home = tempfile::tempdir().unwrap();
+        let run = home.path().join("run");
+        std::fs::create_dir(&run).unwrap();
+        std::fs::write(run.join(store::JOURNAL_FILE), "").unwrap();
+        let dir = store::Store::open(home.path().to_owned()).find(run.to_str().unwrap()).unwrap();
+        let exit = |interrupted| told(&PutBack { interrupted, ..PutBack::default() }, &dir).1;
+        let gone = Interruption::Medium(IoError::general(IoErrorKind::Gone, "pulled out"));
+        assert_eq!(
+            [exit(Some(gone)), exit(Some(Interruption::Stopped)), exit(None)],
+            [Exit::Io, Exit::Interrupted, Exit::Done]
+        );
+    }
+}

@@ -1,0 +1,62 @@
+//! What a test borrows of a medium, kept in the run's directory until it is back.
+
+use device::Extent;
+use store::{RunDir, UndoLog};
+use suite::Undo;
+
+/// Keeps what is lent in the undo log of a run, so that another process can put it back.
+pub struct UndoOnDisk {
+    dir: RunDir,
+    /// The medium in words, for whoever finds the log.
+    medium: String,
+    log: Option<UndoLog>,
+}
+
+impl UndoOnDisk {
+    /// Nothing lent yet; the log is made when room for it is asked for.
+    pub fn none(dir: &RunDir, medium: String) -> UndoOnDisk {
+        UndoOnDisk { dir: dir.clone(), medium, log: None }
+    }
+
+    /// What an earlier process has lent.
+    pub fn left(dir: &RunDir, medium: String, log: UndoLog) -> UndoOnDisk {
+        UndoOnDisk { dir: dir.clone(), medium, log: Some(log) }
+    }
+
+    fn log(&mut self) -> Result<&mut UndoLog, String> {
+        self.log.as_mut().ok_or_else(|| "no room was made for what is to be lent".to_owned())
+    }
+}
+
+impl Undo for UndoOnDisk {
+    fn make_room(&mut self, bytes: u64) -> Result<(), String> {
+        self.log =
+            Some(self.dir.create_undo_log(&self.medium, bytes).map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), String> {
+        self.log()?.keep(offset_bytes, data).map_err(|error| error.to_string())
+    }
+
+    fn seal(&mut self) -> Result<(), String> {
+        self.log()?.seal().map_err(|error| error.to_string())
+    }
+
+    fn pieces(&self) -> usize {
+        self.log.as_ref().map_or(0, |log| log.pieces().len())
+    }
+
+    fn place(&mut self, number: usize) -> Option<Extent> {
+        let piece = self.log.as_ref()?.pieces().get(number)?;
+        Some(Extent::new(piece.offset_bytes, piece.bytes))
+    }
+
+    fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
+        self.log()?.read(number, data).map_err(|error| error.to_string())
+    }
+
+    fn clear(&mut self) -> Result<(), String> {
+        self.log.take().map_or(Ok(()), |log| log.clear().map_err(|error| error.to_string()))
+    }
+}

@@ -1,0 +1,143 @@
+//! Directories: how much fits, which device they are on, and the proof of it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use record::Flag;
+
+use crate::filesystems::{self, Nature, Space, nature};
+use crate::inventory::{InventoryEntry, find_in};
+use crate::layers::{self, Beneath};
+use crate::mounts::{Mount, mount_of};
+use crate::roots::{DeviceNumber, Roots};
+use crate::snapshot::{Partition, Picture};
+
+/// Where a directory or file is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Location {
+    /// The path with all links resolved.
+    pub path: PathBuf,
+    /// Number of the device that stat tells; anonymous on btrfs, overlay, tmpfs and networks.
+    pub number: DeviceNumber,
+    /// The mount it is on.
+    pub mount: Mount,
+    /// The block device below, where there is one; of a stack (LVM, MD, LUKS) the uppermost; of an
+    /// overlay that of its upper layer.
+    pub disk: Option<InventoryEntry>,
+    /// The partition of that device.
+    pub partition: Option<Partition>,
+    /// The one medium at the bottom of a stack; `None` where there are several or there is no
+    /// stack.
+    pub medium_below: Option<InventoryEntry>,
+    /// Whether what is written there stays in memory: on tmpfs, on an overlay whose upper layer is,
+    /// on a file system in a file there.
+    pub in_memory: bool,
+}
+
+impl Location {
+    /// The medium that measurements in this place are about; memory is none, whatever device it
+    /// goes under.
+    pub fn medium(&self) -> Option<&InventoryEntry> {
+        self.medium_below.as_ref().or(self.disk.as_ref()).filter(|_| !self.in_memory)
+    }
+
+    /// Doubts about anything measured in this place.
+    pub fn flags(&self) -> Vec<Flag> {
+        let mut flags = filesystems::flags(&self.mount);
+        if self.in_memory && !flags.contains(&Flag::MemoryFilesystem) {
+            flags.push(Flag::MemoryFilesystem);
+        }
+        flags
+    }
+}
+
+/// Which device a directory or file is on. Works for the running system and, given a mount table
+/// that names the paths, for a copied tree.
+pub fn device_of_directory(roots: &Roots, path: &Path) -> io::Result<Location> {
+    let path = fs::canonicalize(path)?;
+    let number = DeviceNumber::from_raw(fs::metadata(&path)?.dev());
+    let picture = Picture::take(roots);
+    let mount = mount_of(roots, &picture.mounts, &path).cloned();
+    let mount = mount
+        .ok_or_else(|| io::Error::other(format!("no mount is known to hold {}", path.display())))?;
+    let beneath = layers::beneath(&picture, &mount, &path);
+    let device = match beneath {
+        Beneath::Device(number) => Some(number),
+        Beneath::Memory | Beneath::Unknown => None,
+    };
+    let in_memory = beneath == Beneath::Memory
+        || device.is_some_and(|number| layers::in_memory(&picture, number));
+    let found = device.and_then(|number| find_in(&picture, number));
+    let medium_below = device.and_then(|number| only_medium_below(&picture, number));
+    let (disk, partition) = found.map_or((None, None), |(disk, partition)| (Some(disk), partition));
+    Ok(Location { path, number, mount, disk, partition, medium_below, in_memory })
+}
+
+/// The medium a stacked device lies on, if it is a single one.
+fn only_medium_below(picture: &Picture<'_>, number: DeviceNumber) -> Option<InventoryEntry> {
+    let (top, _) = picture.find(number)?;
+    let below = picture.below(top);
+    let mut bottoms = below.iter().filter(|slot| picture.below(slot).is_empty());
+    let bottom = bottoms.next()?;
+    if bottoms.next().is_some() {
+        return None;
+    }
+    find_in(picture, bottom.number).map(|(disk, _)| disk)
+}
+
+/// How much fits where `path` is.
+pub fn free_space(path: &Path) -> io::Result<Space> {
+    let stat = rustix::fs::statvfs(path)?;
+    Ok(Space {
+        size_bytes: stat.f_blocks * stat.f_frsize,
+        free_bytes: stat.f_bavail * stat.f_frsize,
+    })
+}
+
+/// A directory is not on the device it was thought to be on. Nothing may be filled there.
+#[derive(Debug, thiserror::Error)]
+pub enum NotProved {
+    /// It is on another device: the mount failed or was undone.
+    #[error("{} is on device {found}, not on {expected}: the mount it should be on is not there; nothing was written", path.display())]
+    Elsewhere {
+        /// The directory.
+        path: PathBuf,
+        /// The device it is on.
+        found: DeviceNumber,
+        /// The device it should be on.
+        expected: DeviceNumber,
+    },
+    /// It cannot be told.
+    #[error("cannot tell which device {} is on: {source}", path.display())]
+    Unknown {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Proves that a directory which is to be filled is on the block device `expected`: by the number
+/// stat gives, or, where the file system makes up its own, by the number of what is mounted there.
+/// A mount that failed must never send a fill to the root disk (DESIGN 4).
+pub fn prove_on_device(
+    roots: &Roots,
+    directory: &Path,
+    expected: DeviceNumber,
+) -> Result<(), NotProved> {
+    let unknown = |source| NotProved::Unknown { path: directory.to_owned(), source };
+    let path = fs::canonicalize(directory).map_err(unknown)?;
+    let mut found = DeviceNumber::from_raw(fs::metadata(&path).map_err(unknown)?.dev());
+    if found.is_anonymous() {
+        let picture = Picture::take(roots);
+        // memory and layers may call their source what they like; only a file system of its own
+        // lies on it
+        let mount = mount_of(roots, &picture.mounts, &path)
+            .filter(|mount| nature(&mount.kind) == Nature::Local);
+        let source = mount.and_then(|mount| picture.device_of(mount));
+        found = source.unwrap_or(found);
+    }
+    if found == expected { Ok(()) } else { Err(NotProved::Elsewhere { path, found, expected }) }
+}

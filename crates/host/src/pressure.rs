@@ -1,0 +1,141 @@
+//! What the host has to do beside our work: how long its tasks waited for processors and memory
+//! (pressure stall information; kernel documentation accounting/psi), what the machine below a
+//! virtual one took away (proc_stat(5)), and how often our own threads had to give way
+//! (proc_pid_status(5)).
+
+use std::fs;
+use std::path::Path;
+
+use record::Disturbance;
+
+use crate::roots::Roots;
+
+/// A tick of `/proc/stat`: all of Linux counts a hundred a second there (USER_HZ).
+const TICK_NS: u64 = 10_000_000;
+
+/// The running totals at one moment. A number that this kernel does not give is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strain {
+    /// Time in which some task waited for a processor, in microseconds.
+    pub cpu_pressure_us: Option<u64>,
+    /// Time in which some task waited for memory, in microseconds.
+    pub memory_pressure_us: Option<u64>,
+    /// Time that the machine below took away, all processors together, in nanoseconds.
+    pub steal_ns: Option<u64>,
+    /// How often a thread of this process had to give up its processor; of threads that still live.
+    pub preempted: Option<u64>,
+}
+
+impl Strain {
+    /// As it stands now.
+    pub fn now(roots: &Roots) -> Strain {
+        let pressure =
+            |of: &str| some_total(&fs::read_to_string(roots.proc.join("pressure").join(of)).ok()?);
+        Strain {
+            cpu_pressure_us: pressure("cpu"),
+            memory_pressure_us: pressure("memory"),
+            steal_ns: fs::read_to_string(roots.proc.join("stat"))
+                .ok()
+                .and_then(|text| steal_ns(&text)),
+            preempted: preempted(&roots.proc.join("self/task")),
+        }
+    }
+
+    /// Whether this kernel tells how long tasks waited: it does from Linux 4.20 on, where it was
+    /// not switched off.
+    pub fn tells_pressure(&self) -> bool {
+        self.cpu_pressure_us.is_some() && self.memory_pressure_us.is_some()
+    }
+
+    /// What came since `earlier`, beside what else is known of a disturbance.
+    pub fn since(&self, earlier: &Strain) -> Disturbance {
+        let since = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        Disturbance {
+            cpu_pressure_us: since(self.cpu_pressure_us, earlier.cpu_pressure_us),
+            memory_pressure_us: since(self.memory_pressure_us, earlier.memory_pressure_us),
+            steal_ns: since(self.steal_ns, earlier.steal_ns),
+            preempted: since(self.preempted, earlier.preempted),
+            ..Disturbance::default()
+        }
+    }
+}
+
+/// "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345".
+fn some_total(text: &str) -> Option<u64> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    some.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
+}
+
+/// "cpu  user nice system idle iowait irq softirq steal ..".
+fn steal_ns(text: &str) -> Option<u64> {
+    let all = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    all.split_whitespace().nth(7)?.parse::<u64>().ok().map(|ticks| ticks.saturating_mul(TICK_NS))
+}
+
+fn preempted(threads: &Path) -> Option<u64> {
+    let of_thread = |status: String| -> Option<u64> {
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?
+            .trim()
+            .parse()
+            .ok()
+    };
+    let all = fs::read_dir(threads).ok()?.flatten();
+    all.filter_map(|thread| of_thread(fs::read_to_string(thread.path().join("status")).ok()?))
+        .reduce(u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A copy of `/proc` with these files.
+    fn proc(files: &[(&str, &str)]) -> (tempfile::TempDir, Roots) {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = dir.path().join("proc").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let roots = Roots::copied(dir.path());
+        (dir, roots)
+    }
+
+    const PRESSURE: &str = "some avg10=94.10 avg60=81.17 avg300=50.75 total=1500\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
+    const STAT: &str =
+        "cpu  3097899 770101 754914 985928 125411 0 25167 12 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
+
+    #[test]
+    fn what_came_between_two_looks_is_told() {
+        let status =
+            "Name:\tflashmark\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t40\n";
+        let files = [("pressure/cpu", PRESSURE), ("pressure/memory", PRESSURE), ("stat", STAT)];
+        let threads = [("self/task/7/status", status), ("self/task/8/status", status)];
+        let (_dir, roots) = proc(&[&files[..], &threads].concat());
+        let now = Strain::now(&roots);
+        assert!(now.tells_pressure());
+        let earlier = Strain {
+            cpu_pressure_us: Some(1000),
+            memory_pressure_us: Some(1500),
+            steal_ns: Some(20_000_000),
+            preempted: Some(79),
+        };
+        let seen = now.since(&earlier);
+        assert_eq!((seen.cpu_pressure_us, seen.memory_pressure_us), (Some(500), Some(0)));
+        assert_eq!((seen.steal_ns, seen.preempted), (Some(100_000_000), Some(1)));
+    }
+
+    #[test]
+    fn a_kernel_that_tells_nothing_is_no_error() {
+        let (_dir, roots) =
+            proc(&[("stat", "cpu  1 2 3 4\n"), ("pressure/cpu", "Operation not supported")]);
+        let now = Strain::now(&roots);
+        assert_eq!(now, Strain::default());
+        assert!(!now.tells_pressure());
+        assert_eq!(
+            now.since(&Strain { steal_ns: Some(3), ..Strain::default() }),
+            Disturbance::default()
+        );
+    }
+}

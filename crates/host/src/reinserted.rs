@@ -1,0 +1,65 @@
+//! A medium that was taken out and put in again: the same, under whatever node it comes back.
+
+use std::path::PathBuf;
+
+use record::{Medium, Record};
+
+use crate::inventory::{InventoryEntry, list};
+use crate::roots::Roots;
+use crate::target::{BlockTarget, ResolvedTarget};
+
+/// Nodes of media that may be the one of a record, by everything a medium or its reader says of
+/// itself. Behind a reader that is the reader's, so that what lies on it has to be looked at as
+/// well. Media in use are among them: whoever opens one is told why not.
+pub fn nodes_like(roots: &Roots, record: &Record) -> Vec<PathBuf> {
+    list(roots).into_iter().filter_map(|disk| node_like(roots, disk, record)).collect()
+}
+
+fn node_like(roots: &Roots, disk: InventoryEntry, record: &Record) -> Option<PathBuf> {
+    let size_bytes = record.medium.capacity_bytes?;
+    let whole = disk.size_bytes == size_bytes;
+    let partition = disk.partitions.iter().find(|partition| {
+        partition.size_bytes == size_bytes
+            && record.target.device.as_deref().and_then(last_number) == Some(partition.index)
+    });
+    let partition = if whole { None } else { Some(partition?.clone()) };
+    let path = partition.as_ref().map_or(&disk.path, |partition| &partition.path).clone();
+    let medium = disk.medium.clone();
+    let found = ResolvedTarget::Block(Box::new(BlockTarget {
+        path: path.clone(),
+        disk,
+        partition,
+        flags: Vec::new(),
+    }));
+    let target = found.record(roots, "");
+    let same = says_the_same(&medium, &record.medium) && target.backing == record.target.backing;
+    same.then_some(path)
+}
+
+/// Whether two media say the same of themselves, their size apart: register, serial number, maker
+/// and model.
+fn says_the_same(now: &Medium, then: &Medium) -> bool {
+    let says = |medium: &Medium| {
+        (medium.cid.clone(), medium.serial.clone(), medium.vendor.clone(), medium.model.clone())
+    };
+    says(now) == says(then)
+}
+
+/// The number at the end of a kernel name: that of the partition.
+fn last_number(name: &str) -> Option<u32> {
+    let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    name[name.len() - digits..].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_partition_is_the_last_in_its_name() {
+        assert_eq!(
+            [last_number("sda12"), last_number("mmcblk0p3"), last_number("sda")],
+            [Some(12), Some(3), None]
+        );
+    }
+}

@@ -1,0 +1,263 @@
+//! One look at the machine: block devices, mounts, swaps, loops and links, read once and then asked
+//! many questions.
+
+mod backing;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::mounts::{Mount, mounts, swaps};
+use crate::roots::{DeviceNumber, Roots, link_name, names, number, text};
+pub(crate) use backing::{BackingFile, loop_backing};
+use blockio::FileIdentity;
+
+/// Sectors in sysfs are 512 bytes, whatever the medium's own sector is.
+pub(crate) const SECTOR_BYTES: u64 = 512;
+
+/// A part of a medium that the kernel shows as a device of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Kernel name: "sda1".
+    pub name: String,
+    /// Its device node.
+    pub path: PathBuf,
+    /// Its device number.
+    pub number: DeviceNumber,
+    /// Its place in the partition table, from 1.
+    pub index: u32,
+    /// Where it begins on the medium.
+    pub offset_bytes: u64,
+    /// How long it is.
+    pub size_bytes: u64,
+    /// Names under `/dev/disk/by-id`.
+    pub by_id: Vec<String>,
+}
+
+/// A whole block device as sysfs shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockDeviceEntry {
+    pub name: String,
+    pub dir: PathBuf,
+    pub path: PathBuf,
+    pub number: DeviceNumber,
+    pub size_bytes: u64,
+    pub partitions: Vec<Partition>,
+    /// Devices this one is made of: from `slaves/`, and what a loop or zram device is backed by.
+    pub below: Vec<Below>,
+}
+
+/// What a stacked device lies on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Below {
+    /// A block device, by its number.
+    Device(DeviceNumber),
+    /// A file on some file system.
+    File(BackingFile),
+}
+
+/// One look at the machine.
+pub(crate) struct Picture<'a> {
+    pub roots: &'a Roots,
+    pub slots: Vec<BlockDeviceEntry>,
+    pub mounts: Vec<Mount>,
+    /// What is swapped on: block devices by number.
+    pub swaps: Vec<DeviceNumber>,
+    /// Members of mounted btrfs file systems, with the file system's id.
+    pub btrfs: Vec<(DeviceNumber, String)>,
+    by_id: BTreeMap<DeviceNumber, Vec<String>>,
+}
+
+impl<'a> Picture<'a> {
+    /// Looks.
+    pub fn take(roots: &'a Roots) -> Picture<'a> {
+        let by_id = by_id(roots);
+        let slots = names(&roots.sys.join("block"))
+            .iter()
+            .filter_map(|name| slot(roots, name, &by_id))
+            .collect();
+        let swapped = swaps(roots);
+        Picture {
+            roots,
+            slots,
+            mounts: mounts(roots),
+            swaps: swapped.iter().filter_map(|path| roots.block_number(path)).collect(),
+            btrfs: btrfs_members(roots),
+            by_id,
+        }
+    }
+
+    /// The whole device with that number, or that holds the partition with that number.
+    pub fn find(&self, number: DeviceNumber) -> Option<(&BlockDeviceEntry, Option<&Partition>)> {
+        self.slots.iter().find_map(|slot| {
+            if slot.number == number {
+                return Some((slot, None));
+            }
+            let partition = slot.partitions.iter().find(|partition| partition.number == number)?;
+            Some((slot, Some(partition)))
+        })
+    }
+
+    /// The whole device of that kernel name.
+    pub fn named(&self, name: &str) -> Option<&BlockDeviceEntry> {
+        self.slots.iter().find(|slot| slot.name == name)
+    }
+
+    /// What the kernel's table of locks knows a device's node by; `None` where there is no such
+    /// node.
+    pub fn node_identity(&self, number: DeviceNumber, name: &str) -> Option<FileIdentity> {
+        let path = Path::new("/dev").join(name.replace('!', "/"));
+        let is_it = self.roots.block_number(&path) == Some(number);
+        is_it
+            .then(|| fs::metadata(self.roots.locate(&path)).ok())
+            .flatten()
+            .map(|metadata| FileIdentity::of(&metadata))
+    }
+
+    /// The files that loop devices and their like have their content in.
+    pub fn backing_files(&self) -> Vec<FileIdentity> {
+        let files =
+            self.slots.iter().flat_map(|slot| &slot.below).filter_map(|below| match below {
+                Below::File(file) => file.identity(),
+                Below::Device(_) => None,
+            });
+        files.collect()
+    }
+
+    /// How many loop devices there are of which only the name of the file below is known.
+    pub fn loops_by_name_only(&self) -> u32 {
+        let by_name = |below: &Below| matches!(below, Below::File(file) if file.is_by_name_only());
+        let loops = self
+            .slots
+            .iter()
+            .filter(|slot| slot.name.starts_with("loop") && slot.below.iter().any(by_name));
+        if self.roots.is_real() { u32::try_from(loops.count()).unwrap_or(u32::MAX) } else { 0 }
+    }
+
+    /// Names of a device under `/dev/disk/by-id`.
+    pub fn by_id(&self, number: DeviceNumber) -> Vec<String> {
+        self.by_id.get(&number).cloned().unwrap_or_default()
+    }
+
+    /// The block device a mounted file system lies on. Where the file system has a number of its
+    /// own making (btrfs), the number of what was mounted.
+    pub fn device_of(&self, mount: &Mount) -> Option<DeviceNumber> {
+        if !mount.number.is_anonymous() {
+            return Some(mount.number);
+        }
+        let source = Path::new(&mount.source);
+        source.is_absolute().then(|| self.roots.block_number(source)).flatten()
+    }
+}
+
+impl BlockDeviceEntry {
+    /// Numbers of the whole device and of each partition, with their names.
+    pub fn nodes(&self) -> impl Iterator<Item = (DeviceNumber, &str, PathBuf)> {
+        let whole = (self.number, self.name.as_str(), self.dir.clone());
+        let parts = self
+            .partitions
+            .iter()
+            .map(|part| (part.number, part.name.as_str(), self.dir.join(&part.name)));
+        std::iter::once(whole).chain(parts)
+    }
+}
+
+/// Reads one directory of `/sys/block`.
+fn slot(
+    roots: &Roots,
+    name: &str,
+    by_id: &BTreeMap<DeviceNumber, Vec<String>>,
+) -> Option<BlockDeviceEntry> {
+    let dir = roots.sys.join("block").join(name);
+    let number_of = |dir: &Path| -> Option<DeviceNumber> { text(&dir.join("dev"))?.parse().ok() };
+    let partition = |name: String| -> Option<Partition> {
+        let dir = dir.join(&name);
+        let index = number(&dir.join("partition"))?;
+        let device = number_of(&dir)?;
+        Some(Partition {
+            path: Path::new("/dev").join(&name),
+            name,
+            number: device,
+            index: u32::try_from(index).ok()?,
+            offset_bytes: number(&dir.join("start"))? * SECTOR_BYTES,
+            size_bytes: number(&dir.join("size"))? * SECTOR_BYTES,
+            by_id: by_id.get(&device).cloned().unwrap_or_default(),
+        })
+    };
+    let entries = names(&dir).into_iter().filter(|entry| entry.starts_with(name));
+    Some(BlockDeviceEntry {
+        number: number_of(&dir)?,
+        size_bytes: number(&dir.join("size")).unwrap_or(0) * SECTOR_BYTES,
+        partitions: entries.filter_map(partition).collect(),
+        below: below(roots, name, &dir),
+        // sysfs writes a '!' where the node's name has a '/' ("cciss!c0d0")
+        path: Path::new("/dev").join(name.replace('!', "/")),
+        name: name.to_owned(),
+        dir,
+    })
+}
+
+/// What a stacked device lies on.
+fn below(roots: &Roots, name: &str, dir: &Path) -> Vec<Below> {
+    let slaves = dir.join("slaves");
+    let slave_number =
+        |name: &String| text(&slaves.join(name).join("dev"))?.parse().ok().map(Below::Device);
+    let mut below: Vec<Below> = names(&slaves).iter().filter_map(slave_number).collect();
+    below.extend(
+        text(&dir.join("loop/backing_file"))
+            .map(|path| backing::below_loop(roots, name, dir, path)),
+    );
+    // what zram writes back to
+    let path =
+        text(&dir.join("backing_dev")).filter(|path| path.starts_with('/')).map(PathBuf::from);
+    below.extend(path.map(|path| {
+        roots
+            .block_number(&path)
+            .map_or_else(|| Below::File(BackingFile::named(path)), Below::Device)
+    }));
+    below
+}
+
+/// All links under `/dev/disk/by-id`, by the number of the device they lead to.
+fn by_id(roots: &Roots) -> BTreeMap<DeviceNumber, Vec<String>> {
+    let mut found: BTreeMap<DeviceNumber, Vec<String>> = BTreeMap::new();
+    for name in names(&roots.dev.join("disk/by-id")) {
+        if let Some(number) = roots.block_number(&Path::new("/dev/disk/by-id").join(&name)) {
+            found.entry(number).or_default().push(name);
+        }
+    }
+    found
+}
+
+/// Every device of every mounted btrfs: the mount table names only one of them.
+fn btrfs_members(roots: &Roots) -> Vec<(DeviceNumber, String)> {
+    let root = roots.sys.join("fs/btrfs");
+    let mut members = Vec::new();
+    for id in names(&root) {
+        let devices = root.join(&id).join("devices");
+        for device in names(&devices) {
+            if let Some(number) =
+                text(&devices.join(device).join("dev")).and_then(|text| text.parse().ok())
+            {
+                members.push((number, id.clone()));
+            }
+        }
+    }
+    members
+}
+
+/// The chain of directories in sysfs from a block device up to the machine, links resolved.
+pub(crate) fn ancestors(dir: &Path) -> Vec<PathBuf> {
+    let Ok(real) = fs::canonicalize(dir) else { return Vec::new() };
+    real.ancestors().take_while(|path| !path.ends_with("sys")).map(Path::to_owned).collect()
+}
+
+/// The first driver above a block device that is not the generic one of its class
+/// (docs/field/identity.md#other-buses: `usb-storage` or `uas`, not `sd`).
+pub(crate) fn driver(dir: &Path) -> Option<String> {
+    const CLASS_DRIVERS: [&str; 4] = ["sd", "sr", "mmcblk", "st"];
+    ancestors(dir)
+        .iter()
+        .filter_map(|path| link_name(&path.join("driver")))
+        .find(|name| !CLASS_DRIVERS.contains(&name.as_str()))
+}

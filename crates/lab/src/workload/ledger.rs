@@ -1,0 +1,75 @@
+//! Times what a work does, one thing after the other, and makes cells of it.
+
+use std::io;
+
+use device::Completion;
+use record::{Cell, Estimate, Params, PlannedCell, SeriesAxis, Stop};
+use suite::IoTally;
+
+use super::clock::now_ns;
+
+/// What one stretch of work came to. Rates are over busy time: what the work needs between two
+/// steps to make data does not count.
+#[derive(Default)]
+pub(super) struct Ledger {
+    pub tally: IoTally,
+}
+
+impl Ledger {
+    /// Does something and counts it as one step of so many bytes, unless it fails.
+    #[inline]
+    pub fn time<T, E>(&mut self, bytes: u64, step: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let submitted_ns = now_ns();
+        let done = step()?;
+        self.count(submitted_ns, now_ns(), bytes);
+        Ok(done)
+    }
+
+    /// Counts a step that somebody else timed.
+    #[inline]
+    pub fn count(&mut self, submitted_ns: u64, completed_ns: u64, bytes: u64) {
+        self.tally.count(
+            &Completion { slot: 0, submitted_ns, completed_ns, result: Ok(()) },
+            bytes,
+            true,
+        );
+    }
+
+    /// Steps so far.
+    pub fn ops(&self) -> u64 {
+        self.tally.ops
+    }
+
+    /// The cell: number `number` of the work, with rates, latencies, curves and doubts.
+    pub fn cell(mut self, work: &str, number: usize, params: Params, stop: Stop) -> Cell {
+        self.tally.stop = stop;
+        let (id, test) = (format!("{work}/{number}"), work.to_owned());
+        let worst = Estimate { value: self.tally.worst_ns as f64, ci95: None, n: self.tally.ops };
+        let moved = self.tally.bytes > 0;
+        let mut cell = self
+            .tally
+            .outcome(&PlannedCell { id, test, params, max_ns: 0, max_written_bytes: 0 })
+            .cell;
+        if cell.ops > 0 {
+            cell.metrics.other.insert("worst_stall_ns".into(), worst);
+        }
+        if !moved {
+            cell.metrics.bps = None;
+            cell.series.retain(|series| series.y != SeriesAxis::Bps);
+        }
+        if cell.params.direction != Some(record::Direction::Read) {
+            cell.written_bytes = cell.bytes;
+        }
+        cell
+    }
+}
+
+/// A figure without an interval.
+pub(super) fn figure(value: f64, n: u64) -> Estimate {
+    Estimate { value, ci95: None, n }
+}
+
+/// A system call of rustix as `std` says it.
+pub(super) fn sys<T>(result: rustix::io::Result<T>) -> io::Result<T> {
+    result.map_err(io::Error::from)
+}

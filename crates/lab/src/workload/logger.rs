@@ -1,0 +1,141 @@
+//! `logger`: a log that must not be lost. A line is appended, then the file is made durable, line
+//! after line: what syslog does to files that are not marked with `-`, and what every database,
+//! broker and mail server does in its own words. What counts is the commit, and the longest one.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Stop, Sync};
+use suite::{Setting, SettingError, TestSettings};
+
+use super::clock::now_ns;
+use super::ledger::{Ledger, sys};
+use super::run::WorkloadRun;
+use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
+
+/// The work.
+pub(super) const KIND: WorkloadKind = WorkloadKind {
+    name: "logger",
+    about: "appends a line and makes the log durable, line after line: commits a second, and the longest",
+    source: "syslog's synchronous files",
+    settings: &[
+        Setting { name: "lines", default: "2000", about: "how many lines" },
+        Setting { name: "line", default: "128", about: "bytes of a line" },
+        Setting {
+            name: "sync",
+            default: "file",
+            about: "how a line is made durable: file (fsync), data (fdatasync)",
+        },
+        Setting { name: "max_time", default: "60s", about: "at most this long" },
+    ],
+    make: |settings| Ok(Box::new(Logger::new(settings)?)),
+};
+
+struct Logger {
+    lines: u64,
+    line_bytes: u64,
+    sync: Sync,
+    max_ns: u64,
+}
+
+impl Logger {
+    fn new(settings: &TestSettings) -> Result<Logger, SettingError> {
+        let sync = match settings.choice("sync", &["file", "data"])? {
+            "data" => Sync::Data,
+            _ => Sync::File,
+        };
+        let line_bytes = settings.size("line")?;
+        if line_bytes > 1 << 20 {
+            return Err(settings.bad("line", "a line has at most 1 MiB"));
+        }
+        Ok(Logger {
+            lines: settings.count("lines")?,
+            line_bytes,
+            sync,
+            max_ns: settings.duration_ns("max_time")?,
+        })
+    }
+
+    fn params(&self, form: &str) -> Params {
+        Params {
+            direction: Some(Direction::Write),
+            pattern: Some(Pattern::Sequential),
+            block_bytes: Some(self.line_bytes),
+            region: Some(Region::File),
+            sync: self.sync,
+            path: Path::Buffered,
+            content: Some(Content::Byte(b'.')),
+            form: Some(form.into()),
+            queue_depth: 1,
+            threads: 1,
+            ..Params::default()
+        }
+    }
+}
+
+impl Workload for Logger {
+    fn name(&self) -> &str {
+        KIND.name
+    }
+
+    fn needs_bytes(&self) -> u64 {
+        // Journals and logs of the file system grow with every commit before they are reused.
+        self.lines * self.line_bytes + (16 << 20)
+    }
+
+    /// Cells: `commit` (a line and its sync as one; `iops` are lines a second), `append` and `sync`
+    /// apart.
+    fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
+        let mut run = WorkloadRun::begin(KIND.name, context)?;
+        let path = run.path("log");
+        let mut log = run.check(
+            "making the log",
+            OpenOptions::new().append(true).create_new(true).open(&path),
+        )?;
+        let mut line = vec![b'.'; self.line_bytes as usize];
+        let (mut commits, mut appends, mut syncs) =
+            (Ledger::default(), Ledger::default(), Ledger::default());
+        let started_ns = now_ns();
+        let mut stop = Stop::Ops;
+        for number in 0..self.lines {
+            number_line(&mut line, number);
+            let before_ns = now_ns();
+            run.check("appending to the log", log.write_all(&line))?;
+            let between_ns = now_ns();
+            let durable = if self.sync == Sync::Data {
+                rustix::fs::fdatasync(&log)
+            } else {
+                rustix::fs::fsync(&log)
+            };
+            run.check("making the log durable", sys(durable))?;
+            let after_ns = now_ns();
+            appends.count(before_ns, between_ns, self.line_bytes);
+            syncs.count(between_ns, after_ns, 0);
+            commits.count(before_ns, after_ns, self.line_bytes);
+            run.checkpoint("logging", (number + 1) as f64 / self.lines as f64, number + 1)?;
+            if after_ns - started_ns >= self.max_ns {
+                stop = Stop::Time;
+                break;
+            }
+        }
+        drop(log);
+        run.show(Moment::After);
+        run.end()?;
+        Ok(vec![
+            commits.cell(KIND.name, 1, self.params("commit"), stop),
+            appends.cell(KIND.name, 2, Params { sync: Sync::None, ..self.params("append") }, stop),
+            syncs.cell(KIND.name, 3, self.params("sync"), stop),
+        ])
+    }
+}
+
+/// Writes the line's number at its start, as far as there is room, and ends it.
+fn number_line(line: &mut [u8], number: u64) {
+    let text = format!("{number:08} ");
+    let text = text.as_bytes();
+    let length = text.len().min(line.len());
+    line[..length].copy_from_slice(&text[..length]);
+    if let Some(last) = line.last_mut() {
+        *last = b'\n';
+    }
+}

@@ -1,0 +1,237 @@
+//! `record-ops` on the mounted file system: the suite's own test (docs/field/iozone.md#single-file)
+//! with the mounted directory as its stage. Nothing is measured here that the test does not
+//! measure; this finds it its file, listens for it, and puts its random writes first.
+
+use std::path::{Path, PathBuf};
+
+use device::{Device, Extent, ExtentGuard, Extents, Facts};
+use host::Roots;
+use record::{Cell, Ended, TargetKind};
+use suite::definition::{Suite, SuiteEntry};
+use suite::{
+    Choice, FileStage, FileStageError, Plan, RunEnd, RunEvent, RunListener, RunOptions, Setting,
+    SettingError, StagedFile, TargetInfo, TestSettings,
+};
+
+use super::run::WorkloadRun;
+use super::{
+    Moment, OpenFile, WorkError, Workload, WorkloadContext, WorkloadKind, WorkloadProgress,
+};
+
+/// The work.
+pub(super) const KIND: WorkloadKind = WorkloadKind {
+    name: "record-ops",
+    about: "records of a file as iozone writes and reads them, O_DIRECT and O_SYNC: operations a second",
+    source: "docs/field/iozone.md#single-file",
+    settings: &[
+        Setting {
+            name: "forms",
+            default: "write,rewrite,random-read,random-write",
+            about: "what to measure",
+        },
+        Setting { name: "size", default: "512MiB", about: "size of the file" },
+        Setting { name: "block", default: "4KiB", about: "size of a record" },
+        Setting {
+            name: "sync",
+            default: "file",
+            about: "when a write is done: none, data (O_DSYNC), file (O_SYNC)",
+        },
+        Setting {
+            name: "content",
+            default: "byte:165",
+            about: "what is written; iozone repeats one byte",
+        },
+        Setting {
+            name: "certainty",
+            default: "0%",
+            about: "stop when the rate is this certain; 0% goes through all records",
+        },
+        Setting {
+            name: "min_time",
+            default: "3s",
+            about: "at least this long a form, where certainty ends it",
+        },
+        Setting { name: "max_time", default: "10m", about: "at most this long a form" },
+    ],
+    make: |settings| Ok(Box::new(RecordOps::new(settings)?)),
+};
+
+const FORMS: [&str; 4] = ["write", "rewrite", "random-read", "random-write"];
+/// The form that decides whether a medium is usable under a system.
+const HEADLINE: &str = "random-write";
+/// A file that nothing is done to; the suite wants a medium for its clock.
+const CLOCK_FILE_BYTES: u64 = 4096;
+
+struct RecordOps {
+    suite: Suite,
+    size_bytes: u64,
+}
+
+impl RecordOps {
+    fn new(settings: &TestSettings) -> Result<RecordOps, SettingError> {
+        settings.choices("forms", &FORMS)?;
+        let entry = SuiteEntry { test: KIND.name.into(), settings: settings.typed() };
+        let suite = Suite {
+            name: KIND.name.into(),
+            about: KIND.about.into(),
+            time_limit_ns: None,
+            tests: vec![entry],
+        };
+        let work = RecordOps { suite, size_bytes: settings.size("size")? };
+        // Settings that cannot be are told now, and not when everything is mounted.
+        match work.plan(&target(no_facts(), Ok(()))) {
+            Err(suite::PlanError::Setting(error)) => Err(error),
+            _ => Ok(work),
+        }
+    }
+
+    fn plan(&self, target: &TargetInfo) -> Result<Plan, suite::PlanError> {
+        Plan::make(&self.suite, &Choice::default(), target)
+    }
+}
+
+impl Workload for RecordOps {
+    fn name(&self) -> &str {
+        KIND.name
+    }
+
+    fn needs_bytes(&self) -> u64 {
+        self.size_bytes + self.size_bytes / 64 + (16 << 20)
+    }
+
+    /// A cell for each form, as `flashmark tests` describes them, random writes first.
+    fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
+        let run = WorkloadRun::begin(KIND.name, context)?;
+        let (clock_file, file) = (run.path("clock"), run.path("records"));
+        let medium = (run.context.open)(&clock_file, CLOCK_FILE_BYTES)?;
+        let place = run.check(
+            "looking at its directory",
+            host::device_of_directory(&Roots::default(), run.folder()),
+        )?;
+        let on = format!("{}, {}", place.mount.kind, place.mount.joined_options());
+        let target =
+            target(Facts { capacity_bytes: u64::MAX / 2, ..medium.facts().clone() }, Ok(()));
+        let impossible = |reason: String| WorkError::Impossible { work: KIND.name.into(), reason };
+        let plan = self.plan(&target).map_err(|error| impossible(error.to_string()))?;
+        let mut medium = ExtentGuard::new(medium, Extents::default());
+        let context = &mut *run.context;
+        let mut stage = Directory { open: &mut *context.open, file, on, failed: None };
+        let mut ears =
+            Ears { hear: &mut *context.hear, look: &mut *context.look, cells: plan.cells.len() };
+        let options = RunOptions::new(context.seed, &target, context.stop);
+        let end = suite::run(&mut medium, &mut stage, &plan, options, &mut ears);
+        if let Some(error) = stage.failed.take() {
+            return Err(error);
+        }
+        drop((stage, medium));
+        let mut cells = judge(end)?;
+        run.end()?;
+        cells.sort_by_key(|cell| cell.params.form.as_deref() != Some(HEADLINE));
+        Ok(cells)
+    }
+}
+
+/// The cells, or why there are none.
+fn judge(end: RunEnd) -> Result<Vec<Cell>, WorkError> {
+    if end.ended == Ended::Interrupted {
+        return Err(WorkError::Interrupted { work: KIND.name.into() });
+    }
+    let broken = end.cells.iter().find(|cell| cell.stop == record::Stop::Error);
+    let doing = |cell: Option<&Cell>| {
+        cell.and_then(|cell| cell.params.form.clone()).unwrap_or_else(|| "measuring".into())
+    };
+    if let Some(error) = &end.error {
+        return Err(WorkError::device(KIND.name, doing(broken), error));
+    }
+    let reason = broken
+        .and_then(|cell| cell.reason.clone())
+        .or_else(|| end.skipped.first().map(|skip| skip.reason.clone()));
+    match reason {
+        Some(reason) => Err(WorkError::Impossible { work: KIND.name.into(), reason }),
+        None => Ok(end.cells),
+    }
+}
+
+/// A file on a file system, as far as planning goes.
+fn target(facts: Facts, files: Result<(), String>) -> TargetInfo {
+    TargetInfo { files, ..TargetInfo::unrestricted(TargetKind::File, facts) }
+}
+
+fn no_facts() -> Facts {
+    Facts {
+        capacity_bytes: u64::MAX / 2,
+        logical_block_bytes: 512,
+        physical_block_bytes: 4096,
+        max_transfer_bytes: None,
+        max_in_flight: 1,
+        read_only: false,
+        discards: false,
+        has_page_cache: true,
+        keeps_data: true,
+        engine: String::new(),
+    }
+}
+
+/// The mounted directory as a stage.
+struct Directory<'a> {
+    open: OpenFile<'a>,
+    file: PathBuf,
+    on: String,
+    failed: Option<WorkError>,
+}
+
+impl FileStage for Directory<'_> {
+    fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, FileStageError> {
+        match (self.open)(&self.file, bytes) {
+            Ok(device) => Ok(StagedFile {
+                device,
+                on: self.on.clone(),
+                keep: Box::new(Remove(self.file.clone())),
+            }),
+            Err(error) => {
+                let reason = error.to_string();
+                self.failed.get_or_insert(error);
+                Err(FileStageError::Failed(reason))
+            }
+        }
+    }
+}
+
+/// A file that goes when nobody works on it any more.
+struct Remove(PathBuf);
+
+impl Drop for Remove {
+    fn drop(&mut self) {
+        // What cannot be removed here is told when the folder cannot be.
+        let _ = std::fs::remove_file(Path::new(&self.0));
+    }
+}
+
+/// Passes on how far it is, and when to look.
+struct Ears<'a> {
+    hear: &'a mut dyn FnMut(WorkloadProgress),
+    look: &'a mut dyn FnMut(Moment),
+    cells: usize,
+}
+
+impl RunListener for Ears<'_> {
+    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
+        match event {
+            RunEvent::Progress(progress) => {
+                let share = (progress.index as f64 + progress.share) / self.cells as f64;
+                let what = if progress.phase == "measuring" {
+                    "measuring"
+                } else {
+                    "laying down the file"
+                };
+                (self.hear)(WorkloadProgress { share, what, rate_iops: progress.iops });
+            }
+            // The file is there until the last form has been heard of.
+            RunEvent::CellFinished { index, .. } if index + 1 == self.cells => {
+                (self.look)(Moment::After)
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

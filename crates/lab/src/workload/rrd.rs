@@ -1,0 +1,304 @@
+//! `rrd`: what a monitoring server does to its medium every five minutes
+//! (docs/field/rrdtool.md#rrdtool): a reading of each of many sources goes into a file of fixed
+//! size. The files are those of rrdtool, byte for byte; an update writes the head of the file and
+//! one row in each archive that is due, as rrdtool does.
+//!
+//! `buffered`: on real files through the page cache, everything durable at the end of a poll.
+//! `coalesced`: the readings of several polls wait in a journal and go into a file together, as
+//! rrdcached does. `page`: the 4 KiB pages that a poll makes dirty, written past the page cache to
+//! one file in which all others lie one after the other: what reaches the medium in the end,
+//! without a file system's own writes.
+//!
+//! Polls follow each other without a pause (unless `pause` says one), so the figure is the time of
+//! a poll; how a server that polls every `interval` would fall behind is computed from these times.
+
+mod file;
+mod page;
+mod poll;
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::Write as _;
+
+use record::units::SECOND_NS;
+use record::{Cell, Content, Direction, Params, Path, Region, Series, SeriesAxis, Stop, Sync};
+use suite::{Setting, SettingError, TestSettings};
+
+use self::file::Shape;
+use self::poll::Polls;
+use super::clock::now_ns;
+use super::ledger::{Ledger, figure};
+use super::run::{self, WorkloadRun};
+use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
+
+/// The work.
+pub(super) const KIND: WorkloadKind = WorkloadKind {
+    name: "rrd",
+    about: "polls of a monitoring server: the round-robin files of all sources are updated; time of a poll, backlog",
+    source: "docs/field/rrdtool.md#rrdtool",
+    settings: &[
+        Setting {
+            name: "forms",
+            default: "buffered,coalesced,page",
+            about: "files through the page cache; the same with coalesced writes; pages past it",
+        },
+        Setting { name: "files", default: "1244", about: "how many files" },
+        Setting { name: "sources", default: "2", about: "data sources of a file" },
+        Setting { name: "polls", default: "6", about: "how many polls" },
+        Setting {
+            name: "interval",
+            default: "300s",
+            about: "time between two polls of the server, for load and backlog",
+        },
+        Setting {
+            name: "coalesce",
+            default: "6",
+            about: "polls whose readings go into a file together, in the coalesced form",
+        },
+        Setting {
+            name: "sync",
+            default: "poll",
+            about: "when files are durable: at the end of a poll (poll), or when the kernel likes (kernel)",
+        },
+        Setting { name: "pause", default: "0s", about: "wait this long between two polls" },
+        Setting { name: "max_time", default: "20m", about: "at most this long a form" },
+    ],
+    make: |settings| Ok(Box::new(Rrd::new(settings)?)),
+};
+
+const FORMS: [&str; 3] = ["buffered", "coalesced", "page"];
+const PAGE_BYTES: u64 = 4096;
+/// A file beyond this has no like in practice.
+const MOST_SOURCES: u64 = 64;
+
+#[derive(Debug)]
+struct Rrd {
+    forms: Vec<&'static str>,
+    files: u64,
+    shape: Shape,
+    polls: u64,
+    interval_ns: u64,
+    coalesce: u64,
+    sync_polls: bool,
+    pause_ns: u64,
+    max_ns: u64,
+}
+
+/// What the polls of one form came to.
+#[derive(Default)]
+struct Account {
+    /// Single updates (or pages).
+    ledger: Ledger,
+    /// Every poll, from its start until it is durable.
+    poll_ns: Vec<u64>,
+    writes: u64,
+    written_bytes: u64,
+    timed_out: bool,
+}
+
+impl Rrd {
+    fn new(settings: &TestSettings) -> Result<Rrd, SettingError> {
+        let sources = settings.count("sources")?;
+        if sources > MOST_SOURCES {
+            return Err(settings.bad("sources", format!("at most {MOST_SOURCES} sources")));
+        }
+        let interval_ns = settings.duration_ns("interval")?;
+        if interval_ns == 0 {
+            return Err(settings.bad("interval", "must be more than 0"));
+        }
+        Ok(Rrd {
+            forms: settings.choices("forms", &FORMS)?,
+            files: settings.count("files")?,
+            shape: Shape::cacti(sources),
+            polls: settings.count("polls")?,
+            interval_ns,
+            coalesce: settings.count("coalesce")?,
+            sync_polls: settings.choice("sync", &["poll", "kernel"])? == "poll",
+            pause_ns: settings.duration_ns("pause")?,
+            max_ns: settings.duration_ns("max_time")?,
+        })
+    }
+
+    /// Room of one file where all lie one after the other.
+    fn slot_bytes(&self) -> u64 {
+        self.shape.file_bytes().next_multiple_of(PAGE_BYTES)
+    }
+
+    /// Real files, updated poll by poll.
+    fn buffered(&self, coalesce: u64, run: &mut WorkloadRun<'_, '_>) -> Result<Account, WorkError> {
+        let mut polls = Polls::new(&self.shape, self.files, run);
+        polls.make_files(run)?;
+        run.sync()?;
+        run.show(Moment::Before);
+        let mut journal = match coalesce {
+            1 => None,
+            _ => Some(run.check("making the journal", File::create_new(run.path("journal")))?),
+        };
+        let mut account = Account::default();
+        let started_ns = now_ns();
+        for poll in 0..self.polls {
+            let begun_ns = now_ns();
+            let readings = polls.read_sources(self.files);
+            if let Some(journal) = &mut journal {
+                let lines = polls.journal_lines(&readings);
+                run.check("writing the journal", journal.write_all(&lines))?;
+                (account.writes, account.written_bytes) =
+                    (account.writes + 1, account.written_bytes + lines.len() as u64);
+            }
+            polls.wait(readings);
+            let is_due = (poll + 1) % coalesce == 0 || poll + 1 == self.polls;
+            for file in 0..if is_due { self.files } else { 0 } {
+                let (writes, bytes) = polls.update(file, run, &mut account.ledger)?;
+                (account.writes, account.written_bytes) =
+                    (account.writes + writes, account.written_bytes + bytes);
+                run.checkpoint("polling", self.share(poll, file), account.ledger.ops())?;
+            }
+            if is_due {
+                polls.forget();
+            }
+            if self.sync_polls {
+                run.sync()?;
+            }
+            if self.is_over(begun_ns, started_ns, poll, &mut account, run)? {
+                break;
+            }
+        }
+        Ok(account)
+    }
+
+    fn share(&self, poll: u64, file: u64) -> f64 {
+        (poll as f64 + file as f64 / self.files as f64) / self.polls as f64
+    }
+
+    /// Notes a poll; `true` if there is no time for another one.
+    fn is_over(
+        &self,
+        begun_ns: u64,
+        started_ns: u64,
+        poll: u64,
+        account: &mut Account,
+        run: &WorkloadRun<'_, '_>,
+    ) -> Result<bool, WorkError> {
+        let now_ns = now_ns();
+        account.poll_ns.push(now_ns - begun_ns);
+        let is_last = poll + 1 == self.polls;
+        account.timed_out = !is_last && now_ns - started_ns >= self.max_ns;
+        if !is_last && !account.timed_out {
+            run.rest(self.pause_ns)?;
+        }
+        Ok(is_last || account.timed_out)
+    }
+
+    fn form(
+        &self,
+        number: usize,
+        form: &'static str,
+        run: &mut WorkloadRun<'_, '_>,
+    ) -> Result<Cell, WorkError> {
+        let account = match form {
+            "page" => self.pages(run)?,
+            "coalesced" => self.buffered(self.coalesce, run)?,
+            _ => self.buffered(1, run)?,
+        };
+        run.show(Moment::After);
+        run.empty()?;
+        Ok(self.cell(number, form, account))
+    }
+
+    fn params(&self, form: &str) -> Params {
+        let page = form == "page";
+        let coalesce = if form == "coalesced" { self.coalesce } else { 1 };
+        let other = [
+            ("files", self.files),
+            ("sources", self.shape.sources.len() as u64),
+            ("coalesce", coalesce),
+        ];
+        let mut params = Params {
+            direction: Some(Direction::Write),
+            block_bytes: page.then_some(PAGE_BYTES),
+            region: Some(Region::File),
+            sync: if self.sync_polls || page { Sync::File } else { Sync::None },
+            path: if page { Path::Direct } else { Path::Buffered },
+            content: page.then_some(Content::Incompressible),
+            form: Some(form.into()),
+            queue_depth: 1,
+            threads: 1,
+            other: other.into_iter().map(|(name, value)| (name.to_owned(), value as f64)).collect(),
+            ..Params::default()
+        };
+        params.other.insert("interval_s".into(), self.interval_ns as f64 / SECOND_NS as f64);
+        params
+    }
+
+    fn cell(&self, number: usize, form: &str, account: Account) -> Cell {
+        let Account { ledger, poll_ns, writes, written_bytes, timed_out } = account;
+        let updates = ledger.ops();
+        let stop = if timed_out { Stop::Time } else { Stop::Ops };
+        let mut cell = ledger.cell(KIND.name, number, self.params(form), stop);
+        let polls = poll_ns.len() as u64;
+        cell.elapsed_ns = poll_ns.iter().sum();
+        cell.written_bytes = written_bytes;
+        // Most of a poll's time may be its sync: a rate of updates alone would be one of memory.
+        (cell.metrics.iops, cell.metrics.bps) = (None, None);
+        cell.flags.clear();
+        let (mean, worst) = (
+            cell.elapsed_ns as f64 / polls.max(1) as f64,
+            poll_ns.iter().copied().max().unwrap_or(0),
+        );
+        let [at_end, at_worst] = backlog(&poll_ns, self.interval_ns);
+        let figures = [
+            ("poll_ns", mean),
+            ("poll_max_ns", worst as f64),
+            ("updates_per_s", updates as f64 * 1e9 / cell.elapsed_ns.max(1) as f64),
+            ("load", mean / self.interval_ns as f64),
+            ("backlog_ns", at_end as f64),
+            ("backlog_max_ns", at_worst as f64),
+            ("writes_per_poll", writes as f64 / polls.max(1) as f64),
+            ("bytes_per_poll", written_bytes as f64 / polls.max(1) as f64),
+        ];
+        cell.metrics.other.extend(
+            figures.into_iter().map(|(name, value)| (name.to_owned(), figure(value, polls))),
+        );
+        let points =
+            poll_ns.iter().enumerate().map(|(poll, ns)| [(poll + 1) as f64, *ns as f64]).collect();
+        cell.series.push(Series {
+            name: "time of each poll".into(),
+            x: SeriesAxis::Ops,
+            y: SeriesAxis::LatencyNs,
+            points,
+        });
+        cell
+    }
+}
+
+/// How far a server that starts a poll every `interval_ns` is behind when its last poll is done,
+/// and at worst: time from when the next poll was due. A poll that cannot start because the one
+/// before still goes on starts right after it.
+fn backlog(poll_ns: &[u64], interval_ns: u64) -> [u64; 2] {
+    let (mut behind, mut worst) = (0, 0);
+    for ns in poll_ns {
+        behind = (behind + ns).saturating_sub(interval_ns);
+        worst = worst.max(behind);
+    }
+    [behind, worst]
+}
+
+impl Workload for Rrd {
+    fn name(&self) -> &str {
+        KIND.name
+    }
+
+    fn needs_bytes(&self) -> u64 {
+        let bytes = self.files * (self.slot_bytes() + 1024);
+        bytes + bytes / 32 + (16 << 20)
+    }
+
+    /// A cell for each form; `elapsed_ns` is the time of all polls, until each is durable. Beside
+    /// it `poll_ns` (mean), `poll_max_ns`, `load` (of the interval), `backlog_ns`,
+    /// `backlog_max_ns`, `writes_per_poll` and `bytes_per_poll` (as handed to the kernel),
+    /// `updates_per_s`. Latencies are those of single updates, or pages.
+    fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
+        run::each(KIND.name, context, &self.forms, |number, form, run| self.form(number, form, run))
+    }
+}

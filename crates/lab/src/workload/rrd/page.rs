@@ -1,0 +1,98 @@
+//! The pages that polls make dirty, past the page cache.
+
+use std::collections::BTreeSet;
+
+use device::content::Filler;
+use device::{Completion, Device, IoError, Request};
+use record::Content;
+
+use super::file::{RowWrite, Shape};
+use super::poll::Polls;
+use super::{Account, KIND, PAGE_BYTES, Rrd};
+use crate::workload::clock::now_ns;
+use crate::workload::run::WorkloadRun;
+use crate::workload::{Moment, WorkError};
+
+/// What is written at once while the file is laid down.
+const LAYING_BYTES: u64 = 1 << 20;
+
+impl Rrd {
+    /// All files in one, updated page by page.
+    pub(super) fn pages(&self, run: &mut WorkloadRun<'_, '_>) -> Result<Account, WorkError> {
+        let bytes = (self.files * self.slot_bytes()).next_multiple_of(LAYING_BYTES);
+        let path = run.path("files");
+        let mut device = (run.context.open)(&path, bytes)?;
+        let filler = Filler::new(run.context.seed);
+        lay_down(&mut *device, bytes, &filler, run)?;
+        run.sync()?;
+        run.show(Moment::Before);
+        let mut polls = Polls::new(&self.shape, self.files, run);
+        let failed = |error| WorkError::device(KIND.name, "writing a page", &error);
+        device.prepare(1, PAGE_BYTES as usize).map_err(failed)?;
+        let mut account = Account::default();
+        let started_ns = now_ns();
+        for poll in 0..self.polls {
+            let begun_ns = now_ns();
+            let readings = polls.read_sources(self.files);
+            polls.wait(readings);
+            for file in 0..self.files {
+                for page in dirty_pages(&self.shape, &polls.due(file)) {
+                    let at = file * self.slot_bytes() + page * PAGE_BYTES;
+                    filler.fill(
+                        &mut device.buffer(0)[..PAGE_BYTES as usize],
+                        Content::Incompressible,
+                        1 + poll as u32,
+                        at,
+                    );
+                    let written =
+                        one(&mut *device, Request::write(0, at, PAGE_BYTES)).map_err(failed)?;
+                    account.ledger.tally.count(&written, PAGE_BYTES, true);
+                    (account.writes, account.written_bytes) =
+                        (account.writes + 1, account.written_bytes + PAGE_BYTES);
+                }
+                run.checkpoint("polling", self.share(poll, file), account.ledger.ops())?;
+            }
+            polls.forget();
+            one(&mut *device, Request::flush(0)).map_err(failed)?;
+            if self.is_over(begun_ns, started_ns, poll, &mut account, run)? {
+                break;
+            }
+        }
+        Ok(account)
+    }
+}
+
+/// Writes all of it, so that nothing is allocated later.
+fn lay_down(
+    device: &mut dyn Device,
+    bytes: u64,
+    filler: &Filler,
+    run: &mut WorkloadRun<'_, '_>,
+) -> Result<(), WorkError> {
+    let failed = |error| WorkError::device(KIND.name, "laying down the files", &error);
+    device.prepare(1, LAYING_BYTES as usize).map_err(failed)?;
+    for at in (0..bytes).step_by(LAYING_BYTES as usize) {
+        filler.fill(device.buffer(0), Content::Incompressible, 0, at);
+        one(device, Request::write(0, at, LAYING_BYTES)).map_err(failed)?;
+        run.checkpoint("laying down files", 0.0, at / LAYING_BYTES)?;
+    }
+    Ok(())
+}
+
+/// Does one I/O and waits for it.
+fn one(device: &mut dyn Device, request: Request) -> Result<Completion, IoError> {
+    let mut done = Vec::with_capacity(1);
+    device.submit(request)?;
+    device.reap(1, &mut done)?;
+    let completion = done.pop().expect("reap waits for the one request in flight");
+    completion.result.clone().map(|()| completion)
+}
+
+/// Pages of a file that an update changes: those of the live part of its head, and those of the
+/// rows.
+pub(super) fn dirty_pages(shape: &Shape, rows: &[RowWrite]) -> BTreeSet<u64> {
+    let pages = |at: u64, bytes: u64| at / PAGE_BYTES..=(at + bytes - 1) / PAGE_BYTES;
+    let live = pages(shape.live_offset(), shape.header_bytes() - shape.live_offset());
+    live.chain(rows.iter().flat_map(|row| pages(row.offset_bytes, row.values.len() as u64)))
+        .collect()
+}

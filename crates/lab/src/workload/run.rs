@@ -1,0 +1,193 @@
+//! What every work does alike: its folder, telling how far it is, ending when asked to, naming what
+//! went wrong.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use record::Cell;
+use record::units::MILLISECOND_NS;
+use stats::Random;
+
+use super::clock::now_ns;
+use super::{Moment, WorkError, WorkloadContext, WorkloadProgress};
+
+/// Time between two beats of progress.
+const BEAT_NS: u64 = 100 * MILLISECOND_NS;
+/// The longest sleep at once, so that an interruption is seen.
+const NAP_NS: u64 = 50 * MILLISECOND_NS;
+
+/// One run of a work. What it made is removed when this is dropped.
+pub(super) struct WorkloadRun<'g, 'a> {
+    pub context: &'g mut WorkloadContext<'a>,
+    work: &'static str,
+    folder: Folder,
+    part: (f64, f64),
+    next_ns: u64,
+    left_ns: u64,
+    done: u64,
+}
+
+/// A whole run of a work that does the same in several forms: a cell for each, numbered from 1, in
+/// an equal part of it.
+pub(super) fn each(
+    work: &'static str,
+    context: &mut WorkloadContext<'_>,
+    forms: &[&'static str],
+    measure: impl Fn(usize, &'static str, &mut WorkloadRun<'_, '_>) -> Result<Cell, WorkError>,
+) -> Result<Vec<Cell>, WorkError> {
+    let mut run = WorkloadRun::begin(work, context)?;
+    let mut cells = Vec::new();
+    for (done, form) in forms.iter().enumerate() {
+        run.part(done as f64 / forms.len() as f64, (done + 1) as f64 / forms.len() as f64);
+        cells.push(measure(done + 1, form, &mut run)?);
+    }
+    run.end()?;
+    Ok(cells)
+}
+
+/// A folder that goes with all that is in it.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Who ends well has removed it already and heard of it; after a failure there is one to
+        // tell, and this is not it.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl<'g, 'a> WorkloadRun<'g, 'a> {
+    /// Makes the work's folder. What a killed run left of the same work goes first.
+    pub fn begin(
+        work: &'static str,
+        context: &'g mut WorkloadContext<'a>,
+    ) -> Result<WorkloadRun<'g, 'a>, WorkError> {
+        let path = context.directory.join(format!("flashmark-{work}"));
+        let failed = |error| WorkError::io(work, format!("making {}", path.display()), error);
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        fs::create_dir(&path).map_err(failed)?;
+        let now_ns = now_ns();
+        let folder = Folder(path);
+        Ok(WorkloadRun {
+            context,
+            work,
+            folder,
+            part: (0.0, 1.0),
+            next_ns: now_ns,
+            left_ns: now_ns,
+            done: 0,
+        })
+    }
+
+    /// The folder in which the work may do what it likes.
+    pub fn folder(&self) -> &Path {
+        &self.folder.0
+    }
+
+    /// A new file's place in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.0.join(name)
+    }
+
+    /// Random numbers for one purpose.
+    pub fn random(&self, purpose: &str) -> Random {
+        Random::for_purpose(self.context.seed, &format!("{}/{purpose}", self.work))
+    }
+
+    /// The stretch that follows is this part of the work.
+    pub fn part(&mut self, from: f64, to: f64) {
+        self.part = (from, to);
+        (self.left_ns, self.done) = (now_ns(), 0);
+    }
+
+    /// Now and then: tells how far the stretch is (0 to 1), having done so many of what it counts.
+    ///
+    /// # Errors
+    /// [`WorkError::Interrupted`] if it is to end.
+    #[inline]
+    pub fn checkpoint(
+        &mut self,
+        what: &'static str,
+        share: f64,
+        done: u64,
+    ) -> Result<(), WorkError> {
+        self.go_on()?;
+        let now_ns = now_ns();
+        if now_ns >= self.next_ns {
+            self.next_ns = now_ns + BEAT_NS;
+            let seconds = now_ns.saturating_sub(self.left_ns).max(1) as f64 / 1e9;
+            let (from, to) = self.part;
+            let share = from + (to - from) * share.clamp(0.0, 1.0);
+            (self.context.hear)(WorkloadProgress {
+                share,
+                what,
+                rate_iops: done.saturating_sub(self.done) as f64 / seconds,
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether it may.
+    #[inline]
+    pub fn go_on(&self) -> Result<(), WorkError> {
+        let stop = self.context.stop.load(Ordering::Relaxed);
+        if stop { Err(WorkError::Interrupted { work: self.work.to_owned() }) } else { Ok(()) }
+    }
+
+    /// Waits, and ends early when it is to end.
+    pub fn rest(&self, ns: u64) -> Result<(), WorkError> {
+        let until_ns = now_ns() + ns;
+        loop {
+            self.go_on()?;
+            let left_ns = until_ns.saturating_sub(now_ns());
+            if left_ns == 0 {
+                return Ok(());
+            }
+            std::thread::sleep(std::time::Duration::from_nanos(left_ns.min(NAP_NS)));
+        }
+    }
+
+    /// Shows the files as they lie to whoever made the file system.
+    pub fn show(&mut self, moment: Moment) {
+        (self.context.look)(moment);
+    }
+
+    /// What went wrong, as this work's failure.
+    pub fn check<T>(&self, doing: &str, result: io::Result<T>) -> Result<T, WorkError> {
+        result.map_err(|error| WorkError::io(self.work, doing, error))
+    }
+
+    /// Makes everything on the file system durable; what that took, in nanoseconds.
+    pub fn sync(&self) -> Result<u64, WorkError> {
+        let folder = self.check("opening its folder", File::open(self.folder()))?;
+        let before_ns = now_ns();
+        self.check(
+            "syncing the file system",
+            rustix::fs::syncfs(&folder).map_err(io::Error::from),
+        )?;
+        Ok(now_ns() - before_ns)
+    }
+
+    /// Removes a file or a folder that is no longer needed.
+    pub fn remove(&self, path: &Path) -> Result<(), WorkError> {
+        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        self.check("removing its files", removed)
+    }
+
+    /// Removes what is in its folder; another form begins with nothing.
+    pub fn empty(&self) -> Result<(), WorkError> {
+        let removed =
+            fs::remove_dir_all(self.folder()).and_then(|()| fs::create_dir(self.folder()));
+        self.check("removing its files", removed)
+    }
+
+    /// Removes everything, and says so if that fails.
+    pub fn end(self) -> Result<(), WorkError> {
+        self.check("removing its files", fs::remove_dir_all(self.folder()))
+    }
+}

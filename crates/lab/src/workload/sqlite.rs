@@ -1,0 +1,200 @@
+//! `sqlite`: small transactions through the real SQLite, each durable when it is committed: what
+//! phones, browsers and home automation do to their flash all day. A transaction inserts one row
+//! into a table with an index on a random key, so that it changes three or four pages. `wal`
+//! appends them to a log and brings that back at each checkpoint (SQLite's own: every 1000 pages);
+//! `delete` copies the old pages to a journal, syncs, changes the database, syncs, and removes the
+//! journal. `synchronous=FULL`: no committed row is ever lost.
+
+use std::io;
+use std::path::Path as FilePath;
+
+use record::{Cell, Content, Direction, Params, Path, Region, Stop, Sync};
+use rusqlite::{Connection, ErrorCode, params};
+use suite::{Setting, SettingError, TestSettings};
+
+use super::clock::now_ns;
+use super::ledger::{Ledger, figure};
+use super::run::{self, WorkloadRun};
+use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
+
+/// The work.
+pub(super) const KIND: WorkloadKind = WorkloadKind {
+    name: "sqlite",
+    about: "commits a row at a time through SQLite, synchronous=FULL: commits a second",
+    source: "sqlite.org/pragma.html#pragma_synchronous, wal.html",
+    settings: &[
+        Setting {
+            name: "journal",
+            default: "wal,delete",
+            about: "how it keeps its promise: wal, delete (rollback journal)",
+        },
+        Setting { name: "commits", default: "2000", about: "how many commits" },
+        Setting { name: "rows", default: "1", about: "rows of a commit" },
+        Setting { name: "value", default: "100", about: "bytes of a row's value" },
+        Setting { name: "max_time", default: "60s", about: "at most this long a journal mode" },
+    ],
+    make: |settings| Ok(Box::new(Sqlite::new(settings)?)),
+};
+
+struct Sqlite {
+    journals: Vec<&'static str>,
+    commits: u64,
+    rows: u64,
+    value_bytes: u64,
+    max_ns: u64,
+}
+
+impl Sqlite {
+    fn new(settings: &TestSettings) -> Result<Sqlite, SettingError> {
+        let value_bytes = settings.size("value")?;
+        if value_bytes > 1 << 20 {
+            return Err(settings.bad("value", "a value has at most 1 MiB"));
+        }
+        Ok(Sqlite {
+            journals: settings.choices("journal", &["wal", "delete"])?,
+            commits: settings.count("commits")?,
+            rows: settings.count("rows")?,
+            value_bytes,
+            max_ns: settings.duration_ns("max_time")?,
+        })
+    }
+
+    fn mode(
+        &self,
+        number: usize,
+        journal: &str,
+        run: &mut WorkloadRun<'_, '_>,
+    ) -> Result<Cell, WorkError> {
+        let path = run.path(&format!("{journal}.db"));
+        let mut database = open(&path).map_err(|error| failure("opening the database", &error))?;
+        let chosen = journal_mode(&database, journal)
+            .map_err(|error| failure("choosing the journal mode", &error))?;
+        if chosen != journal {
+            // SQLite keeps to what the file system can: a log needs memory that processes share,
+            // which some do not offer.
+            let reason = format!(
+                "SQLite uses journal mode '{chosen}' on this file system, not '{journal}'; say --set sqlite.journal={chosen}"
+            );
+            return Err(WorkError::Impossible { work: KIND.name.into(), reason });
+        }
+        let mut random = run.random("keys");
+        let mut value = vec![0u8; self.value_bytes as usize];
+        let mut ledger = Ledger::default();
+        let (mut stop, started_ns) = (Stop::Ops, now_ns());
+        for done in 0..self.commits {
+            value.iter_mut().for_each(|byte| *byte = random.bits() as u8);
+            let keys: Vec<i64> = (0..self.rows).map(|_| random.bits() as i64).collect();
+            let committed =
+                ledger.time(self.rows * self.value_bytes, || commit(&mut database, &keys, &value));
+            committed.map_err(|error| failure("committing", &error))?;
+            run.checkpoint("committing", (done + 1) as f64 / self.commits as f64, done + 1)?;
+            if now_ns() - started_ns >= self.max_ns {
+                stop = Stop::Time;
+                break;
+            }
+        }
+        let rows = ledger.ops() * self.rows;
+        let found =
+            check(&database).map_err(|error| failure("reading the database back", &error))?;
+        if found != Ok(rows) {
+            let reason = found.map_or_else(
+                |damage| damage,
+                |kept| format!("{rows} rows were committed and {kept} are there"),
+            );
+            return Err(WorkError::Damaged { work: KIND.name.into(), reason });
+        }
+        database.close().map_err(|(_, error)| failure("closing the database", &error))?;
+        let database_bytes = run.check("looking at the database", std::fs::metadata(&path))?.len();
+        run.show(Moment::After);
+        run.remove(&path)?;
+        let mut cell = ledger.cell(KIND.name, number, self.params(journal), stop);
+        cell.metrics.other.insert("database_bytes".into(), figure(database_bytes as f64, 1));
+        Ok(cell)
+    }
+
+    fn params(&self, journal: &str) -> Params {
+        Params {
+            direction: Some(Direction::Write),
+            region: Some(Region::File),
+            sync: Sync::File,
+            path: Path::Buffered,
+            content: Some(Content::Incompressible),
+            form: Some(journal.into()),
+            queue_depth: 1,
+            threads: 1,
+            other: [
+                ("rows".to_owned(), self.rows as f64),
+                ("value_bytes".to_owned(), self.value_bytes as f64),
+            ]
+            .into(),
+            ..Params::default()
+        }
+    }
+}
+
+impl Workload for Sqlite {
+    fn name(&self) -> &str {
+        KIND.name
+    }
+
+    fn needs_bytes(&self) -> u64 {
+        // Row, index entry and half-full pages; the log of 1000 pages twice over; and what the file
+        // system's own log takes.
+        self.commits * self.rows * (self.value_bytes + 64) * 3 + (32 << 20)
+    }
+
+    /// A cell for each journal mode: `iops` are commits a second. `bytes` are those of the values,
+    /// not what SQLite writes for them.
+    fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
+        run::each(KIND.name, context, &self.journals, |number, journal, run| {
+            self.mode(number, journal, run)
+        })
+    }
+}
+
+fn open(path: &FilePath) -> rusqlite::Result<Connection> {
+    let database = Connection::open(path)?;
+    database.execute_batch(
+        "PRAGMA synchronous=FULL;
+         CREATE TABLE entry(id INTEGER PRIMARY KEY, key INTEGER NOT NULL, value BLOB NOT NULL);
+         CREATE INDEX entry_by_key ON entry(key);",
+    )?;
+    Ok(database)
+}
+
+/// Asks for a journal mode; the one that it is.
+fn journal_mode(database: &Connection, journal: &str) -> rusqlite::Result<String> {
+    database.query_row(&format!("PRAGMA journal_mode={journal}"), [], |row| row.get(0))
+}
+
+fn commit(database: &mut Connection, keys: &[i64], value: &[u8]) -> rusqlite::Result<()> {
+    let transaction = database.transaction()?;
+    {
+        let mut insert =
+            transaction.prepare_cached("INSERT INTO entry(key, value) VALUES (?1, ?2)")?;
+        for key in keys {
+            insert.execute(params![key, value])?;
+        }
+    }
+    transaction.commit()
+}
+
+/// Rows that are there, or what SQLite finds damaged.
+fn check(database: &Connection) -> rusqlite::Result<Result<u64, String>> {
+    let verdict: String = database.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Ok(Err(verdict));
+    }
+    database
+        .query_row("SELECT count(*) FROM entry", [], |row| row.get::<_, i64>(0))
+        .map(|rows| Ok(rows as u64))
+}
+
+/// SQLite's error in our words.
+fn failure(doing: &str, error: &rusqlite::Error) -> WorkError {
+    let (work, doing) = (KIND.name.to_owned(), doing.to_owned());
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => WorkError::NoSpace { work, doing },
+        _ => WorkError::Failed { work, doing, source: io::Error::other(error.to_string()) },
+    }
+}

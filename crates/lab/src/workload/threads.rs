@@ -1,0 +1,434 @@
+//! `threads`: several threads, each with a file of its own, one I/O at a time past the page cache
+//! (docs/field/iozone.md#threads).
+//!
+//! `published` is `iozone -T -t 4 -s 1m -r 4k -I -i 0 -i 1 -i 2`: files of 1 MiB, every record
+//! once; when the first thread is through, the others' figures stand as they are and they finish
+//! their file untimed (stonewall). A megabyte fits the cache of every card, so `honest` does the
+//! same with large files and for a time: each phase goes round its file until the time is up.
+//!
+//! *Children see* the sum of the threads' own rates; the *parent sees* all counted bytes over the
+//! time until every thread was through.
+
+mod lane;
+
+use std::path::PathBuf;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use record::units::MILLISECOND_NS;
+use record::{
+    Cell, Content, Direction, Estimate, Flag, Histogram, Metrics, Params, Path, Pattern, Region,
+    SeriesAxis, Stop,
+};
+use suite::{Setting, SettingError, TestSettings, latency};
+
+use self::lane::{Lane, LaneEnd};
+use super::clock::now_ns;
+use super::ledger::figure;
+use super::run::WorkloadRun;
+use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
+
+/// The work.
+pub(super) const KIND: WorkloadKind = WorkloadKind {
+    name: "threads",
+    about: "threads with a file each, as iozone -T, and the same with large files: sum, parent's view, fairness",
+    source: "docs/field/iozone.md#threads",
+    settings: &[
+        Setting {
+            name: "forms",
+            default: "honest,published",
+            about: "large files for a time; iozone's own form",
+        },
+        Setting {
+            name: "phases",
+            default: "write,rewrite,read,reread,random-read,random-write",
+            about: "what to measure, in iozone's order",
+        },
+        Setting { name: "threads", default: "4", about: "how many" },
+        Setting { name: "block", default: "4KiB", about: "size of a record" },
+        Setting {
+            name: "size",
+            default: "1MiB",
+            about: "size of a thread's file in the published form",
+        },
+        Setting {
+            name: "honest_size",
+            default: "64MiB",
+            about: "size of a thread's file in the honest form",
+        },
+        Setting { name: "time", default: "10s", about: "time of a phase in the honest form" },
+        Setting {
+            name: "pause",
+            default: "2s",
+            about: "sync and wait this long before each phase",
+        },
+        Setting {
+            name: "content",
+            default: "byte:165",
+            about: "what is written; iozone repeats one byte",
+        },
+        Setting {
+            name: "max_time",
+            default: "10m",
+            about: "at most this long a phase of the published form",
+        },
+    ],
+    make: |settings| Ok(Box::new(Threads::new(settings)?)),
+};
+
+/// A phase, in iozone's order.
+#[derive(Debug)]
+struct Phase {
+    pub name: &'static str,
+    pub direction: Direction,
+    pub pattern: Pattern,
+}
+
+const fn phase(name: &'static str, direction: Direction, pattern: Pattern) -> Phase {
+    Phase { name, direction, pattern }
+}
+
+const PHASES: [Phase; 6] = [
+    phase("write", Direction::Write, Pattern::Sequential),
+    phase("rewrite", Direction::Write, Pattern::Sequential),
+    phase("read", Direction::Read, Pattern::Sequential),
+    phase("reread", Direction::Read, Pattern::Sequential),
+    phase("random-read", Direction::Read, Pattern::Permutation),
+    phase("random-write", Direction::Write, Pattern::Permutation),
+];
+
+/// The phase that decides whether a medium is usable under a system.
+const HEADLINE: &str = "random-write";
+/// More threads than this say nothing more about a medium.
+const MOST_THREADS: u64 = 256;
+/// How often the parent looks up.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// One of the two forms.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    pub name: &'static str,
+    pub size_bytes: u64,
+    /// Ends each phase; without it, the end of the file does (the first thread's, for the figures).
+    pub time_ns: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Threads {
+    forms: Vec<Form>,
+    phases: Vec<&'static Phase>,
+    threads: u32,
+    block_bytes: u64,
+    content: Content,
+    pause_ns: u64,
+    max_ns: u64,
+}
+
+impl Threads {
+    fn new(settings: &TestSettings) -> Result<Threads, SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else {
+            return Err(settings.bad("block", "takes one size"));
+        };
+        let [content] = settings.contents("content")?[..] else {
+            return Err(settings.bad("content", "takes one kind"));
+        };
+        let threads = settings.count("threads")?;
+        if threads > MOST_THREADS {
+            return Err(settings.bad("threads", format!("at most {MOST_THREADS} threads")));
+        }
+        let size = |name: &str| match settings.size(name)? / block_bytes * block_bytes {
+            0 => Err(settings
+                .bad(name, format!("a file has at least one record of {block_bytes} bytes"))),
+            bytes if bytes / block_bytes > u64::from(u32::MAX) => {
+                Err(settings.bad(name, "too many records"))
+            }
+            bytes => Ok(bytes),
+        };
+        let honest = Form {
+            name: "honest",
+            size_bytes: size("honest_size")?,
+            time_ns: Some(settings.duration_ns("time")?),
+        };
+        let published = Form { name: "published", size_bytes: size("size")?, time_ns: None };
+        let forms = settings.choices("forms", &[honest.name, published.name])?;
+        let phases = settings.choices("phases", &PHASES.each_ref().map(|phase| phase.name))?;
+        Ok(Threads {
+            forms: forms
+                .iter()
+                .map(|name| if *name == honest.name { honest } else { published })
+                .collect(),
+            phases: PHASES.iter().filter(|phase| phases.contains(&phase.name)).collect(),
+            threads: threads as u32,
+            block_bytes,
+            content,
+            pause_ns: settings.duration_ns("pause")?,
+            max_ns: settings.duration_ns("max_time")?,
+        })
+    }
+
+    /// All phases of a form, on files of its own.
+    fn form(
+        &self,
+        form: Form,
+        cells: &mut Vec<Cell>,
+        steps: f64,
+        run: &mut WorkloadRun<'_, '_>,
+    ) -> Result<(), WorkError> {
+        let paths: Vec<PathBuf> = (0..self.threads)
+            .map(|thread| run.path(&format!("{}.DUMMY.{thread}", form.name)))
+            .collect();
+        for phase in &self.phases {
+            run.part(cells.len() as f64 / steps, (cells.len() + 1) as f64 / steps);
+            if phase.name != "write" {
+                self.lay_down(form, &paths, run)?;
+            }
+            run.sync()?;
+            run.rest(self.pause_ns)?;
+            let number = cells.len() + 1;
+            cells.push(self.phase(form, phase, &paths, number, run)?);
+        }
+        run.show(Moment::After);
+        paths.iter().try_for_each(|path| run.remove(path))
+    }
+
+    /// Writes what is missing of the files, without measuring: all of it where no write phase came
+    /// before.
+    fn lay_down(
+        &self,
+        form: Form,
+        paths: &[PathBuf],
+        run: &mut WorkloadRun<'_, '_>,
+    ) -> Result<(), WorkError> {
+        for (thread, path) in paths.iter().enumerate() {
+            let mut lane = run.check(
+                "making its files",
+                Lane::open(path, self.content, self.block_bytes, thread as u32),
+            )?;
+            while !run.check("laying down its files", lane.lay_piece(form.size_bytes))? {
+                run.checkpoint("laying down files", 0.0, 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One phase: all threads begin together.
+    fn phase(
+        &self,
+        form: Form,
+        phase: &Phase,
+        paths: &[PathBuf],
+        number: usize,
+        run: &mut WorkloadRun<'_, '_>,
+    ) -> Result<Cell, WorkError> {
+        if phase.name == "write" {
+            // As iozone: a file that is there is removed, so that writing allocates.
+            paths.iter().filter(|path| path.exists()).try_for_each(|path| run.remove(path))?;
+        }
+        let seed = run.random("order").bits();
+        let opened = paths
+            .iter()
+            .enumerate()
+            .map(|(thread, path)| Lane::open(path, self.content, self.block_bytes, thread as u32));
+        let lanes = run.check("opening its files", opened.collect::<Result<Vec<Lane>, _>>())?;
+        let direct = lanes.iter().all(|lane| lane.direct);
+        let limit_ns = form.time_ns.unwrap_or(self.max_ns);
+        let signals = Signals {
+            begin: Barrier::new(lanes.len() + 1),
+            stonewall: AtomicBool::new(false),
+            give_up: AtomicBool::new(false),
+            done: AtomicU64::new(0),
+            finished: AtomicUsize::new(0),
+        };
+        let (ends, parent_ns, interrupted) = std::thread::scope(|scope| {
+            let signals = &signals;
+            let spawn =
+                |lane: Lane| scope.spawn(move || lane.run(form, phase, seed, limit_ns, signals));
+            let handles: Vec<_> = lanes.into_iter().map(spawn).collect();
+            signals.begin.wait();
+            let begun_ns = now_ns();
+            let watched = self.watch(form, phase, begun_ns, limit_ns, signals, run);
+            let ends: Vec<_> = handles
+                .into_iter()
+                .map(|handle| handle.join().expect("a lane does not panic"))
+                .collect();
+            (ends, now_ns() - begun_ns, watched.err())
+        });
+        if let Some(interrupted) = interrupted {
+            return Err(interrupted);
+        }
+        let doing = format!("{} with {} threads", phase.name, self.threads);
+        let ends = run.check(&doing, ends.into_iter().collect::<Result<Vec<LaneEnd>, _>>())?;
+        Ok(self.cell(form, phase, number, ends, parent_ns, direct))
+    }
+
+    /// Looks on until all threads are through; `Err` if they were told to give up.
+    fn watch(
+        &self,
+        form: Form,
+        phase: &Phase,
+        begun_ns: u64,
+        limit_ns: u64,
+        signals: &Signals,
+        run: &mut WorkloadRun<'_, '_>,
+    ) -> Result<(), WorkError> {
+        let lanes = self.threads as usize;
+        let all = (form.size_bytes / self.block_bytes * lanes as u64).max(1) as f64;
+        while signals.finished.load(Ordering::Relaxed) < lanes {
+            let done = signals.done.load(Ordering::Relaxed);
+            let timed = (now_ns() - begun_ns) as f64 / limit_ns as f64;
+            let share = if form.time_ns.is_some() { timed } else { timed.max(done as f64 / all) };
+            if let Err(interrupted) = run.checkpoint(phase.name, share, done) {
+                signals.give_up.store(true, Ordering::Relaxed);
+                return Err(interrupted);
+            }
+            std::thread::sleep(LOOK.min(Duration::from_nanos(limit_ns / 50 + MILLISECOND_NS / 10)));
+        }
+        Ok(())
+    }
+
+    fn params(&self, form: Form, phase: &Phase, direct: bool) -> Params {
+        Params {
+            direction: Some(phase.direction),
+            pattern: Some(phase.pattern),
+            block_bytes: Some(self.block_bytes),
+            region: Some(Region::File),
+            span_bytes: Some(form.size_bytes),
+            path: if direct { Path::Direct } else { Path::Buffered },
+            content: Some(self.content),
+            form: Some(format!("{}-{}", form.name, phase.name)),
+            queue_depth: 1,
+            threads: self.threads,
+            ..Params::default()
+        }
+    }
+
+    fn cell(
+        &self,
+        form: Form,
+        phase: &Phase,
+        number: usize,
+        ends: Vec<LaneEnd>,
+        parent_ns: u64,
+        direct: bool,
+    ) -> Cell {
+        let params = self.params(form, phase, direct);
+        let mut cell = Cell::begun(format!("{}/{number}", KIND.name), KIND.name, params);
+        cell.ops = ends.iter().map(|end| end.ops).sum();
+        cell.bytes = cell.ops * self.block_bytes;
+        cell.written_bytes = if phase.direction == Direction::Write {
+            ends.iter().map(|end| end.moved_bytes).sum()
+        } else {
+            0
+        };
+        cell.elapsed_ns = parent_ns;
+        cell.stop = if ends.iter().any(|end| end.timed_out) { Stop::Time } else { Stop::Bytes };
+        let mut histogram = Histogram::default();
+        ends.iter().for_each(|end| histogram.merge(&end.ledger.tally.histogram));
+        cell.metrics = metrics(&ends, &histogram, self.block_bytes, parent_ns);
+        cell.series =
+            ends.iter().map(|end| end.ledger.tally.stall_series()).enumerate().map(named).collect();
+        cell.flags = flags(&ends);
+        if !direct {
+            cell.flags.push(Flag::Cached);
+        }
+        cell.histogram = (!histogram.is_empty()).then_some(histogram);
+        cell
+    }
+}
+
+/// What parent and threads tell each other.
+struct Signals {
+    begin: Barrier,
+    /// The first thread is through: the others' figures stand as they are.
+    stonewall: AtomicBool,
+    /// All are to end at once.
+    give_up: AtomicBool,
+    done: AtomicU64,
+    finished: AtomicUsize,
+}
+
+fn named((thread, mut series): (usize, record::Series)) -> record::Series {
+    series.name = format!("slowest I/O, thread {thread}");
+    debug_assert_eq!(series.y, SeriesAxis::LatencyNs);
+    series
+}
+
+/// The sum, with an interval that lets all threads err together; the parent's view; how evenly it
+/// was shared.
+fn metrics(ends: &[LaneEnd], histogram: &Histogram, block_bytes: u64, parent_ns: u64) -> Metrics {
+    let rates: Vec<f64> = ends.iter().map(LaneEnd::iops).collect();
+    let (ops, sum): (u64, f64) = (ends.iter().map(|end| end.ops).sum(), rates.iter().sum());
+    let mut metrics = Metrics::default();
+    if ops == 0 {
+        return metrics;
+    }
+    let intervals: Option<Vec<[f64; 2]>> = ends.iter().map(LaneEnd::interval).collect();
+    let ci95 = intervals
+        .map(|all| all.iter().fold([0.0, 0.0], |sum, each| [sum[0] + each[0], sum[1] + each[1]]));
+    metrics.iops = Some(Estimate { value: sum, ci95, n: ops });
+    let bytes = block_bytes as f64;
+    metrics.bps = Some(Estimate {
+        value: sum * bytes,
+        ci95: ci95.map(|ends| ends.map(|end| end * bytes)),
+        n: ops,
+    });
+    let worst_ns = ends.iter().map(|end| end.ledger.tally.worst_ns).max().unwrap_or(0);
+    metrics.latency_ns = Some(latency(histogram, worst_ns));
+    let n = rates.len() as u64;
+    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
+    let least = ends.iter().map(|end| end.ops).min().unwrap_or(0) * block_bytes;
+    let figures = [
+        ("parent_iops", ops as f64 * 1e9 / parent_ns.max(1) as f64),
+        ("thread_min_iops", rates.iter().copied().fold(f64::INFINITY, f64::min)),
+        ("thread_max_iops", rates.iter().copied().fold(0.0, f64::max)),
+        ("thread_mean_iops", sum / n as f64),
+        // Jain's index: 1 where all have the same, 1/n where one has everything.
+        ("fairness", sum * sum / (n as f64 * squares)),
+        ("min_transferred_bytes", least as f64),
+        ("worst_stall_ns", worst_ns as f64),
+    ];
+    metrics.other =
+        figures.into_iter().map(|(name, value)| (name.to_owned(), figure(value, n))).collect();
+    metrics
+}
+
+/// Each doubt that a thread's numbers raise, once.
+fn flags(ends: &[LaneEnd]) -> Vec<Flag> {
+    let mut flags: Vec<Flag> = Vec::new();
+    for flag in ends.iter().flat_map(|end| end.ledger.tally.flags()) {
+        if !flags.iter().any(|known| std::mem::discriminant(known) == std::mem::discriminant(&flag))
+        {
+            flags.push(flag);
+        }
+    }
+    flags
+}
+
+impl Workload for Threads {
+    fn name(&self) -> &str {
+        KIND.name
+    }
+
+    fn needs_bytes(&self) -> u64 {
+        let largest = self.forms.iter().map(|form| form.size_bytes).max().unwrap_or(0);
+        let bytes = largest * u64::from(self.threads);
+        bytes + bytes / 64 + (16 << 20)
+    }
+
+    /// A cell for each phase of each form, the random writes of the first form before all others.
+    /// Beside `iops` (children see): `parent_iops`, `thread_min_iops`, `thread_mean_iops`,
+    /// `thread_max_iops`, `fairness` (Jain's index), `min_transferred_bytes`.
+    fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
+        let mut run = WorkloadRun::begin(KIND.name, context)?;
+        let mut cells = Vec::new();
+        let steps = (self.forms.len() * self.phases.len()) as f64;
+        for form in &self.forms {
+            self.form(*form, &mut cells, steps, &mut run)?;
+        }
+        run.end()?;
+        let headline = format!("{}-{HEADLINE}", self.forms[0].name);
+        cells.sort_by_key(|cell| cell.params.form.as_ref() != Some(&headline));
+        Ok(cells)
+    }
+}

@@ -1,0 +1,136 @@
+//! `untar`: unpacking a root-like tree, as installing a system does. Files, directories and links
+//! are made one after the other through the page cache; `end` then makes everything durable at
+//! once, as `tar -x && sync` does; `each` makes every file durable before the next, as package
+//! managers do. The time counts until all is durable.
+
+use record::{Cell, Content, Direction, Flag, Params, Path, Region, Stop, Sync};
+use suite::{Setting, SettingError, TestSettings};
+
+use super::clock::now_ns;
+use super::ledger::{Ledger, figure};
+use super::run::{self, WorkloadRun};
+use super::tree::{needs_bytes, tree};
+use super::unpack::Unpacker;
+use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
+
+/// The work.
+pub(super) const KIND: WorkloadKind = WorkloadKind {
+    name: "untar",
+    about: "unpacks a tree with the file sizes of a Linux root, until it is durable",
+    source: "docs/field/ext2.md#filling-a-file-system",
+    settings: &[
+        Setting {
+            name: "files",
+            default: "3000",
+            about: "how many files; a Debian root has 142022",
+        },
+        Setting {
+            name: "sync",
+            default: "end,each",
+            about: "when files are made durable: all at the end, each before the next",
+        },
+        Setting { name: "content", default: "incompressible", about: "what the files hold" },
+        Setting { name: "max_time", default: "10m", about: "at most this long a form" },
+    ],
+    make: |settings| Ok(Box::new(Untar::new(settings)?)),
+};
+
+struct Untar {
+    files: u64,
+    syncs: Vec<&'static str>,
+    content: Content,
+    max_ns: u64,
+}
+
+impl Untar {
+    fn new(settings: &TestSettings) -> Result<Untar, SettingError> {
+        let [content] = settings.contents("content")?[..] else {
+            return Err(settings.bad("content", "takes one kind"));
+        };
+        let syncs = settings.choices("sync", &["end", "each"])?;
+        Ok(Untar {
+            files: settings.count("files")?,
+            syncs,
+            content,
+            max_ns: settings.duration_ns("max_time")?,
+        })
+    }
+
+    fn form(
+        &self,
+        number: usize,
+        sync: &str,
+        run: &mut WorkloadRun<'_, '_>,
+    ) -> Result<Cell, WorkError> {
+        let entries = tree(self.files, &mut run.random("tree"));
+        let top = run.path(sync);
+        run.check("making a directory", std::fs::create_dir(&top))?;
+        run.sync()?;
+        let mut unpacker = Unpacker::new(run.context.seed, self.content, sync == "each");
+        let mut ledger = Ledger::default();
+        let (mut stop, started_ns) = (Stop::Ops, now_ns());
+        for (done, entry) in entries.iter().enumerate() {
+            unpacker.make(&top, entry, done, run, &mut ledger)?;
+            run.checkpoint("unpacking", done as f64 / entries.len() as f64, done as u64)?;
+            if now_ns() - started_ns >= self.max_ns {
+                stop = Stop::Time;
+                break;
+            }
+        }
+        let sync_ns = run.sync()?;
+        let mut cell = self.cell(number, sync, ledger, sync_ns, stop);
+        cell.metrics.other.insert("entries".into(), figure(entries.len() as f64, 1));
+        if unpacker.links_left_out > 0 {
+            let text = format!(
+                "the file system has no symbolic links: {} of them were left out",
+                unpacker.links_left_out
+            );
+            cell.flags.push(Flag::Note { text });
+        }
+        run.show(Moment::After);
+        run.remove(&top)?;
+        Ok(cell)
+    }
+
+    fn cell(&self, number: usize, sync: &str, ledger: Ledger, sync_ns: u64, stop: Stop) -> Cell {
+        let params = Params {
+            direction: Some(Direction::Write),
+            region: Some(Region::File),
+            sync: if sync == "each" { Sync::File } else { Sync::None },
+            path: Path::Buffered,
+            content: Some(self.content),
+            form: Some(sync.into()),
+            queue_depth: 1,
+            threads: 1,
+            other: [("files".to_owned(), self.files as f64)].into(),
+            ..Params::default()
+        };
+        let (made, bytes) = (ledger.ops(), ledger.tally.bytes);
+        let mut cell = ledger.cell(KIND.name, number, params, stop);
+        cell.elapsed_ns += sync_ns;
+        let seconds = cell.elapsed_ns as f64 / 1e9;
+        // Directories, links and files of all sizes have no common rate; how long the whole took is
+        // the figure.
+        cell.metrics.iops = None;
+        cell.metrics.bps = Some(figure(bytes as f64 / seconds, made));
+        cell.metrics.other.insert("entries_per_s".into(), figure(made as f64 / seconds, made));
+        cell.metrics.other.insert("final_sync_ns".into(), figure(sync_ns as f64, 1));
+        cell
+    }
+}
+
+impl Workload for Untar {
+    fn name(&self) -> &str {
+        KIND.name
+    }
+
+    fn needs_bytes(&self) -> u64 {
+        needs_bytes(self.files)
+    }
+
+    /// A cell for each form; `elapsed_ns` until everything is durable is the figure. Latencies are
+    /// those of single entries.
+    fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
+        run::each(KIND.name, context, &self.syncs, |number, sync, run| self.form(number, sync, run))
+    }
+}

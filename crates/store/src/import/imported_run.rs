@@ -1,0 +1,223 @@
+//! What an importer found, before it is a record; and the check that all of it can be true.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use record::{Cell, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Target, TargetKind};
+
+use super::text::short;
+use super::{MOST_CELLS, MOST_MEDIA};
+
+/// No medium moves so many bytes in a second.
+const MOST_BPS: f64 = 1e12;
+/// Nor does so many I/Os.
+const MOST_IOPS: f64 = 1e9;
+/// No I/O takes a year, and no test ten.
+const MOST_NS: f64 = 3.2e17;
+/// No medium holds so many bytes.
+const MOST_BYTES: u64 = 1 << 60;
+
+/// Why an output cannot be read, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ImportTrouble(pub String);
+
+impl ImportTrouble {
+    pub fn at(line: usize, what: impl fmt::Display) -> ImportTrouble {
+        ImportTrouble(format!("line {line}: {what}"))
+    }
+
+    pub fn new(what: impl fmt::Display) -> ImportTrouble {
+        ImportTrouble(what.to_string())
+    }
+}
+
+/// The results of one tool on one medium.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ImportedRun {
+    /// "fio".
+    pub tool: &'static str,
+    /// "3.33", or nothing where the text does not say.
+    pub version: String,
+    /// What was measured.
+    pub cells: Vec<Cell>,
+    /// What the text says of the medium.
+    pub medium: Medium,
+    /// And of the way to it.
+    pub target: Target,
+    /// And of the machine.
+    pub host: Option<Host>,
+    /// RFC 3339, where the text says it with its zone.
+    pub started: Option<String>,
+    /// The same for the end.
+    pub finished: Option<String>,
+    /// The command line, where the text has it.
+    pub command: Vec<String>,
+    /// Doubts about all of it.
+    pub notes: Vec<String>,
+}
+
+impl ImportedRun {
+    /// Adds a result; refuses more than one file may make.
+    pub fn push(&mut self, cell: Cell) -> Result<(), ImportTrouble> {
+        if self.cells.len() == MOST_CELLS {
+            return Err(ImportTrouble::new(format_args!("it has more than {MOST_CELLS} results")));
+        }
+        self.cells.push(cell);
+        Ok(())
+    }
+
+    pub fn by(tool: &'static str) -> ImportedRun {
+        ImportedRun { tool, ..ImportedRun::default() }
+    }
+
+    /// Takes the path that a text names for where it was measured: a device below /dev, or a file.
+    pub fn on(&mut self, path: &str) {
+        let path = short(path, 200);
+        if path.is_empty() {
+            return;
+        }
+        if let Some(device) = path.strip_prefix("/dev/") {
+            self.target.kind = TargetKind::Block;
+            self.target.device = Some(device.to_owned());
+            let name = device.rsplit('/').next().unwrap_or(device);
+            self.medium.kind = match name {
+                name if name.starts_with("nvme") => MediumKind::Nvme,
+                name if name.starts_with("loop") => MediumKind::Loop,
+                name if name.starts_with("vd") => MediumKind::Virtual,
+                _ => self.medium.kind,
+            };
+        } else {
+            self.target.kind = TargetKind::File;
+        }
+        self.target.path = path;
+    }
+}
+
+/// A cell in the making.
+pub(super) fn cell(test: impl Into<String>, params: Params) -> Cell {
+    let (queue_depth, threads) = (params.queue_depth.max(1), params.threads.max(1));
+    Cell::begun("", test, Params { queue_depth, threads, ..params })
+}
+
+/// Refuses one more medium than a file may have results of.
+pub(super) fn room_for_another<T>(media: &[T]) -> Result<(), ImportTrouble> {
+    if media.len() < MOST_MEDIA {
+        Ok(())
+    } else {
+        Err(ImportTrouble::new(format_args!("it has results of more than {MOST_MEDIA} media")))
+    }
+}
+
+/// Puts a label on a cell.
+pub(crate) fn label(cell: &mut Cell, name: &str, text: &str) {
+    let text = short(text, 100);
+    if !text.is_empty() {
+        cell.labels.insert(name.to_owned(), text);
+    }
+}
+
+/// Says a doubt about a cell, once.
+pub(crate) fn note(cell: &mut Cell, text: impl Into<String>) {
+    let flag = Flag::Note { text: text.into() };
+    if !cell.flags.contains(&flag) {
+        cell.flags.push(flag);
+    }
+}
+
+/// A figure that rests on `n` I/Os or repeats, without an interval: other tools print none that
+/// holds under autocorrelation.
+pub(crate) fn estimate(value: f64, n: u64) -> Estimate {
+    Estimate { value, ci95: None, n }
+}
+
+/// Puts another metric into a cell.
+pub(crate) fn other(cell: &mut Cell, name: &str, value: f64, n: u64) {
+    cell.metrics.other.insert(name.to_owned(), estimate(value, n));
+}
+
+/// A time as a whole number of nanoseconds.
+pub(super) fn whole_ns(ns: f64) -> u64 {
+    ns.round() as u64
+}
+
+/// The smallest number of samples a percentile is shown for: one of them lies beyond it with 95 %
+/// probability (docs/field/statistics.md#percentiles).
+pub(super) fn enough_for(share: f64, n: u64) -> bool {
+    n as f64 >= (0.05_f64.ln() / share.ln()).ceil()
+}
+
+/// Percentiles by share (0.5, 0.999), those with too few samples left out.
+pub(super) fn percentiles(latency: &mut Latency, by_share: impl Fn(f64) -> Option<f64>) {
+    let n = latency.n;
+    let (low, high) = (latency.min, latency.max);
+    let at = |share: f64| {
+        let found =
+            by_share(share).filter(|value| *value > 0.0 && enough_for(share, n)).map(whole_ns);
+        // Of another clock than the extremes: what contradicts them is not shown.
+        found.filter(|ns| (low..=high.max(1)).contains(ns))
+    };
+    latency.p50 = at(0.50);
+    latency.p90 = at(0.90);
+    latency.p95 = at(0.95);
+    latency.p99 = at(0.99);
+    latency.p99_9 = at(0.999);
+}
+
+/// Whether all of it can be true: finite, not negative, and no more than any medium does.
+pub(super) fn check(found: &ImportedRun) -> Result<(), ImportTrouble> {
+    if found.cells.len() > MOST_CELLS {
+        return Err(ImportTrouble::new(format_args!(
+            "it has {} results; at most {MOST_CELLS} are read",
+            found.cells.len()
+        )));
+    }
+    found.cells.iter().try_for_each(check_cell)
+}
+
+fn check_cell(cell: &Cell) -> Result<(), ImportTrouble> {
+    let metrics = &cell.metrics;
+    let limit = |name: &str, value: f64, most: f64| {
+        let fits = value.is_finite() && (0.0..=most).contains(&value);
+        if fits {
+            Ok(())
+        } else {
+            Err(ImportTrouble::new(format_args!("{}: {name} of {value:?} cannot be", cell.test)))
+        }
+    };
+    if let Some(iops) = metrics.iops {
+        limit("iops", iops.value, MOST_IOPS)?;
+    }
+    if let Some(bps) = metrics.bps {
+        limit("bps", bps.value, MOST_BPS)?;
+    }
+    if let Some(latency) = &metrics.latency_ns {
+        limit("a latency", latency.mean, MOST_NS)?;
+        limit("a latency", latency.max as f64, MOST_NS)?;
+        limit("a least latency", latency.min as f64, latency.max as f64)?;
+    }
+    for (name, estimate) in &metrics.other {
+        limit(name, estimate.value, most_of(name))?;
+    }
+    limit("elapsed_ns", cell.elapsed_ns as f64, MOST_NS)?;
+    limit("bytes", cell.bytes as f64, MOST_BYTES as f64)?;
+    limit("block_bytes", cell.params.block_bytes.unwrap_or(0) as f64, MOST_BYTES as f64)?;
+    limit("span_bytes", cell.params.span_bytes.unwrap_or(0) as f64, MOST_BYTES as f64)?;
+    check_params(&cell.params.other, cell)
+}
+
+fn check_params(params: &BTreeMap<String, f64>, cell: &Cell) -> Result<(), ImportTrouble> {
+    let points = cell.series.iter().flat_map(|series| &series.points).flatten();
+    match params.values().chain(points).find(|value| !value.is_finite() || value.abs() > MOST_NS) {
+        Some(value) => Err(ImportTrouble::new(format_args!("{}: {value:?} cannot be", cell.test))),
+        None => Ok(()),
+    }
+}
+
+fn most_of(name: &str) -> f64 {
+    match name {
+        name if name.ends_with("_ns") => MOST_NS,
+        name if name.ends_with("bps") => MOST_BPS,
+        name if name.ends_with("iops") || name.ends_with("_per_s") => MOST_IOPS,
+        _ => MOST_BYTES as f64,
+    }
+}

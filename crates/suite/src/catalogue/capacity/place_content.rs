@@ -1,0 +1,138 @@
+//! What a place showed when it was read back, and what follows from many of them. Pure.
+
+use device::stamp::SectorVerdict;
+
+/// What a place showed that had been written by this cell, or where nothing of this cell was
+/// expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceContent {
+    /// What was written last.
+    Good,
+    /// The same with a few wrong bits.
+    Changed,
+    /// What this run had written there before: the last write was taken and not made.
+    Stale,
+    /// What this run had written to another address: this is where that one's flash answers.
+    Elsewhere {
+        /// The address it was written to.
+        by_bytes: u64,
+    },
+    /// Nothing of this run.
+    Lost,
+    /// An error, in writing or in reading.
+    Unusable,
+}
+
+impl PlaceContent {
+    /// What a sector at `offset_bytes` showed.
+    pub fn sector(offset_bytes: u64, verdict: SectorVerdict) -> PlaceContent {
+        match verdict {
+            SectorVerdict::Good => PlaceContent::Good,
+            SectorVerdict::Changed { .. } => PlaceContent::Changed,
+            SectorVerdict::Overwritten { by_offset_bytes, .. }
+                if by_offset_bytes == offset_bytes =>
+            {
+                PlaceContent::Stale
+            }
+            SectorVerdict::Overwritten { by_offset_bytes, .. } => {
+                PlaceContent::Elsewhere { by_bytes: by_offset_bytes }
+            }
+            SectorVerdict::Corrupted | SectorVerdict::Zero | SectorVerdict::Blank => {
+                PlaceContent::Lost
+            }
+        }
+    }
+
+    /// The worse of two sectors of a block, the first of two that are as bad as each other.
+    pub fn or_worse(self, other: PlaceContent) -> PlaceContent {
+        let badness = |seen: PlaceContent| match seen {
+            PlaceContent::Good => 0,
+            PlaceContent::Changed => 1,
+            PlaceContent::Stale => 2,
+            PlaceContent::Elsewhere { .. } => 3,
+            PlaceContent::Lost => 4,
+            PlaceContent::Unusable => 5,
+        };
+        if badness(other) > badness(self) { other } else { self }
+    }
+
+    /// Whether there is flash behind this address. Data of another address proves it too, where
+    /// both are the same modulo `module`.
+    pub fn is_present(self, place_bytes: u64, module: Option<u64>) -> bool {
+        match self {
+            PlaceContent::Good | PlaceContent::Changed | PlaceContent::Stale => true,
+            PlaceContent::Elsewhere { by_bytes } => {
+                module.is_some_and(|module| place_bytes.abs_diff(by_bytes).is_multiple_of(module))
+            }
+            PlaceContent::Lost | PlaceContent::Unusable => false,
+        }
+    }
+}
+
+/// Where a lost tail begins in places that are in order: the number of places before it, so that as
+/// few as possible are on the wrong side, and how many these are. Where two cuts are as good, the
+/// later: what is lost here and there is damage, not a tail.
+pub fn tail(present: &[bool]) -> (usize, usize) {
+    let mut wrong = present.iter().filter(|present| **present).count();
+    let mut best = (0, wrong);
+    for (index, &present) in present.iter().enumerate() {
+        wrong = if present { wrong - 1 } else { wrong + 1 };
+        if wrong <= best.1 {
+            best = (index + 1, wrong);
+        }
+    }
+    best
+}
+
+/// The greatest common divisor of distances between two addresses of the same flash: a multiple of
+/// the module, and mostly the module.
+pub fn common(distances: impl IntoIterator<Item = u64>) -> Option<u64> {
+    fn gcd(a: u64, b: u64) -> u64 {
+        if b == 0 { a } else { gcd(b, a % b) }
+    }
+    distances.into_iter().filter(|distance| *distance > 0).reduce(gcd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_is_what_is_lost_to_the_end() {
+        let cut = |marks: &str| tail(&marks.chars().map(|mark| mark == '+').collect::<Vec<_>>());
+        assert_eq!(cut(""), (0, 0));
+        assert_eq!(cut("++++"), (4, 0));
+        assert_eq!(cut("----"), (0, 0));
+        assert_eq!(cut("++--"), (2, 0));
+        assert_eq!(cut("+-+++---"), (5, 1));
+        assert_eq!(cut("++-+---"), (4, 1));
+        assert_eq!(cut("++-+"), (4, 1), "a single loss is no tail");
+        assert_eq!(cut("-+"), (2, 1));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_cut_is_better(present in proptest::collection::vec(proptest::bool::ANY, 0..40)) {
+            let (at, wrong) = tail(&present);
+            let cost = |cut: usize| present[..cut].iter().filter(|p| !**p).count() + present[cut..].iter().filter(|p| **p).count();
+            assert_eq!(cost(at), wrong);
+            assert!((0..=present.len()).all(|cut| cost(cut) > wrong || (cost(cut) == wrong && cut <= at)));
+        }
+
+        #[test]
+        fn distances_share_their_module(module in 1u64..1 << 40, turns in proptest::collection::vec(1u64..64, 1..20)) {
+            let shared = common(turns.iter().map(|turns| turns * module)).unwrap();
+            assert!(shared.is_multiple_of(module));
+            assert_eq!(common(turns.iter().chain(&[6, 35]).map(|turns| turns * module)), Some(module));
+        }
+    }
+
+    #[test]
+    fn data_of_another_address_proves_flash_only_where_addresses_fold() {
+        let seen = PlaceContent::Elsewhere { by_bytes: 4096 };
+        assert!(!seen.is_present(8192, None));
+        assert!(seen.is_present(4096 + 3 * 8192, Some(8192)));
+        assert!(seen.is_present(0, Some(4096)));
+        assert!(!seen.is_present(8192, Some(8192)));
+    }
+}

@@ -1,0 +1,929 @@
+//! The stages of the probe.
+//!
+//! 1. **Mark.** Single blocks are written at random places of the upper part, in groups; each group
+//!    has a place near the end.
+//! 2. **Overwhelm.** From the front a *run* is written in a row, longer and longer. Each time it
+//!    has doubled, one group is read, and no group
+//!    twice. Where there is no flash, the marks vanish as soon as no memory of the controller answers for them: that is the size of the cache.
+//! 3. **Fold.** Once the run is long enough, the addresses above it are read at random distances of
+//!    at most the length of the run. On a medium
+//!    that takes addresses modulo something, some of them show the run, each block of which says where it belongs: the greatest
+//!    common divisor of the distances is the module, whatever it is.
+//! 4. **Narrow down.** Between the last place that keeps data and the first that does not, blocks
+//!    are marked, the cache is overwhelmed, the blocks
+//!    are read, until 16 MiB are left. These are written whole and read sector by sector.
+
+use device::Extent;
+use record::units::{KIB, MIB, SECOND_NS};
+
+use super::place_content::{PlaceContent, common, tail};
+use super::prober::{Halt, Prober, StepOutcome};
+use stats::Random;
+
+/// Length of the run at its first doubling, but for what is added to each: caches come in powers of
+/// two, and a run that is a little longer than one shows it, where the run of twice the length
+/// would have said it may be twice as large.
+const FIRST_RUN_BYTES: u64 = 4 * MIB;
+const BEYOND_BYTES: u64 = MIB;
+/// Places of a group: near the end, and anywhere.
+const NEAR_END: u64 = 1;
+const ANYWHERE: u64 = 3;
+/// What is written in the time of a read, about. With a run of `l` bytes on a medium of `c`, folded
+/// addresses are sought in the time of writing `l` bytes and of `2 c / l` reads, which is shortest
+/// at the root of `2 c` times this.
+const READ_WORTH_BYTES: u64 = 10_000;
+/// Folded addresses are not sought with a shorter run, nor by more reads.
+const SHORTEST_FOLDING_BYTES: u64 = 16 * MIB;
+const MOST_FOLDING_READS: u64 = 16384;
+/// Addresses with data of others that are enough to work out a module.
+const ENOUGH_FOLDED: usize = 24;
+/// Places that cannot be read after which folded addresses are sought no further: an error may take
+/// the medium seconds.
+const ENOUGH_UNUSABLE: usize = 64;
+/// Places at which a module is tried, and how many have to agree.
+const TRIALS: usize = 8;
+const AGREEING: usize = 6;
+/// What is left to be written whole.
+const WINDOW_BYTES: u64 = 16 * MIB;
+const WINDOW_PIECE_BYTES: u64 = 256 * KIB;
+/// What overwhelms a cache of which nothing is known, at first and at last.
+const COMMON_CACHE_BYTES: u64 = 64 * MIB + BEYOND_BYTES;
+const LARGE_CACHE_BYTES: u64 = 256 * MIB;
+/// A lost tail shorter than this is damage.
+const SHORTEST_TAIL_BYTES: u64 = 64 * KIB;
+/// Lost marks, and none that is out of place, that make a tail before it is measured.
+const CLEAR_TAIL: usize = 3;
+/// Places of a lost tail that are asked at least, before it is one.
+const ASKED_OF_TAIL: u64 = 12;
+/// Share of marks on the wrong side of the real size from which on they are damage.
+const SCATTERED: f64 = 0.1;
+/// Chance above which a tail is put down to damage.
+const LIKELY: f64 = 0.001;
+/// Blocks of the run that are read at the end, and their size.
+const RUN_SAMPLES: u64 = 256;
+const RUN_SAMPLE_BYTES: u64 = 16 * KIB;
+/// Share of the cell's time that marking may take, but for the first group.
+const MARKING_SHARE: u64 = 6;
+/// Share of the cell's time that looking for folded addresses may take each time, and the reads
+/// between two looks at the clock.
+const FOLDING_SHARE: u64 = 4;
+const COMB_READS_AT_ONCE: usize = 256;
+/// A cell of at most this long is there to tell a fake from a good medium; of a fake's exact size
+/// it finds out what half of its time allows.
+const SHORT_NS: u64 = 60 * SECOND_NS;
+/// A short one gets so much more as soon as anything was not as it was written.
+const SUSPECT_NS: u64 = 40 * SECOND_NS;
+/// Share of the cell's time kept for what comes after the run.
+const RESERVE: u64 = 5;
+
+/// What a medium turned out to be. The numbers are those of `metrics.other["type"]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CapacityKind {
+    /// All of it keeps data.
+    Good = 0,
+    /// Single places do not, or none does.
+    Damaged = 1,
+    /// From some place on nothing is kept.
+    Limbo = 2,
+    /// Addresses beyond the real size are those at the front.
+    Wraparound = 3,
+    /// Addresses fold, and a part of what they fold to has no flash.
+    Chain = 4,
+}
+
+/// What was found so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProbeState {
+    /// What it is.
+    pub kind: Option<CapacityKind>,
+    /// Bytes from the first on that keep data: at least, at most.
+    pub real_bytes: Option<[u64; 2]>,
+    /// What addresses are taken modulo.
+    pub wrap_bytes: Option<u64>,
+    /// What the controller's memory holds of the latest writes: at least, at most.
+    pub cache_bytes: Option<[u64; 2]>,
+    /// Written after the marks before they were read for the last time.
+    pub overwhelmed_bytes: u64,
+}
+
+impl ProbeState {
+    /// Takes back what rests on places that did not answer. That addresses fold rests on data that
+    /// was read.
+    pub fn forget_what_was_lost(&mut self) {
+        self.kind = self.wrap_bytes.map(|_| CapacityKind::Wraparound);
+        self.real_bytes = None;
+        self.cache_bytes = None;
+    }
+}
+
+/// The probe under way.
+pub struct ProbeStages<'h, 'a, 'b> {
+    prober: &'h mut Prober<'a, 'b>,
+    found: &'h mut ProbeState,
+    random: Random,
+    run_pass: u32,
+    mark_pass: u32,
+    run_bytes: u64,
+    run_ns: u64,
+    /// What writing a mark takes, in nanoseconds.
+    mark_ns: f64,
+    /// Places whose marks were read after every cache was overwhelmed: whether they were kept.
+    evidence: Vec<(u64, bool)>,
+    longest_run_bytes: u64,
+    folding_from_bytes: u64,
+    /// How long the run was when folded addresses were last sought for all over the medium.
+    combed_bytes: u64,
+    /// The cell's time, before anything was suspicious.
+    planned_ns: u64,
+}
+
+/// Why a run was not made longer.
+enum ProbeTrouble {
+    /// Marks of this step were gone.
+    Vanished(usize),
+    /// Addresses fold.
+    Folded,
+}
+
+impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
+    /// A probe whose run becomes no longer than this.
+    pub fn new(
+        prober: &'h mut Prober<'a, 'b>,
+        found: &'h mut ProbeState,
+        cache_bytes: u64,
+    ) -> ProbeStages<'h, 'a, 'b> {
+        let span = prober.span;
+        let longest_run_bytes = cache_bytes.min(span.bytes / 2) / MIB * MIB;
+        let shortest_bytes =
+            (2 * span.bytes).saturating_mul(READ_WORTH_BYTES).isqrt().next_multiple_of(MIB);
+        let folding_from_bytes = shortest_bytes.max(SHORTEST_FOLDING_BYTES).min(longest_run_bytes);
+        let random = prober.context.random("places");
+        let (mark_pass, run_pass) = (prober.new_data(), prober.new_data());
+        let planned_ns = prober.context.allotted_ns;
+        ProbeStages {
+            prober,
+            found,
+            random,
+            run_pass,
+            mark_pass,
+            run_bytes: 0,
+            run_ns: 0,
+            mark_ns: 0.0,
+            evidence: Vec::new(),
+            longest_run_bytes,
+            folding_from_bytes,
+            combed_bytes: 0,
+            planned_ns,
+        }
+    }
+
+    /// Goes through the stages until the medium is known for what it is. What is known is in
+    /// `found`, however this ends.
+    pub fn go(&mut self) -> StepOutcome {
+        let ended = self.stages();
+        // Data that was written to another address is no honest medium's, however little of it was
+        // seen.
+        if self.found.kind.is_none() && !self.prober.folded.is_empty() {
+            self.folds();
+        }
+        ended
+    }
+
+    fn stages(&mut self) -> StepOutcome {
+        let mut steps = self.steps();
+        let mut groups = self.places(steps.len() as u64);
+        self.mark(&mut steps, &mut groups)?;
+        let trouble = match self.grow(&steps, &groups)? {
+            None => self.look_again(&steps, &groups)?,
+            trouble => trouble,
+        };
+        if trouble.is_some() && self.is_short() {
+            // No honest medium is delayed by it.
+            self.prober.context.allotted_ns += SUSPECT_NS;
+        }
+        match trouble {
+            None => self.clear(),
+            Some(ProbeTrouble::Folded) => self.fold(),
+            Some(ProbeTrouble::Vanished(step)) => self.vanished(step, &steps, &groups),
+        }
+    }
+
+    /// How long the run is at each step.
+    fn steps(&self) -> Vec<u64> {
+        let doublings = std::iter::successors(Some(FIRST_RUN_BYTES), |bytes| Some(bytes * 2))
+            .map(|bytes| bytes + BEYOND_BYTES);
+        let mut steps: Vec<u64> = [0]
+            .into_iter()
+            .chain(doublings.take_while(|bytes| *bytes < self.longest_run_bytes))
+            .collect();
+        steps.push(self.longest_run_bytes);
+        steps
+    }
+
+    /// Places for marks, in groups. The very last block is in the first group, the others have one
+    /// somewhere near it.
+    fn places(&mut self, groups: u64) -> Vec<Vec<u64>> {
+        let (span, block) = (self.prober.span, self.prober.block_bytes);
+        let zone = Extent::new(
+            span.offset_bytes + self.longest_run_bytes,
+            span.bytes - self.longest_run_bytes,
+        );
+        let mut groups: Vec<Vec<u64>> = (0..groups)
+            .map(|group| {
+                let nearest = (zone.bytes / 64 / block).max(2) as f64;
+                let blocks =
+                    if group == 0 { 1 } else { (nearest.powf(self.random.unit()) as u64).max(1) };
+                (0..NEAR_END).map(|_| zone.end() - blocks * block).collect()
+            })
+            .collect();
+        let strata = ANYWHERE * groups.len() as u64;
+        for (index, place) in
+            stratified(zone, strata, block, &mut self.random).into_iter().enumerate()
+        {
+            let group = index % groups.len();
+            groups[group].push(place);
+        }
+        groups
+    }
+
+    /// Marks the places. Where single writes are slow, only as many groups as there is time for,
+    /// with the longest steps of the run.
+    fn mark(&mut self, steps: &mut Vec<u64>, groups: &mut Vec<Vec<u64>>) -> StepOutcome {
+        self.prober.context.part(0.0, 0.15);
+        let started_ns = self.prober.now_ns();
+        let times = if self.prober.is_keeping() { 2 } else { 1 };
+        let most_ns = self.prober.context.allotted_ns / MARKING_SHARE / times;
+        let mut marked = 0;
+        while marked < groups.len() && (marked == 0 || self.prober.now_ns() - started_ns < most_ns)
+        {
+            self.mark_places(&groups[marked])?;
+            marked += 1;
+        }
+        self.prober.flush();
+        self.mark_ns = (self.prober.now_ns() - started_ns) as f64
+            / groups[..marked].iter().map(Vec::len).sum::<usize>() as f64;
+        groups.truncate(marked);
+        if marked == 1 && steps.len() > 2 {
+            // The longest run tells of every cache, a short one how large it is, about.
+            let half = groups[0].len() / 2;
+            let other = groups[0].split_off(half);
+            groups.push(other);
+            *steps = vec![steps[1], self.longest_run_bytes];
+        } else {
+            let longest = steps.len() - 1;
+            steps.drain(marked - 1..longest);
+        }
+        Ok(())
+    }
+
+    fn mark_places(&mut self, places: &[u64]) -> StepOutcome {
+        let block = self.prober.block_bytes;
+        let mut places = places.to_vec();
+        places.sort_unstable();
+        places.dedup();
+        self.prober.write(
+            "marking",
+            self.mark_pass,
+            block,
+            places.into_iter().map(|place| Extent::new(place, block)),
+        )
+    }
+
+    /// Makes the run longer, step by step, until marks are gone, addresses fold, or it is as long
+    /// as it may be.
+    fn grow(&mut self, steps: &[u64], groups: &[Vec<u64>]) -> StepOutcome<Option<ProbeTrouble>> {
+        let mut folding_sought = false;
+        for (step, &bytes) in steps.iter().enumerate() {
+            if !self.has_time_for(bytes) {
+                let affordable = self.affordable_bytes();
+                self.extend_run(affordable)?;
+                return Ok(None);
+            }
+            self.prober.context.part(
+                0.15 + 0.6 * step as f64 / steps.len() as f64,
+                0.15 + 0.6 * (step + 1) as f64 / steps.len() as f64,
+            );
+            // As soon as the run is long enough, and not when it has doubled: half a minute of a
+            // slow medium.
+            if !folding_sought && bytes >= self.folding_from_bytes {
+                folding_sought = true;
+                self.extend_run(self.folding_from_bytes)?;
+                self.seek_folding(0)?;
+                if !self.prober.folded.is_empty() {
+                    return Ok(Some(ProbeTrouble::Folded));
+                }
+            }
+            // The first piece tells how long the others take.
+            self.extend_run(bytes.min(FIRST_RUN_BYTES))?;
+            if !self.has_time_for(bytes) {
+                let affordable = self.affordable_bytes();
+                self.extend_run(affordable)?;
+                return Ok(None);
+            }
+            self.extend_run(bytes)?;
+            let seen = self.read_marks(&groups[step])?;
+            if !self.prober.folded.is_empty() {
+                return Ok(Some(ProbeTrouble::Folded));
+            }
+            if !seen.iter().all(|(place, seen)| seen.is_present(*place, None)) {
+                return Ok(Some(ProbeTrouble::Vanished(step)));
+            }
+            self.found.overwhelmed_bytes = bytes;
+        }
+        Ok(None)
+    }
+
+    /// Whether the run can be made this long at the rate so far, with time left for what follows.
+    fn has_time_for(&mut self, bytes: u64) -> bool {
+        let (left_ns, all_ns) = (self.prober.left_ns(), self.prober.context.allotted_ns);
+        if self.run_bytes == 0 {
+            return left_ns > 0;
+        }
+        // What is kept is written once more.
+        let times = if self.prober.is_keeping() { 2.0 } else { 1.0 };
+        let needed_ns =
+            times * (bytes - self.run_bytes) as f64 / self.run_bytes as f64 * self.run_ns as f64;
+        needed_ns <= left_ns.saturating_sub(all_ns / RESERVE) as f64
+    }
+
+    /// How long the run may become in half of the time that is left; the other half is for reading.
+    fn affordable_bytes(&mut self) -> u64 {
+        let times = if self.prober.is_keeping() { 2.0 } else { 1.0 };
+        let ns_per_byte = times * self.run_ns as f64 / self.run_bytes.max(1) as f64;
+        let more = self.prober.left_ns() as f64 / 2.0 / ns_per_byte.max(f64::MIN_POSITIVE);
+        let more = if self.run_bytes == 0 { 0 } else { (more as u64).min(self.longest_run_bytes) };
+        (self.run_bytes + more).min(self.longest_run_bytes) / MIB * MIB
+    }
+
+    fn extend_run(&mut self, bytes: u64) -> StepOutcome {
+        let first = self.prober.span.offset_bytes;
+        let pieces =
+            (self.run_bytes / MIB..bytes / MIB).map(|piece| Extent::new(first + piece * MIB, MIB));
+        let started_ns = self.prober.now_ns();
+        self.prober.write("overwhelming caches", self.run_pass, MIB, pieces)?;
+        self.run_ns += self.prober.now_ns() - started_ns;
+        self.run_bytes = self.run_bytes.max(bytes);
+        Ok(())
+    }
+
+    fn read_marks(&mut self, places: &[u64]) -> StepOutcome<Vec<(u64, PlaceContent)>> {
+        let seen = self.prober.read(
+            "reading marks",
+            self.mark_pass,
+            places,
+            self.prober.block_bytes,
+            |_| false,
+        )?;
+        self.prober.keep(&seen);
+        Ok(seen)
+    }
+
+    /// Reads above the run for images of it. The last `cached_bytes` of it may not be on flash yet.
+    fn seek_folding(&mut self, cached_bytes: u64) -> StepOutcome {
+        let (span, block) = (self.prober.span, self.prober.block_bytes);
+        let run_end = span.offset_bytes + self.run_bytes;
+        let above = Extent::new(run_end, span.end() - run_end);
+        let stride = self
+            .run_bytes
+            .saturating_sub(cached_bytes)
+            .max(above.bytes / MOST_FOLDING_READS)
+            .max(MIB);
+        let places = comb(above, stride, block, &mut self.random);
+        let enough = |seen: &[(u64, PlaceContent)]| {
+            let count =
+                |is: fn(&PlaceContent) -> bool| seen.iter().filter(|(_, seen)| is(seen)).count();
+            count(|seen| matches!(seen, PlaceContent::Elsewhere { .. })) >= ENOUGH_FOLDED
+                || count(|seen| *seen == PlaceContent::Unusable) >= ENOUGH_UNUSABLE
+        };
+        let most_ns = self.prober.context.allotted_ns / FOLDING_SHARE;
+        let started_ns = self.prober.now_ns();
+        self.combed_bytes = self.run_bytes;
+        for part in places.chunks(COMB_READS_AT_ONCE) {
+            let seen = self.prober.read(
+                "looking for folded addresses",
+                self.run_pass,
+                part,
+                block,
+                enough,
+            )?;
+            if enough(&seen)
+                || self.prober.folded.len() >= if self.is_short() { 1 } else { ENOUGH_FOLDED }
+            {
+                break;
+            }
+            if self.prober.now_ns() - started_ns > most_ns && part.last() != places.last() {
+                self.combed_bytes = 0;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The run is as long as it may be: all marks once more, the run itself, and folded addresses
+    /// by a finer comb.
+    fn look_again(
+        &mut self,
+        steps: &[u64],
+        groups: &[Vec<u64>],
+    ) -> StepOutcome<Option<ProbeTrouble>> {
+        self.prober.context.part(0.75, 1.0);
+        if self.combed_bytes == 0 || self.run_bytes >= 2 * self.combed_bytes {
+            self.seek_folding(0)?;
+        }
+        let mut places = groups.concat();
+        places.sort_unstable();
+        let seen = self.read_marks(&places)?;
+        self.found.overwhelmed_bytes = self.run_bytes;
+        if !self.prober.folded.is_empty() {
+            return Ok(Some(ProbeTrouble::Folded));
+        }
+        let run = Extent::new(self.prober.span.offset_bytes, self.run_bytes);
+        let samples = stratified(
+            run,
+            RUN_SAMPLES.min(self.run_bytes / RUN_SAMPLE_BYTES),
+            RUN_SAMPLE_BYTES,
+            &mut self.random,
+        );
+        let sampled = self.prober.read(
+            "reading the run",
+            self.run_pass,
+            &samples,
+            RUN_SAMPLE_BYTES,
+            |_| false,
+        )?;
+        self.prober.keep(&sampled);
+        let lost = |seen: &[(u64, PlaceContent)]| {
+            seen.iter().any(|(place, seen)| !seen.is_present(*place, None))
+        };
+        let last = steps.iter().rposition(|bytes| *bytes <= self.run_bytes).unwrap_or(0);
+        Ok((lost(&seen) || lost(&sampled)).then_some(ProbeTrouble::Vanished(last)))
+    }
+
+    /// Nothing was lost, nothing folds; a verdict, if caches of common size were overwhelmed.
+    fn clear(&mut self) -> StepOutcome {
+        let enough_bytes = if self.is_short() {
+            SHORTEST_FOLDING_BYTES
+        } else {
+            self.folding_from_bytes.max(COMMON_CACHE_BYTES)
+        };
+        if self.combed_bytes == 0 || self.run_bytes < enough_bytes.min(self.longest_run_bytes) {
+            return Err(Halt::TimeUp);
+        }
+        let damaged = self.prober.shown.values().any(|seen| *seen != PlaceContent::Good);
+        self.found.kind = Some(if damaged { CapacityKind::Damaged } else { CapacityKind::Good });
+        self.found.real_bytes = Some([self.announced_bytes(); 2]);
+        Ok(())
+    }
+
+    /// Marks were gone after this step: a lost tail, places that fold, or damage.
+    fn vanished(&mut self, step: usize, steps: &[u64], groups: &[Vec<u64>]) -> StepOutcome {
+        self.found.cache_bytes = Some([if step == 0 { 0 } else { steps[step - 1] }, steps[step]]);
+        // What was marked last has had the least written after it; now at least as much as what was
+        // marked first.
+        let cached_bytes = steps[step] + MIB;
+        self.look_early(groups)?;
+        self.extend_run(
+            (cached_bytes + self.folding_from_bytes)
+                .min(self.longest_run_bytes)
+                .max(self.run_bytes),
+        )?;
+        self.seek_folding(cached_bytes)?;
+        let mut later = groups[step..].concat();
+        later.sort_unstable();
+        let seen = self.read_marks(&later)?;
+        if !self.prober.folded.is_empty() {
+            return self.fold();
+        }
+        self.evidence =
+            seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, None))).collect();
+        let (first, end) = (self.prober.span.offset_bytes, self.prober.span.end());
+        if let Some(lost) = self.split(&self.evidence, first).1
+            && !self.has_clear_tail()
+        {
+            self.ask_tail(lost, cached_bytes)?;
+            self.evidence.sort_unstable();
+        }
+        let (kept, lost, _) = self.split(&self.evidence, first);
+        let Some(lost) = lost else { return self.damaged() };
+        if self.has_clear_tail() {
+            self.found.kind = Some(CapacityKind::Limbo);
+        }
+        let real_bytes = self.narrow_down(kept, lost, cached_bytes)?;
+        if real_bytes == first {
+            (self.found.kind, self.found.real_bytes) = (Some(CapacityKind::Damaged), Some([0, 0]));
+            return Ok(());
+        }
+        self.ask_tail(real_bytes, cached_bytes)?;
+        if end - real_bytes < SHORTEST_TAIL_BYTES
+            || self.is_scattered(real_bytes)
+            || self.is_by_chance(real_bytes)
+        {
+            return self.damaged();
+        }
+        self.found.kind = Some(CapacityKind::Limbo);
+        Ok(())
+    }
+
+    /// A tail that is clearly lost by the marks there are is a fake's, whatever time is left to
+    /// find out of which kind and how large it is.
+    fn look_early(&mut self, groups: &[Vec<u64>]) -> StepOutcome {
+        let mut places = groups.concat();
+        places.sort_unstable();
+        let seen = self.read_marks(&places)?;
+        self.evidence =
+            seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, None))).collect();
+        if self.prober.folded.is_empty() && self.has_clear_tail() {
+            let (kept, lost, _) = self.split(&self.evidence, self.prober.span.offset_bytes);
+            self.found.kind = Some(CapacityKind::Limbo);
+            self.found.real_bytes = lost.map(|lost| [kept, lost]);
+            self.hurry();
+        }
+        Ok(())
+    }
+
+    fn is_short(&self) -> bool {
+        self.prober.context.allotted_ns <= SHORT_NS
+    }
+
+    /// Addresses fold: no more is there than what all distances have in common.
+    fn folds(&mut self) {
+        self.found.kind = Some(CapacityKind::Wraparound);
+        self.found.real_bytes = self.common_distance().map(|most_bytes| [0, most_bytes]);
+    }
+
+    /// It is a fake, and the rest is how large it is.
+    fn hurry(&mut self) {
+        if self.is_short() {
+            self.prober.hurry(self.prober.context.allotted_ns - self.planned_ns / 2);
+        }
+    }
+
+    /// Whether enough marks are lost, and none of them is out of place, for a tail that is lost.
+    fn has_clear_tail(&self) -> bool {
+        let wrong = self.split(&self.evidence, self.prober.span.offset_bytes).2;
+        wrong == 0 && self.evidence.iter().filter(|(_, present)| !present).count() >= CLEAR_TAIL
+    }
+
+    /// Damage may have struck the last marks and no other, by chance: where few places of a tail
+    /// were asked, more are.
+    fn ask_tail(&mut self, real_bytes: u64, cached_bytes: u64) -> StepOutcome {
+        let block = self.prober.block_bytes;
+        let from = real_bytes.next_multiple_of(block);
+        let tail = Extent::new(from, self.prober.span.end().saturating_sub(from));
+        let asked = self.evidence.iter().filter(|(place, _)| *place >= from).count() as u64;
+        if asked >= ASKED_OF_TAIL || tail.bytes < ASKED_OF_TAIL * block {
+            return Ok(());
+        }
+        let places = stratified(tail, ASKED_OF_TAIL, block, &mut self.random);
+        let pass = self.prober.new_data();
+        self.prober.write(
+            "narrowing down",
+            pass,
+            block,
+            places.iter().map(|place| Extent::new(*place, block)),
+        )?;
+        self.prober.overwhelm(cached_bytes, tail)?;
+        let points = self.kept(pass, &places)?;
+        self.evidence.extend(points);
+        Ok(())
+    }
+
+    /// Whether damage that strikes anywhere as often as below the real size may have taken all that
+    /// is lost above it.
+    fn is_by_chance(&self, real_bytes: u64) -> bool {
+        let [(lost, below), (gone, _)] = self.lost_around(real_bytes);
+        let share = (lost + 1) as f64 / (below + 2) as f64;
+        share.powi(gone as i32) > LIKELY
+    }
+
+    /// The end of what is kept, the beginning of the lost tail, and how many places fit neither;
+    /// the places are in order.
+    fn split(&self, points: &[(u64, bool)], first: u64) -> (u64, Option<u64>, usize) {
+        let (cut, wrong) = tail(&points.iter().map(|(_, present)| *present).collect::<Vec<_>>());
+        let kept = if cut == 0 { first } else { points[cut - 1].0 + self.prober.block_bytes };
+        (kept, points.get(cut).map(|(place, _)| *place), wrong)
+    }
+
+    /// Whether places are lost below the real size, or kept above, as no honest fake has them.
+    fn is_scattered(&self, real_bytes: u64) -> bool {
+        let [(lost, below), (gone, above)] = self.lost_around(real_bytes);
+        let share = |wrong: usize, asked: usize| wrong as f64 / asked.max(1) as f64;
+        share(lost, below).max(share(above - gone, above)) > SCATTERED
+    }
+
+    /// How many of the places that were asked are lost, and how many were asked: below the real
+    /// size, and from there on.
+    fn lost_around(&self, real_bytes: u64) -> [(usize, usize); 2] {
+        let mut counts = [(0, 0); 2];
+        for (place, present) in &self.evidence {
+            let (lost, asked) = &mut counts[usize::from(*place >= real_bytes)];
+            *lost += usize::from(!present);
+            *asked += 1;
+        }
+        counts
+    }
+
+    fn damaged(&mut self) -> StepOutcome {
+        self.found.kind = Some(CapacityKind::Damaged);
+        self.found.cache_bytes = None;
+        self.found.real_bytes = Some([self.announced_bytes(); 2]);
+        Ok(())
+    }
+
+    /// What the medium says it has; up to a block more than can be marked.
+    fn announced_bytes(&self) -> u64 {
+        self.prober.context.target.facts.capacity_bytes
+    }
+
+    /// Addresses fold: modulo what, and how much of that is there.
+    fn fold(&mut self) -> StepOutcome {
+        // Whatever time is left to find out modulo what.
+        self.folds();
+        self.hurry();
+        if self.prober.folded.len() < ENOUGH_FOLDED {
+            self.extend_run(self.folding_from_bytes.max(self.run_bytes))?;
+            self.seek_folding(0)?;
+        }
+        let Some(module) = self.module()? else { return self.damaged() };
+        self.prober.module = Some(module);
+        self.found.wrap_bytes = Some(module);
+        self.found.kind = Some(CapacityKind::Wraparound);
+        let first = self.prober.span.offset_bytes;
+        self.found.real_bytes = Some([first.min(module), module]);
+        if module <= first + WINDOW_BYTES {
+            return self.settle(module, first.min(module), COMMON_CACHE_BYTES);
+        }
+        let cached_bytes =
+            self.found.cache_bytes.map_or(0, |[_, most]| most + MIB).max(COMMON_CACHE_BYTES);
+        match self.first_lost(module, cached_bytes)? {
+            None => {
+                self.found.real_bytes = Some([module, module]);
+                Ok(())
+            }
+            Some((kept, lost, cached_bytes)) => {
+                self.found.kind = Some(CapacityKind::Chain);
+                let real_bytes = self.narrow_down(kept, lost, cached_bytes)?;
+                self.settled(module, real_bytes)
+            }
+        }
+    }
+
+    /// A module so small that all below it is written whole.
+    fn settle(&mut self, module: u64, first: u64, cached_bytes: u64) -> StepOutcome {
+        let real_bytes =
+            if first == module { module } else { self.window(first, module, cached_bytes)? };
+        self.settled(module, real_bytes)
+    }
+
+    /// So much of the module is there.
+    fn settled(&mut self, module: u64, real_bytes: u64) -> StepOutcome {
+        let whole = module.saturating_sub(real_bytes) < SHORTEST_TAIL_BYTES;
+        let real_bytes = if whole { module } else { real_bytes };
+        self.found.real_bytes = Some([real_bytes, real_bytes]);
+        self.found.kind = Some(if whole { CapacityKind::Wraparound } else { CapacityKind::Chain });
+        Ok(())
+    }
+
+    /// Marks below the module: what is kept up to where, and what is lost from where on, or nothing
+    /// if all is kept. Half of the marks are read after a cache of common size is overwhelmed, all
+    /// after a large one.
+    fn first_lost(
+        &mut self,
+        module: u64,
+        cached_bytes: u64,
+    ) -> StepOutcome<Option<(u64, u64, u64)>> {
+        let (first, block) = (self.prober.span.offset_bytes, self.prober.block_bytes);
+        let below = Extent::new(first, (module - first) / block * block);
+        // A memory is overwhelmed beyond the module, or where there is too little room for that, in
+        // front of the marks.
+        let has_room = self.prober.span.end().saturating_sub(below.end()) >= LARGE_CACHE_BYTES;
+        let front_bytes =
+            if has_room { 0 } else { (below.bytes / 4).min(LARGE_CACHE_BYTES) / MIB * MIB };
+        let spared = Extent::new(first + front_bytes, below.bytes - front_bytes);
+        let mut places = stratified(
+            Extent::new(spared.offset_bytes, spared.bytes - 2 * block),
+            14,
+            block,
+            &mut self.random,
+        );
+        places.extend([below.end() - 2 * block, below.end() - block]);
+        let pass = self.prober.new_data();
+        self.prober.write(
+            "marking",
+            pass,
+            block,
+            places.iter().map(|place| Extent::new(*place, block)),
+        )?;
+        let (mut written, mut points) = (0, Vec::<(u64, bool)>::new());
+        for (half, bytes) in
+            [cached_bytes, cached_bytes.max(LARGE_CACHE_BYTES)].into_iter().enumerate()
+        {
+            self.prober.overwhelm(bytes - written, spared)?;
+            written = bytes;
+            // What was kept a moment ago may have been answered by a memory that the larger amount
+            // overwhelms: all of them once more.
+            let chosen: Vec<u64> = places.iter().copied().step_by(2 - half).collect();
+            points = self.kept(pass, &chosen)?;
+            if points.iter().any(|(_, present)| !present) {
+                break;
+            }
+        }
+        points.sort_unstable();
+        let (kept, lost, _) = self.split(&points, first);
+        Ok(lost.map(|lost| (kept, lost, written)))
+    }
+
+    /// Reads marks of a pass: whether each is still there.
+    fn kept(&mut self, pass: u32, places: &[u64]) -> StepOutcome<Vec<(u64, bool)>> {
+        let seen =
+            self.prober.read("reading marks", pass, places, self.prober.block_bytes, |_| false)?;
+        self.prober.keep(&seen);
+        let module = self.prober.module;
+        Ok(seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, module))).collect())
+    }
+
+    /// What all distances of folded addresses have in common, if that is what addresses are taken
+    /// modulo. Where the true module is a part of it, reads at multiples of that part show
+    /// distances that are not multiples of the whole.
+    fn module(&mut self) -> StepOutcome<Option<u64>> {
+        let Some(mut module) = self.common_distance() else { return Ok(None) };
+        loop {
+            for divisor in [2, 3, 5, 7, 11, 13] {
+                if module.is_multiple_of(divisor) && module / divisor >= MIB {
+                    self.read_images(module / divisor, divisor)?;
+                }
+            }
+            match self.common_distance() {
+                Some(smaller) if smaller < module => module = smaller,
+                _ => break,
+            }
+        }
+        let seen = self.read_images(module, 1)?;
+        let agreeing = seen
+            .iter()
+            .filter(|(place, seen)| {
+                matches!(seen, PlaceContent::Elsewhere { .. })
+                    && seen.is_present(*place, Some(module))
+            })
+            .count();
+        Ok((agreeing * TRIALS >= AGREEING * seen.len().max(1)).then_some(module))
+    }
+
+    fn common_distance(&self) -> Option<u64> {
+        common(self.prober.folded.iter().map(|(place, by)| place.abs_diff(*by)))
+    }
+
+    /// Reads where images of the run should be if addresses folded at `module`: so many times away
+    /// from it, but no multiple of `untold` times.
+    fn read_images(&mut self, module: u64, untold: u64) -> StepOutcome<Vec<(u64, PlaceContent)>> {
+        let (span, block) = (self.prober.span, self.prober.block_bytes);
+        let run_end = span.offset_bytes + self.run_bytes;
+        let known: Vec<u64> = self
+            .prober
+            .folded
+            .iter()
+            .map(|(_, by)| by / block * block)
+            .filter(|by| (span.offset_bytes..run_end).contains(by))
+            .collect();
+        let mut places = Vec::new();
+        for _ in 0..TRIALS * 64 {
+            if known.is_empty() || places.len() == TRIALS {
+                break;
+            }
+            let from = known[self.random.below(known.len() as u64) as usize];
+            let turns = 1 + self.random.below((span.end() / module).max(1));
+            let place = (from + turns * module) / block * block;
+            if place >= run_end
+                && place + block <= span.end()
+                && (untold == 1 || !turns.is_multiple_of(untold))
+            {
+                places.push(place);
+            }
+        }
+        self.prober.read("looking for folded addresses", self.run_pass, &places, block, |_| false)
+    }
+
+    /// The real size between what is kept up to `kept` and what is lost from `lost` on, to the
+    /// sector.
+    fn narrow_down(&mut self, mut kept: u64, mut lost: u64, cached_bytes: u64) -> StepOutcome<u64> {
+        let block = self.prober.block_bytes;
+        let at_once = self.marks_at_once(cached_bytes);
+        self.found.real_bytes = Some([kept, lost]);
+        while lost - kept > WINDOW_BYTES.max(cached_bytes / 2) {
+            let between = Extent::new(kept, lost - kept);
+            let places = stratified(between, at_once, block, &mut self.random);
+            let pass = self.prober.new_data();
+            self.prober.write(
+                "narrowing down",
+                pass,
+                block,
+                places.iter().map(|place| Extent::new(*place, block)),
+            )?;
+            self.prober.overwhelm(cached_bytes, between)?;
+            let points = self.kept(pass, &places)?;
+            let (up_to, from, _) = self.split(&points, kept);
+            (kept, lost) = (up_to, from.unwrap_or(lost));
+            self.evidence.extend(points);
+            self.found.real_bytes = Some([kept, lost]);
+        }
+        let real_bytes = self.window(kept, lost, cached_bytes)?;
+        self.found.real_bytes = Some([real_bytes, real_bytes]);
+        Ok(real_bytes)
+    }
+
+    /// How many marks a round should have, from 8 to 128: so many that what is left shrinks fastest
+    /// for the time that marks and overwhelming take.
+    fn marks_at_once(&self, cached_bytes: u64) -> u64 {
+        let overwhelming_ns =
+            cached_bytes as f64 * self.run_ns as f64 / self.run_bytes.max(1) as f64;
+        let cost =
+            |marks: &u64| (*marks as f64 * self.mark_ns + overwhelming_ns) / (*marks as f64).ln();
+        [8, 16, 32, 64, 128]
+            .into_iter()
+            .min_by(|a, b| cost(a).total_cmp(&cost(b)))
+            .expect("there are five to choose from")
+    }
+
+    /// Writes a small range whole and reads it sector by sector: where its lost tail begins.
+    fn window(&mut self, kept: u64, lost: u64, cached_bytes: u64) -> StepOutcome<u64> {
+        let logical = self.prober.context.target.facts.logical_block_bytes.max(512);
+        // The block that was lost may be there in part. Beyond the module there are the first bytes
+        // of the medium again.
+        let end = (lost + self.prober.block_bytes)
+            .min(self.prober.module.unwrap_or(self.prober.span.end()));
+        let range = Extent::new(kept, end.saturating_sub(kept) / logical * logical);
+        if range.bytes == 0 {
+            return Ok(end);
+        }
+        let pieces = (0..range.bytes.div_ceil(WINDOW_PIECE_BYTES)).map(|piece| {
+            let at = piece * WINDOW_PIECE_BYTES;
+            Extent::new(kept + at, WINDOW_PIECE_BYTES.min(range.bytes - at))
+        });
+        let pass = self.prober.new_data();
+        self.prober.write("narrowing down", pass, WINDOW_PIECE_BYTES, pieces)?;
+        self.prober.overwhelm(cached_bytes, range)?;
+        let present = self.prober.sectors("narrowing down", pass, range, WINDOW_PIECE_BYTES)?;
+        let (cut, _) = tail(&present);
+        Ok(if cut == present.len() { end } else { kept + cut as u64 * 512 })
+    }
+}
+
+/// Blocks at equal distances from a random place on: none that is as long as the distance has no
+/// block. They come in such an order that any number of them lies all over the range, so that what
+/// comes often is found soon.
+pub(super) fn comb(
+    range: Extent,
+    stride_bytes: u64,
+    block_bytes: u64,
+    random: &mut Random,
+) -> Vec<u64> {
+    let stride = (stride_bytes / block_bytes).saturating_sub(1).max(1);
+    let blocks = range.bytes / block_bytes;
+    let first = random.below(stride);
+    let count = blocks.saturating_sub(first).div_ceil(stride);
+    let bits = u64::BITS - count.leading_zeros();
+    let spread = (0..1_u64 << bits)
+        .map(|at| at.reverse_bits() >> (u64::BITS - bits.max(1)))
+        .filter(|at| *at < count);
+    spread.map(|at| range.offset_bytes + (first + at * stride) * block_bytes).collect()
+}
+
+/// One random block in each of so many equal parts of a range, in order.
+fn stratified(range: Extent, parts: u64, block_bytes: u64, random: &mut Random) -> Vec<u64> {
+    let blocks = range.bytes / block_bytes;
+    let bound =
+        |part: u64| (u128::from(blocks) * u128::from(part) / u128::from(parts.max(1))) as u64;
+    let place = |part: u64, random: &mut Random| {
+        let (from, to) = (bound(part), bound(part + 1));
+        (to > from).then(|| range.offset_bytes + (from + random.below(to - from)) * block_bytes)
+    };
+    (0..parts).filter_map(|part| place(part, random)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_as_long_as_the_combs_distance_is_missed(offset in 0u64..1 << 30, blocks in 1u64..1 << 20, stride in 2u64..1 << 12, at in 0.0f64..1.0, seed: u64) {
+            let range = Extent::new(offset * 4096, blocks * 4096);
+            let places = comb(range, stride * 4096, 4096, &mut Random::for_purpose(seed, ""));
+            assert!(places.iter().all(|place| range.contains(&Extent::new(*place, 4096))));
+            assert_eq!(places.iter().collect::<std::collections::BTreeSet<_>>().len(), places.len());
+            if stride < blocks {
+                let from = range.offset_bytes + (at * (blocks - stride) as f64) as u64 * 4096;
+                assert!(places.iter().any(|place| Extent::new(from, stride * 4096).contains(&Extent::new(*place, 4096))), "{from}");
+            }
+        }
+
+        #[test]
+        fn one_block_of_each_part_in_order(offset in 0u64..1 << 30, bytes in 0u64..1 << 32, parts in 0u64..300, seed: u64) {
+            let range = Extent::new(offset * 512, bytes);
+            let places = stratified(range, parts, 4096, &mut Random::for_purpose(seed, ""));
+            assert!(places.iter().all(|place| range.contains(&Extent::new(*place, 4096))));
+            assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
+            assert_eq!(places.len() as u64, parts.min(bytes / 4096));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What is told of what was lent: what is back, what is not, and what can still be put back.
+
+use device::Extent;
+use record::units::Bytes;
+use record::{Estimate, Flag};
+
+use super::probe_stages::ProbeState;
+use crate::CellOutcome;
+use crate::undo::{PutBack, Undo, Why};
+
+/// Puts into the cell what was put back, and clears the log where all is back that there is. A
+/// place without flash held nothing.
+pub fn tell(outcome: &mut CellOutcome, found: &ProbeState, put: &PutBack, undo: &mut dyn Undo) {
+    let missing = Missing::of(found, put);
+    let figure = |value: u64| Estimate { value: value as f64, ci95: None, n: 1 };
+    let kept = undo.outlives_process();
+    let (unrestored_bytes, owed_bytes) = match kept {
+        true => (missing.damaged_bytes, missing.other_bytes),
+        false => (missing.damaged_bytes + missing.other_bytes, 0),
+    };
+    let cell = &mut outcome.cell;
+    let other = &mut cell.metrics.other;
+    other.insert("restored_bytes".into(), figure(put.bytes));
+    other.insert("unrestored_bytes".into(), figure(unrestored_bytes));
+    if owed_bytes > 0 {
+        other.insert("owed_bytes".into(), figure(owed_bytes));
+    }
+    let first = missing
+        .first_bytes
+        .map(|first| format!(", the first at {}", Bytes(first)))
+        .unwrap_or_default();
+    let mut note = |text: String| cell.flags.push(Flag::Note { text });
+    if owed_bytes > 0 {
+        note(format!(
+            "{} of what the probe overwrote is not back yet{first}; it is kept with the run: connect the medium and put it back with: flashmark restore",
+            Bytes(owed_bytes)
+        ));
+    }
+    if unrestored_bytes > 0 {
+        note(format!(
+            "{} of what the probe overwrote could not be put back{first}",
+            Bytes(unrestored_bytes)
+        ));
+    }
+    if missing.unplaced > 0 {
+        note(format!(
+            "{} pieces of what the probe overwrote could not be put back: what was kept of them is damaged",
+            missing.unplaced
+        ));
+    }
+    // What is missing still lies in the log, and whoever owns the medium may want it from there.
+    let is_done = put.interrupted.is_none()
+        && missing.damaged_bytes + missing.other_bytes + missing.unplaced == 0;
+    let not_cleared = if is_done && undo.pieces() > 0 && put.not_cleared.is_none() {
+        undo.clear().err()
+    } else {
+        put.not_cleared.clone()
+    };
+    if let Some(reason) = not_cleared {
+        note(format!(
+            "everything the probe overwrote is back, but what was kept of it could not be removed: {reason}"
+        ));
+    }
+}
+
+/// What is not as it was, and has flash behind it.
+#[derive(Default)]
+struct Missing {
+    /// What was kept of it is damaged.
+    damaged_bytes: u64,
+    other_bytes: u64,
+    first_bytes: Option<u64>,
+    /// Damaged pieces of which not even the place is known.
+    unplaced: u64,
+}
+
+impl Missing {
+    fn of(found: &ProbeState, put: &PutBack) -> Missing {
+        let mut missing = Missing {
+            other_bytes: put.left_bytes,
+            first_bytes: put.first_left_bytes,
+            ..Missing::default()
+        };
+        for lost in &put.lost {
+            let Some(place) = lost.place else {
+                missing.unplaced += 1;
+                continue;
+            };
+            if !has_flash(found, &place) {
+                continue;
+            }
+            match lost.why {
+                Why::Damaged(_) => missing.damaged_bytes += place.bytes,
+                _ => missing.other_bytes += place.bytes,
+            }
+            missing.first_bytes = Some(
+                missing
+                    .first_bytes
+                    .map_or(place.offset_bytes, |first| first.min(place.offset_bytes)),
+            );
+        }
+        missing
+    }
+}
+
+fn has_flash(found: &ProbeState, place: &Extent) -> bool {
+    let real_bytes = found.real_bytes.map_or(u64::MAX, |[_, most]| most);
+    let folded = found
+        .wrap_bytes
+        .filter(|module| *module > 0)
+        .map_or(place.offset_bytes, |module| place.offset_bytes % module);
+    folded < real_bytes
+}

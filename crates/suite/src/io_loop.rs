@@ -1,0 +1,332 @@
+//! The closed loop every test runs on: keep a number of I/Os in flight until a limit or certainty
+//! is reached.
+
+use device::content::Filler;
+use device::{Completion, Device, Extent, IoError, Op, Request, Slot};
+use record::{Content, Direction, Path, Stop, Sync};
+use stats::{StopRule, StopVerdict};
+
+use crate::IoTally;
+use crate::cell_context::ProgressReporter;
+
+/// Certainty is asked for each time the I/Os done have grown by one part in this many.
+const JUDGE_STEP: u64 = 20;
+
+/// One homogeneous stretch of I/O.
+#[derive(Clone, Copy, Debug)]
+pub struct IoLoad {
+    /// Which way data moves.
+    pub direction: Direction,
+    /// Largest I/O in bytes.
+    pub block_bytes: u64,
+    /// I/Os in flight: independent closed loops of depth 1.
+    pub lanes: u32,
+    /// When a write counts as done.
+    pub sync: Sync,
+    /// Past the page cache or through it.
+    pub path: Path,
+    /// What is written.
+    pub content: Content,
+    /// Distinguishes what successive passes write to the same place.
+    pub pass: u32,
+}
+
+impl IoLoad {
+    /// One direct read at a time.
+    pub fn read(block_bytes: u64) -> IoLoad {
+        IoLoad {
+            direction: Direction::Read,
+            block_bytes,
+            lanes: 1,
+            sync: Sync::None,
+            path: Path::Direct,
+            content: Content::Incompressible,
+            pass: 0,
+        }
+    }
+
+    /// One direct write of incompressible data at a time.
+    pub fn write(block_bytes: u64) -> IoLoad {
+        IoLoad { direction: Direction::Write, ..IoLoad::read(block_bytes) }
+    }
+}
+
+/// When to stop. Whatever comes first.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopLimits {
+    /// Time, by the device's clock.
+    pub max_ns: u64,
+    /// I/Os.
+    pub max_ops: u64,
+    /// Bytes.
+    pub max_bytes: u64,
+    /// Certainty.
+    pub rule: Option<StopRule>,
+}
+
+impl LoopLimits {
+    /// Time only.
+    pub fn time(max_ns: u64) -> LoopLimits {
+        LoopLimits { max_ns, max_ops: u64::MAX, max_bytes: u64::MAX, rule: None }
+    }
+
+    /// Certainty, or time.
+    pub fn certain(rule: StopRule, max_ns: u64) -> LoopLimits {
+        LoopLimits { rule: Some(StopRule { max_ns, ..rule }), ..LoopLimits::time(max_ns) }
+    }
+
+    /// As much of the tightest limit as is used up, 0 to 1.
+    fn share(&self, elapsed_ns: u64, tally: &IoTally) -> f64 {
+        let part = |done: u64, of: u64| done as f64 / of.max(1) as f64;
+        part(elapsed_ns, self.max_ns)
+            .max(part(tally.ops, self.max_ops))
+            .max(part(tally.bytes, self.max_bytes))
+            .min(1.0)
+    }
+}
+
+/// Where the next I/O of a lane goes; `None` when there are no more places.
+pub type Places<'a> = &'a mut dyn FnMut(u32) -> Option<Extent>;
+
+/// Sees every I/O that succeeded: its bytes and its latency in nanoseconds. `true` says that there
+/// have been enough.
+pub type IoObserver<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
+
+/// Sees what every read that succeeded brought: the place, and the data.
+pub type ReadObserver<'a> = &'a mut dyn FnMut(Extent, &[u8]);
+
+/// Who looks on while a stretch of I/O runs.
+#[derive(Default)]
+pub(crate) struct Observers<'a> {
+    pub watch: Option<IoObserver<'a>>,
+    pub look: Option<ReadObserver<'a>>,
+}
+
+/// Keeps `load.lanes` I/Os in flight on `device`, at the places `next` gives for each lane, until a
+/// limit, certainty, an error, an interruption, the end of the places, or until `watch` has seen
+/// enough ([`Stop::Converged`]).
+pub(crate) fn drive<'a>(
+    device: &'a mut dyn Device,
+    load: &'a IoLoad,
+    limits: &'a LoopLimits,
+    filler: &'a Filler,
+    pulse: &mut ProgressReporter<'_>,
+    next: Places<'a>,
+    onlookers: Observers<'a>,
+) -> IoTally {
+    let lanes = load.lanes.min(device.facts().max_in_flight).max(1);
+    let mut tally = IoTally::under(limits.rule, lanes);
+    if let Err(error) = device.prepare(lanes, load.block_bytes as usize) {
+        tally.fail(error);
+        return tally;
+    }
+    let cpu_before = device.cpu_ns();
+    let started_ns = device.now();
+    pulse.begin(started_ns);
+    let fills = load.direction == Direction::Write && device.facts().keeps_data;
+    let places = vec![Extent::new(0, 0); lanes as usize];
+    let mut circuit = IoLoop {
+        device,
+        load,
+        limits,
+        filler,
+        next,
+        onlookers,
+        tally,
+        places,
+        fills,
+        filled: vec![false; lanes as usize],
+        in_flight: 0,
+        asked_ops: 0,
+        asked_bytes: 0,
+        idle: true,
+        stop: None,
+        judged_at: 0,
+    };
+    circuit.run(lanes, started_ns, pulse);
+    let IoLoop { device, mut tally, stop, places, .. } = circuit;
+    if tally.has_slow() {
+        let stalls = device.standstills(started_ns);
+        tally.leave_out(&stalls);
+    }
+    tally.lateness = device.lateness(started_ns).unwrap_or_default();
+    tally.cpu_ns =
+        device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
+    if load.direction == Direction::Write {
+        pulse.wrote(tally.bytes);
+        pulse.wrote_at(&places);
+    }
+    if tally.error.is_none() {
+        tally.stop = stop.unwrap_or(Stop::Ops);
+    }
+    tally
+}
+
+/// Makes everything written durable; what that took, in nanoseconds. Nothing may be in flight.
+pub fn flush(device: &mut dyn Device) -> Result<u64, IoError> {
+    let mut done = Vec::with_capacity(1);
+    let block_bytes = device.facts().logical_block_bytes;
+    device.prepare(1, block_bytes as usize)?;
+    device.submit(Request::flush(0))?;
+    device.reap(1, &mut done)?;
+    let flushed = done.pop().expect("reap waits for the one request in flight");
+    flushed.result.as_ref().map_err(IoError::clone)?;
+    Ok(flushed.latency_ns())
+}
+
+/// The I/Os under way, and what came of those before.
+struct IoLoop<'a> {
+    device: &'a mut dyn Device,
+    load: &'a IoLoad,
+    limits: &'a LoopLimits,
+    filler: &'a Filler,
+    next: Places<'a>,
+    onlookers: Observers<'a>,
+    tally: IoTally,
+    /// Where each lane's last I/O went.
+    places: Vec<Extent>,
+    fills: bool,
+    /// Whose buffer holds what it writes wherever it writes it.
+    filled: Vec<bool>,
+    in_flight: u32,
+    asked_ops: u64,
+    asked_bytes: u64,
+    /// Nothing was under way when the oldest I/O now in flight was submitted.
+    idle: bool,
+    stop: Option<Stop>,
+    /// I/Os done when certainty was last asked for.
+    judged_at: u64,
+}
+
+impl IoLoop<'_> {
+    fn run(&mut self, lanes: u32, started_ns: u64, pulse: &mut ProgressReporter<'_>) {
+        (0..lanes).for_each(|lane| self.submit(lane));
+        let mut done: Vec<Completion> = Vec::with_capacity(lanes as usize);
+        while self.in_flight > 0 {
+            done.clear();
+            if let Err(error) = self.device.reap(1, &mut done) {
+                return self.tally.fail(error);
+            }
+            for completion in &done {
+                self.finish(completion);
+            }
+            let now_ns = done.last().map_or(started_ns, |completion| completion.completed_ns);
+            self.check_elapsed(now_ns, now_ns.saturating_sub(started_ns), pulse);
+            for completion in &done {
+                self.submit(completion.slot);
+            }
+        }
+    }
+
+    /// Hands over the next I/O of a lane, unless it is time to stop.
+    #[inline]
+    fn submit(&mut self, lane: u32) {
+        if self.stop.is_some() || self.tally.error.is_some() {
+            return;
+        }
+        if self.asked_ops >= self.limits.max_ops || self.asked_bytes >= self.limits.max_bytes {
+            self.stop =
+                Some(if self.asked_ops >= self.limits.max_ops { Stop::Ops } else { Stop::Bytes });
+            return;
+        }
+        let Some(place) = (self.next)(lane) else {
+            self.stop = Some(Stop::Bytes);
+            return;
+        };
+        if self.fills {
+            self.fill(lane, place);
+        }
+        match self.device.submit(request(self.load, lane, place)) {
+            Ok(()) => {
+                self.places[lane as usize] = place;
+                self.in_flight += 1;
+                self.asked_ops += 1;
+                self.asked_bytes += place.bytes;
+            }
+            Err(error) => self.tally.fail(error),
+        }
+    }
+
+    /// Makes what is written next. What is the same everywhere is made once: making it again would
+    /// move the buffer out of the cache of whoever reads it, which costs a tenth of the rate where
+    /// the medium is memory.
+    #[inline]
+    fn fill(&mut self, lane: u32, place: Extent) {
+        let mut buffer = self.device.buffer(lane);
+        if !self.load.content.is_same_everywhere() {
+            buffer = &mut buffer[..place.bytes as usize];
+        } else if std::mem::replace(&mut self.filled[lane as usize], true) {
+            return;
+        }
+        self.filler.fill(buffer, self.load.content, self.load.pass, place.offset_bytes);
+    }
+
+    #[inline]
+    fn finish(&mut self, completion: &Completion) {
+        self.in_flight -= 1;
+        match &completion.result {
+            Ok(()) => {
+                let place = self.places[completion.slot as usize];
+                self.tally.count(completion, place.bytes, self.idle);
+                if let Some(look) = &mut self.onlookers.look {
+                    look(place, &self.device.buffer(completion.slot)[..place.bytes as usize]);
+                }
+                if self
+                    .onlookers
+                    .watch
+                    .as_mut()
+                    .is_some_and(|watch| watch(place.bytes, completion.latency_ns()))
+                {
+                    self.stop.get_or_insert(Stop::Converged);
+                }
+            }
+            Err(error) => self.tally.fail(error.clone()),
+        }
+        self.idle = self.in_flight == 0;
+    }
+
+    /// Now and then: tells how far it is and sees whether it is time to stop.
+    #[inline]
+    fn check_elapsed(&mut self, now_ns: u64, elapsed_ns: u64, pulse: &mut ProgressReporter<'_>) {
+        if self.stop.is_some() {
+            return;
+        }
+        if elapsed_ns >= self.limits.max_ns {
+            self.stop = Some(Stop::Time);
+        } else if self.tally.ops * JUDGE_STEP >= self.judged_at * (JUDGE_STEP + 1) {
+            self.judged_at = self.tally.ops;
+            self.stop = judge(self.limits, elapsed_ns, &self.tally);
+        }
+        if pulse.is_due(now_ns) {
+            pulse.report(now_ns, self.limits.share(elapsed_ns, &self.tally), &self.tally);
+        }
+        if pulse.must_stop() {
+            self.stop = Some(Stop::Interrupted);
+        }
+    }
+}
+
+fn request(load: &IoLoad, lane: Slot, place: Extent) -> Request {
+    let op = match load.direction {
+        Direction::Read => Op::Read,
+        Direction::Write => Op::Write,
+    };
+    Request {
+        op,
+        offset_bytes: place.offset_bytes,
+        length_bytes: place.bytes,
+        slot: lane,
+        sync: load.sync,
+        path: load.path,
+        content: load.content,
+    }
+}
+
+fn judge(limits: &LoopLimits, elapsed_ns: u64, tally: &IoTally) -> Option<Stop> {
+    let rule = limits.rule.as_ref()?;
+    match rule.judge(elapsed_ns, &tally.rate, tally.drift()) {
+        StopVerdict::Continue => None,
+        StopVerdict::Converged => Some(Stop::Converged),
+        StopVerdict::TimeUp => Some(Stop::Time),
+    }
+}

@@ -1,0 +1,126 @@
+//! Where a run takes place, as far as its planning needs to know.
+
+use device::{Extent, Facts};
+use record::units::{Bytes, MIB};
+use record::{Region, TargetKind};
+
+/// So many threads are measured wherever they can be: programs have them.
+const FEW_THREADS: u32 = 8;
+
+/// Where a run takes place: the device's facts and what the program knows beside them.
+#[derive(Clone, Debug)]
+pub struct TargetInfo {
+    /// What the user named.
+    pub kind: TargetKind,
+    /// Size and block sizes.
+    pub facts: Facts,
+    /// Allocation unit the medium declares, in bytes.
+    pub au_bytes: Option<u64>,
+    /// Whether writing is allowed, and if not, why.
+    pub writable: Result<(), String>,
+    /// The medium may be written only by a test that puts back what it overwrites; why. `writable`
+    /// is `Ok` then.
+    pub borrowed: Option<String>,
+    /// Whether there is, or can be made, a file system to put files on, and if not, why.
+    pub files: Result<(), String>,
+    /// The only range to touch, where the user named one.
+    pub only: Option<Extent>,
+    /// How many commands medium and link take at once, where that is known.
+    pub commands_at_once: Option<u32>,
+    /// What the link carries at most, in bytes a second.
+    pub link_bps: Option<f64>,
+    /// What a copy in memory does, in bytes a second.
+    pub memory_bps: Option<f64>,
+}
+
+impl TargetInfo {
+    /// A place where everything may be done, and of which nothing more is known.
+    pub fn unrestricted(kind: TargetKind, facts: Facts) -> TargetInfo {
+        TargetInfo {
+            kind,
+            facts,
+            au_bytes: None,
+            writable: Ok(()),
+            borrowed: None,
+            files: Ok(()),
+            only: None,
+            commands_at_once: None,
+            link_bps: None,
+            memory_bps: None,
+        }
+    }
+
+    /// The unit that spans are aligned to: the declared allocation unit, or 2 MiB.
+    pub fn alignment_bytes(&self) -> u64 {
+        self.au_bytes.filter(|au| *au >= self.facts.logical_block_bytes).unwrap_or(2 * MIB)
+    }
+
+    /// Whether the target is a file on a file system rather than a medium of its own.
+    pub fn is_file(&self) -> bool {
+        matches!(self.kind, TargetKind::Directory | TargetKind::File)
+    }
+
+    /// The range of at most `wanted_bytes` in this region, or why there is none. On a raw medium
+    /// `Middle` begins at half of the capacity, aligned to the allocation unit, so that a faster
+    /// front area does not flatter the headline (docs/field/classic-tools.md#dd,
+    /// docs/field/cautions.md#cautions).
+    pub fn region(&self, region: Region, wanted_bytes: u64) -> Result<Extent, String> {
+        let capacity = self.facts.capacity_bytes;
+        let block = self.facts.logical_block_bytes.max(1);
+        let fit = |extent: Extent| {
+            let bytes = extent.bytes / block * block;
+            if bytes == 0 {
+                Err(format!("the medium of {} has no such range", Bytes(capacity)))
+            } else {
+                Ok(Extent::new(extent.offset_bytes, bytes))
+            }
+        };
+        if let Some(only) = self.only {
+            return match region {
+                Region::Middle | Region::File => {
+                    fit(Extent::new(only.offset_bytes, only.bytes.min(wanted_bytes)))
+                }
+                Region::Front | Region::Whole => {
+                    Err("only the range given with --span may be touched".into())
+                }
+            };
+        }
+        match region {
+            _ if self.is_file() => match region {
+                Region::Middle | Region::File => fit(Extent::new(0, wanted_bytes.min(capacity))),
+                Region::Front | Region::Whole => {
+                    Err("needs a raw medium: a file is a part of one, nobody knows which".into())
+                }
+            },
+            Region::Front => fit(Extent::new(0, wanted_bytes.min(capacity))),
+            Region::Whole => fit(Extent::new(0, capacity)),
+            Region::Middle | Region::File => {
+                let align = self.alignment_bytes();
+                let start = if capacity / 2 >= align { capacity / 2 / align * align } else { 0 };
+                fit(Extent::new(start, wanted_bytes.min(capacity - start)))
+            }
+        }
+    }
+
+    /// Whether so many I/Os can be under way here, and why not. More than eight make no sense where
+    /// medium or link takes one command at a time.
+    pub fn takes_at_once(&self, threads: u32) -> Result<(), String> {
+        if threads > self.facts.max_in_flight {
+            return Err(format!(
+                "{threads} threads: this device takes {} I/O at a time",
+                self.facts.max_in_flight
+            ));
+        }
+        if threads > FEW_THREADS && self.commands_at_once == Some(1) {
+            return Err(format!(
+                "{threads} threads: medium or reader takes one command at a time, so what a queue would do cannot be told here"
+            ));
+        }
+        Ok(())
+    }
+
+    /// What to call the region in results: on a file everything is `File`.
+    pub fn region_name(&self, region: Region) -> Region {
+        if self.is_file() { Region::File } else { region }
+    }
+}

@@ -1,0 +1,120 @@
+//! What lies at a place now, and whether it may be overwritten by what is put back.
+
+use device::content::Filler;
+use device::stamp::SectorVerdict;
+use device::{Device, Extent, IoError, IoErrorKind, Request};
+
+/// Where a range cannot be read as a whole, it is read in pieces of this size.
+const FINE_BYTES: u64 = 4096;
+
+/// One I/O by itself. Buffers must be prepared. What was read is in the buffer of slot 0.
+pub(super) fn transfer(device: &mut dyn Device, request: Request) -> Result<(), IoError> {
+    device.submit(request)?;
+    let mut done = Vec::with_capacity(1);
+    device.reap(1, &mut done)?;
+    done.pop().expect("reap waits for the one request in flight").result
+}
+
+/// What was read of a range, and which parts of it cannot be read.
+pub(super) struct RangeRead {
+    pub data: Vec<u8>,
+    pub unreadable: Vec<Extent>,
+}
+
+impl RangeRead {
+    /// Whether a part of it could not be read.
+    pub fn misses(&self, place: &Extent) -> bool {
+        self.unreadable.iter().any(|hole| hole.overlaps(place))
+    }
+}
+
+/// Reads a range, around what cannot be read. An error is the medium's as a whole, not that of a
+/// place.
+pub(super) fn read(device: &mut dyn Device, range: Extent) -> Result<RangeRead, IoError> {
+    match transfer(device, Request::read(0, range.offset_bytes, range.bytes)) {
+        Ok(()) => {
+            return Ok(RangeRead {
+                data: device.buffer(0)[..range.bytes as usize].to_vec(),
+                unreadable: Vec::new(),
+            });
+        }
+        Err(error) if error.kind == IoErrorKind::Medium => {}
+        Err(error) => return Err(error),
+    }
+    let fine_bytes = FINE_BYTES.max(device.facts().logical_block_bytes);
+    let mut found =
+        RangeRead { data: Vec::with_capacity(range.bytes as usize), unreadable: Vec::new() };
+    for at in (range.offset_bytes..range.end()).step_by(fine_bytes as usize) {
+        let part = Extent::new(at, fine_bytes.min(range.end() - at));
+        match transfer(device, Request::read(0, part.offset_bytes, part.bytes)) {
+            Ok(()) => found.data.extend_from_slice(&device.buffer(0)[..part.bytes as usize]),
+            Err(error) if error.kind == IoErrorKind::Medium => {
+                found.data.resize(found.data.len() + part.bytes as usize, 0);
+                found.unreadable.push(part);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a sector holds data of this run, of whatever place and pass.
+pub(super) fn is_ours(verdict: SectorVerdict) -> bool {
+    matches!(
+        verdict,
+        SectorVerdict::Good | SectorVerdict::Changed { .. } | SectorVerdict::Overwritten { .. }
+    )
+}
+
+/// What is to become of a part of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is written.
+    Put,
+    /// It is as it was, or nobody misses it.
+    Leave,
+    /// Somebody's newer data lies there.
+    Newer,
+}
+
+/// Judges each block of a range: what was kept of it, and what lies there now. The parts are in
+/// order and cover the range.
+pub(super) fn judge(
+    filler: &Filler,
+    range: Extent,
+    kept: &[u8],
+    now: &RangeRead,
+    block_bytes: u64,
+) -> Vec<(Extent, Fate)> {
+    let mut parts: Vec<(Extent, Fate)> = Vec::new();
+    for at in (0..range.bytes).step_by(block_bytes as usize) {
+        let bytes = at as usize..(at + block_bytes).min(range.bytes) as usize;
+        let block = Extent::new(range.offset_bytes + at, bytes.len() as u64);
+        let fate = if now.misses(&block) {
+            Fate::Put
+        } else {
+            fate(filler, block.offset_bytes, &kept[bytes.clone()], &now.data[bytes])
+        };
+        match parts.last_mut() {
+            Some((last, same)) if *same == fate => last.bytes += block.bytes,
+            _ => parts.push((block, fate)),
+        }
+    }
+    parts
+}
+
+fn fate(filler: &Filler, offset_bytes: u64, kept: &[u8], now: &[u8]) -> Fate {
+    if kept == now {
+        return Fate::Leave;
+    }
+    let nobodys =
+        |verdict| is_ours(verdict) || matches!(verdict, SectorVerdict::Zero | SectorVerdict::Blank);
+    let sectors = filler.verify(now, 0, offset_bytes).zip(kept.chunks(512).zip(now.chunks(512)));
+    if sectors.into_iter().all(|((_, verdict), (kept, now))| nobodys(verdict) || kept == now) {
+        return Fate::Put;
+    }
+    // Data of this run was kept where another address of the same flash had been written before:
+    // that address is the one to put back.
+    let misses_nothing = filler.verify(kept, 0, offset_bytes).all(|(_, verdict)| is_ours(verdict));
+    if misses_nothing { Fate::Leave } else { Fate::Newer }
+}
