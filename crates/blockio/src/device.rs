@@ -14,12 +14,11 @@ use crate::buffers::Buffers;
 use crate::clock::{cpu_ns, now_ns, sleep};
 use crate::directory::Directory;
 use crate::errors::io_error;
+use crate::expect::OpenError;
 use crate::flights::{Flights, InFlightWatch, MAX_SLOTS};
 use crate::ioctl;
 use crate::lateness;
-use crate::open::{
-    Adopted, EngineChoice, OpenError, OpenOptions, OpenSettings, OpenedFile, adopt, open_path,
-};
+use crate::open::{Adopted, EngineChoice, OpenOptions, OpenSettings, OpenedFile, adopt, open_path};
 use crate::pool::{MAX_THREADS, ThreadPool};
 use crate::psync::Psync;
 use crate::target::{FileKind, Target};

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, fstatfs, open, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::exact::{own_name, stand_for};
-use crate::open::OpenError;
+use crate::expect::OpenError;
 
 /// An open directory.
 #[derive(Debug)]

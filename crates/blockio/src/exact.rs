@@ -13,24 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::open::{Expect, OpenError};
-
-/// What tells a file from all others of a running system, whatever it is called: renamed, linked or
-/// mounted elsewhere it stays the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FileIdentity {
-    /// Number of the device its file system is on (`st_dev`).
-    pub device: u64,
-    /// Its number in that file system (`st_ino`).
-    pub inode: u64,
-}
-
-impl FileIdentity {
-    /// Of what was looked at.
-    pub fn of(metadata: &Metadata) -> FileIdentity {
-        FileIdentity { device: metadata.dev(), inode: metadata.ino() }
-    }
-}
+use crate::expect::{Expect, FileIdentity, OpenError};
 
 /// How often a lock is asked for before someone is said to have it, and how long is waited in
 /// between: what udev probes is locked for a moment.

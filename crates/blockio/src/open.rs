@@ -14,27 +14,10 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::exact::{FileIdentity, open_exactly, own_name};
+use crate::exact::{open_exactly, own_name};
+use crate::expect::{Expect, OpenError};
 use crate::ioctl;
 use crate::target::{FileKind, Target};
-
-/// What a path is expected to be; anything else is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
-    /// A regular file, which may grow to so many bytes. It is reached without following symbolic
-    /// links, and held by flock(2) while it is open.
-    File {
-        /// How many.
-        capacity_bytes: u64,
-        /// Which file: the one that was looked at.
-        identity: FileIdentity,
-    },
-    /// A block device.
-    Block {
-        /// Its device number (`st_rdev`): that of the device that was looked at.
-        number: u64,
-    },
-}
 
 /// How I/O is issued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,49 +60,6 @@ pub struct OpenOptions {
     pub expect: Expect,
     /// The rest.
     pub settings: OpenSettings,
-}
-
-/// Why something could not be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The kernel refused.
-    #[error("cannot open {path}: {source}")]
-    Refused {
-        /// What was to be opened.
-        path: PathBuf,
-        /// What the kernel said; EBUSY for a block device that something else uses.
-        source: io::Error,
-    },
-    /// It is something else.
-    #[error("{path} is {found}, not {expected}")]
-    WrongType {
-        /// What was opened.
-        path: PathBuf,
-        /// What it is.
-        found: &'static str,
-        /// What it should have been.
-        expected: &'static str,
-    },
-    /// It is not what was looked at.
-    #[error(
-        "{path} was replaced by another file after it was looked at; nothing was written, look what it is now and start again"
-    )]
-    Replaced {
-        /// What was to be opened.
-        path: PathBuf,
-    },
-    /// Another program has a lock on it.
-    #[error("{path} is locked by another program; wait for it, or end it first")]
-    Locked {
-        /// What was to be opened.
-        path: PathBuf,
-    },
-    /// A block device without a medium.
-    #[error("{path} has no size: there is no medium in it")]
-    Empty {
-        /// What was opened.
-        path: PathBuf,
-    },
 }
 
 /// An open target and what it is.

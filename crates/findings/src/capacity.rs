@@ -1,108 +1,21 @@
 //! Whether the medium has the capacity it says, from the probe and from a full verification
 //! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
+use crate::genuineness::Kind;
+use crate::genuineness::MOST;
+use crate::genuineness::Sectors;
+use crate::genuineness::number;
+use crate::genuineness::told;
 use record::units::Bytes;
 use record::{Cell, Finding, Record};
 
 use crate::finding_builder::FindingBuilder;
 use crate::{figure, gate};
 
-/// What the probe found, as its codes have it: 0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Good,
-    Damaged,
-    Limbo,
-    Wraparound,
-    Chain,
-}
-
-impl Kind {
-    fn of(code: f64) -> Option<Kind> {
-        // A code is a whole number; anything between is none.
-        [Kind::Good, Kind::Damaged, Kind::Limbo, Kind::Wraparound, Kind::Chain]
-            .into_iter()
-            .enumerate()
-            .find(|(at, _)| code == *at as f64)
-            .map(|(_, kind)| kind)
-    }
-}
-
 /// `capacity` and `verify`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [probe(record), verify(record)].into_iter().flatten().collect()
 }
-
-/// Whether the cell came to its end. Not asked of the whole run: what a fake is found by is of a
-/// fake.
-fn is_sound(cell: &Cell) -> bool {
-    gate::of_cell(cell).is_none()
-}
-
-/// What the probes came to. A suite may have a short one and a thorough one: what a medium has
-/// hidden from the one, the other may show, so one that finds something wrong stands before one
-/// that does not, and then the later one.
-fn told(record: &Record) -> Option<(&Cell, Kind)> {
-    let kinds = record
-        .cells_of("capacity")
-        .filter(|cell| is_sound(cell))
-        .filter_map(|cell| Some((cell, Kind::of(number(cell, "type")?)?)));
-    kinds.max_by_key(|(_, kind)| *kind != Kind::Good)
-}
-
-/// A number of the probe: metrics of `other`, which may be zero.
-fn number(cell: &Cell, name: &str) -> Option<f64> {
-    cell.metrics
-        .other
-        .get(name)
-        .map(|found| found.value)
-        .filter(|value| (0.0..MOST).contains(value))
-}
-
-/// What the probe found to be there, in bytes; none where it was not run, or not to its end.
-pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
-    number(told(record)?.0, "real_bytes").map(|bytes| bytes as u64)
-}
-
-/// Whether less is there than it says: by the probe, or because what was read back is, for a
-/// hundredth of the medium and more (our choice), data that was written to another address. Damage
-/// alone does not do that.
-pub(crate) fn is_fake(record: &Record) -> bool {
-    let probed = told(record).map(|(_, kind)| kind);
-    let mut sectors = Sectors::default();
-    let read_back = record
-        .cells_of("verify")
-        .filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
-    read_back.for_each(|cell| sectors.add(cell));
-    let folded = sectors.overwritten > 0
-        && sectors.overwritten >= sectors.good.saturating_add(sectors.bad()) / 100;
-    matches!(probed, Some(Kind::Limbo | Kind::Wraparound | Kind::Chain))
-        || probed.is_none() && folded
-}
-
-/// Of the medium, what has to be read back as it was written for its capacity to be real; the rest
-/// is what a suite leaves at the end.
-const WHOLE: f64 = 0.99;
-
-/// Whether its capacity is known to be real: by the probe, or because all of it was written and
-/// read back.
-pub(crate) fn is_genuine(record: &Record) -> bool {
-    let probed = told(record).map(|(_, kind)| kind);
-    let mut sectors = Sectors::default();
-    let read_back = record
-        .cells_of("verify")
-        .filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
-    read_back.for_each(|cell| sectors.add(cell));
-    let whole = record
-        .medium
-        .capacity_bytes
-        .is_some_and(|bytes| bytes > 0 && sectors.span_bytes as f64 >= WHOLE * bytes as f64);
-    probed == Some(Kind::Good)
-        || probed.is_none() && whole && sectors.good > 0 && sectors.bad() == 0
-}
-
-/// No medium has so many bytes, or sectors.
-const MOST: f64 = (1u64 << 60) as f64;
 
 fn probe(record: &Record) -> Option<Finding> {
     let (cell, kind) = told(record)?;
@@ -198,60 +111,6 @@ fn how(cell: &Cell) -> Vec<String> {
     [Some(read), restored].into_iter().flatten().collect()
 }
 
-/// Sectors of all parts that were read back, by what became of them.
-#[derive(Default)]
-struct Sectors {
-    good: u64,
-    changed: u64,
-    overwritten: u64,
-    corrupted: u64,
-    /// Of the corrupted ones.
-    zero: u64,
-    blank: u64,
-    unreadable: u64,
-    first_bad_bytes: Option<u64>,
-    /// The bytes that these parts are of.
-    span_bytes: u64,
-    /// Parts that were not read to their end.
-    is_partial: bool,
-}
-
-impl Sectors {
-    fn add(&mut self, cell: &Cell) {
-        let count = |name| number(cell, name).map_or(0, |n| n as u64);
-        self.good = self.good.saturating_add(count("good_sectors"));
-        self.changed = self.changed.saturating_add(count("changed_sectors"));
-        self.overwritten = self.overwritten.saturating_add(count("overwritten_sectors"));
-        self.corrupted = self.corrupted.saturating_add(count("corrupted_sectors"));
-        self.zero = self.zero.saturating_add(count("zero_sectors"));
-        self.blank = self.blank.saturating_add(count("blank_sectors"));
-        self.unreadable = self.unreadable.saturating_add(count("unreadable_sectors"));
-        let first = number(cell, "first_bad_offset_bytes").map(|at| at as u64);
-        self.first_bad_bytes = [self.first_bad_bytes, first].into_iter().flatten().min();
-        self.span_bytes = self.span_bytes.saturating_add(cell.params.span_bytes.unwrap_or(0));
-        self.is_partial |= !is_sound(cell);
-    }
-
-    fn bad(&self) -> u64 {
-        self.changed.saturating_add(self.overwritten).saturating_add(self.corrupted)
-    }
-
-    /// "12 overwritten, 3 corrupted".
-    fn list(&self) -> String {
-        let kinds = [
-            ("corrupted", self.corrupted),
-            ("changed", self.changed),
-            ("overwritten", self.overwritten),
-        ];
-        kinds
-            .into_iter()
-            .filter(|(_, n)| *n > 0)
-            .map(|(name, n)| format!("{n} {name}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    }
-}
-
 fn verify(record: &Record) -> Option<Finding> {
     let is_read = |cell: &&Cell| {
         cell.params.form.as_deref() == Some("read") && number(cell, "good_sectors").is_some()
@@ -339,6 +198,7 @@ mod tests {
     use record::{Estimate, PlannedCell, Severity, Stop};
 
     use super::*;
+    use crate::genuineness::{is_fake, is_genuine, real_bytes};
     use crate::testing::{cell, empty};
 
     /// A part that was read back: good, changed, overwritten, corrupted sectors, and where the

@@ -274,7 +274,7 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     };
     if let Some(bytes) = claims.capacity_bytes {
         // What was found to be there counts, else what the medium says it has.
-        let found = crate::capacity::real_bytes(record).map(|size| Measured::Found(size as f64));
+        let found = crate::genuineness::real_bytes(record).map(|size| Measured::Found(size as f64));
         let size = found
             .or_else(|| record.medium.capacity_bytes.map(|size| Measured::Declared(size as f64)));
         hold(format!("capacity {}", Bytes(bytes)), bytes as f64 * 0.93, size, |value| {

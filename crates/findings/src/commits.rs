@@ -4,6 +4,7 @@
 //! more is promised than these allow. Random writes alone tell nothing: a journal is written in one
 //! place, and a flush costs what it costs.
 
+use crate::uses;
 use record::units::{KIB, significant};
 use record::{Finding, Record, Sync};
 
@@ -11,7 +12,6 @@ use crate::Use;
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
 use crate::flush;
-use crate::verdict;
 
 /// Single writes that one commit costs SQLite with a rollback journal: journal, its header, the
 /// page, and the journal's end (sqlite.org/atomiccommit.html).
@@ -105,7 +105,7 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
 /// That commits were not measured, and what random writes would allow; or that their figure may be
 /// anything.
 pub(crate) fn untested(record: &Record) -> Finding {
-    let id = verdict::id(Use::Database);
+    let id = uses::id(Use::Database);
     let lead = format!("Whether it is good as {} cannot be said", Use::Database);
     if let Some((known, [low, high])) =
         of(record).and_then(|commits| commits.figure.ci95.map(|ends| (commits, ends)))

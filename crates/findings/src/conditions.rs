@@ -1,11 +1,12 @@
 //! What praise depends on and nobody tested, in one short clause: whether the medium is genuine,
 //! whether its flush is honest, and whether the figures last.
 
+use crate::genuineness;
 use record::units::{KIB, MIB};
 use record::{Flag, Record, TargetKind};
 
 use crate::flush::Flush;
-use crate::{caches, capacity, figure};
+use crate::{caches, figure};
 
 /// A condition, and why it is open.
 struct Open {
@@ -58,7 +59,7 @@ pub(crate) fn of_blame(record: &Record) -> Option<&'static str> {
 
 /// Whether its capacity is real.
 fn genuine(record: &Record) -> Option<Open> {
-    if capacity::is_genuine(record) {
+    if genuineness::is_genuine(record) {
         return None;
     }
     let is_free_space = matches!(record.target.kind, TargetKind::Directory | TargetKind::File);

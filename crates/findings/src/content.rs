@@ -4,10 +4,10 @@
 use record::units::significant;
 use record::{Cell, Content, Finding, Record, SeriesAxis};
 
-use crate::caches::levels;
 use crate::figure::{self, Ratio, SoundFigure};
 use crate::finding_builder::FindingBuilder;
 use crate::gate;
+use crate::levels::levels;
 
 /// Easy data this much faster than incompressible data is no accident
 /// (docs/field/cheats.md#cheats-and-caches).

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Bound, Cell, Estimate, Record, SeriesAxis};
+use record::{Bound, Cell, Direction, Estimate, Record, SeriesAxis};
 
 use crate::{gate, likelihood};
 
@@ -340,4 +340,9 @@ fn known_along(figure: SoundFigure<'_>) -> SoundFigure<'_> {
 /// "4 KiB".
 pub(crate) fn size(bytes: u64) -> String {
     Bytes(bytes).to_string()
+}
+
+/// Whether a cell writes.
+pub(crate) fn writes(cell: &record::Cell) -> bool {
+    cell.params.direction == Some(Direction::Write)
 }

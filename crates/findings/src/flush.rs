@@ -1,12 +1,13 @@
 //! What a flush says of itself: whether it can be true that data is safe
 //! (docs/field/cheats.md#cheats-and-caches, docs/field/ftl.md#nand).
 
+use crate::levels;
 use record::units::{MIB, Nanos};
 use record::{Cell, Finding, Record};
 
 use crate::figure::{self, SoundFigure, between};
 use crate::finding_builder::FindingBuilder;
-use crate::{gate, throttling};
+use crate::gate;
 
 /// Data that is durable at so many times the rate the medium can write at all is not on flash: the
 /// grain of both figures is a fifth.
@@ -101,9 +102,8 @@ impl Flush<'_> {
 /// What the medium says is safe faster than it can write it, for certain, and the fastest it writes
 /// for long enough to be flash, in bytes a second. Such a flush does not wait for flash.
 fn lies(record: &Record) -> Option<(SoundFigure<'_>, f64)> {
-    let beginning = figure::form(record, "sustained", "first").and_then(|cell| {
-        Some(throttling::mean_until(throttling::along(cell)?, 256.0 * MIB as f64)?.1)
-    });
+    let beginning = figure::form(record, "sustained", "first")
+        .and_then(|cell| Some(levels::mean_until(levels::along(cell)?, 256.0 * MIB as f64)?.1));
     // A fast part of the flash is flash too.
     let long = ["sequential-write", "sustained", "prime", "random-fill"]
         .into_iter()

@@ -1,11 +1,12 @@
 //! What one run says of its medium in a line, for collections; and which cell stands for a test,
 //! for whoever shows one figure of it.
 
+use crate::genuineness;
 use record::collection::{HeadlineFigure, RunHeadline};
 use record::units::{KIB, MIB};
 use record::{Cell, Finding, Record, Severity};
 
-use crate::{TRICKS, capacity, conclude, figure, gate, is_verdict, matrix, stalls};
+use crate::{TRICKS, conclude, figure, gate, is_verdict, matrix, stalls};
 
 /// The span most of a test's best cells have: the others were measured for comparison with them.
 fn usual_span(record: &Record, test: &str) -> Option<u64> {
@@ -71,7 +72,7 @@ pub fn headline(record: &Record) -> RunHeadline {
         .collect();
     faults.sort();
     faults.dedup();
-    RunHeadline { figures, verdict, faults, is_fake: capacity::is_fake(record) }
+    RunHeadline { figures, verdict, faults, is_fake: genuineness::is_fake(record) }
 }
 
 /// A failed check, or a trick of the controller that someone may fall for.

@@ -114,7 +114,7 @@ fn host(record: &Record) -> Option<Finding> {
         && record.cells.iter().any(|cell| {
             gate::of_cell(cell).is_none()
                 && cell.params.path == record::Path::Buffered
-                && crate::verdict::writes(cell)
+                && crate::figure::writes(cell)
         })
     {
         limits.push("writeback throttling is on and slows buffered writes".into());

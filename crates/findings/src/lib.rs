@@ -17,6 +17,7 @@
 mod advice;
 mod caches;
 mod capacity;
+mod cell_gate;
 mod cheats;
 mod classes;
 mod commits;
@@ -29,10 +30,12 @@ mod finding_builder;
 mod flattery;
 mod flush;
 pub mod gate;
+mod genuineness;
 mod geometry;
 mod headline;
 mod host;
 mod identity;
+mod levels;
 mod likelihood;
 pub mod matrix;
 mod not_of_a_medium;
@@ -40,6 +43,7 @@ mod not_restored;
 mod open_aus;
 mod places;
 mod random_write;
+mod span_sweep;
 mod stalls;
 mod standstill;
 #[cfg(test)]
@@ -187,7 +191,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(classes::claims(record));
     // A probe that finds damage on a medium that fails says less than the errors do.
     let (failing, probed) = (failing::conclude(record), capacity::conclude(record));
-    if capacity::is_fake(record) {
+    if genuineness::is_fake(record) {
         rest.extend(probed.into_iter().chain(failing));
     } else {
         rest.extend(failing.into_iter().chain(probed));

@@ -1,11 +1,11 @@
 //! Runs of which nothing is a medium's: what is said of them instead of conclusions.
 
+use crate::uses;
 use record::{Finding, Record, strayed};
 
 use crate::failing;
 use crate::finding_builder::FindingBuilder;
 use crate::uses::Use;
-use crate::verdict;
 
 /// The findings of a run that measured no medium; none of any other.
 pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
@@ -27,7 +27,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
     for wanted in wanted {
         findings.push(
             FindingBuilder::warning(
-                verdict::id(*wanted),
+                uses::id(*wanted),
                 format!("Whether it is fine as {wanted} cannot be told here: {why}."),
             )
             .done(),

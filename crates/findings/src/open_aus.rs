@@ -1,10 +1,10 @@
 //! How many allocation units can be written to in turn before every write costs a merge
 //! (docs/field/allocation-units.md#open-units, docs/field/allocation-units.md#order-inside-a-unit).
 
+use crate::span_sweep;
 use record::units::{MIB, significant};
 use record::{Cell, Finding, Record};
 
-use crate::caches;
 use crate::figure::{self, Ratio, SoundFigure};
 use crate::finding_builder::FindingBuilder;
 
@@ -252,7 +252,7 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
     let bytes = random.rate.cell.bytes as f64;
     // A unit that reads do not show is what random writes are fast in, divided by how many are
     // open.
-    let swept = || Some((caches::fast_within(record)? / (first - 1) as f64).min(LARGEST_AU));
+    let swept = || Some((span_sweep::fast_within(record)? / (first - 1) as f64).min(LARGEST_AU));
     let known = crate::geometry::au_bytes(record).map(|au| au as f64).or_else(swept);
     let assumed = || one.rate.cell.params.other.get("assumed_au_bytes").copied();
     let (merges, enough, fewest, au) = match (&random.rate.cell.histogram, known) {

@@ -9,8 +9,9 @@ use std::fmt;
 use record::units::{KIB, Nanos, significant};
 use record::{Cell, Finding, Record, SeriesAxis};
 
+use crate::figure::writes;
 use crate::finding_builder::FindingBuilder;
-use crate::verdict::{SDHC_BYTES, writes};
+use crate::thresholds::SDHC_BYTES;
 use crate::{figure, gate};
 
 /// Limits that stalls are counted against, in nanoseconds; the second and third are how long an

@@ -1,5 +1,7 @@
 //! What classes promise (docs/field/classes.md#minimum-rates). MB = 10^6 bytes.
 
+use record::units::GIB;
+
 /// What a class asks of a medium at the least.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Class {
@@ -86,3 +88,6 @@ pub(crate) const RASPBERRY_PI: Class = Class {
     is_queued: false,
     source: "sd_bench.fio of Raspberry Pi OS; docs/field/classes.md#minimum-rates",
 };
+
+/// The largest capacity of an SDHC card; larger ones are SDXC, with longer busy limits.
+pub(crate) const SDHC_BYTES: u64 = 32 * GIB;

@@ -8,9 +8,12 @@
 use record::units::{Nanos, significant};
 use record::{Cell, Finding, Flag, Record, Series, SeriesAxis};
 
-use crate::caches::{self, cliff, first_fall, levels, longest_fills, without_dips, without_memory};
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
+use crate::levels::longest_fills;
+use crate::levels::{
+    self, along, cliff, first_fall, levels, mean_until, without_dips, without_memory,
+};
 
 /// A step up or down of a quarter is one (docs/field/statistics.md#change-points).
 const STEP: f64 = 1.25;
@@ -118,7 +121,7 @@ fn reads(record: &Record, view: View) -> Option<Heat<'_>> {
 fn lasting(series: &Series) -> Vec<f64> {
     let ends = levels(series);
     let begins =
-        std::iter::once(caches::begun_at(series, 0.0)).chain(ends.iter().map(|level| level.0));
+        std::iter::once(levels::begun_at(series, 0.0)).chain(ends.iter().map(|level| level.0));
     begins
         .zip(&ends)
         .filter(|(begin, (end, bps))| (end - begin) / bps >= SOONEST_S)
@@ -155,27 +158,6 @@ fn came_back(record: &Record, view: View) -> Vec<(&Cell, f64, f64)> {
 fn fall(cell: &Cell, view: View) -> Option<(f64, f64)> {
     let found = first_fall(&view(along(cell)?), 0.0)?;
     Some((found.at, found.levels.iter().map(|level| level.1).fold(f64::INFINITY, f64::min)))
-}
-
-/// The rate of a fill against what was written.
-pub(crate) fn along(cell: &Cell) -> Option<&Series> {
-    cell.series.iter().find(|series| series.y == SeriesAxis::Bps && series.x == SeriesAxis::Bytes)
-}
-
-/// How many bytes a curve has up to here, and their mean rate.
-pub(crate) fn mean_until(series: &Series, bytes: f64) -> Option<(f64, f64)> {
-    let begin = caches::begun_at(series, 0.0);
-    let (mut from, mut seconds) = (begin, 0.0);
-    for [to, bps] in series
-        .points
-        .iter()
-        .take_while(|[to, _]| *to <= bytes)
-        .filter(|[_, bps]| bps.is_finite() && *bps > 0.0)
-    {
-        seconds += (to - from) / bps;
-        from = *to;
-    }
-    (seconds > 0.0).then(|| (from - begin, (from - begin) / seconds))
 }
 
 fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {

@@ -100,6 +100,16 @@ impl fmt::Display for Use {
     }
 }
 
+pub(crate) fn id(wanted: Use) -> &'static str {
+    match wanted {
+        Use::RootDisk => "verdict-root-disk",
+        Use::Camera => "verdict-camera",
+        Use::Video { .. } => "verdict-video",
+        Use::Logger => "verdict-logger",
+        Use::Database => "verdict-database",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

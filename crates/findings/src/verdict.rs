@@ -4,7 +4,9 @@
 //! A use has needs; each need holds a figure against three thresholds. The weakest need decides,
 //! and it is the reason given.
 
-use record::units::{GIB, KIB, MIB, Nanos, SECOND_NS, significant};
+use crate::figure::writes;
+use crate::uses::id;
+use record::units::{KIB, MIB, Nanos, SECOND_NS, significant};
 use record::{Bound, Direction, Finding, Record, Severity};
 
 use crate::conditions::{self, listed};
@@ -592,16 +594,6 @@ fn untested(record: &Record, wanted: Use) -> Finding {
     .done()
 }
 
-pub(crate) fn id(wanted: Use) -> &'static str {
-    match wanted {
-        Use::RootDisk => "verdict-root-disk",
-        Use::Camera => "verdict-camera",
-        Use::Video { .. } => "verdict-video",
-        Use::Logger => "verdict-logger",
-        Use::Database => "verdict-database",
-    }
-}
-
 fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
     let UseVerdict { wanted, level, reason, evidence, confidence, untested, condition } = verdict;
     let severity = match level {
@@ -701,14 +693,6 @@ fn praise(record: &Record, verdicts: &[UseVerdict]) -> Option<String> {
 pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
-
-/// The largest capacity of an SDHC card; larger ones are SDXC, with longer busy limits.
-pub(crate) const SDHC_BYTES: u64 = 32 * GIB;
-
-/// Whether a cell writes.
-pub(crate) fn writes(cell: &record::Cell) -> bool {
-    cell.params.direction == Some(Direction::Write)
 }
 
 #[cfg(test)]

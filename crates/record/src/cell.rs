@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bound, Disturbance, Flag, Histogram, Reach, Sample, Series};
+use crate::{Bound, Disturbance, Flag, Histogram, Sample, Series};
 
 /// Which way data moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -416,4 +416,26 @@ impl Cell {
     pub fn label(&self, name: &str) -> &str {
         self.labels.get(name).map_or("", String::as_str)
     }
+}
+
+/// I/Os and bytes of one cell: those that the program issued, and those that the kernel counted on
+/// the medium meanwhile. I/Os are merged and split on their way, so that only bytes can be held
+/// against each other; and what others did on the same medium is counted too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Reach {
+    /// I/Os issued in the measured part.
+    pub issued_ios: u64,
+    /// Bytes that were to be read in the measured part.
+    pub issued_read_bytes: u64,
+    /// Bytes that were to be written, all phases included.
+    pub issued_written_bytes: u64,
+    /// Reads counted by the kernel.
+    pub counted_reads: u64,
+    /// Writes counted by the kernel.
+    pub counted_writes: u64,
+    /// Bytes read by the kernel's count.
+    pub counted_read_bytes: u64,
+    /// Bytes written by the kernel's count.
+    pub counted_written_bytes: u64,
 }

@@ -21,8 +21,8 @@ pub mod units;
 
 pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use cell::{
-    Cell, Content, Direction, Estimate, FAILED_BY, Latency, Metrics, Params, Path, Pattern, Region,
-    Stop, Sync,
+    Cell, Content, Direction, Estimate, FAILED_BY, Latency, Metrics, Params, Path, Pattern, Reach,
+    Region, Stop, Sync,
 };
 pub use disturbance::{DISTURBED_SHARE, Disturbance, Lateness, Standstill};
 pub use fingerprint::{Fingerprint, FingerprintMark};
@@ -33,7 +33,7 @@ pub use medium::{
     TargetKind, Temperature,
 };
 pub use published::Published;
-pub use reach::{Reach, strayed};
+pub use reach::strayed;
 pub use run::{
     Ended, Finding, PlannedCell, Record, RecordError, Run, SCHEMA, Severity, Skip, Software,
 };

@@ -1,9 +1,7 @@
 //! What was issued for a cell, and what the kernel counted of it on the medium: whether the figures
 //! are the medium's at all.
 
-use serde::{Deserialize, Serialize};
-
-use crate::{Cell, Counters, Direction, Flag, Path};
+use crate::{Cell, Counters, Direction, Flag, Path, Reach};
 
 /// A sector of the kernel's counters.
 const SECTOR_BYTES: u64 = 512;
@@ -12,28 +10,6 @@ const SECTOR_BYTES: u64 = 512;
 const LEAST_SHARE: f64 = 0.9;
 /// So little may be missing of any cell: the kernel adds up over processors while they count.
 const SLACK_BYTES: u64 = 1 << 20;
-
-/// I/Os and bytes of one cell: those that the program issued, and those that the kernel counted on
-/// the medium meanwhile. I/Os are merged and split on their way, so that only bytes can be held
-/// against each other; and what others did on the same medium is counted too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Reach {
-    /// I/Os issued in the measured part.
-    pub issued_ios: u64,
-    /// Bytes that were to be read in the measured part.
-    pub issued_read_bytes: u64,
-    /// Bytes that were to be written, all phases included.
-    pub issued_written_bytes: u64,
-    /// Reads counted by the kernel.
-    pub counted_reads: u64,
-    /// Writes counted by the kernel.
-    pub counted_writes: u64,
-    /// Bytes read by the kernel's count.
-    pub counted_read_bytes: u64,
-    /// Bytes written by the kernel's count.
-    pub counted_written_bytes: u64,
-}
 
 impl Reach {
     /// Of a cell, and what was counted from its beginning to its end.

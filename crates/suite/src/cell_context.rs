@@ -1,18 +1,14 @@
-//! What a running cell holds, and the pulse by which a run tells how far it is.
-
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+//! What a running cell holds.
 
 use device::content::Filler;
 use device::{Device, Extent, ExtentGuard, IoError};
-use record::units::MILLISECOND_NS;
 use record::{Cell, Stop};
 
-use crate::doubts::may_be_cached;
-use crate::events::{CellProgress, RunEvent, RunListener};
+use crate::events::RunEvent;
 use crate::io_loop::{
     IoLoad, IoObserver, LoopLimits, Observers, Places, ReadObserver, drive, flush,
 };
+use crate::progress::ProgressReporter;
 use crate::stage::KeptFile;
 use crate::undo::{PutBack, Trust, put_back};
 use crate::{FileStage, IoTally, TargetInfo, Undo};
@@ -20,9 +16,6 @@ use stats::Random;
 
 /// The type through which suites write: nothing outside the planned spans gets through.
 pub type Guarded = ExtentGuard<Box<dyn Device>>;
-
-/// Time between two beats of progress, by the device's clock.
-const BEAT_NS: u64 = 100 * MILLISECOND_NS;
 
 /// What a running cell holds.
 pub struct CellContext<'a> {
@@ -198,141 +191,5 @@ impl CellContext<'_> {
                 Extent::new(span.offset_bytes, span.bytes.min(primed.end() - span.offset_bytes))
             })
             .max_by_key(|primed| primed.bytes)
-    }
-}
-
-/// What is written faster at first is a cache where that ends within this much; what holds more is
-/// flash (docs/field/cheats.md#cheats-and-caches).
-const LARGEST_BEGINNING_BYTES: f64 = (96 << 20) as f64;
-/// So many times faster than what follows.
-pub(crate) const BEGINNING_RATIO: f64 = 1.25;
-
-/// How much of a fill was written faster than the rest of it, in bytes, as `prime` shows it: what a
-/// volatile cache took. 0 where nothing was.
-pub(crate) fn fast_beginning_bytes(done: &[Cell]) -> u64 {
-    let Some(prime) = done.iter().find(|cell| cell.test == "prime" && cell.stop != Stop::Error)
-    else {
-        return 0;
-    };
-    let Some(series) = prime.series.first().filter(|series| series.points.len() >= 8) else {
-        return 0;
-    };
-    let origin = prime.params.span_offset_bytes.unwrap_or(0) as f64;
-    let mut rates: Vec<f64> = series.points.iter().map(|[_, bps]| *bps).collect();
-    let Some(typical) = stats::median(&mut rates) else { return 0 };
-    let end = series
-        .points
-        .iter()
-        .take_while(|[_, bps]| *bps > BEGINNING_RATIO * typical)
-        .map(|[at, _]| at - origin)
-        .last();
-    end.filter(|bytes| *bytes <= LARGEST_BEGINNING_BYTES).map_or(0, |bytes| bytes as u64)
-}
-
-/// First writes this many times as fast as those that followed went to a cache.
-pub(crate) const CACHED_RATIO: f64 = 1.5;
-/// What a cache keeps of a smaller write.
-pub(crate) const CACHED_PAGE_BYTES: u64 = 4096;
-
-/// What a cell's first writes brought into a cache, in bytes: those that were more than `ratio`
-/// times as fast as what followed. `None` where they were not.
-pub(crate) fn taken_in_bytes(cell: &Cell, ratio: f64) -> Option<u64> {
-    let (iops, burst) = (cell.metrics.iops?, cell.metrics.other.get("burst_iops")?);
-    (burst.value > ratio * iops.value)
-        .then(|| burst.n * cell.params.block_bytes.unwrap_or(0).max(CACHED_PAGE_BYTES))
-}
-
-/// How much a volatile cache of this medium holds at most, in bytes, as far as earlier cells have
-/// shown one: what was taken in fast before the level that lasts. 0 where none has.
-pub(crate) fn shown_cache_bytes(done: &[Cell]) -> u64 {
-    let taken_in = |cell: &Cell| {
-        let burst = cell.metrics.other.get("burst_iops")?;
-        let is_as_fast = may_be_cached(1e9 / burst.value, cell.params.block_bytes.unwrap_or(0));
-        taken_in_bytes(cell, CACHED_RATIO).filter(|_| is_as_fast)
-    };
-    done.iter().filter_map(taken_in).max().unwrap_or(0).max(fast_beginning_bytes(done))
-}
-
-/// The same in pages, as it keeps them.
-pub(crate) fn shown_cache_pages(done: &[Cell]) -> u64 {
-    shown_cache_bytes(done) / CACHED_PAGE_BYTES
-}
-
-/// The run's heartbeat: tells progress at intervals and knows when to stop.
-pub struct ProgressReporter<'a> {
-    pub(crate) listener: &'a mut dyn RunListener,
-    pub(crate) stop: &'a AtomicBool,
-    pub(crate) phase: &'static str,
-    /// Which part of the cell the present stretch is.
-    pub(crate) part: (f64, f64),
-    pub(crate) index: usize,
-    pub(crate) cell_started_ns: u64,
-    pub(crate) allotted_ns: u64,
-    pub(crate) later_ns: u64,
-    pub(crate) next_ns: u64,
-    pub(crate) written_bytes: u64,
-    /// Where the cell wrote last: of each stretch the last place of each lane.
-    pub(crate) written_last: VecDeque<Extent>,
-    pub(crate) failed: Option<String>,
-}
-
-/// Places that are remembered of what a cell wrote last.
-const WRITTEN_LAST: usize = 8;
-
-impl ProgressReporter<'_> {
-    pub(crate) fn begin(&mut self, now_ns: u64) {
-        self.next_ns = now_ns + BEAT_NS;
-    }
-
-    pub(crate) fn wrote(&mut self, bytes: u64) {
-        self.written_bytes += bytes;
-    }
-
-    /// A stretch has ended; these are the last places it wrote.
-    pub(crate) fn wrote_at(&mut self, places: &[Extent]) {
-        for place in places.iter().filter(|place| place.bytes > 0).take(WRITTEN_LAST) {
-            self.written_last.truncate(WRITTEN_LAST - 1);
-            self.written_last.push_front(*place);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn is_due(&self, now_ns: u64) -> bool {
-        now_ns >= self.next_ns
-    }
-
-    #[inline]
-    pub(crate) fn must_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.failed.is_some()
-    }
-
-    /// At the pace so far, but never more than the cell may take.
-    fn left_of_cell_ns(&self, elapsed_ns: u64, share: f64) -> u64 {
-        let most_ns = self.allotted_ns.saturating_sub(elapsed_ns);
-        let at_this_pace = elapsed_ns as f64 * (1.0 - share) / share.max(1e-3);
-        if share > 0.02 { most_ns.min(at_this_pace as u64) } else { most_ns }
-    }
-
-    pub(crate) fn report(&mut self, now_ns: u64, share: f64, tally: &IoTally) {
-        self.next_ns = now_ns + BEAT_NS;
-        let elapsed_ns = now_ns.saturating_sub(self.cell_started_ns);
-        let seconds = tally.busy_ns.max(1) as f64 / 1e9;
-        let (from, to) = self.part;
-        let share = from + (to - from) * share;
-        let event = RunEvent::Progress(CellProgress {
-            index: self.index,
-            phase: self.phase,
-            share,
-            ops: tally.ops,
-            bytes: tally.bytes,
-            elapsed_ns,
-            iops: tally.ops as f64 / seconds,
-            bps: tally.bytes as f64 / seconds,
-            written_bytes: self.written_bytes,
-            remaining_ns: self.left_of_cell_ns(elapsed_ns, share) + self.later_ns,
-        });
-        if let Err(reason) = self.listener.on_event(&event) {
-            self.failed = Some(reason);
-        }
     }
 }

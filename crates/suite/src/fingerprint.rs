@@ -18,13 +18,15 @@ use std::collections::BTreeSet;
 use crc::{CRC_32_ISCSI, Crc, Table};
 use device::content::Filler;
 use device::stamp::SectorVerdict;
-use device::{Device, Extent, IoError, IoErrorKind, Request};
+use device::{Device, Extent, IoError};
 use record::{Content, FingerprintMark, PlannedCell};
 
+pub use crate::place_read::PlaceRead;
 pub use places::{places, written_places};
 
-use crate::catalogue::record_ops;
-use crate::plan::span_of;
+use crate::catalogue::record_ops::is_staged;
+use crate::place_read::read_places;
+use crate::planned::span_of;
 
 /// Without a table in memory: some hundred kilobytes are summed up in a run.
 const CRC: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISCSI);
@@ -41,8 +43,8 @@ pub struct UnfinishedCell {
 impl UnfinishedCell {
     /// What this cell writes, and where.
     pub fn of(cell: &PlannedCell) -> UnfinishedCell {
-        let content = (!record_ops::is_staged(cell))
-            .then(|| cell.params.content.unwrap_or(Content::Incompressible));
+        let content =
+            (!is_staged(cell)).then(|| cell.params.content.unwrap_or(Content::Incompressible));
         UnfinishedCell { span: span_of(cell), content }
     }
 
@@ -99,15 +101,6 @@ pub enum Recognition {
         /// In words.
         why: String,
     },
-}
-
-/// What was read at a place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlaceRead {
-    /// Where.
-    pub place: Extent,
-    /// What; as long as the place.
-    pub data: Vec<u8>,
 }
 
 /// Reads these places and says whether the medium is the one that left these traces. `filler` makes
@@ -180,33 +173,4 @@ fn is_ours(verdict: SectorVerdict) -> bool {
         verdict,
         SectorVerdict::Good | SectorVerdict::Changed { .. } | SectorVerdict::Overwritten { .. }
     )
-}
-
-pub(crate) fn read_places(
-    device: &mut dyn Device,
-    places: &[Extent],
-) -> Result<Vec<PlaceRead>, IoError> {
-    let Some(largest_bytes) = places.iter().map(|place| place.bytes).max() else {
-        return Ok(Vec::new());
-    };
-    device.prepare(1, largest_bytes as usize)?;
-    let (mut found, mut error, mut done) =
-        (Vec::with_capacity(places.len()), None, Vec::with_capacity(1));
-    for place in places {
-        device.submit(Request::read(0, place.offset_bytes, place.bytes))?;
-        done.clear();
-        device.reap(1, &mut done)?;
-        match done.pop().expect("reap waits for the one request in flight").result {
-            Ok(()) => found.push(PlaceRead {
-                place: *place,
-                data: device.buffer(0)[..place.bytes as usize].to_vec(),
-            }),
-            Err(failed) if failed.kind == IoErrorKind::Medium => error = Some(failed),
-            Err(failed) => return Err(failed),
-        }
-    }
-    match error {
-        Some(error) if found.is_empty() => Err(error),
-        _ => Ok(found),
-    }
 }

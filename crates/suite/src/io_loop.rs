@@ -7,7 +7,7 @@ use record::{Content, Direction, Path, Stop, Sync};
 use stats::{StopRule, StopVerdict};
 
 use crate::IoTally;
-use crate::cell_context::ProgressReporter;
+use crate::progress::ProgressReporter;
 
 /// Certainty is asked for each time the I/Os done have grown by one part in this many.
 const JUDGE_STEP: u64 = 20;

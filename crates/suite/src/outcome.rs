@@ -81,3 +81,15 @@ impl CellOutcome {
         self.cell.stop.cut_short()
     }
 }
+
+impl IoTally {
+    /// The outcome of a cell that consists of this stretch alone.
+    pub fn outcome(self, planned: &PlannedCell) -> CellOutcome {
+        let mut outcome = CellOutcome::new(planned);
+        outcome.cell.metrics = self.metrics();
+        outcome.cell.flags = self.flags();
+        outcome.cell.series = vec![self.rate_series("rate"), self.stall_series()];
+        outcome.absorb(self);
+        outcome
+    }
+}

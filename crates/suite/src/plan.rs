@@ -1,11 +1,11 @@
 //! From a suite and a site to planned cells: everything that will be done, known before anything
 //! is.
 
-use device::{Extent, Extents};
-use record::units::Bytes;
-use record::{Params, PlannedCell, Skip, TargetKind};
+use device::Extents;
+use record::{PlannedCell, Skip, TargetKind};
 
 use crate::definition::{Suite, SuiteEntry};
+use crate::planned::{CellList, PROBE, span_of};
 use crate::settings::{SettingError, TestSettings};
 use crate::{TargetInfo, Test, catalogue};
 
@@ -33,11 +33,6 @@ pub enum PlanError {
     Empty(String),
 }
 
-/// The address range a planned cell touches.
-pub fn span_of(cell: &PlannedCell) -> Extent {
-    Extent::new(cell.params.span_offset_bytes.unwrap_or(0), cell.params.span_bytes.unwrap_or(0))
-}
-
 /// Whether later cells need what this one leaves on the medium: where that is lost between two
 /// sittings, it is done again first.
 pub fn is_filling(cell: &PlannedCell) -> bool {
@@ -55,51 +50,6 @@ pub struct Plan {
     pub skipped: Vec<Skip>,
     /// The longest the whole may take, in nanoseconds.
     pub time_limit_ns: Option<u64>,
-}
-
-/// Collects the cells of one test while it plans.
-pub struct CellList<'a> {
-    test: &'static str,
-    logical_block_bytes: u64,
-    cells: &'a mut Vec<PlannedCell>,
-    skipped: &'a mut Vec<Skip>,
-}
-
-impl CellList<'_> {
-    /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. A block
-    /// smaller than the medium addresses is left out.
-    pub fn add(&mut self, params: Params, max_ns: u64, max_written_bytes: u64) {
-        let logical = self.logical_block_bytes;
-        if let Some(block) = params.block_bytes.filter(|block| block % logical != 0) {
-            return self.skip(format!(
-                "{} blocks: the medium addresses units of {}",
-                Bytes(block),
-                Bytes(logical)
-            ));
-        }
-        let number = self.cells.iter().filter(|cell| cell.test == self.test).count() + 1;
-        let id = format!("{}/{number}", self.test);
-        self.cells.push(PlannedCell {
-            id,
-            test: self.test.to_owned(),
-            params,
-            max_ns,
-            max_written_bytes,
-        });
-    }
-
-    /// What was found for the test, or nothing, where it is left out for the reason given.
-    pub fn or_skip<T>(&mut self, found: Result<T, String>) -> Option<T> {
-        found.map_err(|reason| self.skip(reason)).ok()
-    }
-
-    /// Leaves something of the test out.
-    pub fn skip(&mut self, reason: impl Into<String>) {
-        let skip = Skip { test: self.test.to_owned(), reason: reason.into() };
-        if !self.skipped.contains(&skip) {
-            self.skipped.push(skip);
-        }
-    }
 }
 
 impl Plan {
@@ -173,9 +123,6 @@ impl Plan {
         self.time_limit_ns.map_or(sum, |limit| limit.min(sum))
     }
 }
-
-/// The test with which suites begin, there cut short.
-pub(crate) const PROBE: &str = "capacity";
 
 /// The suite's entries that the user wants; a test that only `--only` names comes with its
 /// published settings, and so does the probe: who asks for it by name wants to know all of it. On a

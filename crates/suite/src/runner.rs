@@ -11,13 +11,14 @@ use record::units::SECOND_NS;
 use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind};
 
 use crate::catalogue::{capacity, record_ops};
-use crate::cell_context::{CellContext, Guarded, ProgressReporter};
+use crate::cell_context::{CellContext, Guarded};
 use crate::doubts::{fleeting, impossible, lift, unsettled};
 use crate::events::{RunEvent, RunListener};
 use crate::fingerprint::{read_marks, written_places};
 use crate::io_loop::flush;
 use crate::outcome::CellOutcome;
-use crate::plan::{PROBE, span_of};
+use crate::planned::{PROBE, span_of};
+use crate::progress::ProgressReporter;
 use crate::stage::KeptFile;
 use crate::{FileStage, MemoryUndo, Plan, TargetInfo, Undo, catalogue, is_filling};
 use stats::Random;

@@ -11,8 +11,6 @@ use stats::{
     smallest_sample,
 };
 
-use crate::CellOutcome;
-
 /// Points a curve keeps at most; neighbours are merged beyond.
 const CURVE_POINTS: usize = 240;
 
@@ -338,16 +336,6 @@ impl IoTally {
     pub fn stall_series(&self) -> Series {
         let points = self.slowest.points().map(|(ops, ns)| [ops as f64, ns as f64]).collect();
         Series { name: "slowest I/O".into(), x: SeriesAxis::Ops, y: SeriesAxis::LatencyNs, points }
-    }
-
-    /// The outcome of a cell that consists of this stretch alone.
-    pub fn outcome(self, planned: &record::PlannedCell) -> CellOutcome {
-        let mut outcome = CellOutcome::new(planned);
-        outcome.cell.metrics = self.metrics();
-        outcome.cell.flags = self.flags();
-        outcome.cell.series = vec![self.rate_series("rate"), self.stall_series()];
-        outcome.absorb(self);
-        outcome
     }
 }
 

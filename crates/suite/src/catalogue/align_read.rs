@@ -26,7 +26,7 @@ use stats::median;
 
 use super::ground::ground;
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

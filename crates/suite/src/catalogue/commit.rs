@@ -19,7 +19,7 @@ use stats::{RateEstimator, StopRule, StopVerdict};
 use super::durable::{Durable, DurableStep, File, PAGE_BYTES, ground, written_bytes};
 use super::stretch;
 use crate::doubts::certainty;
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::tally::latency;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,

@@ -17,7 +17,7 @@ use stats::{RateEstimator, Windows};
 
 use super::ext2_format::{choices, chosen, layout, numbers};
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

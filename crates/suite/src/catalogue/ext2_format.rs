@@ -26,7 +26,7 @@ use stats::RateEstimator;
 use crate::ext2::{self, Choices, Ext2Layout};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

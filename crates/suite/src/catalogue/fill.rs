@@ -13,7 +13,7 @@ use super::stretch;
 use crate::figures::ratio;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

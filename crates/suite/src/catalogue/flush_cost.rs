@@ -19,7 +19,7 @@ use stats::{median, quantile_ranks};
 use super::stretch;
 use crate::io_loop::LoopLimits;
 use crate::offsets::cyclic;
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::tally::latency;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,

@@ -16,7 +16,7 @@ use record::{Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch, assumed_au};
 use crate::offsets::cyclic;
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

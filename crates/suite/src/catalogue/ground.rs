@@ -4,7 +4,7 @@ use device::Extent;
 use record::{Flag, PlannedCell, Region};
 
 use crate::CellContext;
-use crate::plan::span_of;
+use crate::planned::span_of;
 
 /// The range to read, and the doubt about it. In the middle and in a file only what this run has
 /// written is read, for the rest of a file is a hole; the front and the whole are what they are

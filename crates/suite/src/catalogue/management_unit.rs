@@ -14,7 +14,7 @@ use record::units::{KIB, SECOND_NS};
 use record::{Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch, earlier, part_of, strided};
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

@@ -27,8 +27,8 @@ use record::units::{Bytes, MIB, Nanos, SECOND_NS};
 use record::{Cell, Params, Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch, assumed_au, earlier};
-use crate::cell_context::{CACHED_PAGE_BYTES, shown_cache_bytes};
-use crate::plan::span_of;
+use crate::planned::span_of;
+use crate::shown_cache::{CACHED_PAGE_BYTES, shown_cache_bytes};
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

@@ -17,9 +17,9 @@ use record::units::{Bytes, SECOND_NS};
 use record::{Cell, Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Before, Stretch};
-use crate::cell_context::shown_cache_pages;
 use crate::offsets::uniform;
-use crate::plan::span_of;
+use crate::planned::span_of;
+use crate::shown_cache::shown_cache_pages;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

@@ -8,11 +8,11 @@
 use record::{Cell, Flag, Params, Pattern, PlannedCell, Region, Stop};
 
 use super::stretch;
-use crate::cell_context::fast_beginning_bytes;
 use crate::doubts::LARGEST_CACHE_BYTES;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
-use crate::plan::span_of;
+use crate::planned::span_of;
+use crate::shown_cache::fast_beginning_bytes;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

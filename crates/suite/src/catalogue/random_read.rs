@@ -215,7 +215,7 @@ mod tests {
 
     use super::*;
     use crate::catalogue::testing::Bed;
-    use crate::plan::span_of;
+    use crate::planned::span_of;
 
     /// 100 us and 10 ns a byte.
     fn medium(capacity_bytes: u64) -> Bed {

@@ -37,13 +37,13 @@ use stats::StopRule;
 use crate::catalogue::again::{self, Latest};
 use crate::catalogue::ground::ground;
 use crate::catalogue::level::{LatencyLevel, OVERWHELMING_MERGES, OVERWHELMING_OPS};
-use crate::cell_context::{CACHED_PAGE_BYTES, taken_in_bytes};
 use crate::certainty;
 use crate::doubts::{CACHE_RATIO, WIDE_BYTES, may_not_last};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{Stratified, once_each, sequential};
-use crate::plan::span_of;
+use crate::planned::span_of;
+use crate::shown_cache::{CACHED_PAGE_BYTES, taken_in_bytes};
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

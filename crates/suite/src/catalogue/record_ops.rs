@@ -20,7 +20,7 @@ use crate::certainty;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, flush};
 use crate::offsets::{iozone_permutation, listed, pieces, sequential};
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::stage::KeptFile;
 use crate::{
     CellContext, CellList, CellOutcome, FileStageError, IoTally, Needs, Setting, SettingError,
@@ -181,13 +181,6 @@ impl Test for RecordOps {
             Ground::File | Ground::NewFile => on_file(form, cell, context),
         }
     }
-}
-
-/// Whether this cell works on a file in a file system: what then lies in its span is the file
-/// system's matter.
-pub(crate) fn is_staged(cell: &PlannedCell) -> bool {
-    cell.test == RecordOps.name()
-        && cell.params.form.as_deref().and_then(find).is_none_or(|form| form.on != Ground::Raw)
 }
 
 fn find(name: &str) -> Option<&'static Form> {
@@ -416,3 +409,9 @@ impl FileClock {
 
 #[cfg(test)]
 mod tests;
+/// Whether this cell works on a file in a file system: what then lies in its span is the file
+/// system's matter.
+pub(crate) fn is_staged(cell: &PlannedCell) -> bool {
+    cell.test == RecordOps.name()
+        && cell.params.form.as_deref().and_then(find).is_none_or(|form| form.on != Ground::Raw)
+}

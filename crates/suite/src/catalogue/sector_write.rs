@@ -9,13 +9,13 @@ use record::units::GIB;
 use record::{Bound, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region};
 
 use super::level::LatencyLevel;
-use crate::cell_context::{CACHED_PAGE_BYTES, shown_cache_pages};
 use crate::certainty;
 use crate::doubts::{CACHE_RATIO, OVERWHELM_BYTES, may_not_last};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::offsets::uniform;
-use crate::plan::span_of;
+use crate::planned::span_of;
+use crate::shown_cache::{CACHED_PAGE_BYTES, shown_cache_pages};
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

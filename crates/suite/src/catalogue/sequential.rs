@@ -13,12 +13,12 @@ use record::units::{KIB, MIB};
 use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region};
 
 use super::level::LatencyLevel;
-use crate::cell_context::{BEGINNING_RATIO, fast_beginning_bytes};
 use crate::certainty;
 use crate::doubts::OVERWHELM_BYTES;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::offsets::{cyclic_from, pieces};
-use crate::plan::span_of;
+use crate::planned::span_of;
+use crate::shown_cache::{BEGINNING_RATIO, fast_beginning_bytes};
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

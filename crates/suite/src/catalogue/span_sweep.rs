@@ -18,7 +18,7 @@ use super::again::{self, Latest};
 use super::stretch::{self, Stretch};
 use crate::doubts::OVERWHELM_BYTES;
 use crate::offsets::{Stratified, uniform};
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

@@ -25,7 +25,7 @@ use stats::{Rounds, SteadyState};
 use super::stretch;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{cyclic, uniform};
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

@@ -30,7 +30,7 @@ use record::{Estimate, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop};
 use super::stretch;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::tally::latency;
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,

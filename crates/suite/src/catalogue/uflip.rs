@@ -24,7 +24,7 @@ use stats::{median, mser5};
 use super::stretch::{self, Stretch, earlier, strided};
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{cyclic, uniform};
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::tally::latency;
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,

@@ -26,7 +26,7 @@ use record::{
 
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::pieces;
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

@@ -15,7 +15,7 @@ use record::{Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch, earlier, part_of};
 use crate::offsets::cyclic;
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

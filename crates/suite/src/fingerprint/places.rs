@@ -6,8 +6,8 @@ use device::{Extent, Extents, Facts};
 use record::PlannedCell;
 use record::units::{KIB, MIB};
 
-use crate::catalogue::record_ops;
-use crate::plan::span_of;
+use crate::catalogue::record_ops::is_staged;
+use crate::planned::span_of;
 use stats::Random;
 
 /// Size of a place; a logical block where that is larger.
@@ -45,7 +45,7 @@ pub fn places(facts: &Facts, plan: &[PlannedCell], starts: &[u64], seed: u64) ->
     let writers = || plan.iter().filter(|cell| cell.max_written_bytes > 0);
     let spans = Extents::of(writers().map(span_of));
     let mut inside = BTreeSet::new();
-    for cell in writers().filter(|cell| !record_ops::is_staged(cell)) {
+    for cell in writers().filter(|cell| !is_staged(cell)) {
         let room = MOST_INSIDE.saturating_sub(inside.len());
         inside.extend(of_span(grid, span_of(cell), seed).into_iter().take(room));
     }

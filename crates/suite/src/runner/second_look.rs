@@ -9,7 +9,7 @@ use super::{Guarded, Measured, Runner};
 use crate::FileStage;
 use crate::catalogue::capacity;
 use crate::events::{RunEvent, RunListener};
-use crate::plan::{PROBE, span_of};
+use crate::planned::{PROBE, span_of};
 use stats::Random;
 
 /// Written by later cells before the marks are read once more; and once more at the end of the run.

@@ -14,7 +14,7 @@ use record::{PlannedCell, Stop};
 use super::keep::Keep;
 use super::place_content::PlaceContent;
 use crate::io_loop::{IoLoad, LoopLimits};
-use crate::plan::span_of;
+use crate::planned::span_of;
 use crate::undo::PIECE_BYTES;
 use crate::{CellContext, CellOutcome, IoTally};
 

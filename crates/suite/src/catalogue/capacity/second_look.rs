@@ -9,7 +9,7 @@ use super::place_content::PlaceContent;
 use super::probe_stages::comb;
 use super::prober::block;
 use crate::cell_context::Guarded;
-use crate::fingerprint::{PlaceRead, read_places};
+use crate::place_read::{PlaceRead, read_places};
 use stats::Random;
 
 /// Marks that are read again at most: each costs a read.

@@ -5,9 +5,9 @@ use record::{Bound, Cell, Direction, Estimate, Flag};
 
 use super::{Stretch, WARM_UP_SHARE};
 use crate::catalogue::level::LatencyLevel;
-use crate::cell_context::{CACHED_PAGE_BYTES, CACHED_RATIO, shown_cache_bytes};
 use crate::doubts::{CACHE_RATIO, may_be_cached};
 use crate::io_loop::IoLoad;
+use crate::shown_cache::{CACHED_PAGE_BYTES, CACHED_RATIO, shown_cache_bytes};
 use crate::{CellContext, IoTally};
 
 /// I/Os that set the state: those that open what is to be open, until a cache is full of them and

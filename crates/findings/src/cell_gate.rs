@@ -1,0 +1,99 @@
+//! Why no figure of a cell may be used, as the cell itself tells.
+
+use std::fmt;
+
+use record::{Bound, Cell, Flag};
+
+/// Why a cell's figures may not be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The medium or a person ended it before it was done.
+    CutShort,
+    /// Its numbers cannot be those of a medium.
+    Impossible,
+    /// Nothing of the run reached a medium.
+    NoMedium,
+    /// The medium is a fake, so what it did says nothing of what it would do where it has no flash.
+    Fake,
+    /// It caught a passing state: a bound and no level.
+    Transient(Bound),
+    /// The host's page cache lay in between: no trick can be told from it.
+    HostCached,
+    /// The host stood still for too much of it: no trick and no stall can be told from that.
+    HostStoodStill,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::CutShort => "it was cut short",
+            Refusal::Impossible => "its numbers are not those of a medium",
+            Refusal::NoMedium => "nothing of it reached a medium",
+            Refusal::Fake => "the medium is a fake",
+            Refusal::Transient(Bound::AtLeast) => {
+                "the medium had not come to rest: its level is at least that"
+            }
+            Refusal::Transient(Bound::AtMost) => {
+                "the medium had not come to rest: its level is at most that"
+            }
+            Refusal::HostCached => "the host's page cache lay in between",
+            Refusal::HostStoodStill => "the host stood still meanwhile",
+        })
+    }
+}
+
+/// What about the cell itself forbids to use its figures.
+pub(crate) fn of_cell(cell: &Cell) -> Option<Refusal> {
+    of_any(cell).or_else(|| cell.transient().map(Refusal::Transient))
+}
+
+/// What forbids to use even a bound.
+pub(crate) fn of_any(cell: &Cell) -> Option<Refusal> {
+    if cell.stop.cut_short() {
+        return Some(Refusal::CutShort);
+    }
+    is_impossible(cell).then_some(Refusal::Impossible)
+}
+
+/// Whether the numbers of a cell cannot be those of a medium.
+pub(crate) fn is_impossible(cell: &Cell) -> bool {
+    cell.flags.iter().any(Flag::is_impossible)
+}
+
+/// The side on which the figures of a cell of a passing state bound what lasts, where nothing else
+/// is wrong with it.
+pub(crate) fn bound(cell: &Cell) -> Option<Bound> {
+    cell.transient().filter(|_| of_any(cell).is_none())
+}
+
+/// The subject of `sustained` is a course over minutes, which cannot be measured a second time: a
+/// standstill is a dip in it and moves no level. Such dips may take this share of it.
+const DISTURBED_COURSE: f64 = 0.3;
+
+/// Writes out of order within a unit are asked how many of them waited for a merge: those that met
+/// a standstill are not among them.
+const DISTURBED_COUNT: f64 = 0.3;
+
+/// Loads of `pattern` are told apart from twice the rate on: a standstill of this share makes 1.4
+/// of it.
+const DISTURBED_CONTRAST: f64 = 0.3;
+
+/// Spans are told apart from three times the rate on.
+const DISTURBED_SPAN: f64 = 0.15;
+
+/// Units of `front-area` are compared by the medians of their writes, which the few that met a
+/// standstill do not move.
+const DISTURBED_MEDIAN: f64 = 0.5;
+
+/// Whether the host stood still for too much of a cell.
+pub(crate) fn disturbed(cell: &Cell) -> Option<Refusal> {
+    let most = match cell.test.as_str() {
+        "sustained" => DISTURBED_COURSE,
+        "open-aus" if cell.params.form.as_deref() == Some("random") => DISTURBED_COUNT,
+        "pattern" => DISTURBED_CONTRAST,
+        "span-sweep" => DISTURBED_SPAN,
+        "front-area" => DISTURBED_MEDIAN,
+        _ => record::DISTURBED_SHARE,
+    };
+    (cell.stood_still_share() > most).then_some(Refusal::HostStoodStill)
+}

@@ -1,0 +1,90 @@
+//! The rate of random writes over spans of growing size.
+
+use crate::figure::Ratio;
+use record::units::KIB;
+use record::{Cell, Content, Pattern, Record, Region};
+
+use crate::figure::{self, SoundFigure};
+
+/// A small span this much faster than a large one is cached
+/// (docs/field/cheats.md#cheats-and-caches).
+pub(crate) const SPAN_RATIO: f64 = 3.0;
+
+/// Random 4 KiB writes over different spans that differ in nothing else, the smallest span first;
+/// of equal spans the last.
+pub(crate) fn spans(record: &Record) -> Vec<(u64, SoundFigure<'_>)> {
+    let same = |cell: &&Cell| {
+        let params = &cell.params;
+        let random = matches!(
+            params.pattern,
+            None | Some(Pattern::Permutation | Pattern::Uniform | Pattern::Stratified)
+        );
+        random
+            && crate::figure::writes(cell)
+            && params.block_bytes == Some(4 * KIB)
+            && (params.threads, params.queue_depth) == (1, 1)
+            && params.region != Some(Region::Front)
+            && matches!(params.content, None | Some(Content::Incompressible))
+    };
+    // A sweep of its own is measured all in one way; without one, what other tests have at several
+    // spans must do.
+    let swept = figure::cells(record, "span-sweep").filter(same).count() >= 3;
+    let mut spans: Vec<(u64, SoundFigure)> = Vec::new();
+    for cell in
+        figure::cells(record, if swept { "span-sweep" } else { "random-write" }).filter(same)
+    {
+        let Some((span, figure)) = cell
+            .params
+            .span_bytes
+            .filter(|span| (1..1 << 60).contains(span))
+            .zip(SoundFigure::of(cell, "iops").filter(|it| it.ci95.is_some()))
+        else {
+            continue;
+        };
+        spans.retain(|(other, _)| *other != span);
+        spans.push((span, figure));
+    }
+    spans.sort_by_key(|(span, _)| *span);
+    spans
+}
+
+/// Which of the spans is the first that is slower than the geometric middle between fast and slow:
+/// there the cache ends. What is slow in the smallest span is no cache of spans.
+pub(crate) fn fast_until(spans: &[(u64, SoundFigure<'_>)], middle: f64) -> Option<usize> {
+    spans.iter().position(|(_, figure)| figure.value < middle).filter(|end| *end > 0)
+}
+
+/// How many bytes random writes are fast in, as the sweep shows; `None` where no span is faster
+/// than others.
+pub(crate) fn fast_within(record: &Record) -> Option<f64> {
+    let spans = spans(record);
+    let (_, slow) = spans.last()?;
+    let (_, fast) = spans.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+    if !Ratio::of(fast, slow).is_above(SPAN_RATIO) {
+        return None;
+    }
+    let end = fast_until(&spans, (fast.value * slow.value).sqrt())?;
+    Some(
+        cached_bytes(fast.value, slow.value, &spans[end..])
+            .clamp(spans[end - 1].0 as f64, spans[end].0 as f64),
+    )
+}
+
+/// How much of a span is cached, from the spans that are too large: in a span of s a cache of c is
+/// missed in 1 - c/s of all cases, and a miss takes as long as a write over the largest span. The
+/// mean of what the first two of them show, weighed with how little of them is missed.
+pub(crate) fn cached_bytes(
+    fast_iops: f64,
+    slow_iops: f64,
+    slower: &[(u64, SoundFigure<'_>)],
+) -> f64 {
+    let (hit_s, miss_s) = (1.0 / fast_iops, 1.0 / slow_iops);
+    let shown = slower.iter().take(2).map(|(span, figure)| {
+        let missed = ((1.0 / figure.value - hit_s) / (miss_s - hit_s)).clamp(0.0, 1.0);
+        (*span as f64 * (1.0 - missed), 1.0 / (*span as f64).powi(2))
+    });
+    let (sum, weights) = shown.fold((0.0, 0.0), |(sum, weights), (bytes, weight)| {
+        (sum + bytes * weight, weights + weight)
+    });
+    sum / weights
+}

@@ -1,0 +1,41 @@
+//! Reading single places of a medium.
+
+use device::{Device, Extent, IoError, IoErrorKind, Request};
+
+/// What was read at a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlaceRead {
+    /// Where.
+    pub place: Extent,
+    /// What; as long as the place.
+    pub data: Vec<u8>,
+}
+
+pub(crate) fn read_places(
+    device: &mut dyn Device,
+    places: &[Extent],
+) -> Result<Vec<PlaceRead>, IoError> {
+    let Some(largest_bytes) = places.iter().map(|place| place.bytes).max() else {
+        return Ok(Vec::new());
+    };
+    device.prepare(1, largest_bytes as usize)?;
+    let (mut found, mut error, mut done) =
+        (Vec::with_capacity(places.len()), None, Vec::with_capacity(1));
+    for place in places {
+        device.submit(Request::read(0, place.offset_bytes, place.bytes))?;
+        done.clear();
+        device.reap(1, &mut done)?;
+        match done.pop().expect("reap waits for the one request in flight").result {
+            Ok(()) => found.push(PlaceRead {
+                place: *place,
+                data: device.buffer(0)[..place.bytes as usize].to_vec(),
+            }),
+            Err(failed) if failed.kind == IoErrorKind::Medium => error = Some(failed),
+            Err(failed) => return Err(failed),
+        }
+    }
+    match error {
+        Some(error) if found.is_empty() => Err(error),
+        _ => Ok(found),
+    }
+}
