@@ -1,7 +1,9 @@
 //! Levels of a curve: where a rate stays, and where it falls.
 
 use record::units::MIB;
-use record::{Cell, Series, SeriesAxis};
+use record::{Cell, Record, Series, SeriesAxis};
+
+use crate::figure;
 
 /// A fast beginning and what is left after it.
 pub(crate) struct Cliff {

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::outputs::Outputs;
 
@@ -46,17 +46,17 @@ pub enum Command {
     Compare(CompareFlags),
     /// Makes a site of a collection: a table to sort, filter and compare, a page a medium, all
     /// data; plain files.
-    Publish(crate::commands::publish::PublishFlags),
+    Publish(PublishFlags),
     /// Sends a run to a collection that others can read: shows what would be sent, and asks.
-    Submit(crate::commands::submit::SubmitFlags),
+    Submit(SubmitFlags),
     /// Tries file systems and schedulers with real work, and says which to use.
     Matrix(Box<MatrixFlags>),
     /// Does recorded I/O again: captures, blktrace, fio iologs; as recorded, faster, or as fast as
     /// possible.
-    Replay(Box<crate::commands::replay::ReplayFlags>),
+    Replay(Box<ReplayFlags>),
     /// Writes runs, or a whole collection, as CSV, JSON, a workbook, Parquet, or what fio would
     /// have printed.
-    Export(crate::commands::export::ExportFlags),
+    Export(ExportFlags),
     /// Makes runs of what other tools printed: fio, iozone, dd, f3, flashbench, hdparm, ioping and
     /// more.
     Import(ImportFlags),
@@ -443,4 +443,148 @@ pub struct DetachFlags {
     /// Everything that this user attached with --background, and what killed servers left.
     #[arg(long)]
     pub all: bool,
+}
+
+/// Flags of `publish`.
+#[derive(Debug, Args)]
+pub struct PublishFlags {
+    /// Where the site is made. A directory that is no such site and not empty is never touched.
+    pub dir: PathBuf,
+    /// Which runs; without any, all of this machine that measured something.
+    #[arg(conflicts_with = "database")]
+    pub runs: Vec<String>,
+    /// A collection instead of runs: sqlite:FILE, or postgres://.. where this build knows it.
+    #[arg(long, value_name = "ADDRESS")]
+    pub database: Option<String>,
+    /// What the site is called.
+    #[arg(long, default_value = "Flashmark collection")]
+    pub title: String,
+    /// The full address it will have, for example https://example.org/cards/; feed readers need it.
+    #[arg(long, value_name = "URL")]
+    pub address: Option<String>,
+    /// Without the built-in reference data.
+    #[arg(long)]
+    pub no_reference: bool,
+}
+
+/// Flags of `submit`.
+#[derive(Debug, Args)]
+pub struct SubmitFlags {
+    /// Which run: its id, the beginning of it, "latest", or a record file.
+    #[arg(value_name = "RUN", required_unless_present = "withdraw", conflicts_with = "withdraw")]
+    pub run: Option<String>,
+    /// The address of the collection, for example https://cards.example.org.
+    #[arg(long, value_name = "URL", required_unless_present = "show")]
+    pub to: Option<String>,
+    /// Prints all that would be sent, to the last digit, and sends nothing.
+    #[arg(long, conflicts_with = "withdraw")]
+    pub show: bool,
+    /// Sends it without asking.
+    #[arg(long)]
+    pub yes: bool,
+    /// A token of that collection, or the one that was printed when the run was sent. Others can
+    /// read a command line; the environment is better.
+    #[arg(long, value_name = "TOKEN", env = "FLASHMARK_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Puts the run in the place of this one of the collection; what was there stays readable as an
+    /// earlier revision.
+    #[arg(long, value_name = "ID", conflicts_with = "withdraw")]
+    pub replace: Option<String>,
+    /// Takes this run out of the collection, for good.
+    #[arg(long, value_name = "ID")]
+    pub withdraw: Option<String>,
+    /// Why it is taken out, for the record of the collection.
+    #[arg(
+        long,
+        value_name = "WORDS",
+        requires = "withdraw",
+        default_value = "withdrawn by who sent it",
+        hide_default_value = true
+    )]
+    pub why: String,
+}
+
+/// Flags of `replay`.
+#[derive(Debug, Args)]
+pub struct ReplayFlags {
+    /// A capture of flashmark's, a file of blktrace's (NAME.blktrace.0, or NAME for all
+    /// processors), text of blkparse's, or a fio iolog (version 2 or 3).
+    pub trace: PathBuf,
+    /// A directory (a test file is made in it and removed), a regular file, a block device, or
+    /// sim:PROFILE.
+    pub target: String,
+    /// 1: each request at its time; N: so many times as fast (0.5: half as fast); max: as fast as
+    /// possible. What waited for another request when it was recorded always waits.
+    #[arg(long, default_value = "1", value_name = "1|N|max")]
+    pub speed: String,
+    /// What becomes of a trace on a target of another size: squeezed or stretched to it, wrapped
+    /// around at its end, or without the requests beyond it. Without this, a trace that is larger
+    /// is refused.
+    #[arg(long, value_name = "HOW")]
+    pub fit: Option<FitFlag>,
+    /// Requests in flight of a trace that does not say what waited for what (a fio iolog).
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub depth: u32,
+    /// Leaves out writes, flushes and discards, so that nothing on the target changes.
+    #[arg(long)]
+    pub reads_only: bool,
+    /// Your words for this run.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// The data that is written comes from this number.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// What may be touched, and how.
+    #[command(flatten)]
+    pub access: AccessFlags,
+    /// Prints what is in the trace and what would be done, and does nothing.
+    #[arg(long)]
+    pub plan: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+/// `--fit` as typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FitFlag {
+    /// The whole trace is squeezed or stretched to the target, each MiB as a whole.
+    Scale,
+    /// Places beyond the end go on at the beginning.
+    Wrap,
+    /// Requests beyond the end are left out.
+    Skip,
+}
+
+/// Flags of `export`.
+#[derive(Debug, Args)]
+pub struct ExportFlags {
+    /// Which runs; of a collection by their ids there, and without any all of it.
+    #[arg(value_name = "RUN", required_unless_present = "database")]
+    pub runs: Vec<String>,
+    /// As what. CSV, JSON and fio's JSON go to standard output where no file is named.
+    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+    pub format: ExportFormat,
+    /// Where to write it; Parquet makes two files, runs.parquet and cells.parquet, in that
+    /// directory.
+    #[arg(long, short, value_name = "FILE|DIR|-")]
+    pub output: Option<PathBuf>,
+    /// Runs of this collection: sqlite:FILE, or postgres://.. where this build knows it.
+    #[arg(long, value_name = "ADDRESS")]
+    pub database: Option<String>,
+}
+
+/// What to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A row a cell.
+    Csv,
+    /// A workbook with a sheet of runs and a sheet of cells.
+    Xlsx,
+    /// A file of runs and a file of cells.
+    Parquet,
+    /// All of it, with histograms and curves.
+    Json,
+    /// As fio prints it (json+).
+    Fio,
 }

@@ -10,6 +10,7 @@ mod contents;
 mod diskstats;
 mod facts;
 mod filesystems;
+mod holding;
 mod identity;
 mod inventory;
 mod layers;

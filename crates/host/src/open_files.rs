@@ -5,59 +5,19 @@ mod locks;
 mod process;
 mod unseen;
 
-use std::fmt;
+use crate::holding::plain;
 use std::path::PathBuf;
 
 use blockio::FileIdentity;
 
+pub use crate::holding::{Hold, Holding, LockKind, Process};
 use crate::mounts::Mount;
 use crate::roots::{DeviceNumber, Roots};
 use crate::snapshot::{Below, BlockDeviceEntry, Picture};
 use crate::uses::InUseReason;
-pub use locks::LockKind;
 use locks::Locked;
-pub use process::Process;
 pub(crate) use process::writes;
 pub use unseen::NotSeen;
-
-/// How a process holds a file or a medium so that nobody else should touch it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hold {
-    /// A descriptor that can write.
-    Writing,
-    /// Memory that is written back to it.
-    Mapped,
-    /// A lock on it.
-    Lock(LockKind),
-}
-
-impl fmt::Display for Hold {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Hold::Writing => f.write_str("held open for writing"),
-            Hold::Mapped => f.write_str("mapped for writing"),
-            Hold::Lock(kind) => write!(f, "locked ({kind})"),
-        }
-    }
-}
-
-/// Who holds something, and how.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Holding {
-    /// How.
-    pub how: Hold,
-    /// Who; `None` where the kernel tells of a holder that this process cannot see.
-    pub by: Option<Process>,
-}
-
-impl fmt::Display for Holding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.by {
-            Some(process) => write!(f, "{} by {process}", self.how),
-            None => write!(f, "{} by a program that cannot be seen from here", self.how),
-        }
-    }
-}
 
 /// What a descriptor stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,7 +148,7 @@ impl OpenFiles {
             }
         }
         for (file, path) in files_below(picture, slot) {
-            let what = process::plain(&path.to_string_lossy());
+            let what = plain(&path.to_string_lossy());
             found.extend(
                 self.of_file(file)
                     .into_iter()

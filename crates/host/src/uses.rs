@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::holding::{Holding, Process};
 use crate::mounts::{Mount, mount_of};
-use crate::open_files::{Holding, Process};
 use crate::roots::{DeviceNumber, Roots, names, text};
 use crate::snapshot::{Below, BlockDeviceEntry, Picture};
 

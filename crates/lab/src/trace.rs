@@ -10,6 +10,7 @@ mod error;
 mod format;
 mod iolog;
 pub(crate) mod kernel;
+mod lines;
 mod open;
 mod pairs;
 mod survey;

@@ -6,47 +6,7 @@ use record::units::significant;
 use record::{Cell, Ended, Record, Stop, TargetKind};
 
 use crate::tables::Table;
-use crate::{doubts, text, words};
-
-/// The summary of a matrix for a terminal; sentences in lines of at most `width` columns, tables as
-/// wide as they need to be.
-pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
-    let mut out = text::paragraph(&words::medium_line(record), width);
-    if let Some(state) = state(record) {
-        out += &text::paragraph(&state, width);
-    }
-    for work in &matrix.works {
-        out += "\n";
-        out += &text::paragraph(&words::clean(&work.statement()), width);
-        if !work.places.is_empty() {
-            out += &text::plain(&ranking(work));
-        }
-        for (way, reason) in &work.failed {
-            out += &text::paragraph(
-                &format!("  failed: {}: {}", words::clean(&way.words()), words::clean(reason)),
-                width,
-            );
-        }
-    }
-    if let Some(best) = matrix.overall.first() {
-        out += "\n";
-        out += &text::paragraph(&words::clean(&best.statement()), width);
-    }
-    if let Some(table) = fragmentation(matrix) {
-        out += "\nFragmentation of the files\n";
-        out += &text::plain(&table);
-    }
-    if let Some((way, lines)) = commands(record, matrix) {
-        out += &format!("\nTo have {}\n", words::clean(&way));
-        for (what, line) in lines {
-            out += &format!("  # {what}\n  {}\n", words::clean(&line));
-        }
-    }
-    for (reason, what) in doubts::skipped(record) {
-        out += &text::paragraph(&format!("Left out: {what}: {reason}"), width);
-    }
-    out
-}
+use crate::words;
 
 /// Said of a matrix that is not finished: tries are counted, not the cells that each of them
 /// leaves.
@@ -300,7 +260,7 @@ mod tests {
     fn the_best_comes_first_and_with_the_lines_to_type() {
         let record = record();
         let matrix = findings::matrix::of(&record).unwrap();
-        let text = summary(&record, &matrix, 80);
+        let text = crate::text::summary(&record, 80, false);
         assert!(
             text.contains("untar: ext4 (noatime) with none is best: 102 a second, 1.42 times"),
             "{text}"

@@ -1,19 +1,21 @@
 //! Reports for a terminal.
 
+mod matrix;
+
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement};
 use record::{Finding, Record, Severity};
 
 use crate::figure::{self, Shown};
 use crate::tables::{self, Table};
-use crate::{doubts, headline, matrix, words};
+use crate::{doubts, headline, words};
 
 /// What a person sees when a run ends: the medium, a few plain sentences, the headline, then doubts
 /// and what was left out. Lines are at most `width` columns wide (80 where less is asked for than a
 /// figure needs); `colour` adds ANSI colours and nothing else.
 pub fn summary(record: &Record, width: usize, colour: bool) -> String {
     if let Some(found) = findings::matrix::of(record) {
-        return matrix::summary(record, &found, width);
+        return self::matrix::summary(record, &found, width);
     }
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(colour) };
     out.opening(record);

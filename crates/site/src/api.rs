@@ -1,6 +1,8 @@
 //! The interface for programs: reading. What changes something is in `submissions.rs` and
 //! `moderation.rs`.
 
+pub mod description;
+
 use axum::Json;
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -13,9 +15,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::client::{Bearer, Client, Who};
-use crate::description::{self, schema};
 use crate::pages::{asked, no_medium, no_revision, shown, with_beside};
 use crate::problem::{Problem, ProblemBody};
+use crate::schema;
 use crate::state::App;
 use crate::{moderation, submissions};
 
@@ -25,7 +27,7 @@ const SOME_AUDIT: usize = 100;
 
 /// All routes of the interface, described.
 pub fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(description::base())
+    OpenApiRouter::with_openapi(schema::base())
         .routes(routes!(submissions::submit))
         .routes(routes!(run, submissions::replace, submissions::withdraw))
         .routes(routes!(revisions))
@@ -351,9 +353,4 @@ pub async fn audit(
 pub async fn openapi(State(app): State<App>) -> Response {
     let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "public, max-age=300")];
     (headers, description::json(app.prefix())).into_response()
-}
-
-/// The reasons of a quarantine, as they were joined when it was decided.
-pub fn reasons_of(why: &str) -> Vec<String> {
-    why.split("; ").filter(|reason| !reason.is_empty()).map(str::to_owned).collect()
 }

@@ -10,13 +10,16 @@ mod base;
 mod cache;
 mod client;
 pub mod command;
+mod counting;
 mod data;
-mod description;
 mod metrics;
 mod moderation;
 mod pages;
 mod problem;
+mod problem_page;
+mod schema;
 mod serve;
+mod sessions;
 mod state;
 mod submissions;
 #[cfg(test)]

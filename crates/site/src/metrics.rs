@@ -1,12 +1,8 @@
 //! What is counted, for Prometheus.
 
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::CONTENT_TYPE;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -16,22 +12,16 @@ use prometheus_client::registry::Registry;
 use store::collection::Counts;
 use tokio::sync::Mutex;
 
-use crate::problem::Problem;
-use crate::state::App;
-
-/// How long counts of runs are good for: they are counted by looking at all of them.
-const COUNTS_AGE: Duration = Duration::from_secs(60);
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answered {
-    route: String,
-    method: String,
-    status: u16,
+pub(crate) struct Answered {
+    pub(crate) route: String,
+    pub(crate) method: String,
+    pub(crate) status: u16,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
-    route: String,
+pub(crate) struct Route {
+    pub(crate) route: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -47,16 +37,16 @@ struct Of {
 /// What is counted.
 pub struct ServerMetrics {
     registry: Registry,
-    answered: Family<Answered, Counter>,
-    took: Family<Route, Histogram, fn() -> Histogram>,
+    pub(crate) answered: Family<Answered, Counter>,
+    pub(crate) took: Family<Route, Histogram, fn() -> Histogram>,
     submissions: Family<Outcome, Counter>,
     pages: Family<Outcome, Counter>,
     runs: Family<Of, Gauge<u64, AtomicU64>>,
     lines: Gauge<u64, AtomicU64>,
-    cache_bytes: Gauge<u64, AtomicU64>,
+    pub(crate) cache_bytes: Gauge<u64, AtomicU64>,
     /// Connections that are open.
     pub connections: Gauge,
-    counted: Mutex<Option<Instant>>,
+    pub(crate) counted: Mutex<Option<Instant>>,
 }
 
 /// From a millisecond to half a minute.
@@ -115,7 +105,7 @@ impl ServerMetrics {
             .inc();
     }
 
-    fn count(&self, counts: &Counts) {
+    pub(crate) fn count(&self, counts: &Counts) {
         let of = [
             ("accepted", counts.accepted),
             ("quarantined", counts.quarantined),
@@ -128,7 +118,7 @@ impl ServerMetrics {
         self.lines.set(counts.lines);
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry)
             .expect("text is written into memory");
@@ -140,44 +130,4 @@ impl Default for ServerMetrics {
     fn default() -> ServerMetrics {
         ServerMetrics::new()
     }
-}
-
-/// Counts a request by the route it took: addresses have names in them, and are too many.
-pub async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
-    let route =
-        request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    // A method can be any word: only those that are answered are counted by name.
-    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
-        .into_iter()
-        .find(|known| *known == request.method().as_str());
-    let method = known.unwrap_or("other").to_owned();
-    let start = Instant::now();
-    let response = next.run(request).await;
-    let metrics = app.metrics();
-    metrics
-        .took
-        .get_or_create(&Route { route: route.clone() })
-        .observe(start.elapsed().as_secs_f64());
-    metrics
-        .answered
-        .get_or_create(&Answered { route, method, status: response.status().as_u16() })
-        .inc();
-    response
-}
-
-/// `/metrics`
-pub async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
-    let metrics = app.metrics();
-    let mut counted = metrics.counted.lock().await;
-    if counted.is_none_or(|at| at.elapsed() > COUNTS_AGE) {
-        metrics.count(&app.read(|collection| collection.counts()).await?);
-        *counted = Some(Instant::now());
-    }
-    drop(counted);
-    metrics.cache_bytes.set(app.cache().bytes() as u64);
-    Ok((
-        [(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")],
-        metrics.text(),
-    )
-        .into_response())
 }

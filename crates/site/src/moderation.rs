@@ -6,10 +6,6 @@
 //! besides. The token is looked up with each request, so that one that is revoked ends its
 //! sessions.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
 use askama::Template;
 use axum::Form;
 use axum::Json;
@@ -23,64 +19,19 @@ use serde::{Deserialize, Serialize};
 use store::collection::{Collection, CollectionError, Counts};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::reasons_of;
 use crate::client::{Bearer, Client};
-use crate::description::schema;
 use crate::problem::{Problem, ProblemBody, Whole, sentence};
+use crate::schema;
+use crate::sessions::{SESSION, Session};
 use crate::state::{App, now, secret};
-use crate::submissions::{ReceiptBody, kept_why};
+use crate::submissions::{ReceiptBody, kept_why, reasons_of};
 
-/// How long a session lasts.
-const SESSION: Duration = Duration::from_secs(12 * 3600);
-/// Sessions at most; the oldest gives way.
-const MOST_SESSIONS: usize = 1000;
 /// Runs that are shown at once.
 const SHOWN: usize = 50;
 /// Runs that programs are given at once, at most.
 const MOST_GIVEN: usize = 500;
 /// Not to be mixed up with a cookie of whatever else is served there.
 const COOKIE_NAME: &str = "flashmark-moderator";
-
-/// A moderator who has signed in.
-#[derive(Clone)]
-struct Session {
-    token: String,
-    form: String,
-    since: Instant,
-}
-
-/// All of them.
-#[derive(Default)]
-pub struct Sessions(Mutex<HashMap<String, Session>>);
-
-impl Sessions {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, Session>> {
-        // A panic elsewhere leaves sessions that still are.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn begin(&self, id: String, token: String, form: String) {
-        let mut all = self.all();
-        all.retain(|_, session| session.since.elapsed() < SESSION);
-        while all.len() >= MOST_SESSIONS {
-            let Some(oldest) =
-                all.iter().min_by_key(|(_, session)| session.since).map(|(id, _)| id.clone())
-            else {
-                break;
-            };
-            all.remove(&oldest);
-        }
-        all.insert(id, Session { token, form, since: Instant::now() });
-    }
-
-    fn get(&self, id: &str) -> Option<Session> {
-        self.all().get(id).filter(|session| session.since.elapsed() < SESSION).cloned()
-    }
-
-    fn end(&self, id: &str) {
-        self.all().remove(id);
-    }
-}
 
 fn cookie_of(headers: &HeaderMap) -> Option<String> {
     let cookies = headers

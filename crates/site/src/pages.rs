@@ -31,7 +31,7 @@ const FEED: usize = 50;
 /// Runs of each medium that a comparison is made from: the newest.
 const COMPARED_RUNS: usize = 10;
 /// Text of our own never changes while the program runs.
-const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+pub(crate) const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 /// How long a browser shows a page without asking again.
 const FRESH: &str = "public, max-age=5";
 const HTML: &str = "text/html; charset=utf-8";
@@ -43,13 +43,13 @@ pub struct RenderedPage {
 }
 
 impl RenderedPage {
-    fn page(text: String) -> RenderedPage {
+    pub(crate) fn page(text: String) -> RenderedPage {
         RenderedPage { text, media_type: HTML }
     }
 }
 
 /// The page of that name, kept or made now. `version` is what it is made from.
-async fn kept<F>(
+pub(crate) async fn kept<F>(
     app: &App,
     wants: &Wants,
     name: String,
@@ -86,7 +86,7 @@ async fn live(
 }
 
 /// Makes a page and packs it, off the threads that answer.
-async fn packed(
+pub(crate) async fn packed(
     app: &App,
     make: impl FnOnce(&Collection, &SiteInfo) -> Result<RenderedPage, Problem> + Send + 'static,
 ) -> Result<CompressedPage, Problem> {
@@ -376,7 +376,7 @@ pub fn no_revision(revision: u32) -> Problem {
     Problem::not_found(format!("this run has no revision {revision}"))
 }
 
-fn prefix_of(site: &SiteInfo) -> &str {
+pub(crate) fn prefix_of(site: &SiteInfo) -> &str {
     match &site.place {
         made::SiteKind::Live(prefix) => prefix,
         made::SiteKind::Tree => "",
@@ -505,17 +505,6 @@ pub async fn asset(
         .headers_mut()
         .insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
     Ok(response)
-}
-
-/// The interface for programs, for people.
-pub async fn api(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
-    kept(&app, &wants, "api".to_owned(), 0, FOR_EVER, || {
-        packed(&app, |_, site| {
-            let body = crate::description::page(prefix_of(site));
-            Ok(RenderedPage::page(made::framed(site, "Interface for programs", &body)))
-        })
-    })
-    .await
 }
 
 /// What search engines leave alone: there is nothing to find in it.

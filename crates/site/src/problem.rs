@@ -4,17 +4,13 @@
 
 use std::time::Duration;
 
-use askama::Template;
 use axum::Json;
-use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use axum::middleware::Next;
-use axum::response::{Html, IntoResponse, Response};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use store::collection::CollectionError;
 
-use crate::state::App;
 use crate::upload::Rejection;
 
 /// Why a request is not done.
@@ -109,7 +105,7 @@ impl Problem {
     }
 
     /// What a status says by itself.
-    fn of_status(status: StatusCode) -> Problem {
+    pub(crate) fn of_status(status: StatusCode) -> Problem {
         let (code, reason) = match status {
             StatusCode::NOT_FOUND => ("not-found", "there is nothing at this address"),
             StatusCode::METHOD_NOT_ALLOWED => ("method", "this address does not take that method"),
@@ -134,7 +130,7 @@ impl Problem {
         }
     }
 
-    fn headers(&self) -> HeaderMap {
+    pub(crate) fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if let Some(wait) = self.retry_after {
@@ -191,69 +187,6 @@ impl From<CollectionError> for Problem {
 #[derive(Clone, Copy)]
 pub struct Whole;
 
-#[derive(Template)]
-#[template(path = "problem.html")]
-struct ProblemPage<'a> {
-    heading: &'static str,
-    reason: String,
-    home: &'a str,
-    search: bool,
-}
-
-/// Makes answers that are errors problems, and those of them pages that somebody reads.
-pub async fn as_page(State(app): State<App>, request: Request, next: Next) -> Response {
-    let reads = is_for_people(request.uri().path(), request.headers());
-    let is_head = request.method() == Method::HEAD;
-    let response = next.run(request).await;
-    let status = response.status();
-    if !(status.is_client_error() || status.is_server_error())
-        || response.extensions().get::<Whole>().is_some()
-    {
-        return response;
-    }
-    let known = response.extensions().get::<Problem>().cloned();
-    let allow = response.headers().get(axum::http::header::ALLOW).cloned();
-    let mut answer = match (known, reads) {
-        (Some(_), false) => return response,
-        (known, true) => {
-            app.problem_page(&known.unwrap_or_else(|| Problem::of_status(status)), is_head)
-        }
-        (None, false) => Problem::of_status(status).into_response(),
-    };
-    if let Some(allow) = allow {
-        answer.headers_mut().insert(axum::http::header::ALLOW, allow);
-    }
-    answer
-}
-
-impl App {
-    /// A problem for who reads it in a browser.
-    fn problem_page(&self, problem: &Problem, is_head: bool) -> Response {
-        let heading = match problem.status {
-            StatusCode::NOT_FOUND => "Nothing is here",
-            StatusCode::GONE => "No longer here",
-            StatusCode::TOO_MANY_REQUESTS => "Too often",
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "Not for everyone",
-            status if status.is_server_error() => "This does not work now",
-            _ => "This cannot be done",
-        };
-        let home = self.address("/");
-        let page = ProblemPage {
-            heading,
-            reason: sentence(&problem.reason),
-            home: &home,
-            search: problem.status == StatusCode::NOT_FOUND,
-        };
-        let body = page.render().expect("a template that compiled renders into memory");
-        let page = if is_head {
-            String::new()
-        } else {
-            report::collection::framed(self.site(), heading, &body)
-        };
-        (problem.status, problem.headers(), Html(page)).into_response()
-    }
-}
-
 /// A reason as a sentence.
 pub fn sentence(reason: &str) -> String {
     let mut letters = reason.chars();
@@ -262,7 +195,7 @@ pub fn sentence(reason: &str) -> String {
 }
 
 /// Whether a browser shows what comes back, and not a program.
-fn is_for_people(path: &str, headers: &HeaderMap) -> bool {
+pub(crate) fn is_for_people(path: &str, headers: &HeaderMap) -> bool {
     let for_programs =
         ["/api/", "/data/", "/healthz", "/readyz", "/metrics", "/assets/", "/feed.atom"];
     let accepts = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");

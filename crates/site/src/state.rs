@@ -14,8 +14,8 @@ use crate::allowance::Allowance;
 use crate::base::Base;
 use crate::cache::PageCache;
 use crate::metrics::ServerMetrics;
-use crate::moderation::Sessions;
 use crate::problem::Problem;
+use crate::sessions::Sessions;
 use crate::upload::UploadLimits;
 
 /// Questions to the collection that are under way at once; the connections to it are no more.

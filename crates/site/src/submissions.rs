@@ -19,8 +19,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::client::{Bearer, Client, Who};
-use crate::description::schema;
 use crate::problem::{Problem, ProblemBody};
+use crate::schema;
 use crate::state::{App, Quarantine, now, secret};
 use crate::upload::{self, Upload};
 
@@ -478,4 +478,9 @@ async fn hold(
         None => *held = Some(permit),
     }
     Ok(())
+}
+
+/// The reasons of a quarantine, as they were joined when it was decided.
+pub fn reasons_of(why: &str) -> Vec<String> {
+    why.split("; ").filter(|reason| !reason.is_empty()).map(str::to_owned).collect()
 }

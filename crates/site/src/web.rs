@@ -16,9 +16,9 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate as _};
 
 use crate::client::Client;
-use crate::problem::{self, Problem};
+use crate::problem::Problem;
 use crate::state::App;
-use crate::{api, data, metrics, moderation, pages};
+use crate::{api, counting, data, moderation, pages, problem_page};
 
 /// Bytes of a body that is no run.
 const SMALL_BODY: usize = 16 << 10;
@@ -34,7 +34,7 @@ pub fn router(app: App) -> Router {
         .route("/run/{id}/revisions/{revision}", get(pages::run_revision))
         .route("/compare", get(pages::compare))
         .route("/about", get(pages::about))
-        .route("/api", get(pages::api))
+        .route("/api", get(api::description::shown))
         .route("/{name}", get(pages::text))
         .route("/feed.atom", get(pages::feed))
         .route("/robots.txt", get(pages::robots))
@@ -49,11 +49,11 @@ pub fn router(app: App) -> Router {
         .route("/moderation/judge", post(moderation::judge_form))
         .route("/healthz", get(health))
         .route("/readyz", get(ready))
-        .route("/metrics", get(metrics::metrics))
+        .route("/metrics", get(counting::metrics))
         .merge(api)
         .fallback(nothing)
         .layer(DefaultBodyLimit::max(SMALL_BODY))
-        .layer(from_fn_with_state(app.clone(), metrics::count))
+        .layer(from_fn_with_state(app.clone(), counting::count))
         .with_state(app.clone());
     let worth_packing = DefaultPredicate::new().and(NotForContentType::const_new(data::PARQUET));
     // What stands around runs before a route is chosen, so that it may change the path.
@@ -62,7 +62,7 @@ pub fn router(app: App) -> Router {
         .layer(
             CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth_packing),
         )
-        .layer(from_fn_with_state(app.clone(), problem::as_page))
+        .layer(from_fn_with_state(app.clone(), problem_page::as_page))
         .layer(from_fn_with_state(app.clone(), guarded))
         .layer(from_fn_with_state(app, unprefixed))
 }

@@ -24,6 +24,7 @@ mod effects;
 mod error;
 mod facts;
 mod finite;
+mod known;
 mod lines;
 mod migrations;
 mod pool;

@@ -17,6 +17,7 @@ pub mod export;
 mod find;
 pub mod import;
 mod journal;
+mod journal_form;
 mod line;
 mod lock;
 mod numbering;
@@ -33,9 +34,8 @@ pub mod workbook;
 pub use atomic::{WriteError, atomic_write, atomic_write_with};
 pub use damage::{Damage, Wrong};
 pub use find::FindError;
-pub use journal::{
-    Ending, FORM, HEADER_FILE, Journal, JournalEntry, JournalError, Opening, Resumed,
-};
+pub use journal::{Ending, Journal, JournalEntry, Opening, Resumed};
+pub use journal_form::{FORM, HEADER_FILE, JournalError};
 pub use lock::{Lock, LockError};
 pub use replay::{JournalFingerprints, Replayed};
 pub use root::{CreateError, Store};

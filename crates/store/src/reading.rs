@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::damage::{Damage, Wrong};
-use crate::journal::{FORM, FORM_1, FORM_FAMILY, HEADER_FILE, JournalError};
+use crate::journal_form::{FORM, FORM_1, FORM_FAMILY, HEADER_FILE, JournalError};
 use crate::line::{LinePiece, checksum, scan};
 use crate::numbering::{Numbering, Ordered, by_number, by_place, looks_like_header};
 

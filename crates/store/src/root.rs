@@ -13,7 +13,8 @@ use crate::atomic::{
     Scratch, WriteError, is_plain_name, parent_of, sweep, sync_directory, unique_name,
 };
 use crate::find::{self, FindError};
-use crate::journal::{self, HEADER_FILE, Opening};
+use crate::journal::{self, Opening};
+use crate::journal_form::HEADER_FILE;
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
 use crate::summary::{RunSummary, summary};
 

@@ -7,7 +7,8 @@ use record::{Ended, Record, RecordError};
 
 use crate::atomic::{WriteError, atomic_write, is_plain_name, parent_of};
 use crate::damage::{Damage, Wrong};
-use crate::journal::{Journal, JournalError};
+use crate::journal::Journal;
+use crate::journal_form::JournalError;
 use crate::lock::{self, Lock, LockError};
 use crate::reading::{self, read_regular};
 use crate::replay::{Replayed, replay};

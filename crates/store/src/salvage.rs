@@ -6,7 +6,8 @@ use record::Cell;
 use serde_json::Value;
 
 use crate::damage::{Damage, Wrong};
-use crate::journal::{JournalEntry, JournalError, Opening};
+use crate::journal::{JournalEntry, Opening};
+use crate::journal_form::JournalError;
 use crate::line::{LinePiece, scan};
 use crate::numbering::{Numbered, Ordered, split};
 use crate::reading::{self, JournalContents, find_header};

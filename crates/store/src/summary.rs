@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::damage::Damage;
-use crate::journal::JournalError;
+use crate::journal_form::JournalError;
 use crate::reading::{self, JournalContents};
 use crate::run_dir::{Loaded, RunDir};
 

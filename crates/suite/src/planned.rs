@@ -11,10 +11,10 @@ pub fn span_of(cell: &PlannedCell) -> Extent {
 
 /// Collects the cells of one test while it plans.
 pub struct CellList<'a> {
-    test: &'static str,
-    logical_block_bytes: u64,
-    cells: &'a mut Vec<PlannedCell>,
-    skipped: &'a mut Vec<Skip>,
+    pub(crate) test: &'static str,
+    pub(crate) logical_block_bytes: u64,
+    pub(crate) cells: &'a mut Vec<PlannedCell>,
+    pub(crate) skipped: &'a mut Vec<Skip>,
 }
 
 impl CellList<'_> {

@@ -4,13 +4,13 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use blockio::{EngineChoice, Expect, OpenOptions, OpenSettings, RealDevice};
 use device::{Device, Request};
 use serde::{Deserialize, Serialize};
 
-use super::server::TRIAL;
 use super::timeline::{LONGEST_BYTES, TimelineRequest};
 
 /// The small and the large request that are timed.
@@ -109,6 +109,10 @@ fn median_ns(device: &mut RealDevice, request: Request, times: usize) -> Result<
     latencies.sort_unstable();
     Ok(latencies[latencies.len() / 2] as f64)
 }
+
+/// How long every request takes before time runs: long enough that processors go to sleep
+/// meanwhile, as they do under a slow medium.
+pub const TRIAL: Duration = Duration::from_millis(1);
 
 #[cfg(test)]
 mod tests {

@@ -19,7 +19,7 @@ use fuser::{
     ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, Session, WriteFlags,
 };
 
-use super::cost::HarnessCost;
+use super::cost::{HarnessCost, TRIAL};
 use super::timeline::{LONGEST_BYTES, Timeline, TimelineRequest};
 
 /// The only file's number.
@@ -34,10 +34,6 @@ const BACKGROUND: u16 = 256;
 
 /// For ever, as the kernel's caches see it: name and size of the file never change.
 const ALWAYS: Duration = Duration::from_secs(1 << 30);
-
-/// How long every request takes before time runs: long enough that processors go to sleep
-/// meanwhile, as they do under a slow medium.
-pub const TRIAL: Duration = Duration::from_millis(1);
 
 /// What is read before time runs. Made when it is needed: as a constant it would be a megabyte of
 /// nothing in the program.

@@ -2,51 +2,18 @@
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::{Args, ValueEnum};
 use record::Published;
 use record::collection::{CollectionRun, Model, Origin, SubmissionStatus};
 use store::atomic_write_with;
 use store::collection::{Address, Collection, CollectionError};
 use store::export::{CsvSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
 
+use crate::cli::{ExportFlags, ExportFormat};
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
-
-/// Flags of `export`.
-#[derive(Debug, Args)]
-pub struct ExportFlags {
-    /// Which runs; of a collection by their ids there, and without any all of it.
-    #[arg(value_name = "RUN", required_unless_present = "database")]
-    pub runs: Vec<String>,
-    /// As what. CSV, JSON and fio's JSON go to standard output where no file is named.
-    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
-    pub format: ExportFormat,
-    /// Where to write it; Parquet makes two files, runs.parquet and cells.parquet, in that
-    /// directory.
-    #[arg(long, short, value_name = "FILE|DIR|-")]
-    pub output: Option<PathBuf>,
-    /// Runs of this collection: sqlite:FILE, or postgres://.. where this build knows it.
-    #[arg(long, value_name = "ADDRESS")]
-    pub database: Option<String>,
-}
-
-/// What to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// A row a cell.
-    Csv,
-    /// A workbook with a sheet of runs and a sheet of cells.
-    Xlsx,
-    /// A file of runs and a file of cells.
-    Parquet,
-    /// All of it, with histograms and curves.
-    Json,
-    /// As fio prints it (json+).
-    Fio,
-}
 
 /// Runs the command. Only the published subset of a run is exported.
 pub fn run(flags: &ExportFlags) -> Result {

@@ -1,10 +1,8 @@
 //! `flashmark publish`: a collection as a tree of files that anything serves.
 
-use std::path::PathBuf;
-
-use clap::Args;
 use report::words;
 
+use crate::cli::PublishFlags;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
 
@@ -14,28 +12,6 @@ mod tree;
 
 use publish_dir::PublishDir;
 use source::PublishedLines;
-
-/// Flags of `publish`.
-#[derive(Debug, Args)]
-pub struct PublishFlags {
-    /// Where the site is made. A directory that is no such site and not empty is never touched.
-    pub dir: PathBuf,
-    /// Which runs; without any, all of this machine that measured something.
-    #[arg(conflicts_with = "database")]
-    pub runs: Vec<String>,
-    /// A collection instead of runs: sqlite:FILE, or postgres://.. where this build knows it.
-    #[arg(long, value_name = "ADDRESS")]
-    pub database: Option<String>,
-    /// What the site is called.
-    #[arg(long, default_value = "Flashmark collection")]
-    pub title: String,
-    /// The full address it will have, for example https://example.org/cards/; feed readers need it.
-    #[arg(long, value_name = "URL")]
-    pub address: Option<String>,
-    /// Without the built-in reference data.
-    #[arg(long)]
-    pub no_reference: bool,
-}
 
 /// Runs the command.
 pub fn run(flags: &PublishFlags) -> Result {

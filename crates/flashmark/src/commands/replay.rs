@@ -1,10 +1,8 @@
 //! `flashmark replay`: a recorded trace done again on any target.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::{Args, ValueEnum};
 use device::{Device, Extent, ExtentGuard, Extents, IoError, WriteBudget};
 use lab::replay::{self, CapacityFit, Heard, Pace, Placing, Player, ReplayOutcome, ReplaySettings};
 use lab::trace::{self, Trace, TraceSurvey};
@@ -13,7 +11,7 @@ use record::{Cell, Ended, Stop, TargetKind};
 use store::{Ending, Journal, RunDir};
 use suite::{CellProgress, Plan, RunEvent};
 
-use crate::cli::AccessFlags;
+use crate::cli::{FitFlag, ReplayFlags};
 use crate::commands::run::{begin, opening, run_id};
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::open_target::OpenTarget;
@@ -23,58 +21,6 @@ use crate::request::RunRequest;
 use crate::signals;
 use crate::watchdog::Watchdog;
 use crate::words;
-
-/// Flags of `replay`.
-#[derive(Debug, Args)]
-pub struct ReplayFlags {
-    /// A capture of flashmark's, a file of blktrace's (NAME.blktrace.0, or NAME for all
-    /// processors), text of blkparse's, or a fio iolog (version 2 or 3).
-    pub trace: PathBuf,
-    /// A directory (a test file is made in it and removed), a regular file, a block device, or
-    /// sim:PROFILE.
-    pub target: String,
-    /// 1: each request at its time; N: so many times as fast (0.5: half as fast); max: as fast as
-    /// possible. What waited for another request when it was recorded always waits.
-    #[arg(long, default_value = "1", value_name = "1|N|max")]
-    pub speed: String,
-    /// What becomes of a trace on a target of another size: squeezed or stretched to it, wrapped
-    /// around at its end, or without the requests beyond it. Without this, a trace that is larger
-    /// is refused.
-    #[arg(long, value_name = "HOW")]
-    pub fit: Option<FitFlag>,
-    /// Requests in flight of a trace that does not say what waited for what (a fio iolog).
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub depth: u32,
-    /// Leaves out writes, flushes and discards, so that nothing on the target changes.
-    #[arg(long)]
-    pub reads_only: bool,
-    /// Your words for this run.
-    #[arg(long)]
-    pub label: Option<String>,
-    /// The data that is written comes from this number.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// What may be touched, and how.
-    #[command(flatten)]
-    pub access: AccessFlags,
-    /// Prints what is in the trace and what would be done, and does nothing.
-    #[arg(long)]
-    pub plan: bool,
-    /// Where results go.
-    #[command(flatten)]
-    pub outputs: Outputs,
-}
-
-/// `--fit` as typed.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum FitFlag {
-    /// The whole trace is squeezed or stretched to the target, each MiB as a whole.
-    Scale,
-    /// Places beyond the end go on at the beginning.
-    Wrap,
-    /// Requests beyond the end are left out.
-    Skip,
-}
 
 /// Runs the command.
 pub fn run(flags: &ReplayFlags) -> Result {

@@ -23,11 +23,3 @@ pub fn show(name: &str) -> Result {
     print(&text)?;
     Ok(Exit::Done)
 }
-
-/// There is no such profile; the closest names.
-pub fn unknown(name: &str) -> String {
-    match Profile::closest(name).as_slice() {
-        [] => format!("there is no profile '{name}'; `flashmark sim list` names them all"),
-        near => format!("there is no profile '{name}'; did you mean {}?", near.join(" or ")),
-    }
-}

@@ -3,11 +3,11 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use clap::Args;
 use record::Published;
 use record::units::{Bytes, Nanos};
 use report::words::clean;
 
+use crate::cli::SubmitFlags;
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::outputs::print;
@@ -17,43 +17,6 @@ mod server;
 
 use document::SubmissionDocument;
 use server::{CollectionServer, ServerReceipt};
-
-/// Flags of `submit`.
-#[derive(Debug, Args)]
-pub struct SubmitFlags {
-    /// Which run: its id, the beginning of it, "latest", or a record file.
-    #[arg(value_name = "RUN", required_unless_present = "withdraw", conflicts_with = "withdraw")]
-    pub run: Option<String>,
-    /// The address of the collection, for example https://cards.example.org.
-    #[arg(long, value_name = "URL", required_unless_present = "show")]
-    pub to: Option<String>,
-    /// Prints all that would be sent, to the last digit, and sends nothing.
-    #[arg(long, conflicts_with = "withdraw")]
-    pub show: bool,
-    /// Sends it without asking.
-    #[arg(long)]
-    pub yes: bool,
-    /// A token of that collection, or the one that was printed when the run was sent. Others can
-    /// read a command line; the environment is better.
-    #[arg(long, value_name = "TOKEN", env = "FLASHMARK_TOKEN", hide_env_values = true)]
-    pub token: Option<String>,
-    /// Puts the run in the place of this one of the collection; what was there stays readable as an
-    /// earlier revision.
-    #[arg(long, value_name = "ID", conflicts_with = "withdraw")]
-    pub replace: Option<String>,
-    /// Takes this run out of the collection, for good.
-    #[arg(long, value_name = "ID")]
-    pub withdraw: Option<String>,
-    /// Why it is taken out, for the record of the collection.
-    #[arg(
-        long,
-        value_name = "WORDS",
-        requires = "withdraw",
-        default_value = "withdrawn by who sent it",
-        hide_default_value = true
-    )]
-    pub why: String,
-}
 
 /// Runs the command.
 pub fn run(flags: &SubmitFlags) -> Result {

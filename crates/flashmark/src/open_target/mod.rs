@@ -5,6 +5,7 @@ mod file;
 mod simulated;
 mod stages;
 
+pub use simulated::unknown_profile;
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -7,7 +7,6 @@ use sim::{Profile, SimDevice, SimOptions};
 use suite::{Plan, TargetInfo};
 
 use super::{OpenTarget, Waiting, check_span, stages};
-use crate::commands::sim::unknown;
 use crate::exit::{OrExit, Result, usage};
 use crate::request::RunRequest;
 
@@ -90,7 +89,7 @@ pub fn text_of(name: &str) -> Result<String> {
         return Ok(text.to_owned());
     }
     if !name.ends_with(".toml") {
-        return usage(unknown(name));
+        return usage(unknown_profile(name));
     }
     std::fs::read_to_string(name)
         .map_err(|error| {
@@ -99,4 +98,12 @@ pub fn text_of(name: &str) -> Result<String> {
             )
         })
         .or_usage()
+}
+
+/// There is no such profile; the closest names.
+pub fn unknown_profile(name: &str) -> String {
+    match Profile::closest(name).as_slice() {
+        [] => format!("there is no profile '{name}'; `flashmark sim list` names them all"),
+        near => format!("there is no profile '{name}'; did you mean {}?", near.join(" or ")),
+    }
 }

@@ -1,49 +1,12 @@
 //! The kernel's table of file locks, `/proc/locks` (proc_locks(5)).
 
-use std::fmt;
 use std::fs;
 
 use blockio::FileIdentity;
 
-use super::process::{Process, own_number};
+use super::process::own_number;
+use super::{LockKind, Process};
 use crate::roots::{DeviceNumber, Roots};
-
-/// What kind of lock it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LockKind {
-    /// flock(2).
-    Flock,
-    /// fcntl(2), of a process.
-    Posix,
-    /// fcntl(2), of an open file description.
-    Ofd,
-    /// fcntl(2), F_SETLEASE.
-    Lease,
-}
-
-impl LockKind {
-    /// As `/proc/locks` and `/proc/PID/fdinfo` call it.
-    pub(super) fn named(word: &str) -> Option<LockKind> {
-        match word {
-            "FLOCK" => Some(LockKind::Flock),
-            "POSIX" => Some(LockKind::Posix),
-            "OFDLCK" => Some(LockKind::Ofd),
-            "LEASE" => Some(LockKind::Lease),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for LockKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LockKind::Flock => "flock",
-            LockKind::Posix => "POSIX lock",
-            LockKind::Ofd => "OFD lock",
-            LockKind::Lease => "lease",
-        })
-    }
-}
 
 /// One lock that is held.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,50 +10,15 @@ use std::path::{Path, PathBuf};
 use blockio::FileIdentity;
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, Statx, StatxFlags, makedev, statx};
 
-use super::locks::LockKind;
-use super::{Entry, Hold, Thing};
+use super::{Entry, Hold, LockKind, Process, Thing};
 use crate::mounts::{Mount, mounts_of};
 use crate::roots::{DeviceNumber, Roots, names, text};
-
-/// A running program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Process {
-    /// What it runs: the name of its file, without characters that a terminal would take for
-    /// commands.
-    pub program: String,
-    /// Its number.
-    pub number: u32,
-}
-
-impl fmt::Display for Process {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (process {})", self.program, self.number)
-    }
-}
-
-impl Process {
-    /// The process with that number, if it is there.
-    pub(super) fn find(roots: &Roots, number: u32) -> Option<Process> {
-        let dir = roots.proc.join(number.to_string());
-        let file = fs::read_link(dir.join("exe")).ok();
-        let file = file.as_ref().and_then(|path| {
-            Some(path.file_name()?.to_string_lossy().trim_end_matches(" (deleted)").to_owned())
-        });
-        let program = file.or_else(|| text(&dir.join("comm")))?;
-        Some(Process { program: plain(&program), number })
-    }
-}
 
 /// Our own number as this `/proc` counts; in another PID namespace it is another one.
 pub(super) fn own_number(roots: &Roots) -> u32 {
     let number =
         fs::read_link(roots.proc.join("self")).ok().and_then(|name| name.to_str()?.parse().ok());
     number.unwrap_or_else(std::process::id)
-}
-
-/// Text that a program or a path chose, without control characters.
-pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// What is met on the way through all processes.
@@ -237,6 +201,7 @@ fn is_kernel_thread(dir: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::holding::plain;
 
     #[test]
     fn a_descriptor_says_how_it_holds() {

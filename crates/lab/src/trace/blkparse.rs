@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::kernel::{Action, BlockEvent, Interpreter, rwbs};
-use super::open::TraceLines;
+use super::lines::TraceLines;
 use super::{Notes, Steps, TraceError, TraceEvent};
 
 /// Lines by whose actions it is told whether there are events of the driver.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use device::Op;
 
-use super::open::TraceLines;
+use super::lines::TraceLines;
 use super::{Issue, Marks, Notes, Steps, TraceError, TraceEvent};
 
 /// What a log's first line is made of.

@@ -1,7 +1,7 @@
 //! Which tool wrote a trace, told by its content.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use super::blkparse::{self, Blkparse};
@@ -12,8 +12,6 @@ use super::{Notes, Steps, TraceError, TraceEvent, TraceHeader};
 
 /// As much of a file as is looked at to tell what it is.
 const HEAD_BYTES: usize = 16 << 10;
-/// No line of a text is longer.
-const MOST_LINE_BYTES: usize = 64 << 10;
 
 /// What wrote a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,67 +158,5 @@ impl Steps for FromZero {
 
     fn notes(&self) -> Notes {
         self.steps.notes()
-    }
-}
-
-/// A text, line by line.
-pub(super) struct TraceLines {
-    path: PathBuf,
-    input: BufReader<File>,
-    raw: Vec<u8>,
-    line: String,
-    number: u64,
-}
-
-impl TraceLines {
-    pub fn open(path: &Path) -> Result<TraceLines, TraceError> {
-        let file = File::open(path)
-            .map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
-        let input = BufReader::with_capacity(256 << 10, file);
-        Ok(TraceLines {
-            path: path.to_owned(),
-            input,
-            raw: Vec::new(),
-            line: String::new(),
-            number: 0,
-        })
-    }
-
-    /// The next line without its end.
-    pub fn next(&mut self) -> Result<Option<&str>, TraceError> {
-        self.raw.clear();
-        let mut limited = std::io::Read::take(&mut self.input, MOST_LINE_BYTES as u64);
-        let got = limited
-            .read_until(b'\n', &mut self.raw)
-            .map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
-        if got == 0 {
-            return Ok(None);
-        }
-        self.number += 1;
-        if got == MOST_LINE_BYTES && !self.ended_by_newline() {
-            let place = format!("line {}", self.number);
-            return Err(TraceError::Damaged {
-                path: self.path.clone(),
-                place,
-                what: "the line has no end".into(),
-            });
-        }
-        self.line.clear();
-        self.line.push_str(&String::from_utf8_lossy(&self.raw));
-        Ok(Some(self.line.trim_end()))
-    }
-
-    /// Whether the line that was read last is whole.
-    pub fn ended_by_newline(&self) -> bool {
-        self.raw.last() == Some(&b'\n')
-    }
-
-    /// Its number, from 1.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 }

@@ -5,47 +5,19 @@
 //! The database stays the truth. Before each look, what was changed since the last one is taken in,
 //! whoever changed it.
 
+use crate::collection::known::Known;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-use record::MediumKind;
-use record::collection::{HeadlineFigure, Origin, SortBy};
+use record::collection::{HeadlineFigure, SortBy};
 
+use super::columns::{kind_named, origin_named};
 use super::connection::{Connection, SqlRow, SqlValue};
 use super::error::While;
+use super::known::Medians;
 use super::query::PreparedQuery;
-use super::write::{kind_named, origin_named};
 use super::{CollectionError, columns};
-
-/// Figures of a line, in the order of `HeadlineFigure::ALL`; NaN where there is none.
-type Medians = [f64; HeadlineFigure::ALL.len()];
-
-/// A line as far as it can be asked for.
-pub(super) struct Known {
-    pub number: u64,
-    /// When it became what it is, as a number in the audit.
-    changed: i64,
-    pub slug: Box<str>,
-    /// In small letters, as are interface and classes.
-    pub name: Box<str>,
-    pub interface: Box<str>,
-    /// " c10 u1 a1 ".
-    pub classes: Box<str>,
-    pub latest: Box<str>,
-    pub kind: MediumKind,
-    pub origin: Origin,
-    pub is_fake: bool,
-    pub capacity_gb: u64,
-    pub runs: u64,
-    medians: Medians,
-}
-
-impl Known {
-    pub fn median(&self, figure: HeadlineFigure) -> Option<f64> {
-        Some(self.medians[figure as usize]).filter(|median| !median.is_nan())
-    }
-}
 
 /// All lines.
 #[derive(Default)]

@@ -1,5 +1,9 @@
 //! Names of columns, as SQL has them.
 
+use record::MediumKind;
+use record::collection::Origin;
+
+use super::error::CollectionError;
 use std::fmt::Write as _;
 
 use record::collection::HeadlineFigure;
@@ -39,6 +43,15 @@ pub(super) fn assignments(columns: &[&str], from: usize) -> String {
         write!(text, "{comma}{column} = ${at}").expect("writing to a string does not fail");
     }
     text
+}
+
+pub(super) fn kind_named(name: &str) -> Result<MediumKind, CollectionError> {
+    MediumKind::named(name)
+        .ok_or_else(|| CollectionError::damaged(format!("'{name}' is no kind of medium")))
+}
+
+pub(super) fn origin_named(name: &str) -> Result<Origin, CollectionError> {
+    Origin::named(name).ok_or_else(|| CollectionError::damaged(format!("'{name}' is no origin")))
 }
 
 #[cfg(test)]

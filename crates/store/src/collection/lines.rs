@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use record::collection::{CollectionLine, HeadlineFigure, HostSpread, Model, Origin};
 
+use super::columns::{kind_named, origin_named};
 use super::connection::{Connection, SqlRow, SqlValue};
 use super::error::While;
 use super::spread::spread;
-use super::write::{kind_named, origin_named};
 use super::{CollectionError, columns};
 
 /// What tells lines apart, as values of a statement.

@@ -3,7 +3,7 @@
 use record::MediumKind;
 use record::collection::{CollectionLine, HeadlineFigure, Origin, Page, Query, SortBy};
 
-use super::catalogue::Known;
+use super::known::Known;
 use super::{Collection, CollectionError, lines};
 
 /// Lines a page, where nothing is said.

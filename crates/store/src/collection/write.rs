@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use record::Published;
 use record::collection::{
     CollectionRun, HeadlineFigure, Model, Origin, RunHeadline, SubmissionStatus,
 };
-use record::{MediumKind, Published};
 
 use super::audit::{self, Deed};
 use super::connection::{Connection, SqlValue};
@@ -613,13 +613,4 @@ fn next(connection: &mut dyn Connection, table: &str) -> Result<u64, CollectionE
 pub(super) fn standing_named(name: &str) -> Result<SubmissionStatus, CollectionError> {
     SubmissionStatus::named(name)
         .ok_or_else(|| CollectionError::damaged(format!("'{name}' is no standing")))
-}
-
-pub(super) fn kind_named(name: &str) -> Result<MediumKind, CollectionError> {
-    MediumKind::named(name)
-        .ok_or_else(|| CollectionError::damaged(format!("'{name}' is no kind of medium")))
-}
-
-pub(super) fn origin_named(name: &str) -> Result<Origin, CollectionError> {
-    Origin::named(name).ok_or_else(|| CollectionError::damaged(format!("'{name}' is no origin")))
 }

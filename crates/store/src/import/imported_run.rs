@@ -5,7 +5,6 @@ use std::fmt;
 
 use record::{Cell, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Target, TargetKind};
 
-use super::text::short;
 use super::{MOST_CELLS, MOST_MEDIA};
 
 /// No medium moves so many bytes in a second.
@@ -220,4 +219,9 @@ fn most_of(name: &str) -> f64 {
         name if name.ends_with("iops") || name.ends_with("_per_s") => MOST_IOPS,
         _ => MOST_BYTES as f64,
     }
+}
+
+/// A short text for people: one line, no control characters, at most `most` letters.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    text.chars().filter(|c| !c.is_control()).take(most).collect::<String>().trim().to_owned()
 }

@@ -2,6 +2,7 @@
 
 use super::ImportError;
 use super::imported_run::ImportTrouble;
+pub(crate) use super::imported_run::short;
 
 /// Longest line that is looked at; fio's JSON has shorter ones, and so has everything else.
 const LONGEST_LINE: usize = 1 << 20;
@@ -202,9 +203,4 @@ pub(super) fn time_ns(value: f64, unit: &str) -> Option<f64> {
 /// A figure of a line, or the trouble that it is none.
 pub(super) fn wanted(line: usize, what: &str, value: Option<f64>) -> Result<f64, ImportTrouble> {
     value.ok_or_else(|| ImportTrouble::at(line, format_args!("{what} is missing or is no number")))
-}
-
-/// A short text for people: one line, no control characters, at most `most` letters.
-pub(crate) fn short(text: &str, most: usize) -> String {
-    text.chars().filter(|c| !c.is_control()).take(most).collect::<String>().trim().to_owned()
 }

@@ -1,6 +1,14 @@
 //! The interface for programs, described (OpenAPI 3.1) from its handlers and types: `utoipa` has
 //! the routes, `schemars` the types of a run, which are those of the published schema of records.
 
+use axum::extract::State;
+use axum::response::Response;
+use report::collection as made;
+
+use crate::client::Wants;
+use crate::pages::{FOR_EVER, RenderedPage, kept, packed, prefix_of};
+use crate::problem::Problem;
+use crate::state::App;
 use std::sync::LazyLock;
 
 use askama::Template;
@@ -8,63 +16,6 @@ use record::Published;
 use record::collection::{CollectionLine, CollectionRun};
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
-
-/// Types of other crates, by the names they have in the description. What they are made of is
-/// filled in by [`whole`].
-pub mod schema {
-    use std::borrow::Cow;
-
-    use utoipa::openapi::RefOr;
-    use utoipa::openapi::schema::{Object, Schema};
-    use utoipa::{PartialSchema, ToSchema};
-
-    macro_rules! foreign {
-        ($($name:ident)*) => {$(
-            /// The type of that name in `record`.
-            pub struct $name;
-
-            impl PartialSchema for $name {
-                fn schema() -> RefOr<Schema> {
-                    RefOr::T(Schema::Object(Object::new()))
-                }
-            }
-
-            impl ToSchema for $name {
-                fn name() -> Cow<'static, str> {
-                    stringify!($name).into()
-                }
-            }
-        )*};
-    }
-
-    foreign!(Entry Line Published Figure Spread Standing Headline);
-}
-
-/// What the description begins with.
-pub fn base() -> OpenApi {
-    let about = "Runs of storage media, measured with Flashmark: read, search, submit. Reading needs no token. Figures are IOPS, bytes a second and \
-                 nanoseconds. Problems are told as application/problem+json, with a code for programs and a reason for people.";
-    let info = InfoBuilder::new()
-        .title("Flashmark collection")
-        .version(env!("CARGO_PKG_VERSION"))
-        .description(Some(about))
-        .license(Some(
-            LicenseBuilder::new()
-                .name("MIT OR Apache-2.0")
-                .identifier(Some("MIT OR Apache-2.0"))
-                .build(),
-        ))
-        .build();
-    let bearer = HttpBuilder::new()
-        .scheme(HttpAuthScheme::Bearer)
-        .description(Some("The edit token of a run, an API token, or the token of a moderator"))
-        .build();
-    let components =
-        ComponentsBuilder::new().security_scheme("token", SecurityScheme::Http(bearer)).build();
-    OpenApiBuilder::new().info(info).components(Some(components)).build()
-}
 
 /// The description with all types.
 static WHOLE: LazyLock<Value> = LazyLock::new(|| {
@@ -151,4 +102,14 @@ pub fn page(prefix: &str) -> String {
     let rows = operations.map(|(path, method, operation)| row(path, method, operation)).collect();
     let page = ApiPage { about: text(&WHOLE["info"], "description"), prefix, rows };
     page.render().expect("a template that compiled renders into memory")
+}
+/// The interface for programs, for people.
+pub async fn shown(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
+    kept(&app, &wants, "api".to_owned(), 0, FOR_EVER, || {
+        packed(&app, |_, site| {
+            let body = page(prefix_of(site));
+            Ok(RenderedPage::page(made::framed(site, "Interface for programs", &body)))
+        })
+    })
+    .await
 }

@@ -1,0 +1,48 @@
+//! What a person sees when a matrix ends.
+
+use findings::matrix::Matrix;
+use record::Record;
+
+use super::{paragraph, plain};
+use crate::matrix::{commands, fragmentation, ranking, state};
+use crate::{doubts, words};
+
+/// The summary of a matrix for a terminal; sentences in lines of at most `width` columns, tables as
+/// wide as they need to be.
+pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
+    let mut out = paragraph(&words::medium_line(record), width);
+    if let Some(state) = state(record) {
+        out += &paragraph(&state, width);
+    }
+    for work in &matrix.works {
+        out += "\n";
+        out += &paragraph(&words::clean(&work.statement()), width);
+        if !work.places.is_empty() {
+            out += &plain(&ranking(work));
+        }
+        for (way, reason) in &work.failed {
+            out += &paragraph(
+                &format!("  failed: {}: {}", words::clean(&way.words()), words::clean(reason)),
+                width,
+            );
+        }
+    }
+    if let Some(best) = matrix.overall.first() {
+        out += "\n";
+        out += &paragraph(&words::clean(&best.statement()), width);
+    }
+    if let Some(table) = fragmentation(matrix) {
+        out += "\nFragmentation of the files\n";
+        out += &plain(&table);
+    }
+    if let Some((way, lines)) = commands(record, matrix) {
+        out += &format!("\nTo have {}\n", words::clean(&way));
+        for (what, line) in lines {
+            out += &format!("  # {what}\n  {}\n", words::clean(&line));
+        }
+    }
+    for (reason, what) in doubts::skipped(record) {
+        out += &paragraph(&format!("Left out: {what}: {reason}"), width);
+    }
+    out
+}

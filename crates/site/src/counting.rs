@@ -1,0 +1,55 @@
+//! Counts requests, and tells what was counted.
+
+use std::time::{Duration, Instant};
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::metrics::{Answered, Route};
+use crate::problem::Problem;
+use crate::state::App;
+
+/// How long counts of runs are good for: they are counted by looking at all of them.
+const COUNTS_AGE: Duration = Duration::from_secs(60);
+
+/// Counts a request by the route it took: addresses have names in them, and are too many.
+pub async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route =
+        request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    // A method can be any word: only those that are answered are counted by name.
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
+        .into_iter()
+        .find(|known| *known == request.method().as_str());
+    let method = known.unwrap_or("other").to_owned();
+    let start = Instant::now();
+    let response = next.run(request).await;
+    let metrics = app.metrics();
+    metrics
+        .took
+        .get_or_create(&Route { route: route.clone() })
+        .observe(start.elapsed().as_secs_f64());
+    metrics
+        .answered
+        .get_or_create(&Answered { route, method, status: response.status().as_u16() })
+        .inc();
+    response
+}
+
+/// `/metrics`
+pub async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
+    let metrics = app.metrics();
+    let mut counted = metrics.counted.lock().await;
+    if counted.is_none_or(|at| at.elapsed() > COUNTS_AGE) {
+        metrics.count(&app.read(|collection| collection.counts()).await?);
+        *counted = Some(Instant::now());
+    }
+    drop(counted);
+    metrics.cache_bytes.set(app.cache().bytes() as u64);
+    Ok((
+        [(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")],
+        metrics.text(),
+    )
+        .into_response())
+}

@@ -1,0 +1,56 @@
+//! What the description of the interface begins with, and types of other crates by the names they
+//! have in it. What they are made of is filled in when it is whole.
+
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
+
+use std::borrow::Cow;
+
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{Object, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+macro_rules! foreign {
+    ($($name:ident)*) => {$(
+        /// The type of that name in `record`.
+        pub struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                RefOr::T(Schema::Object(Object::new()))
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    )*};
+}
+
+foreign!(Entry Line Published Figure Spread Standing Headline);
+
+/// What the description begins with.
+pub fn base() -> OpenApi {
+    let about = "Runs of storage media, measured with Flashmark: read, search, submit. Reading needs no token. Figures are IOPS, bytes a second and \
+                 nanoseconds. Problems are told as application/problem+json, with a code for programs and a reason for people.";
+    let info = InfoBuilder::new()
+        .title("Flashmark collection")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(about))
+        .license(Some(
+            LicenseBuilder::new()
+                .name("MIT OR Apache-2.0")
+                .identifier(Some("MIT OR Apache-2.0"))
+                .build(),
+        ))
+        .build();
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("The edit token of a run, an API token, or the token of a moderator"))
+        .build();
+    let components =
+        ComponentsBuilder::new().security_scheme("token", SecurityScheme::Http(bearer)).build();
+    OpenApiBuilder::new().info(info).components(Some(components)).build()
+}

@@ -1,0 +1,63 @@
+//! The form of a journal, and why one cannot be read or written.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::atomic::WriteError;
+
+/// The version of the journal's form: lines carry numbers. A change of [`record::SCHEMA`] is a
+/// change of this too: the lines hold parts of a record.
+pub const FORM: &str = "flashmark-journal/2";
+
+/// The form before: lines without numbers. It is read, and a journal of that form is continued in
+/// it, so that the version that began it can go on, too.
+pub(crate) const FORM_1: &str = "flashmark-journal/1";
+
+pub(crate) const FORM_FAMILY: &str = "flashmark-journal/";
+
+/// The copy of a journal's first line, beside it: without that line nothing of the run could be
+/// used.
+pub const HEADER_FILE: &str = "header.jsonl";
+
+/// A journal could not be read or continued.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// There is none, or it cannot be opened.
+    #[error("cannot read the journal '{}': {source}; name another run, `flashmark runs` lists them", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The run is a single record file.
+    #[error("'{}' is a record without its journal; it can be shown, not resumed", .0.display())]
+    RecordOnly(PathBuf),
+    /// Neither its first line nor the copy of it can be read.
+    #[error("the journal '{}' does not say what was run: {reason}; start a new run, `flashmark show --salvage` shows what is left of this one", path.display())]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Written by a newer version.
+    #[error("the journal '{}' is of form '{found}', this version reads '{FORM}'; a newer flashmark can resume it", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// What it says it is.
+        found: String,
+    },
+    /// An event that would not be the same when read back (a number that is not finite). Nothing
+    /// was written.
+    #[error("this event cannot be kept in a journal: {0}")]
+    Unrepresentable(#[from] serde_json::Error),
+    /// The medium that holds the journal failed in a way that leaves its content in doubt. Nothing
+    /// more is written to it.
+    #[error("the journal '{}' is closed after a failed write; the cells before it are kept, `flashmark resume` continues", .0.display())]
+    Closed(PathBuf),
+    /// A line could not be written. Where it was for want of space, another try may succeed.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
