@@ -5,6 +5,7 @@ mod agree;
 mod agree_work;
 mod attached;
 mod bench;
+mod code;
 mod docs;
 mod footprint;
 mod generated;

@@ -40,15 +40,26 @@ const DECIDING: [(&str, &[&str]); 6] = [
             "claim",
             "contents",
             "layers",
-            "place",
+            "location",
             "mounts",
-            "returned",
+            "reinserted",
             "stage",
             "loopdev",
-            "picture",
+            "snapshot",
         ],
     ),
-    ("suite", &["plan.rs", "runner.rs", "bench.rs", "undo", "tally.rs", "fingerprint"]),
+    (
+        "suite",
+        &[
+            "plan.rs",
+            "runner.rs",
+            "planned.rs",
+            "cell_context.rs",
+            "undo",
+            "tally.rs",
+            "fingerprint",
+        ],
+    ),
 ];
 
 /// What to try.

@@ -5,9 +5,11 @@
 //! project's text to faults; each fault says which file, what was found, and why the rule exists,
 //! so that whoever meets one can judge whether the rule or the code is wrong.
 
+mod circles;
 mod citations;
 mod documents;
 mod layers;
+mod names;
 mod project;
 mod sources;
 #[cfg(test)]
@@ -236,6 +238,9 @@ const RULES: &[Rule] = &[
     sources::crates_do_not_know_what_they_must_not,
     sources::nothing_is_left_to_do,
     sources::main_only_composes,
+    names::a_public_name_has_one_meaning,
+    names::replaced_words_stay_away,
+    circles::modules_form_no_circle,
     documents::dependencies_are_explained,
     documents::the_glossary_has_every_word,
     documents::architecture_names_every_crate,

@@ -9,7 +9,7 @@ const MAIN_LINES: usize = 70;
 
 /// Lines of code with their numbers: comments and the test module at the end of a file are left
 /// out.
-fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines: Vec<&str> = text.lines().collect();
     let tests_begin = (0..lines.len()).find(|&i| {
         lines[i].trim() == "#[cfg(test)]"

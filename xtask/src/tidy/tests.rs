@@ -256,3 +256,34 @@ fn citations_that_lead_nowhere_are_found() {
     crates/sim/src/lib.rs: line 2: cites a key of notes that are not here
     ");
 }
+
+#[test]
+fn a_name_with_two_meanings_and_a_replaced_word_are_found() {
+    let files = [
+        ("crates/host/src/a.rs", "pub struct Window;\npub(crate) enum Place { A }\n"),
+        (
+            "crates/sim/src/b.rs",
+            "/// One.\npub trait Window {}\nstruct Place;\npub fn place() {}\n",
+        ),
+        ("crates/sim/src/tests.rs", "pub struct Window;\n"),
+    ];
+    insta::assert_snapshot!(check(names::a_public_name_has_one_meaning, &files), @"crates/sim/src/b.rs: line 2: Window is something else in crates/host/src/a.rs");
+    insta::assert_snapshot!(check(names::replaced_words_stay_away, &files), @"crates/host/src/a.rs: line 2: Place; say what kind of place: Location, RequestKey, RankPlace");
+}
+
+#[test]
+fn a_circle_is_found_through_what_is_given_on_and_below() {
+    let manifest = ("crates/sim/Cargo.toml", "");
+    let circle = [
+        manifest,
+        ("crates/sim/src/lib.rs", "mod a;\nmod b;\nmod c;\npub use b::{deep::Deep, B};\n"),
+        ("crates/sim/src/a.rs", "use crate::{Deep, c};\n// use crate::c;\npub struct A;\n"),
+        ("crates/sim/src/b/mod.rs", "pub mod deep;\npub struct B;\nuse self::deep::Deep;\n"),
+        ("crates/sim/src/b/deep.rs", "use super::B;\nfn f() { crate::a::A; }\n"),
+        ("crates/sim/src/c.rs", "const WORDS: &str = \"use crate::a;\";\n"),
+    ];
+    insta::assert_snapshot!(check(circles::modules_form_no_circle, &circle), @"crates/sim/src/: a circle: a, b");
+    let straight = circle
+        .map(|(path, text)| (path, if path.ends_with("deep.rs") { "use super::B;" } else { text }));
+    assert_eq!(check(circles::modules_form_no_circle, &straight), "");
+}
