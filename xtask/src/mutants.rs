@@ -148,9 +148,7 @@ fn try_all(tree: &Tree, name: &'static str, drawn: &[&Mutant], of: usize) -> Res
 /// Every mutant of a crate's sources, tests left out.
 fn of_crate(root: &Path, name: &str, files: &[&str]) -> Result<Vec<Mutant>> {
     let folder = format!("crates/{name}/src/");
-    let is_test = |path: &str| {
-        is_tests(path) || ["trial.rs", "conformance.rs"].iter().any(|end| path.ends_with(end))
-    };
+    let is_test = |path: &str| is_tests(path) || path.ends_with("/conformance.rs");
     let is_wanted = |path: &String| {
         path.starts_with(&folder)
             && path.ends_with(".rs")

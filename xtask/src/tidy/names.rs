@@ -44,9 +44,9 @@ fn public_type(line: &str) -> Option<&str> {
 
 /// Public types of the program's crates: name, file, line.
 fn public_types(project: &Project) -> impl Iterator<Item = (&str, &str, usize)> {
-    let sources = project.below("crates/", ".rs").filter(|(path, _)| {
-        path.contains("/src/") && !is_tests(path) && !path.ends_with("/trial.rs")
-    });
+    let sources = project
+        .below("crates/", ".rs")
+        .filter(|(path, _)| path.contains("/src/") && !is_tests(path));
     sources.flat_map(|(path, text)| {
         code(text).filter_map(move |(number, line)| Some((public_type(line)?, path, number)))
     })

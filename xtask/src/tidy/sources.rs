@@ -28,7 +28,8 @@ pub fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// Whether a file holds nothing but tests.
 pub fn is_tests(path: &str) -> bool {
-    path.contains("/tests/") || path.ends_with("/tests.rs") || path.ends_with("/testing.rs")
+    path.contains("/tests/")
+        || ["/tests.rs", "/testing.rs", "/trial.rs"].iter().any(|end| path.ends_with(end))
 }
 
 /// Whether `word` stands in `text` by itself.
