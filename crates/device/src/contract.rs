@@ -56,25 +56,24 @@ pub struct Facts {
 ///
 /// # Contract
 /// - **Clock.** [`now`](Device::now) never goes back. Times in completions come from the same
-///   clock. Nothing that uses a device asks
-///   any other clock, so the same program on a simulated device runs in virtual time and is repeatable to the byte.
+///   clock. Nothing that uses a device asks any other clock, so the same program on a simulated
+///   device runs in virtual time and is repeatable to the byte.
 /// - **Buffers** belong to the device. [`prepare`](Device::prepare) makes `slots` buffers of
-///   `slot_bytes`, aligned as direct I/O needs;
-///   it is called with nothing in flight and may be called again. A buffer must not be touched while its slot is in flight.
+///   `slot_bytes`, aligned as direct I/O needs; it is called with nothing in flight and may be
+///   called again. A buffer must not be touched while its slot is in flight.
 /// - **Submission** does not wait for the medium where the device can avoid it (a device without a
-///   queue may do the I/O at once).
-///   An `Err` means that nothing was issued. At most `max_in_flight` requests are in flight, one per slot.
+///   queue may do the I/O at once). An `Err` means that nothing was issued. At most `max_in_flight`
+///   requests are in flight, one per slot.
 /// - **Reaping** waits until at least `min` completions are there (or all that are in flight, if
-///   fewer) and appends them in order of
-///   completion. An I/O that fails is a completion with an error, not an error of `reap`; `reap` itself fails only when the device can
-///   no longer tell what became of its I/Os.
+///   fewer) and appends them in order of completion. An I/O that fails is a completion with an
+///   error, not an error of `reap`; `reap` itself fails only when the device can no longer tell
+///   what became of its I/Os.
 /// - **Order.** Requests in flight together may be done in any order. A write that is complete is
 ///   seen by every later read.
 /// - **Durability.** A write is durable after a completed flush, or at completion if it was
 ///   submitted with [`Sync`].
 /// - **Failure.** After an error the device stays usable; if the medium is gone
-///   ([`IoErrorKind::Gone`](crate::IoErrorKind)) every later request
-///   says so.
+///   ([`IoErrorKind::Gone`](crate::IoErrorKind)) every later request says so.
 pub trait Device {
     /// What it is.
     fn facts(&self) -> &Facts;

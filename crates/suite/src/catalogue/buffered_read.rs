@@ -4,8 +4,8 @@
 //!   for at least 3 s or to the end;
 //! - form "direct" (`hdparm -t --direct`): the same past the page cache;
 //! - form "cache" (`hdparm -T`): the same 2 MiB over and over for at least 2 s. That is the speed
-//!   of page cache, memory and processor, never
-//!   the medium's, and is flagged so. hdparm takes off the cost of its lseek; there is none here.
+//!   of page cache, memory and processor, never the medium's, and is flagged so. hdparm takes off
+//!   the cost of its lseek; there is none here.
 //!
 //! Before each run of the first two, caches are dropped and 3 s pass, as in hdparm. In 25 of 43
 //! published result files the first run is 1.5 to 7.7 times the others: it is discarded (and kept

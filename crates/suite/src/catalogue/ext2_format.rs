@@ -5,9 +5,9 @@
 //! into another allocation unit, and on media that merge, a group costs one merge or more. Two
 //! forms:
 //! - `mke2fs`: what e2fsprogs writes, and in its order: every group's inode table in one piece,
-//!   then every group's bitmaps and, in the
-//!   groups that have them, superblock and descriptor table, each 1 KiB at a time; a flush at the end. A group's time is that of its
-//!   table, its 1 KiB writes and its share of the flush.
+//!   then every group's bitmaps and, in the groups that have them, superblock and descriptor table,
+//!   each 1 KiB at a time; a flush at the end. A group's time is that of its table, its 1 KiB
+//!   writes and its share of the flush.
 //! - `simple`: Morton's own benchmark, 64 KiB every 8 MiB. His published groups a second are of
 //!   this form.
 //!

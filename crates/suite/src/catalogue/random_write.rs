@@ -7,21 +7,20 @@
 //!
 //! 0. *Settle*: a flush and four sequential writes wait for what earlier tests left.
 //! 1. *Overwhelm*: single writes, each in another allocation unit, until everything that makes the
-//!    first ones fast is used up. They
-//!    count as burst only.
+//!    first ones fast is used up. They count as burst only.
 //! 2. *Measure*: the beginning of a random permutation of the span's records. Its writes come in
-//!    the order in which the full pass has
-//!    them, so they fall into an allocation unit that is still open exactly as often as there (open units over all units). A stratified
-//!    order would avoid open units and need to know how many there are to be corrected; the price of not needing to know is a little
-//!    more spread, which the interval shows. A fast medium gets through the whole permutation: then the figure is the full pass.
+//!    the order in which the full pass has them, so they fall into an allocation unit that is still
+//!    open exactly as often as there (open units over all units). A stratified order would avoid
+//!    open units and need to know how many there are to be corrected; the price of not needing to
+//!    know is a little more spread, which the interval shows. A fast medium gets through the whole
+//!    permutation: then the figure is the full pass.
 //! 3. *Settle* again: the same wait for what the medium put off (the debt). All writes since the
-//!    first settling over all the time with
-//!    the debt are the *paid* rate, whatever lay in a cache meanwhile; where that is lower, the medium hid work, and it is the figure. A
-//!    debt no longer than the slowest write is none: settling may meet a slow one like any other.
+//!    first settling over all the time with the debt are the *paid* rate, whatever lay in a cache
+//!    meanwhile; where that is lower, the medium hid work, and it is the figure. A debt no longer
+//!    than the slowest write is none: settling may meet a slow one like any other.
 //!
 //! 4. *Again*: in a small span the last places once more, to see whether a cache combines writes
-//!    (`again.rs`); then the figure is one
-//!    that the span does at least.
+//!    (`again.rs`); then the figure is one that the span does at least.
 //!
 //! Metrics: `again_iops`, `iops` and `bps` (sustained), `latency_ns`, `burst_iops` (before the
 //! level that lasts), `worst_stall_ns` (of both phases), `debt_ns` (what settling took beyond one

@@ -4,10 +4,11 @@
 //! not full. Later cells may:
 //!
 //! - *Random writes pay for the mapping.* A cache takes a write in the same time wherever it goes;
-//!   collecting garbage, merging and seeking are
-//!   for what lies behind it. Where random writes of 4 KiB, sustained, take half as long again as 4 KiB writes in a row, nothing stands
-//!   between the host and the flash: what was measured reached it. Unless the rate fell on the way, from one size of writes in a row to the next larger
-//!   or while the random writes went on: then a cache filled up, and that is what they show.
+//!   collecting garbage, merging and seeking are for what lies behind it. Where random writes of 4
+//!   KiB, sustained, take half as long again as 4 KiB writes in a row, nothing stands between the
+//!   host and the flash: what was measured reached it. Unless the rate fell on the way, from one
+//!   size of writes in a row to the next larger or while the random writes went on: then a cache
+//!   filled up, and that is what they show.
 //! - *Single sectors are like random writes of 512 B*, which came after much more had been written
 //!   to whatever takes small writes faster.
 //! - *`sustained`* wrote to the end of every cache there may be, or for minutes on end, and did not

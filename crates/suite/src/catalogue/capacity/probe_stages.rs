@@ -3,15 +3,15 @@
 //! 1. **Mark.** Single blocks are written at random places of the upper part, in groups; each group
 //!    has a place near the end.
 //! 2. **Overwhelm.** From the front a *run* is written in a row, longer and longer. Each time it
-//!    has doubled, one group is read, and no group
-//!    twice. Where there is no flash, the marks vanish as soon as no memory of the controller answers for them: that is the size of the cache.
+//!    has doubled, one group is read, and no group twice. Where there is no flash, the marks vanish
+//!    as soon as no memory of the controller answers for them: that is the size of the cache.
 //! 3. **Fold.** Once the run is long enough, the addresses above it are read at random distances of
-//!    at most the length of the run. On a medium
-//!    that takes addresses modulo something, some of them show the run, each block of which says where it belongs: the greatest
-//!    common divisor of the distances is the module, whatever it is.
+//!    at most the length of the run. On a medium that takes addresses modulo something, some of
+//!    them show the run, each block of which says where it belongs: the greatest common divisor of
+//!    the distances is the module, whatever it is.
 //! 4. **Narrow down.** Between the last place that keeps data and the first that does not, blocks
-//!    are marked, the cache is overwhelmed, the blocks
-//!    are read, until 16 MiB are left. These are written whole and read sector by sector.
+//!    are marked, the cache is overwhelmed, the blocks are read, until 16 MiB are left. These are
+//!    written whole and read sector by sector.
 
 use device::Extent;
 use record::units::{KIB, MIB, SECOND_NS};
