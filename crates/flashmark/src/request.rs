@@ -8,6 +8,7 @@ use record::Claims;
 use record::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use suite::Choice;
+use suite::catalogue::test_name;
 use suite::definition::Suite;
 
 use crate::claims;
@@ -75,7 +76,8 @@ pub fn read(flags: &RunFlags) -> Result<(RunRequest, Wanted)> {
     let suite = read_suite(&flags.suite)?;
     let time_limit_ns = flags.time_limit.as_deref().map(read_time_limit).transpose()?;
     let set = flags.set.iter().map(|text| read_setting(text)).collect::<Result<_>>()?;
-    let choice = Choice { only: flags.only.clone(), skip: flags.skip.clone(), set, time_limit_ns };
+    let named = |names: &[String]| names.iter().map(|name| test_name(name).to_owned()).collect();
+    let choice = Choice { only: named(&flags.only), skip: named(&flags.skip), set, time_limit_ns };
     flags.outputs.check()?;
     let request = RunRequest {
         target: flags.target.clone(),
@@ -146,7 +148,7 @@ fn read_setting(text: &str) -> Result<(String, String, String)> {
     let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
     match parts {
         Some(((test, setting), value)) => {
-            Ok((test.to_owned(), setting.to_owned(), value.to_owned()))
+            Ok((test_name(test).to_owned(), setting.to_owned(), value.to_owned()))
         }
         None => usage(format_args!(
             "--set {text}: write TEST.SETTING=VALUE, for example random-write.block=4KiB"

@@ -4,6 +4,8 @@ use std::fmt;
 
 use toml::Table;
 
+use crate::catalogue::test_name;
+
 /// A suite as its file says it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
@@ -145,7 +147,7 @@ fn read_entry(entry: &toml::Value) -> Result<SuiteEntry, (String, String)> {
             })?,
         ));
     }
-    Ok(SuiteEntry { test: test.to_owned(), settings })
+    Ok(SuiteEntry { test: test_name(test).to_owned(), settings })
 }
 
 /// A TOML value as one would type it on the command line.

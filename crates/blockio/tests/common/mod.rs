@@ -1,16 +1,14 @@
 //! Loop devices and small file systems, undone when dropped.
 
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
+pub use skipped::skipped as skip;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-
-/// Says why a test does not run here. There is nothing else it could do.
-#[expect(clippy::disallowed_macros, reason = "the test harness shows what a test prints")]
-pub fn skip(reason: &str) {
-    eprintln!("skipped: {reason}");
-}
 
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()

@@ -25,6 +25,8 @@ mod publish;
 mod refusals;
 mod replay;
 mod sim_runs;
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
 mod span;
 mod submit;
 mod support;

@@ -184,6 +184,11 @@ fn tests_are_chosen_and_changed() {
         ["prime", "sequential-read"],
         "in the suite's order"
     );
+    assert_eq!(
+        tests_of(&quick(&["--only", "precondition", "--set", "precondition.passes=2"])),
+        ["prime"],
+        "as others call it"
+    );
     assert!(
         !tests_of(&quick(&["--skip", "prime,random-write"]))
             .iter()

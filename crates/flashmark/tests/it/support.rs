@@ -2,35 +2,19 @@
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hasher};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use crate::skipped::skipped;
 use record::Record;
 use tempfile::TempDir;
 
 /// One MiB, in bytes.
 pub const MIB: u64 = 1 << 20;
-
-/// Says why a test did nothing: on standard error itself, as what passes has its output hidden, and
-/// in the file that `./test` counts.
-pub fn skipped(why: &str) {
-    let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    let line = format!("skipped: {test}: {why}\n");
-    let _ = std::io::stderr().write_all(line.as_bytes());
-    if let Ok(list) = std::env::var("FLASHMARK_SKIPPED") {
-        File::options()
-            .create(true)
-            .append(true)
-            .open(list)
-            .unwrap()
-            .write_all(line.as_bytes())
-            .unwrap();
-    }
-}
 
 /// Whether loop devices can be made and file systems mounted; says so where they cannot.
 pub fn has_root() -> bool {

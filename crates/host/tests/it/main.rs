@@ -8,5 +8,7 @@ mod identity;
 mod layers;
 mod machine;
 mod refusals;
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
 mod stage;
 mod used;

@@ -1,5 +1,6 @@
 //! Each refusal with its message: what was found, and the way out.
 
+pub use crate::skipped::skipped;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
@@ -184,11 +185,6 @@ pub fn said_to_another_user(target: &str) -> Option<String> {
 fn resolve_as_another_user() {
     let Ok(target) = std::env::var(TARGET) else { return };
     println!("said: {}", resolve(&Roots::default(), &target, Access::Write).unwrap_err());
-}
-
-#[allow(clippy::disallowed_macros, reason = "a test says why it did nothing")]
-pub fn skipped(why: &str) {
-    eprintln!("skipped: {why}");
 }
 
 #[test]

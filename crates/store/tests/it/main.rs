@@ -10,4 +10,6 @@ mod journal;
 mod reference;
 mod replay;
 mod runs;
+#[path = "../../../../tests/skipped.rs"]
+mod skipped;
 mod undo;

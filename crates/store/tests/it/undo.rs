@@ -1,5 +1,6 @@
 //! What a run keeps before it overwrites it, and what is left of that after something went wrong.
 
+use crate::skipped::skipped;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -305,9 +306,4 @@ fn limited_keeper() {
             .ends_with("raise the limit (ulimit -f), or set FLASHMARK_HOME to another file system"),
         "{message}"
     );
-}
-
-#[allow(clippy::disallowed_macros, reason = "a test that is left out says so")]
-fn skipped(why: &str) {
-    eprintln!("skipped: {why}");
 }

@@ -77,8 +77,17 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &verify::Verify,
 ];
 
+/// Words that the field has for a test, and its name here.
+const ALIASES: [(&str, &str); 1] = [("precondition", "prime")];
+
+/// The name of the test that `name` means: its own, or one that the field has for it.
+pub fn test_name(name: &str) -> &str {
+    ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, test)| test)
+}
+
 /// The test of this name, or an error that names the nearest ones.
 pub fn find(name: &str) -> Result<&'static dyn Test, SettingError> {
+    let name = test_name(name);
     CATALOGUE.iter().find(|test| test.name() == name).copied().ok_or_else(|| {
         let hint = match closest(name, CATALOGUE.iter().map(|test| test.name())).as_slice() {
             [] => "; `flashmark tests` names them all".to_owned(),
