@@ -28,6 +28,7 @@ pub use address::{
 };
 pub use compare::{choose, compare, compare_kind, ready_file};
 pub use feed::{Item, feed};
+pub use figures::head as figure_head;
 pub use medium::{MOST_RUNS, medium, medium_beside};
 pub use run::run;
 pub use table::{MOST_COMPARED, lies_on, order, table};

@@ -205,7 +205,7 @@ fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, who: String,
             .headline
             .figures
             .get(&figure)
-            .map(|value| (figure_name(figure), figure_told(figure, *value)))
+            .map(|value| (report::collection::figure_head(figure), figure_told(figure, *value)))
     };
     Row {
         id: entry.id.clone(),
@@ -219,21 +219,6 @@ fn row(entry: &CollectionRun, prefix: &str, medium: Option<String>, who: String,
         reasons: reasons_of(why).iter().map(|reason| clean(reason)).collect(),
         verdict: clean(entry.headline.verdict.as_deref().unwrap_or_default()),
         figures: HeadlineFigure::ALL.into_iter().filter_map(told).collect(),
-    }
-}
-
-fn figure_name(figure: HeadlineFigure) -> &'static str {
-    match figure {
-        HeadlineFigure::RandomWrite4k => "Random write 4 KiB",
-        HeadlineFigure::WorstStall => "Worst stall",
-        HeadlineFigure::RandomWrite512 => "Random write 512 B",
-        HeadlineFigure::RandomWrite16k => "Random write 16 KiB",
-        HeadlineFigure::RandomWrite64k => "Random write 64 KiB",
-        HeadlineFigure::SequentialWrite => "Sequential write",
-        HeadlineFigure::RandomRead4k => "Random read 4 KiB",
-        HeadlineFigure::SequentialRead => "Sequential read",
-        HeadlineFigure::RandomFill => "Fill, random data",
-        HeadlineFigure::ZeroFill => "Fill, zeros",
     }
 }
 

@@ -8,7 +8,7 @@ use super::query;
 use crate::{words, yardstick};
 
 /// What a figure is called at the head of a column.
-pub(crate) fn head(figure: HeadlineFigure) -> &'static str {
+pub fn head(figure: HeadlineFigure) -> &'static str {
     match figure {
         HeadlineFigure::RandomWrite4k => "Random write 4 KiB",
         HeadlineFigure::WorstStall => "Worst stall",
