@@ -62,6 +62,10 @@ const DECIDING: [(&str, &[&str]); 6] = [
     ),
 ];
 
+/// What only tests are made of, and decides nothing: the contract of a device as a test, and the
+/// streams that estimators are held against.
+const INSTRUMENTS: [&str; 2] = ["/conformance.rs", "stats/src/coverage/"];
+
 /// What to try.
 #[derive(clap::Args)]
 pub struct Flags {
@@ -148,7 +152,7 @@ fn try_all(tree: &Tree, name: &'static str, drawn: &[&Mutant], of: usize) -> Res
 /// Every mutant of a crate's sources, tests left out.
 fn of_crate(root: &Path, name: &str, files: &[&str]) -> Result<Vec<Mutant>> {
     let folder = format!("crates/{name}/src/");
-    let is_test = |path: &str| is_tests(path) || path.ends_with("/conformance.rs");
+    let is_test = |path: &str| is_tests(path) || INSTRUMENTS.iter().any(|part| path.contains(part));
     let is_wanted = |path: &String| {
         path.starts_with(&folder)
             && path.ends_with(".rs")
