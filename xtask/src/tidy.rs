@@ -115,7 +115,8 @@ pub const CRATES: &[CrateRules] = &[
     CrateRules {
         name: "findings",
         imports: &["record", "stats"],
-        tests_import: &[],
+        // What is concluded of simulated media is held to the letter.
+        tests_import: &["device", "sim", "suite"],
         never: &["std::fs", "std::net", "std::thread", CLOCK, WALL_CLOCK, PRINT, EPRINT],
         because: "a conclusion is a function of the record; anyone can draw it again",
         clippy: true,

@@ -1,5 +1,7 @@
 //! Records in, findings out: what is concluded, what is not, and that nothing panics.
 
+mod on_media;
+
 use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{
     Bound, Cell, Claims, Content, Estimate, Flag, Health, Histogram, MediumKind, Record, Series,

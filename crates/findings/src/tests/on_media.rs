@@ -1,0 +1,54 @@
+//! What is concluded of the simulated media that come with the program, to the letter: a threshold
+//! that moves, moves something here.
+
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
+
+use device::{Device, ExtentGuard};
+use record::{Record, TargetKind};
+use sim::{Profile, SimDevice, SimOptions};
+use suite::definition::Suite;
+use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
+
+use crate::conclude;
+use crate::testing::empty;
+
+/// The record of a suite on a medium, without the probe of its capacity, which needs memory for all
+/// that is written.
+fn measured(profile: &Profile, suite: &str) -> Record {
+    let options = SimOptions { seed: 1, capacity: None, keep_data: false };
+    let medium = SimDevice::new(profile, options);
+    let target = TargetInfo {
+        au_bytes: profile.au_bytes(),
+        commands_at_once: Some(profile.spec().queue.depth),
+        files: Err("no file system is simulated here".into()),
+        ..TargetInfo::unrestricted(TargetKind::Simulated, medium.facts().clone())
+    };
+    let suite = Suite::built_in(suite).expect("it comes with the program");
+    let plan = Plan::make(&suite, &Choice::default(), &target).expect("it can be planned");
+    let mut record = empty();
+    record.medium.capacity_bytes = Some(medium.facts().capacity_bytes);
+    let mut guarded = ExtentGuard::new(Box::new(medium) as Box<dyn Device>, plan.writes());
+    let stop = AtomicBool::new(false);
+    let options = RunOptions::new(1, &target, &stop);
+    record.cells = suite::run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;
+    record
+}
+
+#[test]
+fn what_is_concluded_of_the_media_that_come_with_the_program() {
+    let mut text = String::new();
+    for profile in Profile::all() {
+        let _ = writeln!(text, "# {}", profile.name());
+        for finding in conclude(&measured(profile, "standard")) {
+            let sure = finding.confidence.map_or(String::new(), |sure| format!(" {sure:.3}"));
+            let _ = writeln!(
+                text,
+                "{} {:?}{sure}: {}",
+                finding.id, finding.severity, finding.statement
+            );
+            finding.evidence.iter().for_each(|line| text += &format!("    {line}\n"));
+        }
+    }
+    insta::assert_snapshot!(text);
+}
