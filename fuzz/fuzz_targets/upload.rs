@@ -11,11 +11,11 @@ mod site {
     pub mod upload;
 }
 
-use site::upload::{Limits, read};
+use site::upload::{UploadLimits, read};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, body)) = bytes.split_first() else { return };
-    let limits = Limits::default();
+    let limits = UploadLimits::default();
     match read(body, (*first == b'z').then_some("gzip"), &limits) {
         Err(rejection) => {
             assert!(matches!(rejection.status, 413 | 415 | 422), "{rejection}");
