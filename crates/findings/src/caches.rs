@@ -1,22 +1,15 @@
 //! Caches that make a medium look better than it is: a fast way for small spans, and a fast
 //! beginning that runs full.
 
-use crate::levels::COARSENESSES;
-use crate::levels::Cliff;
-use crate::levels::LEAST_FLASH;
-use crate::levels::cliff;
-use crate::levels::coarser;
-use crate::levels::longest_fills;
-use crate::levels::without_memory;
-use crate::span_sweep::SPAN_RATIO;
-use crate::span_sweep::cached_bytes;
-use crate::span_sweep::fast_until;
-use crate::span_sweep::spans;
 use record::units::{MIB, significant};
 use record::{Bound, Cell, Finding, Record, Series, SeriesAxis};
 
 use crate::figure::{self, LARGE_SPAN, Ratio, SoundFigure, size};
 use crate::finding_builder::FindingBuilder;
+use crate::levels::{
+    COARSENESSES, Cliff, LEAST_FLASH, cliff, coarser, longest_fills, without_memory,
+};
+use crate::span_sweep::{SPAN_RATIO, cached_bytes, fast_until, spans};
 use crate::{open_aus, throttling};
 
 /// `span-cache` and `slc-cache`.

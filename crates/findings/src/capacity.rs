@@ -1,15 +1,11 @@
 //! Whether the medium has the capacity it says, from the probe and from a full verification
 //! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
-use crate::genuineness::Kind;
-use crate::genuineness::MOST;
-use crate::genuineness::Sectors;
-use crate::genuineness::number;
-use crate::genuineness::told;
 use record::units::Bytes;
 use record::{Cell, Finding, Record};
 
 use crate::finding_builder::FindingBuilder;
+use crate::genuineness::{Kind, MOST, Sectors, number, told};
 use crate::{figure, gate};
 
 /// `capacity` and `verify`.

@@ -1,10 +1,9 @@
 //! The rate of random writes over spans of growing size.
 
-use crate::figure::Ratio;
 use record::units::KIB;
 use record::{Cell, Content, Pattern, Record, Region};
 
-use crate::figure::{self, SoundFigure};
+use crate::figure::{self, Ratio, SoundFigure};
 
 /// A small span this much faster than a large one is cached
 /// (docs/field/cheats.md#cheats-and-caches).

@@ -10,9 +10,8 @@ use record::{Cell, Finding, Flag, Record, Series, SeriesAxis};
 
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
-use crate::levels::longest_fills;
 use crate::levels::{
-    self, along, cliff, first_fall, levels, mean_until, without_dips, without_memory,
+    self, along, cliff, first_fall, levels, longest_fills, mean_until, without_dips, without_memory,
 };
 
 /// A step up or down of a quarter is one (docs/field/statistics.md#change-points).

@@ -4,16 +4,15 @@
 //! A use has needs; each need holds a figure against three thresholds. The weakest need decides,
 //! and it is the reason given.
 
-use crate::figure::writes;
-use crate::uses::id;
 use record::units::{KIB, MIB, Nanos, SECOND_NS, significant};
 use record::{Bound, Direction, Finding, Record, Severity};
 
 use crate::conditions::{self, listed};
-use crate::figure::{self, SoundFigure, quantity, size};
+use crate::figure::{self, SoundFigure, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
 use crate::flush::Flush;
 use crate::stalls::{self, EVENTS, Stalls};
+use crate::uses::id;
 use crate::{Use, commits, gate};
 
 /// How well a medium does what is asked of it.

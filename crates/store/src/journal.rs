@@ -1,7 +1,5 @@
 //! The journal: what a run is, then what came of it, one durable line after the other.
 
-use crate::journal_form::FORM;
-use crate::journal_form::JournalError;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -14,6 +12,7 @@ use record::{
 use serde::{Deserialize, Serialize};
 
 use crate::atomic::{WriteError, atomic_write};
+use crate::journal_form::{FORM, JournalError};
 use crate::line::frame;
 use crate::lock::Lock;
 use crate::numbering::Numbering;

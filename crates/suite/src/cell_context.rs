@@ -38,7 +38,7 @@ pub struct CellContext<'a> {
     pub allotted_ns: u64,
     pub(crate) seed: u64,
     pub(crate) started_ns: u64,
-    pub(crate) pulse: ProgressReporter<'a>,
+    pub(crate) reporter: ProgressReporter<'a>,
 }
 
 impl CellContext<'_> {
@@ -50,8 +50,20 @@ impl CellContext<'_> {
         limits: &LoopLimits,
         next: Places<'_>,
     ) -> IoTally {
-        self.pulse.phase = phase;
-        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, Observers::default())
+        self.observed(phase, load, limits, next, Observers::default())
+    }
+
+    /// The same with somebody who looks on.
+    fn observed<'o>(
+        &'o mut self,
+        phase: &'static str,
+        load: &'o IoLoad,
+        limits: &'o LoopLimits,
+        next: Places<'o>,
+        observers: Observers<'o>,
+    ) -> IoTally {
+        self.reporter.phase = phase;
+        drive(self.medium, load, limits, self.filler, &mut self.reporter, next, observers)
     }
 
     /// Runs a stretch of I/O on another device, a staged file.
@@ -63,10 +75,17 @@ impl CellContext<'_> {
         limits: &LoopLimits,
         next: Places<'_>,
     ) -> IoTally {
-        self.pulse.phase = phase;
+        self.reporter.phase = phase;
         let (here_ns, there_ns) = (self.medium.now(), device.now());
-        let tally =
-            drive(device, load, limits, self.filler, &mut self.pulse, next, Observers::default());
+        let tally = drive(
+            device,
+            load,
+            limits,
+            self.filler,
+            &mut self.reporter,
+            next,
+            Observers::default(),
+        );
         let (here_ns, there_ns) = (self.medium.now() - here_ns, device.now() - there_ns);
         // Real devices share one clock. A simulated file has a clock of its own: its time passes
         // for the medium too.
@@ -85,16 +104,8 @@ impl CellContext<'_> {
         next: Places<'_>,
         watch: IoObserver<'_>,
     ) -> IoTally {
-        self.pulse.phase = phase;
-        drive(
-            self.medium,
-            load,
-            limits,
-            self.filler,
-            &mut self.pulse,
-            next,
-            Observers { watch: Some(watch), look: None },
-        )
+        let observers = Observers { watch: Some(watch), look: None };
+        self.observed(phase, load, limits, next, observers)
     }
 
     /// Reads on the medium while `look` sees what was read. Where the device keeps no data, what it
@@ -107,16 +118,8 @@ impl CellContext<'_> {
         next: Places<'_>,
         look: ReadObserver<'_>,
     ) -> IoTally {
-        self.pulse.phase = phase;
-        drive(
-            self.medium,
-            load,
-            limits,
-            self.filler,
-            &mut self.pulse,
-            next,
-            Observers { watch: None, look: Some(look) },
-        )
+        let observers = Observers { watch: None, look: Some(look) };
+        self.observed(phase, load, limits, next, observers)
     }
 
     /// Makes everything written durable; what that took, in nanoseconds.
@@ -127,7 +130,7 @@ impl CellContext<'_> {
     /// The stretch that follows is this part of the cell, from and to in shares of 0 to 1; it makes
     /// the estimate of what is left honest.
     pub fn part(&mut self, from: f64, to: f64) {
-        self.pulse.part = (from, to);
+        self.reporter.part = (from, to);
     }
 
     /// Random numbers of this cell for one purpose: the same whenever and in whatever order cells
@@ -145,19 +148,19 @@ impl CellContext<'_> {
     /// From now on the medium is not as its owner left it, and will be put right (`true`), or is
     /// again as it was: whoever ends runs must wait for it.
     pub fn set_restore_pending(&mut self, owing: bool) {
-        if let Err(reason) = self.pulse.listener.on_event(&RunEvent::Owing(owing)) {
-            self.pulse.failed = Some(reason);
+        if let Err(reason) = self.reporter.listener.on_event(&RunEvent::Owing(owing)) {
+            self.reporter.failed = Some(reason);
         }
     }
 
     /// Puts back what was lent; nothing stops this but the medium.
     pub fn put_back(&mut self) -> PutBack {
-        let CellContext { medium, undo, filler, pulse, .. } = self;
-        pulse.phase = "putting back what lay there";
+        let CellContext { medium, undo, filler, reporter, .. } = self;
+        reporter.phase = "putting back what lay there";
         put_back(*medium, *undo, Trust::Held, filler, &mut |step| {
-            pulse.wrote(step.written_bytes);
-            if pulse.is_due(step.now_ns) {
-                pulse.report(step.now_ns, step.share, &IoTally::under(None, 1));
+            reporter.wrote(step.written_bytes);
+            if reporter.is_due(step.now_ns) {
+                reporter.report(step.now_ns, step.share, &IoTally::under(None, 1));
             }
             true
         })
@@ -165,12 +168,12 @@ impl CellContext<'_> {
 
     /// What the run has written so far, in bytes.
     pub fn written_bytes(&self) -> u64 {
-        self.pulse.written_bytes
+        self.reporter.written_bytes
     }
 
     /// Whether the run is to end.
     pub fn must_stop(&self) -> bool {
-        self.pulse.must_stop()
+        self.reporter.must_stop()
     }
 
     /// The range from the start of `span` on that this run has filled with incompressible data, if

@@ -110,7 +110,7 @@ pub(crate) fn drive<'a>(
     load: &'a IoLoad,
     limits: &'a LoopLimits,
     filler: &'a Filler,
-    pulse: &mut ProgressReporter<'_>,
+    reporter: &mut ProgressReporter<'_>,
     next: Places<'a>,
     onlookers: Observers<'a>,
 ) -> IoTally {
@@ -122,7 +122,7 @@ pub(crate) fn drive<'a>(
     }
     let cpu_before = device.cpu_ns();
     let started_ns = device.now();
-    pulse.begin(started_ns);
+    reporter.begin(started_ns);
     let fills = load.direction == Direction::Write && device.facts().keeps_data;
     let places = vec![Extent::new(0, 0); lanes as usize];
     let mut circuit = IoLoop {
@@ -143,7 +143,7 @@ pub(crate) fn drive<'a>(
         stop: None,
         judged_at: 0,
     };
-    circuit.run(lanes, started_ns, pulse);
+    circuit.run(lanes, started_ns, reporter);
     let IoLoop { device, mut tally, stop, places, .. } = circuit;
     if tally.has_slow() {
         let stalls = device.standstills(started_ns);
@@ -153,8 +153,8 @@ pub(crate) fn drive<'a>(
     tally.cpu_ns =
         device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
     if load.direction == Direction::Write {
-        pulse.wrote(tally.bytes);
-        pulse.wrote_at(&places);
+        reporter.wrote(tally.bytes);
+        reporter.wrote_at(&places);
     }
     if tally.error.is_none() {
         tally.stop = stop.unwrap_or(Stop::Ops);
@@ -199,7 +199,7 @@ struct IoLoop<'a> {
 }
 
 impl IoLoop<'_> {
-    fn run(&mut self, lanes: u32, started_ns: u64, pulse: &mut ProgressReporter<'_>) {
+    fn run(&mut self, lanes: u32, started_ns: u64, reporter: &mut ProgressReporter<'_>) {
         (0..lanes).for_each(|lane| self.submit(lane));
         let mut done: Vec<Completion> = Vec::with_capacity(lanes as usize);
         while self.in_flight > 0 {
@@ -211,7 +211,7 @@ impl IoLoop<'_> {
                 self.finish(completion);
             }
             let now_ns = done.last().map_or(started_ns, |completion| completion.completed_ns);
-            self.check_elapsed(now_ns, now_ns.saturating_sub(started_ns), pulse);
+            self.check_elapsed(now_ns, now_ns.saturating_sub(started_ns), reporter);
             for completion in &done {
                 self.submit(completion.slot);
             }
@@ -287,7 +287,7 @@ impl IoLoop<'_> {
 
     /// Now and then: tells how far it is and sees whether it is time to stop.
     #[inline]
-    fn check_elapsed(&mut self, now_ns: u64, elapsed_ns: u64, pulse: &mut ProgressReporter<'_>) {
+    fn check_elapsed(&mut self, now_ns: u64, elapsed_ns: u64, reporter: &mut ProgressReporter<'_>) {
         if self.stop.is_some() {
             return;
         }
@@ -297,10 +297,10 @@ impl IoLoop<'_> {
             self.judged_at = self.tally.ops;
             self.stop = judge(self.limits, elapsed_ns, &self.tally);
         }
-        if pulse.is_due(now_ns) {
-            pulse.report(now_ns, self.limits.share(elapsed_ns, &self.tally), &self.tally);
+        if reporter.is_due(now_ns) {
+            reporter.report(now_ns, self.limits.share(elapsed_ns, &self.tally), &self.tally);
         }
-        if pulse.must_stop() {
+        if reporter.must_stop() {
             self.stop = Some(Stop::Interrupted);
         }
     }

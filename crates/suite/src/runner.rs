@@ -353,7 +353,7 @@ impl Runner<'_> {
         medium.set_data_needed(test.needs().data);
         let started_ns = medium.now();
         let later_ns = self.later_ns(index);
-        let pulse = ProgressReporter {
+        let reporter = ProgressReporter {
             listener,
             stop: self.options.stop,
             phase: "starting",
@@ -387,11 +387,11 @@ impl Runner<'_> {
             allotted_ns,
             seed,
             started_ns,
-            pulse,
+            reporter,
         };
         let mut outcome = test.run(planned, &mut context);
-        let CellContext { pulse, .. } = context;
-        outcome.cell.written_bytes = pulse.written_bytes - self.written_bytes;
+        let CellContext { reporter, .. } = context;
+        outcome.cell.written_bytes = reporter.written_bytes - self.written_bytes;
         let disturbance = outcome.cell.disturbance.as_ref().filter(|seen| seen.left_out > 0);
         let stood_still = disturbance.map(|seen| Flag::HostStoodStill {
             stood_still_ns: seen.stood_still_ns,
@@ -402,10 +402,10 @@ impl Runner<'_> {
         outcome.cell.flags.extend(fleeting(
             &outcome.cell,
             self.options.target,
-            pulse.written_bytes,
+            reporter.written_bytes,
         ));
         unsettled(&mut outcome.cell);
-        let ProgressReporter { failed, written_bytes, written_last, .. } = pulse;
+        let ProgressReporter { failed, written_bytes, written_last, .. } = reporter;
         Measured { outcome, failed, written_bytes, written_last: written_last.into() }
     }
 

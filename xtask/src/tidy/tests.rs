@@ -136,7 +136,7 @@ fn missing_and_unexplained_bans_are_found() {
 }
 
 #[test]
-fn unsafe_code_is_found_outside_ring_only() {
+fn unsafe_code_is_found_outside_blockio_only() {
     let bad = concat!(
         "// an uns",
         "afe comment\nlet unsafely = 1;\nuns",
