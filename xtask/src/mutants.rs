@@ -72,6 +72,9 @@ pub struct Flags {
     /// Crates, with commas between; all that decide something without it.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Only of files whose path holds one of these.
+    #[arg(long, value_delimiter = ',')]
+    files: Vec<String>,
     /// So many mutants of each crate, drawn at random.
     #[arg(long, default_value_t = 40)]
     sample: usize,
@@ -108,7 +111,10 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let tree = Tree::copy(root)?;
     let mut tried = Vec::new();
     for (name, files) in wanted {
-        let all = of_crate(root, name, files)?;
+        let mut all = of_crate(root, name, files)?;
+        all.retain(|mutant| {
+            flags.files.is_empty() || flags.files.iter().any(|part| mutant.path.contains(part))
+        });
         let mut drawn: Vec<usize> = (0..all.len()).collect();
         Random::for_purpose(flags.seed, name).shuffle(&mut drawn);
         let drawn: Vec<&Mutant> = drawn.into_iter().take(flags.sample).map(|at| &all[at]).collect();
