@@ -19,7 +19,8 @@ mod tidy;
 mod torture;
 mod truth;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use clap::Parser as _;
 
@@ -27,9 +28,14 @@ fn main() -> anyhow::Result<()> {
     tasks::run(root(), tasks::Task::parse())
 }
 
-/// The checkout.
+/// The checkout: the one that cargo runs this in, or else the one this was built in.
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let own = std::env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        own.parent().expect("xtask lies in the workspace").to_owned()
+    });
+    &ROOT
 }
 
 #[cfg(test)]
