@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::outputs::Outputs;
@@ -44,31 +45,63 @@ pub enum Command {
     /// Holds media against each other: who is faster at what, where curves cross, who is best for
     /// what.
     Compare(CompareFlags),
+    #[cfg(feature = "export")]
     /// Makes a site of a collection: a table to sort, filter and compare, a page a medium, all
     /// data; plain files.
     Publish(PublishFlags),
+    #[cfg(feature = "submit")]
     /// Sends a run to a collection that others can read: shows what would be sent, and asks.
     Submit(SubmitFlags),
+    #[cfg(feature = "lab")]
     /// Tries file systems and schedulers with real work, and says which to use.
     Matrix(Box<MatrixFlags>),
+    #[cfg(feature = "lab")]
     /// Does recorded I/O again: captures, blktrace, fio iologs; as recorded, faster, or as fast as
     /// possible.
     Replay(Box<ReplayFlags>),
+    #[cfg(feature = "export")]
     /// Writes runs, or a whole collection, as CSV, JSON, a workbook, Parquet, or what fio would
     /// have printed.
     Export(ExportFlags),
+    #[cfg(feature = "export")]
     /// Makes runs of what other tools printed: fio, iozone, dd, f3, flashbench, hdparm, ioping and
     /// more.
     Import(ImportFlags),
     /// Shows the tests, what each does and what can be set.
     Tests(TestsFlags),
+    #[cfg(feature = "lab")]
     /// Shows what devices do from moment to moment, as `iostat -x` does. Needs no root.
     Watch(WatchFlags),
+    #[cfg(feature = "lab")]
     /// Records the block I/O of your own work, to replay it. Needs root.
     Capture(CaptureFlags),
     /// Simulated media to try things on.
     #[command(subcommand)]
     Sim(SimCommand),
+}
+
+/// Commands that a build may be without: name, the feature that brings it, whether it is here.
+const OPTIONAL: [(&str, &str, bool); 10] = [
+    ("publish", "export", cfg!(feature = "export")),
+    ("export", "export", cfg!(feature = "export")),
+    ("import", "export", cfg!(feature = "export")),
+    ("submit", "submit", cfg!(feature = "submit")),
+    ("matrix", "lab", cfg!(feature = "lab")),
+    ("replay", "lab", cfg!(feature = "lab")),
+    ("watch", "lab", cfg!(feature = "lab")),
+    ("capture", "lab", cfg!(feature = "lab")),
+    ("attach", "attach", cfg!(feature = "attach")),
+    ("detach", "attach", cfg!(feature = "attach")),
+];
+
+/// What to say where a command was typed that this build is without.
+pub fn left_out(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let (name, feature, _) =
+        OPTIONAL.iter().find(|(name, _, is_here)| name == typed && !is_here)?;
+    Some(format!("this build is without `{name}`; `cargo build --features {feature}` brings it"))
 }
 
 /// Flags of `list`.
@@ -401,12 +434,14 @@ pub enum SimCommand {
         /// Its name.
         profile: String,
     },
+    #[cfg(feature = "attach")]
     /// Makes a profile a block device of this machine, in wall-clock time, to try any tool on.
     /// Needs root.
     ///
     /// Prints the device's path and serves it until Ctrl-C. What is written is kept in memory and
     /// gone afterwards. Each profile is as slow as its original.
     Attach(AttachFlags),
+    #[cfg(feature = "attach")]
     /// Ends what `attach` began, and cleans up after one that was killed.
     Detach(DetachFlags),
 }

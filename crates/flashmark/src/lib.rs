@@ -4,6 +4,7 @@
 //! [`opened`] the target with everything known about it, [`session`] one session of a run. A
 //! library only so that `xtask` can print man pages from the same flags.
 
+#[cfg(feature = "attach")]
 pub mod attach;
 pub mod claims;
 pub mod cli;

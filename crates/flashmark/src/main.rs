@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use flashmark::cli::{Cli, Command, SimCommand};
+use flashmark::cli::{self, Cli, Command, SimCommand};
 use flashmark::exit::OrExit;
 use flashmark::{commands, exit};
 
@@ -11,7 +11,10 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
+            match cli::left_out(&error) {
+                Some(line) => flashmark::say!("flashmark: {line}"),
+                None => drop(error.print()),
+            }
             return if error.use_stderr() {
                 exit::Exit::Usage.into()
             } else {
@@ -51,18 +54,28 @@ fn dispatch(command: Command) -> exit::Result {
         Command::Runs(flags) => commands::runs::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
+        #[cfg(feature = "export")]
         Command::Publish(flags) => commands::publish::run(&flags),
+        #[cfg(feature = "submit")]
         Command::Submit(flags) => commands::submit::run(&flags),
+        #[cfg(feature = "lab")]
         Command::Matrix(flags) => commands::matrix::run(&flags),
+        #[cfg(feature = "lab")]
         Command::Replay(flags) => commands::replay::run(&flags),
+        #[cfg(feature = "export")]
         Command::Export(flags) => commands::export::run(&flags),
+        #[cfg(feature = "export")]
         Command::Import(flags) => commands::import::run(&flags),
         Command::Tests(flags) => commands::tests::run(&flags),
+        #[cfg(feature = "lab")]
         Command::Watch(flags) => commands::watch::run(&flags),
+        #[cfg(feature = "lab")]
         Command::Capture(flags) => commands::capture::run(&flags),
         Command::Sim(SimCommand::List) => commands::sim::list(),
         Command::Sim(SimCommand::Show { profile }) => commands::sim::show(&profile),
+        #[cfg(feature = "attach")]
         Command::Sim(SimCommand::Attach(flags)) => commands::attach::attach(&flags),
+        #[cfg(feature = "attach")]
         Command::Sim(SimCommand::Detach(flags)) => commands::attach::detach(&flags),
     }
 }

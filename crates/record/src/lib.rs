@@ -17,6 +17,7 @@ mod published;
 mod reach;
 mod run;
 mod series;
+pub mod test;
 pub mod units;
 
 pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};

@@ -11,10 +11,13 @@
 //! of published runs are in [`collection`]; [`Store`] only knows single runs.
 
 mod atomic;
+#[cfg(feature = "collections")]
 pub mod collection;
 mod damage;
+#[cfg(feature = "collections")]
 pub mod export;
 mod find;
+#[cfg(feature = "collections")]
 pub mod import;
 mod journal;
 mod journal_form;
@@ -22,6 +25,7 @@ mod line;
 mod lock;
 mod numbering;
 mod reading;
+#[cfg(feature = "collections")]
 pub mod reference;
 mod replay;
 mod root;
@@ -29,6 +33,7 @@ mod run_dir;
 mod salvage;
 mod summary;
 mod undo;
+#[cfg(feature = "workbook")]
 pub mod workbook;
 
 pub use atomic::{WriteError, atomic_write, atomic_write_with};

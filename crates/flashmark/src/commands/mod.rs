@@ -1,13 +1,20 @@
 //! One file per command.
 
+#[cfg(feature = "attach")]
 pub mod attach;
+#[cfg(feature = "lab")]
 pub mod capture;
 pub mod compare;
+#[cfg(feature = "export")]
 pub mod export;
+#[cfg(feature = "export")]
 pub mod import;
 pub mod list;
+#[cfg(feature = "lab")]
 pub mod matrix;
+#[cfg(feature = "export")]
 pub mod publish;
+#[cfg(feature = "lab")]
 pub mod replay;
 pub mod report;
 pub mod restore;
@@ -16,6 +23,8 @@ pub mod run;
 pub mod runs;
 pub mod show;
 pub mod sim;
+#[cfg(feature = "submit")]
 pub mod submit;
 pub mod tests;
+#[cfg(feature = "lab")]
 pub mod watch;

@@ -7,7 +7,6 @@ use store::{Lock, Replayed, Resumed, RunDir, Store};
 use suite::fingerprint::Recognition;
 
 use crate::cli::ResumeFlags;
-use crate::commands::matrix;
 use crate::commands::run::software;
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::open_target::OpenTarget;
@@ -21,12 +20,21 @@ use crate::{consent, restore, signals};
 pub fn run(flags: &ResumeFlags) -> Result {
     let Choice { dir, target, by_itself } = choose(flags)?;
     let replayed = dir.replay().or_usage()?;
-    if let Some(ended) = matrix::resume(&dir, &replayed, target.as_deref(), flags) {
+    #[cfg(not(feature = "lab"))]
+    if replayed.record.run.suite == findings::matrix::SUITE {
+        return usage(format_args!(
+            "{} is a matrix, and this build is without `matrix`; `cargo build --features lab` brings it",
+            dir.name()
+        ));
+    }
+    #[cfg(feature = "lab")]
+    if let Some(ended) = crate::commands::matrix::resume(&dir, &replayed, target.as_deref(), flags)
+    {
         return ended;
     }
     let lock = dir.lock().or_refuse()?;
     let replayed = dir.replay().or_usage()?;
-    if replayed.record.run.suite == lab::replay::TEST {
+    if replayed.record.run.suite == record::test::REPLAY {
         return usage(format_args!(
             "{} is a replay of a trace, which has no cells to go on with; start it again with `flashmark replay`",
             dir.name()

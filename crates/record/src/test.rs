@@ -1,0 +1,49 @@
+//! Names of tests, as they stand in records, journals, suites and on the command line.
+//!
+//! A record may hold cells of tests that are not here: of a newer version, or of another tool. What
+//! each does says `flashmark tests`.
+
+macro_rules! names {
+    ($($constant:ident = $name:literal,)*) => {
+        $(#[doc = concat!("`", $name, "`")] pub const $constant: &str = $name;)*
+
+        /// All of them, in the order of their names.
+        pub const ALL: &[&str] = &[$($constant),*];
+    };
+}
+
+names! {
+    ALIGN_READ = "align-read",
+    BUFFERED_READ = "buffered-read",
+    CAPACITY = "capacity",
+    COMMIT = "commit",
+    CONTENT_SWEEP = "content-sweep",
+    EXT2_FILL = "ext2-fill",
+    EXT2_FORMAT = "ext2-format",
+    FLUSH_COST = "flush-cost",
+    FRONT_AREA = "front-area",
+    LOG_APPEND = "log-append",
+    MANAGEMENT_UNIT = "management-unit",
+    MATRIX = "matrix",
+    MISALIGN = "misalign",
+    OPEN_AUS = "open-aus",
+    PATTERN = "pattern",
+    PRIME = "prime",
+    RANDOM_FILL = "random-fill",
+    RANDOM_READ = "random-read",
+    RANDOM_WRITE = "random-write",
+    RECORD_OPS = "record-ops",
+    REPLAY = "replay",
+    SECTOR_WRITE = "sector-write",
+    SEEK = "seek",
+    SEQUENTIAL_READ = "sequential-read",
+    SEQUENTIAL_WRITE = "sequential-write",
+    SPAN_SWEEP = "span-sweep",
+    STEADY_STATE = "steady-state",
+    SUSTAINED = "sustained",
+    UFLIP = "uflip",
+    VERIFY = "verify",
+    WHOLE_VIEW = "whole-view",
+    WRITE_UNIT = "write-unit",
+    ZERO_FILL = "zero-fill",
+}
