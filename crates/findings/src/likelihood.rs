@@ -4,8 +4,8 @@
 /// The share of a standard normal distribution below `z`, good to 1e-7 (Abramowitz & Stegun
 /// 7.1.26).
 pub(crate) fn normal_share(z: f64) -> f64 {
-    if !z.is_finite() {
-        return if z > 0.0 { 1.0 } else { 0.0 };
+    if z.is_nan() {
+        return 0.0;
     }
     let x = z.abs() / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
@@ -14,7 +14,7 @@ pub(crate) fn normal_share(z: f64) -> f64 {
             + t * (-0.284_496_736
                 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
     let upper = polynomial * (-x * x).exp() / 2.0;
-    if z < 0.0 { upper } else { 1.0 - upper }
+    if z.is_sign_negative() { upper } else { 1.0 - upper }
 }
 
 /// The probability that the true figure is above `threshold`, from its 95 % interval, taken for
@@ -45,7 +45,7 @@ pub(crate) fn weights(squared_errors: &[f64], n: usize, parameters: usize) -> Ve
     let best = squared_errors.iter().copied().fold(f64::INFINITY, f64::min);
     // A perfect fit leaves no noise to divide by; a share of the worst fit stands for the grain of
     // the figures.
-    let grain = squared_errors.iter().copied().fold(0.0, f64::max) * 1e-9 + f64::MIN_POSITIVE;
+    let grain = squared_errors.iter().copied().fold(f64::MIN_POSITIVE, f64::max) * 1e-9;
     let raw: Vec<f64> =
         squared_errors.iter().map(|e| ((best + grain) / (e + grain)).powf(degrees / 2.0)).collect();
     let sum: f64 = raw.iter().sum();
@@ -58,10 +58,20 @@ mod tests {
 
     #[test]
     fn the_normal_distribution_matches_its_table() {
-        for (z, share) in
-            [(0.0, 0.5), (1.0, 0.841_345), (1.96, 0.975_002), (-1.96, 0.024_998), (3.0, 0.998_650)]
-        {
-            assert!((normal_share(z) - share).abs() < 2e-6, "{z}: {}", normal_share(z));
+        let table = [
+            (0.0, 0.5),
+            (0.5, 0.691_462_461),
+            (1.0, 0.841_344_746),
+            (1.96, 0.975_002_105),
+            (-1.0, 0.158_655_254),
+            (-1.96, 0.024_997_895),
+            (3.0, 0.998_650_102),
+            (f64::INFINITY, 1.0),
+            (f64::NEG_INFINITY, 0.0),
+            (f64::NAN, 0.0),
+        ];
+        for (z, share) in table {
+            assert!((normal_share(z) - share).abs() < 1e-7, "{z}: {}", normal_share(z));
         }
     }
 
@@ -70,10 +80,16 @@ mod tests {
         assert!((above([90.0, 120.0], 90.0).unwrap() - 0.975).abs() < 1e-3);
         assert!((above([60.0, 90.0], 90.0).unwrap() - 0.025).abs() < 1e-3);
         assert!((above([81.0, 100.0], 90.0).unwrap() - 0.5).abs() < 1e-3);
-        assert_eq!(above([5.0, 5.0], 4.0), Some(1.0));
+        // Without any doubt: above what it reaches, and not above what it does not.
+        for (threshold, share) in [(4.0, 1.0), (5.0, 1.0), (6.0, 0.0)] {
+            assert_eq!(above([5.0, 5.0], threshold), Some(share), "{threshold}");
+        }
+        // Down to nothing is down to a millionth.
+        assert!((above([0.0, 1.0], 1e-3).unwrap() - 0.5).abs() < 1e-9);
         for [low, high] in [[f64::NAN, 1.0], [2.0, 1.0], [0.0, 0.0], [1.0, f64::INFINITY]] {
             assert_eq!(above([low, high], 1.0), None, "{low} {high}");
         }
+        assert_eq!((above([-1.0, 0.0], 1.0), above([1.0, 2.0], 0.0)), (None, None));
     }
 
     #[test]
@@ -81,6 +97,12 @@ mod tests {
         let found = weights(&[1.0, 4.0, 4.0], 12, 2);
         assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12 && found[0] > 0.99, "{found:?}");
         assert_eq!(weights(&[0.0, 0.0], 5, 2), [0.5, 0.5]);
+        // One degree of freedom: the root of how many times smaller the error is, and of a perfect
+        // fit that of a milliard.
+        for (errors, times) in [([1.0, 4.0], 2.0), ([0.0, 1.0], 31_622.8)] {
+            let [best, other] = weights(&errors, 3, 2)[..] else { panic!("two weights") };
+            assert!((best / other / times - 1.0).abs() < 1e-5, "{errors:?}: {best} {other}");
+        }
     }
 
     proptest::proptest! {

@@ -150,3 +150,6 @@ fn amplification(record: &Record) -> Option<Finding> {
     };
     Some(draft.figures([&small, &rate]).note("an upper bound: time that is spent otherwise counts as programming (docs/field/allocation-units.md#known-sizes, docs/field/cautions.md#cautions)").done())
 }
+
+#[cfg(test)]
+mod tests;
