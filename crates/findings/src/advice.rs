@@ -198,7 +198,8 @@ fn reserve(record: &Record, writes: &SoundFigure) -> Option<Finding> {
         "its allocation unit was not found, so that the ends are not known to be those of one"
             .to_owned()
     });
-    (kind && discards).then(|| {
+    let has_room = end > align / MIB;
+    (kind && discards && has_room).then(|| {
         FindingBuilder::info(
             "advice-reserve",
             "Leave a tenth of it without a partition, and discard that part once: the controller then has free units to write to.",
@@ -293,6 +294,15 @@ mod tests {
         assert!(text.contains("allocation unit was not found"), "{text}");
         for guess in ["4 MiB", "8 MiB", "stripe_width", " -s "] {
             assert!(!text.replace("parted -s", "parted").contains(guess), "{guess}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_tenth_is_left_only_where_a_whole_unit_is_left_beside_it() {
+        for (capacity_mib, has_room) in [(1024, false), (2275, false), (2276, true)] {
+            let mut record = slow(Some(GIB));
+            record.medium.capacity_bytes = Some(capacity_mib * MIB);
+            assert_eq!(advice(&record).contains("blkdiscard"), has_room, "{capacity_mib}");
         }
     }
 

@@ -289,6 +289,7 @@ mod tests {
             |counts: [u64; 4]| is_fake(&Record { cells: vec![part(1, counts, None)], ..empty() });
         assert!(is_fake_with([990, 0, 10, 0]));
         assert!(!is_fake_with([991, 0, 9, 0]), "damage alone moves a few");
+        assert!(!is_fake_with([198, 0, 1, 0]), "half a hundredth is no hundredth");
         assert!(!is_fake_with([0, 0, 0, 1000]), "what is broken is no fake");
         assert!(
             is_fake_with([0, 980, 10, 10]),

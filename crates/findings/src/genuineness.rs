@@ -67,7 +67,7 @@ pub(crate) fn is_fake(record: &Record) -> bool {
         .filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
     read_back.for_each(|cell| sectors.add(cell));
     let folded = sectors.overwritten > 0
-        && sectors.overwritten >= sectors.good.saturating_add(sectors.bad()) / 100;
+        && sectors.overwritten.saturating_mul(100) >= sectors.good.saturating_add(sectors.bad());
     matches!(probed, Some(Kind::Limbo | Kind::Wraparound | Kind::Chain))
         || probed.is_none() && folded
 }

@@ -28,3 +28,43 @@ pub mod submit;
 pub mod tests;
 #[cfg(feature = "lab")]
 pub mod watch;
+
+use crate::cli::{Command, SimCommand};
+use crate::exit::Result;
+
+/// Runs what was typed.
+pub fn run_command(command: Command) -> Result {
+    match command {
+        Command::List(flags) => list::run(&flags),
+        Command::Run(flags) => run::run(&flags),
+        Command::Resume(flags) => resume::run(&flags),
+        Command::Restore(flags) => restore::run(&flags),
+        Command::Show(flags) => show::run(&flags),
+        Command::Runs(flags) => runs::run(&flags),
+        Command::Report(flags) => report::run(&flags),
+        Command::Compare(flags) => compare::run(&flags),
+        #[cfg(feature = "export")]
+        Command::Publish(flags) => publish::run(&flags),
+        #[cfg(feature = "submit")]
+        Command::Submit(flags) => submit::run(&flags),
+        #[cfg(feature = "lab")]
+        Command::Matrix(flags) => matrix::run(&flags),
+        #[cfg(feature = "lab")]
+        Command::Replay(flags) => replay::run(&flags),
+        #[cfg(feature = "export")]
+        Command::Export(flags) => export::run(&flags),
+        #[cfg(feature = "export")]
+        Command::Import(flags) => import::run(&flags),
+        Command::Tests(flags) => tests::run(&flags),
+        #[cfg(feature = "lab")]
+        Command::Watch(flags) => watch::run(&flags),
+        #[cfg(feature = "lab")]
+        Command::Capture(flags) => capture::run(&flags),
+        Command::Sim(SimCommand::List) => sim::list(),
+        Command::Sim(SimCommand::Show { profile }) => sim::show(&profile),
+        #[cfg(feature = "attach")]
+        Command::Sim(SimCommand::Attach(flags)) => attach::attach(&flags),
+        #[cfg(feature = "attach")]
+        Command::Sim(SimCommand::Detach(flags)) => attach::detach(&flags),
+    }
+}
