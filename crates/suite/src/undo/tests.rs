@@ -18,12 +18,16 @@ fn original() -> Vec<u8> {
 
 /// The medium after every second piece was lent and overwritten, and the log.
 fn lent() -> (MemoryDevice, MemoryUndo) {
+    lent_in_pieces_of(PIECE)
+}
+
+fn lent_in_pieces_of(piece: usize) -> (MemoryDevice, MemoryUndo) {
     let (mut medium, mut undo) = (MemoryDevice::new(MEDIUM_BYTES as u64), MemoryUndo::default());
     medium.data().copy_from_slice(&original());
-    for at in (0..MEDIUM_BYTES).step_by(2 * PIECE) {
-        undo.keep(at as u64, &original()[at..at + PIECE]).unwrap();
+    for at in (0..MEDIUM_BYTES).step_by(2 * piece) {
+        undo.keep(at as u64, &original()[at..(at + piece).min(MEDIUM_BYTES)]).unwrap();
         Filler::new(SEED).fill(
-            &mut medium.data()[at..at + PIECE],
+            &mut medium.data()[at..(at + piece).min(MEDIUM_BYTES)],
             Content::Incompressible,
             5,
             at as u64,
@@ -68,6 +72,18 @@ fn everything_is_put_back_and_the_log_is_cleared() {
 
 /// Whatever stops the medium, and whenever: nothing is called lost, the log stays, and the next
 /// time all is put back.
+#[test]
+fn pieces_larger_than_one_transfer_are_put_back_where_they_lay() {
+    for piece in [PIECE_BYTES, PIECE_BYTES + 512, 2 * PIECE_BYTES - 512, 2 * PIECE_BYTES + 512] {
+        for trust in [Trust::Held, Trust::Look] {
+            let (mut medium, mut undo) = lent_in_pieces_of(piece as usize);
+            let found = back(&mut medium, &mut undo, trust);
+            assert_eq!((found.is_whole(), undo.pieces()), (true, 0), "{piece}");
+            assert_eq!(wrong(&mut medium), None, "{piece}");
+        }
+    }
+}
+
 fn interrupted(fault: impl Fn(FaultWindow) -> InjectedFault, expected: IoErrorKind) {
     for (trust, from) in [
         (Trust::Held, 0),
