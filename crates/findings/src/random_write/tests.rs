@@ -48,7 +48,8 @@ fn four_kilobytes_decide_or_sixteen_where_these_are_fewer_for_certain() {
     let sized = |sizes: &[(u64, f64)]| -> Vec<Cell> {
         sizes.iter().map(|(block, value)| writes(*block, *value)).collect()
     };
-    let cases: [(&[(u64, f64)], Option<&str>); 7] = [
+    type Case = (&'static [(u64, f64)], Option<&'static str>);
+    let cases: [Case; 7] = [
         (
             &[(512, 100.0), (4 * KIB, 100.0), (16 * KIB, 99.0), (64 * KIB, 90.0)],
             Some("4 KiB, 4 shown"),
