@@ -191,18 +191,25 @@ impl Look<'_> {
             .map(|((at, verdict), data)| self.sector(at, verdict, data))
             .collect();
         let has = |kind: Sector| sectors.contains(&kind);
+        let is_as_earlier = || history.iter().any(|(_, mark)| mark.crc32c == crc32c);
         // Where only a part was written since, the rest is as it was; of that part alone there is
         // no checksum.
         match (has(Sector::Strange), has(Sector::Ours)) {
             (_, true) => State::Newer,
             (_, false) if has(Sector::Folded) => State::Folded,
+            (false, false) if self.is_finished(found, history) && is_as_earlier() => State::Earlier,
             (false, false) => State::Neutral,
             (true, false) if has(Sector::ByContent) => State::Neutral,
-            (true, false) if history.iter().any(|(_, mark)| mark.crc32c == crc32c) => {
-                State::Earlier
-            }
+            (true, false) if is_as_earlier() => State::Earlier,
             (true, false) => State::Foreign,
         }
+    }
+
+    /// Whether data of the run was last read here, and no cell begun since writes here: what a power
+    /// cut can take is what was written since.
+    fn is_finished(&self, found: &PlaceRead, history: &[(usize, &FingerprintMark)]) -> bool {
+        history.last().is_some_and(|(_, mark)| mark.ours)
+            && !self.later.iter().any(|writer| writer.span.overlaps(&found.place))
     }
 
     fn sector(&self, offset_bytes: u64, verdict: SectorVerdict, data: &[u8]) -> Sector {

@@ -248,6 +248,28 @@ proptest! {
     }
 }
 
+/// Nothing lay where the last cell wrote: all that a copy from before it shows there is that.
+#[test]
+fn a_copy_that_is_empty_where_the_last_cell_wrote_is_not_ours() {
+    let job = |at: u64, bytes: u64, pass| Job {
+        span: Extent::new(at, bytes),
+        content: Content::Incompressible,
+        block_bytes: 512,
+        in_order: false,
+        pass,
+    };
+    let jobs = [job(0, 64 * KIB, 0), job(MIB, 512 * KIB, 1)];
+    let mut card = Card::used(7);
+    card.flash[MIB as usize..].fill(0);
+    let story = story(card, &jobs, u64::MAX, false, 7);
+    let judged = seen_as(&story.states[1], &story);
+    assert!(
+        matches!(&judged, Recognition::Strange { why, .. } if why.contains("what was there earlier")),
+        "{judged:?}"
+    );
+    assert_eq!(seen_as(&story.card, &story), Recognition::Ours);
+}
+
 #[test]
 fn what_is_found_is_said_in_words() {
     let job = Job {
