@@ -7,6 +7,8 @@ mod places;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use stats::Random;
@@ -21,19 +23,28 @@ const HEADING: &str = "Mutants";
 const NAME: &str = "cargo xtask mutants";
 /// Tests that take longer than this have noticed: something goes on for ever.
 const PATIENCE: &str = "300";
+/// Crates that are built without optimization: that takes longer than their tests do.
+const PLAIN: [&str; 2] = ["findings", "host"];
 /// Of so many mutants of a hundred the tests are to notice.
 const TARGET_PERCENT: f64 = 90.0;
 
-/// Crates that decide something, and the files of them that do: all, or those whose path holds one
-/// of these.
-const DECIDING: [(&str, &[&str]); 6] = [
-    ("record", &[]),
-    ("stats", &[]),
-    ("device", &[]),
-    ("findings", &[]),
-    (
-        "host",
-        &[
+/// A crate that decides something.
+struct Deciding {
+    name: &'static str,
+    /// The files of it that do: all, or those whose path holds one of these.
+    files: &'static [&'static str],
+    /// Tests that take most of the time: they are run on what the others let pass.
+    slow: &'static [&'static str],
+}
+
+const DECIDING: [Deciding; 6] = [
+    Deciding { name: "record", files: &[], slow: &[] },
+    Deciding { name: "stats", files: &[], slow: &["coverage"] },
+    Deciding { name: "device", files: &[], slow: &[] },
+    Deciding { name: "findings", files: &[], slow: &["on_media"] },
+    Deciding {
+        name: "host",
+        files: &[
             "target",
             "uses",
             "open_files",
@@ -47,10 +58,11 @@ const DECIDING: [(&str, &[&str]); 6] = [
             "loopdev",
             "snapshot",
         ],
-    ),
-    (
-        "suite",
-        &[
+        slow: &["stage", "partition", "members_of_arrays"],
+    },
+    Deciding {
+        name: "suite",
+        files: &[
             "plan.rs",
             "runner.rs",
             "planned.rs",
@@ -59,7 +71,8 @@ const DECIDING: [(&str, &[&str]); 6] = [
             "tally.rs",
             "fingerprint",
         ],
-    ),
+        slow: &["catalogue"],
+    },
 ];
 
 /// What only tests are made of, and decides nothing: the contract of a device as a test, and the
@@ -81,6 +94,9 @@ pub struct Flags {
     /// What they are drawn with.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// So many at a time, each in a copy of the sources of its own.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
     /// Says which mutants there are, and tries none.
     #[arg(long)]
     list: bool,
@@ -107,27 +123,28 @@ impl Tried {
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let wanted = DECIDING
         .iter()
-        .filter(|(name, _)| flags.only.is_empty() || flags.only.iter().any(|only| only == name));
-    let tree = Tree::copy(root)?;
+        .filter(|of| flags.only.is_empty() || flags.only.iter().any(|only| only == of.name));
+    let trees: Vec<Tree> =
+        (0..flags.jobs.max(1)).map(|number| Tree::copy(root, number)).collect::<Result<_>>()?;
     let mut tried = Vec::new();
-    for (name, files) in wanted {
-        let mut all = of_crate(root, name, files)?;
+    for deciding in wanted {
+        let mut all = of_crate(root, deciding)?;
         all.retain(|mutant| {
             flags.files.is_empty() || flags.files.iter().any(|part| mutant.path.contains(part))
         });
-        let mut drawn: Vec<usize> = (0..all.len()).collect();
-        Random::for_purpose(flags.seed, name).shuffle(&mut drawn);
-        let drawn: Vec<&Mutant> = drawn.into_iter().take(flags.sample).map(|at| &all[at]).collect();
+        let of = all.len();
+        Random::for_purpose(flags.seed, deciding.name).shuffle(&mut all);
+        all.truncate(flags.sample);
         if flags.list {
-            drawn.iter().for_each(|mutant| println!("{mutant}"));
+            all.iter().for_each(|mutant| println!("{mutant}"));
             continue;
         }
-        tried.push(try_all(&tree, name, &drawn, all.len())?);
+        tried.push(try_all(&trees, deciding, &all, of)?);
     }
     ensure!(
         flags.list || !tried.is_empty(),
         "no such crate among {}",
-        DECIDING.map(|(name, _)| name).join(", ")
+        DECIDING.map(|of| of.name).join(", ")
     );
     let text = table(&tried, flags);
     print!("{text}");
@@ -140,24 +157,46 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-fn try_all(tree: &Tree, name: &'static str, drawn: &[&Mutant], of: usize) -> Result<Tried> {
-    ensure!(tree.tests(name)? == Outcome::Passed, "the tests of {name} fail as they are");
-    let mut tried = Tried { name, of, killed: 0, survived: Vec::new() };
-    for (number, mutant) in drawn.iter().enumerate() {
-        let outcome = tree.with(mutant, || tree.tests(name))?;
-        eprintln!("{name} {}/{}: {outcome:?} {mutant}", number + 1, drawn.len());
-        match outcome {
-            Outcome::Passed => tried.survived.push((*mutant).clone()),
-            Outcome::Failed => tried.killed += 1,
-            Outcome::NotBuilt => {}
+fn try_all(trees: &[Tree], deciding: &Deciding, drawn: &[Mutant], of: usize) -> Result<Tried> {
+    let name = deciding.name;
+    ensure!(trees[0].tests(deciding)? == Outcome::Passed, "the tests of {name} fail as they are");
+    let next = AtomicUsize::new(0);
+    let outcomes: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
+    let try_some = |tree: &Tree| -> Result<()> {
+        while let Some((at, mutant)) = {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            drawn.get(at).map(|mutant| (at, mutant))
+        } {
+            let outcome = tree.with(mutant, || tree.tests(deciding))?;
+            eprintln!("{name} {}/{}: {outcome:?} {mutant}", at + 1, drawn.len());
+            lock(&outcomes).push((at, outcome));
         }
-    }
-    Ok(tried)
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let at_work: Vec<_> =
+            trees.iter().map(|tree| scope.spawn(move || try_some(tree))).collect();
+        at_work.into_iter().try_for_each(|one| one.join().expect("a job does not panic"))
+    })?;
+    let mut outcomes = std::mem::take(&mut *lock(&outcomes));
+    outcomes.sort_unstable_by_key(|(at, _)| *at);
+    let of_kind = |kind| outcomes.iter().filter(move |(_, outcome)| *outcome == kind);
+    Ok(Tried {
+        name,
+        of,
+        killed: of_kind(Outcome::Failed).count(),
+        survived: of_kind(Outcome::Passed).map(|(at, _)| drawn[*at].clone()).collect(),
+    })
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Every mutant of a crate's sources, tests left out.
-fn of_crate(root: &Path, name: &str, files: &[&str]) -> Result<Vec<Mutant>> {
-    let folder = format!("crates/{name}/src/");
+fn of_crate(root: &Path, deciding: &Deciding) -> Result<Vec<Mutant>> {
+    let files = deciding.files;
+    let folder = format!("crates/{}/src/", deciding.name);
     let is_test = |path: &str| is_tests(path) || INSTRUMENTS.iter().any(|part| path.contains(part));
     let is_wanted = |path: &String| {
         path.starts_with(&folder)
@@ -188,8 +227,8 @@ enum Outcome {
 }
 
 impl Tree {
-    fn copy(root: &Path) -> Result<Tree> {
-        let place = root.join("target/mutants");
+    fn copy(root: &Path, number: usize) -> Result<Tree> {
+        let place = root.join(format!("target/mutants/{number}"));
         let tree = Tree { root: place.join("tree"), target: place.join("target") };
         fs::create_dir_all(&tree.root)?;
         for name in listed(root)? {
@@ -213,33 +252,44 @@ impl Tree {
         done
     }
 
-    /// Runs the tests of a crate.
-    fn tests(&self, name: &str) -> Result<Outcome> {
-        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-        let package = format!("flashmark-{name}");
-        let run = |rest: &[&str]| -> Result<Option<i32>> {
-            let mut command = Command::new("timeout");
-            command
-                .args(["-k", "5", PATIENCE])
-                .arg(&cargo)
-                .args(["test", "--quiet", "--package", &package, "--lib", "--tests"])
-                .args(rest);
-            command
-                .current_dir(&self.root)
-                .env("CARGO_TARGET_DIR", &self.target)
-                .env("INSTA_UPDATE", "no");
-            // Proptest would note what it found in the sources.
-            command
-                .env("PROPTEST_FAILURE_PERSISTENCE", "off")
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null());
-            Ok(command.status().context("timeout (coreutils) is needed")?.code())
-        };
-        if run(&["--no-run"])? != Some(0) {
+    /// Runs the tests of a crate, the slow ones last.
+    fn tests(&self, deciding: &Deciding) -> Result<Outcome> {
+        if !self.cargo(deciding.name, &["--no-run"])? {
             return Ok(Outcome::NotBuilt);
         }
-        Ok(if run(&[])? == Some(0) { Outcome::Passed } else { Outcome::Failed })
+        let quick: Vec<&str> = deciding
+            .slow
+            .iter()
+            .fold(vec!["--"], |flags, slow| [flags, vec!["--skip", slow]].concat());
+        let slow = [&["--"], deciding.slow].concat();
+        let has_passed = self.cargo(deciding.name, &quick)?
+            && (deciding.slow.is_empty() || self.cargo(deciding.name, &slow)?);
+        Ok(if has_passed { Outcome::Passed } else { Outcome::Failed })
+    }
+
+    /// `cargo test` of a crate with these flags: whether it ended well.
+    fn cargo(&self, name: &str, flags: &[&str]) -> Result<bool> {
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+        let package = format!("flashmark-{name}");
+        let plain =
+            format!("profile.dev.package.{package}.opt-level={}", u8::from(!PLAIN.contains(&name)));
+        let status = Command::new("timeout")
+            .args(["-k", "5", PATIENCE])
+            .arg(&cargo)
+            .args(["test", "--quiet", "--config", &plain])
+            .args(["--package", &package, "--lib", "--tests"])
+            .args(flags)
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("INSTA_UPDATE", "no")
+            // Proptest would note what it found in the sources.
+            .env("PROPTEST_FAILURE_PERSISTENCE", "off")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .context("timeout (coreutils) is needed")?;
+        Ok(status.success())
     }
 }
 

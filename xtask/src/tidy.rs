@@ -241,6 +241,7 @@ const RULES: &[Rule] = &[
     sources::main_only_composes,
     names::a_public_name_has_one_meaning,
     names::replaced_words_stay_away,
+    names::names_of_the_record_are_not_spelled_out,
     circles::modules_form_no_circle,
     documents::dependencies_are_explained,
     documents::the_glossary_has_every_word,

@@ -2,7 +2,7 @@
 //! beginning that runs full.
 
 use record::units::{MIB, significant};
-use record::{Bound, Cell, Finding, Record, Series, SeriesAxis};
+use record::{Bound, Cell, Finding, Record, Series, SeriesAxis, metric, test};
 
 use crate::figure::{self, LARGE_SPAN, Ratio, SoundFigure, size};
 use crate::finding_builder::FindingBuilder;
@@ -29,11 +29,11 @@ fn combined(record: &Record) -> Option<Finding> {
     let seen = record
         .cells
         .iter()
-        .filter(|cell| ["span-sweep", "random-write"].contains(&cell.test.as_str()))
+        .filter(|cell| [test::SPAN_SWEEP, test::RANDOM_WRITE].contains(&cell.test.as_str()))
         .filter_map(|cell| {
-            let own = SoundFigure::bounding(cell, "iops")
+            let own = SoundFigure::bounding(cell, metric::IOPS)
                 .filter(|own| own.bound == Some(Bound::AtLeast))?;
-            Some((SoundFigure::bounding(cell, "again_iops")?, own))
+            Some((SoundFigure::bounding(cell, metric::AGAIN_IOPS)?, own))
         });
     let (again, own) =
         seen.max_by(|a, b| (a.0.value / a.1.value).total_cmp(&(b.0.value / b.1.value)))?;
@@ -196,7 +196,7 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         .into_iter()
         .find_map(|(cell, series, origin)| Some((cell, series, flash_cliff(series, origin)?)))?;
     let (first, last) = (found.levels.first()?, found.levels.last()?);
-    let rate = |bps: f64| figure::quantity("bps", bps);
+    let rate = |bps: f64| figure::quantity(metric::BPS, bps);
     let (is_doubted, heat) = throttling::doubt(record, cell);
     let statement = format!(
         "Writing begins at {} and falls to {} after {}: a fast cache ran full{}. What lasts is {}.",

@@ -2,7 +2,7 @@
 //! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
 use record::units::Bytes;
-use record::{Cell, Finding, Record};
+use record::{Cell, Finding, Record, metric, test};
 
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness::{Kind, MOST, Sectors, number, told};
@@ -16,7 +16,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 fn probe(record: &Record) -> Option<Finding> {
     let (cell, kind) = told(record)?;
     let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
-    let real = number(cell, "real_bytes").map(|bytes| bytes as u64);
+    let real = number(cell, metric::REAL_BYTES).map(|bytes| bytes as u64);
     let says = declared
         .map(|bytes| format!("it says {}", Bytes(bytes)))
         .unwrap_or_else(|| "the size it declares".into());
@@ -56,16 +56,17 @@ fn probe(record: &Record) -> Option<Finding> {
             ),
         ),
     };
-    let notes = ["real_bytes", "cache_bytes", "wrap_bytes"].into_iter().filter_map(|name| {
-        Some(format!("{}: {name} {}", figure::named(cell), number(cell, name)?))
-    });
+    let notes =
+        [metric::REAL_BYTES, metric::CACHE_BYTES, metric::WRAP_BYTES].into_iter().filter_map(
+            |name| Some(format!("{}: {name} {}", figure::named(cell), number(cell, name)?)),
+        );
     Some(draft.notes(notes).notes(how(cell)).done())
 }
 
 /// What it has: to the sector, or between what was seen to keep data and what was not, where the
 /// time was up before.
 fn has(cell: &Cell, real: Option<u64>) -> String {
-    let between = cell.metrics.other.get("real_bytes").and_then(|found| found.ci95);
+    let between = cell.metrics.other.get(metric::REAL_BYTES).and_then(|found| found.ci95);
     match (between, real) {
         (Some([low, high]), _)
             if low < high && (0.0..MOST).contains(&low) && (0.0..MOST).contains(&high) =>
@@ -85,7 +86,7 @@ fn has(cell: &Cell, real: Option<u64>) -> String {
 /// What was done to find out, and what of it was put back.
 fn how(cell: &Cell) -> Vec<String> {
     let bytes = |name| number(cell, name).map(|bytes| bytes as u64);
-    let read = bytes("overwhelmed_bytes").map_or_else(
+    let read = bytes(metric::OVERWHELMED_BYTES).map_or_else(
         || "marks at random places all over the medium were read back (docs/field/counterfeits.md#f3probe)".to_owned(),
         |cache| {
             format!(
@@ -94,25 +95,26 @@ fn how(cell: &Cell) -> Vec<String> {
             )
         },
     );
-    let restored = bytes("restored_bytes").map(|restored| match bytes("unrestored_bytes") {
-        Some(lost) if lost > 0 => {
-            format!(
-                "of {} that were overwritten, {} could not be put back as they were",
-                Bytes(restored.saturating_add(lost)),
-                Bytes(lost)
-            )
-        }
-        _ => format!("{} that were overwritten were put back", Bytes(restored)),
-    });
+    let restored =
+        bytes(metric::RESTORED_BYTES).map(|restored| match bytes(metric::UNRESTORED_BYTES) {
+            Some(lost) if lost > 0 => {
+                format!(
+                    "of {} that were overwritten, {} could not be put back as they were",
+                    Bytes(restored.saturating_add(lost)),
+                    Bytes(lost)
+                )
+            }
+            _ => format!("{} that were overwritten were put back", Bytes(restored)),
+        });
     [Some(read), restored].into_iter().flatten().collect()
 }
 
 fn verify(record: &Record) -> Option<Finding> {
     let is_read = |cell: &&Cell| {
-        cell.params.form.as_deref() == Some("read") && number(cell, "good_sectors").is_some()
+        cell.params.form.as_deref() == Some("read") && number(cell, metric::GOOD_SECTORS).is_some()
     };
     let cells: Vec<&Cell> = record
-        .cells_of("verify")
+        .cells_of(test::VERIFY)
         .filter(is_read)
         .filter(|cell| !gate::is_impossible(cell))
         .collect();
@@ -125,7 +127,7 @@ fn verify(record: &Record) -> Option<Finding> {
     let planned = record
         .plan
         .iter()
-        .filter(|cell| cell.test == "verify" && cell.params.form.as_deref() == Some("read"));
+        .filter(|cell| cell.test == test::VERIFY && cell.params.form.as_deref() == Some("read"));
     let planned_bytes =
         planned.fold(0u64, |sum, cell| sum.saturating_add(cell.params.span_bytes.unwrap_or(0)));
     let left_bytes = planned_bytes.saturating_sub(sectors.span_bytes);
@@ -184,7 +186,7 @@ fn planned_parts(record: &Record) -> usize {
     record
         .plan
         .iter()
-        .filter(|cell| cell.test == "verify" && cell.params.form.as_deref() == Some("read"))
+        .filter(|cell| cell.test == test::VERIFY && cell.params.form.as_deref() == Some("read"))
         .count()
 }
 

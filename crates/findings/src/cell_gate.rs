@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use record::{Bound, Cell, Flag};
+use record::{Bound, Cell, Flag, test};
 
 /// Why a cell's figures may not be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,11 +88,11 @@ const DISTURBED_MEDIAN: f64 = 0.5;
 /// Whether the host stood still for too much of a cell.
 pub(crate) fn disturbed(cell: &Cell) -> Option<Refusal> {
     let most = match cell.test.as_str() {
-        "sustained" => DISTURBED_COURSE,
-        "open-aus" if cell.params.form.as_deref() == Some("random") => DISTURBED_COUNT,
-        "pattern" => DISTURBED_CONTRAST,
-        "span-sweep" => DISTURBED_SPAN,
-        "front-area" => DISTURBED_MEDIAN,
+        test::SUSTAINED => DISTURBED_COURSE,
+        test::OPEN_AUS if cell.params.form.as_deref() == Some("random") => DISTURBED_COUNT,
+        test::PATTERN => DISTURBED_CONTRAST,
+        test::SPAN_SWEEP => DISTURBED_SPAN,
+        test::FRONT_AREA => DISTURBED_MEDIAN,
         _ => record::DISTURBED_SHARE,
     };
     (cell.stood_still_share() > most).then_some(Refusal::HostStoodStill)

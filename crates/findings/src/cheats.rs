@@ -2,7 +2,7 @@
 //! (docs/field/cheats.md#cheats-and-caches, docs/field/allocation-units.md#management-unit).
 
 use record::units::{KIB, Nanos, significant};
-use record::{Bound, Cell, Finding, Record};
+use record::{Bound, Cell, Finding, Record, metric, test};
 
 use crate::figure::{self, Ratio, SoundFigure, size};
 use crate::finding_builder::FindingBuilder;
@@ -24,7 +24,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 }
 
 fn rate(cell: &Cell) -> Option<SoundFigure<'_>> {
-    SoundFigure::of(cell, "iops").or_else(|| SoundFigure::of(cell, "bps"))
+    SoundFigure::of(cell, metric::IOPS).or_else(|| SoundFigure::of(cell, metric::BPS))
 }
 
 /// The pattern of a common benchmark against the same load elsewhere.
@@ -39,14 +39,14 @@ struct Contrast<'a> {
 impl<'a> Contrast<'a> {
     /// Against the load of this form; `explained` is what else makes such a difference.
     fn of(record: &'a Record, form: &str, explained: f64) -> Option<Contrast<'a>> {
-        let other = figure::form(record, "pattern", form).and_then(rate)?;
+        let other = figure::form(record, test::PATTERN, form).and_then(rate)?;
         // What the benchmark's load does at least accuses as well as what it does.
         let at_least = |cell| {
-            SoundFigure::bounding(cell, "iops")
+            SoundFigure::bounding(cell, metric::IOPS)
                 .filter(|figure| figure.bound == Some(Bound::AtLeast))
         };
         let tuned = record
-            .cells_of("pattern")
+            .cells_of(test::PATTERN)
             .find(|cell| cell.params.form.as_deref() == Some("common"))?;
         let tuned = rate(tuned).or_else(|| at_least(tuned))?;
         let whole = Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained };
@@ -54,8 +54,8 @@ impl<'a> Contrast<'a> {
         let stretch = |part| {
             let tuned = fastest(&whole.tuned, part)?;
             // Of few writes only all of them together are known.
-            let other =
-                fastest(&whole.other, part).or_else(|| SoundFigure::of(whole.other.cell, "bps"))?;
+            let other = fastest(&whole.other, part)
+                .or_else(|| SoundFigure::of(whole.other.cell, metric::BPS))?;
             Some(Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained })
                 .filter(Contrast::tells)
         };
@@ -197,14 +197,14 @@ fn worst_misalignment(record: &Record) -> Option<(u64, Ratio)> {
 fn misaligned(record: &Record) -> Vec<(u64, SoundFigure<'_>, SoundFigure<'_>, Ratio)> {
     let shift = |cell: &Cell| cell.params.other.get("shift_bytes").copied().unwrap_or(0.0);
     let mut pairs = Vec::new();
-    for shifted in figure::cells(record, "misalign").filter(|cell| shift(cell) > 0.0) {
+    for shifted in figure::cells(record, test::MISALIGN).filter(|cell| shift(cell) > 0.0) {
         let block = shifted.params.block_bytes;
         let fits = |cell: &&Cell| {
             shift(cell) == 0.0
                 && cell.params.block_bytes == block
                 && cell.params.form == shifted.params.form
         };
-        let fitting = figure::cells(record, "misalign").find(fits);
+        let fitting = figure::cells(record, test::MISALIGN).find(fits);
         let figures = fitting.and_then(rate).zip(rate(shifted));
         pairs.extend(figures.zip(block).map(|((aligned, shifted), block)| {
             (block, aligned.clone(), shifted.clone(), Ratio::of(&aligned, &shifted))
@@ -250,7 +250,7 @@ fn management_unit(record: &Record) -> Option<Finding> {
         return None;
     }
     let cells = |form: &'static str| {
-        figure::cells(record, "management-unit")
+        figure::cells(record, test::MANAGEMENT_UNIT)
             .filter(move |cell| cell.params.form.as_deref() == Some(form))
     };
     let median = |cell: &Cell| {
@@ -294,7 +294,7 @@ fn management_unit(record: &Record) -> Option<Finding> {
 
 /// `steady-state`: whether SNIA's rounds came to rest (docs/field/snia-and-uflip.md#snia-pts).
 fn steady(record: &Record) -> Option<Finding> {
-    let (cell, series) = figure::cells(record, "steady-state").find_map(|cell| {
+    let (cell, series) = figure::cells(record, test::STEADY_STATE).find_map(|cell| {
         let rounds = cell
             .series
             .iter()

@@ -2,7 +2,7 @@
 //! tested of each, and what was not (docs/field/peers.md#class-test).
 
 use record::units::{Bytes, BytesPerSecond, Iops, KIB};
-use record::{Claims, Finding, Record, Severity};
+use record::{Claims, Finding, Record, Severity, test};
 
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
@@ -43,7 +43,7 @@ const FASTER_WHEN_DEEP: &str =
 /// Random I/O of 4 KiB against what an application class promises. The best that was measured at
 /// any depth may reach it; only what was measured at the depth of its definition may miss it.
 fn random_need<'a>(record: &'a Record, test: &'a str, least: f64, is_queued: bool) -> Need<'a> {
-    let alone = if test == "random-read" {
+    let alone = if test == test::RANDOM_READ {
         figure::random_read(record, 4 * KIB)
     } else {
         figure::random_write(record, 4 * KIB)
@@ -74,11 +74,11 @@ fn needs<'a>(record: &'a Record, class: &Class) -> Vec<Need<'a>> {
     let in_a_row = |measured, least| Need { measured, least, excuse: None };
     let mut needs = vec![in_a_row(figure::sustained_write(record), class.write_bps)];
     if let Some(bps) = class.read_bps {
-        needs.push(in_a_row(figure::sequential(record, "sequential-read"), bps));
+        needs.push(in_a_row(figure::sequential(record, test::SEQUENTIAL_READ), bps));
     }
     if let Some([reads, writes]) = class.random {
-        needs.push(random_need(record, "random-read", reads, class.is_queued));
-        needs.push(random_need(record, "random-write", writes, class.is_queued));
+        needs.push(random_need(record, test::RANDOM_READ, reads, class.is_queued));
+        needs.push(random_need(record, test::RANDOM_WRITE, writes, class.is_queued));
     }
     needs
 }
@@ -267,7 +267,7 @@ pub(crate) fn claims(record: &Record) -> Vec<Finding> {
 fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     let rate = |value: f64| BytesPerSecond(value).to_string();
     let write = || figure::sustained_write(record).map(Measured::Figure);
-    let read = || figure::sequential(record, "sequential-read").map(Measured::Figure);
+    let read = || figure::sequential(record, test::SEQUENTIAL_READ).map(Measured::Figure);
     let mut all = Vec::new();
     let mut hold = |claim: String, promised: f64, measured, show: fn(f64) -> String| {
         all.push(ClassCheck { claim, promised, measured, show, excuse: None });
@@ -328,7 +328,7 @@ fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     };
     let [reads, writes] = class.random.unwrap_or_default();
     let mut held: Vec<ClassCheck> =
-        [("random-read", "reads", reads), ("random-write", "writes", writes)]
+        [(test::RANDOM_READ, "reads", reads), (test::RANDOM_WRITE, "writes", writes)]
             .into_iter()
             .map(random)
             .collect();

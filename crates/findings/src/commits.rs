@@ -6,7 +6,7 @@
 
 use crate::uses;
 use record::units::{KIB, significant};
-use record::{Finding, Record, Sync};
+use record::{Finding, Record, Sync, metric, test};
 
 use crate::Use;
 use crate::figure::{self, SoundFigure};
@@ -36,7 +36,7 @@ pub(crate) fn of(record: &Record) -> Option<Commits<'_>> {
 /// otherwise, else with a write-ahead log.
 fn measured(record: &Record) -> Option<Commits<'_>> {
     let of = |form: &str| {
-        SoundFigure::of(figure::form(record, "commit", form)?, "iops")
+        SoundFigure::of(figure::form(record, test::COMMIT, form)?, metric::IOPS)
             .filter(|figure| figure.ci95.is_some())
     };
     let journals = [("rollback", "with a rollback journal"), ("wal", "with a write-ahead log")];
@@ -64,9 +64,9 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
     let is_synced = |cell: &&record::Cell| {
         cell.params.form.as_deref() == Some("random-write") && cell.params.sync != Sync::None
     };
-    let records = figure::cells(record, "record-ops")
+    let records = figure::cells(record, test::RECORD_OPS)
         .find(is_synced)
-        .and_then(|cell| SoundFigure::of(cell, "iops"));
+        .and_then(|cell| SoundFigure::of(cell, metric::IOPS));
     let records = records.filter(|figure| figure.ci95.is_some());
     let flushed = flush::durable_writes(record);
     if records.is_none() && flushed.is_none() {
@@ -85,7 +85,7 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
         significant(least.value)
     );
     let figure = SoundFigure {
-        name: "iops",
+        name: metric::IOPS,
         value: per_commit(least.value),
         ci95: least.ci95.map(|ends| ends.map(per_commit)),
         ..least

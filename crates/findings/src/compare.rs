@@ -7,7 +7,7 @@
 //! the intervals of its figures do, which know nothing of differences between runs, and that is
 //! said.
 
-use record::{Medium, Record};
+use record::{Medium, Record, metric, test};
 use serde::Serialize;
 
 use crate::figure::{self, Ratio, SoundFigure};
@@ -120,10 +120,10 @@ pub struct RankPlace {
 
 /// What is compared: test, metric.
 const WORK: [(&str, &str); 4] = [
-    ("random-write", "iops"),
-    ("random-read", "iops"),
-    ("sequential-write", "bps"),
-    ("sequential-read", "bps"),
+    (test::RANDOM_WRITE, metric::IOPS),
+    (test::RANDOM_READ, metric::IOPS),
+    (test::SEQUENTIAL_WRITE, metric::BPS),
+    (test::SEQUENTIAL_READ, metric::BPS),
 ];
 const USES: [Use; 5] =
     [Use::RootDisk, Use::Camera, Use::Video { mbit: 100 }, Use::Logger, Use::Database];

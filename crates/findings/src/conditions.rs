@@ -3,7 +3,7 @@
 
 use crate::genuineness;
 use record::units::{KIB, MIB};
-use record::{Flag, Record, TargetKind};
+use record::{Flag, Record, TargetKind, metric, test};
 
 use crate::flush::Flush;
 use crate::{caches, figure};
@@ -92,8 +92,8 @@ fn lasting(record: &Record) -> Option<Open> {
 
 /// Whether `sustained` wrote on until every cache was full.
 fn was_filled(record: &Record) -> bool {
-    figure::form(record, "sustained", "first").is_some_and(|cell| {
-        cell.bytes >= 16 * MIB && cell.metrics.other.contains_key("sustained_bps")
+    figure::form(record, test::SUSTAINED, "first").is_some_and(|cell| {
+        cell.bytes >= 16 * MIB && cell.metrics.other.contains_key(metric::SUSTAINED_BPS)
     })
 }
 

@@ -2,7 +2,7 @@
 //! (docs/field/cheats.md#cheats-and-caches).
 
 use record::units::significant;
-use record::{Cell, Content, Finding, Record, SeriesAxis};
+use record::{Cell, Content, Finding, Record, SeriesAxis, metric, test};
 
 use crate::figure::{self, Ratio, SoundFigure};
 use crate::finding_builder::FindingBuilder;
@@ -26,7 +26,11 @@ struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     fn of(easy: &'a Cell, hard: &'a Cell) -> Option<Pair<'a>> {
-        let metric = if figure::SoundFigure::of(easy, "bps").is_some() { "bps" } else { "iops" };
+        let metric = if figure::SoundFigure::of(easy, metric::BPS).is_some() {
+            metric::BPS
+        } else {
+            metric::IOPS
+        };
         let typical = Pair::typical(easy, hard);
         let (easy, hard) = (SoundFigure::of(easy, metric)?, SoundFigure::of(hard, metric)?);
         let mean = Ratio::of(&easy, &hard);
@@ -64,7 +68,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 /// Whether a fill went on as fast as it began: what got hot on the way, or filled a cache, tells
 /// nothing of the data. Other cells are too short for that.
 fn is_of_one_level(cell: &Cell) -> bool {
-    let is_fill = ["zero-fill", "random-fill"].contains(&cell.test.as_str());
+    let is_fill = [test::ZERO_FILL, test::RANDOM_FILL].contains(&cell.test.as_str());
     !is_fill
         || cell
             .series
@@ -79,13 +83,14 @@ fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
     for easy in record.cells.iter().filter(|cell| {
         gate::refusal(record, cell).is_none() && cell.params.content.is_some_and(is_easy)
     }) {
-        let counterpart = if easy.test == "zero-fill" { "random-fill" } else { easy.test.as_str() };
+        let counterpart =
+            if easy.test == test::ZERO_FILL { test::RANDOM_FILL } else { easy.test.as_str() };
         let same = |cell: &&Cell| {
             let (a, b) = (&easy.params, &cell.params);
             cell.params.content == Some(Content::Incompressible)
                 && (a.direction, a.pattern, a.block_bytes, a.region, a.threads, a.queue_depth)
                     == (b.direction, b.pattern, b.block_bytes, b.region, b.threads, b.queue_depth)
-                && (easy.test == "content-sweep" || a.form == b.form)
+                && (easy.test == test::CONTENT_SWEEP || a.form == b.form)
                 && b.form.as_deref() != Some("rewrite-equal")
         };
         let is_rewrite = |cell: &&Cell| cell.params.form.as_deref() == Some("rewrite-new");
@@ -137,8 +142,8 @@ fn repeats(record: &Record) -> Option<Finding> {
 /// Data that lies there already, written again, against new data.
 fn rewrites(record: &Record) -> Option<Finding> {
     let pair = Pair::of(
-        figure::form(record, "content-sweep", "rewrite-equal")?,
-        figure::form(record, "content-sweep", "rewrite-new")?,
+        figure::form(record, test::CONTENT_SWEEP, "rewrite-equal")?,
+        figure::form(record, test::CONTENT_SWEEP, "rewrite-new")?,
     )?;
     let statement = format!(
         "Writing again what lies there already is {} times as fast as writing something new: the controller skips equal data.",

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Bound, Cell, Direction, Estimate, Record, SeriesAxis};
+use record::{Bound, Cell, Direction, Estimate, Record, SeriesAxis, metric, test};
 
 use crate::{gate, likelihood};
 
@@ -36,8 +36,8 @@ impl<'a> SoundFigure<'a> {
     fn found(cell: &'a Cell, name: &'a str) -> Option<SoundFigure<'a>> {
         let metrics = &cell.metrics;
         let found: Option<&Estimate> = match name {
-            "iops" => metrics.iops.as_ref(),
-            "bps" => metrics.bps.as_ref(),
+            metric::IOPS => metrics.iops.as_ref(),
+            metric::BPS => metrics.bps.as_ref(),
             other => metrics.other.get(other),
         };
         let Estimate { value, ci95, n } = *found?;
@@ -200,12 +200,12 @@ pub(crate) fn standard<'a>(
 
 /// Random writes a second at a block size, sustained.
 pub(crate) fn random_write(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
-    one_at_a_time(record, "random-write", block_bytes)
+    one_at_a_time(record, test::RANDOM_WRITE, block_bytes)
 }
 
 /// Random reads a second at a block size.
 pub(crate) fn random_read(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
-    one_at_a_time(record, "random-read", block_bytes)
+    one_at_a_time(record, test::RANDOM_READ, block_bytes)
 }
 
 /// What a test does with one I/O in flight, known with its interval.
@@ -230,7 +230,7 @@ fn one_at_a_time<'a>(
     let cell = standard(record, test, block_bytes)
         .filter(|cell| cell.params.in_flight() == 1)
         .filter(is_wide)?;
-    SoundFigure::of(cell, "iops").filter(|figure| figure.ci95.is_some())
+    SoundFigure::of(cell, metric::IOPS).filter(|figure| figure.ci95.is_some())
 }
 
 /// Spans from here on stand for the medium as a system uses it
@@ -252,7 +252,7 @@ pub(crate) fn deep<'a>(
     };
     let figures = cells(record, test)
         .filter(fits)
-        .filter_map(|cell| SoundFigure::of(cell, "iops"))
+        .filter_map(|cell| SoundFigure::of(cell, metric::IOPS))
         .filter(|figure| figure.ci95.is_some());
     figures.max_by(|a, b| a.value.total_cmp(&b.value))
 }
@@ -268,8 +268,8 @@ pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<So
             && gate::bound(cell).is_some()
     };
     SoundFigure::bounding(
-        record.cells_of("random-write").filter(fits).min_by_key(|cell| standing(cell))?,
-        "iops",
+        record.cells_of(test::RANDOM_WRITE).filter(fits).min_by_key(|cell| standing(cell))?,
+        metric::IOPS,
     )
 }
 
@@ -283,8 +283,8 @@ pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<SoundF
     let sizes = cells(record, test).filter_map(|cell| cell.params.block_bytes);
     let largest = sizes.filter(|bytes| (IN_SEQUENCE..=1 << 20).contains(bytes)).max()?;
     let cell = standard(record, test, largest)?;
-    SoundFigure::of(cell, "sustained_bps")
-        .or_else(|| SoundFigure::of(cell, "bps"))
+    SoundFigure::of(cell, metric::SUSTAINED_BPS)
+        .or_else(|| SoundFigure::of(cell, metric::BPS))
         .map(known_along)
         .filter(|figure| figure.ci95.is_some())
 }
@@ -296,27 +296,27 @@ pub(crate) fn sustained_write(record: &Record) -> Option<SoundFigure<'_>> {
     let is_large = |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= IN_SEQUENCE);
     let known = |figure: &SoundFigure| figure.ci95.is_some();
     let sustained = || {
-        form(record, "sustained", "first")
-            .and_then(|cell| SoundFigure::of(cell, "sustained_bps"))
+        form(record, test::SUSTAINED, "first")
+            .and_then(|cell| SoundFigure::of(cell, metric::SUSTAINED_BPS))
             .map(known_along)
             .filter(known)
     };
     let fill = |test| {
         cells(record, test)
             .filter(is_large)
-            .find_map(|cell| SoundFigure::of(cell, "bps"))
+            .find_map(|cell| SoundFigure::of(cell, metric::BPS))
             .filter(known)
     };
     sustained()
-        .or_else(|| sequential(record, "sequential-write"))
-        .or_else(|| fill("random-fill"))
-        .or_else(|| fill("prime"))
+        .or_else(|| sequential(record, test::SEQUENTIAL_WRITE))
+        .or_else(|| fill(test::RANDOM_FILL))
+        .or_else(|| fill(test::PRIME))
 }
 
 /// The end of a fill has no interval of its own: its windows have one, of their median, and the
 /// figure lies within it or widens it.
 fn known_along(figure: SoundFigure<'_>) -> SoundFigure<'_> {
-    if figure.ci95.is_some() || figure.name != "sustained_bps" {
+    if figure.ci95.is_some() || figure.name != metric::SUSTAINED_BPS {
         return figure;
     }
     let along = figure.cell.series.iter().find(|series| {

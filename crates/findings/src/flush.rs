@@ -3,7 +3,7 @@
 
 use crate::levels;
 use record::units::{MIB, Nanos};
-use record::{Cell, Finding, Record};
+use record::{Cell, Finding, Record, metric, test};
 
 use crate::figure::{self, SoundFigure, between};
 use crate::finding_builder::FindingBuilder;
@@ -46,7 +46,7 @@ impl<'a> Times<'a> {
     /// `None` where one of them has no interval: then no two of them can be told apart.
     fn of(cell: &'a Cell) -> Option<Times<'a>> {
         let known = |name| SoundFigure::of(cell, name).filter(|figure| figure.ci95.is_some());
-        let idle = cell.metrics.other.get("idle_flush_ns")?;
+        let idle = cell.metrics.other.get(metric::IDLE_FLUSH_NS)?;
         let idle_ends = idle.ci95.filter(|[low, high]| {
             *low >= 0.0 && low <= high && high.is_finite() && idle.value >= 0.0
         })?;
@@ -58,8 +58,8 @@ impl<'a> Times<'a> {
             idle.n
         );
         Some(Times {
-            write: known("write_ns")?,
-            flush: known("flush_ns")?,
+            write: known(metric::WRITE_NS)?,
+            flush: known(metric::FLUSH_NS)?,
             idle: (idle.value, idle_ends),
             idle_line,
         })
@@ -102,15 +102,15 @@ impl Flush<'_> {
 /// What the medium says is safe faster than it can write it, for certain, and the fastest it writes
 /// for long enough to be flash, in bytes a second. Such a flush does not wait for flash.
 fn lies(record: &Record) -> Option<(SoundFigure<'_>, f64)> {
-    let beginning = figure::form(record, "sustained", "first")
+    let beginning = figure::form(record, test::SUSTAINED, "first")
         .and_then(|cell| Some(levels::mean_until(levels::along(cell)?, 256.0 * MIB as f64)?.1));
     // A fast part of the flash is flash too.
-    let long = ["sequential-write", "sustained", "prime", "random-fill"]
+    let long = [test::SEQUENTIAL_WRITE, test::SUSTAINED, test::PRIME, test::RANDOM_FILL]
         .into_iter()
         .flat_map(|test| figure::cells(record, test));
     let long = long
         .filter(|cell| cell.bytes >= 16 * MIB)
-        .filter_map(|cell| Some(SoundFigure::of(cell, "bps")?.value));
+        .filter_map(|cell| Some(SoundFigure::of(cell, metric::BPS)?.value));
     let fastest = long.chain(beginning).reduce(f64::max)?;
     let durable = durable(flushed(record).max_by_key(|cell| cell.params.block_bytes)?)?;
     (ends(&durable)[0] > IMPLAUSIBLE * fastest).then_some((durable, fastest))
@@ -119,7 +119,7 @@ fn lies(record: &Record) -> Option<(SoundFigure<'_>, f64)> {
 /// The rate at which data is said to be safe, with its interval: its own, or that of the times it
 /// is made of.
 fn durable(cell: &Cell) -> Option<SoundFigure<'_>> {
-    let durable = SoundFigure::of(cell, "durable_bps")?;
+    let durable = SoundFigure::of(cell, metric::DURABLE_BPS)?;
     if durable.ci95.is_some() {
         return Some(durable);
     }
@@ -132,18 +132,20 @@ fn durable(cell: &Cell) -> Option<SoundFigure<'_>> {
 /// Small writes a second that were durable before the next began; `None` where their times have no
 /// interval.
 pub(crate) fn durable_writes(record: &Record) -> Option<SoundFigure<'_>> {
-    let small =
-        record.cells_of("flush-cost").filter(|cell| cell.params.form.as_deref() == Some("flushed"));
+    let small = record
+        .cells_of(test::FLUSH_COST)
+        .filter(|cell| cell.params.form.as_deref() == Some("flushed"));
     let small = small
         .filter(|cell| gate::refusal(record, cell).is_none())
         .min_by_key(|cell| cell.params.block_bytes)?;
     let [fast_ns, slow_ns] = Times::of(small)?.both_ns();
-    let ns = SoundFigure::of(small, "write_ns")?.value + SoundFigure::of(small, "flush_ns")?.value;
+    let ns = SoundFigure::of(small, metric::WRITE_NS)?.value
+        + SoundFigure::of(small, metric::FLUSH_NS)?.value;
     Some(SoundFigure {
-        name: "iops",
+        name: metric::IOPS,
         value: 1e9 / ns,
         ci95: Some([1e9 / slow_ns, 1e9 / fast_ns]),
-        ..SoundFigure::of(small, "write_ns")?
+        ..SoundFigure::of(small, metric::WRITE_NS)?
     })
 }
 
@@ -152,9 +154,9 @@ fn flushed(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_flash = record.medium.rotational != Some(true);
     let is_flushed = |cell: &&Cell| {
         cell.params.form.as_deref() == Some("flushed")
-            && cell.metrics.other.contains_key("flush_ns")
+            && cell.metrics.other.contains_key(metric::FLUSH_NS)
     };
-    figure::cells(record, "flush-cost").filter(move |cell| is_flash && is_flushed(cell))
+    figure::cells(record, test::FLUSH_COST).filter(move |cell| is_flash && is_flushed(cell))
 }
 
 /// `flush`: what making data durable costs, and whether that can be true.
@@ -167,11 +169,11 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             format!(
                 "It says that data is safe at {}, but writes {} at most: its flush does not wait for flash. What it says is safe may be lost when the power goes.",
                 durable.text(),
-                figure::quantity("bps", fastest)
+                figure::quantity(metric::BPS, fastest)
             ),
         )
         .figure(&durable)
-        .note(format!("the fastest it writes 16 MiB and more: {}", figure::quantity("bps", fastest))),
+        .note(format!("the fastest it writes 16 MiB and more: {}", figure::quantity(metric::BPS, fastest))),
         Flush::TooFast(times) => {
             let [low, high] = times.both_ns();
             // It accuses nobody: a cache that outlives a power cut is honest, and the kernel may

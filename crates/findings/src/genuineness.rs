@@ -1,6 +1,6 @@
 //! Whether the medium has the capacity it says: what the probe and a full verification told.
 
-use record::{Cell, Record};
+use record::{Cell, Record, metric, test};
 
 use crate::cell_gate;
 
@@ -36,7 +36,7 @@ fn is_sound(cell: &Cell) -> bool {
 /// that does not, and then the later one.
 pub(crate) fn told(record: &Record) -> Option<(&Cell, Kind)> {
     let kinds = record
-        .cells_of("capacity")
+        .cells_of(test::CAPACITY)
         .filter(|cell| is_sound(cell))
         .filter_map(|cell| Some((cell, Kind::of(number(cell, "type")?)?)));
     kinds.max_by_key(|(_, kind)| *kind != Kind::Good)
@@ -53,7 +53,7 @@ pub(crate) fn number(cell: &Cell, name: &str) -> Option<f64> {
 
 /// What the probe found to be there, in bytes; none where it was not run, or not to its end.
 pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
-    number(told(record)?.0, "real_bytes").map(|bytes| bytes as u64)
+    number(told(record)?.0, metric::REAL_BYTES).map(|bytes| bytes as u64)
 }
 
 /// Whether less is there than it says: by the probe, or because what was read back is, for a
@@ -63,7 +63,7 @@ pub(crate) fn is_fake(record: &Record) -> bool {
     let probed = told(record).map(|(_, kind)| kind);
     let mut sectors = Sectors::default();
     let read_back = record
-        .cells_of("verify")
+        .cells_of(test::VERIFY)
         .filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
     read_back.for_each(|cell| sectors.add(cell));
     let folded = sectors.overwritten > 0
@@ -82,7 +82,7 @@ pub(crate) fn is_genuine(record: &Record) -> bool {
     let probed = told(record).map(|(_, kind)| kind);
     let mut sectors = Sectors::default();
     let read_back = record
-        .cells_of("verify")
+        .cells_of(test::VERIFY)
         .filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
     read_back.for_each(|cell| sectors.add(cell));
     let whole = record
@@ -117,14 +117,14 @@ pub(crate) struct Sectors {
 impl Sectors {
     pub(crate) fn add(&mut self, cell: &Cell) {
         let count = |name| number(cell, name).map_or(0, |n| n as u64);
-        self.good = self.good.saturating_add(count("good_sectors"));
-        self.changed = self.changed.saturating_add(count("changed_sectors"));
-        self.overwritten = self.overwritten.saturating_add(count("overwritten_sectors"));
-        self.corrupted = self.corrupted.saturating_add(count("corrupted_sectors"));
-        self.zero = self.zero.saturating_add(count("zero_sectors"));
-        self.blank = self.blank.saturating_add(count("blank_sectors"));
-        self.unreadable = self.unreadable.saturating_add(count("unreadable_sectors"));
-        let first = number(cell, "first_bad_offset_bytes").map(|at| at as u64);
+        self.good = self.good.saturating_add(count(metric::GOOD_SECTORS));
+        self.changed = self.changed.saturating_add(count(metric::CHANGED_SECTORS));
+        self.overwritten = self.overwritten.saturating_add(count(metric::OVERWRITTEN_SECTORS));
+        self.corrupted = self.corrupted.saturating_add(count(metric::CORRUPTED_SECTORS));
+        self.zero = self.zero.saturating_add(count(metric::ZERO_SECTORS));
+        self.blank = self.blank.saturating_add(count(metric::BLANK_SECTORS));
+        self.unreadable = self.unreadable.saturating_add(count(metric::UNREADABLE_SECTORS));
+        let first = number(cell, metric::FIRST_BAD_OFFSET_BYTES).map(|at| at as u64);
         self.first_bad_bytes = [self.first_bad_bytes, first].into_iter().flatten().min();
         self.span_bytes = self.span_bytes.saturating_add(cell.params.span_bytes.unwrap_or(0));
         self.is_partial |= !is_sound(cell);

@@ -4,7 +4,7 @@
 //! [`open_aus`](crate::open_aus) and [`write_unit`](crate::write_unit).
 
 use record::units::{GIB, KIB, MIB, Nanos};
-use record::{Finding, Record, SeriesAxis};
+use record::{Finding, Record, SeriesAxis, test};
 
 use crate::figure::{self, size};
 use crate::finding_builder::FindingBuilder;
@@ -155,7 +155,7 @@ pub fn fit_page(points: &[[f64; 2]]) -> Option<u64> {
 
 /// The points of the series of read times across boundaries.
 fn align_points(record: &Record) -> Option<(&record::Cell, &[[f64; 2]])> {
-    figure::cells(record, "align-read").find_map(|cell| {
+    figure::cells(record, test::ALIGN_READ).find_map(|cell| {
         let diff = cell
             .series
             .iter()

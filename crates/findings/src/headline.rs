@@ -4,7 +4,7 @@
 use crate::genuineness;
 use record::collection::{HeadlineFigure, RunHeadline};
 use record::units::{KIB, MIB};
-use record::{Cell, Finding, Record, Severity};
+use record::{Cell, Finding, Record, Severity, metric, test};
 
 use crate::{TRICKS, conclude, figure, gate, is_verdict, matrix, stalls};
 
@@ -84,25 +84,25 @@ fn is_fault(finding: &Finding) -> bool {
 /// A sound figure, in the unit it has in collections.
 fn value(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
     match wanted {
-        HeadlineFigure::RandomWrite512 => one_at_a_time(record, "random-write", 512),
-        HeadlineFigure::RandomWrite4k => one_at_a_time(record, "random-write", 4 * KIB),
-        HeadlineFigure::RandomWrite16k => one_at_a_time(record, "random-write", 16 * KIB),
-        HeadlineFigure::RandomWrite64k => one_at_a_time(record, "random-write", 64 * KIB),
-        HeadlineFigure::RandomRead4k => one_at_a_time(record, "random-read", 4 * KIB),
+        HeadlineFigure::RandomWrite512 => one_at_a_time(record, test::RANDOM_WRITE, 512),
+        HeadlineFigure::RandomWrite4k => one_at_a_time(record, test::RANDOM_WRITE, 4 * KIB),
+        HeadlineFigure::RandomWrite16k => one_at_a_time(record, test::RANDOM_WRITE, 16 * KIB),
+        HeadlineFigure::RandomWrite64k => one_at_a_time(record, test::RANDOM_WRITE, 64 * KIB),
+        HeadlineFigure::RandomRead4k => one_at_a_time(record, test::RANDOM_READ, 4 * KIB),
         HeadlineFigure::WorstStall => {
             stalls::everyday(record).map(|stalls| stalls.worst().ns as f64)
         }
         HeadlineFigure::SequentialWrite => {
-            let sustained = figure::form(record, "sustained", "first")
-                .and_then(|cell| rate(cell, "sustained_bps"));
-            sustained.or_else(|| in_a_row(record, "sequential-write"))
+            let sustained = figure::form(record, test::SUSTAINED, "first")
+                .and_then(|cell| rate(cell, metric::SUSTAINED_BPS));
+            sustained.or_else(|| in_a_row(record, test::SEQUENTIAL_WRITE))
         }
-        HeadlineFigure::SequentialRead => in_a_row(record, "sequential-read"),
+        HeadlineFigure::SequentialRead => in_a_row(record, test::SEQUENTIAL_READ),
         HeadlineFigure::RandomFill => {
-            standard_cell(record, "random-fill", None).and_then(|cell| rate(cell, "bps"))
+            standard_cell(record, test::RANDOM_FILL, None).and_then(|cell| rate(cell, metric::BPS))
         }
         HeadlineFigure::ZeroFill => {
-            standard_cell(record, "zero-fill", None).and_then(|cell| rate(cell, "bps"))
+            standard_cell(record, test::ZERO_FILL, None).and_then(|cell| rate(cell, metric::BPS))
         }
     }
 }
@@ -113,14 +113,14 @@ fn rate(cell: &Cell, name: &str) -> Option<f64> {
 
 fn one_at_a_time(record: &Record, test: &str, block_bytes: u64) -> Option<f64> {
     let cell = standard_cell(record, test, Some(block_bytes))?;
-    rate(cell, "iops").filter(|_| cell.params.queue_depth == 1 && cell.params.threads == 1)
+    rate(cell, metric::IOPS).filter(|_| cell.params.queue_depth == 1 && cell.params.threads == 1)
 }
 
 /// Of large blocks, or where nobody says how large they were.
 fn in_a_row(record: &Record, test: &str) -> Option<f64> {
     let cell = streaming_cell(record, test)
         .filter(|cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB))?;
-    rate(cell, "sustained_bps").or_else(|| rate(cell, "bps"))
+    rate(cell, metric::SUSTAINED_BPS).or_else(|| rate(cell, metric::BPS))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! docs/field/peers.md#host-side).
 
 use record::units::{BytesPerSecond, KIB, Nanos, significant};
-use record::{Cell, Finding, Flag, Record};
+use record::{Cell, Finding, Flag, Record, metric, test};
 
 use crate::figure::{self, Ratio, SoundFigure};
 use crate::finding_builder::FindingBuilder;
@@ -82,7 +82,7 @@ fn host(record: &Record) -> Option<Finding> {
     let mut evidence: Vec<String> = Vec::new();
     let link = record.target.link.clone().unwrap_or_default();
     let mode = link.mode.clone().unwrap_or_default();
-    if let Some((figure, max_bps)) = figure::sequential(record, "sequential-read")
+    if let Some((figure, max_bps)) = figure::sequential(record, test::SEQUENTIAL_READ)
         .zip(link.max_bps.filter(|max| max.is_finite() && *max > 0.0))
         && figure.value >= LINK_BOUND * max_bps
     {
@@ -198,8 +198,8 @@ const DIP: f64 = 0.75;
 /// KiB, the largest command of most USB drivers, is fast, the split is to blame; the rest of 8 KiB
 /// is a command of its own. Where there is a known limit, the same holds for it.
 fn usb_split(record: &Record) -> Option<Finding> {
-    ["sequential-write", "sequential-read"].into_iter().find_map(|test| {
-        let at = |kib: u64| SoundFigure::of(figure::standard(record, test, kib * KIB)?, "bps");
+    [test::SEQUENTIAL_WRITE, test::SEQUENTIAL_READ].into_iter().find_map(|test| {
+        let at = |kib: u64| SoundFigure::of(figure::standard(record, test, kib * KIB)?, metric::BPS);
         let (whole, dip) = (at(64)?, at(128)?);
         let ratio = Ratio::of(&whole, &dip);
         if !ratio.is_above(1.0 / DIP) {
@@ -212,7 +212,7 @@ fn usb_split(record: &Record) -> Option<Finding> {
             Some(fits) => fits.value >= 0.9 * whole.value,
             None => splits,
         };
-        let doing = if test == "sequential-write" { "Writes" } else { "Reads" };
+        let doing = if test == test::SEQUENTIAL_WRITE { "Writes" } else { "Reads" };
         let lost = significant((1.0 - dip.value / whole.value) * 100.0);
         let draft = if blame {
             let limit = limit_kib.filter(|limit| *limit < 128).unwrap_or(120);

@@ -1,7 +1,7 @@
 //! Levels of a curve: where a rate stays, and where it falls.
 
 use record::units::MIB;
-use record::{Cell, Record, Series, SeriesAxis};
+use record::{Cell, Record, Series, SeriesAxis, test};
 
 use crate::figure;
 
@@ -196,9 +196,9 @@ pub(crate) const LEAST_FLASH: f64 = (128 * MIB) as f64;
 
 /// The tests that fill: the one made for it, or else those that come near.
 pub(crate) fn longest_fills(record: &Record) -> &'static [&'static str] {
-    if figure::form(record, "sustained", "first").is_some() {
-        &["sustained"]
+    if figure::form(record, test::SUSTAINED, "first").is_some() {
+        &[test::SUSTAINED]
     } else {
-        &["prime", "random-fill"]
+        &[test::PRIME, test::RANDOM_FILL]
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use record::units::significant;
-use record::{Cell, Finding, Record, Severity, Stop};
+use record::{Cell, Finding, Record, Severity, Stop, metric, test};
 use stats::{Placed, contest};
 
 pub use stats::ContestStanding;
@@ -109,7 +109,7 @@ pub fn of(record: &Record) -> Option<Matrix> {
 }
 
 /// What the suite of such a run is called.
-pub const SUITE: &str = "matrix";
+pub const SUITE: &str = test::MATRIX;
 
 impl Way {
     fn of(cell: &Cell) -> Way {
@@ -135,7 +135,7 @@ impl Way {
 
 /// The worst stall that a cell tells of.
 fn stall(cell: &Cell) -> Option<f64> {
-    let told = cell.metrics.other.get("worst_stall_ns").map(|estimate| estimate.value);
+    let told = cell.metrics.other.get(metric::WORST_STALL_NS).map(|estimate| estimate.value);
     told.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
         .filter(|ns| ns.is_finite() && *ns > 0.0)
 }
@@ -239,8 +239,9 @@ fn place(
         standing: placed.standing,
         worst_stall_ns: cells.iter().filter_map(|cell| stall(cell)).max_by(f64::total_cmp),
         fairness: other("fairness"),
-        extents_per_file: ["extents_per_file_before", "extents_per_file_after"].map(other),
-        fragmentation_read_ratio: other("fragmentation_read_ratio"),
+        extents_per_file: [metric::EXTENTS_PER_FILE_BEFORE, metric::EXTENTS_PER_FILE_AFTER]
+            .map(other),
+        fragmentation_read_ratio: other(metric::FRAGMENTATION_READ_RATIO),
         mkfs: cells
             .iter()
             .map(|cell| cell.label("mkfs"))

@@ -3,7 +3,7 @@
 
 use crate::span_sweep;
 use record::units::{MIB, significant};
-use record::{Cell, Finding, Record};
+use record::{Cell, Finding, Record, metric, test};
 
 use crate::figure::{self, Ratio, SoundFigure};
 use crate::finding_builder::FindingBuilder;
@@ -39,11 +39,11 @@ enum Limit {
 fn steps<'a>(record: &'a Record, form: &str) -> Vec<Step<'a>> {
     // The search is done at the first block size; at others only its ends are looked at.
     let block_bytes =
-        figure::form(record, "open-aus", form).and_then(|cell| cell.params.block_bytes);
+        figure::form(record, test::OPEN_AUS, form).and_then(|cell| cell.params.block_bytes);
     let fits = |cell: &&Cell| {
         cell.params.form.as_deref() == Some(form) && cell.params.block_bytes == block_bytes
     };
-    let mut steps: Vec<Step> = figure::cells(record, "open-aus")
+    let mut steps: Vec<Step> = figure::cells(record, test::OPEN_AUS)
         .filter(fits)
         .filter_map(|cell| {
             let units = cell
@@ -54,7 +54,7 @@ fn steps<'a>(record: &'a Record, form: &str) -> Vec<Step<'a>> {
                 .or_else(|| Some(cell.metrics.other.get("n_aus")?.value))?;
             (units >= 1.0).then_some(Step {
                 units: units as u64,
-                rate: SoundFigure::of(cell, "bps")?,
+                rate: SoundFigure::of(cell, metric::BPS)?,
                 median_ns: median_ns(cell),
             })
         })
@@ -200,7 +200,7 @@ fn paused_s_per_byte(record: &Record, longer_s: f64, within: &[Step], bytes: f64
     } else {
         (0.0, f64::INFINITY)
     };
-    let paused = figure::cells(record, "prime").find_map(|cell| {
+    let paused = figure::cells(record, test::PRIME).find_map(|cell| {
         let typical_s = cell.metrics.latency_ns.as_ref()?.p50? as f64 / 1e9;
         Some(
             stalled_s(cell.histogram.as_ref()?, typical_s, (longer_s - shorter_s).max(0.0))
@@ -236,12 +236,16 @@ fn cause(record: &Record) -> Cause {
 fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cause> {
     let (one, past) = (linear.first()?, linear.iter().find(|step| step.units == first)?);
     let block = one.rate.cell.params.block_bytes?;
-    let random = figure::cells(record, "open-aus")
+    let random = figure::cells(record, test::OPEN_AUS)
         .filter(|cell| {
             cell.params.form.as_deref() == Some("random") && cell.params.block_bytes == Some(block)
         })
         .find_map(|cell| {
-            Some(Step { units: 1, rate: SoundFigure::of(cell, "bps")?, median_ns: median_ns(cell) })
+            Some(Step {
+                units: 1,
+                rate: SoundFigure::of(cell, metric::BPS)?,
+                median_ns: median_ns(cell),
+            })
         })?;
     // Means: garbage collection may be paid now and then.
     if MERGED * random.rate.value < past.rate.value {

@@ -2,7 +2,7 @@
 //! (docs/field/allocation-units.md#front-area, docs/field/classic-tools.md#rate-along-the-medium).
 
 use record::units::{GIB, significant};
-use record::{Cell, Finding, Record, SeriesAxis};
+use record::{Cell, Finding, Record, SeriesAxis, metric, test};
 
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
@@ -88,14 +88,14 @@ const SET_WITHIN: f64 = 2.0;
 /// is looked at all the same, where what came before it set the state.
 fn units(record: &Record) -> impl Iterator<Item = &Cell> {
     let is_set = |cell: &Cell| {
-        let before = cell.metrics.other.get("warm_up_ns").map_or(0, |before| before.n);
+        let before = cell.metrics.other.get(metric::WARM_UP_NS).map_or(0, |before| before.n);
         before as f64 <= SET_WITHIN * cell.params.other.get("warm_up_ops").copied().unwrap_or(0.0)
     };
     let is_of_a_medium = gate::of_run(record).is_none();
     let may_be_used = move |cell: &Cell| {
         gate::of_any(cell).is_none() && (cell.transient().is_none() || is_set(cell))
     };
-    record.cells_of("front-area").filter(move |cell| is_of_a_medium && may_be_used(cell))
+    record.cells_of(test::FRONT_AREA).filter(move |cell| is_of_a_medium && may_be_used(cell))
 }
 
 /// Allocation units at the front that are written faster or slower than one in the middle.
@@ -157,18 +157,18 @@ fn front_area(record: &Record) -> Option<Finding> {
     let extent =
         format!("front_bytes {} (between {} and {next})", (last.to * next).sqrt().round(), last.to);
     let lines = front.iter().filter_map(|(index, cell)| {
-        Some(format!("unit {index}: {}", SoundFigure::of(cell, "bps")?))
+        Some(format!("unit {index}: {}", SoundFigure::of(cell, metric::BPS)?))
     });
     let typical = format!(
         "typically {} there where it differs most, {} in the middle",
-        figure::quantity("bps", strongest.bps),
-        figure::quantity("bps", if faster { high } else { low })
+        figure::quantity(metric::BPS, strongest.bps),
+        figure::quantity(metric::BPS, if faster { high } else { low })
     );
     Some(
         FindingBuilder::warning("front-area", statement)
             .note(extent)
             .notes(lines)
-            .notes(SoundFigure::of(middle, "bps").map(|figure| figure.to_string()))
+            .notes(SoundFigure::of(middle, metric::BPS).map(|figure| figure.to_string()))
             .note(typical)
             .note(format!("medians of pieces; told from {DIFFERENT} on (docs/field/allocation-units.md#front-area)"))
             .done(),
@@ -177,7 +177,7 @@ fn front_area(record: &Record) -> Option<Finding> {
 
 /// The rate along the whole medium: slowest, fastest, and the first GiB against the rest.
 fn along(record: &Record) -> Option<Finding> {
-    let (cell, series) = figure::cells(record, "whole-view").find_map(|cell| {
+    let (cell, series) = figure::cells(record, test::WHOLE_VIEW).find_map(|cell| {
         Some((
             cell,
             cell.series.iter().find(|series| {
@@ -203,7 +203,7 @@ fn along(record: &Record) -> Option<Finding> {
     let (low, high) = points
         .iter()
         .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), [_, y]| (low.min(*y), high.max(*y)));
-    let rate = |bps: f64| figure::quantity("bps", bps);
+    let rate = |bps: f64| figure::quantity(metric::BPS, bps);
     let mut statement = format!(
         "Along the whole medium it reads {} (median), from {} to {}.",
         rate(all),

@@ -1,7 +1,7 @@
 //! The rate of random writes over spans of growing size.
 
 use record::units::KIB;
-use record::{Cell, Content, Pattern, Record, Region};
+use record::{Cell, Content, Pattern, Record, Region, metric, test};
 
 use crate::figure::{self, Ratio, SoundFigure};
 
@@ -27,16 +27,16 @@ pub(crate) fn spans(record: &Record) -> Vec<(u64, SoundFigure<'_>)> {
     };
     // A sweep of its own is measured all in one way; without one, what other tests have at several
     // spans must do.
-    let swept = figure::cells(record, "span-sweep").filter(same).count() >= 3;
+    let swept = figure::cells(record, test::SPAN_SWEEP).filter(same).count() >= 3;
     let mut spans: Vec<(u64, SoundFigure)> = Vec::new();
-    for cell in
-        figure::cells(record, if swept { "span-sweep" } else { "random-write" }).filter(same)
+    for cell in figure::cells(record, if swept { test::SPAN_SWEEP } else { test::RANDOM_WRITE })
+        .filter(same)
     {
         let Some((span, figure)) = cell
             .params
             .span_bytes
             .filter(|span| (1..1 << 60).contains(span))
-            .zip(SoundFigure::of(cell, "iops").filter(|it| it.ci95.is_some()))
+            .zip(SoundFigure::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
         else {
             continue;
         };

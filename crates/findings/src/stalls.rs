@@ -7,7 +7,7 @@
 use std::fmt;
 
 use record::units::{KIB, Nanos, significant};
-use record::{Cell, Finding, Record, SeriesAxis};
+use record::{Cell, Finding, Record, SeriesAxis, metric, test};
 
 use crate::figure::writes;
 use crate::finding_builder::FindingBuilder;
@@ -115,10 +115,10 @@ impl fmt::Display for Stalls<'_> {
 /// medium on purpose (writes beside its units, more open units than it has, flushes one after the
 /// other), and how long it stands still then says nothing of work.
 pub(crate) const EVERYDAY: [&str; 9] = [
-    "random-write",
-    "sector-write",
-    "sequential-write",
-    "record-ops",
+    test::RANDOM_WRITE,
+    test::SECTOR_WRITE,
+    test::SEQUENTIAL_WRITE,
+    test::RECORD_OPS,
     "logger",
     "sqlite",
     "rrd",
@@ -127,13 +127,19 @@ pub(crate) const EVERYDAY: [&str; 9] = [
 ];
 /// Tests whose times are not of single writes: a commit may bring back a thousand pages, and a line
 /// waits for all that were due before it.
-pub(crate) const SEVERAL: [&str; 2] = ["commit", "log-append"];
+pub(crate) const SEVERAL: [&str; 2] = [test::COMMIT, test::LOG_APPEND];
 /// What a data logger does: records one after the other, and single small writes.
-pub(crate) const LOGGING: [&str; 6] =
-    ["log-append", "logger", "record-ops", "sequential-write", "random-write", "sector-write"];
+pub(crate) const LOGGING: [&str; 6] = [
+    test::LOG_APPEND,
+    "logger",
+    test::RECORD_OPS,
+    test::SEQUENTIAL_WRITE,
+    test::RANDOM_WRITE,
+    test::SECTOR_WRITE,
+];
 /// What a database does: pages at random, and a journal in files.
 pub(crate) const COMMITTING: [&str; 5] =
-    ["commit", "sqlite", "record-ops", "random-write", "sector-write"];
+    [test::COMMIT, "sqlite", test::RECORD_OPS, test::RANDOM_WRITE, test::SECTOR_WRITE];
 
 /// The longest writes of up to 64 KiB among the tests that do what work does.
 pub(crate) fn everyday(record: &Record) -> Option<Stalls<'_>> {
@@ -194,7 +200,7 @@ fn longest_of(cell: &Cell) -> (Vec<u64>, u64) {
         let told = cell
             .metrics
             .other
-            .get("worst_stall_ns")
+            .get(metric::WORST_STALL_NS)
             .filter(|told| told.value.is_finite() && told.value > 0.0);
         return told
             .map_or((Vec::new(), 0), |told| (vec![told.value as u64], told.n.max(cell.ops)));
@@ -241,11 +247,11 @@ fn apart(cell: &Cell) -> Option<Apart> {
     let series = cell
         .series
         .iter()
-        .find(|series| cell.test == "log-append" && series.y == SeriesAxis::LatencyNs)?;
+        .find(|series| cell.test == test::LOG_APPEND && series.y == SeriesAxis::LatencyNs)?;
     let histogram = cell.histogram.as_ref().filter(|histogram| !histogram.is_empty())?;
     let mut longest: Vec<u64> = series.points.iter().map(|[_, ns]| *ns as u64).collect();
     longest.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));
-    let late = cell.metrics.other.get("late_lines").map_or(0, |late| late.value as u64);
+    let late = cell.metrics.other.get(metric::LATE_LINES).map_or(0, |late| late.value as u64);
     let in_time = histogram.len().checked_sub(late).filter(|rank| *rank > 0);
     let others_ns = in_time
         .map_or(0, |rank| histogram.order_statistic(rank).min(*longest.first().unwrap_or(&0)));
@@ -289,7 +295,7 @@ fn before(record: &Record) -> Option<(u64, u64, &Cell)> {
     let cells = looked_into(record, |cell| EVERYDAY.contains(&cell.test.as_str()), 64 * KIB);
     let longer = cells.filter_map(|cell| {
         let (told, latency) =
-            (cell.metrics.other.get("worst_stall_ns")?, cell.metrics.latency_ns.as_ref()?);
+            (cell.metrics.other.get(metric::WORST_STALL_NS)?, cell.metrics.latency_ns.as_ref()?);
         let n = told.n.checked_sub(latency.n).filter(|n| *n > 0)?;
         (told.value.is_finite() && told.value > latency.max as f64).then_some((
             told.value as u64,

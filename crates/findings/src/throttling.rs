@@ -6,7 +6,7 @@
 //! heat does not ask how much was written.
 
 use record::units::{Nanos, significant};
-use record::{Cell, Finding, Flag, Record, Series, SeriesAxis};
+use record::{Cell, Finding, Flag, Record, Series, SeriesAxis, metric, test};
 
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
@@ -61,7 +61,7 @@ const WAITED: f64 = 1.3;
 fn turns(record: &Record) -> impl Iterator<Item = &Cell> {
     ["first", "after-idle-30", "after-idle-300"]
         .into_iter()
-        .filter_map(|form| figure::form(record, "sustained", form))
+        .filter_map(|form| figure::form(record, test::SUSTAINED, form))
 }
 
 /// The rates at which the beginning of the span was read, slowest first: as soon as it was written,
@@ -73,14 +73,14 @@ fn readings(record: &Record) -> Vec<SoundFigure<'_>> {
     let after_pauses = || {
         turns(record)
             .filter(|cell| cell.params.form.as_deref() != Some("first"))
-            .filter_map(|cell| read(cell, "read_bps"))
+            .filter_map(|cell| read(cell, metric::READ_BPS))
     };
-    let first = figure::form(record, "sustained", "first");
+    let first = figure::form(record, test::SUSTAINED, "first");
     let rested_bps = after_pauses().map(|read| read.value).fold(0.0, f64::max);
     let cool = first
-        .and_then(|cell| read(cell, "cool_read_bps"))
+        .and_then(|cell| read(cell, metric::COOL_READ_BPS))
         .filter(|cool| cool.value * WAITED >= rested_bps);
-    let hot = first.and_then(|cell| read(cell, "read_bps")).filter(|_| cool.is_some());
+    let hot = first.and_then(|cell| read(cell, metric::READ_BPS)).filter(|_| cool.is_some());
     let mut reads: Vec<SoundFigure> = after_pauses().chain(cool).chain(hot).collect();
     reads.sort_by(|a, b| a.value.total_cmp(&b.value));
     reads
@@ -136,13 +136,13 @@ const TOO_MUCH: f64 = 1.2;
 /// pause, bytes that were fast, bytes that a cache could have emptied during the pause and while
 /// they were written).
 fn came_back(record: &Record, view: View) -> Vec<(&Cell, f64, f64)> {
-    let Some(first) = figure::form(record, "sustained", "first") else { return Vec::new() };
+    let Some(first) = figure::form(record, test::SUSTAINED, "first") else { return Vec::new() };
     let Some((_, slow_bps)) = fall(first, view) else { return Vec::new() };
     let pauses = [("after-idle-30", 30.0), ("after-idle-300", 300.0)];
     pauses
         .into_iter()
         .filter_map(|(form, idle_s)| {
-            let cell = figure::form(record, "sustained", form)?;
+            let cell = figure::form(record, test::SUSTAINED, form)?;
             let to_bytes = fall(cell, view).map_or(cell.bytes as f64, |(bytes, _)| bytes);
             let (bytes, fast_bps) = mean_until(&view(along(cell)?), to_bytes)?;
             let emptied = slow_bps * (idle_s + bytes / fast_bps);
@@ -163,7 +163,7 @@ fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {
     let (cell, bytes, emptied) = came_back(record, view)
         .into_iter()
         .find(|(_, bytes, emptied)| *bytes > TOO_MUCH * emptied)?;
-    let first = figure::form(record, "sustained", "first")?;
+    let first = figure::form(record, test::SUSTAINED, "first")?;
     let (at, slow_bps) = fall(first, view)?;
     let evidence = format!(
         "after a pause {} were fast again, well above the {} that a cache could have emptied meanwhile",
@@ -175,7 +175,7 @@ fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {
 
 /// Whether what made this cell slower may have been heat, and why.
 pub(crate) fn doubt(record: &Record, cell: &Cell) -> (bool, &'static str) {
-    if cell.test != "sustained" || came_back(record, VIEWS[0]).is_empty() {
+    if cell.test != test::SUSTAINED || came_back(record, VIEWS[0]).is_empty() {
         return (true, "heat is not ruled out: what a pause brings back was not measured");
     }
     if reads_on(record) {
@@ -300,8 +300,8 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let hot = heat(record).map(|heat| {
         let statement = format!(
             "It slows down when it gets warm: {} falls to {} and comes back as it cools. Long writes need a pause, a heat sink or a slower rate.",
-            figure::quantity("bps", heat.fast_bps),
-            figure::quantity("bps", heat.slow_bps)
+            figure::quantity(metric::BPS, heat.fast_bps),
+            figure::quantity(metric::BPS, heat.slow_bps)
         );
         FindingBuilder::warning("throttling", statement).note(format!("{}: {}", figure::named(heat.cell), heat.evidence)).note("docs/field/cheats.md#cheats-and-caches").done()
     });
@@ -311,7 +311,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 /// What the cache takes again after a pause, against what it took at first.
 fn recovery(record: &Record) -> Option<Finding> {
     let burst = |form: &str| {
-        let cell = figure::form(record, "sustained", form)?;
+        let cell = figure::form(record, test::SUSTAINED, form)?;
         let series = cell.series.iter().find(|series| {
             series.y == SeriesAxis::Bps
                 && matches!(series.x, SeriesAxis::Bytes | SeriesAxis::OffsetBytes)

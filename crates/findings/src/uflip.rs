@@ -3,7 +3,7 @@
 //! (docs/field/snia-and-uflip.md#uflip).
 
 use record::units::{Bytes, KIB, Nanos, significant};
-use record::{Cell, Direction, Finding, Pattern, Record};
+use record::{Cell, Direction, Finding, Pattern, Record, metric, test};
 
 use crate::figure::{self, Ratio, SoundFigure, size};
 use crate::finding_builder::FindingBuilder;
@@ -31,13 +31,13 @@ fn by_value<'a>(
     form: &str,
     wanted: impl Fn(&Cell) -> bool,
 ) -> Vec<(f64, SoundFigure<'a>)> {
-    let cells = figure::cells(record, "uflip")
+    let cells = figure::cells(record, test::UFLIP)
         .filter(|cell| cell.params.form.as_deref() == Some(form) && wanted(cell));
     let mut found: Vec<(f64, SoundFigure<'_>)> = cells
         .filter_map(|cell| {
             Some((
                 *cell.params.other.get("value").filter(|value| value.is_finite())?,
-                SoundFigure::of(cell, "iops")?,
+                SoundFigure::of(cell, metric::IOPS)?,
             ))
         })
         .collect();
@@ -254,7 +254,7 @@ fn share(part: f64) -> String {
 
 /// How long random writes disturb reads in a row; none where nothing was seen.
 fn disturbance_ns(record: &Record) -> Option<(&Cell, f64)> {
-    let cell = figure::form(record, "uflip", "pause")?;
+    let cell = figure::form(record, test::UFLIP, "pause")?;
     let pause_ns = cell
         .metrics
         .other
@@ -267,8 +267,8 @@ fn disturbance_ns(record: &Record) -> Option<(&Cell, f64)> {
 
 /// How many writes at the beginning are unlike those that follow.
 fn start_up(record: &Record) -> Option<Finding> {
-    let cell = figure::form(record, "uflip", "start-up")?;
-    let found = cell.metrics.other.get("start_up_ops")?;
+    let cell = figure::form(record, test::UFLIP, "start-up")?;
+    let found = cell.metrics.other.get(metric::START_UP_OPS)?;
     let of = found.n as f64;
     if !(found.value.is_finite() && found.value >= SHORT_START && of > found.value) {
         return None;

@@ -5,7 +5,7 @@
 //! and it is the reason given.
 
 use record::units::{KIB, MIB, Nanos, SECOND_NS, significant};
-use record::{Bound, Direction, Finding, Record, Severity};
+use record::{Bound, Direction, Finding, Record, Severity, metric, test};
 
 use crate::conditions::{self, listed};
 use crate::figure::{self, SoundFigure, quantity, size, writes};
@@ -214,7 +214,7 @@ fn safety_need(record: &Record) -> Option<Need> {
         durable.to_string(),
         format!(
             "it writes {} at most (docs/field/cheats.md#cheats-and-caches)",
-            quantity("bps", fastest)
+            quantity(metric::BPS, fastest)
         ),
     ];
     Some(Need { level: Fitness::Poor, reason, evidence, confidence: None })
@@ -262,7 +262,7 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     let reason = format!(
         "it writes {} in sequence, the recording is {}",
         figure.text(),
-        quantity("bps", need_bps)
+        quantity(metric::BPS, need_bps)
     );
     // What only just keeps up has no reserve for the file system: a quarter more is good.
     let asked = [need_bps * 0.999, need_bps, need_bps * 1.25];
@@ -273,8 +273,8 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     if let Some((from, slowest, many)) = slow {
         let reason = format!(
             "there are stretches of {} only, the recording is {}",
-            quantity("bps", slowest),
-            quantity("bps", need_bps)
+            quantity(metric::BPS, slowest),
+            quantity(metric::BPS, need_bps)
         );
         needs.push(Need {
             level: Fitness::Poor,
@@ -283,8 +283,11 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
             confidence: Some(stalls::chance_again(many)),
         });
     }
-    let stalls =
-        stalls::of(record, |cell| cell.test == "sequential-write" || cell.test == "sustained", MIB);
+    let stalls = stalls::of(
+        record,
+        |cell| cell.test == test::SEQUENTIAL_WRITE || cell.test == test::SUSTAINED,
+        MIB,
+    );
     let stall = stalls.and_then(|stalls| {
         let held = |ns: u64| quantity("_bytes", need_bps * ns as f64 / 1e9);
         let reason = |told: &str, ns: u64| {
@@ -307,8 +310,9 @@ const CAMERA_BUFFER_S: f64 = 2.0;
 /// of all such writes, with its cell; in bytes a second. A single slow stretch may be the host's
 /// doing. And how many stretches of that write were slower than `need_bps`.
 fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(String, f64, u64)> {
-    let long =
-        ["sustained", "random-fill", "prime"].iter().flat_map(|test| figure::cells(record, test));
+    let long = [test::SUSTAINED, test::RANDOM_FILL, test::PRIME]
+        .iter()
+        .flat_map(|test| figure::cells(record, test));
     let quiet = long.filter(|cell| gate::accusing(record, cell).is_none());
     let curves = quiet.flat_map(|cell| cell.series.iter().map(move |series| (cell, series)));
     let along = curves.filter(|(_, series)| {
@@ -324,7 +328,7 @@ fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(String, f64, u64)>
                 "{}: {EVENTS} stretches of '{}' at {} or less",
                 cell.id,
                 series.name,
-                quantity("bps", rate)
+                quantity(metric::BPS, rate)
             ),
             rate,
             many,
@@ -356,14 +360,14 @@ fn stretches(points: &[[f64; 2]]) -> Vec<f64> {
 
 /// Whether lines were appended as a logger does.
 fn has_lines(record: &Record) -> bool {
-    record.cells_of("log-append").next().is_some()
+    record.cells_of(test::LOG_APPEND).next().is_some()
 }
 
 /// The writes that a logger's verdict goes by: lines as a logger appends them, or else the small
 /// writes of other tests that come near. These are never flushed, so they do not stand in for lines
 /// of which nothing can be told.
 fn lines(record: &Record) -> Option<(Stalls<'_>, &'static [&'static str])> {
-    let tests: &[&str] = if has_lines(record) { &["log-append"] } else { &stalls::LOGGING };
+    let tests: &[&str] = if has_lines(record) { &[test::LOG_APPEND] } else { &stalls::LOGGING };
     Some((stalls::of_tests(record, tests).filter(|stalls| stalls.lasting().is_some())?, tests))
 }
 
@@ -374,8 +378,8 @@ fn logger(record: &Record) -> Option<UseVerdict> {
     let mut need =
         Need::at_most(&stalls, [SECOND_NS / 4, SECOND_NS / 2], Some(SECOND_NS), reason, source)?;
     need.evidence.push(stalls::looked_at(record, tests));
-    if let Some(figure) = figure::cells(record, "log-append")
-        .find_map(|cell| SoundFigure::of(cell, "iops").filter(|it| it.ci95.is_some()))
+    if let Some(figure) = figure::cells(record, test::LOG_APPEND)
+        .find_map(|cell| SoundFigure::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
     {
         let durable = format!("it makes {} lines a second durable", significant(figure.value));
         need.reason = format!("{}; {durable}", need.reason);

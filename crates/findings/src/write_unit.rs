@@ -2,7 +2,7 @@
 //! (docs/field/allocation-units.md#write-unit).
 
 use record::units::KIB;
-use record::{Content, Finding, Record};
+use record::{Content, Finding, Record, metric, test};
 
 use crate::figure::{self, SoundFigure, size};
 use crate::finding_builder::FindingBuilder;
@@ -176,12 +176,12 @@ fn figures(record: &Record) -> Vec<SoundFigure<'_>> {
             let known = figures
                 .iter()
                 .any(|figure| figure.cell.params.block_bytes == cell.params.block_bytes);
-            figures.extend(SoundFigure::of(cell, "bps").filter(|_| fits && !known));
+            figures.extend(SoundFigure::of(cell, metric::BPS).filter(|_| fits && !known));
         }
         figures
     };
-    let own = of("write-unit");
-    if own.len() >= 6 { own } else { of("sequential-write") }
+    let own = of(test::WRITE_UNIT);
+    if own.len() >= 6 { own } else { of(test::SEQUENTIAL_WRITE) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Cells in a few words, for lines on the screen.
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Cell, Content, Params, Region};
+use record::{Cell, Content, Params, Region, metric, test};
 
 /// Text made harmless for a terminal: what would move the cursor, colour the screen, hide or turn
 /// text around is written out. Line breaks stay.
@@ -41,7 +41,7 @@ pub fn cell(test: &str, params: &Params) -> String {
         _ => {}
     }
     match params.content {
-        Some(Content::Zeros) if test != "zero-fill" => words += ", zeros",
+        Some(Content::Zeros) if test != test::ZERO_FILL => words += ", zeros",
         Some(Content::Repeated) => words += ", repeated",
         _ => {}
     }
@@ -61,7 +61,7 @@ fn typical(cell: &Cell) -> String {
 /// A cell's main figure: what the test is about, with its interval.
 pub fn figure(cell: &Cell) -> String {
     let metrics = &cell.metrics;
-    let named = [("groups_per_s", "groups/s"), ("seeks_per_s", "seeks/s")];
+    let named = [(metric::GROUPS_PER_S, "groups/s"), (metric::SEEKS_PER_S, "seeks/s")];
     for (name, unit) in named {
         if let Some(estimate) = metrics.other.get(name) {
             return format!("{} {unit}", significant(estimate.value));
@@ -82,7 +82,7 @@ pub fn figure(cell: &Cell) -> String {
         }
         _ => String::new(),
     };
-    let stall = metrics.other.get("worst_stall_ns").map(|stall| stall.value as u64);
+    let stall = metrics.other.get(metric::WORST_STALL_NS).map(|stall| stall.value as u64);
     let worst = stall.or(metrics.latency_ns.as_ref().map(|latency| latency.max));
     let worst = worst.map(|ns| format!(", worst {}", Nanos(ns))).unwrap_or_default();
     format!("{value}{interval}{worst}")

@@ -4,6 +4,17 @@
 //! table, finding and report can be redone without measuring again. This crate knows nothing of
 //! files, clocks, threads, command lines, HTML or HTTP.
 
+/// Constants of these names, and `ALL` of them.
+macro_rules! names {
+    ($($constant:ident = $name:literal,)*) => {
+        $(#[doc = concat!("`", $name, "`")] pub const $constant: &str = $name;)*
+
+        /// All of them, in the order of their names.
+        pub const ALL: &[&str] = &[$($constant),*];
+    };
+}
+use names;
+
 mod activity;
 pub mod alike;
 mod cell;
@@ -13,6 +24,7 @@ mod fingerprint;
 mod flag;
 mod histogram;
 mod medium;
+pub mod metric;
 mod published;
 mod reach;
 mod run;

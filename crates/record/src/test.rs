@@ -3,16 +3,7 @@
 //! A record may hold cells of tests that are not here: of a newer version, or of another tool. What
 //! each does says `flashmark tests`.
 
-macro_rules! names {
-    ($($constant:ident = $name:literal,)*) => {
-        $(#[doc = concat!("`", $name, "`")] pub const $constant: &str = $name;)*
-
-        /// All of them, in the order of their names.
-        pub const ALL: &[&str] = &[$($constant),*];
-    };
-}
-
-names! {
+crate::names! {
     ALIGN_READ = "align-read",
     BUFFERED_READ = "buffered-read",
     CAPACITY = "capacity",

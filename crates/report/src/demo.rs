@@ -7,7 +7,7 @@ use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{
     Cell, Content, Direction, Ended, Estimate, Filesystem, Flag, Histogram, Host, Latency, Link,
     Medium, MediumKind, Metrics, Params, PlannedCell, Queue, Record, Region, Run, SCHEMA, Series,
-    SeriesAxis, Skip, Software, SpeedClasses, Stop, Target, TargetKind, Temperature,
+    SeriesAxis, Skip, Software, SpeedClasses, Stop, Target, TargetKind, Temperature, metric, test,
 };
 
 /// A small generator, so that histograms look like measurements and are the same every time.
@@ -90,7 +90,7 @@ fn random(
     let iops = 1e9 / histogram.mean() * f64::from(threads);
     let relative = 1.96 * (0.2 + 2.0 * share) / (n as f64).sqrt();
     let mut cell = cell(test, &format!("{test}/{number}"));
-    let reads = test == "random-read";
+    let reads = test == test::RANDOM_READ;
     cell.params = Params {
         direction: Some(if reads { Direction::Read } else { Direction::Write }),
         block_bytes: Some(block),
@@ -104,10 +104,12 @@ fn random(
     cell.metrics.bps = Some(estimate(iops * block as f64, relative, n));
     cell.metrics.latency_ns = Some(latency);
     if reads {
-        cell.metrics.other.insert("access_time_ns".to_owned(), estimate(1e9 / iops, relative, n));
         cell.metrics
             .other
-            .insert("cpu_ns_per_io".to_owned(), Estimate { value: 9_400.0, ci95: None, n });
+            .insert(metric::ACCESS_TIME_NS.to_owned(), estimate(1e9 / iops, relative, n));
+        cell.metrics
+            .other
+            .insert(metric::CPU_NS_PER_IO.to_owned(), Estimate { value: 9_400.0, ci95: None, n });
     }
     (cell.ops, cell.bytes) = (n, n * block);
     cell.written_bytes = if reads { 0 } else { n * block };
@@ -128,7 +130,7 @@ fn sequential(
     let rate = block as f64 / time_ns * 1e9;
     let n = 64 * MIB / block;
     let mut cell = cell(test, &format!("{test}/{number}"));
-    let reads = test == "sequential-read";
+    let reads = test == test::SEQUENTIAL_READ;
     cell.params = Params {
         direction: Some(if reads { Direction::Read } else { Direction::Write }),
         block_bytes: Some(block),
@@ -158,7 +160,7 @@ fn fill(test: &str, bps: f64, dips: f64) -> Cell {
         [15.9e9 + f64::from(at) * 8.0 * MIB as f64, bps * dip * dice.spread(0.03)]
     });
     let points: Vec<[f64; 2]> = points.collect();
-    if test == "prime" {
+    if test == test::PRIME {
         let second = points.iter().map(|[at, rate]| [*at, rate * 0.8]).collect();
         cell.series.push(Series {
             name: "rate along the span, pass 1".to_owned(),
@@ -181,7 +183,7 @@ fn fill(test: &str, bps: f64, dips: f64) -> Cell {
         });
     }
     cell.params.content =
-        Some(if test == "zero-fill" { Content::Zeros } else { Content::Incompressible });
+        Some(if test == test::ZERO_FILL { Content::Zeros } else { Content::Incompressible });
     cell.params.block_bytes = Some(MIB);
     cell.metrics.bps = Some(estimate(bps * 0.97, 0.02, 960));
     (cell.ops, cell.bytes, cell.written_bytes, cell.stop) =
@@ -219,13 +221,13 @@ struct Traits {
 
 fn cells(traits: &Traits) -> Vec<Cell> {
     let mut cells = vec![
-        fill("prime", traits.write_bps, traits.dips),
-        fill("zero-fill", traits.write_bps * 1.3, 1.0),
-        fill("random-fill", traits.write_bps, traits.dips),
+        fill(test::PRIME, traits.write_bps, traits.dips),
+        fill(test::ZERO_FILL, traits.write_bps * 1.3, 1.0),
+        fill(test::RANDOM_FILL, traits.write_bps, traits.dips),
     ];
     for (at, &block) in crate::headline::RANDOM_WRITE_SIZES.iter().enumerate() {
         let mut cell = random(
-            "random-write",
+            test::RANDOM_WRITE,
             at,
             block,
             Region::Middle,
@@ -235,10 +237,10 @@ fn cells(traits: &Traits) -> Vec<Cell> {
         );
         cell.params.span_bytes = Some(512 * MIB);
         let iops = cell.metrics.iops.map(|e| e.value).unwrap_or_default();
-        cell.metrics.other.insert("burst_iops".to_owned(), estimate(iops * 3.0, 0.08, 64));
+        cell.metrics.other.insert(metric::BURST_IOPS.to_owned(), estimate(iops * 3.0, 0.08, 64));
         cell.metrics
             .other
-            .insert("full_pass_s".to_owned(), estimate(131_072.0 / iops, 0.05, traits.ops));
+            .insert(metric::FULL_PASS_S.to_owned(), estimate(131_072.0 / iops, 0.05, traits.ops));
         let mut dice = Dice(block);
         let points = (1..40).map(|window| {
             [f64::from(window * 100) * block as f64, iops * block as f64 * dice.spread(0.08)]
@@ -267,7 +269,7 @@ fn cells(traits: &Traits) -> Vec<Cell> {
             traits_here[2] = 0.0;
         }
         let mut cell =
-            random("random-write", 4 + at, 4 * KIB, Region::Middle, 1, traits_here, traits.ops);
+            random(test::RANDOM_WRITE, 4 + at, 4 * KIB, Region::Middle, 1, traits_here, traits.ops);
         cell.params.span_bytes = Some(span * MIB);
         cells.push(cell);
     }
@@ -281,7 +283,7 @@ fn cells(traits: &Traits) -> Vec<Cell> {
             let time = (traits.read_ns * front + block as f64 / traits.read_bps * 1e9)
                 * f64::from(threads).powf(0.85);
             cells.push(random(
-                "random-read",
+                test::RANDOM_READ,
                 number * SIZES.len() + at,
                 block,
                 region,
@@ -294,7 +296,7 @@ fn cells(traits: &Traits) -> Vec<Cell> {
     let sweep = || SIZES[3..12].iter().copied().chain([120 * KIB]).enumerate();
     cells.extend(sweep().map(|(at, block)| {
         sequential(
-            "sequential-read",
+            test::SEQUENTIAL_READ,
             at,
             block,
             Content::Incompressible,
@@ -304,7 +306,7 @@ fn cells(traits: &Traits) -> Vec<Cell> {
     }));
     cells.extend(sweep().map(|(at, block)| {
         sequential(
-            "sequential-write",
+            test::SEQUENTIAL_WRITE,
             at,
             block,
             Content::Incompressible,
@@ -313,7 +315,7 @@ fn cells(traits: &Traits) -> Vec<Cell> {
         )
     }));
     let mut seek = random(
-        "seek",
+        test::SEEK,
         0,
         512,
         Region::Whole,
@@ -322,7 +324,7 @@ fn cells(traits: &Traits) -> Vec<Cell> {
         1500,
     );
     let estimates: BTreeMap<String, Estimate> =
-        [("seeks_per_s", 1e9 / traits.read_ns), ("access_time_ns", traits.read_ns)]
+        [(metric::SEEKS_PER_S, 1e9 / traits.read_ns), (metric::ACCESS_TIME_NS, traits.read_ns)]
             .into_iter()
             .map(|(name, value)| (name.to_owned(), estimate(value, 0.01, 30_000)))
             .collect();
@@ -330,16 +332,16 @@ fn cells(traits: &Traits) -> Vec<Cell> {
         Metrics { other: estimates, latency_ns: seek.metrics.latency_ns, ..Metrics::default() };
     cells.push(seek);
     for (at, form) in ["device", "cache"].into_iter().enumerate() {
-        let mut read = cell("buffered-read", &format!("buffered-read/{}", at + 1));
+        let mut read = cell(test::BUFFERED_READ, &format!("buffered-read/{}", at + 1));
         read.params.form = Some(form.to_owned());
         read.params.path = record::Path::Buffered;
         read.metrics.bps = Some(estimate(if at == 0 { traits.read_bps } else { 1.9e9 }, 0.02, 5));
         read.flags.extend((at == 1).then_some(Flag::Cached));
         cells.push(read);
     }
-    let mut format = cell("ext2-format", "ext2-format");
+    let mut format = cell(test::EXT2_FORMAT, test::EXT2_FORMAT);
     format.params.form = Some("simple".to_owned());
-    format.metrics.other.insert("groups_per_s".to_owned(), estimate(8.38, 0.04, 473));
+    format.metrics.other.insert(metric::GROUPS_PER_S.to_owned(), estimate(8.38, 0.04, 473));
     cells.push(format);
     cells
 }
@@ -458,8 +460,8 @@ pub(crate) fn good() -> Record {
     });
     let mut record = record(["SanDisk", "Extreme A1"], cells);
     record.skipped = vec![
-        Skip { test: "record-ops".to_owned(), reason: "not in this suite".to_owned() },
-        Skip { test: "ext2-fill".to_owned(), reason: "not in this suite".to_owned() },
+        Skip { test: test::RECORD_OPS.to_owned(), reason: "not in this suite".to_owned() },
+        Skip { test: test::EXT2_FILL.to_owned(), reason: "not in this suite".to_owned() },
     ];
     record
 }
@@ -477,14 +479,17 @@ pub(crate) fn horrible() -> Record {
         ops: 120,
         dips: 0.25,
     });
-    for cell in cells.iter_mut().filter(|cell| cell.test == "random-write") {
+    for cell in cells.iter_mut().filter(|cell| cell.test == test::RANDOM_WRITE) {
         cell.stop = Stop::Time;
         cell.flags.push(Flag::NotConverged { relative_half_width: 0.118 });
         if cell.params.block_bytes == Some(4 * KIB) {
             cell.flags.push(Flag::SmallWriteBypass { ratio: 19.4 });
         }
     }
-    cells[1].metrics.other.insert("zero_to_random_ratio".to_owned(), estimate(1.31, 0.03, 960));
+    cells[1]
+        .metrics
+        .other
+        .insert(metric::ZERO_TO_RANDOM_RATIO.to_owned(), estimate(1.31, 0.03, 960));
     record(["Transcend", "SDHC 32G"], cells)
 }
 
@@ -492,16 +497,17 @@ pub(crate) fn horrible() -> Record {
 /// wherever a record takes words.
 pub(crate) fn broken() -> Record {
     let nasty = "</script><img src=x onerror=alert(1)>\u{1b}[2J & \"quotes\"";
-    let mut writes = random("random-write", 1, 4 * KIB, Region::File, 1, [20e6, 490e6, 0.02], 40);
+    let mut writes =
+        random(test::RANDOM_WRITE, 1, 4 * KIB, Region::File, 1, [20e6, 490e6, 0.02], 40);
     (writes.stop, writes.reason) =
         (Stop::Error, Some(format!("the device went away (ENODEV) {nasty}")));
     writes.on = Some("ext4, noatime".to_owned());
-    let mut few = random("random-write", 0, 512, Region::File, 1, [20e6, 490e6, 0.02], 3);
+    let mut few = random(test::RANDOM_WRITE, 0, 512, Region::File, 1, [20e6, 490e6, 0.02], 3);
     few.metrics.iops = few.metrics.iops.map(|e| Estimate { ci95: None, ..e });
     few.flags.push(Flag::TooFewSamples { n: 3 });
-    let mut reads = random("random-read", 3, 4 * KIB, Region::File, 1, [2e3, 3e3, 0.01], 4000);
+    let mut reads = random(test::RANDOM_READ, 3, 4 * KIB, Region::File, 1, [2e3, 3e3, 0.01], 4000);
     reads.flags.push(Flag::FasterThanLink { bps: 2.05e9, link_bps: 60e6 });
-    let mut cached = sequential("sequential-read", 0, MIB, Content::Incompressible, 1e3, 5e9);
+    let mut cached = sequential(test::SEQUENTIAL_READ, 0, MIB, Content::Incompressible, 1e3, 5e9);
     cached.flags.push(Flag::Cached);
     let mut unknown = cell("quantum-write", "quantum-write");
     unknown.params.form = Some(nasty.to_owned());
@@ -519,7 +525,7 @@ pub(crate) fn broken() -> Record {
     let mut record = record(["Generic", nasty], vec![few, writes, reads, cached, unknown]);
     record.plan.push(PlannedCell {
         id: "seek".to_owned(),
-        test: "seek".to_owned(),
+        test: test::SEEK.to_owned(),
         params: Params::default(),
         max_ns: 30 * SECOND_NS,
         max_written_bytes: 0,
@@ -534,7 +540,7 @@ pub(crate) fn broken() -> Record {
     };
     record.run.ended = Ended::Error;
     record.run.label = Some(nasty.to_owned());
-    record.skipped = ["sector-write", "ext2-format", "ext2-fill"]
+    record.skipped = [test::SECTOR_WRITE, test::EXT2_FORMAT, test::EXT2_FILL]
         .map(|test| Skip {
             test: test.to_owned(),
             reason: "needs a raw medium; name a block device".to_owned(),

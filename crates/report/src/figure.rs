@@ -1,7 +1,7 @@
 //! What may be printed: a figure with its interval, its sample count and its stop reason, or the
 //! reason why there is none.
 
-use record::{Bound, Cell, Estimate, Flag, Latency};
+use record::{Bound, Cell, Estimate, Flag, Latency, metric, test};
 
 use crate::words;
 
@@ -41,7 +41,7 @@ pub(crate) fn impossible(cell: &Cell) -> Option<String> {
 pub(crate) fn impossible_flags(cell: &Cell) -> impl Iterator<Item = &Flag> {
     let is_meant = |flag: &Flag| {
         *flag == Flag::Cached
-            && cell.test == "buffered-read"
+            && cell.test == test::BUFFERED_READ
             && cell.params.form.as_deref() == Some("cache")
     };
     cell.flags.iter().filter(move |flag| flag.is_impossible() && !is_meant(flag))
@@ -62,7 +62,13 @@ fn is_fact(name: &str) -> bool {
     ["worst_", "longest_", "max_", "min_", "slowest_", "replay_"]
         .iter()
         .any(|prefix| name.starts_with(prefix))
-        || ["debt_ns", "cpu_ns_per_io", "host_lateness_ns", "host_lateness_p99_ns"].contains(&name)
+        || [
+            metric::DEBT_NS,
+            metric::CPU_NS_PER_IO,
+            metric::HOST_LATENESS_NS,
+            metric::HOST_LATENESS_P99_NS,
+        ]
+        .contains(&name)
 }
 
 /// One estimate of a cell.
@@ -98,8 +104,8 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
 /// An estimate under the name it has in the record.
 pub(crate) fn estimate<'a>(cell: &'a Cell, name: &str) -> Option<&'a Estimate> {
     match name {
-        "iops" => cell.metrics.iops.as_ref(),
-        "bps" => cell.metrics.bps.as_ref(),
+        metric::IOPS => cell.metrics.iops.as_ref(),
+        metric::BPS => cell.metrics.bps.as_ref(),
         other => cell.metrics.other.get(other),
     }
 }
@@ -109,7 +115,7 @@ pub(crate) fn estimate<'a>(cell: &'a Cell, name: &str) -> Option<&'a Estimate> {
 /// rate says the same.
 pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
     let metrics = &cell.metrics;
-    let rates = [("iops", &metrics.iops), ("bps", &metrics.bps)]
+    let rates = [(metric::IOPS, &metrics.iops), (metric::BPS, &metrics.bps)]
         .into_iter()
         .filter_map(|(name, e)| Some((name, e.as_ref()?)));
     let others = metrics.other.iter().map(|(name, e)| (name.as_str(), e));
@@ -124,7 +130,7 @@ pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
 }
 
 /// Metrics that are what their test is known by; elsewhere the rate is.
-const PUBLISHED: [&str; 3] = ["seeks_per_s", "groups_per_s", "mean_ms"];
+const PUBLISHED: [&str; 3] = [metric::SEEKS_PER_S, metric::GROUPS_PER_S, "mean_ms"];
 
 /// What a cell is about: the metric its test is known by, or else the first that can be printed, or
 /// else the first.
@@ -197,7 +203,7 @@ pub(crate) fn worst_ns(cell: &Cell) -> Option<f64> {
     // own.
     let seen =
         cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64).filter(|ns| *ns > 0.0);
-    let told = cell.metrics.other.get("worst_stall_ns").map(|e| e.value);
+    let told = cell.metrics.other.get(metric::WORST_STALL_NS).map(|e| e.value);
     seen.or(told).filter(|ns| ns.is_finite() && *ns > 0.0)
 }
 

@@ -4,7 +4,7 @@
 use findings::gate::{self, Refusal};
 use findings::{is_verdict, standard_cell, streaming_cell};
 use record::units::{Bytes, KIB, significant};
-use record::{Cell, Finding, Record, Severity};
+use record::{Cell, Finding, Record, Severity, metric, test};
 
 use crate::figure::{self, Shown};
 use crate::{doubts, words, yardstick};
@@ -103,10 +103,10 @@ fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
 pub(crate) fn random_writes(record: &Record) -> Vec<HeadlineRow<'_>> {
     let ask = |size: u64| Ask {
         label: format!("Random write, {}", Bytes(size)),
-        test: "random-write",
+        test: test::RANDOM_WRITE,
         block_bytes: Some(size),
-        cell: standard_cell(record, "random-write", Some(size)),
-        metrics: &["iops"],
+        cell: standard_cell(record, test::RANDOM_WRITE, Some(size)),
+        metrics: &[metric::IOPS],
         disk: yardstick::DISK_IOPS,
     };
     RANDOM_WRITE_SIZES.into_iter().map(|size| row(record, ask(size))).collect()
@@ -115,9 +115,10 @@ pub(crate) fn random_writes(record: &Record) -> Vec<HeadlineRow<'_>> {
 /// The rows after random write, without those the run did not plan: sustained write, random read,
 /// sequential read, fills.
 fn others(record: &Record) -> Vec<HeadlineRow<'_>> {
-    let writing = streaming_cell(record, "sequential-write");
-    let reading = streaming_cell(record, "sequential-read");
-    let sustained = writing.is_some_and(|cell| cell.metrics.other.contains_key("sustained_bps"));
+    let writing = streaming_cell(record, test::SEQUENTIAL_WRITE);
+    let reading = streaming_cell(record, test::SEQUENTIAL_READ);
+    let sustained =
+        writing.is_some_and(|cell| cell.metrics.other.contains_key(metric::SUSTAINED_BPS));
     let sequential = |name: &str, test, cell, metrics| Ask {
         label: sized(name, cell),
         test,
@@ -131,27 +132,27 @@ fn others(record: &Record) -> Vec<HeadlineRow<'_>> {
         test,
         block_bytes: None,
         cell: standard_cell(record, test, None),
-        metrics: &["bps"],
+        metrics: &[metric::BPS],
         disk: yardstick::DISK_BPS,
     };
     let asks = [
         sequential(
             if sustained { "Sustained write" } else { "Sequential write" },
-            "sequential-write",
+            test::SEQUENTIAL_WRITE,
             writing,
-            &["sustained_bps", "bps"],
+            &[metric::SUSTAINED_BPS, metric::BPS],
         ),
         Ask {
             label: "Random read, 4 KiB".to_owned(),
-            test: "random-read",
+            test: test::RANDOM_READ,
             block_bytes: Some(4 * KIB),
-            cell: standard_cell(record, "random-read", Some(4 * KIB)),
-            metrics: &["iops"],
+            cell: standard_cell(record, test::RANDOM_READ, Some(4 * KIB)),
+            metrics: &[metric::IOPS],
             disk: yardstick::DISK_IOPS,
         },
-        sequential("Sequential read", "sequential-read", reading, &["bps"]),
-        fill("Fill, incompressible", "random-fill"),
-        fill("Fill, zeros", "zero-fill"),
+        sequential("Sequential read", test::SEQUENTIAL_READ, reading, &[metric::BPS]),
+        fill("Fill, incompressible", test::RANDOM_FILL),
+        fill("Fill, zeros", test::ZERO_FILL),
     ];
     asks.into_iter().filter(|ask| is_known(record, ask.test)).map(|ask| row(record, ask)).collect()
 }
@@ -177,7 +178,7 @@ pub(crate) fn rows(record: &Record) -> Vec<HeadlineRow<'_>> {
         return Vec::new();
     }
     let mut rows = random_writes(record);
-    if !is_known(record, "random-write") {
+    if !is_known(record, test::RANDOM_WRITE) {
         // Said once, not four times.
         rows.truncate(1);
         rows[0].label = "Random write".to_owned();
@@ -188,13 +189,13 @@ pub(crate) fn rows(record: &Record) -> Vec<HeadlineRow<'_>> {
 
 /// Tests the headline speaks of; all others have a table of their own.
 pub(crate) const TESTS: [&str; 7] = [
-    "prime",
-    "zero-fill",
-    "random-fill",
-    "sequential-read",
-    "sequential-write",
-    "random-read",
-    "random-write",
+    test::PRIME,
+    test::ZERO_FILL,
+    test::RANDOM_FILL,
+    test::SEQUENTIAL_READ,
+    test::SEQUENTIAL_WRITE,
+    test::RANDOM_READ,
+    test::RANDOM_WRITE,
 ];
 
 /// Two or three sentences made from numbers alone; judging them is the business of findings.
@@ -218,15 +219,15 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
         let is_large = |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB);
         let cell =
             streaming_cell(record, test).filter(is_large).filter(|cell| may_be_said(cell))?;
-        let (name, found) = ["sustained_bps", "bps"]
+        let (name, found) = [metric::SUSTAINED_BPS, metric::BPS]
             .into_iter()
             .find_map(|name| Some((name, figure::estimate(cell, name)?)))?;
         figure::show(cell, name, found).value()
     };
-    let rates = [("writes", rate("sequential-write")), ("reads", rate("sequential-read"))];
+    let rates = [("writes", rate(test::SEQUENTIAL_WRITE)), ("reads", rate(test::SEQUENTIAL_READ))];
     let rates: Vec<String> = rates
         .iter()
-        .filter_map(|(what, bps)| Some(format!("{what} {}", words::quantity("bps", (*bps)?))))
+        .filter_map(|(what, bps)| Some(format!("{what} {}", words::quantity(metric::BPS, (*bps)?))))
         .collect();
     if !rates.is_empty() {
         said.push(format!("In sequence it {}.", rates.join(" and ")));

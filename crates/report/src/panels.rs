@@ -6,7 +6,7 @@ mod curves;
 mod latency;
 mod spans;
 
-use record::{Cell, Estimate, Record};
+use record::{Cell, Estimate, Record, metric, test};
 
 use crate::chart::{Chart, ChartMark, Stroke, Style};
 use crate::headline::CellRelation;
@@ -122,11 +122,11 @@ fn variant_name(record: &Record, cell: &Cell) -> String {
 /// Every test keeps its colour from chart to chart.
 fn hue(test: &str) -> usize {
     match test {
-        "random-write" => 0,
-        "random-read" => 1,
-        "sequential-write" | "random-fill" => 2,
-        "sequential-read" | "zero-fill" => 3,
-        "prime" => 4,
+        test::RANDOM_WRITE => 0,
+        test::RANDOM_READ => 1,
+        test::SEQUENTIAL_WRITE | test::RANDOM_FILL => 2,
+        test::SEQUENTIAL_READ | test::ZERO_FILL => 3,
+        test::PRIME => 4,
         _ => 5,
     }
 }
@@ -154,7 +154,7 @@ fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &E
         .unwrap_or_default();
     // The slowest I/O is that of the whole cell, not of its beginning.
     let worst = figure::worst_ns(cell)
-        .filter(|_| name != "burst_iops")
+        .filter(|_| name != metric::BURST_IOPS)
         .map(words::stall)
         .unwrap_or_else(|| "-".to_owned());
     table.push(

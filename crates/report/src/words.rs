@@ -4,7 +4,7 @@
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
     Cell, Content, Direction, Finding, Flag, Medium, MediumKind, Params, Path, Record, Region,
-    Severity, Stop, Sync, TargetKind,
+    Severity, Stop, Sync, TargetKind, metric,
 };
 
 /// Text from a record made harmless for a terminal and honest to the eye: control characters become
@@ -217,10 +217,10 @@ const SUFFIXES: [&str; 9] =
 /// A metric's name as a person says it, without its unit: "access time", "CPU time per I/O".
 pub fn metric(name: &str) -> String {
     match name {
-        "iops" => return "I/O rate".to_owned(),
-        "bps" => return "data rate".to_owned(),
-        "cpu_ns_per_io" => return "CPU time per I/O".to_owned(),
-        "zero_to_random_ratio" => return "zeros over incompressible".to_owned(),
+        metric::IOPS => return "I/O rate".to_owned(),
+        metric::BPS => return "data rate".to_owned(),
+        metric::CPU_NS_PER_IO => return "CPU time per I/O".to_owned(),
+        metric::ZERO_TO_RANDOM_RATIO => return "zeros over incompressible".to_owned(),
         _ => {}
     }
     let name = clean(name);
@@ -242,8 +242,8 @@ pub fn quantity(name: &str, value: f64) -> String {
         return "-".to_owned();
     }
     match name {
-        "iops" => Iops(value).to_string(),
-        "bps" => BytesPerSecond(value).to_string(),
+        metric::IOPS => Iops(value).to_string(),
+        metric::BPS => BytesPerSecond(value).to_string(),
         _ if name.ends_with("_per_s") => format!("{} /s", significant(value)),
         _ if name.ends_with("_iops") => Iops(value).to_string(),
         _ if name.ends_with("_bps") => BytesPerSecond(value).to_string(),

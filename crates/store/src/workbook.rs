@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use record::units::Bytes;
-use record::{Cell, Record, Stop};
+use record::{Cell, Record, Stop, metric};
 use rust_xlsxwriter::{
     ConditionalFormat3ColorScale, Format, Formula, Workbook, Worksheet, XlsxError,
 };
@@ -89,7 +89,7 @@ fn one(head: &Cell, record: &Record) -> Try {
         parts.iter().find_map(|cell| cell.metrics.other.get(name)).map(|estimate| estimate.value)
     };
     let stall = |cell: &&Cell| {
-        let told = cell.metrics.other.get("worst_stall_ns").map(|estimate| estimate.value);
+        let told = cell.metrics.other.get(metric::WORST_STALL_NS).map(|estimate| estimate.value);
         told.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
     };
     let worst = parts.iter().filter_map(stall).max_by(f64::total_cmp);
@@ -113,9 +113,9 @@ fn one(head: &Cell, record: &Record) -> Try {
         Value::of(ms(latency.and_then(|latency| latency.p50))),
         Value::of(ms(latency.and_then(|latency| latency.p99))),
         Value::of(other("fairness")),
-        Value::of(other("extents_per_file_before")),
-        Value::of(other("extents_per_file_after")),
-        Value::of(other("fragmentation_read_ratio")),
+        Value::of(other(metric::EXTENTS_PER_FILE_BEFORE)),
+        Value::of(other(metric::EXTENTS_PER_FILE_AFTER)),
+        Value::of(other(metric::FRAGMENTATION_READ_RATIO)),
         Value::Number(parts.iter().map(|cell| cell.written_bytes as f64).sum()),
         Value::Number(head.elapsed_ns as f64 / 1e9),
         text(head.reason.as_deref().unwrap_or_default()),

@@ -2,7 +2,7 @@
 
 use device::content::Filler;
 use device::{Device, Extent, ExtentGuard, IoError};
-use record::{Cell, Stop};
+use record::{Cell, Stop, test};
 
 use crate::events::RunEvent;
 use crate::io_loop::{
@@ -182,7 +182,8 @@ impl CellContext<'_> {
         self.done
             .iter()
             .filter(|cell| {
-                matches!(cell.test.as_str(), "prime" | "random-fill") && cell.stop != Stop::Error
+                matches!(cell.test.as_str(), test::PRIME | test::RANDOM_FILL)
+                    && cell.stop != Stop::Error
             })
             .filter_map(|cell| {
                 Some(Extent::new(cell.params.span_offset_bytes?, cell.params.span_bytes?))

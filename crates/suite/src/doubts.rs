@@ -2,7 +2,7 @@
 //! be.
 
 use record::units::MIB;
-use record::{Cell, Flag, Path};
+use record::{Cell, Flag, Path, test};
 use stats::StopRule;
 
 use crate::{CellContext, TargetInfo};
@@ -58,7 +58,8 @@ pub(crate) const WIDE_BYTES: u64 = 100 * MIB;
 /// otherwise, so no cache is larger (docs/field/cheats.md#cheats-and-caches).
 const LARGEST_CACHE: u64 = 3;
 /// Tests whose figure is the rate of writes in a row.
-const IN_A_ROW: [&str; 4] = ["prime", "zero-fill", "random-fill", "sequential-write"];
+const IN_A_ROW: [&str; 4] =
+    [test::PRIME, test::ZERO_FILL, test::RANDOM_FILL, test::SEQUENTIAL_WRITE];
 /// From this on a medium warms by degrees a minute: the SSD of
 /// docs/field/cheats.md#cheats-and-caches that throttles moves 2 GB/s, what SATA carries (0.6 GB/s)
 /// is not known to.
@@ -66,8 +67,10 @@ const WARMING_BPS: f64 = 1e9;
 
 /// How long a figure may last, as far as it can be told when it has just been measured.
 pub(crate) fn fleeting(cell: &Cell, target: &TargetInfo, written_bytes: u64) -> Vec<Flag> {
-    let Some(iops) =
-        cell.metrics.iops.filter(|_| cell.test != "sustained" && cell.params.path == Path::Direct)
+    let Some(iops) = cell
+        .metrics
+        .iops
+        .filter(|_| cell.test != test::SUSTAINED && cell.params.path == Path::Direct)
     else {
         return Vec::new();
     };

@@ -2,7 +2,7 @@
 //! is.
 
 use device::Extents;
-use record::{PlannedCell, Skip, TargetKind};
+use record::{PlannedCell, Skip, TargetKind, test};
 
 use crate::definition::{Suite, SuiteEntry};
 use crate::planned::{CellList, PROBE, span_of};
@@ -36,7 +36,7 @@ pub enum PlanError {
 /// Whether later cells need what this one leaves on the medium: where that is lost between two
 /// sittings, it is done again first.
 pub fn is_filling(cell: &PlannedCell) -> bool {
-    cell.test == "prime" || catalogue::verify::is_writing(cell)
+    cell.test == test::PRIME || catalogue::verify::is_writing(cell)
 }
 
 /// What will be done.
@@ -137,7 +137,7 @@ fn chosen(suite: &Suite, choice: &Choice, target: &TargetInfo) -> Vec<SuiteEntry
     let mut entries: Vec<SuiteEntry> = suite
         .tests
         .iter()
-        .filter(|entry| wanted(&entry.test) || (prime_needed && entry.test == "prime"))
+        .filter(|entry| wanted(&entry.test) || (prime_needed && entry.test == test::PRIME))
         .cloned()
         .collect();
     if choice.only.iter().any(|only| only == PROBE) {
@@ -148,10 +148,10 @@ fn chosen(suite: &Suite, choice: &Choice, target: &TargetInfo) -> Vec<SuiteEntry
             entries.push(SuiteEntry { test: only.clone(), settings: Vec::new() });
         }
     }
-    if prime_needed && !entries.iter().any(|entry| entry.test == "prime") {
+    if prime_needed && !entries.iter().any(|entry| entry.test == test::PRIME) {
         entries.insert(
             0,
-            SuiteEntry { test: "prime".into(), settings: vec![("passes".into(), "1".into())] },
+            SuiteEntry { test: test::PRIME.into(), settings: vec![("passes".into(), "1".into())] },
         );
     }
     entries

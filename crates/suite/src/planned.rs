@@ -2,7 +2,7 @@
 
 use device::Extent;
 use record::units::Bytes;
-use record::{Params, PlannedCell, Skip};
+use record::{Params, PlannedCell, Skip, test};
 
 /// The address range a planned cell touches.
 pub fn span_of(cell: &PlannedCell) -> Extent {
@@ -55,4 +55,4 @@ impl CellList<'_> {
 }
 
 /// The test with which suites begin, there cut short.
-pub(crate) const PROBE: &str = "capacity";
+pub(crate) const PROBE: &str = test::CAPACITY;

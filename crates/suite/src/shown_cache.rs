@@ -1,6 +1,6 @@
 //! How much a volatile cache of the medium holds, as earlier cells of the run have shown it.
 
-use record::{Cell, Stop};
+use record::{Cell, Stop, metric, test};
 
 use crate::doubts::may_be_cached;
 
@@ -14,7 +14,7 @@ pub(crate) const BEGINNING_RATIO: f64 = 1.25;
 /// How much of a fill was written faster than the rest of it, in bytes, as `prime` shows it: what a
 /// volatile cache took. 0 where nothing was.
 pub(crate) fn fast_beginning_bytes(done: &[Cell]) -> u64 {
-    let Some(prime) = done.iter().find(|cell| cell.test == "prime" && cell.stop != Stop::Error)
+    let Some(prime) = done.iter().find(|cell| cell.test == test::PRIME && cell.stop != Stop::Error)
     else {
         return 0;
     };
@@ -42,7 +42,7 @@ pub(crate) const CACHED_PAGE_BYTES: u64 = 4096;
 /// What a cell's first writes brought into a cache, in bytes: those that were more than `ratio`
 /// times as fast as what followed. `None` where they were not.
 pub(crate) fn taken_in_bytes(cell: &Cell, ratio: f64) -> Option<u64> {
-    let (iops, burst) = (cell.metrics.iops?, cell.metrics.other.get("burst_iops")?);
+    let (iops, burst) = (cell.metrics.iops?, cell.metrics.other.get(metric::BURST_IOPS)?);
     (burst.value > ratio * iops.value)
         .then(|| burst.n * cell.params.block_bytes.unwrap_or(0).max(CACHED_PAGE_BYTES))
 }
@@ -51,7 +51,7 @@ pub(crate) fn taken_in_bytes(cell: &Cell, ratio: f64) -> Option<u64> {
 /// shown one: what was taken in fast before the level that lasts. 0 where none has.
 pub(crate) fn shown_cache_bytes(done: &[Cell]) -> u64 {
     let taken_in = |cell: &Cell| {
-        let burst = cell.metrics.other.get("burst_iops")?;
+        let burst = cell.metrics.other.get(metric::BURST_IOPS)?;
         let is_as_fast = may_be_cached(1e9 / burst.value, cell.params.block_bytes.unwrap_or(0));
         taken_in_bytes(cell, CACHED_RATIO).filter(|_| is_as_fast)
     };

@@ -4,7 +4,7 @@ use device::{Completion, IoError};
 use record::units::SECOND_NS;
 use record::{
     Disturbance, Estimate, Flag, Histogram, Latency, Lateness, Metrics, Series, SeriesAxis,
-    Standstill, Stop,
+    Standstill, Stop, metric,
 };
 use stats::{
     Drift, Interval, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows,
@@ -233,8 +233,8 @@ impl IoTally {
                 .insert("host_share".into(), Estimate { value: share, ci95: None, n: self.ops });
         }
         for (name, late_ns) in [
-            ("host_lateness_ns", self.lateness.mean_ns),
-            ("host_lateness_p99_ns", self.lateness.p99_ns),
+            (metric::HOST_LATENESS_NS, self.lateness.mean_ns),
+            (metric::HOST_LATENESS_P99_NS, self.lateness.p99_ns),
         ] {
             if late_ns > 0 {
                 metrics.other.insert(
@@ -245,7 +245,7 @@ impl IoTally {
         }
         if let Some(cpu_ns) = self.cpu_ns {
             metrics.other.insert(
-                "cpu_ns_per_io".into(),
+                metric::CPU_NS_PER_IO.into(),
                 Estimate { value: cpu_ns as f64 / self.ops as f64, ci95: None, n: self.ops },
             );
         }

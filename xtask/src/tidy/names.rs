@@ -1,6 +1,6 @@
 //! What types are called: one word, one meaning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Fault;
 use super::project::Project;
@@ -79,4 +79,48 @@ pub fn replaced_words_stay_away(project: &Project) -> Vec<Fault> {
         Some(Fault::new(path, format!("line {number}: {name}; say {instead}"), why))
     };
     public_types(project).filter_map(replaced).collect()
+}
+
+/// Where a test or a metric is asked for by name: what stands before the name, and behind it.
+const ASKED_FOR: [(&str, &str, &str); 8] = [
+    ("test", "test == \"", "\""),
+    ("test", "test != \"", "\""),
+    ("test", "cells_of(\"", "\""),
+    ("test", "(record, \"", "\""),
+    ("metric", "of(cell, \"", "\""),
+    ("metric", "metrics.other.get(\"", "\""),
+    ("metric", "metrics.other.insert(\"", "\""),
+    ("metric", "quantity(\"", "\""),
+];
+
+/// Names of tests and metrics that `record` has are taken from there.
+pub fn names_of_the_record_are_not_spelled_out(project: &Project) -> Vec<Fault> {
+    let why =
+        "a name that is misspelt finds nothing, and nobody notices; a constant does not build";
+    let named = |kind: &str| -> BTreeSet<&str> {
+        let text = project.text(&format!("crates/record/src/{kind}.rs")).unwrap_or_default();
+        code(text).filter_map(|(_, line)| line.split('"').nth(1)).collect()
+    };
+    let known = [("test", named("test")), ("metric", named("metric"))];
+    let spelled_out = |line: &str| {
+        ASKED_FOR.iter().find_map(|(kind, before, after)| {
+            let (_, rest) = line.split_once(before)?;
+            let (name, _) = rest.split_once(after)?;
+            let (_, names) = known.iter().find(|(of, _)| of == kind)?;
+            names.contains(name).then(|| {
+                let constant = name.to_uppercase().replace('-', "_");
+                format!("\"{name}\"; say {kind}::{constant}")
+            })
+        })
+    };
+    let sources = project
+        .below("crates/", ".rs")
+        .filter(|(path, _)| path.contains("/src/") && !is_tests(path));
+    sources
+        .flat_map(|(path, text)| {
+            code(text).filter_map(move |(number, line)| {
+                Some(Fault::new(path, format!("line {number}: {}", spelled_out(line)?), why))
+            })
+        })
+        .collect()
 }

@@ -272,6 +272,22 @@ fn a_name_with_two_meanings_and_a_replaced_word_are_found() {
 }
 
 #[test]
+fn a_name_of_the_record_that_is_spelled_out_is_found() {
+    let files = [
+        ("crates/record/src/test.rs", "crate::names! {\n    RANDOM_WRITE = \"random-write\",\n}\n"),
+        ("crates/record/src/metric.rs", "crate::names! {\n    IOPS = \"iops\",\n}\n"),
+        (
+            "crates/findings/src/a.rs",
+            "record.cells_of(\"random-write\");\nFinding::info(\"random-write\");\nof(cell, \"iops\");\n// of(cell, \"iops\")\ncell.test == \"logger\";\n",
+        ),
+    ];
+    insta::assert_snapshot!(check(names::names_of_the_record_are_not_spelled_out, &files), @r#"
+    crates/findings/src/a.rs: line 1: "random-write"; say test::RANDOM_WRITE
+    crates/findings/src/a.rs: line 3: "iops"; say metric::IOPS
+    "#);
+}
+
+#[test]
 fn a_circle_is_found_through_what_is_given_on_and_below() {
     let manifest = ("crates/sim/Cargo.toml", "");
     let circle = [

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use record::{Cell, Estimate, Params, Stop};
+use record::{Cell, Estimate, Params, Stop, metric};
 use stats::Random;
 
 use super::error_streak::{ErrorStreak, FailedTry};
@@ -395,7 +395,7 @@ fn work(
     if let Some(headline) = cells.first_mut() {
         add_fragmentation(headline, before, "before");
         add_fragmentation(headline, after, "after");
-        add(headline, "fragmentation_read_ratio", cost, 1);
+        add(headline, metric::FRAGMENTATION_READ_RATIO, cost, 1);
     }
     Ok(cells)
 }

@@ -7,6 +7,7 @@ use device::{Facts, Op};
 use record::units::{Nanos, significant};
 use record::{
     Cell, Content, Direction, Estimate, Flag, Histogram, Latency, Params, PlannedCell, Stop,
+    metric, test,
 };
 use stats::{quantile_ranks, smallest_sample};
 
@@ -15,7 +16,7 @@ use super::{Pace, Placing, ReplayOutcome, ReplaySettings};
 use crate::trace::{Recorded, TraceSurvey, op_index};
 
 /// The test's name in records.
-pub const TEST: &str = "replay";
+pub const TEST: &str = test::REPLAY;
 const OPS: [(Op, &str, Option<Direction>); 4] = [
     (Op::Read, "reads", Some(Direction::Read)),
     (Op::Write, "writes", Some(Direction::Write)),
@@ -150,7 +151,7 @@ fn whole(
         fact("replay_rate_bps", outcome.bytes() as f64 / seconds);
     }
     if let Some(cpu_ns) = outcome.cpu_ns.filter(|_| n > 0) {
-        fact("cpu_ns_per_io", cpu_ns as f64 / n as f64);
+        fact(metric::CPU_NS_PER_IO, cpu_ns as f64 / n as f64);
     }
     if settings.pace != Pace::Max && !outcome.error.is_empty() {
         fact("replay_submission_error_p50_ns", outcome.error.quantile(0.5) as f64);

@@ -3,7 +3,7 @@
 use std::io;
 
 use device::Completion;
-use record::{Cell, Estimate, Params, PlannedCell, SeriesAxis, Stop};
+use record::{Cell, Estimate, Params, PlannedCell, SeriesAxis, Stop, metric};
 use suite::IoTally;
 
 use super::clock::now_ns;
@@ -51,7 +51,7 @@ impl Ledger {
             .outcome(&PlannedCell { id, test, params, max_ns: 0, max_written_bytes: 0 })
             .cell;
         if cell.ops > 0 {
-            cell.metrics.other.insert("worst_stall_ns".into(), worst);
+            cell.metrics.other.insert(metric::WORST_STALL_NS.into(), worst);
         }
         if !moved {
             cell.metrics.bps = None;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use device::{Device, Extent, ExtentGuard, Extents, Facts};
 use host::Roots;
-use record::{Cell, Ended, TargetKind};
+use record::{Cell, Ended, TargetKind, test};
 use suite::definition::{Suite, SuiteEntry};
 use suite::{
     Choice, FileStage, FileStageError, Plan, RunEnd, RunEvent, RunListener, RunOptions, Setting,
@@ -20,7 +20,7 @@ use super::{
 
 /// The work.
 pub(super) const KIND: WorkloadKind = WorkloadKind {
-    name: "record-ops",
+    name: test::RECORD_OPS,
     about: "records of a file as iozone writes and reads them, O_DIRECT and O_SYNC: operations a second",
     source: "docs/field/iozone.md#single-file",
     settings: &[

@@ -19,7 +19,7 @@ use std::time::Duration;
 use record::units::MILLISECOND_NS;
 use record::{
     Cell, Content, Direction, Estimate, Flag, Histogram, Metrics, Params, Path, Pattern, Region,
-    SeriesAxis, Stop,
+    SeriesAxis, Stop, metric,
 };
 use suite::{Setting, SettingError, TestSettings, latency};
 
@@ -386,7 +386,7 @@ fn metrics(ends: &[LaneEnd], histogram: &Histogram, block_bytes: u64, parent_ns:
         // Jain's index: 1 where all have the same, 1/n where one has everything.
         ("fairness", sum * sum / (n as f64 * squares)),
         ("min_transferred_bytes", least as f64),
-        ("worst_stall_ns", worst_ns as f64),
+        (metric::WORST_STALL_NS, worst_ns as f64),
     ];
     metrics.other =
         figures.into_iter().map(|(name, value)| (name.to_owned(), figure(value, n))).collect();

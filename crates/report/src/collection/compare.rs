@@ -6,7 +6,7 @@ use askama::Template;
 use findings::{Curve, MediaComparison};
 use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, Query};
 use record::units::Bytes;
-use record::{MediumKind, Record};
+use record::{MediumKind, Record, metric};
 
 use super::address::{Links, SiteInfo};
 use super::table::MOST_COMPARED;
@@ -250,28 +250,28 @@ fn curves(found: &MediaComparison) -> Vec<(String, Vec<CurveView>)> {
 const DRAWN: [(&str, &str, &str, &str, AxisUnit); 4] = [
     (
         "random-write",
-        "iops",
+        metric::IOPS,
         "Random writes a second",
         "writes a second, more is better",
         AxisUnit::Iops,
     ),
     (
         "random-read",
-        "iops",
+        metric::IOPS,
         "Random reads a second",
         "reads a second, more is better",
         AxisUnit::Iops,
     ),
     (
         "sequential-write",
-        "bps",
+        metric::BPS,
         "Writing in a row",
         "bytes a second, more is better",
         AxisUnit::Rate,
     ),
     (
         "sequential-read",
-        "bps",
+        metric::BPS,
         "Reading in a row",
         "bytes a second, more is better",
         AxisUnit::Rate,
@@ -322,7 +322,7 @@ fn chart(
         x: AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: AxisUnit::Blocks },
         y: AxisSpec { label: (*label).to_owned(), scale: Scale::Log, unit: *unit },
         series,
-        references: vec![disk(if *metric == "iops" {
+        references: vec![disk(if *metric == metric::IOPS {
             yardstick::DISK_IOPS
         } else {
             yardstick::DISK_BPS

@@ -2,7 +2,7 @@
 //! the script of the table reads.
 
 use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, HostSpread};
-use record::{Cell, Histogram, Sample, Series};
+use record::{Cell, Histogram, Sample, Series, metric};
 use serde_json::{Value, json};
 
 use crate::words;
@@ -96,8 +96,8 @@ pub fn csv_head() -> String {
     .collect();
     for figure in HeadlineFigure::ALL {
         let unit = match figure.unit() {
-            record::collection::FigureUnit::Iops => "iops",
-            record::collection::FigureUnit::Bps => "bps",
+            record::collection::FigureUnit::Iops => metric::IOPS,
+            record::collection::FigureUnit::Bps => metric::BPS,
             record::collection::FigureUnit::Ns => "ns",
         };
         let name = figure.name().replace('-', "_");

@@ -2,6 +2,7 @@
 //! how far runs lie apart.
 
 use record::collection::{FigureUnit, HeadlineFigure, HostSpread};
+use record::metric;
 use record::units::significant;
 
 use super::query;
@@ -26,8 +27,8 @@ pub fn head(figure: HeadlineFigure) -> &'static str {
 /// A value with its unit: "49.2 IOPS", "10.4 MB/s", "3.17 s".
 pub(crate) fn told(figure: HeadlineFigure, value: f64) -> String {
     match figure.unit() {
-        FigureUnit::Iops => words::quantity("iops", value),
-        FigureUnit::Bps => words::quantity("bps", value),
+        FigureUnit::Iops => words::quantity(metric::IOPS, value),
+        FigureUnit::Bps => words::quantity(metric::BPS, value),
         FigureUnit::Ns => words::stall(value),
     }
 }

@@ -4,6 +4,7 @@
 use askama::Template;
 use record::Record;
 use record::collection::{CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Origin};
+use record::metric;
 
 use super::address::{Links, SiteInfo};
 use super::hosts::{self, Host};
@@ -275,8 +276,8 @@ fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
 /// The name of a metric with the figure's unit, for [`words::interval`].
 fn metric(figure: HeadlineFigure) -> &'static str {
     match figure.unit() {
-        FigureUnit::Iops => "iops",
-        FigureUnit::Bps => "bps",
+        FigureUnit::Iops => metric::IOPS,
+        FigureUnit::Bps => metric::BPS,
         FigureUnit::Ns => "_ns",
     }
 }

@@ -1,6 +1,6 @@
 //! Charts against block size.
 
-use record::{Cell, Estimate, Record};
+use record::{Cell, Estimate, Record, metric, test};
 
 use super::{Group, Panel, groups, push_metric, undrawn};
 use crate::chart::{
@@ -11,7 +11,8 @@ use crate::tables::Table;
 use crate::{figure, words, yardstick};
 
 const COLUMNS: [&str; 7] = ["What", "#Block", "#Figure", "95 % interval", "#n", "#Slowest", "Stop"];
-const TESTS: [&str; 4] = ["random-write", "random-read", "sequential-write", "sequential-read"];
+const TESTS: [&str; 4] =
+    [test::RANDOM_WRITE, test::RANDOM_READ, test::SEQUENTIAL_WRITE, test::SEQUENTIAL_READ];
 
 fn blocks() -> AxisSpec {
     AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: AxisUnit::Blocks }
@@ -19,7 +20,7 @@ fn blocks() -> AxisSpec {
 
 /// Random writes a second at each size: burst and sustained, against 90 IOPS.
 pub(super) fn random_writes(record: &Record) -> Panel {
-    let groups = groups(record, &["random-write"]);
+    let groups = groups(record, &[test::RANDOM_WRITE]);
     let mut series = Vec::new();
     let mut table = Table::new(&COLUMNS);
     let mut add = |group: &Group, suffix: &str, name: &str, style: Style| {
@@ -30,12 +31,12 @@ pub(super) fn random_writes(record: &Record) -> Panel {
         series.push(line);
     };
     for group in &groups {
-        add(group, "", "iops", group.style);
-        if group.cells.iter().any(|cell| figure::estimate(cell, "burst_iops").is_some()) {
+        add(group, "", metric::IOPS, group.style);
+        if group.cells.iter().any(|cell| figure::estimate(cell, metric::BURST_IOPS).is_some()) {
             add(
                 group,
                 ", at first",
-                "burst_iops",
+                metric::BURST_IOPS,
                 Style { stroke: Stroke::Dotted, mark: ChartMark::Triangle, ..group.style },
             );
         }
@@ -71,7 +72,7 @@ pub(super) fn rates(record: &Record) -> Panel {
         .iter()
         .map(|group| line(&group.name, group, group.style, &mut table, rate))
         .collect();
-    series.extend(disk(&groups, "5400 rpm disk, random", yardstick::disk_random_bps, "bps"));
+    series.extend(disk(&groups, "5400 rpm disk, random", yardstick::disk_random_bps, metric::BPS));
     let chart = Chart {
         id: "rate".to_owned(),
         title: "Rate against block size".to_owned(),
@@ -160,15 +161,15 @@ fn rate(cell: &Cell) -> Option<(String, Estimate)> {
         (None, Some(iops), Some(block)) => scaled(iops, |iops| iops * block as f64),
         _ => return None,
     };
-    Some(("bps".to_owned(), found))
+    Some((metric::BPS.to_owned(), found))
 }
 
 /// Recorded access time, or 1 / IOPS.
 fn access_time(cell: &Cell) -> Option<(String, Estimate)> {
-    let recorded = cell.metrics.other.get("access_time_ns").copied();
+    let recorded = cell.metrics.other.get(metric::ACCESS_TIME_NS).copied();
     let found =
         recorded.or_else(|| cell.metrics.iops.map(|iops| scaled(iops, |iops| 1e9 / iops)))?;
-    Some(("access_time_ns".to_owned(), found))
+    Some((metric::ACCESS_TIME_NS.to_owned(), found))
 }
 
 /// The same estimate in another unit; an inverse turns the interval around.

@@ -1,6 +1,6 @@
 //! Curves kept with cells: rate along the fill first, everything else after it, nothing left out.
 
-use record::{Cell, Record, Series, SeriesAxis};
+use record::{Cell, Record, Series, SeriesAxis, test};
 
 use super::{Panel, hue};
 use crate::chart::{
@@ -59,26 +59,26 @@ fn grouped<'a>(kept: Vec<Kept<'a>>, alike: impl Fn(&Kept, &Kept) -> bool) -> Vec
 
 /// Tests whose point is how the rate goes along the medium.
 fn is_fill(cell: &Cell) -> bool {
-    cell.test == "prime" || cell.test.ends_with("fill")
+    cell.test == test::PRIME || cell.test.ends_with("fill")
 }
 
 /// Every cell keeps its course, a hundred in a full run. Worth a chart are those of the headline's
 /// writes, and those of tests this page knows nothing of; the record has the rest.
 fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
     match cell.test.as_str() {
-        "random-write" => {
+        test::RANDOM_WRITE => {
             headline::kind(record, cell) == headline::CellRelation::Standard
                 && cell
                     .params
                     .block_bytes
                     .is_some_and(|bytes| headline::RANDOM_WRITE_SIZES.contains(&bytes))
         }
-        "sequential-write" => {
-            findings::streaming_cell(record, "sequential-write")
+        test::SEQUENTIAL_WRITE => {
+            findings::streaming_cell(record, test::SEQUENTIAL_WRITE)
                 .is_some_and(|standing| standing.id == cell.id)
                 && series.y == SeriesAxis::Bps
         }
-        "random-read" | "sequential-read" | "seek" | "buffered-read" => false,
+        test::RANDOM_READ | test::SEQUENTIAL_READ | test::SEEK | test::BUFFERED_READ => false,
         _ => true,
     }
 }

@@ -1,7 +1,7 @@
 //! How long single I/Os take: the share that takes longer than a time, with the worst one marked.
 
 use record::units::Bytes;
-use record::{Cell, Histogram, Record};
+use record::{Cell, Histogram, Record, test};
 
 use super::Panel;
 use crate::chart::{
@@ -19,14 +19,19 @@ const BEYOND: u64 = 3;
 
 /// Random write at each size.
 pub(super) fn random_writes(record: &Record) -> Panel {
-    panel(record, "random-write", "How long a random write takes", &headline::RANDOM_WRITE_SIZES)
+    panel(
+        record,
+        test::RANDOM_WRITE,
+        "How long a random write takes",
+        &headline::RANDOM_WRITE_SIZES,
+    )
 }
 
 /// Random read at a few sizes; the table has the same.
 pub(super) fn random_reads(record: &Record) -> Panel {
     panel(
         record,
-        "random-read",
+        test::RANDOM_READ,
         "How long a random read takes",
         &[512, 4 << 10, 16 << 10, 64 << 10, 1 << 20],
     )

@@ -2,7 +2,7 @@
 //! (docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#sampling-random-writes).
 
 use record::units::Bytes;
-use record::{Cell, Record};
+use record::{Cell, Record, metric, test};
 
 use super::{Panel, push_metric};
 use crate::chart::{
@@ -49,7 +49,7 @@ pub(super) fn random_writes(record: &Record) -> Panel {
 
 /// Cells that differ in block size and span alone.
 fn comparable(record: &Record) -> impl Iterator<Item = &Cell> {
-    record.cells_of("random-write").filter(|cell| {
+    record.cells_of(test::RANDOM_WRITE).filter(|cell| {
         headline::kind(record, cell) != CellRelation::Variant && cell.params.span_bytes.is_some()
     })
 }
@@ -71,8 +71,8 @@ fn sizes(record: &Record) -> Vec<u64> {
 fn point(table: &mut Table, cell: &Cell) -> Option<ChartPoint> {
     let (iops, span) = (cell.metrics.iops?, cell.params.span_bytes?);
     let span_text = Bytes(span).to_string();
-    push_metric(table, &span_text, cell, "iops", &iops);
-    match figure::show(cell, "iops", &iops) {
+    push_metric(table, &span_text, cell, metric::IOPS, &iops);
+    match figure::show(cell, metric::IOPS, &iops) {
         Shown::Number { value, text, interval, n } => {
             let tip =
                 format!("{span_text}: {text} ({interval}), n {n}, {}", words::stop(cell.stop));

@@ -10,7 +10,8 @@ use std::fmt;
 
 use record::collection::Origin;
 use record::{
-    Cell, Claims, Content, Flag, Params, Path, Published, Series, SeriesAxis, TargetKind,
+    Cell, Claims, Content, Flag, Params, Path, Published, Series, SeriesAxis, TargetKind, metric,
+    test,
 };
 
 use super::range::{
@@ -22,13 +23,13 @@ use super::{Rejection, latencies};
 /// Our tests in which every I/O is one block, of one kind, and as many are under way as the
 /// parameters say.
 const PLAIN: [&str; 7] = [
-    "random-write",
-    "random-read",
-    "sequential-write",
-    "sequential-read",
-    "random-fill",
-    "zero-fill",
-    "sector-write",
+    test::RANDOM_WRITE,
+    test::RANDOM_READ,
+    test::SEQUENTIAL_WRITE,
+    test::SEQUENTIAL_READ,
+    test::RANDOM_FILL,
+    test::ZERO_FILL,
+    test::SECTOR_WRITE,
 ];
 /// Curves, labels and flags of one cell: ours have 4, 8 and 5.
 const MOST_PARTS: usize = 64;
@@ -342,7 +343,7 @@ fn check_blocks(place: Place, cell: &Cell) -> Result<(), Rejection> {
 fn check_rates(place: Place, cell: &Cell) -> Result<(), Rejection> {
     let seconds = cell.elapsed_ns as f64 / 1e9;
     for (name, rate, counted) in
-        [("iops", cell.metrics.iops, cell.ops), ("bps", cell.metrics.bps, cell.bytes)]
+        [(metric::IOPS, cell.metrics.iops, cell.ops), (metric::BPS, cell.metrics.bps, cell.bytes)]
     {
         let Some(rate) = rate else { continue };
         let at = format!("{place}.metrics.{name}");

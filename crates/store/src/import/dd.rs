@@ -4,7 +4,7 @@
 //! Its kB, MB and GB are powers of 1000.
 
 use record::units::KIB;
-use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync};
+use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, label, note, room_for_another, whole_ns,
@@ -224,8 +224,8 @@ fn of_command(asked: Option<&Command>, block_bytes: Option<u64>) -> Cell {
     };
     let flush = ["fsync", "fdatasync"].into_iter().find(|flag| asked.has(flag));
     let test = match direction {
-        Some(Direction::Write) if path == Path::Direct && flush.is_none() => "sequential-write",
-        Some(Direction::Read) if path == Path::Direct => "sequential-read",
+        Some(Direction::Write) if path == Path::Direct && flush.is_none() => test::SEQUENTIAL_WRITE,
+        Some(Direction::Read) if path == Path::Direct => test::SEQUENTIAL_READ,
         Some(Direction::Write) => "dd:write",
         Some(Direction::Read) => "dd:read",
         None => "dd:copy",
@@ -334,9 +334,9 @@ fn of_rates(
     let writes = kind == "Write";
     let of_one = |(block, bps): (&u64, f64)| {
         let (test, direction) = if writes {
-            ("sequential-write", Direction::Write)
+            (test::SEQUENTIAL_WRITE, Direction::Write)
         } else {
-            ("sequential-read", Direction::Read)
+            (test::SEQUENTIAL_READ, Direction::Read)
         };
         let content = writes.then_some(Content::Zeros);
         let pattern = Some(Pattern::Sequential);

@@ -3,7 +3,7 @@
 //!
 //! Its KB, MB and GB are powers of 1024.
 
-use record::{Cell, Content, Direction, Params, Path, Pattern, Region};
+use record::{Cell, Content, Direction, Params, Path, Pattern, Region, metric, test};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note, other, whole_ns};
 use super::text::{ImportText, between, binary_rate, number, short, time_ns, wanted, whole};
@@ -142,13 +142,13 @@ fn verified(source: &ImportText) -> Result<Cell, ImportTrouble> {
         form: Some("read".into()),
         ..Params::default()
     };
-    let mut cell = cell("verify", params);
+    let mut cell = cell(test::VERIFY, params);
     let n = good.saturating_add(lost);
     let counts = [
-        ("good_sectors", good),
-        ("changed_sectors", changed),
-        ("overwritten_sectors", overwritten),
-        ("corrupted_sectors", corrupted),
+        (metric::GOOD_SECTORS, good),
+        (metric::CHANGED_SECTORS, changed),
+        (metric::OVERWRITTEN_SECTORS, overwritten),
+        (metric::CORRUPTED_SECTORS, corrupted),
     ];
     counts.into_iter().for_each(|(name, value)| other(&mut cell, name, value as f64, n));
     cell.bytes = span;
@@ -181,13 +181,13 @@ fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<(), ImportTroub
         .ok_or_else(|| ImportTrouble::new("no line 'Good news: ..' or 'Bad news: ..'"))?;
     let params =
         Params { region: Some(Region::Whole), span_bytes: Some(announced), ..Params::default() };
-    let mut cell = cell("capacity", params);
+    let mut cell = cell(test::CAPACITY, params);
     other(&mut cell, "type", kind, 1);
-    other(&mut cell, "real_bytes", real as f64, 1);
+    other(&mut cell, metric::REAL_BYTES, real as f64, 1);
     let wraps = order("Module:").map(|order| 1u64 << order).filter(|_| kind > 2.0).unwrap_or(0);
-    other(&mut cell, "wrap_bytes", wraps as f64, 1);
+    other(&mut cell, metric::WRAP_BYTES, wraps as f64, 1);
     if let Some(cache) = bytes("Approximate cache size:") {
-        other(&mut cell, "cache_bytes", cache as f64, 1);
+        other(&mut cell, metric::CACHE_BYTES, cache as f64, 1);
     }
     if let Some(time) = source.lines.iter().find_map(|line| line.trim().strip_prefix("Probe time:"))
     {

@@ -6,7 +6,7 @@ mod normal;
 mod options;
 mod terse;
 
-use record::{Cell, Direction, Params, Path, Pattern};
+use record::{Cell, Direction, Params, Path, Pattern, test};
 
 use self::options::Job;
 use super::imported_run;
@@ -19,10 +19,10 @@ pub(super) use self::terse::{FULL as TERSE, JOBS};
 /// past the page cache, one thread), else fio's.
 fn cell(job: &Job, direction: Direction) -> Cell {
     let ours = match (job.order, direction) {
-        (Some(Pattern::Sequential), Direction::Read) => "sequential-read",
-        (Some(Pattern::Sequential), Direction::Write) => "sequential-write",
-        (Some(_), Direction::Read) => "random-read",
-        (Some(_), Direction::Write) => "random-write",
+        (Some(Pattern::Sequential), Direction::Read) => test::SEQUENTIAL_READ,
+        (Some(Pattern::Sequential), Direction::Write) => test::SEQUENTIAL_WRITE,
+        (Some(_), Direction::Read) => test::RANDOM_READ,
+        (Some(_), Direction::Write) => test::RANDOM_WRITE,
         (None, _) => "",
     };
     let plain = job.queue_depth == 1 && job.threads == 1 && job.path == Path::Direct;

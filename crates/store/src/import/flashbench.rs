@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cell, Content, Direction, Params, Pattern, Region, Series, SeriesAxis};
+use record::{Cell, Content, Direction, Params, Pattern, Region, Series, SeriesAxis, test};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note, other};
 use super::text::{ImportText, between, number, signed, size, wanted, whole};
@@ -97,7 +97,7 @@ fn read_align(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, Import
             .or((smallest.is_finite() && smallest >= 2.0).then_some(smallest as u64 / 2)),
         ..Params::default()
     };
-    let mut cell = cell("align-read", params);
+    let mut cell = cell(test::ALIGN_READ, params);
     for (name, mut points) in curves {
         points.sort_by(|a, b| a[0].total_cmp(&b[0]));
         cell.series.push(Series {

@@ -1,7 +1,7 @@
 //! hdparm -t, -T and -t --direct. Its MB are 2^20 bytes, its kB 2^10.
 
 use record::units::MIB;
-use record::{Cell, Direction, Flag, Params, Path, Pattern};
+use record::{Cell, Direction, Flag, Params, Path, Pattern, test};
 
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, note, room_for_another, whole_ns,
@@ -89,7 +89,7 @@ fn timed(at: usize, what: &str, rest: &str) -> Result<Cell, ImportTrouble> {
         form: Some(form.to_owned()),
         ..Params::default()
     };
-    let mut cell = cell("buffered-read", params);
+    let mut cell = cell(test::BUFFERED_READ, params);
     cell.bytes = (megabytes * MIB as f64) as u64;
     cell.ops = cell.bytes / READ_BYTES;
     cell.elapsed_ns = whole_ns(seconds * 1e9);

@@ -4,7 +4,7 @@
 //! Its K is 1024 bytes.
 
 use record::units::KIB;
-use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync};
+use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note, other};
 use super::text::{ImportText, between, number, short, size, whole};
@@ -305,7 +305,7 @@ fn of_column(head: &Head, column: usize, record_kib: u64, file_kib: u64) -> Cell
         form: Some(name.to_owned()),
         ..Params::default()
     };
-    let mut cell = cell(if is_ours { "record-ops" } else { "iozone" }, params);
+    let mut cell = cell(if is_ours { test::RECORD_OPS } else { "iozone" }, params);
     if has_flush {
         note(&mut cell, "the time of an fsync at the end is included (-e)");
     }

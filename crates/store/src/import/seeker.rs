@@ -1,7 +1,7 @@
 //! seeker: its own output, and lists of access times of several media.
 
 use record::units::{MIB, SECOND_NS};
-use record::{Cell, Direction, Params, Path, Pattern, Region};
+use record::{Cell, Direction, Params, Path, Pattern, Region, metric, test};
 
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, note, other, room_for_another, whole_ns,
@@ -76,26 +76,26 @@ fn params() -> Params {
 }
 
 fn of_seeks(seeks_per_s: f64) -> Cell {
-    let mut cell = cell("seek", params());
+    let mut cell = cell(test::SEEK, params());
     cell.ops = (seeks_per_s * SECONDS as f64) as u64;
     cell.bytes = cell.ops.saturating_mul(512);
     cell.elapsed_ns = SECONDS * SECOND_NS;
     let n = cell.ops;
     cell.metrics.iops = Some(estimate(seeks_per_s, n));
-    other(&mut cell, "seeks_per_s", seeks_per_s, n);
+    other(&mut cell, metric::SEEKS_PER_S, seeks_per_s, n);
     if seeks_per_s > 0.0 {
         // Printed with two digits behind the point; the inverse has all.
-        other(&mut cell, "access_time_ns", 1e9 / seeks_per_s, n);
+        other(&mut cell, metric::ACCESS_TIME_NS, 1e9 / seeks_per_s, n);
     }
     note(&mut cell, "through the page cache: what lies in memory already is found in no time");
     cell
 }
 
 fn of_access_time(ms: f64) -> Cell {
-    let mut cell = cell("seek", params());
-    other(&mut cell, "access_time_ns", ms * 1e6, 1);
+    let mut cell = cell(test::SEEK, params());
+    other(&mut cell, metric::ACCESS_TIME_NS, ms * 1e6, 1);
     if ms > 0.0 {
-        other(&mut cell, "seeks_per_s", 1e3 / ms, 1);
+        other(&mut cell, metric::SEEKS_PER_S, 1e3 / ms, 1);
     }
     cell.elapsed_ns = whole_ns((SECONDS * SECOND_NS) as f64);
     note(&mut cell, "only the access time is given, in hundredths of a millisecond");

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cell, Estimate, Host, Latency, Medium, Params, Record, Stop};
+use record::{Cell, Estimate, Host, Latency, Medium, Params, Record, Stop, metric};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -276,7 +276,7 @@ fn of_tries(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
                 figure(row, at, "elapsed s")?.map_or(0, |seconds| whole_ns(seconds * 1e9));
         }
         if let Some(ms) = figure(row, at, "worst stall ms")? {
-            other(&mut cell, "worst_stall_ns", ms * 1e6, 1);
+            other(&mut cell, metric::WORST_STALL_NS, ms * 1e6, 1);
         }
         cell.written_bytes = figure(row, at, "bytes written")?.map_or(0, |bytes| bytes as u64);
         if row.get("outcome").is_some_and(|outcome| outcome == "failed") {

@@ -1,7 +1,9 @@
 //! A published figure as a cell: what was done under the name of our test where it is the same, and
 //! every reason for care as a flag.
 
-use record::{Cell, Content, Direction, Flag, Params, Path, Pattern, Region, Stop, Sync};
+use record::{
+    Cell, Content, Direction, Flag, Params, Path, Pattern, Region, Stop, Sync, metric, test,
+};
 
 use super::{FigureKind, ReferenceRow};
 use crate::import::imported_run::{estimate, label, note, other};
@@ -51,15 +53,15 @@ fn test(row: &ReferenceRow) -> String {
         ("iozone", "write" | "rewrite" | "random_read" | "random_write")
             if direct && row.sync == Some(true) =>
         {
-            "record-ops"
+            test::RECORD_OPS
         }
-        ("dd", "write") if direct => "sequential-write",
-        ("dd", "read") if direct => "sequential-read",
-        ("hdparm", "read") => "buffered-read",
-        ("seeker" | "seeker.c", "random_read") => "seek",
-        ("author's own C benchmark", "random_write") => "sector-write",
-        ("author's own C benchmark", "write") if row.notes.starts_with("zeroes") => "zero-fill",
-        ("author's own C benchmark", "write") => "random-fill",
+        ("dd", "write") if direct => test::SEQUENTIAL_WRITE,
+        ("dd", "read") if direct => test::SEQUENTIAL_READ,
+        ("hdparm", "read") => test::BUFFERED_READ,
+        ("seeker" | "seeker.c", "random_read") => test::SEEK,
+        ("author's own C benchmark", "random_write") => test::SECTOR_WRITE,
+        ("author's own C benchmark", "write") if row.notes.starts_with("zeroes") => test::ZERO_FILL,
+        ("author's own C benchmark", "write") => test::RANDOM_FILL,
         _ => "",
     };
     if !ours.is_empty() {
@@ -148,10 +150,10 @@ fn measured(cell: &mut Cell, row: &ReferenceRow, number: f64) {
             cell.metrics.bps = block.map(|block| estimate(number * block, 1));
         }
         "ms" if row.metric == "access_time" && number > 0.0 => {
-            other(cell, "access_time_ns", number * 1e6, 1);
+            other(cell, metric::ACCESS_TIME_NS, number * 1e6, 1);
             cell.metrics.iops = Some(estimate(1e3 / number, 1));
         }
-        "groups/s" => other(cell, "groups_per_s", number, 1),
+        "groups/s" => other(cell, metric::GROUPS_PER_S, number, 1),
         "us" => other(cell, &format!("{name}_ns"), number * 1e3, 1),
         "ms" => other(cell, &format!("{name}_ns"), number * 1e6, 1),
         "s" => {

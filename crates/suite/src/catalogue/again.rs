@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use device::Extent;
 use record::units::MIB;
-use record::{Bound, Cell, Estimate, Stop};
+use record::{Bound, Cell, Estimate, Stop, metric};
 use stats::RateEstimator;
 
 use crate::CellContext;
@@ -91,7 +91,7 @@ pub(crate) fn ask(
         return;
     }
     let Some(places) = latest.places() else { return };
-    let burst_ops = cell.metrics.other.get("burst_iops").map_or(0, |burst| burst.n);
+    let burst_ops = cell.metrics.other.get(metric::BURST_IOPS).map_or(0, |burst| burst.n);
     let ops = (BURSTS * burst_ops).clamp(ROUNDS * PLACES, most_again(load.block_bytes));
     let Some(again) = write_again(1e9 / iops.value, &places, ops, load, context) else { return };
     let at_once_ns = CACHE_RATIO * 1e9 / again.value;
@@ -103,7 +103,7 @@ pub(crate) fn ask(
     {
         return;
     }
-    cell.metrics.other.insert("again_iops".into(), again);
+    cell.metrics.other.insert(metric::AGAIN_IOPS.into(), again);
     if !is_faster {
         return;
     }

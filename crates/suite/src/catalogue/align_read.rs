@@ -20,7 +20,7 @@
 use device::{Device, Extent};
 use record::units::Bytes;
 use record::{
-    Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop,
+    Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop, test,
 };
 use stats::median;
 
@@ -40,7 +40,7 @@ const PLACES: u64 = 7;
 
 impl Test for AlignRead {
     fn name(&self) -> &'static str {
-        "align-read"
+        test::ALIGN_READ
     }
     fn about(&self) -> &'static str {
         "small reads before, across and after boundaries of every size: pages and allocation units, without writing"

@@ -15,7 +15,7 @@
 
 use device::{Device, Extent, IoError};
 use record::units::{Bytes, MIB, SECOND_NS};
-use record::{Direction, Estimate, Flag, Params, Path, Pattern, PlannedCell, Region, Stop};
+use record::{Direction, Estimate, Flag, Params, Path, Pattern, PlannedCell, Region, Stop, test};
 use stats::{Interval, mean_interval, median, quantile_ranks};
 
 use super::ground::ground;
@@ -42,7 +42,7 @@ pub struct BufferedRead;
 
 impl Test for BufferedRead {
     fn name(&self) -> &'static str {
-        "buffered-read"
+        test::BUFFERED_READ
     }
     fn about(&self) -> &'static str {
         "reads as hdparm -t, -t --direct and -T do; first run discarded, median of the others"

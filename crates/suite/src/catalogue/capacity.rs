@@ -40,7 +40,7 @@ pub mod trial;
 use record::units::{Bytes, KIB, MIB};
 use record::{
     Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series,
-    SeriesAxis, Stop,
+    SeriesAxis, Stop, metric, test,
 };
 
 use self::place_content::PlaceContent;
@@ -68,7 +68,7 @@ pub struct Capacity;
 
 impl Test for Capacity {
     fn name(&self) -> &'static str {
-        "capacity"
+        test::CAPACITY
     }
     fn about(&self) -> &'static str {
         "whether as much is there as the medium says: good, damaged, limbo, wraparound or chain; real size, size of the cache"
@@ -269,15 +269,15 @@ fn tell(outcome: &mut CellOutcome, found: &ProbeState, shown: &[(u64, PlaceConte
         |name: &str, figure: Estimate| cell.metrics.other.extend([(name.to_owned(), figure)]);
     if let Some(kind) = found.kind {
         put("type", exactly(kind as u64));
-        put("wrap_bytes", exactly(found.wrap_bytes.unwrap_or(0)));
+        put(metric::WRAP_BYTES, exactly(found.wrap_bytes.unwrap_or(0)));
     }
     if let (Some(_), Some(real)) = (found.kind, found.real_bytes) {
-        put("real_bytes", between(real, real[0]));
+        put(metric::REAL_BYTES, between(real, real[0]));
     }
     if let Some(cache) = found.cache_bytes {
-        put("cache_bytes", between(cache, cache[1]));
+        put(metric::CACHE_BYTES, between(cache, cache[1]));
     }
-    put("overwhelmed_bytes", exactly(found.overwhelmed_bytes));
+    put(metric::OVERWHELMED_BYTES, exactly(found.overwhelmed_bytes));
     for (name, is) in NAMES {
         let points: Vec<[f64; 2]> =
             shown.iter().filter(|(_, seen)| is(seen)).map(|point| plotted(*point)).collect();

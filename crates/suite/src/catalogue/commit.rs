@@ -13,7 +13,7 @@
 //! What a cell was asked: `form`. Metrics: `iops`: commits a second; `latency_ns` of a commit.
 
 use record::units::KIB;
-use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync};
+use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync, test};
 use stats::{RateEstimator, StopRule, StopVerdict};
 
 use super::durable::{Durable, DurableStep, File, PAGE_BYTES, ground, written_bytes};
@@ -71,7 +71,7 @@ const WARM_UP_COMMITS: u64 = 2;
 
 impl Test for Commit {
     fn name(&self) -> &'static str {
-        "commit"
+        test::COMMIT
     }
     fn about(&self) -> &'static str {
         "commits a second as SQLite makes them: rollback journal and write-ahead log"

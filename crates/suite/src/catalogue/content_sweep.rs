@@ -14,7 +14,7 @@
 
 use device::Extent;
 use record::units::{Bytes, SECOND_NS};
-use record::{Cell, Content, Direction, Pattern, PlannedCell, Region};
+use record::{Cell, Content, Direction, Pattern, PlannedCell, Region, test};
 
 use super::stretch::{self, Before, Stretch};
 use crate::doubts::LARGEST_CACHE_BYTES;
@@ -53,7 +53,7 @@ const FORMS: [(&str, Content); 6] = [
 
 impl Test for ContentSweep {
     fn name(&self) -> &'static str {
-        "content-sweep"
+        test::CONTENT_SWEEP
     }
     fn about(&self) -> &'static str {
         "the same writes with zeros, 0xFF, repeated and random data, and with data that lies there already"

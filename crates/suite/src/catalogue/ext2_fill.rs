@@ -12,7 +12,10 @@
 use std::cell::Cell;
 
 use record::units::KIB;
-use record::{Content, Direction, Estimate, Params, PlannedCell, Region, Series, SeriesAxis, Stop};
+use record::{
+    Content, Direction, Estimate, Params, PlannedCell, Region, Series, SeriesAxis, Stop, metric,
+    test,
+};
 use stats::{RateEstimator, Windows};
 
 use super::ext2_format::{choices, chosen, layout, numbers};
@@ -38,7 +41,7 @@ const CURVE_POINTS: usize = 240;
 
 impl Test for Ext2Fill {
     fn name(&self) -> &'static str {
-        "ext2-fill"
+        test::EXT2_FILL
     }
     fn about(&self) -> &'static str {
         "fills a file system with the files of a Linux root: bytes of file data a second"
@@ -248,7 +251,7 @@ fn conclude(
             "metadata_share".into(),
             Estimate { value: metadata_ns / total_ns, ci95: None, n: files },
         );
-        metrics.other.insert("worst_stall_ns".into(), worst);
+        metrics.other.insert(metric::WORST_STALL_NS.into(), worst);
     }
     outcome.cell.series.retain(|series| series.x != SeriesAxis::Bytes);
     outcome.cell.series.insert(0, account.series());

@@ -20,7 +20,9 @@ use std::cell::Cell;
 
 use device::Extent;
 use record::units::{KIB, MIB, SECOND_NS};
-use record::{Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use record::{
+    Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop, metric, test,
+};
 use stats::RateEstimator;
 
 use crate::ext2::{self, Choices, Ext2Layout};
@@ -45,7 +47,7 @@ const SLOWEST_GROUP_NS: u64 = 10 * SECOND_NS;
 
 impl Test for Ext2Format {
     fn name(&self) -> &'static str {
-        "ext2-format"
+        test::EXT2_FORMAT
     }
     fn about(&self) -> &'static str {
         "the writes of mke2fs with 1 KiB blocks: groups a second"
@@ -447,9 +449,9 @@ fn conclude(
         let group_ns = table_ns + metadata_ns + flush_ns;
         let rate = account.rate(group_ns);
         let other = &mut outcome.cell.metrics.other;
-        other.insert("groups_per_s".into(), rate);
+        other.insert(metric::GROUPS_PER_S.into(), rate);
         other.insert("format_s".into(), inverse(format.groups() as f64, rate));
-        other.insert("worst_stall_ns".into(), worst);
+        other.insert(metric::WORST_STALL_NS.into(), worst);
         if has_metadata {
             other.insert(
                 "metadata_share".into(),

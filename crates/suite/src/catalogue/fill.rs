@@ -7,7 +7,7 @@
 //! afterwards is incompressible again, and later tests find the span as primed as before.
 
 use record::units::significant;
-use record::{Content, Estimate, Flag, Params, Pattern, PlannedCell, Region};
+use record::{Content, Estimate, Flag, Params, Pattern, PlannedCell, Region, metric, test};
 
 use super::stretch;
 use crate::figures::ratio;
@@ -36,8 +36,8 @@ impl Fill {
 impl Test for Fill {
     fn name(&self) -> &'static str {
         match self.0 {
-            Content::Zeros => "zero-fill",
-            _ => "random-fill",
+            Content::Zeros => test::ZERO_FILL,
+            _ => test::RANDOM_FILL,
         }
     }
     fn about(&self) -> &'static str {
@@ -115,7 +115,7 @@ impl Test for Fill {
                 rate_of_zeros(cell, context).zip(outcome.cell.metrics.bps)
         {
             let found = ratio(zeros, random);
-            outcome.cell.metrics.other.insert("zero_to_random_ratio".into(), found);
+            outcome.cell.metrics.other.insert(metric::ZERO_TO_RANDOM_RATIO.into(), found);
             outcome.cell.flags.extend(is_telling(found).then(|| fooled(found.value)));
         }
         outcome

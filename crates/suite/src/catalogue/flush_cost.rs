@@ -13,7 +13,7 @@
 //! only); `durable_bps` (a block over write and flush; not for *plain*).
 
 use record::units::Bytes;
-use record::{Estimate, Pattern, PlannedCell, Region, Stop, Sync};
+use record::{Estimate, Pattern, PlannedCell, Region, Stop, Sync, metric, test};
 use stats::{median, quantile_ranks};
 
 use super::stretch;
@@ -40,7 +40,7 @@ const WARM_UP_ROUNDS: u64 = 2;
 
 impl Test for FlushCost {
     fn name(&self) -> &'static str {
-        "flush-cost"
+        test::FLUSH_COST
     }
     fn about(&self) -> &'static str {
         "single writes alone, with a flush after each, and durable ones"
@@ -198,9 +198,9 @@ impl Work<'_, '_> {
         cell.metrics.latency_ns =
             cell.histogram.as_ref().map(|histogram| latency(histogram, worst_ns));
         let medians = [
-            ("write_ns", &mut self.write_ns),
-            ("flush_ns", &mut self.flush_ns),
-            ("idle_flush_ns", &mut self.idle_flush_ns),
+            (metric::WRITE_NS, &mut self.write_ns),
+            (metric::FLUSH_NS, &mut self.flush_ns),
+            (metric::IDLE_FLUSH_NS, &mut self.idle_flush_ns),
         ];
         for (name, samples) in medians {
             cell.metrics
@@ -208,9 +208,10 @@ impl Work<'_, '_> {
                 .extend(certain_median(samples).map(|figure| (name.to_owned(), figure)));
         }
         let known = |name: &str| cell.metrics.other.get(name).copied();
-        if let Some(write) = known("write_ns").filter(|_| !is_plain) {
-            let durable = durable_bps(self.cell.block_bytes() as f64, write, known("flush_ns"));
-            cell.metrics.other.insert("durable_bps".into(), durable);
+        if let Some(write) = known(metric::WRITE_NS).filter(|_| !is_plain) {
+            let durable =
+                durable_bps(self.cell.block_bytes() as f64, write, known(metric::FLUSH_NS));
+            cell.metrics.other.insert(metric::DURABLE_BPS.into(), durable);
         }
         self.outcome
     }

@@ -12,7 +12,7 @@
 
 use device::Extent;
 use record::units::{Bytes, SECOND_NS};
-use record::{Pattern, PlannedCell, Region};
+use record::{Pattern, PlannedCell, Region, test};
 
 use super::stretch::{self, Stretch, assumed_au};
 use crate::offsets::cyclic;
@@ -30,7 +30,7 @@ const FILLING_NS: u64 = 20 * SECOND_NS;
 
 impl Test for FrontArea {
     fn name(&self) -> &'static str {
-        "front-area"
+        test::FRONT_AREA
     }
     fn about(&self) -> &'static str {
         "writes each of the first allocation units in a row, and one in the middle"

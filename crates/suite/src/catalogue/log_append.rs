@@ -14,7 +14,7 @@
 use record::units::{KIB, SECOND_NS};
 use record::{
     Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Series, SeriesAxis, Standstill, Stop,
-    Sync,
+    Sync, metric, test,
 };
 
 use stats::{RateEstimator, StopRule, StopVerdict};
@@ -46,7 +46,7 @@ const LINES_PER_BLOCK: u64 = 20;
 
 impl Test for LogAppend {
     fn name(&self) -> &'static str {
-        "log-append"
+        test::LOG_APPEND
     }
     fn about(&self) -> &'static str {
         "lines appended at a steady pace, each made durable: how late they are"
@@ -242,9 +242,10 @@ impl Lines {
         cell.metrics.iops =
             (in_a_row > 0).then_some(Estimate { value: per_second, ci95, n: in_a_row });
         cell.metrics.latency_ns = Some(latency(&self.histogram, self.worst_ns));
-        cell.metrics
-            .other
-            .insert("late_lines".to_owned(), Estimate { value: self.late as f64, ci95: None, n });
+        cell.metrics.other.insert(
+            metric::LATE_LINES.to_owned(),
+            Estimate { value: self.late as f64, ci95: None, n },
+        );
         if !self.stalls.is_empty() {
             let points = self.stalls.iter().map(|point| point.map(|ns| ns as f64)).collect();
             cell.series.push(Series {

@@ -11,7 +11,7 @@
 //! `warm_up_ns`.
 
 use record::units::{KIB, SECOND_NS};
-use record::{Pattern, PlannedCell, Region};
+use record::{Pattern, PlannedCell, Region, test};
 
 use super::stretch::{self, Stretch, earlier, part_of, strided};
 use crate::planned::span_of;
@@ -31,7 +31,7 @@ const SHIFT_BYTES: u64 = 4 * KIB;
 
 impl Test for ManagementUnit {
     fn name(&self) -> &'static str {
-        "management-unit"
+        test::MANAGEMENT_UNIT
     }
     fn about(&self) -> &'static str {
         "single writes aligned to their size, and the same shifted by 4 KiB"

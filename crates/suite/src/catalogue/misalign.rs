@@ -9,7 +9,7 @@
 
 use device::Extent;
 use record::units::{Bytes, MIB, SECOND_NS};
-use record::{Pattern, PlannedCell, Region};
+use record::{Pattern, PlannedCell, Region, test};
 
 use super::stretch::{self, Stretch, assumed_au, earlier, part_of};
 use crate::offsets::{cyclic, uniform};
@@ -27,7 +27,7 @@ const RANDOM: &str = "random";
 
 impl Test for Misalign {
     fn name(&self) -> &'static str {
-        "misalign"
+        test::MISALIGN
     }
     fn about(&self) -> &'static str {
         "aligned writes, and the same shifted by 512 B and 4 KiB"

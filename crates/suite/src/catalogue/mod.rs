@@ -38,6 +38,7 @@ mod whole_view;
 mod write_unit;
 
 use record::alike::closest;
+use record::test;
 
 use crate::Test;
 use crate::settings::SettingError;
@@ -78,7 +79,7 @@ pub static CATALOGUE: &[&dyn Test] = &[
 ];
 
 /// Words that the field has for a test, and its name here.
-const ALIASES: [(&str, &str); 1] = [("precondition", "prime")];
+const ALIASES: [(&str, &str); 1] = [("precondition", test::PRIME)];
 
 /// The name of the test that `name` means: its own, or one that the field has for it.
 pub fn test_name(name: &str) -> &str {
@@ -95,4 +96,19 @@ pub fn find(name: &str) -> Result<&'static dyn Test, SettingError> {
         };
         SettingError::UnknownTest { test: name.to_owned(), hint }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// A matrix and a replay are no tests of a suite; their cells stand in records too.
+    #[test]
+    fn the_names_of_the_record_are_those_of_the_catalogue() {
+        let beyond = [test::MATRIX, test::REPLAY];
+        let here: BTreeSet<&str> = CATALOGUE.iter().map(|test| test.name()).chain(beyond).collect();
+        assert_eq!(here, test::ALL.iter().copied().collect());
+    }
 }

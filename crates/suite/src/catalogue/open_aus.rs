@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 use device::Extent;
 use record::units::{Bytes, MIB, Nanos, SECOND_NS};
-use record::{Cell, Params, Pattern, PlannedCell, Region};
+use record::{Cell, Params, Pattern, PlannedCell, Region, metric, test};
 
 use super::stretch::{self, Stretch, assumed_au, earlier};
 use crate::planned::span_of;
@@ -73,7 +73,7 @@ const RANDOM: &str = "random";
 
 impl Test for OpenAus {
     fn name(&self) -> &'static str {
-        "open-aus"
+        test::OPEN_AUS
     }
     fn about(&self) -> &'static str {
         "writes in turn over ever more allocation units, until each write has to close one"
@@ -239,7 +239,8 @@ fn steps(most: u64) -> u64 {
 }
 
 fn took_ns(cell: &Cell) -> u64 {
-    cell.elapsed_ns + cell.metrics.other.get("warm_up_ns").map_or(0, |figure| figure.value as u64)
+    cell.elapsed_ns
+        + cell.metrics.other.get(metric::WARM_UP_NS).map_or(0, |figure| figure.value as u64)
 }
 
 /// Over how many units this cell is to write, from what those before it found; or why it is not

@@ -14,7 +14,7 @@
 
 use device::Extent;
 use record::units::{Bytes, SECOND_NS};
-use record::{Cell, Pattern, PlannedCell, Region};
+use record::{Cell, Pattern, PlannedCell, Region, test};
 
 use super::stretch::{self, Before, Stretch};
 use crate::offsets::uniform;
@@ -36,7 +36,7 @@ const EMPTYING_NS: u64 = 60 * SECOND_NS;
 
 impl Test for PatternTest {
     fn name(&self) -> &'static str {
-        "pattern"
+        test::PATTERN
     }
     fn about(&self) -> &'static str {
         "a common benchmark's random writes, and the same in another span and shifted"

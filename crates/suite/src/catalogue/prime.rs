@@ -5,7 +5,7 @@
 //! (docs/field/classic-tools.md#dd, docs/field/statistics.md#step-1-prime). The rate along the span
 //! is kept.
 
-use record::{Cell, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use record::{Cell, Flag, Params, Pattern, PlannedCell, Region, Stop, test};
 
 use super::stretch;
 use crate::doubts::LARGEST_CACHE_BYTES;
@@ -23,7 +23,7 @@ pub struct Prime;
 
 impl Test for Prime {
     fn name(&self) -> &'static str {
-        "prime"
+        test::PRIME
     }
     fn about(&self) -> &'static str {
         "fills the span with incompressible data, n passes; rate along the span"

@@ -14,7 +14,7 @@
 //! eighth of what each thread waits (`latency_ns`).
 
 use device::Device;
-use record::{Direction, Params, Pattern, PlannedCell, Region};
+use record::{Direction, Params, Pattern, PlannedCell, Region, metric, test};
 
 use super::ground::ground;
 use crate::certainty;
@@ -36,7 +36,7 @@ pub struct RandomRead;
 
 impl Test for RandomRead {
     fn name(&self) -> &'static str {
-        "random-read"
+        test::RANDOM_READ
     }
     fn about(&self) -> &'static str {
         "reads at random places, by block size, region and number of threads"
@@ -163,7 +163,7 @@ impl Test for RandomRead {
         outcome.cell.params.span_bytes = Some(span.bytes);
         outcome.cell.flags.extend(doubt);
         if let Some(iops) = outcome.cell.metrics.iops {
-            outcome.cell.metrics.other.insert("access_time_ns".into(), inverse(1e9, iops));
+            outcome.cell.metrics.other.insert(metric::ACCESS_TIME_NS.into(), inverse(1e9, iops));
         }
         outcome
     }

@@ -30,6 +30,7 @@ use device::Extent;
 use record::units::{Bytes, KIB, MIB, SECOND_NS};
 use record::{
     Bound, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop,
+    metric, test,
 };
 use stats::StopRule;
 
@@ -82,7 +83,7 @@ const BYPASS_RATIO: f64 = 5.0;
 
 impl Test for RandomWrite {
     fn name(&self) -> &'static str {
-        "random-write"
+        test::RANDOM_WRITE
     }
     fn about(&self) -> &'static str {
         "single writes at random places: burst and sustained IOPS apart, worst stall"
@@ -370,7 +371,7 @@ impl Work<'_, '_> {
     /// What came before the level that lasts.
     fn note_burst(&mut self, level: &LatencyLevel, settled_ns: Option<f64>) {
         if let Some(burst) = level.burst(settled_ns) {
-            self.outcome.cell.metrics.other.insert("burst_iops".into(), burst);
+            self.outcome.cell.metrics.other.insert(metric::BURST_IOPS.into(), burst);
         }
     }
 
@@ -390,7 +391,7 @@ impl Work<'_, '_> {
         let other = std::mem::replace(&mut cell.metrics, tally.metrics()).other;
         cell.metrics.other.extend(other);
         let stall = Estimate { value: worst_ns as f64, ci95: None, n: ops + before.ops };
-        cell.metrics.other.insert("worst_stall_ns".into(), stall);
+        cell.metrics.other.insert(metric::WORST_STALL_NS.into(), stall);
         self.outcome.absorb(tally);
         if let (false, Some(mean_ns)) = (self.outcome.is_over(), mean_ns)
             && let Some(settling_ns) = self.settle(1)
@@ -460,7 +461,7 @@ impl Work<'_, '_> {
             .cell
             .metrics
             .iops
-            .zip(other("burst_iops"))
+            .zip(other(metric::BURST_IOPS))
             .is_some_and(|(iops, burst)| burst.value > CACHE_RATIO * iops.value);
         let pages =
             SETTLING_OPS * SETTLING_BLOCK_BYTES / CACHED_PAGE_BYTES.max(self.cell.block_bytes());
@@ -473,9 +474,10 @@ impl Work<'_, '_> {
         let metrics = &mut self.outcome.cell.metrics;
         let Some(iops) = metrics.iops else { return };
         let share = (paid_iops / iops.value).min(1.0);
-        metrics
-            .other
-            .insert("debt_ns".into(), Estimate { value: debt_ns, ci95: None, n: SETTLING_OPS + 1 });
+        metrics.other.insert(
+            metric::DEBT_NS.into(),
+            Estimate { value: debt_ns, ci95: None, n: SETTLING_OPS + 1 },
+        );
         metrics
             .other
             .insert("paid_iops".into(), Estimate { value: iops.value * share, ci95: None, n: ops });
@@ -516,7 +518,7 @@ impl Work<'_, '_> {
         let records = (FULL_PASS_BYTES / self.cell.block_bytes()) as f64;
         let metrics = &mut self.outcome.cell.metrics;
         if let Some(iops) = metrics.iops {
-            metrics.other.insert("full_pass_s".into(), inverse(records, iops));
+            metrics.other.insert(metric::FULL_PASS_S.into(), inverse(records, iops));
         }
     }
 
@@ -545,7 +547,8 @@ impl Work<'_, '_> {
 /// What a cell shows of a cache that no flush empties, in bytes.
 fn kept_back_bytes(cell: &Cell) -> Option<u64> {
     let other = |name: &str| cell.metrics.other.get(name).copied();
-    let (iops, burst, debt) = (cell.metrics.iops?, other("burst_iops")?, other("debt_ns")?);
+    let (iops, burst, debt) =
+        (cell.metrics.iops?, other(metric::BURST_IOPS)?, other(metric::DEBT_NS)?);
     let owed_ns = burst.n as f64 * 1e9 / iops.value;
     taken_in_bytes(cell, CACHE_RATIO).filter(|_| debt.value < KEPT_BACK_SHARE * owed_ns)
 }

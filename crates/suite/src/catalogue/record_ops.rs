@@ -13,7 +13,9 @@
 
 use device::{Device, Extent};
 use record::units::MIB;
-use record::{Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Stop, Sync};
+use record::{
+    Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Stop, Sync, metric, test,
+};
 
 use crate::catalogue::ground::ground;
 use crate::certainty;
@@ -67,7 +69,7 @@ const MIN_RECORDS: u64 = 300;
 
 impl Test for RecordOps {
     fn name(&self) -> &'static str {
-        "record-ops"
+        test::RECORD_OPS
     }
     fn about(&self) -> &'static str {
         "records of a file as iozone writes and reads them: operations a second, and the raw device beside them"
@@ -386,7 +388,7 @@ fn finish(cell: &PlannedCell, tally: IoTally) -> CellOutcome {
     let mut outcome = tally.outcome(cell);
     let records = cell.setting("file_bytes") / cell.block_bytes() as f64;
     if let Some(iops) = outcome.cell.metrics.iops {
-        outcome.cell.metrics.other.insert("full_pass_s".into(), inverse(records, iops));
+        outcome.cell.metrics.other.insert(metric::FULL_PASS_S.into(), inverse(records, iops));
     }
     outcome
 }

@@ -6,7 +6,9 @@
 //! keeps to what `prime` filled: the whole of a medium that was never full is faster.
 
 use record::units::GIB;
-use record::{Bound, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region};
+use record::{
+    Bound, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, metric, test,
+};
 
 use super::level::LatencyLevel;
 use crate::certainty;
@@ -57,7 +59,7 @@ fn fill_cache(
 
 impl Test for SectorWrite {
     fn name(&self) -> &'static str {
-        "sector-write"
+        test::SECTOR_WRITE
     }
     fn about(&self) -> &'static str {
         "writes single sectors at random places: mean milliseconds, worst stall"
@@ -159,7 +161,7 @@ impl Test for SectorWrite {
         if let Some(iops) = outcome.cell.metrics.iops {
             outcome.cell.metrics.other.insert("mean_ms".into(), inverse(1e3, iops));
             outcome.cell.flags.extend(may_not_last(1e9 / iops.value, block_bytes, context));
-            outcome.cell.metrics.other.insert("worst_stall_ns".into(), worst);
+            outcome.cell.metrics.other.insert(metric::WORST_STALL_NS.into(), worst);
         }
         if primed.is_none() {
             outcome

@@ -7,7 +7,7 @@
 //! is read in those.
 
 use device::Device;
-use record::{Direction, Params, Path, Pattern, PlannedCell, Region};
+use record::{Direction, Params, Path, Pattern, PlannedCell, Region, metric, test};
 
 use super::ground::ground;
 use crate::figures::inverse;
@@ -26,7 +26,7 @@ pub struct Seek;
 
 impl Test for Seek {
     fn name(&self) -> &'static str {
-        "seek"
+        test::SEEK
     }
     fn about(&self) -> &'static str {
         "reads single sectors at random places of the whole medium: seeks a second, access time"
@@ -96,8 +96,8 @@ impl Test for Seek {
         let mut outcome = context.drive("seeking", &load, &limits, &mut places).outcome(cell);
         outcome.cell.flags.extend(doubt);
         if let Some(iops) = outcome.cell.metrics.iops {
-            outcome.cell.metrics.other.insert("seeks_per_s".into(), iops);
-            outcome.cell.metrics.other.insert("access_time_ns".into(), inverse(1e9, iops));
+            outcome.cell.metrics.other.insert(metric::SEEKS_PER_S.into(), iops);
+            outcome.cell.metrics.other.insert(metric::ACCESS_TIME_NS.into(), inverse(1e9, iops));
         }
         outcome
     }

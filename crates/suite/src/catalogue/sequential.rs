@@ -10,7 +10,7 @@
 
 use device::{Device, Extent};
 use record::units::{KIB, MIB};
-use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region};
+use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region, test};
 
 use super::level::LatencyLevel;
 use crate::certainty;
@@ -114,10 +114,10 @@ fn warm_up(
 fn end_of_writes(done: &[Cell], span: Extent) -> u64 {
     let here = |cell: &&Cell| cell.params.span_offset_bytes == Some(span.offset_bytes);
     done.iter().filter(here).fold(0, |at, cell| match cell.test.as_str() {
-        "prime" | "zero-fill" | "random-fill" => {
+        test::PRIME | test::ZERO_FILL | test::RANDOM_FILL => {
             cell.params.span_bytes.unwrap_or(0) % span.bytes.max(1)
         }
-        "sequential-write" => (at + cell.written_bytes) % span.bytes.max(1),
+        test::SEQUENTIAL_WRITE => (at + cell.written_bytes) % span.bytes.max(1),
         _ => at,
     })
 }
@@ -125,8 +125,8 @@ fn end_of_writes(done: &[Cell], span: Extent) -> u64 {
 impl Test for Sequential {
     fn name(&self) -> &'static str {
         match self.0 {
-            Direction::Read => "sequential-read",
-            Direction::Write => "sequential-write",
+            Direction::Read => test::SEQUENTIAL_READ,
+            Direction::Write => test::SEQUENTIAL_WRITE,
         }
     }
     fn about(&self) -> &'static str {

@@ -12,7 +12,7 @@
 
 use device::Extent;
 use record::units::{Bytes, MIB, MILLISECOND_NS, SECOND_NS};
-use record::{Pattern, PlannedCell, Region};
+use record::{Pattern, PlannedCell, Region, test};
 
 use super::again::{self, Latest};
 use super::stretch::{self, Stretch};
@@ -41,7 +41,7 @@ const SETTLE_BYTES: u64 = 4 * MIB;
 
 impl Test for SpanSweep {
     fn name(&self) -> &'static str {
-        "span-sweep"
+        test::SPAN_SWEEP
     }
     fn about(&self) -> &'static str {
         "random writes inside ever smaller spans, for media that are fast only in small ones"

@@ -19,7 +19,9 @@
 use std::collections::BTreeMap;
 
 use record::units::{Bytes, KIB, MIB, SECOND_NS};
-use record::{Direction, Estimate, Flag, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop};
+use record::{
+    Direction, Estimate, Flag, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop, test,
+};
 use stats::{Rounds, SteadyState};
 
 use super::stretch;
@@ -71,7 +73,7 @@ const FORMS: [Form; 2] = [
 
 impl Test for SteadyStateTest {
     fn name(&self) -> &'static str {
-        "steady-state"
+        test::STEADY_STATE
     }
     fn about(&self) -> &'static str {
         "rounds of mixed random I/O until each is like the one before"

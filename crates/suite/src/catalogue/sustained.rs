@@ -25,7 +25,7 @@
 
 use device::Extent;
 use record::units::{Bytes, MIB, SECOND_NS};
-use record::{Estimate, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop};
+use record::{Estimate, Pattern, PlannedCell, Region, Series, SeriesAxis, Stop, metric, test};
 
 use super::stretch;
 use crate::io_loop::{IoLoad, LoopLimits};
@@ -60,7 +60,7 @@ const FORMS: [(&str, u64); 3] = [("first", 0), ("after-idle-30", 30), ("after-id
 
 impl Test for Sustained {
     fn name(&self) -> &'static str {
-        "sustained"
+        test::SUSTAINED
     }
     fn about(&self) -> &'static str {
         "writes in a row to the end of every cache, and again after rests"
@@ -156,7 +156,7 @@ impl Test for Sustained {
             return outcome;
         }
         let mut read = read_beginning(
-            if is_first { "cool_read_bps" } else { "read_bps" },
+            if is_first { metric::COOL_READ_BPS } else { metric::READ_BPS },
             begun,
             block_bytes,
             context,
@@ -193,13 +193,13 @@ impl Test for Sustained {
             rest = span;
         }
         if is_first && !outcome.cell.stop.cut_short() {
-            read.extend(read_beginning("read_bps", begun, block_bytes, context));
+            read.extend(read_beginning(metric::READ_BPS, begun, block_bytes, context));
         }
         outcome.cell.metrics.other.extend(read);
         outcome.cell.series.extend(curve.series());
         let figures = [
             ("first_bps", curve.windows.first().map(Window::bps)),
-            ("sustained_bps", curve.last_quarter_bps()),
+            (metric::SUSTAINED_BPS, curve.last_quarter_bps()),
         ];
         let n = outcome.cell.ops;
         let figures = figures.into_iter().filter_map(|(name, bps)| {

@@ -18,7 +18,7 @@
 
 use device::Extent;
 use record::units::{Bytes, KIB, MIB, MILLISECOND_NS, SECOND_NS};
-use record::{Direction, Estimate, Params, Pattern, PlannedCell, Region, Stop};
+use record::{Direction, Estimate, Params, Pattern, PlannedCell, Region, Stop, metric, test};
 use stats::{median, mser5};
 
 use super::stretch::{self, Stretch, earlier, strided};
@@ -104,7 +104,7 @@ const PREPARING: [&str; 3] = ["state", "start-up", "pause"];
 
 impl Test for Uflip {
     fn name(&self) -> &'static str {
-        "uflip"
+        test::UFLIP
     }
     fn about(&self) -> &'static str {
         "nine micro-benchmarks, one parameter varied at a time"
@@ -387,7 +387,7 @@ fn start_up(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
     let mut outcome = tally.outcome(cell);
     if let Some(start_up_ops) = mser5(&latencies) {
         let figure = Estimate { value: start_up_ops as f64, ci95: None, n: latencies.len() as u64 };
-        outcome.cell.metrics.other.insert("start_up_ops".into(), figure);
+        outcome.cell.metrics.other.insert(metric::START_UP_OPS.into(), figure);
     }
     outcome
 }

@@ -21,7 +21,7 @@ use device::{Device, Extent, IoErrorKind, SECTOR_BYTES};
 use record::units::{Bytes, GIB};
 use record::{
     Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, SeriesAxis,
-    Stop, TargetKind,
+    Stop, TargetKind, metric, test,
 };
 
 use crate::io_loop::{IoLoad, LoopLimits};
@@ -51,7 +51,7 @@ pub(crate) fn is_writing(cell: &PlannedCell) -> bool {
 
 impl Test for Verify {
     fn name(&self) -> &'static str {
-        "verify"
+        test::VERIFY
     }
     fn about(&self) -> &'static str {
         "writes everything and reads it back: good, changed, overwritten and corrupted sectors"
@@ -312,15 +312,18 @@ fn tell(outcome: &mut CellOutcome, account: Account, unreadable: u64) {
     let Account { verdicts, first_bad_bytes, mut overwritten_by } = account;
     let n = verdicts.sectors() + unreadable;
     let figures = [
-        ("good_sectors", verdicts.good),
-        ("changed_sectors", verdicts.changed),
-        ("overwritten_sectors", verdicts.overwritten),
-        ("corrupted_sectors", verdicts.corrupted + verdicts.zero + verdicts.blank + unreadable),
-        ("zero_sectors", verdicts.zero),
-        ("blank_sectors", verdicts.blank),
-        ("unreadable_sectors", unreadable),
+        (metric::GOOD_SECTORS, verdicts.good),
+        (metric::CHANGED_SECTORS, verdicts.changed),
+        (metric::OVERWRITTEN_SECTORS, verdicts.overwritten),
+        (
+            metric::CORRUPTED_SECTORS,
+            verdicts.corrupted + verdicts.zero + verdicts.blank + unreadable,
+        ),
+        (metric::ZERO_SECTORS, verdicts.zero),
+        (metric::BLANK_SECTORS, verdicts.blank),
+        (metric::UNREADABLE_SECTORS, unreadable),
     ];
-    let first = first_bad_bytes.map(|first| ("first_bad_offset_bytes", first));
+    let first = first_bad_bytes.map(|first| (metric::FIRST_BAD_OFFSET_BYTES, first));
     for (name, value) in figures.into_iter().chain(first) {
         outcome
             .cell

@@ -19,7 +19,7 @@ use device::{Device, Extent};
 use record::units::{Bytes, GIB, KIB, MIB};
 use record::{
     Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, SeriesAxis,
-    Stop,
+    Stop, test,
 };
 use stats::median;
 
@@ -42,7 +42,7 @@ const MORE_ROUNDS: u64 = 4;
 
 impl Test for WholeView {
     fn name(&self) -> &'static str {
-        "whole-view"
+        test::WHOLE_VIEW
     }
     fn about(&self) -> &'static str {
         "rate and access time along the whole medium"

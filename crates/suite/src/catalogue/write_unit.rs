@@ -11,7 +11,7 @@
 //! too), `bps`, `iops`, `warm_up_ns`.
 
 use record::units::{MIB, SECOND_NS};
-use record::{Pattern, PlannedCell, Region};
+use record::{Pattern, PlannedCell, Region, test};
 
 use super::stretch::{self, Stretch, earlier, part_of};
 use crate::offsets::cyclic;
@@ -30,7 +30,7 @@ const WARM_UP_OPS: u64 = 8;
 
 impl Test for WriteUnit {
     fn name(&self) -> &'static str {
-        "write-unit"
+        test::WRITE_UNIT
     }
     fn about(&self) -> &'static str {
         "writes in a row, by block size, for the unit in which the medium programs"

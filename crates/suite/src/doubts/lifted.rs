@@ -14,7 +14,7 @@
 //! - *`sustained`* wrote to the end of every cache there may be, or for minutes on end, and did not
 //!   slow down.
 
-use record::{Cell, Content, Direction, Estimate, Flag, Pattern};
+use record::{Cell, Content, Direction, Estimate, Flag, Pattern, metric, test};
 
 use super::{IN_A_ROW, LARGEST_CACHE, WIDE_BYTES};
 use crate::TargetInfo;
@@ -55,12 +55,12 @@ struct Answers {
 
 impl Answers {
     fn of(cells: &[Cell], target: &TargetInfo) -> Answers {
-        let sustained = cells
-            .iter()
-            .find(|cell| cell.test == "sustained" && cell.params.form.as_deref() == Some("first"));
+        let sustained = cells.iter().find(|cell| {
+            cell.test == test::SUSTAINED && cell.params.form.as_deref() == Some("first")
+        });
         let level = sustained.and_then(|cell| {
             let figure = |name| cell.metrics.other.get(name).map(|figure: &Estimate| figure.value);
-            Some((cell, figure("first_bps")?, figure("sustained_bps")?))
+            Some((cell, figure("first_bps")?, figure(metric::SUSTAINED_BPS)?))
                 .filter(|(_, first, last)| *last * SAME >= *first)
         });
         let wrote_enough = |cell: &Cell| {
@@ -80,7 +80,7 @@ impl Answers {
     fn lift(&self, cell: &Cell, flag: &Flag) -> bool {
         match flag {
             Flag::MayGetHot { bps, .. } => *bps <= self.cool_bps,
-            Flag::MayNotLast { .. } if cell.test == "sector-write" => {
+            Flag::MayNotLast { .. } if cell.test == test::SECTOR_WRITE => {
                 let is_same = |iops: Estimate| {
                     self.sectors_iops.is_some_and(|sustained| iops.value <= SAME * sustained)
                 };
@@ -99,7 +99,7 @@ impl Answers {
 fn random_writes(cells: &[Cell], block_bytes: u64) -> Option<&Cell> {
     cells.iter().find(|cell| {
         let params = &cell.params;
-        cell.test == "random-write"
+        cell.test == test::RANDOM_WRITE
             && params.block_bytes == Some(block_bytes)
             && params.span_bytes.is_some_and(|bytes| bytes >= WIDE_BYTES)
             && is_data(cell)
@@ -111,8 +111,10 @@ fn is_data(cell: &Cell) -> bool {
 }
 
 fn random_writes_pay(cells: &[Cell]) -> bool {
-    let in_a_row: Vec<&Cell> =
-        cells.iter().filter(|cell| cell.test == "sequential-write" && is_in_a_row(cell)).collect();
+    let in_a_row: Vec<&Cell> = cells
+        .iter()
+        .filter(|cell| cell.test == test::SEQUENTIAL_WRITE && is_in_a_row(cell))
+        .collect();
     let small = in_a_row.iter().find(|cell| cell.params.block_bytes == Some(SMALL_BYTES));
     let low = |cell: &Cell| cell.metrics.iops.and_then(|iops| Some(iops.ci95?[0]));
     let high = |cell: &Cell| cell.metrics.iops.and_then(|iops| Some(iops.ci95?[1]));
@@ -121,7 +123,7 @@ fn random_writes_pay(cells: &[Cell]) -> bool {
     let until =
         random.and_then(|random| cells.iter().position(|cell| cell.id == random.id)).unwrap_or(0);
     let fell_before =
-        cells.iter().take(until + 1).any(|cell| cell.test == "random-write" && fell(cell));
+        cells.iter().take(until + 1).any(|cell| cell.test == test::RANDOM_WRITE && fell(cell));
     let pays = random.filter(|_| !fell_before).and_then(high);
     let pays = pays
         .zip(small.and_then(|cell| low(cell)))
@@ -140,7 +142,7 @@ fn is_in_a_row(cell: &Cell) -> bool {
 
 /// Whether the first of the writes were so much faster that something had room for them.
 fn fell(random: &Cell) -> bool {
-    let burst = random.metrics.other.get("burst_iops").map_or(0.0, |burst| burst.value);
+    let burst = random.metrics.other.get(metric::BURST_IOPS).map_or(0.0, |burst| burst.value);
     random.metrics.iops.is_some_and(|iops| burst > SAME * SAME * iops.value)
 }
 

@@ -4,20 +4,20 @@
 //! fell, and at least that, where it rose, and nobody can give an interval. One that moved by less,
 //! or up and down, has an interval that holds the levels it moved between.
 
-use record::{Bound, Cell, Estimate, Flag};
+use record::{Bound, Cell, Estimate, Flag, test};
 
 /// Tests whose subject is the course of a rate, or one pass over everything, and no level.
 const COURSES: [&str; 10] = [
-    "prime",
-    "zero-fill",
-    "random-fill",
-    "sustained",
-    "steady-state",
-    "capacity",
-    "verify",
-    "ext2-fill",
-    "ext2-format",
-    "pattern",
+    test::PRIME,
+    test::ZERO_FILL,
+    test::RANDOM_FILL,
+    test::SUSTAINED,
+    test::STEADY_STATE,
+    test::CAPACITY,
+    test::VERIFY,
+    test::EXT2_FILL,
+    test::EXT2_FORMAT,
+    test::PATTERN,
 ];
 /// Fifths of a cell that differ by this share of their mean, and of which the line through them
 /// gains or loses so much, are different states; our choice, between the 20 and 10 % of SNIA's

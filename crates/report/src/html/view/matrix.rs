@@ -57,7 +57,7 @@ impl MatrixPage {
         let overall = matrix.overall.first().map(findings::matrix::Overall::statement);
         let (recommended, commands) = matrix::commands(record, matrix).unwrap_or_default();
         MatrixPage {
-            cover: Cover::of(record, "matrix", matrix::state(record)),
+            cover: Cover::of(record, record::test::MATRIX, matrix::state(record)),
             statements: matrix
                 .works
                 .iter()

@@ -2,7 +2,7 @@
 
 use device::Extent;
 use record::units::Bytes;
-use record::{Estimate, Flag};
+use record::{Estimate, Flag, metric};
 
 use super::probe_stages::ProbeState;
 use crate::CellOutcome;
@@ -20,8 +20,8 @@ pub fn tell(outcome: &mut CellOutcome, found: &ProbeState, put: &PutBack, undo: 
     };
     let cell = &mut outcome.cell;
     let other = &mut cell.metrics.other;
-    other.insert("restored_bytes".into(), figure(put.bytes));
-    other.insert("unrestored_bytes".into(), figure(unrestored_bytes));
+    other.insert(metric::RESTORED_BYTES.into(), figure(put.bytes));
+    other.insert(metric::UNRESTORED_BYTES.into(), figure(unrestored_bytes));
     if owed_bytes > 0 {
         other.insert("owed_bytes".into(), figure(owed_bytes));
     }

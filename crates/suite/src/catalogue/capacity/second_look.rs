@@ -3,7 +3,7 @@
 use device::content::Filler;
 use device::{Device, Extent, IoError};
 use record::units::{MIB, SECOND_NS};
-use record::{Cell, Flag, PlannedCell};
+use record::{Cell, Flag, PlannedCell, metric};
 
 use super::place_content::PlaceContent;
 use super::probe_stages::comb;
@@ -66,7 +66,8 @@ pub(crate) fn folds(
     random: &mut Random,
 ) -> Result<bool, IoError> {
     let block_bytes = cell.params.block_bytes.unwrap_or(super::MARK_BYTES);
-    let run_bytes = cell.metrics.other.get("overwhelmed_bytes").map_or(0, |run| run.value as u64);
+    let run_bytes =
+        cell.metrics.other.get(metric::OVERWHELMED_BYTES).map_or(0, |run| run.value as u64);
     let span = Extent::new(
         cell.params.span_offset_bytes.unwrap_or(0),
         cell.params.span_bytes.unwrap_or(0),

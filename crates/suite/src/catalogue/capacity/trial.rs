@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use device::{Device, ExtentGuard, WriteBudget};
 use record::units::{GIB, KIB, MIB};
-use record::{Cell, TargetKind};
+use record::{Cell, TargetKind, metric};
 
 use super::Capacity;
 pub use super::probe_stages::CapacityKind;
@@ -339,8 +339,8 @@ impl Ruling {
         ];
         Ruling {
             kind: figure("type").and_then(|code| kinds.get(code as usize).copied()),
-            real_bytes: figure("real_bytes"),
-            wrap_bytes: figure("wrap_bytes").unwrap_or(0),
+            real_bytes: figure(metric::REAL_BYTES),
+            wrap_bytes: figure(metric::WRAP_BYTES).unwrap_or(0),
             took_ns,
             cell,
         }

@@ -1,7 +1,7 @@
 //! What is done before a stretch counts, and what it says of a stretch that had no time for it.
 
 use record::units::SECOND_NS;
-use record::{Bound, Cell, Direction, Estimate, Flag};
+use record::{Bound, Cell, Direction, Estimate, Flag, metric};
 
 use super::{Stretch, WARM_UP_SHARE};
 use crate::catalogue::level::LatencyLevel;
@@ -153,14 +153,14 @@ impl WarmUp {
     pub fn conclude(&self, cell: &mut Cell, before: &IoTally, settled_ns: f64) {
         if before.ops > 0 {
             let took = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
-            cell.metrics.other.insert("warm_up_ns".into(), took);
+            cell.metrics.other.insert(metric::WARM_UP_NS.into(), took);
         }
         let burst = self
             .level
             .burst(Some(settled_ns))
             .filter(|burst| burst.value * settled_ns > CACHED_RATIO * 1e9);
         if let Some(burst) = burst {
-            cell.metrics.other.insert("burst_iops".into(), burst);
+            cell.metrics.other.insert(metric::BURST_IOPS.into(), burst);
         }
         let is_cached = self.stretch.overwhelm_bytes > 0
             && !self.is_overwhelmed()
