@@ -1,7 +1,10 @@
 //! Depth by threads, where io_uring is refused.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+mod handoff;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -12,6 +15,7 @@ use crate::flights::Flights;
 use crate::priority::Ahead;
 use crate::psync::timed;
 use crate::target::Target;
+use handoff::Handoff;
 
 /// Most threads, and so most I/Os in flight.
 pub(crate) const MAX_THREADS: u32 = 32;
@@ -34,18 +38,7 @@ struct Shared {
     /// Owned by every thread, so that it outlives a thread that hangs in the kernel after the pool
     /// is gone.
     buffers: Arc<Buffers>,
-    state: Mutex<State>,
-    work: Condvar,
-    finished: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    waiting: VecDeque<Request>,
-    ready: Vec<Completion>,
-    closing: bool,
-    /// Threads that have nothing left to do but end.
-    ended: usize,
+    handoff: Handoff<Request, Completion>,
 }
 
 impl ThreadPool {
@@ -55,8 +48,7 @@ impl ThreadPool {
         buffers: Arc<Buffers>,
     ) -> Result<ThreadPool, IoError> {
         let threads = buffers.slots();
-        let (state, work, finished) = Default::default();
-        let shared = Arc::new(Shared { target, flights, buffers, state, work, finished });
+        let shared = Arc::new(Shared { target, flights, buffers, handoff: Handoff::new() });
         let mut pool = ThreadPool { shared, threads: Vec::new(), in_flight: 0 };
         for _ in 0..threads {
             let shared = pool.shared.clone();
@@ -76,21 +68,15 @@ impl ThreadPool {
     }
 
     pub fn submit(&mut self, request: &Request) {
-        self.shared.lock().waiting.push_back(*request);
-        self.shared.work.notify_one();
+        self.shared.handoff.submit(*request);
         self.in_flight += 1;
     }
 
     pub fn reap(&mut self, min: usize, done: &mut Vec<Completion>) {
-        let min = min.min(self.in_flight);
-        let mut state = self.shared.lock();
-        while state.ready.len() < min {
-            state =
-                self.shared.finished.wait(state).expect("no thread panics while it holds the lock");
-        }
-        self.in_flight -= state.ready.len();
-        state.ready.sort_by_key(|completion| completion.completed_ns);
-        done.append(&mut state.ready);
+        let before = done.len();
+        self.shared.handoff.reap(min.min(self.in_flight), done);
+        self.in_flight -= done.len() - before;
+        done[before..].sort_by_key(|completion| completion.completed_ns);
     }
 }
 
@@ -98,50 +84,38 @@ impl Drop for ThreadPool {
     /// Waits for the threads, so that the file is closed when the device is gone; but not for long
     /// for one that hangs in the kernel.
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
-        state.closing = true;
-        self.shared.work.notify_all();
-        let all = self.threads.len();
-        let waited =
-            self.shared.finished.wait_timeout_while(state, PATIENCE, |state| state.ended < all);
-        if waited.is_ok_and(|(_, waited)| !waited.timed_out()) {
+        if self.shared.handoff.close(self.threads.len(), PATIENCE) {
             self.threads.drain(..).for_each(|thread| drop(thread.join()));
         }
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no thread panics while it holds the lock")
-    }
-
     /// What a thread does from beginning to end.
     fn work(&self) {
-        while let Some(request) = self.next() {
+        self.handoff.serve(|request| {
             // SAFETY: the request's slot is in flight from submission until its completion is
-            // reaped, and one slot carries one request, so until the completion is pushed below
+            // reaped, and one slot carries one request, so until the completion is handed back
             // nobody else uses the buffer.
             let buffer = unsafe { self.buffers.slot_mut(request.slot) };
             let length = buffer.len().min(request.length_bytes as usize);
-            let completion = timed(&self.target, &self.flights, &request, &mut buffer[..length]);
-            self.lock().ready.push(completion);
-            self.finished.notify_one();
-        }
-        self.lock().ended += 1;
-        self.finished.notify_one();
+            timed(&self.target, &self.flights, &request, &mut buffer[..length])
+        });
     }
+}
 
-    /// The next request; `None` when the pool closes.
-    fn next(&self) -> Option<Request> {
-        let mut state = self.lock();
-        loop {
-            if let Some(request) = state.waiting.pop_front() {
-                return Some(request);
-            }
-            if state.closing {
-                return None;
-            }
-            state = self.work.wait(state).expect("no thread panics while it holds the lock");
-        }
+mod sync {
+    pub use std::sync::{Condvar, Mutex, MutexGuard};
+    use std::time::Duration;
+
+    /// Waits until the condition is false, or as long as `patience`. Whether it is false.
+    pub fn wait_while<T>(
+        condvar: &Condvar,
+        guard: MutexGuard<'_, T>,
+        patience: Duration,
+        condition: impl FnMut(&mut T) -> bool,
+    ) -> bool {
+        let waited = condvar.wait_timeout_while(guard, patience, condition);
+        waited.is_ok_and(|(_, waited)| !waited.timed_out())
     }
 }
