@@ -334,6 +334,20 @@ mod tests {
         assert_eq!(fields(1000, 0).since(&fields(1000, 7)).unwrap().read.ms, 0);
     }
 
+    #[test]
+    fn half_of_the_numbers_of_a_small_counter_is_going_back() {
+        for (before, after, expected) in [
+            (7, 7, Some(0)),
+            (7, 9, Some(2)),
+            (4_294_967_295, 0, Some(1)),
+            (4_294_967_296, 1, None),
+            (2_147_483_653, 4, Some(2_147_483_647)),
+            (2_147_483_653, 5, None),
+        ] {
+            assert_eq!(grown(before, after), expected, "{before} {after}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn a_sample_is_a_line_and_back(at_ns: u64, fields in proptest::collection::vec(proptest::num::u64::ANY, 0..20)) {

@@ -61,6 +61,14 @@ mod tests {
     }
 
     #[test]
+    fn at_most_three_are_named_that_differ_by_half_of_the_letters() {
+        assert_eq!(closest("sd", ["sd1", "sd2", "sd3", "sd4"]), ["sd1", "sd2", "sd3"]);
+        assert_eq!(closest("abcd", ["abxy", "axyz"]), ["abxy"]);
+        assert_eq!(closest("abcde", ["abxyz", "axyzw"]), ["abxyz"]);
+        assert_eq!(closest("b", ["ab", "ba", "c"]), ["ba", "ab", "c"]);
+    }
+
+    #[test]
     fn letters_are_inserted_deleted_and_replaced() {
         assert_eq!(
             ["kitten", "sitting", "kitten", "", "kitte"].map(|to| edits("kitten", to)),

@@ -439,3 +439,85 @@ pub struct Reach {
     /// Bytes written by the kernel's count.
     pub counted_written_bytes: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_at_depth_one_with_incompressible_data_stands_for_a_test() {
+        let params = |region, content| Params { region, content, ..Params::default() };
+        // Each before the next.
+        let order = [
+            params(Some(Region::Middle), Some(Content::Incompressible)),
+            params(Some(Region::Middle), None),
+            params(Some(Region::File), Some(Content::Zeros)),
+            Params {
+                queue_depth: 2,
+                ..params(Some(Region::Middle), Some(Content::Incompressible))
+            },
+            Params { threads: 2, ..params(Some(Region::File), Some(Content::Incompressible)) },
+            params(None, Some(Content::Incompressible)),
+            params(Some(Region::Whole), Some(Content::Incompressible)),
+            params(Some(Region::Front), Some(Content::Incompressible)),
+        ];
+        for two in order.windows(2) {
+            assert!(two[0].standing() < two[1].standing(), "{two:?}");
+        }
+        let [middle, file] =
+            [Region::Middle, Region::File].map(|region| params(Some(region), None));
+        assert!(middle.standing() == file.standing());
+    }
+
+    #[test]
+    fn threads_and_depth_are_multiplied_and_none_is_one() {
+        for (queue_depth, threads, in_flight) in [(0, 0, 1), (4, 0, 4), (0, 3, 3), (4, 3, 12)] {
+            let params = Params { queue_depth, threads, ..Params::default() };
+            assert_eq!(params.in_flight(), in_flight);
+        }
+    }
+
+    #[test]
+    fn the_share_in_which_the_host_stood_still_is_the_larger_of_seen_and_said() {
+        let share = |elapsed_ns, seen_ns: Option<u64>, said_ns: Option<u64>| {
+            let mut cell = Cell::begun("a", "a", Params::default());
+            cell.elapsed_ns = elapsed_ns;
+            cell.disturbance = seen_ns
+                .map(|stood_still_ns| Disturbance { stood_still_ns, ..Disturbance::default() });
+            cell.flags.extend(
+                said_ns.map(|stood_still_ns| Flag::HostStoodStill { stood_still_ns, left_out: 1 }),
+            );
+            cell.stood_still_share()
+        };
+        for (elapsed_ns, seen_ns, said_ns, expected) in [
+            (0, None, None, 0.0),
+            (1000, Some(0), None, 0.0),
+            (1000, Some(250), None, 0.25),
+            (1000, Some(250), Some(500), 0.5),
+            (1000, Some(250), Some(100), 0.25),
+            (100, Some(400), None, 1.0),
+        ] {
+            assert_eq!(share(elapsed_ns, seen_ns, said_ns), expected);
+        }
+    }
+
+    #[test]
+    fn a_work_is_told_by_its_rate_or_else_by_its_time() {
+        let result = |iops: Option<f64>, elapsed_ns| {
+            let mut cell = Cell::begun("a", "a", Params::default());
+            cell.metrics.iops = iops.map(|value| Estimate { value, ci95: None, n: 1 });
+            cell.elapsed_ns = elapsed_ns;
+            cell.work_result()
+        };
+        for (iops, elapsed_ns, expected) in [
+            (Some(12.5), 2_000_000_000, Some((12.5, true))),
+            (None, 2_000_000_000, Some((2.0, false))),
+            (None, 1, Some((1e-9, false))),
+            (None, 0, None),
+            (Some(0.0), 5, None),
+            (Some(f64::INFINITY), 5, None),
+        ] {
+            assert_eq!(result(iops, elapsed_ns), expected);
+        }
+    }
+}

@@ -345,3 +345,19 @@ pub struct Page {
     /// How many fit the query.
     pub total: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_and_standings_are_known_by_their_names() {
+        for origin in Origin::ALL {
+            assert_eq!(Origin::named(origin.name()), Some(origin));
+        }
+        for standing in SubmissionStatus::ALL {
+            assert_eq!(SubmissionStatus::named(standing.name()), Some(standing));
+        }
+        assert_eq!((Origin::named("none"), SubmissionStatus::named("none")), (None, None));
+    }
+}

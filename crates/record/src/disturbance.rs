@@ -86,3 +86,31 @@ impl Disturbance {
             sum(self.other_time_stood_still_ns, other.other_time_stood_still_ns);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_stretches_are_added_and_the_sixteen_longest_standstills_kept() {
+        let seen = |first: u64| Disturbance {
+            standstills: (first..first + 9)
+                .map(|long| Standstill { from_ns: 1, to_ns: 1 + long })
+                .collect(),
+            stood_still_ns: 5,
+            left_out: 2,
+            longest_with_host_ns: first,
+            cpu_pressure_us: Some(first),
+            memory_pressure_us: None,
+            ..Disturbance::default()
+        };
+        let mut sum = seen(1);
+        sum.add(seen(10));
+        let lengths: Vec<u64> = sum.standstills.iter().map(|at| at.to_ns - at.from_ns).collect();
+        assert_eq!(lengths, (3..=18).rev().collect::<Vec<u64>>());
+        assert_eq!((sum.stood_still_ns, sum.left_out, sum.longest_with_host_ns), (10, 4, 10));
+        assert_eq!((sum.cpu_pressure_us, sum.memory_pressure_us), (Some(11), None));
+        sum.add(Disturbance { memory_pressure_us: Some(3), ..Disturbance::default() });
+        assert_eq!((sum.cpu_pressure_us, sum.memory_pressure_us), (Some(11), Some(3)));
+    }
+}

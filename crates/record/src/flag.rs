@@ -342,3 +342,29 @@ impl std::fmt::Display for Flag {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_in_flags_have_their_units() {
+        for (flag, words) in [
+            (
+                Flag::NotConverged { relative_half_width: 0.123 },
+                "not converged: the figure is certain to 12.3 % only; give it more time",
+            ),
+            (Flag::TooFewSamples { n: 7 }, "7 I/Os are too few for an interval; give it more time"),
+            (
+                Flag::FasterThanLink { bps: 61e6, link_bps: 60e6 },
+                "impossible: 61.0 MB/s over a link of 60.0 MB/s; a cache answered",
+            ),
+            (
+                Flag::Sparse { hole_bytes: 4096 },
+                "the file has 4 KiB that were never written; reading them touches no medium",
+            ),
+        ] {
+            assert_eq!(flag.to_string(), words);
+        }
+    }
+}

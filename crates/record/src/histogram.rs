@@ -287,6 +287,51 @@ mod tests {
         assert_eq!(with(12, 5), "not a latency histogram: it has 5 digits, more than 3");
     }
 
+    #[test]
+    fn limits_of_a_text_are_where_they_are_said_to_be() {
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&nothing(), &mut bytes).unwrap();
+        let with = |at: usize, value: u32| {
+            let mut hostile = bytes.clone();
+            hostile[at..at + 4].copy_from_slice(&value.to_be_bytes());
+            match Histogram::decode(&STANDARD.encode(&hostile)) {
+                Ok(histogram) => format!("{} samples", histogram.len()),
+                Err(error) => error.to_string().replace("not a latency histogram: ", ""),
+            }
+        };
+        assert_eq!(with(4, 1 << 20), "failed to fill whole buffer");
+        assert_eq!(with(4, (1 << 20) + 1), "its counts are longer than 1 MiB");
+        assert_eq!(with(8, 1), "it is shifted or scaled");
+        assert_eq!(with(32, 0), "it is shifted or scaled");
+        assert_eq!(with(12, 4), "it has 4 digits, more than 3");
+        let refused = |text: String| Histogram::decode(&text).unwrap_err().to_string();
+        assert!(refused("A".repeat((1 << 20) + 1)).ends_with("it is longer than 1 MiB"));
+        assert!(!refused("A".repeat(1 << 20)).ends_with("it is longer than 1 MiB"));
+        assert!(Histogram::default().is_empty());
+    }
+
+    #[test]
+    fn only_bounds_of_ours_are_ours() {
+        let is_ours = |high: u64, digits: u8| {
+            let mut counts = Counts::new_with_bounds(1, high, digits).unwrap();
+            counts.record(1_000).unwrap();
+            let mut bytes = Vec::new();
+            V2Serializer::new().serialize(&counts, &mut bytes).unwrap();
+            text::plain(&STANDARD.encode(&bytes)).unwrap().is_ours
+        };
+        assert!(is_ours(3_600_000_000_000, 3));
+        assert!(!is_ours(3_600_000_000_001, 3));
+        assert!(!is_ours(3_600_000_000_000, 2));
+    }
+
+    #[test]
+    fn a_count_has_nine_bytes_at_most() {
+        let mut histogram = Histogram::default();
+        let large = (1 << 62) - 1;
+        histogram.record_n(1_000, large);
+        assert_eq!(Histogram::decode(&histogram.encode()).unwrap().len(), large);
+    }
+
     proptest::proptest! {
         #[test]
         fn survives_its_text_form(samples in proptest::collection::vec(0u64..10_000_000_000_000, 0..200)) {

@@ -368,3 +368,16 @@ Host {
     /// Thermometers.
     temperatures: Vec<Temperature>,
 }}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_known_by_its_name() {
+        for kind in MediumKind::ALL {
+            assert_eq!(MediumKind::named(kind.name()), Some(kind));
+        }
+        assert_eq!(MediumKind::named("floppy"), None);
+    }
+}

@@ -178,4 +178,20 @@ mod tests {
         let published = Published::from(&record);
         assert_eq!(Published::from(&published.to_record(&record.run.id)), published);
     }
+    #[test]
+    fn what_nobody_said_does_not_come_back() {
+        let text = include_str!("../../../fixtures/records/flashmark-0.1.0-sim.json");
+        let mut record = Record::from_json(text).expect("the fixture is a record");
+        record.host = None;
+        record.target.filesystem = None;
+        let come_back = |record: &Record| Published::from(record).to_record("a");
+        assert_eq!(come_back(&record).host, None);
+        assert_eq!(come_back(&record).target.filesystem, None);
+        let host = Host { cpus: Some(4), ..Host::default() };
+        let filesystem = Filesystem { kind: Some("ext4".into()), ..Filesystem::default() };
+        record.host = Some(host.clone());
+        record.target.filesystem = Some(filesystem.clone());
+        assert_eq!(come_back(&record).host, Some(host));
+        assert_eq!(come_back(&record).target.filesystem, Some(filesystem));
+    }
 }

@@ -118,6 +118,26 @@ mod tests {
     }
 
     #[test]
+    fn nine_tenths_and_a_mebibyte_are_the_limits() {
+        for (issued, counted, is_short) in [
+            (100 << 20, 90 << 20, false),
+            (100 << 20, (90 << 20) - 512, true),
+            (1 << 20, 0, false),
+            ((1 << 20) + 4096, 0, true),
+            ((1 << 20) + 4096, 4096, false),
+        ] {
+            let written = cell(Direction::Write, issued);
+            assert_eq!(doubt(&written, 0, counted).is_some(), is_short, "{issued} {counted}");
+        }
+        let read = cell(Direction::Read, 8192);
+        let served = Served { ios: 3, sectors: 5, ..Served::default() };
+        let counters = Counters { read: served, ..Counters::default() };
+        let reach = Reach::of(&read, &counters);
+        assert_eq!((reach.counted_read_bytes, reach.counted_reads, reach.issued_ios), (2560, 3, 2));
+        assert_eq!((reach.issued_read_bytes, reach.issued_written_bytes), (8192, 0));
+    }
+
+    #[test]
     fn what_goes_through_a_cache_on_purpose_is_not_judged() {
         let mut buffered = cell(Direction::Read, 1 << 30);
         buffered.params.path = Path::Buffered;

@@ -229,3 +229,19 @@ impl PlannedCell {
         self.params.block_bytes.unwrap_or(4096)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cells_of_a_test_are_those_of_its_name() {
+        let text = include_str!("../../../fixtures/records/flashmark-0.1.0-sim.json");
+        let mut record = Record::from_json(text).expect("the fixture is a record");
+        record.cells =
+            ["a", "b", "a"].map(|test| Cell::begun(test, test, Default::default())).into();
+        (record.cells[0].written_bytes, record.cells[1].written_bytes) = (3, 4);
+        assert_eq!(["a", "b", "c"].map(|test| record.cells_of(test).count()), [2, 1, 0]);
+        assert_eq!(record.written_bytes(), 7);
+    }
+}

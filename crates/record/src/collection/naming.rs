@@ -370,6 +370,125 @@ mod tests {
         assert_eq!(run.class_words(), ["C10", "U1", "A1"]);
     }
 
+    #[test]
+    fn a_capacity_is_said_in_the_unit_of_the_label() {
+        for (bytes, words) in [
+            (4_000_000, "4 MB"),
+            (999_999_999, "999 MB"),
+            (1_000_000_000, "1 GB"),
+            (1_499_999_999, "1 GB"),
+            (1_500_000_000, "2 GB"),
+            (500_000_000_000, "500 GB"),
+            (999_500_000_000, "1000 GB"),
+            (1_000_000_000_000, "1 TB"),
+            (1_250_000_000_000, "1250 GB"),
+            (1_500_000_000_000, "1.5 TB"),
+            (20_000_000_000_000, "20 TB"),
+        ] {
+            assert_eq!(capacity_words(bytes), words, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn a_label_is_a_power_of_two_within_a_tenth_below_and_eight_hundredths_above() {
+        use MediumKind::{Sd, Ssd};
+        for (bytes, kind, label) in [
+            (57_599_999_999, Sd, 58_000_000_000),
+            (57_600_000_000, Sd, 64_000_000_000),
+            (69_120_000_000, Sd, 64_000_000_000),
+            (69_120_000_001, Sd, 69_000_000_000),
+            (69_500_000_000, Sd, 70_000_000_000),
+            (69_499_999_999, Sd, 69_000_000_000),
+            // In MB below 0.9 GB.
+            (899_999_999, Sd, 900_000_000),
+            (900_000_000, Sd, 1_000_000_000),
+            (460_799_999, Sd, 461_000_000),
+            (460_800_000, Sd, 512_000_000),
+            // No power of two for what is sold in other sizes.
+            (64_100_000_000, Ssd, 64_000_000_000),
+            (60_100_000_000, Ssd, 60_000_000_000),
+            (60_100_000_000, Sd, 64_000_000_000),
+            (60_000_000_000, Sd, 60_000_000_000),
+            // The largest power that is asked for: 2^15.
+            (32_768_100_000_000, Sd, 32_768_000_000_000),
+            (65_500_100_000_000, Sd, 65_500_000_000_000),
+        ] {
+            assert_eq!(labelled(bytes, kind), label, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn the_sectors_of_a_disk_tell_its_gigabytes() {
+        let bytes = |sectors: u64| sectors * 512;
+        for (bytes, gb) in [
+            (bytes(97_696_367), None),
+            (bytes(97_696_368), Some(50)),
+            (bytes(97_696_369), None),
+            (bytes(99_649_872), Some(51)),
+            (bytes(195_371_568), Some(100)),
+            (bytes(195_371_568) + 1, None),
+        ] {
+            assert_eq!(idema_gb(bytes), gb, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn below_a_gigabyte_the_megabytes_are_part_of_the_model() {
+        for (bytes, model, gb) in [
+            (900_000_000, "m", 1),
+            (890_000_000, "m 890 mb", 1),
+            (450_000_000, "m 450 mb", 0),
+            (1_100_000_000, "m", 1),
+        ] {
+            let model_of = Model::of(&published(card("", "m", bytes), None));
+            assert_eq!((model_of.model.as_str(), model_of.capacity_gb), (model, gb), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn no_bytes_are_no_capacity() {
+        let mut medium = card("a", "b", 0);
+        assert_eq!(published(medium.clone(), None).labelled_bytes(), None);
+        medium.capacity_bytes = Some(8_000_000_000);
+        medium.claims = Some(Claims { capacity_bytes: Some(0), ..Claims::default() });
+        assert_eq!(published(medium, None).labelled_bytes(), Some(8_000_000_000));
+    }
+
+    #[test]
+    fn links_of_usb_and_cards_are_told_by_their_mode() {
+        let mut run = published(card("a", "b", 1 << 35), None);
+        for (interface, mode, words) in [
+            ("USB", "1.5 Mbit/s", "usb 1.1"),
+            ("usb", "12 Mbit/s", "usb 1.1"),
+            ("usb", "5000 Mbit/s", "usb 3.0"),
+            ("usb", "10000 Mbit/s", "usb 3.1"),
+            ("usb", "20000 Mbit/s", "usb 3.2"),
+            ("usb", "40000 Mbit/s", "usb"),
+            ("mmc", "SD High Speed, 4 bit", "sd high speed"),
+            ("mmc", "", "sd"),
+            ("nvme", "PCIe 8.0 GT/s x4", "nvme"),
+            ("ata", "", "ata"),
+        ] {
+            (run.interface, run.link) =
+                (Some(interface.into()), Some(Link { mode: Some(mode.into()), ..Link::default() }));
+            assert_eq!(run.interface_words().as_deref(), Some(words), "{interface} {mode}");
+        }
+        let class = |app_class: u32| {
+            let mut run = published(card("a", "b", 1 << 35), None);
+            run.claims = Some(Claims { app_class: Some(app_class), ..Claims::default() });
+            run.class_words()
+        };
+        assert_eq!(class(999), ["A999"]);
+        assert_eq!(class(1_000), [""; 0]);
+    }
+
+    #[test]
+    fn a_name_is_cut_after_eighty_characters() {
+        assert_eq!(line(&"x".repeat(81)), "x".repeat(80));
+        let long = format!("{} y", "x".repeat(79));
+        assert_eq!(line(&long), "x".repeat(79));
+    }
+
     proptest::proptest! {
         #[test]
         fn a_name_is_one_line_whatever_a_medium_says(vendor in ".{0,120}", model in ".{0,120}", bytes: u64, label in proptest::option::of(".{0,200}")) {
