@@ -469,4 +469,33 @@ mod tests {
             [],
         ));
     }
+
+    #[test]
+    fn an_io_that_fails_takes_a_millisecond() {
+        let mut device = device(&[InjectedFault::EioAt(Extent::new(0, BLOCK), Lasts::Forever)]);
+        device.submit(Request::write(0, 0, BLOCK)).unwrap();
+        let mut done = Vec::new();
+        device.reap(1, &mut done).unwrap();
+        assert!(done[0].result.is_err());
+        assert_eq!(done[0].latency_ns(), 1_000_000);
+    }
+
+    #[test]
+    fn so_many_of_a_million_fail_and_no_more() {
+        let chances: Vec<u32> = (0..10_000).map(|number| chance(7, number)).collect();
+        assert!(chances.iter().all(|chance| *chance < 1_000_000));
+        let fails = |per_million| {
+            let mut device = device(&[InjectedFault::EioNowAndThen { per_million, seed: 7 }]);
+            run(&mut device, Request::write(0, 0, BLOCK)).is_err()
+        };
+        assert_eq!([fails(chances[0]), fails(chances[0] + 1)], [false, true]);
+    }
+
+    #[test]
+    fn what_is_written_over_a_place_that_corrupts_reads_stays_in_its_buffer() {
+        let mut device = device(&[InjectedFault::SilentCorruption(Extent::new(0, BLOCK))]);
+        device.buffer(0).fill(7);
+        assert!(run(&mut device, Request::write(0, 0, BLOCK)).is_ok());
+        assert!(device.buffer(0).iter().all(|byte| *byte == 7));
+    }
 }

@@ -203,6 +203,11 @@ mod tests {
         );
     }
 
+    #[test]
+    fn an_empty_range_is_not_kept() {
+        assert_eq!(extents(&[(5, 0)]), Extents::default());
+    }
+
     proptest::proptest! {
         /// The set against the plainest model there is: one flag per byte.
         #[test]

@@ -158,4 +158,10 @@ mod tests {
     fn it_keeps_the_contract() {
         crate::conformance::device_conformance(&mut super::MemoryDevice::new(8 << 20));
     }
+
+    #[test]
+    fn it_takes_256_at_once() {
+        use crate::Device;
+        assert_eq!(super::MemoryDevice::new(4096).facts().max_in_flight, 256);
+    }
 }

@@ -131,4 +131,10 @@ mod tests {
             [0, 0, 5]
         );
     }
+
+    #[test]
+    fn without_a_distance_there_are_no_pauses() {
+        let how = Pausing { pause_ns: 400, ..Pausing::default() };
+        assert_eq!(more_ns(how, &[Op::Write, Op::Write]), [0, 0]);
+    }
 }

@@ -73,3 +73,46 @@ impl<D: Device> Device for HostStalls<D> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryDevice;
+
+    fn stall(from_ns: u64, to_ns: u64) -> Standstill {
+        Standstill { from_ns, to_ns }
+    }
+
+    #[test]
+    fn time_stands_still_from_the_moment_on_at_which_it_begins() {
+        let stalls = [stall(6_000, 7_500), stall(1_000, 5_000)];
+        let mut device = HostStalls::new(MemoryDevice::new(1 << 20), stalls);
+        // How long it is idle, and what time it is then.
+        for (idle_ns, now_ns) in
+            [(0, 0), (999, 999), (1, 5_000), (999, 5_999), (1, 7_500), (5, 7_505)]
+        {
+            device.idle(idle_ns);
+            assert_eq!(device.now(), now_ns);
+        }
+        for (from_ns, seen) in [(0, 2), (4_999, 2), (5_000, 1), (7_499, 1), (7_500, 0)] {
+            assert_eq!(device.standstills(from_ns).len(), seen, "{from_ns}");
+        }
+    }
+
+    #[test]
+    fn an_io_that_was_under_way_takes_as_much_longer() {
+        let took_ns = |stalls: &[Standstill]| {
+            let mut device = HostStalls::new(MemoryDevice::new(1 << 20), stalls.iter().copied());
+            device.prepare(4, 4096).unwrap();
+            let mut done = Vec::new();
+            for slot in [3, 0] {
+                device.submit(Request::write(slot, 0, 4096)).unwrap();
+                device.reap(1, &mut done).unwrap();
+            }
+            done.iter().map(Completion::latency_ns).collect::<Vec<_>>()
+        };
+        let plain = took_ns(&[]);
+        let end_ns = plain[0] + 1_000_000;
+        assert_eq!(took_ns(&[stall(1, end_ns)]), [end_ns, plain[1]]);
+    }
+}

@@ -246,6 +246,20 @@ mod tests {
     }
 
     #[test]
+    fn seven_wrong_bits_are_damage_and_eight_are_other_data() {
+        let with = |at: u64, wrong: u8| {
+            verdict_after(|sector| {
+                filler().fill(sector, Content::Incompressible, PASS, at);
+                sector[100] ^= wrong;
+            })
+        };
+        assert_eq!(with(OFFSET + 512, 0x7f), SectorVerdict::Changed { bits: 7 });
+        assert_eq!(with(OFFSET + 512, 0xff), SectorVerdict::Corrupted);
+        assert_eq!(with(0, 0x7f), SectorVerdict::Overwritten { by_offset_bytes: 0, by_pass: PASS });
+        assert_eq!(with(0, 0xff), SectorVerdict::Corrupted);
+    }
+
+    #[test]
     fn a_name_alone_proves_nothing() {
         assert_eq!(
             verdict_after(|sector| {
