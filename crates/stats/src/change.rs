@@ -146,4 +146,65 @@ mod tests {
         assert_eq!(bounds(&noisy(&[(8, 10.0), (8, 1.0)], 0.0, 0)), [8, 16]);
         assert_eq!(bounds(&[f64::NAN, f64::INFINITY, -1.0, 0.0]), [4]);
     }
+
+    #[test]
+    fn a_quarter_up_or_down_is_a_cliff() {
+        let segment = |mean: f64| Segment { from: 0, to: 8, mean };
+        for (from, to, is_cliff) in [
+            (10.0, 10.0, false),
+            (10.0, 12.49, false),
+            (10.0, 12.5, true),
+            (12.5, 10.0, true),
+            (12.49, 10.0, false),
+            (0.5, 0.5, false),
+        ] {
+            assert_eq!(segment(from).is_cliff_to(&segment(to)), is_cliff, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_rate_counts_as_a_thousandth_of_the_median_of_the_others() {
+        let floor = (4.0_f64 / 1000.0).ln();
+        for strange in [f64::INFINITY, f64::NAN, 0.0, -3.0] {
+            let logs = logarithms(&[strange, 4.0, strange, strange]);
+            assert_eq!(logs, [floor, 4.0_f64.ln(), floor, floor], "{strange}");
+        }
+    }
+
+    /// Steps of 0.3 between neighbours: 0.3 over 0.6745 x sqrt(2); never below a hundredth.
+    #[test]
+    fn noise_is_told_by_the_step_in_the_middle() {
+        for (logs, sigma) in [
+            ([0.0, 0.3, 0.0, 0.3, 9.0], 0.314_503_5),
+            ([0.0, 0.001, 0.0, 0.001, 0.0], 0.01),
+            ([1.0, 1.0, 1.0, 1.0, 1.0], 0.01),
+        ] {
+            let found = noise_variance(&logs).sqrt();
+            assert!((found - sigma).abs() < 1e-6, "{logs:?}: {found}");
+        }
+    }
+
+    /// Squared deviations from the mean: of 1, 2, 6 these are 4 + 1 + 9.
+    #[test]
+    fn the_cost_of_a_stretch_by_hand() {
+        let cost = Cost::new(&[5.0, 1.0, 2.0, 6.0, 6.0]);
+        for (from, to, expected) in [(1, 4, 14.0), (3, 5, 0.0), (0, 2, 8.0)] {
+            assert!((cost.of(from, to) - expected).abs() < 1e-12, "{from}..{to}");
+        }
+    }
+
+    #[test]
+    fn no_stretch_is_shorter_than_eight() {
+        let step = |at: usize| [vec![10.0; at], vec![1.0; 40 - at]].concat();
+        for (at, expected) in [
+            (7, vec![8, 40]),
+            (8, vec![8, 40]),
+            (9, vec![9, 40]),
+            (32, vec![32, 40]),
+            (33, vec![32, 40]),
+        ] {
+            assert_eq!(bounds(&step(at)), expected, "{at}");
+        }
+        assert_eq!(bounds(&[vec![10.0; 8], vec![1.0; 7]].concat()), [15]);
+    }
 }

@@ -185,4 +185,62 @@ mod tests {
         let (a, b) = (series(20.0), series(10.0));
         assert_eq!(bootstrap_ratio_interval(&a, &b, 3), bootstrap_ratio_interval(&a, &b, 3));
     }
+
+    #[test]
+    fn ten_percent_is_noise_unless_the_intervals_are_apart() {
+        use LargerRate::*;
+        for (ratio, low, high, disjoint, expected) in [
+            (1.2, 1.05, 1.3, false, Larger),
+            (1.2, 0.99, 1.3, false, Unclear),
+            (1.2, 0.99, 1.3, true, Unclear),
+            (1.09, 1.01, 1.2, false, Unclear),
+            (1.09, 1.01, 1.2, true, Larger),
+            (1.11, 1.01, 1.2, false, Larger),
+            (0.92, 0.85, 0.99, false, Unclear),
+            (0.92, 0.85, 0.99, true, Smaller),
+            (0.90, 0.85, 0.99, false, Smaller),
+            (1.0, 0.91, 1.09, false, Same),
+            (1.0, 0.90, 1.09, false, Unclear),
+            (1.0, 0.91, 1.11, false, Unclear),
+            (1.05, 1.01, 1.09, true, Larger),
+        ] {
+            let found = judge(ratio, Interval { low, high }, disjoint);
+            assert_eq!(found, expected, "{ratio} {low} {high} {disjoint}");
+        }
+    }
+
+    /// Logarithms 0 and 1 against 0 and 3: variances 0.5 and 4.5, halves of them 0.25 and 2.25,
+    /// 6.25 / (0.0625 + 5.0625) degrees of freedom, sqrt(2.5) for an error.
+    #[test]
+    fn the_width_of_welch_by_hand() {
+        let found = welch_half_width(&[0.0, 1.0], &[0.0, 3.0]);
+        let expected = student_t(0.975, 6.25 / 5.125) * 2.5_f64.sqrt();
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found}");
+        assert_eq!(welch_half_width(&[1.0, 1.0], &[2.0, 2.0]), 0.0);
+        assert!(compare(&[2.0, 2.0], &[1.0, 1.0]).is_some(), "two runs each are enough");
+        assert!(compare(&[2.0, f64::INFINITY], &[1.0, 1.0]).is_none());
+    }
+
+    #[test]
+    fn intervals_that_touch_are_not_apart() {
+        assert!(!are_disjoint(&[1.0, 1.0], &[1.0, 1.0]));
+        assert!(are_disjoint(&[1.0, 1.0], &[1.5, 1.5]) && are_disjoint(&[1.5, 1.5], &[1.0, 1.0]));
+    }
+
+    #[test]
+    fn the_bootstrap_needs_ten_numbers_each() {
+        let of = |a: &[f64], b: &[f64]| bootstrap_ratio_interval(a, b, 1).is_some();
+        assert!(of(&[1.0; 10], &[1.0; 10]));
+        assert!(!of(&[1.0; 9], &[1.0; 10]) && !of(&[1.0; 10], &[1.0; 9]));
+        assert!(!of(&[f64::INFINITY; 10], &[1.0; 10]) && !of(&[1.0; 10], &[f64::INFINITY; 10]));
+    }
+
+    /// Equal seeds give equal intervals, now and in the next version.
+    #[test]
+    fn the_interval_of_a_seed_does_not_change() {
+        let a: Vec<f64> = (0..30).map(|n| f64::from(n % 7) + 10.0).collect();
+        let b: Vec<f64> = (0..27).map(|n| f64::from(n * n % 11) + 5.0).collect();
+        let found = bootstrap_ratio_interval(&a, &b, 5).expect("enough values");
+        assert_eq!((found.low, found.high), (1.307_480_314_960_630_2, 1.579_017_857_142_857_3));
+    }
 }

@@ -107,4 +107,26 @@ mod tests {
         assert_eq!(split_modes(&[3.0; 40]), None);
         assert_eq!(split_modes(&[0.0, 0.0, 0.0, 5.0, 5.0, 5.0]), None);
     }
+
+    #[test]
+    fn three_of_each_twice_as_long_and_well_apart() {
+        let e = |log: f64| log.exp();
+        let wide = |off: f64| [e(-off), 1.0, e(off), e(5.0 - off), e(5.0), e(5.0 + off)];
+        for (samples, is_split) in [
+            (&[1.0, 1.0, 1.0, 2.0, 2.0, 2.0][..], true),
+            (&[1.0, 1.0, 1.0, 1.99, 1.99, 1.99], false),
+            (&[1.0, 1.0, 9.0, 9.0, 9.0], false),
+            (&[1.0, 1.0, 9.0, 9.0, 9.0, 9.0], false),
+            // Of the variance 25 / 4 + 2 off^2 / 3 the split explains 0.856 and 0.847.
+            (&wide(1.256), true),
+            (&wide(1.3), false),
+            (&[1.0, 1.0, 1.0, 9.0, 9.0, f64::INFINITY], false),
+            (&[0.0, 1.0, 1.0, 9.0, 9.0, 9.0], false),
+        ] {
+            assert_eq!(split_modes(samples).is_some(), is_split, "{samples:?}");
+        }
+        let modes = split_modes(&[1.0, 2.0, 3.0, 48.0, 50.0, 60.0, 70.0]).expect("two modes");
+        assert_eq!((modes.threshold, modes.fast_median, modes.slow_median), (12.0, 2.0, 55.0));
+        assert!((modes.fast_share - 3.0 / 7.0).abs() < 1e-12);
+    }
 }

@@ -148,3 +148,86 @@ impl QuantileEstimator {
         (variance(&shares) / independent).clamp(1.0, size as f64).max(least)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> QuantileEstimator {
+        let mut estimator = QuantileEstimator::new(1);
+        values.into_iter().for_each(|value| estimator.push(value));
+        estimator
+    }
+
+    #[test]
+    fn a_long_stream_is_thinned_to_half() {
+        for (values, kept, group) in
+            [(16_383, 16_383, 1), (16_384, 8_192, 2), (32_766, 16_383, 2), (32_768, 8_192, 4)]
+        {
+            let estimator = of(0..values);
+            assert_eq!((estimator.kept.len(), estimator.group), (kept, group), "{values}");
+        }
+        // One of each group, wherever it is thinned.
+        let kept = of(0..40_000).kept;
+        assert!(kept.iter().zip(0..).all(|(value, group)| value / 4 == group));
+    }
+
+    #[test]
+    fn the_first_of_a_closed_loop_are_left_out() {
+        for (in_flight, values, kept) in [(1, 1, 1), (2, 2, 0), (2, 3, 1), (4, 4, 0), (4, 5, 1)] {
+            let mut estimator = QuantileEstimator::overlapping(1, in_flight);
+            (0..values).for_each(|value| estimator.push(value));
+            assert_eq!(estimator.kept.len(), kept, "{in_flight} {values}");
+        }
+    }
+
+    #[test]
+    fn a_quantile_takes_as_many_values_as_it_must_have() {
+        for (q, fewest) in [(0.5, 5), (0.95, 59), (0.05, 59), (0.99, 299)] {
+            assert!(of(1..fewest).quantile(q).is_none(), "{q}");
+            assert!(of(1..=fewest).quantile(q).is_some(), "{q}");
+        }
+        let some = of(1..=100);
+        assert!([0.0, 1.0, -0.1, 1.1].iter().all(|q| some.quantile(*q).is_none()));
+        assert_eq!([0.5, 0.501, 0.95].map(|q| some.quantile(q).unwrap().value), [50.0, 51.0, 95.0]);
+    }
+
+    #[test]
+    fn no_interval_is_narrower_than_a_thousandth() {
+        let found = of([2_000; 100]).quantile(0.5).unwrap();
+        let ci95 = found.ci95.unwrap();
+        assert!(
+            (ci95.low - 1_998.0).abs() < 1e-9 && (ci95.high - 2_002.0).abs() < 1e-9,
+            "{ci95:?}"
+        );
+        assert_eq!(found.n, 100);
+    }
+
+    /// 64 values, two in each of 32 batches. Where each batch has one of each kind, or all are
+    /// alike, the share is the same in all; where batches are of one kind it varies by 64 / 31 times
+    /// as much as two independent values would make it, and no batch is worth less than one value.
+    #[test]
+    fn what_batches_have_in_common_costs_values() {
+        for (name, values, effective) in [
+            ("alternating", (0..64).map(|n| n % 2).collect::<Vec<u64>>(), 64.0),
+            ("pairs", (0..64).map(|n| n / 2 % 2).collect(), 32.0),
+            ("halves", (0..64).map(|n| n / 32).collect(), 32.0),
+            ("few", (0..62).map(|n| n / 31).collect(), 62.0),
+        ] {
+            let found = of(values).quantile(0.5).unwrap().effective;
+            assert!((found - effective).abs() < 1e-9, "{name}: {found}");
+        }
+    }
+
+    /// Of four in flight each slow one makes three more slow, until forty groups tell otherwise: 40
+    /// groups of 4 in the rarer tenth are 1600 values.
+    #[test]
+    fn events_in_flight_share_one_fate_until_enough_of_them_tell() {
+        for (values, effective) in [(1_592, 398.0), (1_612, 1_612.0)] {
+            let mut estimator = QuantileEstimator::overlapping(1, 4);
+            (0..values + 4).for_each(|n: u64| estimator.push(n * 7_919 % 1_009));
+            let found = estimator.quantile(0.9).unwrap();
+            assert!((found.effective - effective).abs() < 1e-9, "{values}: {found:?}");
+        }
+    }
+}

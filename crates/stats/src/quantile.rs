@@ -141,4 +141,19 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn ends_of_the_domain() {
+        for (n, q, confidence, ranks) in [
+            (2, 0.5, 0.49, Some((1, 2))),
+            (2, 0.5, 0.51, None),
+            (100, 0.5, 0.0, None),
+            (100, -0.1, 0.95, None),
+        ] {
+            assert_eq!(quantile_ranks(n, q, confidence), ranks, "{n} {q} {confidence}");
+        }
+        for (q, n) in [(-1.0, 1), (0.0, 1), (1e-9, 1), (0.05, 1), (0.051, 2), (1.0, u64::MAX)] {
+            assert_eq!(smallest_sample(q), n, "{q}");
+        }
+    }
 }

@@ -100,4 +100,40 @@ mod tests {
         assert_eq!(mser5(&ramp), None);
         assert_eq!(mser5(&[1.0; 9]), None);
     }
+
+    /// 1, 2, 3, 4: covariances 1.25, 0.3125, -0.375, -0.5625; the first pair is worth 1.25, the
+    /// second is negative; 4 / (2.5 - 1).
+    #[test]
+    fn effective_sizes_by_hand() {
+        for (samples, expected) in [
+            (vec![1.0, 2.0, 3.0, 4.0], 4.0 / 1.5),
+            (vec![1.0, -1.0, 1.0, -1.0], 4.0),
+            (vec![1.0, 2.0], 2.0),
+            (vec![1.0, 2.0, 3.0], 3.0),
+            // Pairs of lags (6 + 3) / 6, then negative.
+            (vec![0.0, 0.0, 0.0, 2.0, 2.0, 2.0], 6.0 / 2.0),
+        ] {
+            let found = effective_sample_size(&samples);
+            assert!((found - expected).abs() < 1e-12, "{samples:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_cut_is_in_the_first_half_and_of_more_than_two_groups() {
+        let groups =
+            |means: &[f64]| -> Vec<f64> { means.iter().flat_map(|mean| [*mean; 5]).collect() };
+        for (means, cut) in [
+            (&[9.0, 8.0, 9.0, 0.0, 0.0, 0.0][..], Some(15)),
+            (&[9.0, 8.0, 9.0, 8.0, 0.0, 0.0, 0.0], None),
+            (&[9.0, 0.0, 0.0, 0.0], Some(5)),
+            // The two last agree, but two are too few to tell.
+            (&[9.0, 5.0, 0.0, 0.0], Some(5)),
+            (&[1.0, 1.0, 1.0, 1.0, 1.0], Some(0)),
+            (&[3.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0], Some(5)),
+            (&[1.0, 1.0], Some(0)),
+            (&[1.0], None),
+        ] {
+            assert_eq!(mser5(&groups(means)), cut, "{means:?}");
+        }
+    }
 }

@@ -192,4 +192,17 @@ mod tests {
             prop_assert!(rates.len() <= limit.max(2).next_multiple_of(2) + 1);
         }
     }
+
+    #[test]
+    fn drift_takes_ten_windows_in_each_of_which_time_passed() {
+        let of = |windows: usize, still: usize| {
+            let mut all = Windows::new(40);
+            for n in 0..windows {
+                all.push(1.0, if n < still { 0 } else { 1_000_000 });
+            }
+            all.drift()
+        };
+        assert!(of(9, 0).is_none() && of(10, 0).is_some());
+        assert!(of(30, 30).is_none());
+    }
 }
