@@ -346,3 +346,6 @@ pub(crate) fn size(bytes: u64) -> String {
 pub(crate) fn writes(cell: &record::Cell) -> bool {
     cell.params.direction == Some(Direction::Write)
 }
+
+#[cfg(test)]
+mod tests;

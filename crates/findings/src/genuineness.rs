@@ -149,3 +149,6 @@ impl Sectors {
             .join(", ")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -223,3 +223,6 @@ fn usb_split(record: &Record) -> Option<Finding> {
         Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("docs/field/linux-io.md#usb").surely(ratio.above(1.0 / DIP)).done())
     })
 }
+
+#[cfg(test)]
+mod tests;

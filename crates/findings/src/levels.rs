@@ -202,3 +202,6 @@ pub(crate) fn longest_fills(record: &Record) -> &'static [&'static str] {
         &[test::PRIME, test::RANDOM_FILL]
     }
 }
+
+#[cfg(test)]
+mod tests;
