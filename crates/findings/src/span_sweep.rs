@@ -87,3 +87,6 @@ pub(crate) fn cached_bytes(
     });
     sum / weights
 }
+
+#[cfg(test)]
+mod tests;
