@@ -342,3 +342,6 @@ fn steady(record: &Record) -> Option<Finding> {
             .done(),
     )
 }
+
+#[cfg(test)]
+mod tests;

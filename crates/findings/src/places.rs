@@ -251,4 +251,134 @@ mod tests {
         check(&[1, 8], false);
         check(&[], false);
     }
+
+    /// A unit at the front, or in the middle, whose windows have these rates.
+    fn unit(index: Option<u64>, rates: &[f64]) -> Cell {
+        let number = index.map_or(99, |index| index as u32);
+        let mut cell = crate::testing::cell(test::FRONT_AREA, number, 4096);
+        cell.params.region = index.is_none().then_some(record::Region::Middle);
+        cell.params.span_offset_bytes = Some(index.unwrap_or(50) * 6400);
+        cell.params.span_bytes = Some(6400);
+        cell.params.other.extend(index.map(|index| ("au_index".to_owned(), index as f64)));
+        cell.series.push(record::Series {
+            name: "rate".into(),
+            x: SeriesAxis::Bytes,
+            y: SeriesAxis::Bps,
+            points: rates
+                .iter()
+                .zip(1..)
+                .map(|(bps, n)| [f64::from(n) * 6400.0 / rates.len() as f64, *bps])
+                .collect(),
+        });
+        cell
+    }
+
+    fn area(units: &[[f64; 2]], middle: f64) -> Option<Finding> {
+        let mut cells: Vec<Cell> = units
+            .iter()
+            .zip(0..)
+            .map(|([first, second], index)| {
+                unit(Some(index), &[vec![*first; 16], vec![*second; 16]].concat())
+            })
+            .collect();
+        cells.push(unit(None, &[middle; 32]));
+        front_area(&crate::testing::record_of(cells))
+    }
+
+    #[test]
+    fn a_unit_is_looked_at_in_four_pieces_of_eight_writes() {
+        let many = |writes: usize| pieces(&unit(Some(0), &vec![9.0; writes]), 0).len();
+        assert_eq!([7, 8, 31, 32, 33].map(many), [0, 1, 1, 4, 4]);
+        let of = |rates: &[f64]| -> Vec<(f64, f64, f64)> {
+            let cell = unit(Some(2), rates);
+            pieces(&cell, 2).iter().map(|piece| (piece.from, piece.to, piece.bps)).collect()
+        };
+        let quarters = [1.0, 2.0, 3.0, 4.0].map(|rate| vec![rate; 8]).concat();
+        assert_eq!(
+            of(&quarters),
+            [
+                (12_800.0, 14_400.0, 1.0),
+                (14_400.0, 16_000.0, 2.0),
+                (16_000.0, 17_600.0, 3.0),
+                (17_600.0, 19_200.0, 4.0)
+            ]
+        );
+        let mut merged = vec![9.0; 8];
+        merged[3] = 1.0;
+        assert_eq!(of(&merged), [(12_800.0, 19_200.0, 9.0)]);
+    }
+
+    #[test]
+    fn the_front_differs_by_more_than_four_tenths() {
+        let told = |front: f64| area(&[[front; 2], [10.0; 2]], 10.0).map(|found| found.statement);
+        assert_eq!(told(14.0), None);
+        assert!(
+            told(14.1).is_some_and(|said| said.contains("units 0 are up to 1.41 times faster"))
+        );
+        assert_eq!(told(10.0 / 1.39), None);
+        assert!(told(10.0 / 1.41).is_some_and(|said| said.contains("1.41 times slower")));
+    }
+
+    #[test]
+    fn where_the_area_ends_is_told_between_two_pieces() {
+        let found = area(&[[20.0; 2], [20.0, 10.0], [10.0; 2]], 10.0).expect("an area");
+        assert!(found.statement.contains("units 0, 1 are up to 2.00 times faster"), "{found:?}");
+        // The first half of the second unit differs: 9600, and the next piece begins there.
+        assert_eq!(found.evidence[0], "front_bytes 9600 (between 9600 and 9600)");
+    }
+
+    #[test]
+    fn an_area_that_does_not_begin_at_the_front_is_none() {
+        assert!(area(&[[10.0; 2], [20.0; 2], [10.0; 2]], 10.0).is_some());
+        assert!(area(&[[10.0; 2], [10.0; 2], [20.0; 2]], 10.0).is_none());
+    }
+
+    #[test]
+    fn a_unit_in_a_passing_state_counts_where_what_came_before_set_it() {
+        let with = |before: u64, planned: f64| {
+            let mut front = unit(Some(0), &[20.0; 32]);
+            front.flags.push(record::Flag::Transient { bound: record::Bound::AtLeast });
+            let took = record::Estimate { value: 1.0, ci95: None, n: before };
+            front.metrics.other.insert(metric::WARM_UP_NS.into(), took);
+            front.params.other.insert("warm_up_ops".into(), planned);
+            let cells = vec![front, unit(None, &[10.0; 32])];
+            front_area(&crate::testing::record_of(cells)).is_some()
+        };
+        assert!(with(200, 100.0) && !with(201, 100.0));
+    }
+
+    #[test]
+    fn the_first_gibibyte_is_held_against_the_rest() {
+        let told = |front: f64, rest: f64, many: usize| {
+            let mut cell = crate::testing::cell(test::WHOLE_VIEW, 1, 1 << 20);
+            let points = (0..many).map(|n| {
+                let at = n as f64 * GIB as f64 / 4.0;
+                [at, if n < 4 { front } else { rest }]
+            });
+            cell.series.push(record::Series {
+                name: "rate".into(),
+                x: SeriesAxis::OffsetBytes,
+                y: SeriesAxis::Bps,
+                points: points.collect(),
+            });
+            along(&crate::testing::record_of(vec![cell]))
+                .map(|found| (found.severity == record::Severity::Warning, found.statement))
+        };
+        assert_eq!(told(10e6, 10e6, 9), None);
+        let (warns, said) = told(13.9e6, 10e6, 12).expect("enough places");
+        assert_eq!(
+            (warns, said.as_str()),
+            (
+                false,
+                "Along the whole medium it reads 10.0 MB/s (median), from 10.0 MB/s to 13.9 MB/s."
+            )
+        );
+        let (warns, said) = told(14.0e6, 10e6, 12).expect("enough places");
+        assert!(
+            warns && said.ends_with("The first GiB has 14.0 MB/s, the rest 10.0 MB/s."),
+            "{said}"
+        );
+        assert!(told(10e6, 14.0e6, 12).is_some_and(|(warns, _)| warns));
+        assert!(told(10e6, 10e6, 10).is_some());
+    }
 }

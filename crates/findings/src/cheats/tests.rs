@@ -1,0 +1,196 @@
+use record::{Latency, Series, SeriesAxis, Severity};
+
+use super::*;
+use crate::testing::{cell, exact, iops, record_of};
+
+/// A cell of the test for tuned patterns, known exactly.
+fn of_form(number: u32, form: &str, value: f64) -> Cell {
+    let mut cell = iops(test::PATTERN, number, 4 * KIB, value, 1);
+    cell.params.form = Some(form.into());
+    exact(cell)
+}
+
+fn shifted(number: u32, form: &str, shift_bytes: f64, value: f64) -> Cell {
+    let mut cell = iops(test::MISALIGN, number, 4 * KIB, value, 1);
+    cell.params.form = Some(form.into());
+    cell.params.other.insert("shift_bytes".into(), shift_bytes);
+    exact(cell)
+}
+
+#[test]
+fn a_tuned_pattern_is_twice_as_fast_as_what_came_before_and_after() {
+    let told = |forms: &[(&str, f64)]| {
+        let cells = forms.iter().zip(1..).map(|((form, value), n)| of_form(n, form, *value));
+        pattern(&record_of(cells.collect())).map(|found| found.severity)
+    };
+    let both = |before: f64, tuned: f64, after: f64| {
+        told(&[("odd-span", before), ("common", tuned), ("odd-span-again", after)])
+    };
+    assert_eq!(both(10.0, 20.0, 10.0), None);
+    assert_eq!(both(10.0, 20.1, 10.0), Some(Severity::Warning));
+    assert_eq!(both(10.0, 20.1, 10.1), None, "faster than both");
+    assert_eq!(told(&[("odd-span", 10.0), ("common", 20.1)]), Some(Severity::Info));
+    assert_eq!(told(&[("common", 20.1), ("odd-span", 10.0)]), Some(Severity::Info));
+    let one_side = [("odd-span", 10.0), ("odd-span-again", 10.0), ("common", 20.1)];
+    assert_eq!(told(&one_side), Some(Severity::Info));
+    assert_eq!(told(&[("common", 20.1)]), None);
+}
+
+#[test]
+fn what_shifting_costs_explains_as_much_of_a_shifted_pattern() {
+    let told = |tuned: f64, cost: Option<f64>| {
+        let mut cells = vec![of_form(1, "common", tuned), of_form(2, "shifted", 10.0)];
+        if let Some(cost) = cost {
+            cells.push(shifted(1, "random", 0.0, cost));
+            cells.push(shifted(2, "random", 512.0, 1.0));
+        }
+        pattern(&record_of(cells)).is_some()
+    };
+    assert!(told(20.1, None) && !told(19.9, None));
+    assert!(told(30.1, Some(1.5)) && !told(29.9, Some(1.5)));
+}
+
+#[test]
+fn the_smaller_contrast_is_quoted() {
+    let cells = [("odd-span", 10.0), ("common", 40.0), ("odd-span-again", 16.0)];
+    let cells = cells.iter().zip(1..).map(|((form, value), n)| of_form(n, form, *value));
+    let found = pattern(&record_of(cells.collect())).expect("a trick");
+    assert!(found.statement.contains("is 2.50 (2.50 to 2.50) times as fast"), "{found:?}");
+}
+
+/// A pattern whose windows were written in these times, one MiB each, of so many I/Os.
+fn in_windows(number: u32, form: &str, seconds: &[f64], ops: u64) -> Cell {
+    let mut cell = of_form(number, form, 1.0);
+    let bytes = 1_048_576.0;
+    let total: f64 = seconds.iter().sum();
+    let value = ops as f64 / total;
+    cell.metrics.iops = Some(record::Estimate { value, ci95: Some([value; 2]), n: ops });
+    cell.ops = ops;
+    cell.series.push(Series {
+        name: "rate".into(),
+        x: SeriesAxis::Bytes,
+        y: SeriesAxis::Bps,
+        points: seconds.iter().zip(1..).map(|(s, n)| [f64::from(n) * bytes, bytes / s]).collect(),
+    });
+    cell
+}
+
+#[test]
+fn the_fastest_eighth_or_sixteenth_is_known_by_its_own_windows() {
+    let even = in_windows(1, "common", &[1.0; 64], 512);
+    let of = |cell: &Cell, part| {
+        let whole = SoundFigure::of(cell, metric::IOPS).expect("a figure");
+        fastest(&whole, part).map(|figure| (figure.value, figure.ci95, figure.n))
+    };
+    let mib = 1_048_576.0;
+    assert_eq!(of(&even, STRETCHES[0]), Some((mib, Some([mib; 2]), 64)));
+    let fewer_ops = Cell { ops: 511, ..even.clone() };
+    assert_eq!(of(&fewer_ops, STRETCHES[0]), None);
+    // Four windows of a stretch at least.
+    let seconds = [1.0; 32];
+    assert!(of(&in_windows(1, "common", &seconds, 512), STRETCHES[0]).is_some());
+    assert!(of(&in_windows(1, "common", &seconds[..31], 512), STRETCHES[0]).is_none());
+    assert!(of(&in_windows(1, "common", &[1.0; 64], 1024), STRETCHES[1]).is_some());
+    assert!(of(&in_windows(1, "common", &[1.0; 64], 1023), STRETCHES[1]).is_none());
+    // Windows of 0.4 and 0.6 s are off by 0.1 s each: sqrt(4 x 0.01 x 4 / 3) is 0.2309 s of 2 s.
+    let mut uneven = [1.0; 32];
+    uneven[4..8].copy_from_slice(&[0.4, 0.6, 0.4, 0.6]);
+    let (value, ci95, _) =
+        of(&in_windows(1, "common", &uneven, 512), STRETCHES[0]).expect("a rate");
+    let [low, high] = ci95.expect("an interval");
+    assert!((value / (2.0 * mib) - 1.0).abs() < 1e-9, "{value}");
+    let factor = (3.0_f64 * 0.230_940_1 / 2.0).exp();
+    assert!(
+        (high / value / factor - 1.0).abs() < 1e-6 && (value / low / factor - 1.0).abs() < 1e-6
+    );
+}
+
+#[test]
+fn a_short_fast_way_accuses_too() {
+    let mut seconds = [1.0; 64];
+    seconds[..8].fill(0.1);
+    let other = |number, form: &str| in_windows(number, form, &[1.0; 64], 512);
+    let told = |tuned: Cell| {
+        let cells = vec![other(1, "odd-span"), tuned, other(3, "odd-span-again")];
+        pattern(&record_of(cells)).map(|found| found.severity)
+    };
+    assert_eq!(told(in_windows(2, "common", &seconds, 512)), Some(Severity::Warning));
+    seconds[..8].fill(0.6);
+    assert_eq!(told(in_windows(2, "common", &seconds, 512)), None);
+}
+
+#[test]
+fn misaligned_writes_cost_from_a_penalty_of_three_tenths_on() {
+    let told = |aligned: f64, form: &str| {
+        let cells = vec![shifted(1, "random", 0.0, aligned), shifted(2, form, 512.0, 10.0)];
+        misalignment(&record_of(cells)).map(|found| found.statement)
+    };
+    assert_eq!(told(12.9, "random"), None);
+    assert!(told(13.1, "random").is_some_and(|said| said.starts_with(
+        "Writes of 4 KiB in random order that are shifted by 512 B are 1.31 times slower"
+    )));
+    assert_eq!(told(13.1, "sequential"), None, "other ways are no pair");
+    let row = vec![shifted(1, "row", 0.0, 14.0), shifted(2, "row", 1024.0, 10.0)];
+    let said = misalignment(&record_of(row)).expect("a cost").statement;
+    assert!(said.contains("4 KiB in a row that are shifted by 1 KiB are 1.40 times"), "{said}");
+}
+
+#[test]
+fn the_management_unit_is_the_smallest_size_with_a_penalty() {
+    let of = |number: u32, form: &str, block: u64, p50: u64, n: u64| {
+        let mut cell = cell(test::MANAGEMENT_UNIT, number, block);
+        cell.params.form = Some(form.into());
+        cell.metrics.latency_ns = Some(Latency { n, p50: Some(p50), ..Latency::default() });
+        cell
+    };
+    let told = |pairs: &[(u64, u64, u64)], n: u64| {
+        let cells = pairs.iter().zip(1..).flat_map(|((kib, aligned, shifted), number)| {
+            [
+                of(number, "aligned", kib * KIB, *aligned, n),
+                of(number + 20, "misaligned", kib * KIB, *shifted, n),
+            ]
+        });
+        management_unit(&record_of(cells.collect())).map(|found| found.statement)
+    };
+    let said = told(&[(16, 1000, 1300), (4, 1000, 1299)], 16).expect("a unit");
+    assert!(said.starts_with("It manages data in pieces of 16 KiB:"), "{said}");
+    assert!(said.contains("cost 300 ns more"), "{said}");
+    let said = told(&[(16, 1000, 1300), (4, 1000, 1300)], 16).expect("a unit");
+    assert!(said.starts_with("It manages data in pieces of at most 4 KiB:"), "{said}");
+    assert_eq!(told(&[(16, 1000, 1299)], 16), None);
+    assert_eq!(told(&[(16, 1000, 1300)], 15), None, "too few");
+    assert_eq!(told(&[(16, 0, 1300)], 16), None);
+    let mut disk = record_of(vec![
+        of(1, "aligned", 4 * KIB, 1000, 16),
+        of(2, "misaligned", 4 * KIB, 9000, 16),
+    ]);
+    assert!(management_unit(&disk).is_some());
+    disk.medium.rotational = Some(true);
+    assert_eq!(management_unit(&disk), None);
+}
+
+#[test]
+fn a_steady_state_is_told_with_what_it_fell_by() {
+    let told = |rounds: &[f64], name: &str| {
+        let mut cell = cell(test::STEADY_STATE, 1, 4 * KIB);
+        cell.series.push(Series {
+            name: name.into(),
+            x: SeriesAxis::ElapsedNs,
+            y: SeriesAxis::Iops,
+            points: rounds.iter().zip(1..).map(|(iops, n)| [f64::from(n), *iops]).collect(),
+        });
+        steady(&record_of(vec![cell])).map(|found| found.statement)
+    };
+    assert_eq!(
+        told(&[100.0; 5], "rounds").as_deref(),
+        Some("Steady from round 1 on: 100 random writes of 4 KiB a second.")
+    );
+    let fell =
+        |first: f64| told(&[first, 100.0, 100.0, 100.0, 100.0, 100.0], "rounds").expect("a state");
+    assert!(fell(1000.0).ends_with("a second, 10.0 times less than at first."), "{}", fell(1000.0));
+    assert!(fell(1000.0).starts_with("Steady from round 2 on"));
+    assert!(fell(130.0).ends_with("1.30 times less than at first."), "{}", fell(130.0));
+    assert!(fell(124.0).ends_with("of 4 KiB a second."), "{}", fell(124.0));
+    assert!(told(&[100.0; 4], "rounds").is_some_and(|said| said.contains("no steady state in 4")));
+    assert_eq!(told(&[100.0; 5], "others"), None);
+}
