@@ -22,7 +22,7 @@ const PAGE: &str = "docs/testing.md";
 const HEADING: &str = "Mutants";
 const NAME: &str = "cargo xtask mutants";
 /// Tests that take longer than this have noticed: something goes on for ever.
-const PATIENCE: &str = "300";
+const PATIENCE: &str = "120";
 /// Crates that are built without optimization: that takes longer than their tests do.
 const PLAIN: [&str; 2] = ["findings", "host"];
 /// Of so many mutants of a hundred the tests are to notice.

@@ -7,6 +7,7 @@
 
 mod circles;
 mod citations;
+mod commands;
 mod documents;
 mod layers;
 mod names;
@@ -243,6 +244,7 @@ const RULES: &[Rule] = &[
     names::replaced_words_stay_away,
     names::names_of_the_record_are_not_spelled_out,
     circles::modules_form_no_circle,
+    commands::commands_in_documents_are_commands,
     documents::dependencies_are_explained,
     documents::the_glossary_has_every_word,
     documents::architecture_names_every_crate,
