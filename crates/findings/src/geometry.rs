@@ -369,4 +369,29 @@ mod tests {
         check(&powers(16 * KIB, &[f64::NAN; 12]), None, None);
         check(&powers(16 * KIB, &[0.0; 12]), None, None);
     }
+
+    #[test]
+    fn a_step_is_visible_by_its_size_its_noise_and_its_share() {
+        let visible = |low_ns: f64, high_ns: f64, residual_ns: f64| {
+            let levels = Levels { size_bytes: 1, low_ns, high_ns, residual_ns, confidence: 1.0 };
+            levels.is_visible()
+        };
+        assert!(visible(10_000.0, 35_001.0, 1.0) && !visible(10_000.0, 35_000.0, 1.0));
+        assert!(visible(1_000.0, 91_001.0, 30_000.0) && !visible(1_000.0, 91_000.0, 30_000.0));
+        assert!(visible(200_000.0, 250_001.0, 1.0) && !visible(200_000.0, 250_000.0, 1.0));
+    }
+
+    /// Of pages of 16 KiB and units of 64: 20 and 24 are within, 8 crosses nothing.
+    #[test]
+    fn levels_rise_from_what_crosses_nothing_to_units() {
+        let of = |points: &[(u64, f64)]| {
+            levels(points, 16, 64).map(|fit| (fit.low_ns, fit.high_ns, fit.error))
+        };
+        let rising = [(8, 1.0), (16, 10.0), (32, 14.0), (64, 30.0), (128, 34.0)];
+        assert_eq!(of(&rising), Some((12.0, 32.0, 16.0)));
+        assert_eq!(of(&[(16, 10.0), (64, 10.0)]), None);
+        assert_eq!(of(&[(8, 10.0), (16, 10.0), (64, 20.0)]), None);
+        assert_eq!(of(&[(16, 10.0), (64, 20.0)]), Some((10.0, 20.0, 0.0)));
+        assert_eq!(of(&[(64, 20.0)]), None);
+    }
 }

@@ -217,4 +217,33 @@ mod tests {
         liar.findings = conclude(&record);
         assert!(!headline(&liar).is_fake);
     }
+
+    #[test]
+    fn the_span_that_most_cells_have_stands_for_a_test() {
+        let of = |spans: &[u64]| {
+            let cells = spans.iter().zip(1..).map(|(span, number)| {
+                let mut cell = crate::testing::cell(record::test::RANDOM_WRITE, number, 4096);
+                cell.params.span_bytes = Some(*span);
+                cell
+            });
+            usual_span(&crate::testing::record_of(cells.collect()), record::test::RANDOM_WRITE)
+        };
+        assert_eq!(of(&[1, 1, 5]), Some(1));
+        assert_eq!(of(&[1, 5]), Some(5), "of as many the larger");
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn the_largest_block_up_to_a_mebibyte_streams() {
+        let of = |blocks: &[u64]| {
+            let cells = blocks.iter().zip(1..).map(|(block, number)| {
+                crate::testing::cell(record::test::SEQUENTIAL_READ, number, *block)
+            });
+            let record = crate::testing::record_of(cells.collect());
+            streaming_cell(&record, record::test::SEQUENTIAL_READ)
+                .and_then(|cell| cell.params.block_bytes)
+        };
+        assert_eq!(of(&[4096, 1 << 20, (1 << 20) + 512]), Some(1 << 20));
+        assert_eq!(of(&[4096, 8192]), Some(8192));
+    }
 }

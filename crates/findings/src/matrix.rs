@@ -542,4 +542,21 @@ mod tests {
         assert!(matrix.works[0].statement().contains("the only one"));
         assert_eq!(of(&crate::testing::empty()), None);
     }
+
+    #[test]
+    fn only_numbers_are_stalls_and_have_a_mean() {
+        let of = |told: Option<f64>, max: u64| {
+            let mut cell = crate::testing::iops(test::MATRIX, 1, 4096, 1.0, max);
+            let estimate = |value| record::Estimate { value, ci95: None, n: 1 };
+            cell.metrics
+                .other
+                .extend(told.map(|value| (metric::WORST_STALL_NS.to_owned(), estimate(value))));
+            stall(&cell)
+        };
+        assert_eq!(of(Some(5.0), 9), Some(5.0));
+        assert_eq!(of(None, 9), Some(9.0));
+        assert_eq!([of(Some(0.0), 9), of(Some(f64::INFINITY), 9), of(None, 0)], [None; 3]);
+        assert_eq!(mean([1.0, 2.0, 6.0, f64::NAN].into_iter()), Some(3.0));
+        assert_eq!(mean([f64::NAN].into_iter()), None);
+    }
 }

@@ -423,4 +423,75 @@ mod tests {
         check(&[(60, 70e6), (10, 45e6), (60, 70e6)], false);
         check(&[(60, 70e6), (10, 45e6), (60, 70e6), (10, 45e6), (60, 70e6)], true);
     }
+
+    #[test]
+    fn a_first_level_lasted_by_its_axis() {
+        let mut cell = crate::testing::cell(test::SUSTAINED, 1, 1 << 20);
+        cell.params.span_offset_bytes = Some(100);
+        for (x, expected) in [
+            (SeriesAxis::ElapsedNs, 7e-7),
+            (SeriesAxis::OffsetBytes, 60.0),
+            (SeriesAxis::Bytes, 70.0),
+        ] {
+            let series = Series { name: "rate".into(), x, y: SeriesAxis::Bps, points: vec![] };
+            assert_eq!(lasted_s(&cell, &series, (700.0, 10.0)), expected, "{x:?}");
+        }
+    }
+
+    #[test]
+    fn what_comes_back_is_four_fifths_of_the_first_and_more_than_once() {
+        let told = |rates: &[f64]| {
+            let levels = (1..).map(|end| f64::from(end) * 100.0).zip(rates.iter().copied());
+            alternation(&levels.collect::<Vec<_>>())
+        };
+        assert_eq!(
+            told(&[10.0, 5.0, 8.0, 5.0, 8.0]).as_deref(),
+            Some("fell 2 times and was fast again 2 times, without a pause")
+        );
+        assert!(told(&[10.0, 5.0, 7.9, 5.0, 7.9]).is_none());
+        assert!(told(&[10.0, 5.0, 4.0]).is_none());
+        assert!(told(&[5.0, 10.0]).is_none());
+        // Once, and no dip: it stayed slow for a third of the time.
+        assert!(told(&[10.0, 5.0, 8.0]).is_some());
+    }
+
+    #[test]
+    fn it_is_warm_from_ten_degrees_more_and_sixty_on() {
+        let told = |start: f64, at_fall: f64, rates: [f64; 2]| {
+            let mut cell = crate::testing::cell(test::SUSTAINED, 1, 1 << 20);
+            let series = |y, points| Series { name: "a".into(), x: SeriesAxis::Bytes, y, points };
+            cell.series.push(series(
+                SeriesAxis::Celsius,
+                vec![[0.0, start], [50.0, at_fall], [51.0, 90.0]],
+            ));
+            let curve = series(SeriesAxis::Bps, vec![]);
+            warmth(&cell, &curve, &[(50.0, rates[0]), (90.0, rates[1])]).is_some()
+        };
+        assert!(told(50.0, 60.0, [9.0, 5.0]) && told(60.0, 70.0, [9.0, 5.0]));
+        assert!(!told(40.0, 59.9, [9.0, 5.0]) && !told(60.1, 70.0, [9.0, 5.0]));
+        assert!(!told(50.0, 60.0, [5.0, 9.0]) && !told(50.0, 60.0, [5.0, 5.0]));
+    }
+
+    #[test]
+    fn two_short_returns_of_two_windows_tell() {
+        let told = |rates: &[f64], first: f64, slow: f64| {
+            let points = rates.iter().zip(1..).map(|(bps, n)| [100.0 + f64::from(n), *bps]);
+            let series = Series {
+                name: "rate".into(),
+                x: SeriesAxis::Bytes,
+                y: SeriesAxis::Bps,
+                points: points.collect(),
+            };
+            returns(&series, &[(100.0, first), (200.0, slow)]).is_some()
+        };
+        let twice = [5.0, 5.0, 8.0, 8.0, 5.0, 5.0, 8.0, 8.0];
+        assert!(told(&twice, 10.0, 5.0));
+        assert!(!told(&twice[..6], 10.0, 5.0), "once");
+        assert!(!told(&[5.0, 5.0, 8.0, 5.0, 5.0, 8.0], 10.0, 5.0), "single windows");
+        assert!(!told(&[5.0, 8.0, 8.0, 5.0, 8.0, 8.0], 10.0, 5.0), "after single windows");
+        assert!(!told(&[5.0, 5.0, 7.9, 7.9, 5.0, 5.0, 7.9, 7.9], 10.0, 5.0));
+        // From 1.25 times 1.25 on.
+        assert!(told(&[6.4, 6.4, 8.0, 8.0, 6.4, 6.4, 8.0, 8.0], 10.0, 6.4));
+        assert!(!told(&[6.5, 6.5, 8.1, 8.1, 6.5, 6.5, 8.1, 8.1], 10.0, 6.5));
+    }
 }

@@ -428,4 +428,35 @@ mod tests {
         ");
         assert_eq!(told(Vec::new()), [""; 0]);
     }
+
+    /// The cell of a form with one of its figures, of so many writes.
+    fn with(form: &str, name: &str, value: f64, n: u64) -> Record {
+        let mut cell = crate::testing::cell(test::UFLIP, 1, 32 * KIB);
+        cell.params.form = Some(form.into());
+        cell.metrics.other.insert(name.into(), record::Estimate { value, ci95: None, n });
+        crate::testing::record_of(vec![cell])
+    }
+
+    #[test]
+    fn a_start_of_sixteen_writes_is_told_where_others_follow() {
+        let told = |value: f64, n: u64| {
+            start_up(&with("start-up", metric::START_UP_OPS, value, n)).map(|found| found.statement)
+        };
+        assert_eq!(told(15.0, 100), None);
+        assert!(told(16.0, 100).is_some_and(|said| said.contains("16 random writes (512 KiB)")));
+        assert_eq!(told(100.0, 100), None);
+        assert!(told(99.0, 100).is_some());
+        assert_eq!(told(f64::INFINITY, 100), None);
+        assert_eq!(told(f64::NAN, 100), None);
+    }
+
+    #[test]
+    fn a_disturbance_is_half_of_what_the_test_keeps() {
+        let told = |ns: f64| {
+            disturbance_ns(&with("pause", "pause_ns", ns, 1)).map(|(_, disturbed_ns)| disturbed_ns)
+        };
+        assert_eq!(told(100e6), None);
+        assert_eq!(told(100.1e6), Some(50.05e6));
+        assert_eq!(told(f64::INFINITY), None);
+    }
 }

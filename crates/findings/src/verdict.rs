@@ -930,4 +930,41 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn a_need_is_met_from_its_limits_on() {
+        let of = |value: f64, ci95: Option<[f64; 2]>, bound: Option<Bound>| {
+            let cell = crate::testing::iops(test::RANDOM_WRITE, 1, 4096, 1.0, 1);
+            let figure =
+                SoundFigure { value, ci95, bound, ..SoundFigure::of(&cell, metric::IOPS).unwrap() };
+            Need::at_least(&figure, [9.0, 90.0, 500.0], String::new(), "").map(|need| need.level)
+        };
+        use Fitness::{Fair, Good, Poor, Unusable};
+        for (value, level) in
+            [(8.9, Unusable), (9.0, Poor), (89.9, Poor), (90.0, Fair), (499.9, Fair), (500.0, Good)]
+        {
+            assert_eq!(of(value, None, None), Some(level), "{value}");
+        }
+        // Nothing is said of what may be anything: ten times as much, and more than a level.
+        assert_eq!(of(100.0, Some([10.0, 99.0]), None), Some(Fair));
+        assert_eq!(of(100.0, Some([60.0, 600.0]), None), None);
+        assert_eq!(of(100.0, Some([60.0, 599.0]), None), Some(Fair));
+        assert_eq!(of(100.0, Some([5.0, 60.0]), None), Some(Fair), "of neighbouring levels");
+        // A bound decides on its own side alone.
+        let (least, most) = (Some(Bound::AtLeast), Some(Bound::AtMost));
+        assert_eq!([of(89.0, None, least), of(90.0, None, least)], [None, Some(Fair)]);
+        assert_eq!([of(89.0, None, most), of(90.0, None, most)], [Some(Poor), None]);
+    }
+
+    #[test]
+    fn checks_that_warn_are_no_praise() {
+        let found = |severity: Severity, id: &str| {
+            let mut finding =
+                crate::finding_builder::FindingBuilder::info(id, "All is there.").done();
+            finding.severity = severity;
+            of_checks(&[finding]).is_some()
+        };
+        assert!(found(Severity::Info, "capacity") && found(Severity::Info, "verify"));
+        assert!(!found(Severity::Failure, "capacity") && !found(Severity::Info, "flush"));
+    }
 }

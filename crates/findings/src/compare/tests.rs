@@ -84,3 +84,22 @@ fn nothing_and_one_are_no_comparison() {
     assert_eq!(compare(&[run("alone", [1.0; 3])]).curves, []);
     assert_eq!(compare(&[crate::testing::empty(), crate::testing::empty()]).ranks, []);
 }
+
+#[test]
+fn a_single_run_each_tells_a_tenth() {
+    use FasterMedium::{Faster, Same, Slower, Unclear};
+    for (ratio, ci95, expected) in [
+        (1.11, Some([1.01, 1.2]), Faster),
+        (1.10, Some([1.01, 1.2]), Unclear),
+        (1.11, Some([1.0, 1.2]), Unclear),
+        (0.90, Some([0.8, 0.99]), Slower),
+        (0.91, Some([0.8, 0.99]), Unclear),
+        (0.90, Some([0.8, 1.0]), Unclear),
+        (1.0, Some([0.91, 1.09]), Same),
+        (1.0, Some([0.90, 1.09]), Unclear),
+        (1.0, Some([0.91, 1.1]), Unclear),
+        (2.0, None, Unclear),
+    ] {
+        assert_eq!(single(ratio, ci95), expected, "{ratio} {ci95:?}");
+    }
+}
