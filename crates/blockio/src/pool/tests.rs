@@ -23,6 +23,7 @@ mod sync {
     }
 }
 
+#[expect(clippy::duplicate_mod, reason = "the same source, with the locks of loom")]
 #[path = "handoff.rs"]
 mod handoff;
 
