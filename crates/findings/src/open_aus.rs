@@ -442,4 +442,52 @@ mod tests {
         check(&[(1, 5.1e6, 12_800_000)], None);
         check(&[(2, 5.1e6, 12_800_000), (4, 1e3, 900_000_000)], None);
     }
+
+    #[test]
+    fn a_cliff_is_half_the_rate_and_two_and_a_half_times_as_long() {
+        check(&[(1, 10e6, 100), (2, 4.9e6, 251)], Some(Limit::Between(1, 2)));
+        check(&[(1, 10e6, 100), (2, 5.0e6, 251)], Some(Limit::Beyond(2)));
+        check(&[(1, 10e6, 100), (2, 4.9e6, 250)], Some(Limit::Beyond(2)));
+        check(&[(1, 10e6, 100), (3, 9e6, 100), (7, 4e6, 300)], Some(Limit::Between(3, 7)));
+        check(&[(1, 10e6, 100)], None);
+        check(&[(2, 10e6, 100), (3, 1e6, 900)], None);
+        // What is written like one unit counts for it: half of 12 and not of 10 MB/s.
+        check(&[(1, 10e6, 100), (2, 12e6, 250), (3, 5.5e6, 300)], Some(Limit::Between(2, 3)));
+        check(&[(1, 10e6, 100), (2, 12e6, 251), (3, 5.5e6, 300)], Some(Limit::Beyond(3)));
+    }
+
+    #[test]
+    fn a_single_unit_that_was_twice_as_slow_throughout_is_no_yardstick() {
+        check(&[(1, 1e6, 201), (2, 2.1e6, 100)], None);
+        check(&[(1, 1e6, 200), (2, 2.1e6, 100)], Some(Limit::Beyond(2)));
+        check(&[(1, 1e6, 201), (2, 2.0e6, 100)], Some(Limit::Beyond(2)));
+    }
+
+    #[test]
+    fn what_stands_out_is_counted_by_how_much_longer_it_took() {
+        let mut histogram = record::Histogram::default();
+        histogram.record_n(100_000_000, 4);
+        histogram.record_n(500_000_000, 2);
+        let of = |typical_s: f64, longer_s: f64| stalled_s(&histogram, typical_s, longer_s);
+        assert!((of(0.0, 0.05) - 1.4).abs() < 0.01);
+        assert!((of(0.1, 0.3) - 0.8).abs() < 0.01);
+        assert_eq!(of(0.1, 0.5), 0.0);
+    }
+
+    #[test]
+    fn what_the_host_hid_is_what_the_rate_has_and_the_latencies_have_not() {
+        let of = |left_out: u64, bytes: u64| {
+            let mut cell = cell(1, 1.0, 1);
+            cell.bytes = bytes;
+            let mut histogram = record::Histogram::default();
+            histogram.record_n(1_000_000_000, 3);
+            cell.histogram = Some(histogram);
+            cell.disturbance =
+                Some(record::Disturbance { left_out, ..record::Disturbance::default() });
+            left_out_s(&cell, 100.0)
+        };
+        assert!((of(1, 1_000) - 7.0).abs() < 0.01);
+        assert_eq!(of(1, 100), 0.0);
+        assert_eq!(of(0, 1_000), 0.0);
+    }
 }

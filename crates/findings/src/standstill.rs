@@ -148,4 +148,37 @@ mod tests {
         deep.cells[0].params.queue_depth = 32;
         assert_eq!(conclude(&deep), None);
     }
+
+    #[test]
+    fn thirty_seconds_and_what_the_bytes_take_are_the_limit() {
+        let of = |block: u64, ns: u64| {
+            let mut cell = testing::iops("random-write", 1, block, 50.0, ns);
+            cell.params.queue_depth = 1;
+            standing(&cell)
+        };
+        // 4096 bytes at 100 kB/s are 40.96 ms.
+        assert_eq!(of(4096, 30_040_960_000), None);
+        assert_eq!(of(4096, 30_040_960_001), Some(30_040_960_001));
+    }
+
+    #[test]
+    fn the_kernel_saw_it_where_it_was_busy_for_four_fifths_and_we_kept_looking() {
+        let of = |busy_ms: u64, at_s: &[u64]| {
+            let last = *at_s.last().unwrap();
+            let samples: Vec<Sample> = at_s
+                .iter()
+                .map(|at_s| Sample {
+                    at_ns: at_s * SECOND_NS,
+                    counters: Counters { busy_ms: busy_ms * at_s / last, ..Counters::default() },
+                })
+                .collect();
+            stood_still(&samples)
+        };
+        let every_second: Vec<u64> = (0..=100).collect();
+        assert_eq!(of(80_000, &every_second), 100 * SECOND_NS);
+        assert_eq!(of(79_999, &every_second), 0);
+        // A gap of a quarter of the time is no proof.
+        assert_eq!(of(100_000, &[0, 20, 44, 52, 76, 100]), 100 * SECOND_NS);
+        assert_eq!(of(100_000, &[0, 20, 45, 52, 76, 100]), 0);
+    }
 }

@@ -222,4 +222,17 @@ mod tests {
         assert_eq!(fit_unit(&[(4096, f64::NAN); 9]), None);
         assert!(fit_unit(&[(4096, 1.0); 9]).is_none());
     }
+
+    #[test]
+    fn six_sizes_are_needed_and_what_is_no_time_is_none() {
+        let points: Vec<(u64, f64)> = (1..=7)
+            .map(|n| (n * 8192, 1e6 + n as f64 * 1e5 + if n % 2 == 1 { 5e5 } else { 0.0 }))
+            .collect();
+        assert!(fit_unit(&points[..6]).is_some() && fit_unit(&points[..5]).is_none());
+        for strange in [(0, 1e6), (8192, 0.0), (8192, f64::NAN)] {
+            let mut with = points[..6].to_vec();
+            with[2] = strange;
+            assert!(fit_unit(&with).is_none(), "{strange:?}");
+        }
+    }
 }
