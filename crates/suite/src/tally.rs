@@ -19,7 +19,7 @@ const CURVE_POINTS: usize = 240;
 /// intervals hold on models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
 const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
 
-/// A host that stands still shows in I/Os of this length; so many are remembered.
+/// A host that stands still shows in I/Os of this length; so many of the longest are remembered.
 const SLOW_NS: u64 = 50_000_000;
 const MOST_SLOW: usize = 4096;
 /// Of an I/O that is the host's one part in this many at least was a standstill.
@@ -137,8 +137,19 @@ impl IoTally {
         self.idle_ns += if is_first { 0 } else { idle_ns };
         self.zero_latencies += u64::from(latency_ns == 0);
         self.worst_ns = self.worst_ns.max(latency_ns);
-        if latency_ns >= SLOW_NS && self.slow.len() < MOST_SLOW {
-            self.slow.push([done.submitted_ns, done.completed_ns]);
+        if latency_ns >= SLOW_NS {
+            self.remember([done.submitted_ns, done.completed_ns]);
+        }
+    }
+
+    /// Keeps a slow I/O, in place of the shortest where there are many.
+    fn remember(&mut self, io: [u64; 2]) {
+        if self.slow.len() < MOST_SLOW {
+            self.slow.push(io);
+        } else if let Some(shortest) = self.slow.iter_mut().min_by_key(|[from, to]| *to - *from)
+            && shortest[1] - shortest[0] < io[1] - io[0]
+        {
+            *shortest = io;
         }
     }
 
@@ -506,5 +517,46 @@ mod tests {
         for tally in [one, many] {
             assert_eq!((tally.metrics().other["host_share"].value * 1000.0).round(), 200.0);
         }
+    }
+
+    #[test]
+    fn of_many_slow_ones_the_longest_are_remembered() {
+        let mut tally = IoTally::under(None, 1);
+        let mut now_ns = 0;
+        for turn in 0..5_000 {
+            let took_ns = if turn == 4_999 { 900_000_000 } else { 60_000_000 + turn };
+            tally.count(&done(now_ns, now_ns + took_ns), 4096, true);
+            now_ns += took_ns;
+        }
+        // The host stood still during the last but one.
+        let from_ns = now_ns - 900_000_000 - 60_000_000;
+        tally.leave_out(&[Standstill { from_ns, to_ns: from_ns + 60_000_000 }]);
+        assert_eq!(tally.disturbance.as_ref().map(|seen| seen.left_out), Some(1));
+        assert_eq!(tally.worst_ns, 900_000_000);
+    }
+
+    #[test]
+    fn a_quarter_of_an_io_of_fifty_milliseconds_makes_it_the_hosts() {
+        let left_out = |took_ns: u64, still_ns: u64| {
+            let mut tally = IoTally::under(None, 1);
+            tally.count(&done(0, took_ns), 4096, true);
+            tally.leave_out(&[Standstill { from_ns: 10, to_ns: 10 + still_ns }]);
+            tally.disturbance.map_or(0, |seen| seen.left_out)
+        };
+        assert_eq!(left_out(60_000_000, 15_000_000), 1);
+        assert_eq!(left_out(60_000_000, 14_999_999), 0);
+        assert_eq!(left_out(50_000_000, 50_000_000), 1);
+        assert_eq!(left_out(49_999_999, 49_999_999), 0, "too short to be remembered");
+        assert_eq!(left_out(60_000_000, 0), 0);
+    }
+
+    #[test]
+    fn five_seconds_are_a_stall() {
+        let flagged = |took_ns: u64| {
+            let mut tally = IoTally::under(None, 1);
+            tally.count(&done(0, took_ns), 4096, true);
+            tally.flags().contains(&Flag::Stalled { longest_ns: took_ns })
+        };
+        assert!(flagged(5_000_000_000) && !flagged(4_999_999_999));
     }
 }
