@@ -339,4 +339,19 @@ mod tests {
         }
         assert_eq!((segments(0), segments(GIB + 1)), (None, None));
     }
+
+    #[test]
+    fn partitions_begin_at_whole_mebibytes_of_units() {
+        for (au, whole) in [
+            (16 * KIB, MIB),
+            (48 * KIB, 3 * MIB),
+            (MIB, MIB),
+            (1536 * KIB, 3 * MIB),
+            (24 * MIB, 24 * MIB),
+            // No multiple that is small enough.
+            (MIB / 2 + 512, MIB),
+        ] {
+            assert_eq!(aligned(au), whole, "{au}");
+        }
+    }
 }

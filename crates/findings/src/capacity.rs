@@ -364,4 +364,36 @@ mod tests {
             "{finding:#?}"
         );
     }
+
+    #[test]
+    fn what_could_not_be_put_back_is_said_from_one_byte_on() {
+        let said = |lost: Option<f64>| {
+            let mut probe = cell("capacity", 1, MIB);
+            let figure = |value| Estimate { value, ci95: None, n: 1 };
+            probe.metrics.other.insert(metric::RESTORED_BYTES.into(), figure(4096.0));
+            let lost = lost.map(|lost| (metric::UNRESTORED_BYTES.to_owned(), figure(lost)));
+            probe.metrics.other.extend(lost);
+            how(&probe).iter().any(|line| line.contains("could not be put back"))
+        };
+        assert_eq!([None, Some(0.0), Some(1.0)].map(said), [false, false, true]);
+    }
+
+    #[test]
+    fn parts_that_were_to_be_read_back_are_reads_of_verify() {
+        let planned = |test: &str, form: &str| {
+            let mut cell = cell(test, 1, MIB);
+            cell.params.form = Some(form.into());
+            PlannedCell {
+                id: cell.id,
+                test: cell.test,
+                params: cell.params,
+                max_ns: 1,
+                max_written_bytes: 0,
+            }
+        };
+        let plan = [("verify", "read"), ("verify", "write"), ("capacity", "read")]
+            .map(|(test, form)| planned(test, form))
+            .into();
+        assert_eq!(planned_parts(&Record { plan, ..empty() }), 1);
+    }
 }

@@ -579,4 +579,38 @@ mod tests {
         assert_eq!(findings([10.1e6, 1.0, 1501.0, 501.0]), [holds, holds, holds]);
         assert_eq!(findings([9.9e6, 1.0, 1490.0, 495.0]), [fails, fails, fails]);
     }
+
+    #[test]
+    fn what_several_figures_must_hold_is_as_likely_as_all_of_them() {
+        let likely = |record: &Record, class: &Class| standing(record, class).1;
+        let class = every_class().find(|class| class.name == "A1").expect("A1");
+        // Each a little above what is asked, and known to a fifth of it.
+        let record = medium([10.5e6, 0.0, 1575.0, 525.0], 1, 0.2);
+        let shares: Vec<f64> =
+            needs(&record, &class).iter().filter_map(|need| standing_of(need).1).collect();
+        assert_eq!(shares.len(), 3);
+        assert!(shares.iter().all(|share| (0.6..0.8).contains(share)), "{shares:?}");
+        let product: f64 = shares.iter().product();
+        assert!(likely(&record, &class).is_some_and(|share| (share - product).abs() < 1e-12));
+        // What is missed is as sure as the surest of what misses it.
+        let record = medium([5e6, 0.0, 1275.0, 525.0], 1, 0.2);
+        let missed: Vec<f64> = needs(&record, &class)
+            .iter()
+            .map(standing_of)
+            .filter(|(standing, _)| *standing == Standing::Missed)
+            .filter_map(|(_, share)| Some(1.0 - share?))
+            .collect();
+        let surest = missed.iter().copied().fold(0.0, f64::max);
+        assert!((0.9..=1.0).contains(&surest), "{missed:?}");
+        assert_eq!(likely(&record, &class), Some(surest));
+    }
+
+    #[test]
+    fn a_class_of_zero_promises_nothing() {
+        let claimed = |class| {
+            let claims = Claims { video_class: Some(class), ..Claims::default() };
+            held(&empty(), &claims).len()
+        };
+        assert_eq!([claimed(0), claimed(1), claimed(30)], [0, 1, 1]);
+    }
 }

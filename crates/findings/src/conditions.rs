@@ -197,4 +197,20 @@ mod tests {
             verdict(&slow)
         );
     }
+
+    #[test]
+    fn sixteen_mebibytes_to_the_end_fill_every_cache() {
+        let filled = |bytes: u64, reached_its_end: bool| {
+            let mut fill = cell("sustained", 1, record::units::MIB);
+            (fill.params.form, fill.bytes) = (Some("first".into()), bytes);
+            let figure = Estimate { value: 45e6, ci95: None, n: 100 };
+            fill.metrics
+                .other
+                .extend(reached_its_end.then(|| (metric::SUSTAINED_BPS.to_owned(), figure)));
+            was_filled(&Record { cells: vec![fill], ..empty() })
+        };
+        let least = 16 * record::units::MIB;
+        assert!(filled(least, true));
+        assert!(!filled(least - 1, true) && !filled(least, false) && !filled(0, false));
+    }
 }

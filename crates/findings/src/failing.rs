@@ -326,4 +326,20 @@ mod tests {
         assert_eq!(found.severity, Severity::Warning);
         insta::assert_snapshot!(found.statement, @"record-ops ended by an error: no space is left.");
     }
+
+    #[test]
+    fn three_long_reads_are_retries() {
+        let found = |many: u64, median_ns: u64| {
+            let mut record = run(vec![]);
+            let mut histogram = record::Histogram::default();
+            histogram.record_n(median_ns, 5000);
+            histogram.record_n(1_200_000_000, many);
+            let read = &mut record.cells[2];
+            read.metrics.latency_ns.as_mut().unwrap().p50 = Some(median_ns);
+            read.histogram = Some(histogram);
+            conclude(&record).is_some()
+        };
+        assert_eq!([2, 3].map(|many| found(many, 300_000)), [false, true]);
+        assert_eq!([24_999_999, 25_000_000].map(|median| found(3, median)), [true, false]);
+    }
 }

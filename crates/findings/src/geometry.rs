@@ -394,4 +394,23 @@ mod tests {
         assert_eq!(of(&[(16, 10.0), (64, 20.0)]), Some((10.0, 20.0, 0.0)));
         assert_eq!(of(&[(64, 20.0)]), None);
     }
+
+    #[test]
+    fn the_smallest_unit_that_is_told_is_an_eighth_of_a_mebibyte() {
+        let told = |au: u64| {
+            let mut cell = crate::testing::cell(test::ALIGN_READ, 1, 512);
+            cell.series.push(record::Series {
+                name: "diff".into(),
+                x: SeriesAxis::OffsetBytes,
+                y: SeriesAxis::LatencyNs,
+                points: ladder(au, 60.0, 320.0),
+            });
+            let record = crate::testing::record_of(vec![cell]);
+            (au_bytes(&record), conclude(&record).first().map(|found| found.statement.clone()))
+        };
+        let (au, said) = told(SMALLEST_AU);
+        assert_eq!(au, Some(128 * KIB));
+        assert_eq!(said.as_deref(), Some("It manages its flash in allocation units of 128 KiB."));
+        assert_eq!(told(SMALLEST_AU / 2).0, None);
+    }
 }

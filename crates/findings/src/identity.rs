@@ -171,6 +171,7 @@ fn health(record: &Record) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use super::Cid;
     use record::{Health, Severity};
 
     fn told(health: Health) -> Option<(bool, String)> {
@@ -209,5 +210,26 @@ mod tests {
         };
         assert_eq!([errors(0), errors(1)], [Some(false), Some(true)]);
         assert_eq!(told(Health::default()), None);
+    }
+
+    #[test]
+    fn a_card_says_who_made_it_when() {
+        let hints = |change: fn(&mut Cid), started: &str| {
+            let mut cid = Cid {
+                manufacturer: 0x03,
+                oem: *b"SD",
+                name: *b"SC16G",
+                serial: 7,
+                year: 2024,
+                month: 5,
+            };
+            change(&mut cid);
+            super::hints(&cid, None, Some(started)).len()
+        };
+        assert_eq!(hints(|_| (), "2024-05"), 0);
+        assert_eq!(hints(|_| (), "2024-04"), 1, "made after it was measured");
+        assert_eq!(hints(|cid| (cid.manufacturer, cid.oem) = (0x12, *b"4V"), "2024-05"), 1);
+        assert_eq!(hints(|cid| cid.manufacturer = 0x12, "2024-05"), 0);
+        assert_eq!(hints(|cid| (cid.manufacturer, cid.oem) = (0xfe, *b"4V"), "2024-05"), 0);
     }
 }

@@ -559,4 +559,39 @@ mod tests {
         assert_eq!(mean([1.0, 2.0, 6.0, f64::NAN].into_iter()), Some(3.0));
         assert_eq!(mean([f64::NAN].into_iter()), None);
     }
+
+    #[test]
+    fn of_many_that_are_the_same_four_are_named() {
+        let said = |many: usize| {
+            let names = ["ext4", "xfs", "btrfs", "f2fs", "vfat", "ext2"];
+            let figures: Vec<(&str, &str, &str, &[f64])> = names[..many]
+                .iter()
+                .map(|name| ("untar", *name, "none", &[100.0, 100.1, 99.9][..]))
+                .collect();
+            of(&record(&figures)).unwrap().works[0].statement()
+        };
+        assert!(!said(4).contains(" more"), "{}", said(4));
+        assert!(said(5).contains(" and 1 more"), "{}", said(5));
+        assert!(said(6).contains(" and 2 more"), "{}", said(6));
+    }
+
+    #[test]
+    fn the_share_of_the_best_lies_within_its_interval_whatever_is_better() {
+        for times in [false, true] {
+            let mut record = record(&[
+                ("boot", "ext4", "none", &[50.0, 50.5, 49.5]),
+                ("boot", "xfs", "none", &[100.0, 101.0, 99.0]),
+            ]);
+            if times {
+                for cell in &mut record.cells {
+                    let figure = cell.metrics.iops.take().unwrap().value;
+                    cell.elapsed_ns = (1e11 / figure) as u64;
+                }
+            }
+            let second = of(&record).unwrap().works[0].places[1].clone();
+            let [low, high] = second.ci95.unwrap();
+            assert!((second.relative - 0.5).abs() < 0.01, "{}", second.relative);
+            assert!((0.45..0.5).contains(&low) && (0.5..0.55).contains(&high), "{low} to {high}");
+        }
+    }
 }

@@ -505,4 +505,27 @@ mod tests {
         record.cells[0].flags = vec![record::Flag::BusyHost { load_per_core: 30.0 }];
         assert!(conclude(&record).is_some(), "a load average decides nothing");
     }
+
+    #[test]
+    fn what_came_before_is_told_where_it_was_longer_and_another_set() {
+        let found = |told_ns: f64, told_n: u64| {
+            let mut record = lines(100, &[10_000_000]);
+            let told = Estimate { value: told_ns, ci95: None, n: told_n };
+            record.cells[0].metrics.other.insert(metric::WORST_STALL_NS.into(), told);
+            before(&record).map(|(ns, n, _)| (ns, n))
+        };
+        assert_eq!(found(11e6, 101), Some((11_000_000, 1)));
+        assert_eq!(found(10e6, 101), None);
+        assert_eq!(found(9e6, 101), None);
+        assert_eq!(found(11e6, 100), None);
+        assert_eq!(found(f64::INFINITY, 101), None);
+    }
+
+    #[test]
+    fn three_that_were_too_long_are_counted() {
+        let said =
+            |many: usize| told(&lines(30_099, &vec![6_900_000_000; many]), "stalls").statement;
+        assert!(said(3).contains("; 3 took longer than the"), "{}", said(3));
+        assert!(!said(2).contains("took longer than"), "{}", said(2));
+    }
 }

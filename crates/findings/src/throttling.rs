@@ -494,4 +494,37 @@ mod tests {
         assert!(told(&[6.4, 6.4, 8.0, 8.0, 6.4, 6.4, 8.0, 8.0], 10.0, 6.4));
         assert!(!told(&[6.5, 6.5, 8.1, 8.1, 6.5, 6.5, 8.1, 8.1], 10.0, 6.5));
     }
+
+    #[test]
+    fn every_fall_is_counted() {
+        let levels = [10.0, 5.0, 10.0, 5.0, 10.0, 5.0].map(|bps| (SOONEST_S * 100.0, bps));
+        assert_eq!(
+            alternation(&levels).as_deref(),
+            Some("fell 3 times and was fast again 2 times, without a pause")
+        );
+    }
+
+    /// `sustained` that fell once, and what came after a pause of 30 s.
+    fn paused(after: &[(usize, f64)]) -> Record {
+        let turn = |number, form: &str, levels: &[(usize, f64)]| {
+            let mut cell = crate::testing::cell(test::SUSTAINED, number, 1 << 20);
+            cell.params.form = Some(form.to_owned());
+            cell.series.push(series(levels));
+            cell.bytes = cell.series[0].points.last().map_or(0, |point| point[0] as u64);
+            cell
+        };
+        crate::testing::record_of(vec![
+            turn(1, "first", &[(40, 200e6), (80, 40e6)]),
+            turn(2, "after-idle-30", after),
+        ])
+    }
+
+    #[test]
+    fn only_what_was_fast_again_came_back() {
+        let back = |after: &[(usize, f64)]| {
+            came_back(&paused(after), Series::clone).iter().map(|(_, bytes, _)| *bytes).sum::<f64>()
+        };
+        assert_eq!(back(&[(60, 45e6)]), 0.0);
+        assert!(back(&[(30, 200e6), (60, 40e6)]) >= 25e8);
+    }
 }

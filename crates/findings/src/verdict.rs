@@ -967,4 +967,28 @@ mod tests {
         assert!(found(Severity::Info, "capacity") && found(Severity::Info, "verify"));
         assert!(!found(Severity::Failure, "capacity") && !found(Severity::Info, "flush"));
     }
+
+    #[test]
+    fn the_third_slowest_stretch_tells_and_those_below_are_counted() {
+        let along = |rates: &[f64]| {
+            let mut cell = iops(test::SUSTAINED, 1, MIB, 40.0, 1);
+            let mut at = 0.0;
+            let mut points = vec![[0.0, rates[0]]];
+            for rate in rates {
+                at += rate * CAMERA_BUFFER_S;
+                points.push([at, *rate]);
+            }
+            cell.series.push(record::Series {
+                name: "rate".into(),
+                x: record::SeriesAxis::Bytes,
+                y: record::SeriesAxis::Bps,
+                points,
+            });
+            slowest_stretch(&Record { cells: vec![cell], ..empty() }, 4e6)
+                .map(|(_, rate, many)| (rate, many))
+        };
+        assert_eq!(along(&[9e6, 1e6, 2e6, 4e6, 9e6]), Some((4e6, 2)));
+        assert_eq!(along(&[3e6, 3e6, 3e6]), Some((3e6, 3)));
+        assert_eq!(along(&[3e6, 3e6]), None, "too few to tell from the host's");
+    }
 }

@@ -103,3 +103,25 @@ fn a_single_run_each_tells_a_tenth() {
         assert_eq!(single(ratio, ci95), expected, "{ratio} {ci95:?}");
     }
 }
+
+#[test]
+fn curves_cross_between_two_sizes_that_are_decided_and_in_a_single_point() {
+    let point = |block_bytes: u64, ratio: f64, judgement| BlockSizePoint {
+        block_bytes,
+        a: ratio,
+        b: 1.0,
+        ratio,
+        ci95: None,
+        judgement,
+    };
+    use FasterMedium::{Faster, Slower, Unclear};
+    let at = |points: &[BlockSizePoint]| {
+        crossings(points).iter().map(|crossing| crossing.block_bytes.round()).collect::<Vec<_>>()
+    };
+    assert_eq!(at(&[point(4096, 2.0, Faster), point(16384, 0.5, Slower)]), [8192.0]);
+    assert_eq!(
+        at(&[point(4096, 2.0, Faster), point(8192, 1.0, Unclear), point(32768, 0.25, Slower)]),
+        [8192.0]
+    );
+    assert_eq!(at(&[point(4096, 2.0, Faster), point(16384, 2.0, Faster)]), [0.0; 0]);
+}

@@ -118,3 +118,14 @@ fn equal_rewrites_are_held_against_new_data() {
     assert_eq!(of(1.149), None);
     assert_eq!(of(1.16).as_deref(), Some("equal-rewrites-skipped"));
 }
+
+#[test]
+fn fifteen_hundredths_between_medians_tell() {
+    let of = |hard: u64| {
+        found(vec![
+            typical(1, Content::Zeros, 100_000, 0.0),
+            typical(2, Content::Incompressible, hard, 0.0),
+        ])
+    };
+    assert_eq!([of(114_999).is_some(), of(115_000).is_some()], [false, true]);
+}

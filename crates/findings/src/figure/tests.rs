@@ -179,3 +179,20 @@ fn a_bound_is_of_one_at_a_time_in_a_passing_state() {
     assert_eq!(of(2, true), None);
     assert_eq!(of(1, false), None);
 }
+
+#[test]
+fn only_rates_along_bytes_tell_how_sure_the_end_of_a_fill_is() {
+    let of = |x: SeriesAxis, y: SeriesAxis| {
+        let mut cell = cell(test::SUSTAINED, 1, MIB);
+        cell.metrics
+            .other
+            .insert(metric::SUSTAINED_BPS.into(), Estimate { value: 55.0, ci95: None, n: 9 });
+        let points = (1..=64).map(|n| [f64::from(n); 2]).collect();
+        cell.series.push(Series { name: "rate".into(), x, y, points });
+        known_along(SoundFigure::of(&cell, metric::SUSTAINED_BPS).expect("a figure")).ci95.is_some()
+    };
+    assert!(of(SeriesAxis::Bytes, SeriesAxis::Bps));
+    assert!(of(SeriesAxis::OffsetBytes, SeriesAxis::Bps));
+    assert!(!of(SeriesAxis::ElapsedNs, SeriesAxis::Bps));
+    assert!(!of(SeriesAxis::Bytes, SeriesAxis::Iops));
+}
