@@ -381,4 +381,35 @@ mod tests {
         assert!(told(10e6, 14.0e6, 12).is_some_and(|(warns, _)| warns));
         assert!(told(10e6, 10e6, 10).is_some());
     }
+
+    #[test]
+    fn only_rates_that_are_finite_and_positive_are_typical() {
+        let mut cell = unit(Some(0), &[10e6]);
+        let with = |bps: f64| (1..=9).map(move |n| [f64::from(n) * 700.0, bps]);
+        let mut points: Vec<[f64; 2]> = [0.0, -1.0, f64::NAN].into_iter().flat_map(with).collect();
+        points.extend(with(10e6));
+        cell.series[0].points = points;
+        assert_eq!(pieces(&cell, 0).iter().map(|piece| piece.bps).collect::<Vec<_>>(), [10e6]);
+    }
+
+    #[test]
+    fn what_begins_at_a_gibibyte_is_of_the_rest() {
+        let mut cell = crate::testing::cell(test::WHOLE_VIEW, 1, 1 << 20);
+        let points = (0..12).map(|n| [n as f64 * GIB as f64, if n < 1 { 14e6 } else { 10e6 }]);
+        let mut points: Vec<[f64; 2]> = points.collect();
+        // Two thirds of what counts for the first GiB would be its, were a point at its end.
+        points.remove(11);
+        cell.series.push(record::Series {
+            name: "rate".into(),
+            x: SeriesAxis::OffsetBytes,
+            y: SeriesAxis::Bps,
+            points,
+        });
+        let found = along(&crate::testing::record_of(vec![cell])).expect("enough places");
+        assert!(
+            found.statement.ends_with("The first GiB has 14.0 MB/s, the rest 10.0 MB/s."),
+            "{}",
+            found.statement
+        );
+    }
 }

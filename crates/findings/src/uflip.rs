@@ -459,4 +459,21 @@ mod tests {
         assert_eq!(told(100.1e6), Some(50.05e6));
         assert_eq!(told(f64::INFINITY), None);
     }
+
+    #[test]
+    fn pauses_that_do_not_help_say_the_time_they_leave() {
+        let said = |paused_ms: f64| {
+            told(
+                [
+                    series("granularity", Pattern::Uniform, &[(32768.0, 100.0)]),
+                    series("pause-before", Pattern::Uniform, &[(1e5, paused_ms)]),
+                ]
+                .concat(),
+            )
+            .join("\n")
+        };
+        assert!(said(80.0).contains("take 80.0 % of the time"), "{}", said(80.0));
+        assert!(said(120.0).contains("take 120 % of the time"), "{}", said(120.0));
+        assert!(said(60.0).starts_with("pauses: Pauses help it"), "{}", said(60.0));
+    }
 }
