@@ -1069,39 +1069,42 @@ mod properties {
             proptest::sample::select(vec![0, 512, 4096, 16384, 65536, 131072, MIB]),
         );
         let figures = (any_estimate(), any_estimate(), any_estimate(), number());
-        (what, figures, proptest::collection::vec(any_series(), 0..3), any::<(u64, u64)>())
-            .prop_map(|((test, form, block), (iops, bps, other, extra), series, (bytes, span))| {
-                let mut cell = cell(test, 1, block);
-                cell.params.form = (!form.is_empty()).then(|| form.into());
-                (
-                    cell.metrics.iops,
-                    cell.metrics.bps,
-                    cell.series,
-                    cell.bytes,
-                    cell.params.span_bytes,
-                ) = (iops, bps, series, bytes, Some(span));
-                for name in [
-                    "type",
-                    "real_bytes",
-                    "good_sectors",
-                    "corrupted_sectors",
-                    "restored_bytes",
-                    "start_up_ops",
-                    "pause_ns",
-                    "write_ns",
-                    "flush_ns",
-                    "durable_bps",
-                    "sustained_bps",
-                    "worst_stall_ns",
-                    "first_bps",
-                ] {
-                    cell.metrics.other.extend(other.map(|found| (name.to_owned(), found)));
-                }
-                for name in ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes", "value"] {
-                    cell.params.other.insert(name.into(), extra);
-                }
-                cell
-            })
+        (what, figures, proptest::collection::vec(any_series(), 0..3), any::<(u64, u64, u64)>())
+            .prop_map(
+                |((test, form, block), (iops, bps, other, extra), series, (bytes, span, whole))| {
+                    let mut cell = cell(test, 1, block);
+                    cell.params.form = (!form.is_empty()).then(|| form.into());
+                    (
+                        cell.metrics.iops,
+                        cell.metrics.bps,
+                        cell.series,
+                        cell.bytes,
+                        cell.params.span_bytes,
+                    ) = (iops, bps, series, bytes, Some(span));
+                    (cell.written_bytes, cell.elapsed_ns, cell.ops) = (whole, span, whole);
+                    for name in [
+                        "type",
+                        "real_bytes",
+                        "good_sectors",
+                        "corrupted_sectors",
+                        "restored_bytes",
+                        "start_up_ops",
+                        "pause_ns",
+                        "write_ns",
+                        "flush_ns",
+                        "durable_bps",
+                        "sustained_bps",
+                        "worst_stall_ns",
+                        "first_bps",
+                    ] {
+                        cell.metrics.other.extend(other.map(|found| (name.to_owned(), found)));
+                    }
+                    for name in ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes", "value"] {
+                        cell.params.other.insert(name.into(), extra);
+                    }
+                    cell
+                },
+            )
     }
 
     proptest! {

@@ -40,7 +40,9 @@ impl WearEstimate {
     pub fn text(&self) -> String {
         let wrote = format!("wrote {}", Bytes(self.written_bytes));
         match self.programmed_bytes {
-            Some(programmed) if programmed > self.written_bytes + self.written_bytes / 4 => {
+            Some(programmed)
+                if programmed > self.written_bytes.saturating_add(self.written_bytes / 4) =>
+            {
                 format!(
                     "{wrote}, for which up to {} may have been programmed ({} times as much)",
                     Bytes(programmed),

@@ -209,7 +209,7 @@ impl Record {
 
     /// Bytes written to the medium by all cells.
     pub fn written_bytes(&self) -> u64 {
-        self.cells.iter().map(|cell| cell.written_bytes).sum()
+        crate::units::saturating_sum(self.cells.iter().map(|cell| cell.written_bytes))
     }
 
     /// The cells of one test, in order.
@@ -243,5 +243,7 @@ mod tests {
         (record.cells[0].written_bytes, record.cells[1].written_bytes) = (3, 4);
         assert_eq!(["a", "b", "c"].map(|test| record.cells_of(test).count()), [2, 1, 0]);
         assert_eq!(record.written_bytes(), 7);
+        record.cells.iter_mut().for_each(|cell| cell.written_bytes = u64::MAX);
+        assert_eq!(record.written_bytes(), u64::MAX, "a record that someone wrote by hand");
     }
 }

@@ -193,6 +193,11 @@ pub fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// The sum of bytes or times, at most `u64::MAX`: what a file says may be more than can be counted.
+pub fn saturating_sum(values: impl IntoIterator<Item = u64>) -> u64 {
+    values.into_iter().fold(0, u64::saturating_add)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 //! is.
 
 use device::Extents;
+use record::units::saturating_sum;
 use record::{PlannedCell, Skip, TargetKind, test};
 
 use crate::definition::{Suite, SuiteEntry};
@@ -114,12 +115,12 @@ impl Plan {
 
     /// The most that will be written, in bytes.
     pub fn max_written_bytes(&self) -> u64 {
-        self.cells.iter().fold(0, |sum, cell| sum.saturating_add(cell.max_written_bytes))
+        saturating_sum(self.cells.iter().map(|cell| cell.max_written_bytes))
     }
 
     /// The longest it may take, in nanoseconds.
     pub fn max_ns(&self) -> u64 {
-        let sum = self.cells.iter().fold(0u64, |sum, cell| sum.saturating_add(cell.max_ns));
+        let sum = saturating_sum(self.cells.iter().map(|cell| cell.max_ns));
         self.time_limit_ns.map_or(sum, |limit| limit.min(sum))
     }
 }

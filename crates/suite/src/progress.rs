@@ -39,7 +39,7 @@ impl ProgressReporter<'_> {
     }
 
     pub(crate) fn wrote(&mut self, bytes: u64) {
-        self.written_bytes += bytes;
+        self.written_bytes = self.written_bytes.saturating_add(bytes);
     }
 
     /// A stretch has ended; these are the last places it wrote.

@@ -1,13 +1,15 @@
 //! The runner: cell after cell on a guarded device, telling a listener what happens.
 
 mod second_look;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::content::Filler;
 use device::{Device, Extent, IoError, IoErrorKind};
-use record::units::SECOND_NS;
+use record::units::{SECOND_NS, saturating_sum};
 use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind};
 
 use crate::catalogue::{capacity, record_ops};
@@ -122,7 +124,7 @@ pub fn run<'a>(
     let started_ns = medium.now();
     let mut runner = Runner {
         filler: Filler::new(options.seed),
-        written_bytes: options.done.iter().map(|cell| cell.written_bytes).sum(),
+        written_bytes: saturating_sum(options.done.iter().map(|cell| cell.written_bytes)),
         end: RunEnd {
             cells: options.done.clone(),
             skipped: Vec::new(),
@@ -187,7 +189,7 @@ impl Runner<'_> {
     }
 
     fn elapsed_ns(&self, medium: &mut Guarded) -> u64 {
-        self.options.used_ns + medium.now().saturating_sub(self.started_ns)
+        self.options.used_ns.saturating_add(medium.now().saturating_sub(self.started_ns))
     }
 
     /// Fills what the finished filling cells had filled. Its figures are no results; only the
@@ -282,8 +284,8 @@ impl Runner<'_> {
 
     /// What the cells up to this one were to write and have not written.
     fn left_bytes(&self, index: usize) -> u64 {
-        let planned_bytes: u64 =
-            self.plan.cells[..=index].iter().map(|cell| cell.max_written_bytes).sum();
+        let planned_bytes =
+            saturating_sum(self.plan.cells[..=index].iter().map(|cell| cell.max_written_bytes));
         planned_bytes.saturating_sub(self.written_bytes)
     }
 
@@ -302,7 +304,8 @@ impl Runner<'_> {
         let is_better = second.outcome.cell.stop == Stop::Error
             || second.outcome.cell.stop != Stop::Interrupted
                 && second.outcome.cell.stood_still_share() < first.outcome.cell.stood_still_share();
-        let written_bytes = first.outcome.cell.written_bytes + second.outcome.cell.written_bytes;
+        let written_bytes =
+            saturating_sum([&first, &second].map(|measured| measured.outcome.cell.written_bytes));
         let (failed, written_last) = (second.failed.clone(), second.written_last.clone());
         let (mut kept, other) = if is_better { (second, first) } else { (first, second) };
         (kept.failed, kept.written_last, kept.outcome.cell.written_bytes) =
@@ -571,9 +574,8 @@ impl Runner<'_> {
 
     /// What the later cells will take: their limits, shrunk as those before stayed under theirs.
     fn later_ns(&self, index: usize) -> u64 {
-        let before =
-            self.plan.cells[..index].iter().map(|cell| cell.max_ns).fold(0u64, u64::saturating_add);
-        let took: u64 = self.end.cells.iter().map(|cell| cell.elapsed_ns).sum();
+        let before = saturating_sum(self.plan.cells[..index].iter().map(|cell| cell.max_ns));
+        let took = saturating_sum(self.end.cells.iter().map(|cell| cell.elapsed_ns));
         let habit = if before > 10 * SECOND_NS {
             (took as f64 / before as f64).clamp(0.02, 1.0)
         } else {

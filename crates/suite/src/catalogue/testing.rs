@@ -123,6 +123,8 @@ pub struct Bed {
     pub stop_at: Option<u64>,
     /// Cells finished before an interruption.
     pub done: Vec<Cell>,
+    /// What it had taken until then.
+    pub used_ns: u64,
     /// The run's time limit.
     pub time_limit_ns: Option<u64>,
     /// What each request takes.
@@ -187,6 +189,7 @@ impl Bed {
             fail_at: None,
             stop_at: None,
             done: Vec::new(),
+            used_ns: 0,
             time_limit_ns: None,
             cost: Box::new(cost),
         }
@@ -263,7 +266,11 @@ impl Bed {
         let budgeted: Box<dyn Device> =
             Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
         let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-        let options = RunOptions { done: self.done, ..RunOptions::new(7, &self.target, &stop) };
+        let options = RunOptions {
+            done: self.done,
+            used_ns: self.used_ns,
+            ..RunOptions::new(7, &self.target, &stop)
+        };
         let end = run(&mut guarded, stage, &plan, options, &mut ());
         let seen = seen.take();
         Ran { end, requests: seen.requests, dropped_at: seen.dropped_at, idle_ns: seen.idle_ns }

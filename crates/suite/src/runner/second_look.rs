@@ -143,7 +143,7 @@ impl Runner<'_> {
             return self.fail(reason);
         }
         let first = self.end.cells.remove(place);
-        outcome.cell.written_bytes += first.written_bytes;
+        outcome.cell.written_bytes = outcome.cell.written_bytes.saturating_add(first.written_bytes);
         capacity::leave_open(
             &mut outcome.cell,
             format!("{doubt}; probed anew, nothing was missing"),

@@ -107,7 +107,8 @@ impl MatrixSession {
         );
         drop(screen);
         let restored = field.leave();
-        let elapsed_ns = used_ns + u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let elapsed_ns =
+            used_ns.saturating_add(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
         conclude(&end, elapsed_ns, &dir, &mut journal, &outputs)?;
         restored?;
         leave(end, &dir)
