@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use flashmark_host::loopdev::attach_with;
 use flashmark_host::{
-    Access, BlockTarget, Claim, Loop, LoopOptions, MkfsSpec, ResolvedTarget, Roots, Staged, claim,
-    clean_leftovers, mounts, prove_on_device, resolve, stage_filesystem,
+    Access, BlockTarget, Claim, Loop, LoopOptions, MkfsSpec, ResolvedTarget, Roots, Staged,
+    TargetError, claim, clean_leftovers, mounts, prove_on_device, resolve, stage_filesystem,
 };
 use record::units::MIB;
 
@@ -87,6 +87,19 @@ impl Bench {
         block(self.device.path())
     }
 
+    /// Once nobody has it: `mount` of any process opens every loop device for a moment, and the
+    /// kernel lets go of one that was given back when the last one closes it.
+    fn target_given_back(&self) -> BlockTarget {
+        for _ in 0..100 {
+            let path = self.device.path().to_str().unwrap();
+            match resolve(&Roots::default(), path, Access::Write) {
+                Err(TargetError::InUse { .. }) => std::thread::sleep(Duration::from_millis(100)),
+                _ => break,
+            }
+        }
+        self.target()
+    }
+
     fn stage(&self) -> (Claim, Staged) {
         let target = self.target();
         let mut claim = claim(&Roots::default(), &target).unwrap();
@@ -103,7 +116,7 @@ impl Bench {
 
     /// Nothing of a stage is left: no partition, no loop device over this one, no mount, no note.
     fn assert_clean(&self, mount_point: &Path) {
-        let target = self.target();
+        let target = self.target_given_back();
         assert_eq!((target.disk.partitions.len(), target.disk.uses), (self.partitions(), vec![]));
         assert!(!mount_point.parent().unwrap().exists());
         assert_eq!(fs::read_dir(self.state_dir()).unwrap().count(), 0);
