@@ -1,7 +1,7 @@
 //! Whether the medium has the capacity it says, from the probe and from a full verification
 //! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
-use record::units::Bytes;
+use record::units::{Bytes, saturating_sum};
 use record::{Cell, Finding, Record, metric, test};
 
 use crate::finding_builder::FindingBuilder;
@@ -128,8 +128,7 @@ fn verify(record: &Record) -> Option<Finding> {
         .plan
         .iter()
         .filter(|cell| cell.test == test::VERIFY && cell.params.form.as_deref() == Some("read"));
-    let planned_bytes =
-        planned.fold(0u64, |sum, cell| sum.saturating_add(cell.params.span_bytes.unwrap_or(0)));
+    let planned_bytes = saturating_sum(planned.map(|cell| cell.params.span_bytes.unwrap_or(0)));
     let left_bytes = planned_bytes.saturating_sub(sectors.span_bytes);
     let is_partial = sectors.is_partial || left_bytes > 0;
     let draft = if sectors.bad() == 0 {
@@ -332,6 +331,16 @@ mod tests {
         assert_eq!(between(gib, MOST), "it has 1 GiB");
     }
 
+    fn planned_of(cell: Cell) -> PlannedCell {
+        PlannedCell {
+            id: cell.id,
+            test: cell.test,
+            params: cell.params,
+            max_ns: 1,
+            max_written_bytes: 0,
+        }
+    }
+
     #[test]
     fn what_is_not_read_back_yet_is_said() {
         let mut half = part(2, [1024, 0, 0, 0], None);
@@ -342,16 +351,7 @@ mod tests {
                 .1
                 .contains("read back so far are")
         );
-        let planned = |number: u32| {
-            let cell = part(number, [2048, 0, 0, 0], None);
-            PlannedCell {
-                id: cell.id,
-                test: cell.test,
-                params: cell.params,
-                max_ns: 1,
-                max_written_bytes: 0,
-            }
-        };
+        let planned = |number: u32| planned_of(part(number, [2048, 0, 0, 0], None));
         let record = Record {
             cells: vec![part(1, [2048, 0, 0, 0], None)],
             plan: vec![planned(1), planned(2)],
@@ -383,13 +383,7 @@ mod tests {
         let planned = |test: &str, form: &str| {
             let mut cell = cell(test, 1, MIB);
             cell.params.form = Some(form.into());
-            PlannedCell {
-                id: cell.id,
-                test: cell.test,
-                params: cell.params,
-                max_ns: 1,
-                max_written_bytes: 0,
-            }
+            planned_of(cell)
         };
         let plan = [("verify", "read"), ("verify", "write"), ("capacity", "read")]
             .map(|(test, form)| planned(test, form))

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use record::units::{KIB, Nanos, significant};
+use record::units::{KIB, Nanos, saturating_sum, significant};
 use record::{Cell, Finding, Record, SeriesAxis, metric, test};
 
 use crate::figure::writes;
@@ -60,7 +60,7 @@ impl<'a> Stalls<'a> {
             (_, Some(histogram)) if !histogram.is_empty() => histogram.count_above(limit_ns),
             _ => u64::from(longest_of(cell).0.first().is_some_and(|ns| *ns > limit_ns)),
         };
-        self.cells.iter().map(beyond).fold(0, u64::saturating_add)
+        saturating_sum(self.cells.iter().map(beyond))
     }
 
     /// The chance that [`EVENTS`] writes longer than this would be met if as much was measured once

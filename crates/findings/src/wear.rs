@@ -1,7 +1,7 @@
 //! What the run wore of the medium, and what is left of it by its own account
 //! (docs/field/peers.md#wear-budget).
 
-use record::units::{Bytes, significant};
+use record::units::{Bytes, saturating_sum, significant};
 use record::{Cell, Finding, Pattern, Record};
 
 use crate::figure;
@@ -27,11 +27,7 @@ impl WearEstimate {
         let rate = figure::sustained_write(record).map(|figure| figure.value);
         let unit_bytes = geometry::au_bytes(record);
         let programmed = |rate| {
-            record
-                .cells
-                .iter()
-                .map(|cell| programmed_bytes(cell, rate, unit_bytes))
-                .fold(0u64, u64::saturating_add)
+            saturating_sum(record.cells.iter().map(|cell| programmed_bytes(cell, rate, unit_bytes)))
         };
         Some(WearEstimate { written_bytes, programmed_bytes: rate.map(programmed) })
     }

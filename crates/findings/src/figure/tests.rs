@@ -143,22 +143,20 @@ fn sustained_writing_is_told_by_the_best_there_is() {
     assert_eq!(told(&[of(test::PRIME, 64 * KIB, 1.0)]), Some(1.0));
 }
 
+/// The interval of a fill that ended at `value`, its windows at rates of 1, 2, 3 and so on.
+fn end_of_fill(value: f64, windows: u32, x: SeriesAxis, y: SeriesAxis) -> Option<[f64; 2]> {
+    let mut cell = cell(test::SUSTAINED, 1, MIB);
+    let figure = Estimate { value, ci95: None, n: 9 };
+    cell.metrics.other.insert(metric::SUSTAINED_BPS.into(), figure);
+    let points = (1..=windows).map(|n| [f64::from(n); 2]).collect();
+    cell.series.push(Series { name: "rate".into(), x, y, points });
+    known_along(SoundFigure::of(&cell, metric::SUSTAINED_BPS).expect("a figure")).ci95
+}
+
 /// The last quarter of 64 windows has 16: ranks 4 and 13 of these enclose their median.
 #[test]
 fn the_end_of_a_fill_has_the_interval_of_its_last_quarter() {
-    let of = |value: f64, windows: u32| {
-        let mut cell = cell(test::SUSTAINED, 1, MIB);
-        cell.metrics
-            .other
-            .insert(metric::SUSTAINED_BPS.into(), Estimate { value, ci95: None, n: 9 });
-        cell.series.push(Series {
-            name: "rate".into(),
-            x: SeriesAxis::Bytes,
-            y: SeriesAxis::Bps,
-            points: (1..=windows).map(|n| [f64::from(n), f64::from(n)]).collect(),
-        });
-        known_along(SoundFigure::of(&cell, metric::SUSTAINED_BPS).expect("a figure")).ci95
-    };
+    let of = |value, windows| end_of_fill(value, windows, SeriesAxis::Bytes, SeriesAxis::Bps);
     assert_eq!(of(55.0, 64), Some([52.0, 61.0]));
     assert_eq!(of(51.0, 64), Some([51.0, 61.0]));
     assert_eq!(of(63.0, 64), Some([52.0, 63.0]));
@@ -182,15 +180,7 @@ fn a_bound_is_of_one_at_a_time_in_a_passing_state() {
 
 #[test]
 fn only_rates_along_bytes_tell_how_sure_the_end_of_a_fill_is() {
-    let of = |x: SeriesAxis, y: SeriesAxis| {
-        let mut cell = cell(test::SUSTAINED, 1, MIB);
-        cell.metrics
-            .other
-            .insert(metric::SUSTAINED_BPS.into(), Estimate { value: 55.0, ci95: None, n: 9 });
-        let points = (1..=64).map(|n| [f64::from(n); 2]).collect();
-        cell.series.push(Series { name: "rate".into(), x, y, points });
-        known_along(SoundFigure::of(&cell, metric::SUSTAINED_BPS).expect("a figure")).ci95.is_some()
-    };
+    let of = |x, y| end_of_fill(55.0, 64, x, y).is_some();
     assert!(of(SeriesAxis::Bytes, SeriesAxis::Bps));
     assert!(of(SeriesAxis::OffsetBytes, SeriesAxis::Bps));
     assert!(!of(SeriesAxis::ElapsedNs, SeriesAxis::Bps));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use record::units::{Bytes, MIB, Nanos, significant};
+use record::units::{Bytes, MIB, Nanos, saturating_sum, significant};
 use record::{Ended, Pattern, PlannedCell, Run, Software};
 use store::{Journal, Opening, RunDir, Store};
 use suite::Plan;
@@ -158,7 +158,7 @@ fn worst_wear_bytes(plan: &Plan, au_bytes: Option<u64>) -> u64 {
         let merges = (cell.max_written_bytes / cell.block_bytes()).saturating_mul(au_bytes);
         merges.min(cell.max_ns / 100).max(cell.max_written_bytes)
     };
-    plan.cells.iter().map(of_cell).fold(0, u64::saturating_add)
+    saturating_sum(plan.cells.iter().map(of_cell))
 }
 
 /// What would be done, for `--plan`.

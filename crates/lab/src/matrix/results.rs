@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use record::units::saturating_sum;
 use record::{Cell, Stop};
 use stats::{ContestStanding, Placed, contest, is_open};
 
@@ -138,7 +139,7 @@ impl Results {
                 .filter(|(key, _)| fits(key))
                 .flat_map(|(_, ns)| ns.iter().copied())
                 .collect();
-            (!all.is_empty()).then(|| all.iter().sum::<u64>() / all.len() as u64)
+            (!all.is_empty()).then(|| saturating_sum(all.iter().copied()) / all.len() as u64)
         };
         mean(&|(work, filesystem)| {
             *work == combination.work && *filesystem == combination.filesystem

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use record::units::saturating_sum;
 use record::{Cell, Estimate, Params, Stop, metric};
 use stats::Random;
 
@@ -160,9 +161,12 @@ fn announce(
     let alive: Vec<usize> =
         (0..trial.combinations.len()).filter(|number| !failed(*number)).collect();
     let sum = |numbers: &[usize]| {
-        numbers.iter().try_fold(0_u64, |sum, number| Some(sum + expected(*number)?))
+        let expected: Option<Vec<u64>> = numbers.iter().map(|number| expected(*number)).collect();
+        expected.map(saturating_sum)
     };
-    let left_ns = sum(rest).zip(sum(&alive)).map(|(rest, block)| rest + block * blocks_after);
+    let left_ns = sum(rest)
+        .zip(sum(&alive))
+        .map(|(rest, block)| rest.saturating_add(block.saturating_mul(blocks_after)));
     let of = results.done() + rest.len() + alive.len() * blocks_after as usize;
     hear(&MatrixEvent::Begun { combination, repeat, done: results.done(), of, left_ns })
         .map_err(End::Failed)

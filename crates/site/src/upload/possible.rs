@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use record::collection::Origin;
+use record::units::saturating_sum;
 use record::{
     Cell, Claims, Content, Flag, Params, Path, Published, Series, SeriesAxis, TargetKind, metric,
     test,
@@ -151,7 +152,7 @@ fn check_simulated(run: &Published) -> Result<(), Rejection> {
 /// several looks at the same time.
 fn check_sum(run: &Published) -> Result<(), Rejection> {
     let in_turn = run.cells.iter().filter(|cell| PLAIN.contains(&cell.test.as_str()));
-    let sum: u64 = in_turn.fold(0, |sum, cell| sum.saturating_add(cell.elapsed_ns));
+    let sum = saturating_sum(in_turn.map(|cell| cell.elapsed_ns));
     if run.software.name != "flashmark"
         || sum <= run.elapsed_ns.saturating_add(run.elapsed_ns / 10).saturating_add(SUM_SLACK_NS)
     {

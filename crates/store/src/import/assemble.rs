@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crc::{CRC_64_NVME, Crc, Table};
+use record::units::saturating_sum;
 use record::{Ended, Flag, MediumKind, Record, Run, Software, Stop};
 
 use super::imported_run::ImportedRun;
@@ -63,7 +64,7 @@ fn record(name: &str, id: String, found: ImportedRun) -> Record {
         id,
         started,
         finished,
-        elapsed_ns: cells.iter().fold(0, |sum, cell| sum.saturating_add(cell.elapsed_ns)),
+        elapsed_ns: saturating_sum(cells.iter().map(|cell| cell.elapsed_ns)),
         suite: "imported".to_owned(),
         command,
         software: Software { name: tool.to_owned(), version, commit: None },

@@ -3,6 +3,7 @@
 //!
 //! Its KB, MB and GB are powers of 1024.
 
+use record::units::saturating_sum;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, metric, test};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note, other, whole_ns};
@@ -123,7 +124,7 @@ fn verified(source: &ImportText) -> Result<Cell, ImportTrouble> {
     let (good, lost) = (count("Data OK:")?, count("Data LOST:")?);
     let [corrupted, changed, overwritten] =
         [count("Corrupted:")?, count("Slightly changed:")?, count("Overwritten:")?];
-    let sum = [corrupted, changed, overwritten].into_iter().fold(0u64, u64::saturating_add);
+    let sum = saturating_sum([corrupted, changed, overwritten]);
     if sum != lost {
         return Err(ImportTrouble::new(format_args!(
             "{lost} sectors are lost, but {sum} are listed"

@@ -23,7 +23,7 @@
 use std::collections::BTreeMap;
 
 use device::Extent;
-use record::units::{Bytes, MIB, Nanos, SECOND_NS};
+use record::units::{Bytes, MIB, Nanos, SECOND_NS, saturating_sum};
 use record::{Cell, Params, Pattern, PlannedCell, Region, metric, test};
 
 use super::stretch::{self, Stretch, assumed_au, earlier};
@@ -176,7 +176,7 @@ impl Test for OpenAus {
     }
 
     fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
-        let used_ns: u64 = earlier(cell, context).map(took_ns).sum();
+        let used_ns = saturating_sum(earlier(cell, context).map(took_ns));
         let left_ns = (cell.setting("total_ns") as u64).saturating_sub(used_ns);
         if left_ns < LEAST_NS {
             return CellOutcome::left_out(
@@ -200,9 +200,7 @@ impl Test for OpenAus {
             ..length
         }
         .stand_in(&mut cell.params);
-        let used: u64 = earlier(&cell, context)
-            .map(|cell| cell.params.other.get("n_aus").map_or(0, |n| *n as u64))
-            .sum();
+        let used = saturating_sum(earlier(&cell, context).map(units_of));
         let mut rounds = Rounds::new(&cell, n_aus, used, context.random("order inside units"));
         stretch::run(&cell, context, &mut |_| rounds.next())
     }
@@ -238,9 +236,13 @@ fn steps(most: u64) -> u64 {
     doublings + 1 + doublings.saturating_sub(1)
 }
 
+fn units_of(cell: &Cell) -> u64 {
+    cell.params.other.get("n_aus").map_or(0, |n_aus| *n_aus as u64)
+}
+
 fn took_ns(cell: &Cell) -> u64 {
-    cell.elapsed_ns
-        + cell.metrics.other.get(metric::WARM_UP_NS).map_or(0, |figure| figure.value as u64)
+    let warm_up_ns = cell.metrics.other.get(metric::WARM_UP_NS).map_or(0, |ns| ns.value as u64);
+    cell.elapsed_ns.saturating_add(warm_up_ns)
 }
 
 /// Over how many units this cell is to write, from what those before it found; or why it is not
@@ -254,8 +256,8 @@ fn number_of_units(cell: &PlannedCell, done: &[&Cell]) -> Result<u64, String> {
         .other
         .get("searched_block_bytes")
         .map_or(cell.block_bytes(), |bytes| *bytes as u64);
-    let found = Found::among(done, searched_bytes);
     let most = cell.setting("most") as u64;
+    let found = Found::among(done, searched_bytes, most);
     match cell.params.other.get("past").map(|past| *past > 0.0) {
         None => found
             .next(most)
@@ -277,13 +279,15 @@ struct Found {
 }
 
 impl Found {
-    fn among(done: &[&Cell], block_bytes: u64) -> Found {
+    /// What cells over at most so many units have found; a journal may tell of any number.
+    fn among(done: &[&Cell], block_bytes: u64, most: u64) -> Found {
         let linear = done.iter().filter(|cell| {
             cell.params.form.as_deref() == Some(LINEAR)
                 && cell.params.block_bytes == Some(block_bytes)
         });
         let by_units: BTreeMap<u64, &Cell> = linear
-            .map(|cell| (cell.params.other.get("n_aus").map_or(0, |n| *n as u64), *cell))
+            .map(|cell| (units_of(cell), *cell))
+            .filter(|(units, _)| *units <= most)
             .collect();
         let Some(one) = by_units.get(&1) else { return Found::default() };
         let collapsed = by_units.iter().find(|(_, cell)| has_collapsed(cell, one)).map(|(n, _)| *n);
@@ -340,7 +344,7 @@ impl Rounds {
         let fitting = |start: u64| span.end().saturating_sub(start) / distance_bytes;
         let start = if fitting(aligned) >= most { aligned } else { span.offset_bytes };
         let ring = fitting(start).max(1);
-        let unit = |number| start + (used + number) % ring * distance_bytes;
+        let unit = |number| start + (used % ring + number) % ring * distance_bytes;
         let is_random = cell.params.form.as_deref() == Some(RANDOM);
         let bytes = if is_random { au_bytes.min(RANDOM_SPAN_BYTES) } else { au_bytes };
         let mut order: Vec<u64> = (0..(bytes / cell.block_bytes()).max(1)).collect();
@@ -434,7 +438,7 @@ mod tests {
 
     fn last_that_held(cells: &[Cell], block_bytes: u64) -> (Option<u64>, Option<u64>) {
         let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.test == "open-aus").collect();
-        let found = Found::among(&cells, block_bytes);
+        let found = Found::among(&cells, block_bytes, 64);
         (found.held, found.collapsed)
     }
 

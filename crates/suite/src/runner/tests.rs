@@ -1,18 +1,18 @@
 //! What the runner makes of a journal that no run has written.
 
-use record::units::MIB;
-use record::{Cell, Ended, Stop};
+use record::units::{GIB, MIB};
+use record::{Cell, Ended, Estimate, PlannedCell, Stop};
 
 use crate::catalogue::testing::Bed;
 
-/// Two primings that are said to be done, and one that is to come.
-const PRIMINGS: [&str; 3] =
+/// All but the last are said to be done.
+const TESTS: [&str; 3] =
     ["prime span=1MiB passes=1", "random-write span=1MiB", "zero-fill span=1MiB"];
 
 #[test]
 fn what_a_journal_says_was_written_and_taken_may_be_more_than_can_be_counted() {
     let mut bed = Bed::file(64 * MIB, |_, _| 1_000_000);
-    let planned = bed.planned(&PRIMINGS);
+    let planned = bed.planned(&TESTS);
     let (last, done) = planned.split_last().expect("three tests plan cells");
     assert!(done.len() >= 2, "{planned:?}");
     bed.done = done
@@ -25,8 +25,33 @@ fn what_a_journal_says_was_written_and_taken_may_be_more_than_can_be_counted() {
         })
         .collect();
     bed.used_ns = u64::MAX;
-    let ran = bed.run(&PRIMINGS);
+    let ran = bed.run(&TESTS);
     assert_eq!((ran.end.ended, ran.end.elapsed_ns), (Ended::Complete, u64::MAX));
     assert!(ran.cell(&last.id).bytes > 0, "it is measured all the same");
     assert!(!ran.requests.is_empty());
+}
+
+/// Each test goes by what cells of its own that are done have found.
+#[test]
+fn what_a_journal_says_of_units_and_times_may_be_more_than_there_can_be() {
+    let tests = ["open-aus"];
+    let mut bed = Bed::raw(4 * GIB, |_, _| 1_000_000);
+    let linear = |cell: &PlannedCell| cell.params.form.as_deref() == Some("linear");
+    let planned: Vec<PlannedCell> = bed.planned(&tests).into_iter().filter(linear).collect();
+    let said = [(1.0, 4e7), (1e19, 4e7), (1.8e19, 1.0), (1e19, 4e7)];
+    bed.done = planned
+        .iter()
+        .zip(said)
+        .map(|(planned, (n_aus, bps))| {
+            let mut cell = Cell::begun(&planned.id, &planned.test, planned.params.clone());
+            cell.params.other.insert("n_aus".into(), n_aus);
+            cell.metrics.bps = Some(Estimate { value: bps, ci95: None, n: 9 });
+            cell.stop = Stop::Converged;
+            cell
+        })
+        .collect();
+    assert_eq!(bed.done.len(), said.len());
+    let ran = bed.run(&tests);
+    assert_eq!(ran.end.ended, Ended::Complete);
+    assert!(ran.end.cells.iter().all(|cell| cell.stop != Stop::Error), "{:?}", ran.end.cells);
 }
