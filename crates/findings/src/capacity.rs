@@ -2,10 +2,10 @@
 //! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
 use record::units::{Bytes, saturating_sum};
-use record::{Cell, Finding, Record, metric, test};
+use record::{CapacityKind, Cell, Finding, Record, metric, test};
 
 use crate::finding_builder::FindingBuilder;
-use crate::genuineness::{Kind, MOST, Sectors, number, told};
+use crate::genuineness::{MOST, Sectors, number, told};
 use crate::{figure, gate};
 
 /// `capacity` and `verify`.
@@ -22,34 +22,34 @@ fn probe(record: &Record) -> Option<Finding> {
         .unwrap_or_else(|| "the size it declares".into());
     let has = has(cell, real);
     let draft = match kind {
-        Kind::Good => FindingBuilder::info(
+        CapacityKind::Good => FindingBuilder::info(
             "capacity",
             format!(
                 "Its capacity is real: samples over {} came back as they were written.",
                 declared.map_or("all of it".into(), |bytes| Bytes(bytes).to_string())
             ),
         ),
-        Kind::Damaged if real == Some(0) => FindingBuilder::failure(
+        CapacityKind::Damaged if real == Some(0) => FindingBuilder::failure(
             "capacity",
             "It is damaged: nothing that was written came back. Throw it away.",
         ),
-        Kind::Damaged => FindingBuilder::failure(
+        CapacityKind::Damaged => FindingBuilder::failure(
             "capacity",
             "It is damaged: some of what was written did not come back, in places all over it. It is broken rather than fake: copy what can still be read, then throw it away.",
         ),
-        Kind::Limbo => FindingBuilder::failure(
+        CapacityKind::Limbo => FindingBuilder::failure(
             "capacity",
             format!(
                 "It is a fake: {says}, {has}; what is written beyond is lost without an error."
             ),
         ),
-        Kind::Wraparound => FindingBuilder::failure(
+        CapacityKind::Wraparound => FindingBuilder::failure(
             "capacity",
             format!(
                 "It is a fake: {says}, {has}; what is written beyond overwrites what is in front, without an error."
             ),
         ),
-        Kind::Chain => FindingBuilder::failure(
+        CapacityKind::Chain => FindingBuilder::failure(
             "capacity",
             format!(
                 "It is a fake: {says}, {has}; what is written beyond is partly lost and partly overwrites what is in front."

@@ -1,29 +1,8 @@
 //! Whether the medium has the capacity it says: what the probe and a full verification told.
 
-use record::{Cell, Record, metric, test};
+use record::{CapacityKind, Cell, Record, metric, test};
 
 use crate::cell_gate;
-
-/// What the probe found, as its codes have it: 0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Good,
-    Damaged,
-    Limbo,
-    Wraparound,
-    Chain,
-}
-
-impl Kind {
-    fn of(code: f64) -> Option<Kind> {
-        // A code is a whole number; anything between is none.
-        [Kind::Good, Kind::Damaged, Kind::Limbo, Kind::Wraparound, Kind::Chain]
-            .into_iter()
-            .enumerate()
-            .find(|(at, _)| code == *at as f64)
-            .map(|(_, kind)| kind)
-    }
-}
 
 /// Whether the cell came to its end. Not asked of the whole run: what a fake is found by is of a
 /// fake.
@@ -34,12 +13,12 @@ fn is_sound(cell: &Cell) -> bool {
 /// What the probes came to. A suite may have a short one and a thorough one: what a medium has
 /// hidden from the one, the other may show, so one that finds something wrong stands before one
 /// that does not, and then the later one.
-pub(crate) fn told(record: &Record) -> Option<(&Cell, Kind)> {
+pub(crate) fn told(record: &Record) -> Option<(&Cell, CapacityKind)> {
     let kinds = record
         .cells_of(test::CAPACITY)
         .filter(|cell| is_sound(cell))
-        .filter_map(|cell| Some((cell, Kind::of(number(cell, "type")?)?)));
-    kinds.max_by_key(|(_, kind)| *kind != Kind::Good)
+        .filter_map(|cell| Some((cell, CapacityKind::of_code(number(cell, "type")?)?)));
+    kinds.max_by_key(|(_, kind)| *kind != CapacityKind::Good)
 }
 
 /// A number of the probe: metrics of `other`, which may be zero.
@@ -68,7 +47,7 @@ pub(crate) fn is_fake(record: &Record) -> bool {
     read_back.for_each(|cell| sectors.add(cell));
     let folded = sectors.overwritten > 0
         && sectors.overwritten.saturating_mul(100) >= sectors.good.saturating_add(sectors.bad());
-    matches!(probed, Some(Kind::Limbo | Kind::Wraparound | Kind::Chain))
+    matches!(probed, Some(CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain))
         || probed.is_none() && folded
 }
 
@@ -89,7 +68,7 @@ pub(crate) fn is_genuine(record: &Record) -> bool {
         .medium
         .capacity_bytes
         .is_some_and(|bytes| bytes > 0 && sectors.span_bytes as f64 >= WHOLE * bytes as f64);
-    probed == Some(Kind::Good)
+    probed == Some(CapacityKind::Good)
         || probed.is_none() && whole && sectors.good > 0 && sectors.bad() == 0
 }
 

@@ -18,7 +18,6 @@ mod advice;
 mod caches;
 mod capacity;
 mod cell_gate;
-mod cheats;
 mod classes;
 mod commits;
 mod compare;
@@ -38,14 +37,17 @@ mod identity;
 mod levels;
 mod likelihood;
 pub mod matrix;
+mod misalignment;
 mod not_of_a_medium;
 mod not_restored;
 mod open_aus;
+mod pattern_cheat;
 mod places;
 mod random_write;
 mod span_sweep;
 mod stalls;
 mod standstill;
+mod steady_state;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -233,7 +235,9 @@ fn accusations(record: &Record) -> Vec<Finding> {
     found.extend(content::conclude(&quiet));
     found.extend(caches::conclude(&quiet));
     found.extend(throttling::conclude(&quiet));
-    found.extend(cheats::conclude(&quiet));
+    found.extend(pattern_cheat::conclude(&quiet));
+    found.extend(misalignment::conclude(&quiet));
+    found.extend(steady_state::conclude(&quiet));
     found.extend(flush::conclude(&quiet));
     found.extend(places::conclude(&quiet));
     found.extend(geometry::conclude(&quiet));

@@ -12,6 +12,7 @@ use crate::figure::{self, SoundFigure, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
 use crate::flush::Flush;
 use crate::stalls::{self, EVENTS, Stalls};
+use crate::thresholds::SPEED;
 use crate::uses::id;
 use crate::{Use, commits, gate};
 
@@ -249,7 +250,7 @@ fn camera(record: &Record) -> Option<UseVerdict> {
     let reason = format!("it writes {} in sequence", figure.text());
     let need = Need::at_least(
         &figure,
-        [2e6, 4e6, 10e6],
+        [SPEED[0], SPEED[1], SPEED[3]].map(|class| class.write_bps),
         reason,
         "classes C2, C4, C10; docs/field/classes.md#minimum-rates",
     )?;

@@ -1,4 +1,4 @@
-//! What the person in front of it sees while a run goes on: a bar on a terminal, plain lines
+//! What the person in front of it sees while a run goes on: a progress bar with its ETA on a terminal, plain lines
 //! elsewhere; never silent for more than 2 s.
 
 use std::io::IsTerminal;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 
+use crate::in_use::{InUseReason, summary};
 use crate::inventory::{InventoryEntry, find};
 use crate::open_files::{Hold, Holding, LockKind, OpenFiles, settled};
 use crate::roots::{DeviceNumber, Roots};
 use crate::snapshot::Picture;
 use crate::target::BlockTarget;
-use crate::uses::{InUseReason, summary};
 
 /// An exclusive hold (O_EXCL) on a block device with a lock (flock) on its whole disk, and the
 /// memory of what the device was when it was taken.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use record::{Link, Medium, Queue};
 
 use crate::identity;
+use crate::in_use::InUseReason;
 use crate::open_files::OpenFiles;
 use crate::roots::{DeviceNumber, Roots, flag, number};
 use crate::snapshot::{BlockDeviceEntry, Partition, Picture};
-use crate::uses::InUseReason;
 
 /// A whole block device: what it is, how it is attached, and why it is in use.
 #[derive(Clone, Debug, PartialEq)]

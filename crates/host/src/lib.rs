@@ -12,6 +12,7 @@ mod facts;
 mod filesystems;
 mod holding;
 mod identity;
+mod in_use;
 mod inventory;
 mod layers;
 mod location;
@@ -28,7 +29,6 @@ mod snapshot;
 mod stage;
 mod target;
 mod tool;
-mod uses;
 
 pub use changes::{ChangeError, Changes, Undone, clean_changes};
 pub use claim::{Claim, ClaimError, claim};
@@ -37,6 +37,7 @@ pub use diskstats::{DiskStats, StatFile, counts_all, diskstats, parse_diskstats}
 pub use facts::{end_temperatures, facts, load, temperatures_now, throttled};
 pub use filesystems::{Nature, Space, nature};
 pub use identity::registers;
+pub use in_use::{InUseReason, exclusively_open, summary, uses};
 pub use inventory::{InventoryEntry, find, list};
 pub use location::{Location, NotProved, device_of_directory, free_space, prove_on_device};
 pub use loopdev::{Loop, LoopError, LoopOptions};
@@ -57,4 +58,3 @@ pub use target::{
     resolve,
 };
 pub use tool::ToolError;
-pub use uses::{InUseReason, exclusively_open, summary, uses};

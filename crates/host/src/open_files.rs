@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use blockio::FileIdentity;
 
 pub use crate::holding::{Hold, Holding, LockKind, Process};
+use crate::in_use::InUseReason;
 use crate::mounts::Mount;
 use crate::roots::{DeviceNumber, Roots};
 use crate::snapshot::{Below, BlockDeviceEntry, Picture};
-use crate::uses::InUseReason;
 use locks::Locked;
 pub(crate) use process::writes;
 pub use unseen::NotSeen;

@@ -17,6 +17,7 @@ use names;
 
 mod activity;
 pub mod alike;
+mod capacity_kind;
 mod cell;
 pub mod collection;
 mod disturbance;
@@ -33,6 +34,7 @@ pub mod test;
 pub mod units;
 
 pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
+pub use capacity_kind::CapacityKind;
 pub use cell::{
     Cell, Content, Direction, Estimate, FAILED_BY, Latency, Metrics, Params, Path, Pattern, Reach,
     Region, Stop, Sync,

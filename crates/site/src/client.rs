@@ -17,7 +17,7 @@ use crate::state::{App, hex};
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
 
-/// The address that counts for allowances: the peer's, or what a trusted proxy says of it. It is
+/// The address that counts for rate limits: the peer's, or what a trusted proxy says of it. It is
 /// kept nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client(pub IpAddr);

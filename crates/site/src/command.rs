@@ -14,6 +14,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::base::Base;
 use crate::problem::Problem;
+use crate::rate_limit;
 use crate::serve::serve;
 use crate::state::{App, Quarantine, ServerOptions, now, secret};
 use crate::upload::UploadLimits;
@@ -68,10 +69,10 @@ pub struct Flags {
     #[arg(long, value_enum, default_value_t = Quarantine::Doubtful)]
     quarantine: Quarantine,
     /// Submissions a minute from one address without a token.
-    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", default_value_t = rate_limit::PER_MINUTE, value_parser = clap::value_parser!(u32).range(1..))]
     per_minute: u32,
     /// As many of them at once.
-    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", default_value_t = rate_limit::BURST, value_parser = clap::value_parser!(u32).range(1..))]
     burst: u32,
     /// Requests of all kinds a minute from one address, and as many at once; 0 for no limit.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]

@@ -4,7 +4,6 @@
 //! Where to begin reading: `web.rs` (all routes, and what holds for every answer), `state.rs` (what
 //! requests share, and the way to the collection), `submissions.rs` (how a run comes in).
 
-pub mod allowance;
 mod api;
 mod base;
 mod cache;
@@ -17,6 +16,7 @@ mod moderation;
 mod pages;
 mod problem;
 mod problem_page;
+pub mod rate_limit;
 mod schema;
 mod serve;
 mod sessions;

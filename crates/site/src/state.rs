@@ -10,11 +10,11 @@ use report::collection::{SiteInfo, SiteKind};
 use store::collection::{Collection, CollectionError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::allowance::Allowance;
 use crate::base::Base;
 use crate::cache::PageCache;
 use crate::metrics::ServerMetrics;
 use crate::problem::Problem;
+use crate::rate_limit::{self, RateLimit};
 use crate::sessions::Sessions;
 use crate::upload::UploadLimits;
 
@@ -78,8 +78,8 @@ impl Default for ServerOptions {
             title: "Flashmark collection".to_owned(),
             base: None,
             quarantine: Quarantine::Doubtful,
-            per_minute: 10,
-            burst: 20,
+            per_minute: rate_limit::PER_MINUTE,
+            burst: rate_limit::BURST,
             requests_per_minute: 0,
             proxies: Vec::new(),
             limits: UploadLimits::default(),
@@ -101,9 +101,9 @@ struct Shared {
     cache: PageCache,
     metrics: ServerMetrics,
     sessions: Sessions,
-    submissions: Allowance,
-    requests: Option<Allowance>,
-    attempts: Allowance,
+    submissions: RateLimit,
+    requests: Option<RateLimit>,
+    attempts: RateLimit,
     reading: Arc<Semaphore>,
     writing: Arc<Semaphore>,
     unpacking: Arc<Semaphore>,
@@ -137,9 +137,9 @@ impl App {
             cache: PageCache::new(64 << 20),
             metrics: ServerMetrics::new(),
             sessions: Sessions::default(),
-            submissions: Allowance::new(options.per_minute, options.burst),
-            requests: (requests > 0).then(|| Allowance::new(requests, requests)),
-            attempts: Allowance::new(options.per_minute, options.burst),
+            submissions: RateLimit::new(options.per_minute, options.burst),
+            requests: (requests > 0).then(|| RateLimit::new(requests, requests)),
+            attempts: RateLimit::new(options.per_minute, options.burst),
             reading: Arc::new(Semaphore::new(READING)),
             writing: Arc::new(Semaphore::new(WRITING)),
             unpacking: Arc::new(Semaphore::new(UNPACKING)),
@@ -213,12 +213,12 @@ impl App {
         self.0.is_closing.load(Ordering::Acquire)
     }
 
-    /// Takes a submission from an address's allowance.
+    /// One submission more from an address, within its rate limit.
     pub fn allow_submission(&self, who: IpAddr) -> Result<(), Problem> {
         allow(&self.0.submissions, who)
     }
 
-    /// Takes a request from an address's allowance.
+    /// One request more from an address, within its rate limit.
     pub fn allow_request(&self, who: IpAddr) -> Result<(), Problem> {
         self.0.requests.as_ref().map_or(Ok(()), |requests| allow(requests, who))
     }
@@ -312,8 +312,8 @@ impl App {
     }
 }
 
-fn allow(allowance: &Allowance, who: IpAddr) -> Result<(), Problem> {
-    allowance.take(who, Instant::now()).map_err(Problem::too_often)
+fn allow(limit: &RateLimit, who: IpAddr) -> Result<(), Problem> {
+    limit.take(who, Instant::now()).map_err(Problem::too_often)
 }
 
 async fn turn(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {

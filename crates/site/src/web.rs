@@ -85,7 +85,7 @@ async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
     Ok("ready\n")
 }
 
-/// Allowances and time before, headers after.
+/// Rate limits and time before, headers after.
 async fn guarded(State(app): State<App>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_open = path.starts_with("/api/") || path.starts_with("/data/") || path == "/feed.atom";

@@ -1,9 +1,7 @@
-//! Numbers that cannot be the medium's, numbers that may not last, and how certain a number has to
-//! be.
+//! Numbers that cannot be the medium's, and numbers that may not last.
 
 use record::units::MIB;
 use record::{Cell, Flag, Path, test};
-use stats::StopRule;
 
 use crate::{CellContext, TargetInfo};
 
@@ -110,10 +108,4 @@ pub(crate) fn may_be_cached(mean_ns: f64, block_bytes: u64) -> bool {
 /// under a file is, nobody knows here.
 fn has_room(target: &TargetInfo, written_bytes: u64) -> bool {
     target.is_file() || written_bytes < target.facts.capacity_bytes / LARGEST_CACHE
-}
-
-/// The stop rule of docs/field/statistics.md#stop-rule: at least 3 s and 30 I/Os, then a 95 %
-/// half-width of at most `relative_half_width`.
-pub fn certainty(relative_half_width: f64, min_ns: u64) -> StopRule {
-    StopRule { min_ns, min_events: 30, relative_half_width, max_ns: u64::MAX }
 }

@@ -26,12 +26,12 @@ mod runner;
 mod settings;
 mod shown_cache;
 mod stage;
+mod stop_rule;
 mod tally;
 mod target_info;
 pub mod undo;
 
 pub use cell_context::{CellContext, Guarded};
-pub use doubts::certainty;
 pub use events::{CellProgress, RunEvent, RunListener};
 pub use outcome::CellOutcome;
 pub use plan::{Choice, Plan, PlanError, is_filling};
@@ -68,7 +68,7 @@ pub trait Test: std::marker::Sync {
 }
 
 /// What a test needs of its target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// It writes.
     pub writing: bool,
@@ -80,4 +80,16 @@ pub struct Needs {
     pub data: bool,
     /// It can put back what it overwrites, so it may write to a medium that was only lent.
     pub restores: bool,
+}
+
+impl Needs {
+    /// Nothing but something to read.
+    pub const READING: Needs =
+        Needs { writing: false, raw: false, files: false, data: false, restores: false };
+    /// It writes, wherever that is.
+    pub const WRITING: Needs = Needs { writing: true, ..Needs::READING };
+    /// It reads a whole medium.
+    pub const RAW: Needs = Needs { raw: true, ..Needs::READING };
+    /// It writes to a whole medium.
+    pub const WRITING_RAW: Needs = Needs { raw: true, ..Needs::WRITING };
 }

@@ -1,15 +1,19 @@
 //! What a stretch of I/O came to: every latency, the rate with its interval, curves, doubts.
 
+mod host_stalls;
+
 use device::{Completion, IoError};
 use record::units::SECOND_NS;
 use record::{
-    Disturbance, Estimate, Flag, Histogram, Latency, Lateness, Metrics, Series, SeriesAxis,
-    Standstill, Stop, metric,
+    Disturbance, Estimate, Flag, Histogram, Latency, Lateness, Metrics, Series, SeriesAxis, Stop,
+    metric,
 };
 use stats::{
     Drift, Interval, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows,
     smallest_sample,
 };
+
+use host_stalls::SlowIos;
 
 /// Points a curve keeps at most; neighbours are merged beyond.
 const CURVE_POINTS: usize = 240;
@@ -18,12 +22,6 @@ const CURVE_POINTS: usize = 240;
 /// (docs/field/ftl.md#profiles, "Jitter"), 5 times as long. The notes say 3 to 10 times; with this,
 /// intervals hold on models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
 const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
-
-/// A host that stands still shows in I/Os of this length; so many of the longest are remembered.
-const SLOW_NS: u64 = 50_000_000;
-const MOST_SLOW: usize = 4096;
-/// Of an I/O that is the host's one part in this many at least was a standstill.
-const HOSTS_SHARE: u64 = 4;
 
 /// A call that took as long as this is a doubt: it may be the link or the host as well as the
 /// medium.
@@ -67,8 +65,7 @@ pub struct IoTally {
     pub disturbance: Option<Disturbance>,
     in_flight: u32,
     last_ns: u64,
-    /// I/Os long enough for a host that stood still to show in them: submitted, completed.
-    slow: Vec<[u64; 2]>,
+    slow: SlowIos,
     /// What the rate was over before the host's part was taken off.
     with_host_ns: u64,
 }
@@ -86,7 +83,7 @@ impl Default for IoTally {
             busy_ns: 0,
             idle_ns: 0,
             disturbance: None,
-            slow: Vec::new(),
+            slow: SlowIos::default(),
             with_host_ns: 0,
             in_flight: 1,
             cpu_ns: None,
@@ -137,69 +134,7 @@ impl IoTally {
         self.idle_ns += if is_first { 0 } else { idle_ns };
         self.zero_latencies += u64::from(latency_ns == 0);
         self.worst_ns = self.worst_ns.max(latency_ns);
-        if latency_ns >= SLOW_NS {
-            self.remember([done.submitted_ns, done.completed_ns]);
-        }
-    }
-
-    /// Keeps a slow I/O, in place of the shortest where there are many.
-    fn remember(&mut self, io: [u64; 2]) {
-        if self.slow.len() < MOST_SLOW {
-            self.slow.push(io);
-        } else if let Some(shortest) = self.slow.iter_mut().min_by_key(|[from, to]| *to - *from)
-            && shortest[1] - shortest[0] < io[1] - io[0]
-        {
-            *shortest = io;
-        }
-    }
-
-    /// Whether it holds I/Os in which a host that stood still would show.
-    pub fn has_slow(&self) -> bool {
-        !self.slow.is_empty()
-    }
-
-    /// Leaves out of the latencies what was under way while the host stood still, and takes the
-    /// host's part off the time: what these I/Os would have taken otherwise, nobody knows. Both
-    /// figures stay: the longest with the host is in [`Disturbance`].
-    pub fn leave_out(&mut self, stalls: &[Standstill]) {
-        let during = |[from, to]: [u64; 2]| -> u64 {
-            stalls
-                .iter()
-                .map(|stall| stall.to_ns.min(to).saturating_sub(stall.from_ns.max(from)))
-                .sum()
-        };
-        let (disturbed, quiet): (Vec<[u64; 2]>, Vec<[u64; 2]>) = std::mem::take(&mut self.slow)
-            .into_iter()
-            .partition(|io| during(*io) * HOSTS_SHARE >= io[1] - io[0] && during(*io) > 0);
-        self.slow = quiet;
-        if disturbed.is_empty() {
-            return;
-        }
-        let worst_ns = self.worst_ns;
-        for [from, to] in &disturbed {
-            self.histogram.forget(to - from);
-        }
-        self.worst_ns =
-            self.slow.iter().map(|[from, to]| to - from).max().unwrap_or(self.histogram.max());
-        self.with_host_ns = self.busy_ns;
-        // Several at a time wait for the same host at once.
-        let lost_ns = if self.in_flight == 1 {
-            disturbed.iter().map(|io| during(*io)).sum()
-        } else {
-            let from = disturbed.iter().map(|io| io[0]).min().unwrap_or(0);
-            during([from, disturbed.iter().map(|io| io[1]).max().unwrap_or(0)])
-        };
-        self.busy_ns = self.busy_ns.saturating_sub(lost_ns).max(1);
-        let stood_still_ns = stalls.iter().map(|stall| stall.to_ns - stall.from_ns).sum();
-        let left_out = disturbed.len() as u64;
-        let seen = Disturbance {
-            standstills: stalls.to_vec(),
-            stood_still_ns,
-            left_out,
-            longest_with_host_ns: worst_ns,
-            ..Disturbance::default()
-        };
-        self.disturbance = Some(seen);
+        self.slow.note(done);
     }
 
     /// Ends it by an error of the medium; the first one counts.
@@ -413,44 +348,6 @@ mod tests {
         Completion { slot: 0, result: Ok(()), submitted_ns, completed_ns }
     }
 
-    /// One write of 30,099 took 6.9 s because the host stood still.
-    #[test]
-    fn what_was_under_way_while_the_host_stood_still_is_left_out_and_said() {
-        let mut tally = IoTally::under(None, 1);
-        let stall = Standstill { from_ns: 50_100_000, to_ns: 6_950_000_000 };
-        let mut now_ns = 0;
-        for turn in 0..30_099 {
-            let took_ns = if turn == 50 { 6_900_000_000 } else { 1_000_000 };
-            tally.count(&done(now_ns, now_ns + took_ns), 4096, true);
-            now_ns += took_ns;
-        }
-        let with_host = tally.metrics().iops.unwrap().value;
-        tally.leave_out(&[stall]);
-        assert_eq!((tally.worst_ns / 1_000_000, tally.histogram.len()), (1, 30_098));
-        let disturbance = tally.disturbance.clone().unwrap();
-        assert_eq!((disturbance.left_out, disturbance.longest_with_host_ns), (1, 6_900_000_000));
-        let without = tally.metrics().iops.unwrap();
-        assert!(
-            with_host < 820.0 && (990.0..1010.0).contains(&without.value),
-            "{with_host} {}",
-            without.value
-        );
-        assert!(without.ci95.is_none_or(|[low, _]| low < with_host), "it may have been the medium");
-    }
-
-    #[test]
-    fn a_slow_medium_on_a_quiet_host_keeps_all_its_latencies() {
-        let mut tally = IoTally::under(None, 1);
-        (0..100).for_each(|turn| {
-            tally.count(&done(turn * 1_000_000_000, (turn + 1) * 1_000_000_000), 4096, true)
-        });
-        tally.leave_out(&[Standstill { from_ns: 500_000_000, to_ns: 530_000_000 }]);
-        assert_eq!(
-            (tally.histogram.len(), tally.worst_ns, tally.disturbance.is_none()),
-            (100, 1_000_000_000, true)
-        );
-    }
-
     /// On a busy host reads of less than 5 ms lay in the interval in 7 % of cases: the host's share
     /// was not in it.
     #[test]
@@ -517,37 +414,6 @@ mod tests {
         for tally in [one, many] {
             assert_eq!((tally.metrics().other["host_share"].value * 1000.0).round(), 200.0);
         }
-    }
-
-    #[test]
-    fn of_many_slow_ones_the_longest_are_remembered() {
-        let mut tally = IoTally::under(None, 1);
-        let mut now_ns = 0;
-        for turn in 0..5_000 {
-            let took_ns = if turn == 4_999 { 900_000_000 } else { 60_000_000 + turn };
-            tally.count(&done(now_ns, now_ns + took_ns), 4096, true);
-            now_ns += took_ns;
-        }
-        // The host stood still during the last but one.
-        let from_ns = now_ns - 900_000_000 - 60_000_000;
-        tally.leave_out(&[Standstill { from_ns, to_ns: from_ns + 60_000_000 }]);
-        assert_eq!(tally.disturbance.as_ref().map(|seen| seen.left_out), Some(1));
-        assert_eq!(tally.worst_ns, 900_000_000);
-    }
-
-    #[test]
-    fn a_quarter_of_an_io_of_fifty_milliseconds_makes_it_the_hosts() {
-        let left_out = |took_ns: u64, still_ns: u64| {
-            let mut tally = IoTally::under(None, 1);
-            tally.count(&done(0, took_ns), 4096, true);
-            tally.leave_out(&[Standstill { from_ns: 10, to_ns: 10 + still_ns }]);
-            tally.disturbance.map_or(0, |seen| seen.left_out)
-        };
-        assert_eq!(left_out(60_000_000, 15_000_000), 1);
-        assert_eq!(left_out(60_000_000, 14_999_999), 0);
-        assert_eq!(left_out(50_000_000, 50_000_000), 1);
-        assert_eq!(left_out(49_999_999, 49_999_999), 0, "too short to be remembered");
-        assert_eq!(left_out(60_000_000, 0), 0);
     }
 
     #[test]

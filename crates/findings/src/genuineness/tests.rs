@@ -23,23 +23,6 @@ fn read_back(span_bytes: u64, numbers: &[(&str, f64)]) -> Cell {
 }
 
 #[test]
-fn a_code_is_a_whole_number_up_to_four() {
-    let kinds = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 0.5, -1.0, f64::NAN].map(Kind::of);
-    let expected = [
-        Some(Kind::Good),
-        Some(Kind::Damaged),
-        Some(Kind::Limbo),
-        Some(Kind::Wraparound),
-        Some(Kind::Chain),
-        None,
-        None,
-        None,
-        None,
-    ];
-    assert_eq!(kinds, expected);
-}
-
-#[test]
 fn what_finds_something_wrong_stands_before_what_does_not_and_the_later_before_the_earlier() {
     for (codes, real) in [
         (vec![(0.0, 1.0), (0.0, 2.0)], 2),

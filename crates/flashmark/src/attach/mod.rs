@@ -8,19 +8,21 @@
 
 mod attach_dir;
 mod cost;
-mod openers;
 mod queue;
 mod server;
 mod timeline;
 
+use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use device::Device;
-use host::{Loop, LoopOptions, Roots, loopdev};
+use host::{DeviceNumber, Loop, LoopOptions, OpenFiles, Process, Roots, loopdev};
+use report::words::clean;
 use sim::profile::spec::Blank;
 use sim::{Profile, SimDevice, SimOptions};
 
@@ -154,11 +156,25 @@ impl Attached {
 fn in_use(node: &Path) -> Option<String> {
     let roots = Roots::default();
     let uses = host::uses(&roots, node.file_name()?.to_str()?);
-    let open = || openers::of(node).map(|who| format!("{who} has it open"));
+    let open =
+        || opener(&roots, node).map(|who| format!("{} has it open", clean(&who.to_string())));
     let held = || {
         host::exclusively_open(&roots, node).then(|| "a program holds it exclusively".to_owned())
     };
     if uses.is_empty() { open().or_else(held) } else { Some(host::summary(&uses)) }
+}
+
+/// The first process, other than this one, that has the device or a partition of it open: the
+/// kernel refuses nothing for it, but it would read no more. Processes that this one cannot see are
+/// missed.
+fn opener(roots: &Roots, node: &Path) -> Option<Process> {
+    let name = node.file_name().unwrap_or_default();
+    let parts = fs::read_dir(roots.sys.join("block").join(name)).into_iter().flatten().flatten();
+    let parts = parts.filter(|part| part.path().join("partition").exists());
+    let nodes = parts.map(|part| roots.dev.join(part.file_name())).chain([node.to_owned()]);
+    let numbers = nodes.filter_map(|node| Some(fs::metadata(node).ok()?.rdev()));
+    let open_files = OpenFiles::look(roots, &[]);
+    numbers.map(DeviceNumber::from_raw).find_map(|number| open_files.openers(number).pop())
 }
 
 /// Ends what is attached at a place; one whose server was killed is cleaned up. Returns its nodes.

@@ -8,12 +8,12 @@ use record::Flag;
 
 use super::{AS_ROOT, Access, BlockTarget, TargetError};
 use crate::filesystems;
+use crate::in_use::{InUseReason, exclusively_open};
 use crate::inventory::{InventoryEntry, find_in};
 use crate::layers;
 use crate::open_files::{OpenFiles, settled};
 use crate::roots::{DeviceNumber, Roots, flag};
 use crate::snapshot::{Below, BlockDeviceEntry, Partition, Picture};
-use crate::uses::{InUseReason, exclusively_open};
 
 /// The block device with that number, refused where anything forbids it.
 pub(super) fn find(

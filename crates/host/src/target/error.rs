@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use record::units::Bytes;
 
-use crate::uses::{InUseReason, summary};
+use crate::in_use::{InUseReason, summary};
 
 /// Why a target cannot be tested. Each says what was found and what to do instead.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +88,7 @@ pub enum TargetError {
         /// Kernel name.
         device: String,
     },
-    /// The medium is in use.
+    /// The medium, or a partition of it, is mounted or otherwise in use.
     #[error("'{target}' is in use: {}; {}", summary(uses), way_out_of(uses))]
     InUse {
         /// As given.

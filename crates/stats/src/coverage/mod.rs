@@ -77,20 +77,20 @@ pub struct CoverageRow {
 }
 
 /// The rule of the table: 5 %, at least 3 s (of events that take 1 ms when fast) and 30 events.
-pub const RULE: StopRule = StopRule {
+pub const RULE_OF_TRIAL: StopRule = StopRule {
     min_ns: 3_000_000_000,
     min_events: 30,
     relative_half_width: 0.05,
     max_ns: 180_000_000_000,
 };
 
-/// Every stream: rates, p50 and p99 after 100, 1000 and 10,000 events, and rates under [`RULE`];
+/// Every stream: rates, p50 and p99 after 100, 1000 and 10,000 events, and rates under [`RULE_OF_TRIAL`];
 /// `runs` runs of each.
 pub fn table(runs: u32, seed: u64) -> Vec<CoverageRow> {
     let lengths = [100, 1000, 10_000].map(Until::Events);
     let whats = [Estimand::Rate, Estimand::Quantile(0.5), Estimand::Quantile(0.99)];
     let fixed = lengths.into_iter().flat_map(|until| whats.map(|what| (what, until)));
-    let cells: Vec<_> = fixed.chain([(Estimand::Rate, Until::Rule(RULE))]).collect();
+    let cells: Vec<_> = fixed.chain([(Estimand::Rate, Until::Rule(RULE_OF_TRIAL))]).collect();
     let row = |stream: &Stream, what, until| CoverageRow {
         stream: stream.name,
         what,

@@ -62,7 +62,7 @@ fn stopping_when_it_looks_good_does_not_spoil_the_interval() {
         check(stream, Estimand::Rate, patient, 0.91..=0.99);
     }
     for stream in ["rho 0.5", "rho 0.9", "tail"] {
-        check(stream, Estimand::Rate, Until::Rule(RULE), 0.91..=0.99);
+        check(stream, Estimand::Rate, Until::Rule(RULE_OF_TRIAL), 0.91..=0.99);
     }
 }
 

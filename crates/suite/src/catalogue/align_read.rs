@@ -74,7 +74,7 @@ impl Test for AlignRead {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { raw: true, ..Needs::default() }
+        Needs::RAW
     }
 
     fn plan(

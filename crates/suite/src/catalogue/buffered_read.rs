@@ -71,7 +71,7 @@ impl Test for BufferedRead {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs::default()
+        Needs::READING
     }
 
     fn plan(

@@ -39,12 +39,12 @@ pub mod trial;
 
 use record::units::{Bytes, KIB, MIB};
 use record::{
-    Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series,
-    SeriesAxis, Stop, metric, test,
+    CapacityKind, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region,
+    Series, SeriesAxis, Stop, metric, test,
 };
 
 use self::place_content::PlaceContent;
-use self::probe_stages::{CapacityKind, ProbeStages, ProbeState};
+use self::probe_stages::{ProbeStages, ProbeState};
 use self::prober::{Halt, Prober};
 pub(crate) use self::second_look::{folds, gone, leave_open, marks_left, overwhelm_at_least};
 use crate::{
@@ -101,7 +101,7 @@ impl Test for Capacity {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, raw: true, data: true, restores: true, ..Needs::default() }
+        Needs { data: true, restores: true, ..Needs::WRITING_RAW }
     }
 
     fn plan(
@@ -235,9 +235,10 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool)
 
 /// Whether a cell found that less is there than the medium says.
 pub(crate) fn is_fake(cell: &Cell) -> bool {
-    [CapacityKind::Limbo, CapacityKind::Wraparound, CapacityKind::Chain]
-        .iter()
-        .any(|kind| found(cell) == Some(*kind as u64 as f64))
+    matches!(
+        found(cell).and_then(CapacityKind::of_code),
+        Some(CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain)
+    )
 }
 
 /// Whether a cell came to its end without finding anything missing, and left its marks where they
@@ -249,7 +250,7 @@ pub(crate) fn found_nothing(cell: &Cell) -> bool {
 
 /// Whether nothing was found to be missing: all is there, or time ended before that was known.
 fn misses_nothing(cell: &Cell) -> bool {
-    found(cell).is_none_or(|kind| kind == CapacityKind::Good as u64 as f64)
+    found(cell).is_none_or(|kind| kind == CapacityKind::Good.code())
 }
 
 fn found(cell: &Cell) -> Option<f64> {

@@ -18,8 +18,8 @@ use stats::{RateEstimator, StopRule, StopVerdict};
 
 use super::durable::{Durable, DurableStep, File, PAGE_BYTES, ground, written_bytes};
 use super::stretch;
-use crate::doubts::certainty;
 use crate::planned::span_of;
+use crate::stop_rule::until_precise;
 use crate::tally::latency;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
@@ -98,7 +98,7 @@ impl Test for Commit {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, ..Needs::default() }
+        Needs::WRITING
     }
 
     fn plan(
@@ -165,7 +165,7 @@ impl Commits {
     fn measure(&mut self, cell: &PlannedCell, is_wal: bool, work: &mut Durable<'_, '_>) -> Stop {
         let rule = StopRule {
             min_events: LEAST_COMMITS,
-            ..certainty(cell.setting("certainty"), cell.setting("min_ns") as u64)
+            ..until_precise(cell.setting("certainty"), cell.setting("min_ns") as u64)
         };
         let all = cell.setting("commits") as u64 + WARM_UP_COMMITS;
         let (steps, share) = if is_wal { (OF_WAL, CHECKPOINT_SHARE) } else { (OF_ROLLBACK, 0.0) };

@@ -78,7 +78,7 @@ impl Test for ContentSweep {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, ..Needs::default() }
+        Needs::WRITING
     }
 
     fn plan(

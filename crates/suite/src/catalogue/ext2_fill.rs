@@ -18,7 +18,7 @@ use record::{
 };
 use stats::{RateEstimator, Windows};
 
-use super::ext2_format::{choices, chosen, layout, numbers};
+use super::ext2_format::{INODE_RATIO, INODE_SIZE, RESIZE_INODE, choices, chosen, layout, numbers};
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::planned::span_of;
 use crate::{
@@ -57,21 +57,9 @@ impl Test for Ext2Fill {
                 about: "metadata before each file (sync) or with its group (async)",
             },
             Setting { name: "block", default: "512KiB", about: "largest single write" },
-            Setting {
-                name: "inode_size",
-                default: "128",
-                about: "bytes of an inode: 128, 256, 512 or 1024",
-            },
-            Setting {
-                name: "inode_ratio",
-                default: "16384",
-                about: "bytes of medium for each inode",
-            },
-            Setting {
-                name: "resize_inode",
-                default: "no",
-                about: "reserve room for the file system to grow: yes, no",
-            },
+            INODE_SIZE,
+            INODE_RATIO,
+            RESIZE_INODE,
             Setting { name: "content", default: "incompressible", about: "what is written" },
             Setting {
                 name: "total",
@@ -82,7 +70,7 @@ impl Test for Ext2Fill {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, raw: true, ..Needs::default() }
+        Needs::WRITING_RAW
     }
 
     fn plan(

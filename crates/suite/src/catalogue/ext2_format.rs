@@ -62,21 +62,9 @@ impl Test for Ext2Format {
                 default: "mke2fs,simple",
                 about: "mke2fs: its exact writes; simple: 64 KiB every 8 MiB",
             },
-            Setting {
-                name: "inode_size",
-                default: "128",
-                about: "bytes of an inode: 128, 256, 512 or 1024",
-            },
-            Setting {
-                name: "inode_ratio",
-                default: "16384",
-                about: "bytes of medium for each inode",
-            },
-            Setting {
-                name: "resize_inode",
-                default: "no",
-                about: "reserve room for the file system to grow: yes, no",
-            },
+            INODE_SIZE,
+            INODE_RATIO,
+            RESIZE_INODE,
             Setting {
                 name: "content",
                 default: "zeros",
@@ -86,7 +74,7 @@ impl Test for Ext2Format {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, raw: true, ..Needs::default() }
+        Needs::WRITING_RAW
     }
 
     fn plan(
@@ -134,7 +122,21 @@ impl Test for Ext2Format {
     }
 }
 
-/// The choices of `mke2fs` among the settings; `ext2-fill` has the same.
+/// What can be chosen of `mke2fs`; `ext2-fill` has the same.
+pub(super) const INODE_SIZE: Setting = Setting {
+    name: "inode_size",
+    default: "128",
+    about: "bytes of an inode: 128, 256, 512 or 1024",
+};
+pub(super) const INODE_RATIO: Setting =
+    Setting { name: "inode_ratio", default: "16384", about: "bytes of medium for each inode" };
+pub(super) const RESIZE_INODE: Setting = Setting {
+    name: "resize_inode",
+    default: "no",
+    about: "reserve room for the file system to grow: yes, no",
+};
+
+/// The choices among the settings.
 pub(super) fn choices(settings: &TestSettings) -> Result<Choices, SettingError> {
     let inode_bytes =
         settings.choice("inode_size", &["128", "256", "512", "1024"])?.parse().unwrap_or(128);

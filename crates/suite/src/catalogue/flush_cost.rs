@@ -59,7 +59,7 @@ impl Test for FlushCost {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, ..Needs::default() }
+        Needs::WRITING
     }
 
     fn plan(

@@ -21,8 +21,8 @@ use stats::{RateEstimator, StopRule, StopVerdict};
 
 use super::durable::{Durable, DurableStep, PAGE_BYTES, ground, written_bytes};
 use super::stretch;
-use crate::doubts::certainty;
 use crate::planned::span_of;
+use crate::stop_rule::until_precise;
 use crate::tally::latency;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
@@ -71,7 +71,7 @@ impl Test for LogAppend {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, ..Needs::default() }
+        Needs::WRITING
     }
 
     fn plan(
@@ -157,7 +157,7 @@ fn paced(work: &mut Durable<'_, '_>, lines: &mut Lines, pace_ns: u64, paced_ns: 
 /// Lines one right after the other until their rate is certain; why it ended, if it was not its own
 /// doing.
 fn in_a_row(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
-    let rule = StopRule { min_events: LEAST_IN_A_ROW, ..certainty(CERTAINTY, SECOND_NS / 2) };
+    let rule = StopRule { min_events: LEAST_IN_A_ROW, ..until_precise(CERTAINTY, SECOND_NS / 2) };
     for _ in 0..MOST_IN_A_ROW {
         if work.context.must_stop() {
             return Some(Stop::Interrupted);

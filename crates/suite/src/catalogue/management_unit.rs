@@ -55,7 +55,7 @@ impl Test for ManagementUnit {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, raw: true, ..Needs::default() }
+        Needs::WRITING_RAW
     }
 
     fn plan(

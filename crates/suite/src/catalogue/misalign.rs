@@ -49,7 +49,7 @@ impl Test for Misalign {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, raw: true, ..Needs::default() }
+        Needs::WRITING_RAW
     }
 
     fn plan(

@@ -104,7 +104,7 @@ impl Test for OpenAus {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, raw: true, ..Needs::default() }
+        Needs::WRITING_RAW
     }
 
     fn plan(

@@ -80,7 +80,7 @@ impl Test for PatternTest {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, ..Needs::default() }
+        Needs::WRITING
     }
 
     fn plan(

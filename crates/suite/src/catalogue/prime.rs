@@ -44,7 +44,7 @@ impl Test for Prime {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, ..Needs::default() }
+        Needs::WRITING
     }
 
     fn plan(

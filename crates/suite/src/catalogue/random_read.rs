@@ -17,10 +17,10 @@ use device::Device;
 use record::{Direction, Params, Pattern, PlannedCell, Region, metric, test};
 
 use super::ground::ground;
-use crate::certainty;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
+use crate::stop_rule::until_precise;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,
@@ -77,7 +77,7 @@ impl Test for RandomRead {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs::default()
+        Needs::READING
     }
 
     fn plan(
@@ -195,7 +195,7 @@ fn limits(cell: &PlannedCell, context: &mut CellContext<'_>) -> LoopLimits {
     let asked = cell.setting("certainty");
     let limits = if asked > 0.0 {
         LoopLimits::certain(
-            certainty(asked, (cell.setting("min_ns") as u64).min(context.allotted_ns / 2)),
+            until_precise(asked, (cell.setting("min_ns") as u64).min(context.allotted_ns / 2)),
             max_ns,
         )
     } else {

@@ -37,13 +37,13 @@ use stats::StopRule;
 use crate::catalogue::again::{self, Latest};
 use crate::catalogue::ground::ground;
 use crate::catalogue::level::{LatencyLevel, OVERWHELMING_MERGES, OVERWHELMING_OPS};
-use crate::certainty;
 use crate::doubts::{CACHE_RATIO, WIDE_BYTES, may_not_last};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{Stratified, once_each, sequential};
 use crate::planned::span_of;
 use crate::shown_cache::{CACHED_PAGE_BYTES, taken_in_bytes};
+use crate::stop_rule::until_precise;
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,
@@ -128,7 +128,7 @@ impl Test for RandomWrite {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, ..Needs::default() }
+        Needs::WRITING
     }
 
     fn plan(
@@ -365,7 +365,7 @@ impl Work<'_, '_> {
         let min_ns = (self.cell.setting("min_ns") as u64).min(self.context.allotted_ns / 2);
         let min_events = affordable_ops.clamp(SLOW_MIN_OPS, FAST_MIN_OPS);
         let certain = if min_events < FAST_MIN_OPS { "slow_certainty" } else { "certainty" };
-        StopRule { min_events, ..certainty(self.cell.setting(certain), min_ns) }
+        StopRule { min_events, ..until_precise(self.cell.setting(certain), min_ns) }
     }
 
     /// What came before the level that lasts.

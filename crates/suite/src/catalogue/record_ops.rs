@@ -18,12 +18,12 @@ use record::{
 };
 
 use crate::catalogue::ground::ground;
-use crate::certainty;
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, flush};
 use crate::offsets::{iozone_permutation, listed, pieces, sequential};
 use crate::planned::span_of;
 use crate::stage::KeptFile;
+use crate::stop_rule::until_precise;
 use crate::{
     CellContext, CellList, CellOutcome, FileStageError, IoTally, Needs, Setting, SettingError,
     TargetInfo, Test, TestSettings,
@@ -110,7 +110,7 @@ impl Test for RecordOps {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, ..Needs::default() }
+        Needs::WRITING
     }
 
     fn plan(
@@ -261,7 +261,7 @@ fn limits(cell: &PlannedCell, allotted_ns: u64, left_ns: u64) -> LoopLimits {
     if width == 0.0 {
         return LoopLimits::time(left_ns.max(1));
     }
-    let rule = certainty(width, (cell.setting("min_ns") as u64).min(allotted_ns / 2));
+    let rule = until_precise(width, (cell.setting("min_ns") as u64).min(allotted_ns / 2));
     LoopLimits::certain(stats::StopRule { min_events: MIN_RECORDS, ..rule }, left_ns.max(1))
 }
 

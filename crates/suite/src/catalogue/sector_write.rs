@@ -11,13 +11,13 @@ use record::{
 };
 
 use super::level::LatencyLevel;
-use crate::certainty;
 use crate::doubts::{CACHE_RATIO, OVERWHELM_BYTES, may_not_last};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::offsets::uniform;
 use crate::planned::span_of;
 use crate::shown_cache::{CACHED_PAGE_BYTES, shown_cache_pages};
+use crate::stop_rule::until_precise;
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,
@@ -82,7 +82,7 @@ impl Test for SectorWrite {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, raw: true, ..Needs::default() }
+        Needs::WRITING_RAW
     }
 
     fn plan(
@@ -143,7 +143,7 @@ impl Test for SectorWrite {
             Ok(is_filled) => is_filled,
             Err(tally) => return tally.outcome(cell),
         };
-        let rule = certainty(
+        let rule = until_precise(
             cell.setting("certainty"),
             (cell.setting("min_ns") as u64).min(context.allotted_ns / 2),
         );

@@ -45,7 +45,7 @@ impl Test for Seek {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { raw: true, ..Needs::default() }
+        Needs::RAW
     }
 
     fn plan(

@@ -13,12 +13,12 @@ use record::units::{KIB, MIB};
 use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region, test};
 
 use super::level::LatencyLevel;
-use crate::certainty;
 use crate::doubts::OVERWHELM_BYTES;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::offsets::{cyclic_from, pieces};
 use crate::planned::span_of;
 use crate::shown_cache::{BEGINNING_RATIO, fast_beginning_bytes};
+use crate::stop_rule::until_precise;
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,
@@ -173,7 +173,7 @@ impl Test for Sequential {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: self.0 == Direction::Write, ..Needs::default() }
+        Needs { writing: self.0 == Direction::Write, ..Needs::READING }
     }
 
     fn plan(
@@ -264,7 +264,7 @@ impl Test for Sequential {
             Ok(is_warm) => is_warm,
             Err(tally) => return tally.outcome(cell),
         };
-        let rule = certainty(
+        let rule = until_precise(
             cell.setting("certainty"),
             (cell.setting("min_ns") as u64).min(context.allotted_ns / 2),
         );

@@ -103,7 +103,7 @@ impl Test for SteadyStateTest {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, ..Needs::default() }
+        Needs::WRITING
     }
 
     fn plan(

@@ -81,7 +81,7 @@ impl Test for Verify {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, data: true, ..Needs::default() }
+        Needs { data: true, ..Needs::WRITING }
     }
 
     fn plan(

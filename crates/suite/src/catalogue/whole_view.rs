@@ -60,7 +60,7 @@ impl Test for WholeView {
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { raw: true, ..Needs::default() }
+        Needs::RAW
     }
 
     fn plan(

@@ -24,6 +24,8 @@ $b mount -t tmpfs t /upper; $b mkdir /upper/up /upper/work
 $b mount -t overlay -o lowerdir=/lower,upperdir=/upper/up,workdir=/upper/work o /system || $b poweroff -f
 for place in dev proc sys; do $b mount --move /$place /system/$place; done
 $b mount -t tmpfs t /system/run; $b mount -t tmpfs t /system/tmp; $b mkdir -p /system/run/share /system/dev/shm
+# The program itself may lie below what was just covered.
+$b mkdir -p /system@checkout@; $b mount --bind /lower@checkout@ /system@checkout@
 $b mount -t 9p -o $share,cache=none share /system/run/share || $b poweroff -f
 exec $b chroot /system /bin/bash /run/share/agent
 "#;
@@ -70,7 +72,9 @@ impl Kernel {
             archive.put(directory, DIRECTORY, b"");
         }
         archive.put("bin/busybox", PROGRAM, &fs::read("/bin/busybox").unwrap());
-        archive.put("init", PROGRAM, INIT.as_bytes());
+        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+        let init = INIT.replace("@checkout@", checkout.to_str().unwrap());
+        archive.put("init", PROGRAM, init.as_bytes());
         let mut order = String::new();
         for (number, path) in self.modules().iter().enumerate() {
             let name = format!("{number}.ko");

@@ -14,6 +14,7 @@
 //!    written whole and read sector by sector.
 
 use device::Extent;
+use record::CapacityKind;
 use record::units::{KIB, MIB, SECOND_NS};
 
 use super::place_content::{PlaceContent, common, tail};
@@ -75,21 +76,6 @@ const SHORT_NS: u64 = 60 * SECOND_NS;
 const SUSPECT_NS: u64 = 40 * SECOND_NS;
 /// Share of the cell's time kept for what comes after the run.
 const RESERVE: u64 = 5;
-
-/// What a medium turned out to be. The numbers are those of `metrics.other["type"]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CapacityKind {
-    /// All of it keeps data.
-    Good = 0,
-    /// Single places do not, or none does.
-    Damaged = 1,
-    /// From some place on nothing is kept.
-    Limbo = 2,
-    /// Addresses beyond the real size are those at the front.
-    Wraparound = 3,
-    /// Addresses fold, and a part of what they fold to has no flash.
-    Chain = 4,
-}
 
 /// What was found so far.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -12,11 +12,11 @@ use record::units::{GIB, KIB, MIB};
 use record::{Cell, TargetKind, metric};
 
 use super::Capacity;
-pub use super::probe_stages::CapacityKind;
 use crate::definition::{Suite, SuiteEntry};
 use crate::{
     Choice, Guarded, NoStage, Plan, RunEnd, RunListener, RunOptions, TargetInfo, Test, Undo, run,
 };
+pub use record::CapacityKind;
 use stats::Random;
 
 /// A medium as it really is.
@@ -330,15 +330,8 @@ impl Ruling {
     /// What a cell of the probe says.
     pub(crate) fn of(cell: Cell, took_ns: u64) -> Ruling {
         let figure = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value as u64);
-        let kinds = [
-            CapacityKind::Good,
-            CapacityKind::Damaged,
-            CapacityKind::Limbo,
-            CapacityKind::Wraparound,
-            CapacityKind::Chain,
-        ];
         Ruling {
-            kind: figure("type").and_then(|code| kinds.get(code as usize).copied()),
+            kind: figure("type").and_then(|code| CapacityKind::of_code(code as f64)),
             real_bytes: figure(metric::REAL_BYTES),
             wrap_bytes: figure(metric::WRAP_BYTES).unwrap_or(0),
             took_ns,

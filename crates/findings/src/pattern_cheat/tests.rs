@@ -1,7 +1,8 @@
-use record::{Latency, Series, SeriesAxis, Severity};
+use record::units::KIB;
+use record::{Cell, Series, SeriesAxis, Severity};
 
 use super::*;
-use crate::testing::{cell, exact, iops, record_of};
+use crate::testing::{exact, iops, record_of, shifted};
 
 /// A cell of the test for tuned patterns, known exactly.
 fn of_form(number: u32, form: &str, value: f64) -> Cell {
@@ -10,18 +11,11 @@ fn of_form(number: u32, form: &str, value: f64) -> Cell {
     exact(cell)
 }
 
-fn shifted(number: u32, form: &str, shift_bytes: f64, value: f64) -> Cell {
-    let mut cell = iops(test::MISALIGN, number, 4 * KIB, value, 1);
-    cell.params.form = Some(form.into());
-    cell.params.other.insert("shift_bytes".into(), shift_bytes);
-    exact(cell)
-}
-
 #[test]
 fn a_tuned_pattern_is_twice_as_fast_as_what_came_before_and_after() {
     let told = |forms: &[(&str, f64)]| {
         let cells = forms.iter().zip(1..).map(|((form, value), n)| of_form(n, form, *value));
-        pattern(&record_of(cells.collect())).map(|found| found.severity)
+        conclude(&record_of(cells.collect())).map(|found| found.severity)
     };
     let both = |before: f64, tuned: f64, after: f64| {
         told(&[("odd-span", before), ("common", tuned), ("odd-span-again", after)])
@@ -44,7 +38,7 @@ fn what_shifting_costs_explains_as_much_of_a_shifted_pattern() {
             cells.push(shifted(1, "random", 0.0, cost));
             cells.push(shifted(2, "random", 512.0, 1.0));
         }
-        pattern(&record_of(cells)).is_some()
+        conclude(&record_of(cells)).is_some()
     };
     assert!(told(20.1, None) && !told(19.9, None));
     assert!(told(30.1, Some(1.5)) && !told(29.9, Some(1.5)));
@@ -54,7 +48,7 @@ fn what_shifting_costs_explains_as_much_of_a_shifted_pattern() {
 fn the_smaller_contrast_is_quoted() {
     let cells = [("odd-span", 10.0), ("common", 40.0), ("odd-span-again", 16.0)];
     let cells = cells.iter().zip(1..).map(|((form, value), n)| of_form(n, form, *value));
-    let found = pattern(&record_of(cells.collect())).expect("a trick");
+    let found = conclude(&record_of(cells.collect())).expect("a trick");
     assert!(found.statement.contains("is 2.50 (2.50 to 2.50) times as fast"), "{found:?}");
 }
 
@@ -112,85 +106,9 @@ fn a_short_fast_way_accuses_too() {
     let other = |number, form: &str| in_windows(number, form, &[1.0; 64], 512);
     let told = |tuned: Cell| {
         let cells = vec![other(1, "odd-span"), tuned, other(3, "odd-span-again")];
-        pattern(&record_of(cells)).map(|found| found.severity)
+        conclude(&record_of(cells)).map(|found| found.severity)
     };
     assert_eq!(told(in_windows(2, "common", &seconds, 512)), Some(Severity::Warning));
     seconds[..8].fill(0.6);
     assert_eq!(told(in_windows(2, "common", &seconds, 512)), None);
-}
-
-#[test]
-fn misaligned_writes_cost_from_a_penalty_of_three_tenths_on() {
-    let told = |aligned: f64, form: &str| {
-        let cells = vec![shifted(1, "random", 0.0, aligned), shifted(2, form, 512.0, 10.0)];
-        misalignment(&record_of(cells)).map(|found| found.statement)
-    };
-    assert_eq!(told(12.9, "random"), None);
-    assert!(told(13.1, "random").is_some_and(|said| said.starts_with(
-        "Writes of 4 KiB in random order that are shifted by 512 B are 1.31 times slower"
-    )));
-    assert_eq!(told(13.1, "sequential"), None, "other ways are no pair");
-    let row = vec![shifted(1, "row", 0.0, 14.0), shifted(2, "row", 1024.0, 10.0)];
-    let said = misalignment(&record_of(row)).expect("a cost").statement;
-    assert!(said.contains("4 KiB in a row that are shifted by 1 KiB are 1.40 times"), "{said}");
-}
-
-#[test]
-fn the_management_unit_is_the_smallest_size_with_a_penalty() {
-    let of = |number: u32, form: &str, block: u64, p50: u64, n: u64| {
-        let mut cell = cell(test::MANAGEMENT_UNIT, number, block);
-        cell.params.form = Some(form.into());
-        cell.metrics.latency_ns = Some(Latency { n, p50: Some(p50), ..Latency::default() });
-        cell
-    };
-    let told = |pairs: &[(u64, u64, u64)], n: u64| {
-        let cells = pairs.iter().zip(1..).flat_map(|((kib, aligned, shifted), number)| {
-            [
-                of(number, "aligned", kib * KIB, *aligned, n),
-                of(number + 20, "misaligned", kib * KIB, *shifted, n),
-            ]
-        });
-        management_unit(&record_of(cells.collect())).map(|found| found.statement)
-    };
-    let said = told(&[(16, 1000, 1300), (4, 1000, 1299)], 16).expect("a unit");
-    assert!(said.starts_with("It manages data in pieces of 16 KiB:"), "{said}");
-    assert!(said.contains("cost 300 ns more"), "{said}");
-    let said = told(&[(16, 1000, 1300), (4, 1000, 1300)], 16).expect("a unit");
-    assert!(said.starts_with("It manages data in pieces of at most 4 KiB:"), "{said}");
-    assert_eq!(told(&[(16, 1000, 1299)], 16), None);
-    assert_eq!(told(&[(16, 1000, 1300)], 15), None, "too few");
-    assert_eq!(told(&[(16, 0, 1300)], 16), None);
-    let mut disk = record_of(vec![
-        of(1, "aligned", 4 * KIB, 1000, 16),
-        of(2, "misaligned", 4 * KIB, 9000, 16),
-    ]);
-    assert!(management_unit(&disk).is_some());
-    disk.medium.rotational = Some(true);
-    assert_eq!(management_unit(&disk), None);
-}
-
-#[test]
-fn a_steady_state_is_told_with_what_it_fell_by() {
-    let told = |rounds: &[f64], name: &str| {
-        let mut cell = cell(test::STEADY_STATE, 1, 4 * KIB);
-        cell.series.push(Series {
-            name: name.into(),
-            x: SeriesAxis::ElapsedNs,
-            y: SeriesAxis::Iops,
-            points: rounds.iter().zip(1..).map(|(iops, n)| [f64::from(n), *iops]).collect(),
-        });
-        steady(&record_of(vec![cell])).map(|found| found.statement)
-    };
-    assert_eq!(
-        told(&[100.0; 5], "rounds").as_deref(),
-        Some("Steady from round 1 on: 100 random writes of 4 KiB a second.")
-    );
-    let fell =
-        |first: f64| told(&[first, 100.0, 100.0, 100.0, 100.0, 100.0], "rounds").expect("a state");
-    assert!(fell(1000.0).ends_with("a second, 10.0 times less than at first."), "{}", fell(1000.0));
-    assert!(fell(1000.0).starts_with("Steady from round 2 on"));
-    assert!(fell(130.0).ends_with("1.30 times less than at first."), "{}", fell(130.0));
-    assert!(fell(124.0).ends_with("of 4 KiB a second."), "{}", fell(124.0));
-    assert!(told(&[100.0; 4], "rounds").is_some_and(|said| said.contains("no steady state in 4")));
-    assert_eq!(told(&[100.0; 5], "others"), None);
 }

@@ -1,5 +1,5 @@
-//! Why a medium must be left alone: mounts, swap, holders, the running system. Decided by device
-//! number, never by name.
+//! Why a medium is in use and must be left alone: mounted partitions, swap, holders, the running
+//! system. Decided by device number, never by name. `target/block.rs` refuses for it.
 
 use std::collections::BTreeSet;
 use std::fmt;

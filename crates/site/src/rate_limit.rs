@@ -1,5 +1,5 @@
-//! How often somebody may do what costs something: a bucket of tokens for each address. The time is
-//! handed in.
+//! The rate limit: how often an address may do what costs something, as a bucket of tokens for
+//! each. The time is handed in; the numbers are [`PER_MINUTE`] and [`BURST`].
 //!
 //! What is remembered is bounded, whoever asks: a bucket that is full again says nothing and is
 //! dropped, and where there are too many others the fullest ones go, which are those of whom has
@@ -11,13 +11,18 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Submissions a minute from one address, where nobody says otherwise, and attempts at a token.
+pub const PER_MINUTE: u32 = 10;
+/// As many of them at once.
+pub const BURST: u32 = 20;
+
 /// Addresses that are remembered, in some 4 MB.
 const MOST: usize = 65_536;
 /// Of them, what share goes when there are too many: so that looking for them is rare.
 const FORGOTTEN: usize = MOST / 8;
 
 /// Buckets by address.
-pub struct Allowance {
+pub struct RateLimit {
     per_second: f64,
     burst: f64,
     buckets: Mutex<HashMap<Asker, Bucket>>,
@@ -47,10 +52,10 @@ struct Bucket {
     at: Instant,
 }
 
-impl Allowance {
+impl RateLimit {
     /// So many a minute, and so many at once; at least one of each.
-    pub fn new(per_minute: u32, burst: u32) -> Allowance {
-        Allowance {
+    pub fn new(per_minute: u32, burst: u32) -> RateLimit {
+        RateLimit {
             per_second: f64::from(per_minute.max(1)) / 60.0,
             burst: f64::from(burst.max(1)),
             buckets: Mutex::default(),
@@ -112,8 +117,8 @@ mod tests {
 
     #[test]
     fn so_many_at_once_and_then_as_they_come() {
-        let (allowance, start, who) = (Allowance::new(6, 3), Instant::now(), address("192.0.2.1"));
-        let at = |seconds: u64| allowance.take(who, start + Duration::from_secs(seconds));
+        let (limit, start, who) = (RateLimit::new(6, 3), Instant::now(), address("192.0.2.1"));
+        let at = |seconds: u64| limit.take(who, start + Duration::from_secs(seconds));
         assert_eq!([at(0), at(0), at(0)], [Ok(()); 3]);
         assert_eq!(at(0), Err(Duration::from_secs(10)));
         assert_eq!(at(9), Err(Duration::from_secs(1)));
@@ -125,11 +130,11 @@ mod tests {
     #[test]
     fn who_waits_as_long_as_told_is_served() {
         for (per_minute, burst) in [(1, 1), (7, 2), (600, 1), (u32::MAX, 1)] {
-            let (allowance, mut now) = (Allowance::new(per_minute, burst), Instant::now());
+            let (limit, mut now) = (RateLimit::new(per_minute, burst), Instant::now());
             for _ in 0..50 {
-                if let Err(wait) = allowance.take(v4(1), now) {
+                if let Err(wait) = limit.take(v4(1), now) {
                     now += wait + Duration::from_nanos(1);
-                    assert_eq!(allowance.take(v4(1), now), Ok(()), "{per_minute} a minute");
+                    assert_eq!(limit.take(v4(1), now), Ok(()), "{per_minute} a minute");
                 }
             }
         }
@@ -137,8 +142,8 @@ mod tests {
 
     #[test]
     fn one_network_is_one_asker_and_another_is_another() {
-        let (allowance, now) = (Allowance::new(1, 1), Instant::now());
-        let take = |text: &str| allowance.take(address(text), now).is_ok();
+        let (limit, now) = (RateLimit::new(1, 1), Instant::now());
+        let take = |text: &str| limit.take(address(text), now).is_ok();
         assert!(take("2001:db8:1:2::1") && !take("2001:db8:1:2:ffff::9"), "a /64 is one");
         assert!(take("2001:db8:1:3::1"));
         assert!(take("192.0.2.1") && take("192.0.2.2"), "IPv4 addresses are told apart");
@@ -147,32 +152,32 @@ mod tests {
 
     #[test]
     fn a_clock_that_seems_to_go_back_gives_nothing_twice() {
-        let (allowance, start) = (Allowance::new(60, 1), Instant::now());
+        let (limit, start) = (RateLimit::new(60, 1), Instant::now());
         let later = start + Duration::from_secs(100);
-        assert_eq!(allowance.take(v4(1), later), Ok(()));
-        assert!(allowance.take(v4(1), start).is_err());
-        assert!(allowance.take(v4(1), later).is_err(), "the look back has not moved the clock");
+        assert_eq!(limit.take(v4(1), later), Ok(()));
+        assert!(limit.take(v4(1), start).is_err());
+        assert!(limit.take(v4(1), later).is_err(), "the look back has not moved the clock");
     }
 
     #[test]
     fn memory_is_bounded_and_who_has_emptied_a_bucket_is_not_forgotten() {
-        let (allowance, now) = (Allowance::new(1, 5), Instant::now());
+        let (limit, now) = (RateLimit::new(1, 5), Instant::now());
         let greedy = v4(u32::MAX);
-        while allowance.take(greedy, now).is_ok() {}
+        while limit.take(greedy, now).is_ok() {}
         for number in 0..3 * MOST as u32 {
-            let _ = allowance.take(v4(number), now);
+            let _ = limit.take(v4(number), now);
         }
-        assert!(allowance.buckets.lock().unwrap().len() <= MOST);
-        assert!(allowance.take(greedy, now).is_err(), "those who asked once were forgotten before");
+        assert!(limit.buckets.lock().unwrap().len() <= MOST);
+        assert!(limit.take(greedy, now).is_err(), "those who asked once were forgotten before");
     }
 
     #[test]
     fn buckets_that_are_full_again_go_first() {
-        let (allowance, start) = (Allowance::new(60, 2), Instant::now());
+        let (limit, start) = (RateLimit::new(60, 2), Instant::now());
         for number in 0..MOST as u32 {
-            allowance.take(v4(number), start).unwrap();
+            limit.take(v4(number), start).unwrap();
         }
-        allowance.take(v4(u32::MAX), start + Duration::from_secs(10)).unwrap();
-        assert_eq!(allowance.buckets.lock().unwrap().len(), 1);
+        limit.take(v4(u32::MAX), start + Duration::from_secs(10)).unwrap();
+        assert_eq!(limit.buckets.lock().unwrap().len(), 1);
     }
 }

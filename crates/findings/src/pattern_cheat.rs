@@ -1,0 +1,172 @@
+//! `pattern-cheat`: controllers tuned for a benchmark (docs/field/cheats.md#cheats-and-caches).
+//! Caches of a span, of flash or of memory are in `caches.rs`, data that is recognised in
+//! `content.rs`, flushes that lie in `flush.rs`.
+
+use record::{Bound, Finding, Record, metric, test};
+
+use crate::figure::{self, Ratio, SoundFigure};
+use crate::finding_builder::FindingBuilder;
+use crate::misalignment::{rate, worst_misalignment};
+
+/// The benchmark's pattern this much faster than the same load elsewhere is a trick.
+const CHEAT: f64 = 2.0;
+
+/// The pattern of a common benchmark against the same load elsewhere.
+struct Contrast<'a> {
+    tuned: SoundFigure<'a>,
+    other: SoundFigure<'a>,
+    ratio: Ratio,
+    /// What misalignment alone explains of it.
+    explained: f64,
+}
+
+impl<'a> Contrast<'a> {
+    /// Against the load of this form; `explained` is what else makes such a difference.
+    fn of(record: &'a Record, form: &str, explained: f64) -> Option<Contrast<'a>> {
+        let other = figure::form(record, test::PATTERN, form).and_then(rate)?;
+        // What the benchmark's load does at least accuses as well as what it does.
+        let at_least = |cell| {
+            SoundFigure::bounding(cell, metric::IOPS)
+                .filter(|figure| figure.bound == Some(Bound::AtLeast))
+        };
+        let tuned = record
+            .cells_of(test::PATTERN)
+            .find(|cell| cell.params.form.as_deref() == Some("common"))?;
+        let tuned = rate(tuned).or_else(|| at_least(tuned))?;
+        let whole = Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained };
+        // A fast way may be short: the fastest stretch of one against the fastest of the other.
+        let stretch = |part| {
+            let tuned = fastest(&whole.tuned, part)?;
+            // Of few writes only all of them together are known.
+            let other = fastest(&whole.other, part)
+                .or_else(|| SoundFigure::of(whole.other.cell, metric::BPS))?;
+            Some(Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained })
+                .filter(Contrast::tells)
+        };
+        let stretch = if whole.tells() { None } else { STRETCHES.into_iter().find_map(stretch) };
+        Some(stretch.unwrap_or(whole))
+    }
+
+    fn tells(&self) -> bool {
+        self.ratio.is_above(CHEAT * self.explained)
+    }
+
+    /// Whether the other load came before the benchmark's.
+    fn came_before(&self, record: &Record) -> bool {
+        let place =
+            |figure: &SoundFigure| record.cells.iter().position(|cell| cell.id == figure.cell.id);
+        place(&self.other) < place(&self.tuned)
+    }
+}
+
+/// `pattern-cheat`: the common benchmark's pattern against the same load over a span that no
+/// benchmark has; shifted, where that was not measured. What comes first meets emptier caches, and
+/// what comes last a medium that has paid its debts: only a pattern that is faster than what came
+/// before it and what came after it accuses.
+pub(crate) fn conclude(record: &Record) -> Option<Finding> {
+    let mut contrasts: Vec<Contrast> = ["odd-span", "odd-span-again"]
+        .into_iter()
+        .filter_map(|form| Contrast::of(record, form, 1.0))
+        .collect();
+    if contrasts.is_empty() {
+        // Shifting itself costs a medium with units something: a misalignment measured apart
+        // explains as much.
+        let explained = worst_misalignment(record).map_or(1.0, |(_, ratio)| ratio.value);
+        contrasts.extend(Contrast::of(record, "shifted", explained));
+    }
+    if contrasts.is_empty() || !contrasts.iter().all(Contrast::tells) {
+        return None;
+    }
+    // The smaller one is what the order does not explain.
+    let least = contrasts.iter().min_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))?;
+    let fact = format!(
+        "the pattern that common benchmarks write is {} times as fast ({}) as the same load over another span ({})",
+        least.ratio.text(),
+        least.tuned.text(),
+        least.other.text()
+    );
+    let before = contrasts.iter().filter(|contrast| contrast.came_before(record)).count();
+    let draft = if (1..contrasts.len()).contains(&before) {
+        let statement = format!(
+            "It is tuned for a benchmark: {fact}, before it and after it. Their figures do not hold for work."
+        );
+        FindingBuilder::warning("pattern-cheat", statement)
+            .surely(least.ratio.above(CHEAT * least.explained))
+    } else {
+        let why = "it was measured in one order only, and what comes first may meet an empty cache";
+        FindingBuilder::info(
+            "pattern-cheat",
+            format!("It may be tuned for a benchmark: {fact}; {why}."),
+        )
+    };
+    let draft = contrasts.iter().fold(draft, |draft, contrast| {
+        draft.figures([&contrast.tuned, &contrast.other]).note(format!(
+            "{}; told from {CHEAT} on (docs/field/cheats.md#cheats-and-caches)",
+            contrast.ratio
+        ))
+    });
+    Some(draft.done())
+}
+
+/// Parts of a cell, one of which is its fastest stretch, and I/Os of each at least: chance makes no
+/// such difference between so many.
+const STRETCHES: [(usize, &str); 2] = [(8, "fastest_eighth_bps"), (16, "fastest_sixteenth_bps")];
+const STRETCH_OPS: u64 = 64;
+
+/// Windows of a stretch at least: fewer say nothing of how it varies.
+const STRETCH_WINDOWS: usize = 4;
+/// Standard errors of a stretch of so few windows, and the best of all there are, to either side.
+const ERRORS: f64 = 3.0;
+
+/// The highest rate over one of so many parts of what was written, in bytes a second, known as
+/// surely as its own windows have it: a cell of two levels has an interval that holds both. `None`
+/// of few writes.
+fn fastest<'a>(
+    whole: &SoundFigure<'a>,
+    (parts, name): (usize, &'static str),
+) -> Option<SoundFigure<'a>> {
+    let cell = whole.cell;
+    let curve = cell
+        .series
+        .iter()
+        .find(|series| series.name == "rate" && series.y == record::SeriesAxis::Bps)?;
+    // What each window wrote, and in how many seconds.
+    let windows: Vec<[f64; 2]> = curve
+        .points
+        .iter()
+        .scan(0.0, |from, [to, bps]| {
+            let bytes = to - std::mem::replace(from, *to);
+            Some([bytes, bytes / bps])
+        })
+        .collect();
+    let many = windows.len() / parts;
+    let is_usable = |[bytes, seconds]: &[f64; 2]| {
+        bytes.is_finite() && *bytes > 0.0 && seconds.is_finite() && *seconds > 0.0
+    };
+    if cell.ops < STRETCH_OPS * parts as u64
+        || many < STRETCH_WINDOWS
+        || !windows.iter().all(is_usable)
+    {
+        return None;
+    }
+    let sum = |stretch: &[[f64; 2]]| {
+        stretch
+            .iter()
+            .fold([0.0; 2], |[bytes, seconds], window| [bytes + window[0], seconds + window[1]])
+    };
+    let rate = |stretch: &[[f64; 2]]| sum(stretch)[0] / sum(stretch)[1];
+    let best = windows.windows(many).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+    let (value, seconds) = (rate(best), sum(best)[1]);
+    let squares: f64 = best.iter().map(|window| (window[1] - window[0] / value).powi(2)).sum();
+    let factor = (ERRORS * (squares * many as f64 / (many - 1) as f64).sqrt() / seconds).exp();
+    Some(SoundFigure {
+        name,
+        value,
+        ci95: Some([value / factor, value * factor]),
+        n: cell.ops / parts as u64,
+        ..whole.clone()
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! `steady-state`: whether SNIA's rounds came to rest (docs/field/snia-and-uflip.md#snia-pts).
+
+use record::units::{KIB, significant};
+use record::{Finding, Record, test};
+
+use crate::figure::{self, size};
+use crate::finding_builder::FindingBuilder;
+
+/// From which round on it was steady, and what it had fallen by.
+pub(crate) fn conclude(record: &Record) -> Option<Finding> {
+    let (cell, series) = figure::cells(record, test::STEADY_STATE).find_map(|cell| {
+        let rounds = cell
+            .series
+            .iter()
+            .find(|series| series.y == record::SeriesAxis::Iops && series.name.contains("round"))?;
+        Some((cell, rounds))
+    })?;
+    let mut search = stats::SteadyState::new(25);
+    let rounds: Vec<f64> = series
+        .points
+        .iter()
+        .map(|point| point[1])
+        .filter(|iops| iops.is_finite() && *iops > 0.0)
+        .collect();
+    let state = rounds.iter().map(|iops| search.push(*iops)).last()?;
+    let first = *rounds.first()?;
+    let draft = match state {
+        stats::Rounds::Reached { first: from, mean, .. } => {
+            let fell = if first > mean * 1.25 {
+                format!(", {} times less than at first", significant(first / mean))
+            } else {
+                String::new()
+            };
+            FindingBuilder::info(
+                "steady-state",
+                format!(
+                    "Steady from round {} on: {} random writes of {} a second{fell}.",
+                    from + 1,
+                    significant(mean),
+                    size(cell.params.block_bytes.unwrap_or(4 * KIB))
+                ),
+            )
+        }
+        _ => FindingBuilder::warning(
+            "steady-state",
+            format!(
+                "It came to no steady state in {} rounds; its figures depend on what was written before.",
+                rounds.len()
+            ),
+        ),
+    };
+    Some(
+        draft
+            .note(format!("{}: {} rounds", figure::named(cell), rounds.len()))
+            .note("five rounds within 20 %, their slope within 10 % (SNIA; docs/field/snia-and-uflip.md#snia-pts)")
+            .done(),
+    )
+}
+
+#[cfg(test)]
+mod tests;
