@@ -6,6 +6,7 @@
 //! ratio counts, and the smallest and largest are shown beside it.
 
 mod collection;
+mod engine_limit;
 mod made;
 mod publish;
 mod served;
@@ -23,7 +24,7 @@ use record::{Content, Histogram};
 use serde_json::Value;
 use stats::Random;
 
-use crate::section;
+use crate::{released, section};
 
 /// One I/O of the read benches.
 const BLOCK_BYTES: u64 = 4096;
@@ -57,6 +58,10 @@ pub struct Flags {
     /// Directory on ext4 for the sparse file.
     #[arg(long, default_value = ".")]
     pub dir: PathBuf,
+    /// `t/io_uring`, built from fio's sources, where it is: the program's own reads are held against
+    /// it too.
+    #[arg(long, value_name = "PATH")]
+    pub tool: Option<PathBuf>,
     /// Keeps the table in docs/performance.md.
     #[arg(long)]
     pub write: bool,
@@ -91,6 +96,9 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let mut rows = bench.random_reads()?;
     rows.push(bench.single_reads()?);
     rows.push(bench.incompressible_data()?);
+    if let Some(tool) = &flags.tool {
+        rows.push(bench.against_tool(&released::build(root, "flashmark")?, tool)?);
+    }
     let table = table(flags, &rows)?;
     print!("{table}");
     if flags.write {

@@ -2,6 +2,7 @@
 //! is written into a copy of the sources, and the tests of its own crate are run. One that they let
 //! pass has survived.
 
+mod known;
 mod places;
 
 use std::fs;
@@ -293,6 +294,11 @@ impl Tree {
     }
 }
 
+fn line_of(mutant: &Mutant) -> String {
+    let why = known::reason(mutant).map_or_else(String::new, |why| format!("\n  ({why})"));
+    format!("- {mutant}{why}\n")
+}
+
 fn table(tried: &[Tried], flags: &Flags) -> String {
     let mut text = format!(
         "`{NAME} --sample {} --seed {}`; target: {TARGET_PERCENT} % noticed by the tests of the crate itself. What does not compile is no mutant.\n\n\
@@ -310,7 +316,7 @@ fn table(tried: &[Tried], flags: &Flags) -> String {
         );
     }
     let survived: Vec<String> =
-        tried.iter().flat_map(|of| &of.survived).map(|mutant| format!("- {mutant}\n")).collect();
+        tried.iter().flat_map(|of| &of.survived).map(|mutant| line_of(mutant)).collect();
     if !survived.is_empty() {
         text += "\nThese survived:\n\n";
         text += &survived.concat();

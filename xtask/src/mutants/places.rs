@@ -16,10 +16,15 @@ pub struct Mutant {
     was: String,
     becomes: String,
     /// The line as it is.
-    shown: String,
+    pub shown: String,
 }
 
 impl Mutant {
+    /// What becomes of what: `< -> <=`.
+    pub fn change(&self) -> String {
+        format!("{} -> {}", self.was.trim(), self.becomes.trim())
+    }
+
     /// The file's text with the mutant in it.
     pub fn applied(&self, text: &str) -> String {
         format!("{}{}{}", &text[..self.from], self.becomes, &text[self.from + self.was.len()..])
@@ -28,15 +33,7 @@ impl Mutant {
 
 impl fmt::Display for Mutant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}:{}` {} -> {}: `{}`",
-            self.path,
-            self.line,
-            self.was.trim(),
-            self.becomes.trim(),
-            self.shown
-        )
+        write!(f, "`{}:{}` {}: `{}`", self.path, self.line, self.change(), self.shown)
     }
 }
 

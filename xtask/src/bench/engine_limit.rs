@@ -1,0 +1,93 @@
+//! The program as people run it beside fio's `t/io_uring`, which does nothing but reads: how much of
+//! what the kernel can do is left when every latency is kept and every cell judged.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::{BLOCK_BYTES, Bench, DEPTH, Row, Sample, Target};
+
+/// What the row is called.
+const WHAT: &str = "the program's random-read, depth 32, against t/io_uring";
+
+impl Bench {
+    /// 4 KiB random reads at depth 32, by the program and by `t/io_uring` with registered buffers,
+    /// files and ring, without polling.
+    pub(super) fn against_tool(&self, program: &Path, tool: &Path) -> Result<Row> {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            ours.push(self.program_reads(program)?);
+            theirs.push(self.tool_reads(tool)?);
+        }
+        Ok(Row::of(WHAT, "IOPS", Target::AtLeast(1.0), &ours, &theirs, |sample| sample.rate))
+    }
+
+    fn program_reads(&self, program: &Path) -> Result<Sample> {
+        let home = tempfile::tempdir_in(self.file.parent().context("the file lies somewhere")?)?;
+        let record = home.path().join("record.json");
+        let time = format!("random-read.max_time={}s", self.time.as_secs());
+        let ran = Command::new(program)
+            .args(["run", "--quiet", "--only", "random-read", "--set", "random-read.block=4KiB"])
+            .args(["--set", &format!("random-read.threads={DEPTH}"), "--set", &time])
+            .args(["--set", "random-read.iterations=1000000000", "--json"])
+            .arg(&record)
+            .arg(&self.file)
+            .env("FLASHMARK_HOME", home.path())
+            .output()?;
+        ensure!(ran.status.success(), "the program: {}", String::from_utf8_lossy(&ran.stderr));
+        let record: Value = serde_json::from_slice(&fs::read(&record)?)?;
+        let cell = &record["cells"][0];
+        ensure!(cell["params"]["block_bytes"] == BLOCK_BYTES, "another cell: {cell}");
+        let rate = cell["metrics"]["iops"]["value"].as_f64().context("the cell has no rate")?;
+        Ok(Sample { rate, cpu_ns: 0.0, looking_ns: 0.0 })
+    }
+
+    fn tool_reads(&self, tool: &Path) -> Result<Sample> {
+        let (depth, time) = (format!("-d{DEPTH}"), format!("-r{}", self.time.as_secs()));
+        let batches = [format!("-s{DEPTH}"), format!("-c{DEPTH}")];
+        let ran = Command::new(tool)
+            .args([&depth, &batches[0], &batches[1], "-b4096", "-p0", "-B1", "-F1", "-R1", "-X1"])
+            .arg(&time)
+            .arg(&self.file)
+            .output()
+            .with_context(|| format!("{} does not start", tool.display()))?;
+        let said = String::from_utf8_lossy(&ran.stdout);
+        let rate =
+            of_lines(&said).with_context(|| format!("{} says no IOPS: {said}", tool.display()))?;
+        Ok(Sample { rate, cpu_ns: 0.0, looking_ns: 0.0 })
+    }
+}
+
+/// The mean of the rates of its lines, one a second: `IOPS=3.28M, BW=12.8GiB/s, IOS/call=32/31`.
+fn of_lines(text: &str) -> Option<f64> {
+    let rates: Vec<f64> = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("IOPS=")?.split(',').next())
+        .filter_map(|rate| {
+            let digits = rate.trim_end_matches(char::is_alphabetic);
+            let factor = match &rate[digits.len()..] {
+                "M" => 1e6,
+                "K" => 1e3,
+                _ => 1.0,
+            };
+            Some(digits.parse::<f64>().ok()? * factor)
+        })
+        .collect();
+    (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_lines;
+
+    #[test]
+    fn the_rate_is_the_mean_of_its_lines() {
+        let text = "submitter=0, tid=1, file=x\nIOPS=3.20M, BW=12.50GiB/s, IOS/call=32/31\nIOPS=812K, BW=3GiB/s\nExiting on timeout\nMaximum IOPS=3.20M\n";
+        assert_eq!(of_lines(text), Some((3.2e6 + 812e3) / 2.0));
+        assert_eq!(of_lines("IOPS=90, BW=0MiB/s"), Some(90.0));
+        assert_eq!(of_lines("nothing"), None);
+    }
+}
