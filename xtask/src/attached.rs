@@ -111,7 +111,7 @@ const OWN_TESTS: &[&str] = &[
     "--set=sequential-write.certainty=1%",
 ];
 
-/// Its writes only.
+/// The write tests of these, for fakes.
 const OWN_WRITES: &[&str] = &[
     "--only=random-write,sequential-write",
     "--set=random-write.block=4KiB",

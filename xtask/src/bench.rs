@@ -378,7 +378,7 @@ fn looking_cpu_ns() -> Result<u64> {
     bail!("nothing looks at the host")
 }
 
-/// Uniform block offsets.
+/// Offsets of blocks in bytes, drawn uniformly and the same each time.
 fn random_offsets(blocks: u64) -> impl FnMut() -> u64 {
     let mut random = Random::new(SEED);
     move || random.below(blocks) * BLOCK_BYTES

@@ -50,7 +50,7 @@ pub enum Task {
     Footprint(footprint::Flags),
 }
 
-/// Does it.
+/// Does a task in the checkout that lies at `root`.
 pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
     match task {
         Task::Tidy => tidy::run(root),

@@ -37,7 +37,7 @@ pub struct CrateRules {
     pub tests_import: &'static [&'static str],
     /// Paths and macros that must not appear in its sources (tests excepted).
     pub never: &'static [&'static str],
-    /// Why not.
+    /// Why there are these rules, told with a fault.
     pub because: &'static str,
     /// Whether its `clippy.toml` must ban the same, so that the editor says so while one types.
     pub clippy: bool,
@@ -207,7 +207,7 @@ const WALL_CLOCK: &str = "std::time::SystemTime";
 const PRINT: &str = "println!";
 const EPRINT: &str = "eprintln!";
 
-/// A broken rule.
+/// A place where a rule is broken, and why there is that rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     file: String,

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::exact::{own_name, stand_for};
 use crate::expect::OpenError;
 
-/// An open directory.
+/// A directory, opened by descriptor, in which test files are made.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,

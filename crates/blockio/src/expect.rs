@@ -11,12 +11,12 @@ pub enum Expect {
     /// A regular file, which may grow to so many bytes. It is reached without following symbolic
     /// links, and held by flock(2) while it is open.
     File {
-        /// How many.
+        /// Most bytes the file may grow to; the capacity of the device that is made of it.
         capacity_bytes: u64,
         /// Which file: the one that was looked at.
         identity: FileIdentity,
     },
-    /// A block device.
+    /// A block device, whole or a partition; symbolic links to its node are followed.
     Block {
         /// Its device number (`st_rdev`): that of the device that was looked at.
         number: u64,
@@ -26,7 +26,7 @@ pub enum Expect {
 /// Why something could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The kernel refused.
+    /// The kernel refused to open it, or to tell what it is.
     #[error("cannot open {path}: {source}")]
     Refused {
         /// What was to be opened.
@@ -37,9 +37,9 @@ pub enum OpenError {
     /// It is something else.
     #[error("{path} is {found}, not {expected}")]
     WrongType {
-        /// What was opened.
+        /// Path that was given to open.
         path: PathBuf,
-        /// What it is.
+        /// Kind of file that lies there: "a regular file", "a pipe", "something else".
         found: &'static str,
         /// What it should have been.
         expected: &'static str,
@@ -61,7 +61,7 @@ pub enum OpenError {
     /// A block device without a medium.
     #[error("{path} has no size: there is no medium in it")]
     Empty {
-        /// What was opened.
+        /// Path that was given to open.
         path: PathBuf,
     },
 }

@@ -53,9 +53,9 @@ impl Flights {
 pub struct InFlight {
     /// When it was handed over, on the clock of [`now_ns`](crate::now_ns).
     pub submitted_ns: u64,
-    /// What it does.
+    /// Operation: read, write, flush or discard.
     pub op: Op,
-    /// Where, in bytes.
+    /// First byte of the I/O on the device; without meaning for a flush.
     pub offset_bytes: u64,
 }
 

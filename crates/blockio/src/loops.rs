@@ -23,7 +23,7 @@ pub struct LoopBacking {
     pub size_limit_bytes: u64,
 }
 
-/// `struct loop_info64`.
+/// Layout of the kernel's `struct loop_info64` (linux/loop.h).
 #[repr(C)]
 struct Info {
     device: u64,

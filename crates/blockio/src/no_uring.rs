@@ -10,7 +10,7 @@ use crate::buffers::Buffers;
 use crate::flights::Flights;
 use crate::target::Target;
 
-/// There is none.
+/// Never made: [`Uring::new`] always fails here.
 pub(crate) enum Uring {}
 
 pub(crate) fn is_available() -> bool {

@@ -51,14 +51,14 @@ pub struct OpenSettings {
 /// What to open and how.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
-    /// What.
+    /// File or device node to open.
     pub path: PathBuf,
     /// Whether for writing too. A block device is then opened exclusively, unless the caller holds
     /// it: the kernel refuses it while anything mounts or holds it.
     pub writable: bool,
     /// What it must be.
     pub expect: Expect,
-    /// The rest.
+    /// Engine, sizes and rights that the caller chooses or knows better.
     pub settings: OpenSettings,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn open_path(options: &OpenOptions) -> Result<OpenedFile, OpenError> 
 pub(crate) enum Adopted {
     /// A regular file of which so many bytes are used.
     File { capacity_bytes: u64 },
-    /// A block device.
+    /// A block device, whole or a partition.
     Block,
 }
 

@@ -361,7 +361,7 @@ const GLANCE_NS: u64 = 100_000;
 
 /// Has the kernel make the completions it owes, without handing over anything or waiting.
 fn glance(ring: &IoUring) -> io::Result<usize> {
-    /// IORING_ENTER_GETEVENTS of linux/io_uring.h.
+    /// Flag IORING_ENTER_GETEVENTS of linux/io_uring.h.
     const GET_EVENTS: u32 = 1;
     // SAFETY: no argument is passed, and nothing is handed over whose buffers could be wrong.
     unsafe { ring.submitter().enter::<()>(0, 0, GET_EVENTS, None) }

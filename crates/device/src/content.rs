@@ -84,7 +84,7 @@ pub(crate) fn sector_number(offset_bytes: u64) -> u64 {
 
 /// Zeros the first `percent` of every 4 KiB of the medium, as far as it lies in `buf`.
 fn zero_in_every_block(buf: &mut [u8], percent: u8, offset_bytes: u64) {
-    let zeros = BLOCK_BYTES * usize::from(percent.min(100)) / 100;
+    let zeros = BLOCK_BYTES * usize::from(percent) / 100;
     for (piece, at) in pieces(buf, offset_bytes) {
         let end = zeros.saturating_sub(at).min(piece.len());
         piece[..end].fill(0);

@@ -75,7 +75,7 @@ pub struct Facts {
 /// - **Failure.** After an error the device stays usable; if the medium is gone
 ///   ([`IoErrorKind::Gone`](crate::IoErrorKind)) every later request says so.
 pub trait Device {
-    /// What it is.
+    /// Capacity, block sizes and abilities of the device, fixed while it is open.
     fn facts(&self) -> &Facts;
 
     /// The time in nanoseconds since some fixed point.

@@ -30,7 +30,7 @@ pub enum IoErrorKind {
 /// An I/O that failed, where, and in which words to say it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoError {
-    /// What went wrong.
+    /// Class of the failure, such as medium error, medium gone, no space.
     pub kind: IoErrorKind,
     /// The I/O that failed, where it was one.
     pub request: Option<(Op, u64, u64)>,

@@ -13,7 +13,7 @@ const FAILURE_NS: u64 = 1_000_000;
 pub enum Lasts {
     /// It strikes one I/O; the next one succeeds.
     Once,
-    /// It never heals.
+    /// It strikes every I/O that touches the place.
     Forever,
 }
 
@@ -44,31 +44,31 @@ pub enum InjectedFault {
     EioNowAndThen {
         /// How many of a million.
         per_million: u32,
-        /// Which ones.
+        /// Decides, together with the number of an I/O, whether that I/O fails.
         seed: u64,
     },
     /// A read that touches the extent ends early.
     ShortRead(Extent, Lasts),
     /// One I/O takes so much longer, and nothing else happens meanwhile.
     HangFor {
-        /// How much longer.
+        /// Nanoseconds that are added to its latency.
         ns: u64,
-        /// Which one.
+        /// Number of the I/O that hangs.
         after_ops: u64,
     },
     /// The medium is pulled out: everything from then on, and what is in flight, fails for good.
     Vanish {
-        /// When.
+        /// Number of the first I/O that finds the medium gone.
         after_ops: u64,
     },
     /// The file system is full once so many bytes have been written.
     NoSpaceAfter {
-        /// How many.
+        /// Bytes that may be handed over for writing before writes fail.
         bytes: u64,
     },
     /// The medium refuses writes from then on, as worn-out cards do.
     ReadOnlyAfter {
-        /// When.
+        /// Number of the first I/O that may be refused.
         ops: u64,
     },
     /// The medium refuses writes for a while, as a card behind a loose contact or a system that
@@ -89,7 +89,7 @@ pub enum InjectedFault {
 pub struct FaultInjection<D> {
     inner: D,
     faults: Vec<InjectedFault>,
-    /// I/Os submitted.
+    /// I/Os submitted so far, which is the number of the next one.
     ops: u64,
     /// Bytes asked to be written.
     written_bytes: u64,

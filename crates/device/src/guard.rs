@@ -5,9 +5,9 @@ use crate::{Completion, Device, Facts, IoError, IoErrorKind, Request, Slot};
 /// A range of bytes on a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Extent {
-    /// First byte.
+    /// First byte of the range, counted from the beginning of the medium.
     pub offset_bytes: u64,
-    /// Length.
+    /// Length of the range in bytes.
     pub bytes: u64,
 }
 
@@ -62,7 +62,7 @@ impl Extents {
         range.bytes > 0 && after > 0 && self.0[after - 1].contains(range)
     }
 
-    /// The ranges.
+    /// The ranges in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = &Extent> {
         self.0.iter()
     }
@@ -82,7 +82,7 @@ pub struct ExtentGuard<D> {
 }
 
 impl<D: Device> ExtentGuard<D> {
-    /// Guards `inner`.
+    /// Puts a guard on `inner` that lets writes and discards through only inside `allowed`.
     pub fn new(inner: D, allowed: Extents) -> Self {
         ExtentGuard { inner, allowed, written_bytes: 0 }
     }

@@ -5,9 +5,9 @@ use record::{Content, Path, Sync};
 /// What an I/O does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// Medium to buffer.
+    /// Moves data from the medium to the slot's buffer.
     Read,
-    /// Buffer to medium.
+    /// Moves data from the slot's buffer to the medium.
     Write,
     /// Make everything written durable. Offset and length are ignored.
     Flush,
@@ -18,16 +18,16 @@ pub enum Op {
 /// Which of the device's buffers an I/O uses, from 0. A slot is busy from submission to completion.
 pub type Slot = u32;
 
-/// One I/O.
+/// One I/O as it is handed to [`Device::submit`](crate::Device::submit).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What to do.
+    /// Operation: read, write, flush or discard.
     pub op: Op,
     /// Where it begins, in bytes; a multiple of the logical block where `path` is direct.
     pub offset_bytes: u64,
     /// How much, in bytes; at most the slot's size, except for a discard.
     pub length_bytes: u64,
-    /// The buffer.
+    /// Buffer that the I/O uses; busy until its completion is reaped.
     pub slot: Slot,
     /// When a write counts as done.
     pub sync: Sync,
@@ -39,7 +39,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A direct read.
+    /// A read past the page cache into the slot's buffer.
     pub fn read(slot: Slot, offset_bytes: u64, length_bytes: u64) -> Request {
         Request {
             op: Op::Read,
@@ -57,7 +57,7 @@ impl Request {
         Request { op: Op::Write, ..Request::read(slot, offset_bytes, length_bytes) }
     }
 
-    /// A flush.
+    /// A flush of everything written; it has neither place nor length.
     pub fn flush(slot: Slot) -> Request {
         Request { op: Op::Flush, ..Request::read(slot, 0, 0) }
     }

@@ -51,7 +51,7 @@ impl Keys {
         [left as u32, (left >> 32) as u32, right as u32, (right >> 32) as u32]
     }
 
-    /// Writes one sector.
+    /// Fills `out` with the data that belongs into this sector in this pass.
     #[inline(always)]
     pub fn write(&self, out: &mut Sector, pass: u32, sector: u64) {
         write_named(out, self.name(pass, sector));

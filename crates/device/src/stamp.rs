@@ -15,11 +15,11 @@ const TOLERATED_BITS: u32 = 7;
 /// changed, overwritten and corrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SectorVerdict {
-    /// What was written.
+    /// Bit for bit what was written there in the expected pass.
     Good,
     /// What was written, with a few wrong bits (1 to 7).
     Changed {
-        /// How many.
+        /// Bits that differ from what was written.
         bits: u32,
     },
     /// Data of this run that belongs to another place, or to another pass over this place. The
@@ -28,7 +28,7 @@ pub enum SectorVerdict {
     Overwritten {
         /// Where the data belongs.
         by_offset_bytes: u64,
-        /// To which pass.
+        /// Pass in which the data was written.
         by_pass: u32,
     },
     /// None of this run's data.
@@ -114,7 +114,7 @@ impl NullaryFnOnce for WrongBits<'_> {
 /// How many sectors got which verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifyCounts {
-    /// What was written.
+    /// Sectors that hold exactly what was written.
     pub good: u64,
     /// With a few wrong bits.
     pub changed: u64,
@@ -122,14 +122,14 @@ pub struct VerifyCounts {
     pub overwritten: u64,
     /// None of this run's data.
     pub corrupted: u64,
-    /// Zeros.
+    /// Sectors of zeros only: discarded, never written, or thrown away.
     pub zero: u64,
-    /// 0xFF.
+    /// Sectors of 0xFF only: erased flash.
     pub blank: u64,
 }
 
 impl VerifyCounts {
-    /// Counts one sector.
+    /// Counts the verdict on one sector of 512 bytes.
     pub fn add(&mut self, verdict: SectorVerdict) {
         *match verdict {
             SectorVerdict::Good => &mut self.good,
@@ -141,7 +141,7 @@ impl VerifyCounts {
         } += 1;
     }
 
-    /// Sectors counted.
+    /// Sectors counted so far, whatever the verdict.
     pub fn sectors(&self) -> u64 {
         self.good + self.bad()
     }

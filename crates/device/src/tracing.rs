@@ -25,7 +25,7 @@ pub struct Tracing<D> {
 }
 
 impl<D: Device> Tracing<D> {
-    /// Listens to `inner`.
+    /// Keeps a log of everything that passes to and from `inner`.
     pub fn new(inner: D) -> Self {
         Tracing { inner, log: Vec::new() }
     }

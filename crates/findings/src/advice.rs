@@ -212,7 +212,7 @@ fn reserve(record: &Record, writes: &SoundFigure) -> Option<Finding> {
     })
 }
 
-/// The scheduler.
+/// `advice-scheduler`: bfq for a medium that stalls, none for one that is fast.
 fn scheduler(record: &Record, writes: &SoundFigure) -> Option<Finding> {
     let queue = record.target.queue.as_ref()?;
     let now = queue.scheduler.as_deref()?;

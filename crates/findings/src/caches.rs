@@ -12,7 +12,7 @@ use crate::levels::{
 use crate::span_sweep::{SPAN_RATIO, cached_bytes, fast_until, spans};
 use crate::{open_aus, throttling};
 
-/// `span-cache` and `slc-cache`.
+/// The findings `span-cache` and `slc-cache`, where the record shows such a cache.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [span_cache(record).or_else(|| combined(record)), slc_cliff(record)]
         .into_iter()

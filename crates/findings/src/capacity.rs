@@ -8,7 +8,7 @@ use crate::finding_builder::FindingBuilder;
 use crate::genuineness::{MOST, Sectors, number, told};
 use crate::{figure, gate};
 
-/// `capacity` and `verify`.
+/// The findings `capacity`, from the probe, and `verify`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [probe(record), verify(record)].into_iter().flatten().collect()
 }

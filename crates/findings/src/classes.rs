@@ -13,7 +13,7 @@ use crate::thresholds::{ANDROID, APP, Class, RASPBERRY_PI, SPEED, UHS, VIDEO};
 enum Standing {
     /// Every figure it asks for reaches it.
     Held,
-    /// One is below.
+    /// At least one figure is below what the class asks for.
     Missed,
     /// One is below or above by less than it is known to.
     Unclear,

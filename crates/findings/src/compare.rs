@@ -40,13 +40,13 @@ pub struct Compared {
 /// One pair of media at one kind of work, over all block sizes that both were measured at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
-    /// Name of A.
+    /// Name of the first medium, A, as in [`Compared`].
     pub a: String,
-    /// Name of B.
+    /// Name of the second medium, B, as in [`Compared`].
     pub b: String,
     /// "random-write", "random-read", "sequential-write", "sequential-read".
     pub test: String,
-    /// "iops" or "bps".
+    /// "iops" for random I/O, "bps" for sequential I/O.
     pub metric: String,
     /// At each block size, ascending.
     pub points: Vec<BlockSizePoint>,
@@ -61,9 +61,9 @@ pub struct BlockSizePoint {
     pub block_bytes: u64,
     /// A's figure: the median of its runs.
     pub a: f64,
-    /// B's.
+    /// B's figure: the median of its runs.
     pub b: f64,
-    /// A over B.
+    /// How many times A's figure is B's.
     pub ratio: f64,
     /// Its 95 % interval.
     pub ci95: Option<[f64; 2]>,
@@ -75,9 +75,9 @@ pub struct BlockSizePoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FasterMedium {
-    /// A is.
+    /// A is faster than B.
     Faster,
-    /// B is.
+    /// A is slower than B.
     Slower,
     /// They differ by less than 10 %, surely.
     Same,

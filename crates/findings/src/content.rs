@@ -60,7 +60,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// `compression`, `repeats-recognised`, `equal-rewrites-skipped`.
+/// The findings `compression`, `repeats-recognised` and `equal-rewrites-skipped`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [compression(record), repeats(record), rewrites(record)].into_iter().flatten().collect()
 }

@@ -99,7 +99,7 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// `over / under`.
+    /// `over / under`; without an interval where one of both has none.
     pub fn of(over: &SoundFigure, under: &SoundFigure) -> Ratio {
         let value = over.value / under.value;
         let half = |figure: &SoundFigure| {
@@ -337,7 +337,7 @@ fn known_along(figure: SoundFigure<'_>) -> SoundFigure<'_> {
     SoundFigure { ci95, ..figure }
 }
 
-/// "4 KiB".
+/// A size in words, such as "4 KiB".
 pub(crate) fn size(bytes: u64) -> String {
     Bytes(bytes).to_string()
 }

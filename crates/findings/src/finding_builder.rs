@@ -9,7 +9,7 @@ use crate::figure::SoundFigure;
 pub(crate) struct FindingBuilder(Finding);
 
 impl FindingBuilder {
-    /// Good to know.
+    /// Begins a finding that is good to know: of severity `Info`.
     pub fn info(id: &str, statement: impl Into<String>) -> FindingBuilder {
         FindingBuilder::new(id, Severity::Info, statement)
     }
@@ -41,7 +41,7 @@ impl FindingBuilder {
         self
     }
 
-    /// Adds several figures.
+    /// Adds several figures, a line of evidence for each.
     pub fn figures<'a>(
         self,
         figures: impl IntoIterator<Item = &'a SoundFigure<'a>>,
@@ -69,7 +69,7 @@ impl FindingBuilder {
         self
     }
 
-    /// The finding.
+    /// The finished finding, with the evidence in the order it was added.
     pub fn done(self) -> Finding {
         self.0
     }

@@ -19,7 +19,7 @@ const FASTEST_PROGRAM_NS: f64 = 100_000.0;
 
 /// What is known of the flush.
 pub(crate) enum Flush<'a> {
-    /// No cell tells.
+    /// There is no cell of writes with a flush after each, or the medium is a turning disk.
     Untested,
     /// Data is said to be safe faster than the medium can write it: that rate, and the fastest it
     /// writes in bytes a second.

@@ -26,7 +26,7 @@ pub struct Levels {
     pub size_bytes: u64,
     /// What a read across costs more, below it, in nanoseconds.
     pub low_ns: f64,
-    /// From it on.
+    /// What a read across costs more, from that size on, in nanoseconds.
     pub high_ns: f64,
     /// Residual standard deviation, in nanoseconds.
     pub residual_ns: f64,
@@ -184,7 +184,7 @@ pub(crate) fn page_bytes(record: &Record) -> Option<u64> {
     fit_page(align_points(record)?.1)
 }
 
-/// `allocation-unit` and `page`.
+/// The findings `allocation-unit` and `page`, from the reads of `align-read`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     // A disk's platters have no such units.
     let Some((cell, points)) =

@@ -9,7 +9,7 @@ use crate::figure::{self, Ratio, SoundFigure};
 use crate::finding_builder::FindingBuilder;
 use crate::gate;
 
-/// `impossible`, `host`, `usb-split`.
+/// The findings `impossible`, `host` and `usb-split`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [impossible(record), host(record), usb_split(record)].into_iter().flatten().collect()
 }

@@ -5,7 +5,7 @@ use record::{Finding, Record};
 
 use crate::finding_builder::FindingBuilder;
 
-/// `counterfeit-hints` and `health`.
+/// The findings `counterfeit-hints`, from the registers, and `health`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [counterfeit(record), health(record)].into_iter().flatten().collect()
 }

@@ -18,7 +18,7 @@ pub struct Way {
     pub align: bool,
     /// Mount options, separated by commas.
     pub mount_options: String,
-    /// The scheduler.
+    /// Name of the I/O scheduler, such as "bfq".
     pub scheduler: String,
 }
 
@@ -35,7 +35,7 @@ pub struct Matrix {
 /// How a way does over all works.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overall {
-    /// The way.
+    /// The file system, options and scheduler that this is about.
     pub way: Way,
     /// Geometric mean over the works of its result against the best: 1 is best at everything.
     pub relative: f64,
@@ -48,11 +48,11 @@ pub struct Overall {
 /// What came of one work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkPlaces {
-    /// Its name.
+    /// Name of the work, such as "untar".
     pub work: String,
     /// Whether figures are rates (more is better) or seconds.
     pub larger_is_better: bool,
-    /// The best first.
+    /// The ways that gave a result and never failed, the best first.
     pub places: Vec<CombinationResult>,
     /// Ways that failed by themselves, why, and what they gave in other repeats. They are not
     /// ranked.
@@ -64,11 +64,11 @@ pub struct WorkPlaces {
 /// A way with its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CombinationResult {
-    /// The way.
+    /// The file system, options and scheduler that were tried.
     pub way: Way,
     /// One figure a repeat: operations a second, or seconds.
     pub figures: Vec<f64>,
-    /// Their geometric mean.
+    /// Geometric mean of the figures, in their unit.
     pub centre: f64,
     /// How good it is against the best, 1 being the best: half the rate or twice the time is 0.5.
     pub relative: f64,
@@ -383,7 +383,7 @@ impl Matrix {
 }
 
 impl Overall {
-    /// In words.
+    /// The best over all works in a sentence, with how near it comes to the best of each.
     pub fn statement(&self) -> String {
         let percent = |relative: f64| significant(relative * 100.0);
         let doubt = if self.is_shown {

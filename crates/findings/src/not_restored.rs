@@ -6,7 +6,7 @@ use record::{Finding, Flag, Record};
 
 use crate::finding_builder::FindingBuilder;
 
-/// `not-put-back`.
+/// The finding `not-put-back`; `None` where the record has no such flag.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let owed = record.flags.iter().find_map(|flag| match flag {
         Flag::NotPutBack { bytes, first_offset_bytes, run } => {

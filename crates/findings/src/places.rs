@@ -11,7 +11,7 @@ use crate::gate;
 /// Units whose rates differ more are of another kind (docs/field/allocation-units.md#front-area).
 const DIFFERENT: f64 = 1.4;
 
-/// `front-area` and `along-the-medium`.
+/// The findings `front-area` and `along-the-medium`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [front_area(record), along(record)].into_iter().flatten().collect()
 }

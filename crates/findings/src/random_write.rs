@@ -20,7 +20,7 @@ const BYPASSES: [(u64, u64, f64); 3] =
 /// A larger write that takes less is on no slow way.
 const SLOW_WAY_NS: f64 = 5e6;
 
-/// `random-write`, `small-write-bypass`, `write-amplification`.
+/// The findings `random-write`, `small-write-bypass` and `write-amplification`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [yardstick(record), bypass(record), amplification(record)].into_iter().flatten().collect()
 }

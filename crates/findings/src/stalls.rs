@@ -24,7 +24,7 @@ pub(crate) const EVENTS: usize = 3;
 pub(crate) struct Stalls<'a> {
     /// The longest, the longest first; at most [`EVENTS`].
     longest: Vec<(u64, &'a Cell)>,
-    /// Of so many.
+    /// How many writes the longest are of.
     pub n: u64,
     /// Where they were measured.
     cells: Vec<&'a Cell>,

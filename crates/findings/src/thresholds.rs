@@ -5,7 +5,7 @@ use record::units::GIB;
 /// What a class asks of a medium at the least.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Class {
-    /// As printed.
+    /// Name of the class: "C10", "U3", "A1", "Android".
     pub name: &'static str,
     /// Sequential write in bytes a second.
     pub write_bps: f64,
@@ -15,7 +15,7 @@ pub(crate) struct Class {
     pub random: Option<[f64; 2]>,
     /// Whether these are with a command queue, and not one at a time.
     pub is_queued: bool,
-    /// Who says so.
+    /// Who asks for it, and where the notes have it.
     pub source: &'static str,
 }
 
@@ -39,9 +39,9 @@ pub(crate) const SPEED: [Class; 4] = [
     sequential("C6", 6, SD),
     sequential("C10", 10, SD),
 ];
-/// UHS speed grades.
+/// UHS speed grades, the weakest first.
 pub(crate) const UHS: [Class; 2] = [sequential("U1", 10, SD), sequential("U3", 30, SD)];
-/// Video speed classes.
+/// Video speed classes, the weakest first.
 pub(crate) const VIDEO: [Class; 5] = [
     sequential("V6", 6, SD),
     sequential("V10", 10, SD),
@@ -49,7 +49,7 @@ pub(crate) const VIDEO: [Class; 5] = [
     sequential("V60", 60, SD),
     sequential("V90", 90, SD),
 ];
-/// Application performance classes.
+/// Application performance classes, the weakest first.
 pub(crate) const APP: [Class; 2] = [
     Class {
         name: "A1",

@@ -10,7 +10,7 @@ use crate::geometry;
 
 /// What a run wrote, and what it had programmed for that at most.
 pub(crate) struct WearEstimate {
-    /// Written, in bytes.
+    /// Bytes that all cells of the run wrote.
     pub written_bytes: u64,
     /// Programmed at most, in bytes; none where no rate of writing in a row is known to judge by.
     pub programmed_bytes: Option<u64>,

@@ -5,7 +5,7 @@ use record::units::Bytes;
 
 use crate::exit::{Result, usage};
 
-/// Reads `capacity=32GB,class=10,app=A1,read=95MB/s`.
+/// Reads the words of `--claim`, such as `capacity=32GB,class=10,app=A1,read=95MB/s`.
 pub fn read(text: &str) -> Result<Claims> {
     let mut claims = Claims::default();
     let mut seen = Vec::new();

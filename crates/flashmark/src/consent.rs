@@ -19,11 +19,11 @@ use crate::{say, say_text, signals, words};
 pub struct Question<'a> {
     /// The medium or file as it is named to the user.
     pub what: &'a str,
-    /// What `--erase` names.
+    /// The name to type behind `--erase`, for messages.
     pub id: &'a str,
     /// What lies on it.
     pub contents: &'a Contents,
-    /// `--yes` was given.
+    /// Whether `--yes` was given: then nothing is asked.
     pub yes: bool,
 }
 

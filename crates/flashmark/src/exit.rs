@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// How the program ends. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done.
+    /// What was asked for is done, and no check failed.
     Done = 0,
     /// The medium failed a check (fake, verify error, below its claim).
     MediumFailed = 1,
@@ -31,7 +31,7 @@ impl From<Exit> for ExitCode {
 /// Why the program cannot go on: one line for people, and the exit code.
 #[derive(Debug)]
 pub struct Failure {
-    /// The exit code.
+    /// The code that the program ends with.
     pub exit: Exit,
     /// What was found, and what to type instead.
     pub error: anyhow::Error,

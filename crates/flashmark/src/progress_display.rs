@@ -13,7 +13,7 @@ use suite::{CellProgress, RunEvent};
 
 use crate::words;
 
-/// Redraw interval.
+/// Time between two updates of the screen.
 const TICK: Duration = Duration::from_millis(200);
 /// A plain line at least this often.
 const PLAIN: Duration = Duration::from_millis(1900);
@@ -64,7 +64,7 @@ impl Screen {
         Screen { state, bar, plain, ticker }
     }
 
-    /// Shows what happened.
+    /// Shows an event: as a line where something ended, else in the bar.
     pub fn show(&self, event: &RunEvent<'_>) {
         match event {
             RunEvent::CellStarted { index, cell, .. } => {

@@ -59,11 +59,11 @@ pub struct RunRequest {
 
 /// What to run of which suite, and where results go.
 pub struct Wanted {
-    /// The suite.
+    /// The suite to run: a built-in one, or one from a file.
     pub suite: Suite,
-    /// What of it.
+    /// Tests and settings that the user chose of it, and a time limit.
     pub choice: Choice,
-    /// The user's words.
+    /// The user's words for the run (`--label`).
     pub label: Option<String>,
     /// Where results go beside the store.
     pub outputs: Outputs,
@@ -143,7 +143,7 @@ pub fn read_time_limit(text: &str) -> Result<u64> {
         .or_usage()
 }
 
-/// Takes `test.setting=value` apart.
+/// Splits `test.setting=value`; a test may be called by its other name (`precondition`).
 fn read_setting(text: &str) -> Result<(String, String, String)> {
     let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
     match parts {
@@ -156,7 +156,7 @@ fn read_setting(text: &str) -> Result<(String, String, String)> {
     }
 }
 
-/// Reads `OFFSET+SIZE`.
+/// Reads `OFFSET+SIZE` as bytes, for example `1GiB+64MiB`; both are multiples of 4 KiB.
 pub fn read_span(text: &str) -> Result<(u64, u64)> {
     let read = |part: &str| {
         part.parse::<Bytes>()

@@ -13,7 +13,7 @@ use std::time::Duration;
 use host::{DeviceNumber, Roots, StatFile, Strain};
 use record::{Counters, Disturbance, Sample, Target};
 
-/// Between two looks.
+/// Time between two looks at the counters.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Moments a cell keeps; even, so that it halves.
 const MOST: usize = 64;
@@ -60,7 +60,7 @@ impl Sampler {
         Some(Sampler { shared, thread })
     }
 
-    /// A cell begins.
+    /// A cell begins: counters of medium and host are taken down.
     pub fn begin(&self) {
         *self.shared.course() =
             Course { open: true, strain: Strain::now(&self.shared.roots), ..Course::default() };

@@ -27,7 +27,7 @@ const LENT: &str = "This writes to the medium: what is overwritten is kept in th
 
 /// What a session works on.
 pub struct RunSession {
-    /// The target.
+    /// The target, opened, with its device.
     pub opened: OpenTarget,
     /// All that is to be done, what is done already included.
     pub plan: Plan,
@@ -35,7 +35,7 @@ pub struct RunSession {
     pub request: RunRequest,
     /// The run on disk.
     pub dir: RunDir,
-    /// Its journal, locked.
+    /// Its journal, open at its end; holds the run's lock.
     pub journal: Journal,
     /// Cells finished in earlier sittings.
     pub done: Vec<Cell>,
@@ -44,7 +44,7 @@ pub struct RunSession {
     /// What earlier sittings had written is gone from the medium, and the user gave it away again
     /// as it is.
     pub taken_anew: bool,
-    /// Where results go.
+    /// Where results go beside the store.
     pub outputs: Outputs,
 }
 

@@ -55,23 +55,23 @@ pub enum ChangeError {
     /// It could not be noted, and so was not done.
     #[error(transparent)]
     Note(#[from] StagingError),
-    /// A loop device.
+    /// A loop device could not be attached.
     #[error(transparent)]
     Loop(#[from] LoopError),
-    /// A program.
+    /// A program failed that undoes a change (losetup, to detach a loop device).
     #[error(transparent)]
     Tool(#[from] ToolError),
-    /// A queue.
+    /// A setting of a medium's queue could not be changed or put back.
     #[error(transparent)]
     Queue(#[from] QueueError),
-    /// A file.
+    /// An image file of this session (`flashmark-lab-*.img`) could not be made or removed.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// "make", "remove".
+        /// What failed, as a verb: "make", "remove".
         what: &'static str,
-        /// Which.
+        /// The file that was to be made or removed.
         path: PathBuf,
-        /// Why.
+        /// Error of the system call.
         source: io::Error,
     },
 }

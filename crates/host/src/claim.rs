@@ -39,7 +39,7 @@ pub enum ClaimError {
     /// Another program holds it.
     #[error("{} is held by another program or mounted; release it first (lsof or fuser name the program)", path.display())]
     Held {
-        /// The node.
+        /// Device node of the claim: "/dev/sdb".
         path: PathBuf,
     },
     /// Another program has a lock on its disk.
@@ -47,41 +47,41 @@ pub enum ClaimError {
     Locked {
         /// The node of the whole disk.
         path: PathBuf,
-        /// Who, and how.
+        /// Kind of lock, and the process that has it where that can be seen.
         holding: Holding,
     },
     /// It came into use since it was looked at.
     #[error("{} has come into use: {}; nothing was written", path.display(), summary(uses))]
     InUse {
-        /// The node.
+        /// Device node of the claim: "/dev/sdb".
         path: PathBuf,
-        /// Why.
+        /// Uses that were found; never empty.
         uses: Vec<InUseReason>,
     },
-    /// Unplugged.
+    /// The node or its device is not there any more, or has no medium in it.
     #[error("{} is gone; plug the medium in again and start over with it", path.display())]
     Gone {
-        /// The node.
+        /// Device node of the claim: "/dev/sdb".
         path: PathBuf,
     },
     /// Another medium is in its place.
     #[error("{} is not the medium it was: {what} was {before}, is {now}; nothing was written", path.display())]
     Changed {
-        /// The node.
+        /// Device node of the claim: "/dev/sdb".
         path: PathBuf,
         /// "device number", "disk sequence number", "size".
         what: &'static str,
         /// As it was claimed.
         before: String,
-        /// As it is.
+        /// As the kernel says it now.
         now: String,
     },
     /// It could not be opened.
     #[error("cannot open {}: {source}", path.display())]
     Io {
-        /// The node.
+        /// Device node of the claim: "/dev/sdb".
         path: PathBuf,
-        /// Why.
+        /// Error of open(2) or fstat(2).
         source: io::Error,
     },
 }

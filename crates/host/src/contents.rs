@@ -37,7 +37,8 @@ pub struct ContentItem {
     pub table: bool,
     /// Its label, as it stands there.
     pub label: Option<String>,
-    /// Its UUID.
+    /// UUID of the file system or partition table, as blkid or lsblk prints it; none where it has
+    /// none.
     pub uuid: Option<String>,
     /// When it was last mounted, "2026-11-20 18:04 UTC", or "never"; none where its kind does not
     /// keep that or hides it.

@@ -12,13 +12,13 @@ use crate::roots::{DeviceNumber, Roots};
 /// The counters of one device since the system started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiskStats {
-    /// Device number.
+    /// Device number of the disk or partition.
     pub number: DeviceNumber,
-    /// Kernel name.
+    /// Kernel name of the disk or partition: "sda1".
     pub name: String,
     /// I/Os in flight now.
     pub in_flight: u64,
-    /// The running totals.
+    /// Running totals of I/Os, sectors and milliseconds, as the kernel keeps them.
     pub counters: Counters,
 }
 

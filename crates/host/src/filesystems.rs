@@ -9,7 +9,7 @@ use crate::mounts::Mount;
 pub enum Nature {
     /// A medium of this machine.
     Local,
-    /// Memory.
+    /// Main memory: tmpfs, ramfs, devtmpfs, hugetlbfs.
     Memory,
     /// A network, or the machine this virtual machine runs on.
     Remote,
@@ -142,7 +142,7 @@ pub fn flags(mount: &Mount) -> Vec<Flag> {
 /// Room on a file system, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
-    /// All of it.
+    /// Size of the file system, free or not (statvfs).
     pub size_bytes: u64,
     /// What this user may still fill.
     pub free_bytes: u64,

@@ -29,7 +29,7 @@ impl fmt::Display for Hold {
 /// Who holds something, and how.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Holding {
-    /// How.
+    /// Open for writing, mapped for writing, or locked.
     pub how: Hold,
     /// Who; `None` where the kernel tells of a holder that this process cannot see.
     pub by: Option<Process>,
@@ -44,13 +44,13 @@ impl fmt::Display for Holding {
     }
 }
 
-/// A running program.
+/// A running program, as `/proc/PID` shows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Process {
     /// What it runs: the name of its file, without characters that a terminal would take for
     /// commands.
     pub program: String,
-    /// Its number.
+    /// Process id, as in `/proc/PID`.
     pub number: u32,
 }
 
@@ -81,13 +81,13 @@ pub(crate) fn plain(text: &str) -> String {
 /// What kind of lock it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockKind {
-    /// flock(2).
+    /// Lock of flock(2); "FLOCK" in `/proc/locks`.
     Flock,
     /// fcntl(2), of a process.
     Posix,
     /// fcntl(2), of an open file description.
     Ofd,
-    /// fcntl(2), F_SETLEASE.
+    /// Lease of fcntl(2) with F_SETLEASE; "LEASE" in `/proc/locks`.
     Lease,
 }
 

@@ -22,17 +22,17 @@ pub enum InUseReason {
     Mounted {
         /// Kernel name of the whole device, the partition or the device stacked on it.
         device: String,
-        /// Where.
+        /// Mount point, as this process sees it.
         at: PathBuf,
     },
-    /// Swap space.
+    /// It is swapped on, by `/proc/swaps`.
     Swap {
-        /// Kernel name.
+        /// Kernel name of the whole device, the partition or the device stacked on it.
         device: String,
     },
     /// Another device is made of it.
     Holder {
-        /// Kernel name.
+        /// Kernel name of the whole device, the partition or the device stacked on it.
         device: String,
         /// Kernel name of the device made of it.
         holder: String,
@@ -41,7 +41,7 @@ pub enum InUseReason {
     },
     /// A member of a mounted btrfs.
     BtrfsMember {
-        /// Kernel name.
+        /// Kernel name of the device that is the member: "sdb1".
         device: String,
         /// Id of the file system.
         id: String,
@@ -49,7 +49,7 @@ pub enum InUseReason {
     /// Another program holds it for itself (O_EXCL), or it is mounted where this process cannot see
     /// it.
     ExclusivelyOpen {
-        /// Kernel name.
+        /// Kernel name of the whole device or the partition that is held.
         device: String,
         /// Processes that have it open; the kernel does not tell which of them holds it.
         open_in: Vec<Process>,
@@ -58,12 +58,12 @@ pub enum InUseReason {
     Held {
         /// Kernel name of the device, or the path of the file that its content is in.
         what: String,
-        /// Who, and how.
+        /// Open for writing, mapped or locked, and the process where it can be seen.
         holding: Holding,
     },
     /// A file system on it is mounted where this process cannot see it.
     MountedElsewhere {
-        /// Kernel name.
+        /// Kernel name of the device that is mounted there.
         device: String,
         /// Where, in that namespace.
         at: PathBuf,

@@ -15,9 +15,9 @@ use crate::snapshot::{BlockDeviceEntry, Partition, Picture};
 pub struct InventoryEntry {
     /// Kernel name: "mmcblk0", "sda".
     pub name: String,
-    /// Its device node.
+    /// Its device node: "/dev/mmcblk0".
     pub path: PathBuf,
-    /// Its device number.
+    /// Device number of the whole device, `dev` in sysfs.
     pub number: DeviceNumber,
     /// The kernel's count of media: another medium in the same slot has another one. Kernel 5.15
     /// and newer.
@@ -26,7 +26,7 @@ pub struct InventoryEntry {
     pub size_bytes: u64,
     /// Whether the kernel refuses writes (the lock slider of a card).
     pub read_only: bool,
-    /// What it is.
+    /// Identity of the medium: kind, names, serial number, registers, as sysfs tells them.
     pub medium: Medium,
     /// How it is attached.
     pub link: Link,

@@ -18,7 +18,7 @@ const DEEPEST: usize = 8;
 pub(crate) enum Beneath {
     /// To a block device.
     Device(DeviceNumber),
-    /// To memory.
+    /// To main memory (tmpfs and its like).
     Memory,
     /// Nobody knows: a network, or layers that this process cannot see.
     Unknown,
@@ -94,7 +94,7 @@ fn inside(mount: &Mount, path: &Path) -> PathBuf {
 
 /// The layer of an overlay that is written to.
 enum Upper {
-    /// It has none.
+    /// It has none, so nothing can be written there.
     None,
     /// It has one that this process cannot see.
     Hidden,

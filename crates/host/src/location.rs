@@ -102,7 +102,7 @@ pub enum NotProved {
     /// It is on another device: the mount failed or was undone.
     #[error("{} is on device {found}, not on {expected}: the mount it should be on is not there; nothing was written", path.display())]
     Elsewhere {
-        /// The directory.
+        /// The directory with all links resolved.
         path: PathBuf,
         /// The device it is on.
         found: DeviceNumber,
@@ -112,9 +112,9 @@ pub enum NotProved {
     /// It cannot be told.
     #[error("cannot tell which device {} is on: {source}", path.display())]
     Unknown {
-        /// The directory.
+        /// The directory as the caller gave it.
         path: PathBuf,
-        /// Why.
+        /// Error of resolving its links or of stat(2).
         source: io::Error,
     },
 }

@@ -47,13 +47,13 @@ pub struct Backing {
 /// A loop device could not be made or undone.
 #[derive(Debug, thiserror::Error)]
 pub enum LoopError {
-    /// losetup failed.
+    /// losetup is missing, could not be started, or failed.
     #[error(transparent)]
     Tool(#[from] ToolError),
     /// The new device is not what was asked for.
     #[error("{} is not the loop device that was made over {}", path.display(), backing.display())]
     NotOurs {
-        /// Its node.
+        /// Node that losetup printed: "/dev/loop3".
         path: PathBuf,
         /// The file or device it should be over.
         backing: PathBuf,
@@ -61,9 +61,9 @@ pub enum LoopError {
     /// The backing file cannot be looked at.
     #[error("cannot look at {}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The backing file or block device.
         path: PathBuf,
-        /// Why.
+        /// Error of stat(2) on it.
         source: std::io::Error,
     },
 }
@@ -99,12 +99,12 @@ pub fn attach_with(file: &Path, options: LoopOptions) -> Result<Loop, LoopError>
 }
 
 impl Loop {
-    /// Its node: "/dev/loop3".
+    /// Its device node: "/dev/loop3".
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its device number.
+    /// Its device number, by which sysfs describes it.
     pub fn number(&self) -> DeviceNumber {
         self.number
     }

@@ -20,7 +20,7 @@ pub struct Mount {
     pub at: PathBuf,
     /// Options of this mount.
     pub options: String,
-    /// "ext4", "nfs4".
+    /// The kernel's name of the file system: "ext4", "nfs4", "fuse.sshfs".
     pub kind: String,
     /// What is mounted ("/dev/sda1", "server:/export").
     pub source: String,

@@ -24,7 +24,7 @@ pub use unseen::NotSeen;
 enum Thing {
     /// A block device, by its own number and not by its node's name.
     Block(DeviceNumber),
-    /// A regular file.
+    /// A regular file, by device and inode.
     File(FileIdentity),
 }
 

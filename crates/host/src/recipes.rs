@@ -38,7 +38,7 @@ enum Alignment {
     None,
     /// `-E stride=1,stripe-width=N`, in blocks of 4 KiB (docs/field/classic-tools.md#thrash).
     Stripe,
-    /// `-d su=BYTES,sw=1`.
+    /// `-d su=BYTES,sw=1` of mkfs.xfs: a stripe unit of the size of the AU.
     StripeUnit,
     /// `-s N`: segments of 2 MiB in a section.
     Sections,
@@ -51,7 +51,7 @@ enum Alignment {
 /// Why a file system cannot be tried here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
-    /// mkfs is missing.
+    /// `mkfs.KIND` is neither in `PATH` nor in the system's own folders.
     #[error("mkfs.{kind} is not installed; install the package {package}")]
     NoMkfs {
         /// The kernel's name of the file system.

@@ -14,11 +14,11 @@ use std::str::FromStr;
 /// nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roots {
-    /// `/sys`.
+    /// Where sysfs is: `/sys`, or a copy of it.
     pub sys: PathBuf,
-    /// `/proc`.
+    /// Where procfs is: `/proc`, or a copy of it.
     pub proc: PathBuf,
-    /// `/dev`.
+    /// Where device nodes are: `/dev`, or a copy of it.
     pub dev: PathBuf,
 }
 
@@ -44,7 +44,7 @@ impl Default for Roots {
 )]
 #[serde(into = "String", try_from = "String")]
 pub struct DeviceNumber {
-    /// The driver.
+    /// Number of the driver: 8 is sd, 179 is mmc.
     pub major: u32,
     /// The device of that driver.
     pub minor: u32,
@@ -100,17 +100,17 @@ impl FromStr for DeviceNumber {
 /// What a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// A block device.
+    /// A block device, by its device number.
     Block(DeviceNumber),
-    /// A character device.
+    /// A character device, such as `/dev/zero`.
     Character,
-    /// A named pipe.
+    /// A named pipe, as mkfifo makes one.
     Fifo,
-    /// A socket.
+    /// A Unix domain socket.
     Socket,
-    /// A directory.
+    /// A directory, or a link to one.
     Directory,
-    /// A regular file.
+    /// A regular file, unless it stands for a device in a copied `/dev`.
     File,
 }
 

@@ -44,10 +44,10 @@ pub enum QueueError {
         disk: String,
         /// What was asked for.
         scheduler: String,
-        /// What there is.
+        /// Schedulers that `queue/scheduler` in sysfs lists.
         offered: Vec<String>,
     },
-    /// The kernel refused.
+    /// The kernel refused to take the value.
     #[error("cannot set {setting} of {disk} to '{value}': {source}")]
     Refused {
         /// Kernel name of the device.
@@ -56,7 +56,7 @@ pub enum QueueError {
         setting: String,
         /// What it was to be.
         value: String,
-        /// Why.
+        /// Error of the write to `/sys/block/DISK/queue/SETTING`.
         source: io::Error,
     },
     /// It was written and is something else.
@@ -68,7 +68,7 @@ pub enum QueueError {
         setting: String,
         /// What it was to be.
         value: String,
-        /// What it is.
+        /// What reads back after the write; empty where nothing does.
         now: String,
     },
 }

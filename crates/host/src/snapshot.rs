@@ -18,11 +18,11 @@ pub(crate) const SECTOR_BYTES: u64 = 512;
 /// A part of a medium that the kernel shows as a device of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// Kernel name: "sda1".
+    /// Kernel name of the partition: "sda1", "mmcblk0p2".
     pub name: String,
-    /// Its device node.
+    /// Its device node: "/dev/sda1".
     pub path: PathBuf,
-    /// Its device number.
+    /// Its own device number, `dev` in sysfs.
     pub number: DeviceNumber,
     /// Its place in the partition table, from 1.
     pub index: u32,
@@ -30,7 +30,7 @@ pub struct Partition {
     pub offset_bytes: u64,
     /// How long it is.
     pub size_bytes: u64,
-    /// Names under `/dev/disk/by-id`.
+    /// Names of the links under `/dev/disk/by-id` that lead to it, without the folder.
     pub by_id: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    /// Looks.
+    /// Reads sysfs, proc and `/dev`, and asks loop devices what they are over.
     pub fn take(roots: &'a Roots) -> Picture<'a> {
         let by_id = by_id(roots);
         let slots = names(&roots.sys.join("block"))

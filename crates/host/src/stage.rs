@@ -44,7 +44,7 @@ const DIRECTORY_PREFIX: &str = "flashmark-stage-";
 /// Which file system, and how it is made and mounted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MkfsSpec {
-    /// "ext4".
+    /// The kernel's name of the file system and the end of `mkfs.KIND`: "ext4".
     pub kind: String,
     /// Words for `mkfs.KIND`, besides what keeps it from asking.
     pub options: Vec<String>,
@@ -92,7 +92,7 @@ pub enum StagingError {
     /// The region is not within the medium, or not aligned.
     #[error("a region of {} at {} does not fit {device} ({}): it must lie inside and begin and end at multiples of 4 KiB", Bytes(*bytes), Bytes(*offset_bytes), Bytes(*device_bytes))]
     Region {
-        /// Kernel name.
+        /// Kernel name of the whole device: "sdb".
         device: String,
         /// Size of the device.
         device_bytes: u64,
@@ -104,7 +104,7 @@ pub enum StagingError {
     /// The medium came into use, or is another one.
     #[error(transparent)]
     Claim(#[from] ClaimError),
-    /// A program failed.
+    /// A program failed: mkfs, delpart, or losetup when it detaches.
     #[error(transparent)]
     Tool(#[from] ToolError),
     /// The loop device failed.
@@ -115,38 +115,38 @@ pub enum StagingError {
         "the kernel made no device for the region on {device}; is /dev served (devtmpfs or udev)?"
     )]
     NoDevice {
-        /// Kernel name.
+        /// Kernel name of the disk, "a loop device", or the node of a target that is used whole.
         device: String,
     },
-    /// Mounting failed.
+    /// The new file system could not be mounted.
     #[error("cannot mount {kind} from {}: {source}", device.display())]
     Mount {
-        /// File system.
+        /// The kernel's name of the file system: "ext4".
         kind: String,
-        /// The region's device.
+        /// Node of the region's device that was to be mounted.
         device: PathBuf,
-        /// Why.
+        /// Error of mount(2), or a NUL in the mount options.
         source: io::Error,
     },
     /// The mount is not where it should be.
     #[error(transparent)]
     NotProved(#[from] NotProved),
-    /// Unmounting failed.
+    /// Unmounting failed, tried for about two seconds.
     #[error("cannot unmount {}: {source}; a program is still in it (lsof or fuser name it)", at.display())]
     Unmount {
-        /// Mount point.
+        /// Mount point, in the private directory.
         at: PathBuf,
-        /// Why.
+        /// Error of the last try of umount(2).
         source: io::Error,
     },
     /// A file or directory of the stage itself.
     #[error("cannot {what} {}: {source}", path.display())]
     Io {
-        /// "make", "remove", "write".
+        /// What failed, as a verb: "make", "remove", "write".
         what: &'static str,
-        /// Which.
+        /// The file or directory that was to be made, removed or written.
         path: PathBuf,
-        /// Why.
+        /// Error of the system call.
         source: io::Error,
     },
 }

@@ -29,7 +29,7 @@ const LEAST_FREE_BYTES: u64 = 64 * KIB;
 pub enum Access {
     /// Read only: what a raw medium gets without `--erase`.
     Read,
-    /// Written to.
+    /// Read and written, as with `--erase`.
     Write,
 }
 
@@ -38,22 +38,22 @@ pub enum Access {
 pub struct DirectoryTarget {
     /// Where it is; `place.path` has all links resolved.
     pub place: Location,
-    /// Its file system.
+    /// Its file system, as the record keeps it.
     pub filesystem: Filesystem,
     /// Doubts about anything measured there.
     pub flags: Vec<Flag>,
 }
 
-/// A regular file.
+/// A regular file that is itself read or written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileTarget {
     /// Where it is; `place.path` has all links resolved.
     pub place: Location,
     /// What tells it from all others, whatever its name leads to later.
     pub identity: FileIdentity,
-    /// Its length.
+    /// Length in bytes when it was looked at.
     pub size_bytes: u64,
-    /// Its file system.
+    /// Its file system, as the record keeps it.
     pub filesystem: Filesystem,
     /// Doubts about anything measured there; [`Flag::Sparse`] where parts have no storage.
     pub flags: Vec<Flag>,
@@ -64,7 +64,7 @@ pub struct FileTarget {
 pub struct BlockTarget {
     /// The node as the kernel names it ("/dev/sda1"), whatever link the user gave.
     pub path: PathBuf,
-    /// The whole device.
+    /// The whole device, also where a partition of it was named.
     pub disk: InventoryEntry,
     /// The partition that was named.
     pub partition: Option<Partition>,
@@ -87,11 +87,11 @@ impl BlockTarget {
 /// What a target turned out to be.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResolvedTarget {
-    /// A directory.
+    /// A directory, in which a test file is made.
     Directory(Box<DirectoryTarget>),
-    /// A regular file.
+    /// A regular file that is itself read or written.
     File(Box<FileTarget>),
-    /// A block device.
+    /// A block device, whole or a partition.
     Block(Box<BlockTarget>),
 }
 

@@ -6,16 +6,16 @@ use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// Searched besides `PATH`.
+/// Folders that are searched after those in `PATH`.
 const SYSTEM_FOLDERS: &str = "/usr/sbin:/sbin:/usr/bin:/bin";
 
-/// A program failed.
+/// A program of the system could not be run, or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
     /// It is not installed.
     #[error("{tool} is not installed; install the package {package}")]
     Missing {
-        /// The program.
+        /// Name of the program: "mkfs.ext4".
         tool: String,
         /// Debian's package that has it.
         package: &'static str,
@@ -23,15 +23,15 @@ pub enum ToolError {
     /// It could not be started.
     #[error("cannot run {tool}: {source}")]
     Start {
-        /// The program.
+        /// Name of the program: "mkfs.ext4".
         tool: String,
-        /// Why.
+        /// Error of starting it or of reading its output.
         source: io::Error,
     },
-    /// It complained.
+    /// It ended with another exit status than 0, or by a signal.
     #[error("`{command}` failed: {complaint}")]
     Failed {
-        /// The command line.
+        /// Program and arguments, separated by blanks.
         command: String,
         /// Last line of its standard error, or its exit status.
         complaint: String,

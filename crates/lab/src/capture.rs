@@ -33,7 +33,7 @@ const KEEP_NS: u64 = 1_000_000_000;
 /// When a recording ends by itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CaptureLimits {
-    /// After so long.
+    /// Longest time of a recording, by the raw monotonic clock; `None` is no limit.
     pub time: Option<Duration>,
     /// When the trace has so many bytes; at most a block of it more.
     pub size_bytes: Option<u64>,
@@ -42,17 +42,17 @@ pub struct CaptureLimits {
 /// What was recorded so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Captured {
-    /// Reads issued.
+    /// Reads whose issue was recorded.
     pub reads: u64,
-    /// Writes issued.
+    /// Writes whose issue was recorded.
     pub writes: u64,
-    /// Discards issued.
+    /// Discards whose issue was recorded.
     pub discards: u64,
     /// Flushes issued, those that a write asked to come before it included.
     pub flushes: u64,
-    /// Bytes read.
+    /// Bytes that the recorded reads ask for.
     pub read_bytes: u64,
-    /// Bytes written.
+    /// Bytes that the recorded writes hand over.
     pub written_bytes: u64,
     /// Requests that were seen to be done.
     pub completed: u64,
@@ -69,7 +69,7 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// Requests issued.
+    /// Reads, writes, discards and flushes together.
     pub fn requests(&self) -> u64 {
         self.reads + self.writes + self.discards + self.flushes
     }

@@ -30,9 +30,9 @@ const READ_BYTES: u64 = 128 << 10;
 pub struct Fragmentation {
     /// Files that have blocks.
     pub files: u64,
-    /// Their extents.
+    /// Extents of these files together.
     pub extents: u64,
-    /// Their bytes.
+    /// Lengths of these files together, in bytes.
     pub bytes: u64,
     /// Files whose extents the file system does not tell.
     pub untold: u64,

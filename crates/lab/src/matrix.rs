@@ -66,7 +66,7 @@ pub struct Prepared {
 /// Why a combination cannot be tried.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unready {
-    /// This one cannot.
+    /// This one cannot, others may; why, in words.
     #[error("{0}")]
     Combination(String),
     /// None can any more: the medium is gone or in use.

@@ -34,7 +34,7 @@ pub enum Pace {
 /// How a trace is done again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplaySettings {
-    /// When.
+    /// At the recorded times, faster, or as soon as possible.
     pub pace: Pace,
     /// What becomes of places that the medium does not have.
     pub fit: CapacityFit,
@@ -55,17 +55,17 @@ pub enum ReplayError {
          (scale: the whole trace is squeezed into the target, wrap: it goes on at the beginning, skip: it is left out)", Bytes(*.has_bytes)
     )]
     TooLarge {
-        /// What it touches.
+        /// Where the trace's address space ends, in bytes, all its devices one behind the other.
         needs_bytes: u64,
-        /// What there is.
+        /// Bytes that the replay may touch.
         has_bytes: u64,
     },
     /// A request is longer than all there is.
     #[error("the trace has a request of {}, more than the {} of the target", Bytes(*.needs_bytes), Bytes(*.has_bytes))]
     LongerThanAll {
-        /// Its length.
+        /// Length of the longest read or write in the trace.
         needs_bytes: u64,
-        /// What there is.
+        /// Bytes that the replay may touch.
         has_bytes: u64,
     },
     /// Only reads are wanted, and there are none.

@@ -31,7 +31,7 @@ pub use survey::{Course, Recorded, Span, TraceSurvey, op_index};
 pub struct Marks(u8);
 
 impl Marks {
-    /// Nothing.
+    /// No mark at all.
     pub const NONE: Marks = Marks(0);
     /// Durable when it is done (force unit access).
     pub const FUA: Marks = Marks(1);
@@ -42,7 +42,7 @@ impl Marks {
     /// Read ahead of need.
     pub const AHEAD: Marks = Marks(8);
 
-    /// Both.
+    /// The marks that are in either of the two.
     #[must_use]
     pub fn and(self, other: Marks) -> Marks {
         Marks(self.0 | other.0)
@@ -74,9 +74,9 @@ pub struct Issue {
     /// When, in nanoseconds of the recording's clock. What [`Trace::steps`] gives counts from the
     /// first request.
     pub time_ns: u64,
-    /// What it does.
+    /// Operation: read, write, flush or discard.
     pub op: Op,
-    /// How.
+    /// Force unit access, synchronous, metadata, read-ahead.
     pub marks: Marks,
     /// First byte; 0 for a flush.
     pub offset_bytes: u64,
@@ -106,7 +106,7 @@ pub enum TraceEvent {
 }
 
 impl TraceEvent {
-    /// When it happened.
+    /// When it happened, in nanoseconds of the clock that [`Issue::time_ns`] is of.
     pub fn time_ns(&self) -> u64 {
         match self {
             TraceEvent::Issued(issue) => issue.time_ns,

@@ -20,10 +20,10 @@ pub use table::{COLUMNS, WatchColumn, header, line, object};
 /// A device cannot be watched, or not any longer.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum WatchError {
-    /// No such device.
+    /// No device has that name or path.
     #[error("there is no device '{asked}'; {}", did_you_mean(near))]
     Missing {
-        /// As given.
+        /// Name or path as the user typed it.
         asked: String,
         /// Kernel names and names under `/dev/disk/by-id` that are nearest to it.
         near: Vec<String>,
@@ -31,9 +31,9 @@ pub enum WatchError {
     /// There is such a thing, but it is no block device.
     #[error("'{asked}' is {what}, not a block device{}", on.as_ref().map(|on| format!("; it is on {on}")).unwrap_or_default())]
     NotABlockDevice {
-        /// As given.
+        /// Name or path as the user typed it.
         asked: String,
-        /// "a directory".
+        /// What it is instead: "a directory", "a character device".
         what: &'static str,
         /// Kernel name of the device it is on.
         on: Option<String>,
@@ -41,13 +41,13 @@ pub enum WatchError {
     /// A reader without a card, an unused loop device.
     #[error("{name} holds no medium (size 0); put one in, or see `flashmark list`")]
     Empty {
-        /// Kernel name.
+        /// Kernel name of the device: "sdb".
         name: String,
     },
     /// Unplugged, detached, its card pulled or changed.
     #[error("{name} is gone: {how}")]
     Gone {
-        /// Kernel name.
+        /// Kernel name of the device: "sdb1".
         name: String,
         /// "the kernel does not know it any more".
         how: &'static str,
@@ -55,7 +55,7 @@ pub enum WatchError {
     /// `/proc/diskstats` does not name it.
     #[error("the kernel counts nothing for {name}: /proc/diskstats does not name it")]
     NotCounted {
-        /// Kernel name.
+        /// Kernel name of the device, or what the user typed.
         name: String,
     },
 }
@@ -70,7 +70,7 @@ fn did_you_mean(near: &[String]) -> String {
 /// A device or partition that is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// Kernel name: "sda1".
+    /// Kernel name of the disk or partition: "sda1".
     pub name: String,
     /// Its number: what it is known by from here on.
     pub number: DeviceNumber,

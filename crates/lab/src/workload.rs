@@ -92,7 +92,7 @@ pub trait Workload {
 /// A kind of work that can be asked for by name.
 #[derive(Debug)]
 pub struct WorkloadKind {
-    /// Its name.
+    /// Its name on the command line and in records: "record-ops".
     pub name: &'static str,
     /// One line for people.
     pub about: &'static str,

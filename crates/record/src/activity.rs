@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// the medium's own are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Reads.
+    /// Totals of reads: the first four fields of the kernel's line.
     pub read: Served,
-    /// Writes.
+    /// Totals of writes: the fifth to the eighth field.
     pub write: Served,
     /// Time with at least one I/O in flight, in ms; counted in jiffies since Linux 5.0.
     pub busy_ms: u64,
@@ -25,11 +25,11 @@ pub struct Counters {
 /// The totals of one kind of I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
-    /// Completed.
+    /// I/Os that were completed, counted after merging.
     pub ios: u64,
     /// Merged with a neighbour before they were issued.
     pub merged: u64,
-    /// 512-byte sectors moved.
+    /// Sectors of 512 bytes that were moved.
     pub sectors: u64,
     /// Time all took together, in ms.
     pub ms: u64,
@@ -38,7 +38,7 @@ pub struct Served {
 /// The totals of flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flushed {
-    /// Completed.
+    /// Flush requests that were completed.
     pub ios: u64,
     /// Time all took together, in ms.
     pub ms: u64,
@@ -134,9 +134,9 @@ fn time_grown(before: u64, after: u64) -> u64 {
 pub struct Activity {
     /// The stretch of time, in seconds.
     pub interval_s: f64,
-    /// Reads.
+    /// What reads came to: `r/s`, `rkB/s`, `r_await` and so on.
     pub read: IoCounters,
-    /// Writes.
+    /// What writes came to: `w/s`, `wkB/s`, `w_await` and so on.
     pub write: IoCounters,
     /// Discards; none where the kernel does not count them.
     pub discard: Option<IoCounters>,

@@ -11,9 +11,9 @@ use crate::{Bound, Disturbance, Flag, Histogram, Sample, Series};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// From the medium.
+    /// From the medium to the host.
     Read,
-    /// To the medium.
+    /// From the host to the medium.
     Write,
 }
 
@@ -22,7 +22,7 @@ pub enum Direction {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// Ascending without gaps.
+    /// Ascending addresses without gaps between them.
     Sequential,
     /// Independent and uniform; addresses may repeat (`norandommap` in fio).
     Uniform,
@@ -45,7 +45,7 @@ pub enum Region {
     /// From half of the capacity on: where the headline tests run, so that a faster front area does
     /// not flatter them.
     Middle,
-    /// All of it.
+    /// All of the medium, from its first byte to its last.
     Whole,
     /// A file on a file system.
     File,
@@ -56,7 +56,7 @@ pub enum Region {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
-    /// All bytes 0x00.
+    /// Every byte is 0x00.
     Zeros,
     /// One byte repeated, as iozone writes.
     Byte(u8),
@@ -139,7 +139,7 @@ pub struct Params {
     /// The way through the kernel.
     #[serde(default)]
     pub path: Path,
-    /// What is written.
+    /// What the data looks like that is written, or that the test wrote and reads back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
     /// Passes over the span.
@@ -198,21 +198,21 @@ pub struct Estimate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
-    /// Samples.
+    /// How many I/Os these times are of.
     pub n: u64,
-    /// Fastest.
+    /// Time of the fastest I/O, in nanoseconds.
     pub min: u64,
-    /// Arithmetic mean.
+    /// Arithmetic mean of all times, in nanoseconds.
     pub mean: f64,
-    /// Median.
+    /// Median time, in nanoseconds; null where the samples are too few.
     pub p50: Option<u64>,
-    /// 90th percentile.
+    /// Time that 90 % of the I/Os do not exceed; null where the samples are too few.
     pub p90: Option<u64>,
-    /// 95th percentile.
+    /// Time that 95 % of the I/Os do not exceed; null where the samples are too few.
     pub p95: Option<u64>,
-    /// 99th percentile.
+    /// Time that 99 % of the I/Os do not exceed; null where the samples are too few.
     pub p99: Option<u64>,
-    /// 99.9th percentile.
+    /// Time that 99.9 % of the I/Os do not exceed; null where the samples are too few.
     pub p99_9: Option<u64>,
     /// Slowest: the worst stall.
     pub max: u64,
@@ -280,9 +280,9 @@ pub struct Cell {
     /// Stable name within the run: the test, and a number where it has several cells
     /// (`random-write/2`).
     pub id: String,
-    /// The test.
+    /// Name of the test, such as `random-write`.
     pub test: String,
-    /// With which parameters.
+    /// What its I/O was like: block size, pattern, span, threads.
     pub params: Params,
     /// What came of it.
     pub metrics: Metrics,
@@ -293,15 +293,15 @@ pub struct Cell {
     /// Curves: rate along the span, latency over time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
-    /// I/Os done.
+    /// I/Os done in the phases that count.
     pub ops: u64,
-    /// Bytes moved.
+    /// Bytes moved by these I/Os.
     pub bytes: u64,
     /// Bytes written to the medium, all phases included.
     pub written_bytes: u64,
     /// From first submission to last completion of the measured part, by the device's clock.
     pub elapsed_ns: u64,
-    /// Why it ended.
+    /// What ended it: certainty, a limit, an interruption or an error.
     pub stop: Stop,
     /// The reason in words, where it ended by an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -46,11 +46,11 @@ pub enum HeadlineFigure {
 /// What a figure is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureUnit {
-    /// I/Os a second.
+    /// I/Os a second, for random reads and writes.
     Iops,
-    /// Bytes a second.
+    /// Bytes a second, for I/O in a row and fills.
     Bps,
-    /// Nanoseconds.
+    /// Nanoseconds, for the worst stall.
     Ns,
 }
 
@@ -90,7 +90,7 @@ impl HeadlineFigure {
         HeadlineFigure::ALL.into_iter().find(|figure| figure.name() == name)
     }
 
-    /// Its unit.
+    /// The unit that its values are in.
     pub const fn unit(self) -> FigureUnit {
         match self {
             HeadlineFigure::WorstStall => FigureUnit::Ns,
@@ -129,7 +129,7 @@ pub struct RunHeadline {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
-    /// Kind of medium.
+    /// What kind of thing it is: SD card, USB stick, SSD.
     pub kind: MediumKind,
     /// "sandisk", or nothing where nobody knows.
     pub vendor: String,
@@ -146,19 +146,19 @@ pub struct Model {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// Measured by Flashmark.
+    /// Measured by Flashmark on a real medium.
     #[default]
     Measured,
     /// Imported from the output of another tool.
     Imported,
     /// Published by others; the built-in reference collection.
     Reference,
-    /// A simulated medium.
+    /// Measured on a simulated medium, in virtual time.
     Simulated,
 }
 
 impl Origin {
-    /// All of them.
+    /// Every origin; `named` looks through them.
     pub const ALL: [Origin; 4] =
         [Origin::Measured, Origin::Imported, Origin::Reference, Origin::Simulated];
 
@@ -185,7 +185,7 @@ impl Origin {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Standing"))]
 #[serde(rename_all = "kebab-case")]
 pub enum SubmissionStatus {
-    /// In the collection.
+    /// Part of the collection: it is shown, and counts in the figures.
     #[default]
     Accepted,
     /// Waits for a person: doubtful.
@@ -197,7 +197,7 @@ pub enum SubmissionStatus {
 }
 
 impl SubmissionStatus {
-    /// All of them.
+    /// Every status; `named` looks through them.
     pub const ALL: [SubmissionStatus; 4] = [
         SubmissionStatus::Accepted,
         SubmissionStatus::Quarantined,
@@ -237,9 +237,9 @@ pub struct CollectionRun {
     pub revision: u32,
     /// Which model it is of.
     pub model: Model,
-    /// Its line.
+    /// Its figures, verdict and faults in short.
     pub headline: RunHeadline,
-    /// All of it.
+    /// The published part of its record.
     pub run: Published,
 }
 
@@ -249,13 +249,13 @@ pub struct CollectionRun {
 pub struct HostSpread {
     /// The median over runs, each host counted once (the median of the hosts' medians).
     pub median: f64,
-    /// The lowest.
+    /// The lowest value of any run.
     pub low: f64,
-    /// The highest.
+    /// The highest value of any run.
     pub high: f64,
-    /// Runs.
+    /// Number of runs that have the figure.
     pub runs: u64,
-    /// Different hosts.
+    /// Number of hosts; each run of an unknown host counts as one more.
     pub hosts: u64,
 }
 
@@ -267,7 +267,7 @@ pub struct CollectionLine {
     pub slug: String,
     /// What it is called: "SanDisk SD32G 32 GB".
     pub name: String,
-    /// What it is.
+    /// Kind, vendor, model and capacity, by which its runs belong together.
     pub model: Model,
     /// Where its figures come from. Two origins of one model are two lines: they are never mixed.
     pub origin: Origin,
@@ -295,9 +295,9 @@ pub struct CollectionLine {
 pub enum SortBy {
     /// The median of a figure; lines without it come last, either way round.
     Figure(HeadlineFigure),
-    /// By name.
+    /// By the name of the line, from A to Z.
     Name,
-    /// By capacity.
+    /// By labelled capacity, the smallest first.
     Capacity,
     /// By number of runs.
     Runs,
@@ -311,7 +311,7 @@ pub enum SortBy {
 pub struct Query {
     /// Words that the name contains, in any order, without regard to case.
     pub words: String,
-    /// Only these kinds.
+    /// Only these kinds of media; nothing: all kinds.
     pub kinds: Vec<MediumKind>,
     /// Only these origins; nothing: measured, imported and reference, but no simulated media.
     pub origins: Vec<Origin>,
@@ -340,7 +340,7 @@ pub struct Query {
 /// A page of lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Page {
-    /// The lines.
+    /// The lines of this page, in the order that was asked for.
     pub lines: Vec<CollectionLine>,
     /// How many fit the query.
     pub total: u64,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Standstill {
     /// When it began, in nanoseconds.
     pub from_ns: u64,
-    /// When it ended.
+    /// When it ended, in nanoseconds.
     pub to_ns: u64,
 }
 

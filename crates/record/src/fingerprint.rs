@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// A place of a medium, and the checksum of what was read there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FingerprintMark {
-    /// First byte.
+    /// First byte of the place on the medium.
     pub offset_bytes: u64,
-    /// Length.
+    /// Length of the place in bytes.
     pub bytes: u64,
     /// CRC-32C of what was read.
     pub crc32c: u32,
@@ -25,7 +25,7 @@ pub struct Fingerprint {
     /// The kernel's count of media; means something only within one `boot_id`.
     #[serde(default)]
     pub diskseq: Option<u64>,
-    /// `/proc/sys/kernel/random/boot_id`.
+    /// The kernel's id of this boot, from `/proc/sys/kernel/random/boot_id`.
     #[serde(default)]
     pub boot_id: Option<String>,
     /// What lay on it, a line each: partition table, file systems with their labels.

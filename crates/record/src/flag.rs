@@ -34,26 +34,26 @@ pub enum Flag {
     },
     /// Faster than the link can carry: not the medium's number.
     FasterThanLink {
-        /// What was measured.
+        /// Rate of the cell, in bytes a second.
         bps: f64,
         /// What the link can carry.
         link_bps: f64,
     },
     /// Faster than memory can be copied: not the medium's number.
     FasterThanMemory {
-        /// What was measured.
+        /// Rate of the cell, in bytes a second.
         bps: f64,
         /// What a copy in memory does.
         memory_bps: f64,
     },
     /// Some I/Os took no measurable time: they did not reach the medium.
     ZeroLatency {
-        /// How many.
+        /// How many I/Os took 0 ns by the device's clock.
         n: u64,
     },
     /// Parts of the file have never been written; reading them touches no medium.
     Sparse {
-        /// Bytes without storage.
+        /// Bytes of the file that have no storage behind them.
         hole_bytes: u64,
     },
     /// The page cache answered.
@@ -78,9 +78,9 @@ pub enum Flag {
     NotPrimed,
     /// Fewer bytes were primed than asked for, because time was up.
     PartlyPrimed {
-        /// Bytes primed.
+        /// Bytes that have been primed.
         primed_bytes: u64,
-        /// Bytes asked for.
+        /// Bytes that should have been primed.
         wanted_bytes: u64,
     },
     /// The block is larger than the largest command and no multiple of it: the tail is a command of
@@ -88,7 +88,7 @@ pub enum Flag {
     SplitCommand {
         /// Bytes of one I/O.
         block_bytes: u64,
-        /// Largest command.
+        /// Bytes of the largest command that goes to the medium in one piece.
         max_transfer_bytes: u64,
     },
     /// Small writes go a faster way that is limited: the rate fell or 16 KiB are much slower
@@ -111,7 +111,7 @@ pub enum Flag {
     /// So much a second warms a medium, and it had been kept up for too short a time to show: the
     /// figure is that of a cool medium, and may not last.
     MayGetHot {
-        /// Bytes a second.
+        /// Rate of the cell, in bytes a second.
         bps: f64,
         /// How long it was kept up.
         lasted_ns: u64,
@@ -139,21 +139,21 @@ pub enum Flag {
     Throttled,
     /// A call took longer than any latency the histogram can hold or than a medium may take.
     Stalled {
-        /// The longest one.
+        /// Time of the slowest I/O, in nanoseconds.
         longest_ns: u64,
     },
     /// What lay on a medium that was only lent is not back yet: it is kept in the run's directory.
     NotPutBack {
-        /// How much.
+        /// Bytes that are still to be put back.
         bytes: u64,
-        /// The first place.
+        /// First byte on the medium that is still to be put back.
         first_offset_bytes: u64,
         /// Name of the run.
         run: String,
     },
     /// Anything else, in words.
     Note {
-        /// One sentence.
+        /// The doubt, in one sentence for people.
         text: String,
     },
 }

@@ -11,7 +11,6 @@ mod text;
 /// Longest latency told apart, in nanoseconds (one hour); longer ones count as this.
 const CEILING_NS: u64 = 3_600_000_000_000;
 
-/// What counts.
 type Counts = hdrhistogram::Histogram<u64>;
 
 /// A latency histogram in nanoseconds with three significant digits (HdrHistogram): 1 ns to one
@@ -139,7 +138,7 @@ impl Histogram {
         self.counts_mut().add(other.counts()).expect("both have the same bounds");
     }
 
-    /// Samples.
+    /// Number of samples that were counted.
     pub fn len(&self) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.len(),
@@ -152,7 +151,7 @@ impl Histogram {
         self.len() == 0
     }
 
-    /// Smallest sample.
+    /// Smallest sample in nanoseconds, to three digits; 0 where there is none.
     pub fn min(&self) -> u64 {
         match &self.0 {
             Repr::Counted(counts) => counts.min(),

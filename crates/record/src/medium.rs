@@ -23,7 +23,7 @@ macro_rules! data {
 pub enum MediumKind {
     /// SD or microSD card in a host slot.
     Sd,
-    /// eMMC.
+    /// eMMC chip or module, on an MMC bus.
     Emmc,
     /// USB stick, or a card behind a USB reader.
     Usb,
@@ -31,23 +31,23 @@ pub enum MediumKind {
     CompactFlash,
     /// SATA solid state disk.
     Ssd,
-    /// NVMe.
+    /// NVMe solid state disk.
     Nvme,
-    /// Turning disk.
+    /// Hard disk with turning platters.
     Disk,
     /// Virtual disk of a virtual machine.
     Virtual,
-    /// Loop device.
+    /// Loop device over a file.
     Loop,
-    /// Simulated.
+    /// Simulated medium, made from a profile.
     Simulated,
-    /// Not known.
+    /// What it is could not be told.
     #[default]
     Unknown,
 }
 
 impl MediumKind {
-    /// All of them.
+    /// Every kind; `named` looks through them.
     pub const ALL: [MediumKind; 11] = [
         MediumKind::Sd,
         MediumKind::Emmc,
@@ -126,15 +126,15 @@ data! {
 SpeedClasses {
     /// SPEED_CLASS, as 2, 4, 6, 10.
     speed_class: Option<u32>,
-    /// UHS_SPEED_GRADE.
+    /// UHS_SPEED_GRADE, such as 1 or 3; null where it is 0.
     uhs_grade: Option<u32>,
-    /// VIDEO_SPEED.
+    /// VIDEO_SPEED, such as 6 or 90; null where it is 0.
     video_class: Option<u32>,
-    /// APP_PERF_CLASS.
+    /// APP_PERF_CLASS: 1 for A1, 2 for A2; null where it is 0.
     app_class: Option<u32>,
-    /// AU_SIZE in bytes.
+    /// AU_SIZE, decoded to bytes; null where it is not defined.
     au_bytes: Option<u64>,
-    /// UHS_AU_SIZE in bytes.
+    /// UHS_AU_SIZE, decoded to bytes; null where it is not defined.
     uhs_au_bytes: Option<u64>,
 }}
 
@@ -148,7 +148,7 @@ Health {
     pre_eol: Option<u32>,
     /// Bytes the host has written in its life.
     written_bytes: Option<u64>,
-    /// Media errors.
+    /// Media errors that an NVMe disk has counted in its life.
     media_errors: Option<u64>,
     /// Where this came from ("sysfs", "smartctl 7.3").
     source: Option<String>,
@@ -163,11 +163,11 @@ Medium {
     vendor: Option<String>,
     /// Model or product name.
     model: Option<String>,
-    /// Firmware revision.
+    /// Firmware revision, as the medium reports it.
     firmware: Option<String>,
     /// Serial number (never published).
     serial: Option<String>,
-    /// Size in bytes.
+    /// Size in bytes, as the medium announces it.
     capacity_bytes: Option<u64>,
     /// "mmc", "usb", "ata", "nvme", "scsi", "virtio", "loop", "sim".
     interface: Option<String>,
@@ -191,7 +191,7 @@ Medium {
     classes: Option<SpeedClasses>,
     /// The card sits behind a reader that hides its registers; identity is the reader's.
     behind_reader: Option<bool>,
-    /// Whether it turns.
+    /// Whether it has turning platters; null where that is not told.
     rotational: Option<bool>,
     /// Whether it can be taken out.
     removable: Option<bool>,
@@ -229,50 +229,50 @@ Link {
 data! {
 /// Limits of the block layer queue (docs/field/linux-io.md#queue-attributes).
 Queue {
-    /// Scheduler in use.
+    /// I/O scheduler in use, such as "mq-deadline" or "none".
     scheduler: Option<String>,
-    /// Schedulers on offer.
+    /// I/O schedulers that the kernel offers for the device.
     schedulers: Vec<String>,
     /// Requests that may wait.
     nr_requests: Option<u64>,
-    /// Largest command now.
+    /// Largest command that is sent now, in KiB.
     max_sectors_kb: Option<u64>,
     /// Largest command the hardware takes.
     max_hw_sectors_kb: Option<u64>,
-    /// Smallest addressable unit.
+    /// Smallest unit that can be addressed, in bytes.
     logical_block_bytes: Option<u64>,
     /// Unit without read-modify-write, as declared.
     physical_block_bytes: Option<u64>,
-    /// Smallest efficient I/O.
+    /// Smallest I/O that the device declares to be efficient, in bytes.
     minimum_io_bytes: Option<u64>,
-    /// Best I/O.
+    /// Size of I/O that the device declares to be best, in bytes; 0 where it declares none.
     optimal_io_bytes: Option<u64>,
     /// Discard granularity; 0 where there is none.
     discard_granularity_bytes: Option<u64>,
     /// "write back" or "write through".
     write_cache: Option<String>,
-    /// Forced unit access.
+    /// Whether it takes writes with forced unit access, which are durable without a flush.
     fua: Option<bool>,
-    /// Read ahead.
+    /// How far the kernel reads ahead through the page cache, in KiB.
     read_ahead_kb: Option<u64>,
-    /// Merging switched off.
+    /// Merging of requests: 0 as usual, 1 simple merges only, 2 none.
     nomerges: Option<u64>,
     /// Latency target of write throttling.
     wbt_lat_usec: Option<i64>,
-    /// Zone model.
+    /// Zone model: "none", "host-aware" or "host-managed".
     zoned: Option<String>,
 }}
 
 data! {
 /// The file system a directory or file lies on.
 Filesystem {
-    /// "ext4", "xfs", "vfat".
+    /// Type of the file system: "ext4", "xfs", "vfat".
     kind: Option<String>,
-    /// Mount options.
+    /// Options of mount and file system, separated by commas.
     options: Option<String>,
-    /// Mounted device.
+    /// What is mounted, such as "/dev/sda1".
     source: Option<String>,
-    /// Size in bytes.
+    /// Size of the file system in bytes.
     size_bytes: Option<u64>,
     /// Free for this user, in bytes.
     free_bytes: Option<u64>,
@@ -288,24 +288,24 @@ pub enum TargetKind {
     /// A directory: a test file is made in it.
     #[default]
     Directory,
-    /// A regular file.
+    /// A regular file: I/O goes to the file itself.
     File,
-    /// A block device.
+    /// A block device: a whole medium or a partition.
     Block,
-    /// `sim:PROFILE`.
+    /// A simulated medium, named as `sim:PROFILE`.
     Simulated,
 }
 
 data! {
 /// The way to the medium.
 Target {
-    /// What it is.
+    /// What the user named: a directory, a file, a block device or a simulated medium.
     kind: TargetKind,
     /// As the user named it (never published).
     path: String,
     /// Kernel name of the block device below ("mmcblk0", "sda").
     device: Option<String>,
-    /// Its number, "179:0".
+    /// Major and minor number of that block device, such as "179:0".
     device_number: Option<String>,
     /// Kernel's disk sequence number: another medium in the same slot has another one.
     diskseq: Option<u64>,
@@ -322,9 +322,9 @@ Target {
 }}
 
 data! {
-/// A thermometer reading.
+/// What one thermometer read at the start and at the end of a run.
 Temperature {
-    /// Which thermometer.
+    /// Name of the thermometer, such as "cpu-thermal".
     sensor: String,
     /// At the start, in degrees Celsius.
     start_celsius: Option<f64>,
@@ -335,29 +335,29 @@ Temperature {
 data! {
 /// The machine that measured (docs/field/identity.md#host-facts).
 Host {
-    /// `uname -r`.
+    /// Release of the kernel, as `uname -r` prints it.
     kernel: Option<String>,
-    /// "x86_64", "aarch64".
+    /// Architecture of the processor: "x86_64", "aarch64".
     arch: Option<String>,
     /// Board or product name.
     board: Option<String>,
-    /// Processor model.
+    /// Model of the processor, from /proc/cpuinfo.
     cpu: Option<String>,
-    /// Processors online.
+    /// Number of processors that are online.
     cpus: Option<u32>,
-    /// Frequency governor.
+    /// Frequency governor of the first processor, such as "ondemand".
     governor: Option<String>,
     /// Frequency limits in kHz.
     cpu_khz: Option<[u64; 2]>,
-    /// Memory in bytes.
+    /// Memory that the kernel has, in bytes.
     memory_bytes: Option<u64>,
     /// Rate of a copy in memory, measured at the start, in bytes a second.
     memory_bps: Option<f64>,
     /// Load average over one minute at the start.
     load: Option<f64>,
-    /// Clock source.
+    /// Clock source of the kernel, such as "tsc".
     clocksource: Option<String>,
-    /// Hypervisor, or "none".
+    /// Name of the hypervisor, "none" where there is none; null where that cannot be told.
     virtualised: Option<String>,
     /// Kernel command line words that matter for storage.
     kernel_options: Vec<String>,
@@ -365,7 +365,7 @@ Host {
     vm: BTreeMap<String, u64>,
     /// Whether throttling was seen (Raspberry Pi firmware flags).
     throttled: Option<String>,
-    /// Thermometers.
+    /// All thermometers of the machine, read at the start and at the end.
     temperatures: Vec<Temperature>,
 }}
 

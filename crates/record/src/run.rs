@@ -13,9 +13,9 @@ const FAMILY: &str = "flashmark/";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Software {
-    /// "flashmark".
+    /// Name of the program: "flashmark", or the tool whose output was imported.
     pub name: String,
-    /// Its version.
+    /// Version of the program, such as "0.1.0".
     pub version: String,
     /// Its commit, where the build knew it.
     pub commit: Option<String>,
@@ -26,7 +26,7 @@ pub struct Software {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// Not yet.
+    /// It has not ended yet.
     #[default]
     Running,
     /// All planned cells are done.
@@ -41,11 +41,11 @@ pub enum Ended {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
-    /// Names the run.
+    /// Name of the run, for a real medium made of its time, medium and suite.
     pub id: String,
     /// RFC 3339; null for a simulated medium, whose time is not ours.
     pub started: Option<String>,
-    /// RFC 3339.
+    /// When it ended or was interrupted, RFC 3339; null before that, and for a simulated medium.
     pub finished: Option<String>,
     /// From the first cell to the last by the device's clock.
     pub elapsed_ns: u64,
@@ -55,11 +55,11 @@ pub struct Run {
     pub suite: String,
     /// The user's words for it.
     pub label: Option<String>,
-    /// What was run.
+    /// The command line, one word each, the program first.
     pub command: Vec<String>,
-    /// The program.
+    /// The program that measured, with its version.
     pub software: Software,
-    /// How it ended.
+    /// Whether all cells are done, or what ended it early.
     pub ended: Ended,
     /// Times it was taken up again after an interruption.
     pub resumed: u32,
@@ -71,9 +71,9 @@ pub struct Run {
 pub struct PlannedCell {
     /// Stable name within the run.
     pub id: String,
-    /// The test.
+    /// Name of the test, such as `random-write`.
     pub test: String,
-    /// With which parameters.
+    /// What its I/O is to be like: block size, pattern, span, threads.
     pub params: Params,
     /// The most time it may take, by the device's clock.
     pub max_ns: u64,
@@ -87,7 +87,7 @@ pub struct PlannedCell {
 pub struct Skip {
     /// The test, or the cell's id.
     pub test: String,
-    /// One sentence.
+    /// Why it was not run, in one sentence.
     pub reason: String,
 }
 
@@ -96,7 +96,7 @@ pub struct Skip {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Good to know.
+    /// Good to know: neither a doubt about the numbers nor a failed check.
     Info,
     /// Read the numbers with care.
     Warning,
@@ -108,11 +108,11 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// Stable name ("span-cache").
+    /// Stable name, such as "span-cache", by which its page in docs/findings is found.
     pub id: String,
     /// How much it matters.
     pub severity: Severity,
-    /// Plain words.
+    /// The conclusion in plain words.
     pub statement: String,
     /// Cells and numbers it rests on.
     pub evidence: Vec<String>,
@@ -124,9 +124,9 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
-    /// "flashmark/1".
+    /// Version of the record's form: "flashmark/1".
     pub schema: String,
-    /// This execution.
+    /// When, by which program and with which seed this was measured.
     pub run: Run,
     /// The thing under test.
     pub medium: Medium,
@@ -136,13 +136,13 @@ pub struct Record {
     pub target: Target,
     /// What was to be done.
     pub plan: Vec<PlannedCell>,
-    /// What was done.
+    /// What was measured: a row for each cell that was run.
     pub cells: Vec<Cell>,
     /// What was left out, and why.
     pub skipped: Vec<Skip>,
     /// Doubts about the run as a whole.
     pub flags: Vec<Flag>,
-    /// Conclusions.
+    /// Conclusions from the results, each with its evidence.
     pub findings: Vec<Finding>,
 }
 
@@ -152,7 +152,7 @@ pub enum RecordError {
     /// Not JSON, or not of this form.
     #[error("not a flashmark record: {0}")]
     Malformed(#[from] serde_json::Error),
-    /// Something else's JSON.
+    /// JSON of something else: its schema is no version of this form.
     #[error("not a flashmark record: its schema is '{found}', not '{SCHEMA}'")]
     Foreign {
         /// What it says it is.

@@ -13,15 +13,15 @@ pub enum SeriesAxis {
     Bytes,
     /// Position on the medium.
     OffsetBytes,
-    /// Operations done.
+    /// Number of the operation: of an I/O, a poll, or a round of `steady-state`.
     Ops,
-    /// Bytes a second.
+    /// Rate in bytes a second.
     Bps,
-    /// I/Os a second.
+    /// Rate in I/Os a second.
     Iops,
     /// Time of one I/O.
     LatencyNs,
-    /// Degrees Celsius.
+    /// Temperature in degrees Celsius.
     Celsius,
 }
 

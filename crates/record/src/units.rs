@@ -38,7 +38,7 @@ pub struct Nanos(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Iops(pub f64);
 
-/// Bytes a second.
+/// A rate in bytes a second, printed as kB/s, MB/s or GB/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct BytesPerSecond(pub f64);
 

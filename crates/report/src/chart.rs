@@ -16,16 +16,16 @@ mod svg;
 pub use scale::{AxisUnit, Scale};
 pub use svg::{DrawingSize, draw};
 
-/// A line chart.
+/// A line chart as data; [`draw`] makes SVG of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
     /// Unique on its page; letters, digits and hyphens.
     pub id: String,
     /// What it shows, in a few words.
     pub title: String,
-    /// The horizontal axis.
+    /// The horizontal axis, for example block size or span.
     pub x: AxisSpec,
-    /// The vertical axis.
+    /// The vertical axis, for example I/Os a second.
     pub y: AxisSpec,
     /// What is drawn, the most important first.
     pub series: Vec<ChartLine>,
@@ -35,12 +35,12 @@ pub struct Chart {
     pub note: String,
 }
 
-/// An axis.
+/// What an axis measures, and how its values are spaced and labelled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisSpec {
     /// What it measures, with a hint which way is better.
     pub label: String,
-    /// Linear or logarithmic.
+    /// How values are spaced; a logarithmic axis has a place for positive values only.
     pub scale: Scale,
     /// What its numbers are.
     pub unit: AxisUnit,
@@ -53,11 +53,11 @@ pub struct ChartLine {
     pub name: String,
     /// The points; those that are not finite, or not positive on a logarithmic axis, are not drawn.
     pub points: Vec<ChartPoint>,
-    /// How it looks.
+    /// Colour, stroke and mark, the same in the legend.
     pub style: Style,
 }
 
-/// A point.
+/// One point of a line, with its interval and the text of its tooltip.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartPoint {
     /// Position on the horizontal axis, in its unit.
@@ -66,7 +66,7 @@ pub struct ChartPoint {
     pub y: f64,
     /// 95 % confidence interval of y.
     pub interval: Option<[f64; 2]>,
-    /// What hovering says.
+    /// Text of its tooltip; a point without a text has no tooltip.
     pub tip: String,
 }
 
@@ -76,7 +76,7 @@ pub struct ChartPoint {
 pub struct Style {
     /// Which of the [`HUES`] colours.
     pub hue: usize,
-    /// Stroke.
+    /// How the line through the points is stroked; with [`Stroke::Points`] there is none.
     pub stroke: Stroke,
     /// What stands at each point.
     pub mark: ChartMark,
@@ -90,28 +90,28 @@ pub const HUES: usize = 6;
 pub enum Stroke {
     /// For what matters most.
     Solid,
-    /// For variants.
+    /// For a variant of a test, or a second line of the same colour.
     Dashed,
-    /// For further variants.
+    /// For a second variant of a test, or its burst rate.
     Dotted,
-    /// Grey: a yardstick.
+    /// A grey line for a yardstick; nothing on it was measured.
     Yardstick,
-    /// Points only.
+    /// No line between the points, only the marks at them.
     Points,
 }
 
 /// What stands at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChartMark {
-    /// Nothing.
+    /// No mark; a line of a single point gets a disc all the same.
     None,
-    /// A disc.
+    /// A disc: the usual mark.
     Disc,
-    /// A square.
+    /// A square: the first variant of a test.
     Square,
-    /// A triangle.
+    /// A triangle: the second variant of a test, or its burst rate.
     Triangle,
-    /// A diamond.
+    /// A diamond: the third variant of a test.
     Diamond,
     /// A large ring: an extreme worth a look.
     Ring,
@@ -129,11 +129,11 @@ pub enum Along {
 /// A straight line with a name. It widens the axis so that it is always seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    /// Its axis.
+    /// Which axis `value` belongs to.
     pub along: Along,
-    /// Where on it.
+    /// Where it lies, in the unit of that axis; without a place on the axis it is not drawn.
     pub value: f64,
-    /// What it is.
+    /// Its name, written beside the line, for example with the yardstick's IOPS; may be empty.
     pub label: String,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct MetricText {
 
 /// A number with all it needs, or why it is withheld.
 pub(crate) enum Shown {
-    /// May be printed.
+    /// May be printed, with its interval in words and its sample count.
     Number { value: f64, text: String, interval: String, n: u64 },
     /// Must not be printed; one phrase.
     Withheld(String),

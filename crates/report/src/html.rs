@@ -20,9 +20,9 @@ use view::{MatrixPage, RunPage};
 pub(crate) struct PageHead;
 
 impl PageHead {
-    /// The style sheet.
+    /// The style sheet, part of every page.
     pub const STYLE: &str = include_str!("../templates/report.css");
-    /// The script.
+    /// The script, part of every page.
     pub const SCRIPT: &str = include_str!("../templates/report.js");
 
     /// The content security policy: this style, this script, and no network at all.

@@ -16,7 +16,7 @@ use crate::{figure, headline, words};
 /// A chart with the numbers it is drawn from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// The chart.
+    /// The chart as data, not drawn yet.
     pub chart: Chart,
     /// The same numbers with interval, count, stop reason and footnotes.
     pub table: Table,

@@ -9,7 +9,7 @@ use crate::{doubts, words};
 /// A table with footnotes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Column heads.
+    /// Heads of the columns, from left to right.
     pub columns: Vec<TableColumn>,
     /// Rows, each with as many cells as there are columns.
     pub rows: Vec<TableRow>,
@@ -17,16 +17,16 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
-/// A column head.
+/// The head of a column, and whether the column holds numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableColumn {
-    /// What it says.
+    /// Text of the head, without the `#` that [`Table::new`] takes for numbers.
     pub name: &'static str,
     /// Whether it holds numbers, which stand to the right.
     pub numeric: bool,
 }
 
-/// A row.
+/// A row: its texts, its footnotes, and whether a cell begins with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableRow {
     /// One text a column.

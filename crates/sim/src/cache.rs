@@ -59,7 +59,7 @@ impl WriteCache {
         room_ns + (self.command_ns + bytes as f64 * self.ns_per_byte) as u64
     }
 
-    /// Loses everything.
+    /// Drops what is not on flash yet, as when the medium goes away.
     pub(crate) fn forget(&mut self) {
         self.waiting.clear();
         self.dirty = 0;
@@ -145,7 +145,7 @@ impl CombiningCache {
         Some(Extent::new(begin * PAGE_BYTES, pages * PAGE_BYTES))
     }
 
-    /// Loses everything.
+    /// Drops all pages that are not on flash yet, as when the medium goes away.
     pub(crate) fn forget(&mut self) {
         self.dirty.clear();
         self.by_age.clear();

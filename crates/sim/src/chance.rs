@@ -20,7 +20,7 @@ impl Chance {
         Chance { state: words }
     }
 
-    /// 64 random bits.
+    /// The next 64 random bits.
     #[inline]
     pub(crate) fn bits(&mut self) -> u64 {
         let s = &mut self.state;
@@ -83,7 +83,7 @@ impl Jitter {
         Some(Jitter { multipliers })
     }
 
-    /// One multiplier.
+    /// Draws one multiplier from the table.
     #[inline]
     pub(crate) fn draw(&self, chance: &mut Chance) -> f64 {
         self.multipliers[(chance.bits() >> (64 - TABLE_BITS)) as usize]

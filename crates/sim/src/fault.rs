@@ -15,7 +15,7 @@ const EROFS: i32 = 30;
 pub(crate) struct FaultEffect {
     /// It takes this much longer.
     pub delay_ns: u64,
-    /// It fails.
+    /// Error that it fails with; `None` where it succeeds.
     pub error: Option<IoError>,
     /// The medium went away at this moment; what was in flight then failed.
     pub gone_at: Option<u64>,

@@ -15,7 +15,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const SPAN: u64 = 512 * MIB;
 
-/// A published quantity.
+/// What a published figure is of, and its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
     /// A dd sweep's write at this block, in MB/s (docs/field/classic-tools.md#dd).
@@ -65,9 +65,9 @@ impl std::fmt::Display for Quantity {
 pub struct FitCheck {
     /// Name of the profile.
     pub profile: &'static str,
-    /// What was measured.
+    /// What the figures are of, and their unit.
     pub quantity: Quantity,
-    /// What was published.
+    /// The published figure, in the unit of the quantity.
     pub published: f64,
     /// What the model gives.
     pub modelled: f64,

@@ -153,7 +153,7 @@ impl Medium {
         ns
     }
 
-    /// Jitter and heat.
+    /// Applies jitter and heat to the time of an I/O, in nanoseconds.
     #[inline]
     fn finish(&mut self, ns: f64, bytes: u64) -> f64 {
         let ns = self.jitter.as_ref().map_or(ns, |jitter| ns * jitter.draw(&mut self.chance));

@@ -19,7 +19,7 @@ const WARM_UP: u64 = 20_000;
 /// Size of the writes that fill caches.
 const FILL_BYTES: u64 = 1 << 20;
 
-/// A steady load.
+/// A load of one direction, pattern, block size and depth, without end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyLoad {
     /// Which way data moves.
@@ -32,9 +32,9 @@ pub struct SteadyLoad {
     pub offset_bytes: Option<u64>,
     /// How much of the medium it touches; at most what there is from the offset on.
     pub span_bytes: u64,
-    /// I/Os in flight.
+    /// I/Os kept in flight, one in each slot.
     pub queue_depth: u32,
-    /// What is written.
+    /// Data that is written; counts on media that compress.
     pub content: Content,
 }
 
@@ -204,7 +204,7 @@ pub(crate) struct Length {
 }
 
 impl Length {
-    /// As many I/Os.
+    /// A run of this many I/Os, whatever time they take.
     pub(crate) fn ios(ios: u64) -> Length {
         Length { ios, ns: 0 }
     }

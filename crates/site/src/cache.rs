@@ -14,7 +14,7 @@ pub struct CompressedPage {
     pub media_type: &'static str,
     /// Its name for who has it already.
     pub etag: String,
-    /// The page, gzipped.
+    /// The page packed with gzip; unpacked for readers that do not take gzip.
     pub body: Bytes,
 }
 
@@ -32,7 +32,7 @@ struct Halves {
     young_bytes: usize,
 }
 
-/// The pages.
+/// The cache of made pages: by name, and limited in bytes.
 pub struct PageCache {
     halves: Mutex<Halves>,
     most_bytes: usize,
@@ -73,7 +73,7 @@ impl PageCache {
         Some(page)
     }
 
-    /// Keeps a page.
+    /// Keeps a page that was made from this version at this time, unless it is too large.
     pub fn put(&self, name: String, version: u64, page: Arc<CompressedPage>, made: Instant) {
         self.keep(&mut self.halves(), name, Held { page, version, made });
     }

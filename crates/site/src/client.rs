@@ -125,11 +125,11 @@ impl<S: Sync> FromRequestParts<S> for Bearer {
 /// Who somebody is, by the token they have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Has no token.
+    /// Somebody without a token: may read, and submit.
     Anyone,
-    /// Sent this run.
+    /// Has the edit token of one run: may replace and withdraw that run.
     Editor {
-        /// Its id.
+        /// Id of that run in the collection.
         run: String,
     },
     /// Submits under a name.

@@ -23,7 +23,7 @@ use crate::upload::UploadLimits;
 const DESCRIPTORS: u64 = 8192;
 /// The command line is wrong, or the collection cannot be opened.
 const USAGE: u8 = 2;
-/// The server broke.
+/// Exit code where the server or `check` could not do its work.
 const INTERNAL: u8 = 5;
 
 /// The Flashmark collection as a web service. Without any flags: a collection in the file

@@ -37,7 +37,7 @@ pub async fn count(State(app): State<App>, request: Request, next: Next) -> Resp
     response
 }
 
-/// `/metrics`
+/// `/metrics`: everything counted, as OpenMetrics text; runs are counted once a minute at most.
 pub async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
     let metrics = app.metrics();
     let mut counted = metrics.counted.lock().await;

@@ -34,7 +34,7 @@ struct Of {
     standing: &'static str,
 }
 
-/// What is counted.
+/// The counters and gauges that `/metrics` shows.
 pub struct ServerMetrics {
     registry: Registry,
     pub(crate) answered: Family<Answered, Counter>,
@@ -57,7 +57,7 @@ fn times() -> Histogram {
 }
 
 impl ServerMetrics {
-    /// Nothing counted yet.
+    /// All counters at zero; their names begin with `flashmark_site`.
     pub fn new() -> ServerMetrics {
         let mut registry = Registry::with_prefix("flashmark_site");
         let answered = Family::default();

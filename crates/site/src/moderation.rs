@@ -141,7 +141,7 @@ pub struct Said {
     run: Option<String>,
 }
 
-/// `/moderation`
+/// `GET /moderation`: what is quarantined, or the form for signing in.
 pub async fn moderation(
     State(app): State<App>,
     Query(said): Query<Said>,
@@ -234,7 +234,7 @@ pub struct SignIn {
     token: String,
 }
 
-/// `POST /moderation/sign-in`
+/// `POST /moderation/sign-in`: trades a moderator's token for a session, and sets its cookie.
 pub async fn sign_in(
     State(app): State<App>,
     client: Client,
@@ -265,7 +265,7 @@ pub struct SignOut {
     form: String,
 }
 
-/// `POST /moderation/sign-out`
+/// `POST /moderation/sign-out`: ends the session and clears its cookie.
 pub async fn sign_out(
     State(app): State<App>,
     headers: HeaderMap,
@@ -289,7 +289,7 @@ pub struct JudgeForm {
     why: String,
 }
 
-/// `POST /moderation/judge`
+/// `POST /moderation/judge`: gives a run another standing, for a moderator who is signed in.
 pub async fn judge_form(
     State(app): State<App>,
     client: Client,

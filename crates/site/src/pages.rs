@@ -138,7 +138,7 @@ pub fn pairs(text: Option<&str>) -> Vec<(String, String)> {
     axum::extract::Query::try_from_uri(&uri).map(|pairs| pairs.0).unwrap_or_default()
 }
 
-/// The table.
+/// `/`: the table of the lines that fit the query.
 pub async fn table(
     State(app): State<App>,
     RawQuery(text): RawQuery,
@@ -276,7 +276,7 @@ pub async fn text(
     .await
 }
 
-/// New results.
+/// `/feed.atom`: the accepted runs that came in last, as an Atom feed.
 pub async fn feed(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
     live(&app, &wants, "feed".to_owned(), |collection, site| {
         let entries = collection.latest(FEED)?;

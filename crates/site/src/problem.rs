@@ -74,7 +74,7 @@ impl Problem {
         Problem::new(StatusCode::FORBIDDEN, "not-allowed", reason)
     }
 
-    /// Too often.
+    /// Status 429: this address has asked too often, and may again after `wait`.
     pub fn too_often(wait: Duration) -> Problem {
         // A second is the least that the header can say.
         let seconds = wait.as_secs() + 1;
@@ -85,7 +85,7 @@ impl Problem {
         }
     }
 
-    /// Not now.
+    /// Status 503: this cannot be done at the moment; may go better in 4 s.
     pub fn busy(reason: impl Into<String>) -> Problem {
         let wait = Some(Duration::from_secs(4));
         Problem {

@@ -21,7 +21,7 @@ const MOST: usize = 65_536;
 /// Of them, what share goes when there are too many: so that looking for them is rare.
 const FORGOTTEN: usize = MOST / 8;
 
-/// Buckets by address.
+/// A bucket of tokens for each IPv4 address and each IPv6 /64 network.
 pub struct RateLimit {
     per_second: f64,
     burst: f64,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// All of them.
+/// Sessions of moderators by the id in their cookie; in memory only.
 #[derive(Default)]
 pub struct Sessions(Mutex<HashMap<String, Session>>);
 

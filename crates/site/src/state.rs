@@ -52,7 +52,7 @@ pub struct ServerOptions {
     pub title: String,
     /// Its full address, where that is known.
     pub base: Option<Base>,
-    /// What is quarantined.
+    /// Which submissions wait for a person: doubtful ones, or all.
     pub quarantine: Quarantine,
     /// Submissions a minute from one address without a token.
     pub per_minute: u32,
@@ -168,7 +168,7 @@ impl App {
         &self.0.cache
     }
 
-    /// What is counted.
+    /// Counters of requests, submissions, pages and runs.
     pub fn metrics(&self) -> &ServerMetrics {
         &self.0.metrics
     }
@@ -228,7 +228,7 @@ impl App {
         allow(&self.0.attempts, who)
     }
 
-    /// Asks the collection.
+    /// Asks the collection on a thread that may block, after waiting for a turn.
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Collection) -> Result<T, CollectionError> + Send + 'static,
@@ -344,7 +344,7 @@ pub fn secret() -> Result<String, Problem> {
     Ok(hex(&bytes))
 }
 
-/// Bytes in hexadecimal.
+/// Lower-case hexadecimal, two digits for each byte.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -11,7 +11,7 @@ pub struct RatioEstimate {
     pub ratio: f64,
     /// The 95 % confidence interval of the ratio.
     pub ci95: Interval,
-    /// The conclusion.
+    /// Which of the two is larger, if that can be said.
     pub judgement: LargerRate,
 }
 

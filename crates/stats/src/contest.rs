@@ -26,7 +26,7 @@ pub struct Placed {
     /// Itself against the best, as a ratio of results; `None` for the best itself and where one of
     /// both has fewer than two results.
     pub to_best: Option<RatioEstimate>,
-    /// What that says.
+    /// How the group stands to the best one.
     pub standing: ContestStanding,
 }
 

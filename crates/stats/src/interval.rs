@@ -1,9 +1,9 @@
 /// A closed interval of one quantity, in the unit of that quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower end.
+    /// Lower end, itself part of the interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end, itself part of the interval.
     pub high: f64,
 }
 

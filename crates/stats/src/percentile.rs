@@ -42,7 +42,7 @@ pub struct QuantileEstimate {
     /// few independent values for one (docs/field/statistics.md#percentiles: 72 for p95, 368 for
     /// p99).
     pub ci95: Option<Interval>,
-    /// Values that arrived.
+    /// Number of values that arrived, whether they were kept or not.
     pub n: u64,
     /// Independent values that the kept ones are worth for this quantile.
     pub effective: f64,

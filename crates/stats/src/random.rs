@@ -27,7 +27,7 @@ impl Random {
         Random { state: seed.wrapping_add(drawn.wrapping_mul(STEP)) }
     }
 
-    /// 64 random bits.
+    /// The next 64 random bits of the stream.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);

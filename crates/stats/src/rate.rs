@@ -50,7 +50,7 @@ pub struct RateEstimate {
     pub per_second: f64,
     /// The 95 % confidence interval of the long-run rate, in events per second.
     pub ci95: Interval,
-    /// Events measured.
+    /// Number of events that the rate is made from.
     pub n: u64,
     /// Batches that the interval was made from.
     pub batches: usize,
@@ -75,7 +75,7 @@ impl Default for RateEstimator {
 }
 
 impl RateEstimator {
-    /// No events yet.
+    /// An estimator to which nothing has been pushed.
     pub fn new() -> Self {
         let batches = Vec::with_capacity(FULL);
         RateEstimator {
@@ -118,7 +118,7 @@ impl RateEstimator {
         }
     }
 
-    /// Events so far.
+    /// Number of events that were pushed so far.
     pub fn events(&self) -> u64 {
         self.batches.len() as u64 * self.events_per_batch + self.open_events
     }

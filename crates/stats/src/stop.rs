@@ -19,7 +19,7 @@ pub struct StopRule {
 /// What a stop rule says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopVerdict {
-    /// Go on measuring.
+    /// The rate is not known well enough yet: go on measuring.
     Continue,
     /// The rate is known as well as was asked for.
     Converged,

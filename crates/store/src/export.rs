@@ -72,7 +72,7 @@ pub struct JsonSink<W: Write> {
 }
 
 impl<W: Write> JsonSink<W> {
-    /// Writes to `to`.
+    /// A sink that writes a JSON array to `to`.
     pub fn new(to: W) -> JsonSink<W> {
         JsonSink { to, is_empty: true }
     }
@@ -100,7 +100,7 @@ pub struct FioSink<W: Write> {
 }
 
 impl<W: Write> FioSink<W> {
-    /// Writes to `to`.
+    /// A sink that writes fio's JSON to `to`; an array where it gets several runs.
     pub fn new(to: W) -> FioSink<W> {
         FioSink { to, first: None, is_array: false }
     }

@@ -26,7 +26,7 @@ pub enum FindError {
     Ambiguous {
         /// What was asked for.
         name: String,
-        /// The runs.
+        /// Names of all runs that begin so.
         matches: Vec<String>,
     },
     /// There are no runs at all.

@@ -110,7 +110,7 @@ struct Sign {
 
 /// Reads the output of one tool.
 struct Importer {
-    /// "iozone output".
+    /// What it reads, for messages: "iozone output".
     name: &'static str,
     /// All of them have to be there.
     signs: &'static [Sign],

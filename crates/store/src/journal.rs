@@ -101,14 +101,14 @@ pub struct Resumed {
     pub started: Option<String>,
     /// The machine now; none for a simulated medium.
     pub host: Option<Host>,
-    /// The program now.
+    /// The program that took it up again, with its version.
     pub software: Software,
 }
 
 /// How and when a run ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ending {
-    /// How.
+    /// Whether it is complete, was interrupted, or failed.
     pub ended: Ended,
     /// RFC 3339; none for a simulated medium.
     pub finished: Option<String>,

@@ -25,7 +25,7 @@ pub enum JournalError {
     /// There is none, or it cannot be opened.
     #[error("cannot read the journal '{}': {source}; name another run, `flashmark runs` lists them", path.display())]
     Read {
-        /// The file.
+        /// Path of the journal file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -36,15 +36,15 @@ pub enum JournalError {
     /// Neither its first line nor the copy of it can be read.
     #[error("the journal '{}' does not say what was run: {reason}; start a new run, `flashmark show --salvage` shows what is left of this one", path.display())]
     NoHeader {
-        /// The file.
+        /// Path of the journal file.
         path: PathBuf,
-        /// What is wrong.
+        /// Why the first line cannot be read, in words.
         reason: String,
     },
     /// Written by a newer version.
     #[error("the journal '{}' is of form '{found}', this version reads '{FORM}'; a newer flashmark can resume it", path.display())]
     Newer {
-        /// The file.
+        /// Path of the journal file.
         path: PathBuf,
         /// What it says it is.
         found: String,

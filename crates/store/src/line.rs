@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 
 static CRC_32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 
-/// CRC-32C.
+/// CRC-32C, of lines of a journal and of pieces of an undo log.
 pub(crate) fn checksum(bytes: &[u8]) -> u32 {
     CRC_32C.checksum(bytes)
 }
@@ -36,7 +36,7 @@ fn unframe(line: &[u8]) -> Result<&[u8], &'static str> {
     }
 }
 
-/// Checksum and space.
+/// Length of what stands before the JSON text: eight hex digits and a space.
 const HEAD_BYTES: usize = 9;
 
 /// A stretch of a journal.

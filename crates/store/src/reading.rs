@@ -158,7 +158,7 @@ pub(crate) fn without_place(error: &serde_json::Error) -> String {
 /// The first line of a journal, or its copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JournalHeader<'a> {
-    /// Its text.
+    /// Its JSON text, without checksum and newline.
     pub json: &'a [u8],
     /// Whether the lines behind it carry numbers.
     is_numbered: bool,

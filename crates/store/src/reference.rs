@@ -52,9 +52,9 @@ pub fn tables() -> impl Iterator<Item = (&'static str, String)> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FigureKind {
-    /// Measured.
+    /// Measured, and told as a plain number.
     Measured,
-    /// About, nearly, over.
+    /// Measured, and told as about, nearly, or over a number.
     MeasuredApprox,
     /// A ratio, or rounded, by the source.
     Derived,
@@ -73,7 +73,7 @@ pub enum FigureKind {
 pub struct PublishedFigure {
     /// As printed: "0.00", "1.10".
     pub text: String,
-    /// As a number.
+    /// What `text` says, as a number; the unit stands elsewhere in the row.
     pub number: f64,
     /// Digits behind the point.
     pub decimals: usize,
@@ -115,7 +115,7 @@ pub struct ReferenceRow {
     pub measured_by: String,
     pub device_brand: String,
     pub device_model: String,
-    /// GB as labelled.
+    /// Capacity in GB, as labelled.
     #[serde(deserialize_with = "figure")]
     pub device_capacity_gb: Option<PublishedFigure>,
     pub device_type: String,

@@ -58,7 +58,7 @@ impl Store {
         default_root(|name| std::env::var_os(name), rustix::process::geteuid().as_raw())
     }
 
-    /// The directory.
+    /// The directory that holds the runs, a directory for each.
     pub fn root(&self) -> &Path {
         &self.root
     }

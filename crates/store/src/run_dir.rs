@@ -36,7 +36,7 @@ pub enum LoadError {
     /// The file could not be read.
     #[error("cannot read '{}': {source}", path.display())]
     Read {
-        /// The file.
+        /// Path of the record file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -44,7 +44,7 @@ pub enum LoadError {
     /// The file is no record that this version reads.
     #[error("'{}': {source}", path.display())]
     Record {
-        /// The file.
+        /// Path of the record file.
         path: PathBuf,
         /// What is wrong with it.
         source: RecordError,
@@ -57,7 +57,7 @@ pub enum LoadError {
 /// A record, and what of the journal behind it is damaged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
-    /// The record.
+    /// The written record, or what the journal says where that is further.
     pub record: Record,
     /// What is worth telling a person.
     pub damage: Vec<Damage>,
@@ -89,7 +89,7 @@ impl RunDir {
         &self.name
     }
 
-    /// The directory.
+    /// The directory of the run, or the one a copied record file lies in.
     pub fn path(&self) -> &Path {
         &self.dir
     }

@@ -26,7 +26,7 @@ pub struct Salvage {
     /// Results that this version does not understand as a whole, as they stand in the journal, by
     /// line.
     pub parts: Vec<(u64, Value)>,
-    /// What is lost.
+    /// Lines of the journal that are not as they were written, and what that costs.
     pub damage: Vec<Damage>,
 }
 

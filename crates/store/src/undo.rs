@@ -48,7 +48,7 @@ pub struct UndoLog {
 /// Something that lay on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UndoPiece {
-    /// Where it lay.
+    /// Where on the medium it lay, in bytes.
     pub offset_bytes: u64,
     /// How long it is.
     pub bytes: u64,
@@ -61,7 +61,7 @@ pub struct UndoPiece {
 pub struct Owed {
     /// The medium in words for people; empty where that is damaged.
     pub medium: String,
-    /// How many pieces.
+    /// Number of pieces in the log whose headers can be read.
     pub pieces: usize,
     /// All of them together, in bytes.
     pub bytes: u64,
@@ -77,9 +77,9 @@ pub enum UndoError {
     Room {
         /// Where it was to be.
         directory: PathBuf,
-        /// What it needs.
+        /// Bytes of disk space that the log needs.
         needed_bytes: u64,
-        /// What is there.
+        /// Bytes that this user may still write there.
         there_bytes: u64,
     },
     /// This process may not make files of that size. Nothing was kept.
@@ -87,7 +87,7 @@ pub enum UndoError {
     Limit {
         /// Where it was to be.
         directory: PathBuf,
-        /// What it needs.
+        /// Bytes that the log needs in one file.
         needed_bytes: u64,
         /// The largest file that is allowed.
         most_bytes: u64,
@@ -101,7 +101,7 @@ pub enum UndoError {
     /// The log has fewer pieces.
     #[error("the undo log '{}' has {there} pieces; there is no piece {number} (the first is 0)", path.display())]
     NoPiece {
-        /// The file.
+        /// Path of the undo log.
         path: PathBuf,
         /// What was asked for.
         number: usize,
@@ -111,7 +111,7 @@ pub enum UndoError {
     /// A piece cannot be read as it was kept.
     #[error("{} at {} cannot be put back: the copy in '{}' is damaged", Bytes(*bytes), Bytes(*offset_bytes), path.display())]
     Damaged {
-        /// The file.
+        /// Path of the undo log.
         path: PathBuf,
         /// Where on the medium it lay.
         offset_bytes: u64,
@@ -121,7 +121,7 @@ pub enum UndoError {
     /// It could not be read.
     #[error("cannot read the undo log '{}': {source}; it is needed to put back what was overwritten, make it readable and try again", path.display())]
     Read {
-        /// The file.
+        /// Path of the undo log.
         path: PathBuf,
         /// What the system said.
         source: io::Error,

@@ -53,7 +53,7 @@ impl Value {
     }
 }
 
-/// One try.
+/// One try of a combination: a row of the sheet "Results".
 struct Try {
     values: Vec<Value>,
     /// Result, and whether more is better.

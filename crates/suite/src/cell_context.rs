@@ -19,7 +19,7 @@ pub type Guarded = ExtentGuard<Box<dyn Device>>;
 
 /// What a running cell holds.
 pub struct CellContext<'a> {
-    /// The medium, guarded.
+    /// The medium; no write outside the planned spans gets through to it.
     pub medium: &'a mut Guarded,
     /// Files, for tests that work on them.
     pub stage: &'a mut dyn FileStage,

@@ -9,7 +9,7 @@ use crate::catalogue::test_name;
 /// A suite as its file says it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
-    /// Its name.
+    /// Its name, such as "standard"; the name of the file where that says none.
     pub name: String,
     /// One line for people.
     pub about: String,
@@ -23,7 +23,7 @@ pub struct Suite {
 /// A test in a suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuiteEntry {
-    /// The test's name.
+    /// Name of the test, such as "random-write".
     pub test: String,
     /// Settings as typed: name to value.
     pub settings: Vec<(String, String)>,
@@ -63,7 +63,7 @@ impl Suite {
         Some(Suite::parse(name, text).expect("the built-in suites are read by a test"))
     }
 
-    /// Their names.
+    /// Names of the suites that come with the program: "quick", "standard", "full", "seeds".
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
     }

@@ -2,31 +2,31 @@
 
 use record::{Cell, FingerprintMark, Flag, PlannedCell, Skip};
 
-/// Something happened.
+/// What a run tells its [`RunListener`], in the order in which it happens.
 #[derive(Clone, Debug)]
 pub enum RunEvent<'a> {
     /// A cell begins; it may take this long.
     CellStarted {
         /// Its number in the plan.
         index: usize,
-        /// The cell.
+        /// The cell as it was planned.
         cell: &'a PlannedCell,
         /// Time it may take, by the device's clock.
         allotted_ns: u64,
     },
-    /// It goes on.
+    /// The cell that is running has come further.
     Progress(CellProgress<'a>),
     /// It ended. When this returns, the cell is safe.
     CellFinished {
         /// Its number in the plan.
         index: usize,
-        /// The cell.
+        /// The cell with its results.
         cell: &'a Cell,
     },
     /// Of a finished cell doubts were taken back; it takes the place of the one that was told
     /// before.
     CellRevised {
-        /// The cell.
+        /// The cell as it is now, without those doubts.
         cell: &'a Cell,
     },
     /// A cell was left out.
@@ -74,7 +74,7 @@ pub trait RunListener {
     fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String>;
 }
 
-/// Listens to nothing.
+/// A listener that takes no notice of anything.
 impl RunListener for () {
     fn on_event(&mut self, _: &RunEvent<'_>) -> Result<(), String> {
         Ok(())

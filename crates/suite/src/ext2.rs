@@ -38,7 +38,7 @@ pub struct Ext2Layout {
     pub inode_bytes: u64,
     /// Blocks of the file system, block 0 included.
     pub blocks: u64,
-    /// Groups.
+    /// Number of groups; the last may be shorter than the others.
     pub groups: u64,
     /// Inodes of a group.
     pub inodes_per_group: u64,
@@ -53,15 +53,15 @@ pub struct Ext2Layout {
 /// One group; all numbers are block numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Its first block.
+    /// Its first block, that of the superblock where `has_backup`.
     pub first: u64,
     /// The block after its last.
     pub end: u64,
     /// Whether a superblock and the descriptor table lie at its start.
     pub has_backup: bool,
-    /// Block bitmap.
+    /// The block that holds the block bitmap.
     pub block_bitmap: u64,
-    /// Inode bitmap.
+    /// The block that holds the inode bitmap.
     pub inode_bitmap: u64,
     /// First block of the inode table.
     pub table: u64,

@@ -34,7 +34,7 @@ const CRC: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISCSI);
 /// A cell that was begun and may have written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnfinishedCell {
-    /// Where.
+    /// The addresses it may have written to; all of them where the plan does not have the cell.
     pub span: Extent,
     /// What; `None`: anything, as a file system does.
     pub content: Option<Content>,
@@ -87,7 +87,7 @@ impl FingerprintHistory {
 /// Whether a medium is the one that a run was on, as it left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recognition {
-    /// It is.
+    /// It is the same medium, and nobody else has written to it since.
     Ours,
     /// It is another one, or has been used since.
     Strange {
@@ -98,7 +98,7 @@ pub enum Recognition {
     },
     /// There is nothing to compare.
     CannotTell {
-        /// In words.
+        /// Why not: nothing was kept to compare with, or none of it can be read.
         why: String,
     },
 }

@@ -25,7 +25,7 @@ pub struct IoLoad {
     pub sync: Sync,
     /// Past the page cache or through it.
     pub path: Path,
-    /// What is written.
+    /// What the data of writes looks like; of no effect on reads.
     pub content: Content,
     /// Distinguishes what successive passes write to the same place.
     pub pass: u32,
@@ -56,21 +56,21 @@ impl IoLoad {
 pub struct LoopLimits {
     /// Time, by the device's clock.
     pub max_ns: u64,
-    /// I/Os.
+    /// The most I/Os that are handed over.
     pub max_ops: u64,
-    /// Bytes.
+    /// The most bytes; the last I/O may go beyond that.
     pub max_bytes: u64,
-    /// Certainty.
+    /// How certain the rate has to be; `None` where certainty does not end it.
     pub rule: Option<StopRule>,
 }
 
 impl LoopLimits {
-    /// Time only.
+    /// Ends it after `max_ns` by the device's clock; nothing else is limited.
     pub fn time(max_ns: u64) -> LoopLimits {
         LoopLimits { max_ns, max_ops: u64::MAX, max_bytes: u64::MAX, rule: None }
     }
 
-    /// Certainty, or time.
+    /// Ends it when `rule` says converged, and after `max_ns` in place of the rule's own limit.
     pub fn certain(rule: StopRule, max_ns: u64) -> LoopLimits {
         LoopLimits { rule: Some(StopRule { max_ns, ..rule }), ..LoopLimits::time(max_ns) }
     }

@@ -70,7 +70,7 @@ pub trait Test: std::marker::Sync {
 /// What a test needs of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// It writes.
+    /// It writes, so the target has to be writable.
     pub writing: bool,
     /// It addresses a whole medium; a file does not do.
     pub raw: bool,

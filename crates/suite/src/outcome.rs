@@ -17,7 +17,7 @@ pub struct CellOutcome {
 }
 
 impl CellOutcome {
-    /// Nothing measured yet.
+    /// The outcome of a planned cell before anything was measured.
     pub fn new(planned: &PlannedCell) -> CellOutcome {
         let cell = Cell::begun(&planned.id, &planned.test, planned.params.clone());
         CellOutcome { cell, error: None, left_out: None }

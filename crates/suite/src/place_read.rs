@@ -5,7 +5,7 @@ use device::{Device, Extent, IoError, IoErrorKind, Request};
 /// What was read at a place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaceRead {
-    /// Where.
+    /// Where it was read, in bytes of the medium.
     pub place: Extent,
     /// What; as long as the place.
     pub data: Vec<u8>,

@@ -15,9 +15,9 @@ use crate::{TargetInfo, Test, catalogue};
 pub struct Choice {
     /// Only these tests, where any are named.
     pub only: Vec<String>,
-    /// Without these tests.
+    /// Names of the tests that are left out, as `--skip` names them.
     pub skip: Vec<String>,
-    /// `test.setting=value`, taken apart.
+    /// What `--set test.setting=value` changes, as (test, setting, value).
     pub set: Vec<(String, String, String)>,
     /// A time limit in place of the suite's, in nanoseconds.
     pub time_limit_ns: Option<u64>,

@@ -7,7 +7,7 @@
 pub struct Rand48(u64);
 
 impl Rand48 {
-    /// `srand48(seed)`.
+    /// The state that the C library's `srand48(seed)` sets.
     pub fn new(seed: u32) -> Rand48 {
         Rand48(u64::from(seed) << 16 | 0x330e)
     }

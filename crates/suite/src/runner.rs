@@ -86,7 +86,7 @@ pub struct RunEnd {
     pub cells: Vec<Cell>,
     /// Cells left out while running.
     pub skipped: Vec<Skip>,
-    /// How.
+    /// Whether all cells are done, or what ended it early.
     pub ended: Ended,
     /// The medium's last error, where there was one.
     pub error: Option<IoError>,

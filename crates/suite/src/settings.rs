@@ -25,25 +25,25 @@ pub enum SettingError {
     UnknownTest {
         /// What was asked for.
         test: String,
-        /// The nearest names.
+        /// What to try instead: "; did you mean seek?".
         hint: String,
     },
     /// The test has no such setting.
     #[error("{test} has no setting '{name}'; it has {known}")]
     UnknownSetting {
-        /// The test.
+        /// Name of the test that was to be set.
         test: String,
         /// What was asked for.
         name: String,
-        /// What it has.
+        /// Names of all settings it has, separated by commas.
         known: String,
     },
     /// The value does not fit.
     #[error("{test}.{name}: {reason}")]
     BadValue {
-        /// The test.
+        /// Name of the test that the setting belongs to.
         test: String,
-        /// The setting.
+        /// Name of the setting that cannot have this value.
         name: String,
         /// What is wrong and what would be right.
         reason: String,
@@ -58,7 +58,7 @@ pub struct TestSettings {
 }
 
 impl TestSettings {
-    /// The published values.
+    /// All settings of a test, at their published values.
     pub fn defaults(test: &dyn crate::Test) -> TestSettings {
         TestSettings::of(test.name(), test.settings())
     }
@@ -71,7 +71,7 @@ impl TestSettings {
         }
     }
 
-    /// Changes one.
+    /// Changes one setting; `value` is kept as typed, and read when the test asks for it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
         let Some(slot) = self.values.get_mut(name) else {
             let known = self.values.keys().copied().collect::<Vec<_>>().join(", ");
@@ -217,7 +217,7 @@ impl TestSettings {
         })
     }
 
-    /// "yes" or "no".
+    /// A choice between "yes" and "no"; `true` for "yes".
     pub fn yes(&self, name: &str) -> Result<bool, SettingError> {
         Ok(self.choice(name, &["yes", "no"])? == "yes")
     }

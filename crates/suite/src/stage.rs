@@ -26,7 +26,7 @@ pub struct StagedFile {
 /// A staged file that outlives the cell which made it, so that the next cell of the same test finds
 /// what was written.
 pub struct KeptFile {
-    /// The file.
+    /// The file itself, still open for I/O.
     pub file: StagedFile,
     /// The test that made it.
     pub test: String,
@@ -44,7 +44,7 @@ pub trait FileStage {
     fn file(&mut self, bytes: u64, region: Extent) -> Result<StagedFile, FileStageError>;
 }
 
-/// No files.
+/// For targets without a file system: every request for a file is refused.
 pub struct NoStage;
 
 impl FileStage for NoStage {

@@ -37,9 +37,9 @@ pub struct IoTally {
     pub windows: Windows,
     quantiles: QuantileEstimator,
     slowest: Slowest,
-    /// I/Os done.
+    /// I/Os that were done without an error.
     pub ops: u64,
-    /// Bytes moved.
+    /// Bytes that these I/Os moved.
     pub bytes: u64,
     /// What the rate is over, in nanoseconds. One I/O at a time: the time during which one was
     /// under way, for what the host needs between them to make data is not the medium's. Several at
@@ -55,7 +55,7 @@ pub struct IoTally {
     pub zero_latencies: u64,
     /// Longest I/O in nanoseconds, exactly.
     pub worst_ns: u64,
-    /// Why it ended.
+    /// What ended it: certainty, a limit, an interruption or an error.
     pub stop: Stop,
     /// What the medium said, where it ended by an error.
     pub error: Option<IoError>,
@@ -148,7 +148,7 @@ impl IoTally {
         self.windows.drift()
     }
 
-    /// Rate, interval, latencies.
+    /// IOPS and bytes a second with their intervals, and latencies; empty where no I/O was done.
     pub fn metrics(&self) -> Metrics {
         let mut metrics = Metrics::default();
         if self.ops == 0 || self.busy_ns == 0 {

@@ -1,11 +1,11 @@
 //! The cells that are held against fio: each once in our words and once in fio's
 //! (docs/field/classic-tools.md#the-same-with-fio).
 
-/// One cell.
+/// A procedure that flashmark and fio both do.
 pub struct Cell {
     /// What a reader calls it.
     pub name: &'static str,
-    /// Our test.
+    /// Name of flashmark's test: "sequential-read".
     pub test: &'static str,
     /// Its settings, as one would type them.
     pub settings: &'static [(&'static str, &'static str)],
@@ -18,11 +18,11 @@ pub struct Cell {
 /// What both sides do as much of.
 #[derive(Clone, Copy)]
 pub enum Ends {
-    /// As many bytes.
+    /// fio moves as many bytes as flashmark did.
     Bytes,
-    /// As many I/Os.
+    /// fio does as many I/Os as flashmark did.
     Ops,
-    /// As many seconds.
+    /// Both run for so many seconds.
     Seconds(u32),
 }
 

@@ -51,7 +51,7 @@ struct OneProcessor {
 }
 
 impl OneProcessor {
-    /// The first one.
+    /// Number of that processor: the first.
     const NUMBER: usize = 0;
 
     fn keep() -> Result<OneProcessor> {
@@ -102,7 +102,6 @@ impl Ground {
         Ok(Ground { _processor: OneProcessor::keep()?, medium, folder, on })
     }
 
-    /// The loop device.
     pub fn device(&self) -> &Path {
         self.medium.path()
     }

@@ -12,13 +12,11 @@ use super::ground::Ground;
 
 /// What one run brought, and what it did.
 pub struct Measured {
-    /// I/Os a second.
+    /// Rate, in I/Os a second.
     pub iops: f64,
     /// Median latency in nanoseconds.
     pub median_ns: f64,
-    /// I/Os done.
     pub ops: u64,
-    /// Bytes moved.
     pub bytes: u64,
     /// The command line, for whoever wants to do it again; the device is called DEVICE.
     pub command: String,
@@ -56,7 +54,7 @@ impl Measured {
     }
 }
 
-/// Our side.
+/// flashmark as a program, measuring on one ground.
 pub struct Flashmark<'a> {
     program: &'a Path,
     ground: &'a Ground,
@@ -137,7 +135,7 @@ fn measured(record: &Record, cell: &Cell, command: String) -> Result<Measured> {
     Ok(Measured { iops, median_ns, ops: found.ops, bytes: found.bytes, command, direction, span })
 }
 
-/// Processor and kernel.
+/// Processor, its cores, and the version of the kernel, in words.
 fn machine(record: &Record) -> String {
     let host = record.host.clone().unwrap_or_default();
     let kernel = host.kernel.unwrap_or_default();
@@ -184,7 +182,7 @@ impl<'a> Fio<'a> {
         Fio { ground, words, command, direction: done.direction, span: done.span }
     }
 
-    /// Runs it.
+    /// Runs fio once; errors where it fails or does no I/O.
     pub fn measure(&self) -> Result<Measured> {
         let output = self
             .ground

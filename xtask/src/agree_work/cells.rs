@@ -3,7 +3,7 @@
 
 /// One form of a work.
 pub struct Form {
-    /// The work.
+    /// Name of the work: "record-ops" or "threads".
     pub work: &'static str,
     /// `params.form` of its cell.
     pub name: &'static str,

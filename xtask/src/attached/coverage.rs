@@ -112,7 +112,7 @@ pub fn compare(
     table(&rows)
 }
 
-/// One medium.
+/// What came of one medium: how often intervals held the truth.
 struct Row {
     profile: String,
     coverage: [Coverage; 3],
@@ -267,7 +267,7 @@ fn middle_ns(cells: &[&Cell]) -> Option<f64> {
 /// A figure of a cell that has an interval.
 #[derive(Clone, Copy)]
 enum Figure {
-    /// I/Os a second.
+    /// Rate, in I/Os a second.
     Rate,
     /// Latency in nanoseconds, half of them.
     P50,

@@ -7,11 +7,11 @@ use anyhow::{Context, Result, ensure};
 
 use super::SEED;
 
-/// The built program.
+/// Path of the built program.
 pub struct Program(PathBuf);
 
 impl Program {
-    /// Builds it.
+    /// Builds `flashmark` as cargo's dev profile has it.
     pub fn build(root: &Path) -> Result<Program> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
@@ -33,7 +33,7 @@ impl Program {
 /// A fresh medium; detached when dropped.
 pub struct Medium<'a> {
     program: &'a Program,
-    /// Its node.
+    /// Its device node, for example "/dev/loop0".
     pub node: String,
 }
 

@@ -53,7 +53,7 @@ const TESTS: [(&str, Direction, Pattern); 4] = [
 /// Hosts that runs come from.
 const HOSTS: u64 = 200;
 
-/// What is made.
+/// Made-up runs for a large collection; a number always makes the same run.
 pub struct Made {
     runs: u64,
     cells: u64,

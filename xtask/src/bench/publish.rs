@@ -24,7 +24,7 @@ const NAME: &str = "cargo xtask bench publish";
 const BATCH: usize = 500;
 /// How often the memory is looked at.
 const LOOK: Duration = Duration::from_millis(10);
-/// What must hold.
+/// Targets: the longest it may take, and the most memory it may use.
 const LONGEST: Duration = Duration::from_secs(60);
 const MOST_BYTES: u64 = 1 << 30;
 

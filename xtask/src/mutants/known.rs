@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::places::Mutant;
 
-/// One that survives.
+/// A mutant that is known to survive, and why.
 #[derive(Deserialize)]
 struct Known {
     /// The end of the file's path.

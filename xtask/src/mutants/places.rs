@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::code::code_only;
 
-/// One wrong place.
+/// A change at one place that makes a source wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
     /// Of the file, from the top of the project.
     pub path: String,
-    /// From 1.
+    /// Number of the line, from 1.
     line: usize,
     /// Bytes of the file that are replaced.
     from: usize,

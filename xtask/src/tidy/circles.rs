@@ -84,7 +84,7 @@ impl Modules {
 /// Names are given on over no more modules than this.
 const DEEPEST: usize = 6;
 
-/// `catalogue/capacity/prober.rs` is `catalogue::capacity::prober`.
+/// The path of a file's module: `catalogue::capacity::prober` of `catalogue/capacity/prober.rs`.
 fn module(file: &str) -> Module {
     let mut parts: Module = file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
     if parts.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {

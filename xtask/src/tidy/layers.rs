@@ -83,7 +83,7 @@ pub fn every_crate_has_rules(project: &Project) -> Vec<Fault> {
     faults
 }
 
-/// The table itself.
+/// A crate depends on no crates of ours but those that [`CRATES`] lets it import.
 pub fn imports_follow_the_table(project: &Project) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (file, name) in members(project) {

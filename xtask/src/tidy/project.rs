@@ -61,7 +61,7 @@ impl Project {
         }
     }
 
-    /// How many files.
+    /// Number of files that are text.
     pub fn len(&self) -> usize {
         self.files.len()
     }

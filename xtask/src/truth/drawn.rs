@@ -70,7 +70,7 @@ fn draw(seed: u64, number: u64) -> (Cache, Profile, String) {
 struct Drawn {
     cache: Cache,
     held: [Held; SUITES.len()],
-    /// Its profile.
+    /// Its profile as TOML, to be printed with what was wrong.
     text: String,
 }
 

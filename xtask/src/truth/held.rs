@@ -38,7 +38,7 @@ const THREE_DIGITS: f64 = 0.005;
 /// How often intervals held the truth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Coverage {
-    /// Intervals.
+    /// Intervals that were held against the truth.
     pub runs: u32,
     /// Those that lay wholly below the truth.
     pub below: u32,
@@ -47,14 +47,14 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Counts one interval.
+    /// Counts one interval: it holds the truth, or lies below or above it.
     pub fn count(&mut self, [low, high]: [f64; 2], truth: f64) {
         self.runs += 1;
         self.below += u32::from(high < truth);
         self.above += u32::from(low > truth);
     }
 
-    /// Counts these too.
+    /// Adds the counts of another.
     pub fn add(&mut self, other: Coverage) {
         self.runs += other.runs;
         self.below += other.below;
@@ -73,7 +73,7 @@ impl Coverage {
 pub struct Share {
     /// Those for which it is so.
     pub of: u32,
-    /// All.
+    /// All that were looked at.
     pub all: u32,
 }
 
@@ -83,7 +83,7 @@ impl Share {
         self.of += u32::from(is_so);
     }
 
-    /// Counts these too.
+    /// Adds the counts of another.
     pub fn add(&mut self, other: Share) {
         self.of += other.of;
         self.all += other.all;
@@ -97,7 +97,7 @@ impl Share {
 
 /// One cell of a profile.
 pub struct HeldCell {
-    /// Its name.
+    /// Id of the cell in the record.
     pub id: String,
     /// Size of an I/O.
     pub block_bytes: u64,
@@ -108,7 +108,7 @@ pub struct HeldCell {
     /// Mean of figure over truth, less 1, and of how many runs.
     pub off: f64,
     runs: u32,
-    /// Rate, p50, p99.
+    /// Coverage of the intervals of rate, p50 and p99.
     pub coverage: [Coverage; 3],
     /// Of figures in which chance has no part: those that are right, and all.
     pub constant: Share,
@@ -129,12 +129,12 @@ pub struct Lasting {
     pub unsaid: u32,
     /// Those that say so and last.
     pub needless: u32,
-    /// All.
+    /// All figures that were looked at.
     pub all: u32,
 }
 
 impl Lasting {
-    /// Counts these too.
+    /// Adds the counts of another.
     pub fn add(&mut self, other: Lasting) {
         self.too_fast += other.too_fast;
         self.unsaid += other.unsaid;
@@ -143,9 +143,9 @@ impl Lasting {
     }
 }
 
-/// One profile.
+/// What the runs on one profile said, held against the truth.
 pub struct Held {
-    /// Its name.
+    /// Name of the profile, for example "sd-class4".
     pub name: String,
     /// Intervals of I/Os a second, of bytes a second, of p50, of p99.
     pub coverage: [Coverage; 4],
@@ -164,7 +164,7 @@ pub struct Held {
     pub bounds: Share,
     /// Cells that the medium failed.
     pub failed: usize,
-    /// Cell by cell.
+    /// The cells of which the truth can be told.
     pub cells: Vec<HeldCell>,
 }
 

@@ -43,7 +43,7 @@ pub enum State {
 /// What the medium was when a run measured it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Circumstances {
-    /// Its state.
+    /// Whether caches and heat were as a run finds them, or as they end up.
     pub state: State,
     /// Which unit of the product, where one is not like the next; else 0.
     pub unit: u64,
@@ -75,7 +75,7 @@ impl Circumstances {
 /// What a cell would give if it were measured for ever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// I/Os a second.
+    /// Rate, in I/Os a second.
     pub rate: f64,
     /// p50 and p99 in nanoseconds.
     pub percentiles: [u64; 2],
@@ -218,7 +218,7 @@ struct Medium<'a> {
 struct Length {
     ops: u64,
     ns: u64,
-    /// I/Os in flight.
+    /// Number of I/Os in flight.
     lanes: u32,
 }
 

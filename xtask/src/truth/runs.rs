@@ -14,7 +14,7 @@ use suite::{Choice, FileStage, FileStageError, Plan, RunOptions, StagedFile, Tar
 pub struct Said {
     /// Seed of the run.
     pub seed: u64,
-    /// Its test.
+    /// Name of its test: "random-write".
     pub test: String,
     /// Its parameters, as measured.
     pub params: Params,
@@ -24,15 +24,14 @@ pub struct Said {
     pub bound: Option<(f64, Bound)>,
     /// p50 and p99 with their intervals, in nanoseconds.
     pub percentiles: [Option<(u64, [u64; 2])>; 2],
-    /// I/Os measured.
     pub ops: u64,
     /// What the medium had been given to write since it last could rest, and in all.
     pub before_bytes: u64,
-    /// See there.
+    /// What the medium had been given to write in all, in bytes.
     pub aged_bytes: u64,
     /// What this cell wrote.
     pub written_bytes: u64,
-    /// Its doubts.
+    /// Doubts about its figures.
     pub flags: Vec<Flag>,
 }
 

@@ -66,7 +66,7 @@ impl AttachDir {
         &self.place.directory
     }
 
-    /// The medium's file.
+    /// The one file of the mounted file system; the loop device is over it.
     pub fn file(&self) -> PathBuf {
         self.place.file()
     }
@@ -223,7 +223,7 @@ impl Owner {
         })
     }
 
-    /// In words.
+    /// Who serves it, for messages: "process 4711 of user 1000 serves it".
     pub fn words(&self) -> String {
         let how = if self.in_background { "" } else { " in the foreground" };
         format!("process {} of user {} serves it{how}", self.server, self.user)

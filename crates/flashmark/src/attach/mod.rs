@@ -51,7 +51,7 @@ pub struct Attached {
     berth: AttachDir,
     /// What could be better.
     pub remarks: Vec<String>,
-    /// Its size.
+    /// Size that the medium announces, in bytes.
     pub capacity_bytes: u64,
     /// What the way to it takes for a small request, which is taken off every answer.
     pub way_ns: u64,
@@ -117,7 +117,7 @@ impl Attached {
         })
     }
 
-    /// Its node: "/dev/loop3".
+    /// Its device node, for example "/dev/loop3".
     pub fn path(&self) -> &Path {
         self.node.path()
     }

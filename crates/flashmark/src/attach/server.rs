@@ -227,11 +227,11 @@ impl Shared {
 
 /// Who waits for an answer.
 pub enum Waits {
-    /// A reader.
+    /// A reader, who gets the bytes.
     Read(ReplyData),
     /// A writer of so many bytes.
     Write(ReplyWrite, u32),
-    /// Anybody else.
+    /// Whoever flushes or discards, and only hears that it is done.
     Other(ReplyEmpty),
 }
 

@@ -17,7 +17,7 @@ pub enum TimelineRequest<'a> {
     Read(u64, u32),
     /// These bytes to an offset.
     Write(u64, &'a [u8]),
-    /// Everything durable.
+    /// Makes everything durable that was written before.
     Flush,
     /// A range is no longer needed: offset and length.
     Discard(u64, u64),

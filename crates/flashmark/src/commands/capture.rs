@@ -18,7 +18,8 @@ use crate::signals;
 /// How often it is said how far it is, on a terminal and elsewhere.
 const TICK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_millis(1900));
 
-/// Runs the command.
+/// Records the block I/O of a device in a file, until a limit is reached or Ctrl-C; exit code 0 for
+/// both.
 pub fn run(flags: &CaptureFlags) -> Result {
     let limits = limits(flags)?;
     let roots = Roots::default();

@@ -7,7 +7,7 @@ use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::print;
 
-/// Runs the command.
+/// Compares runs: as text, as JSON (`--json`) and as a page (`--html`); exit code 0.
 pub fn run(flags: &CompareFlags) -> Result {
     let records = flags.runs.iter().map(|name| load(name)).collect::<Result<Vec<_>>>()?;
     let comparison = findings::compare(&records);

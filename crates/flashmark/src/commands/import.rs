@@ -24,7 +24,8 @@ struct Known {
     kind: Option<MediumKind>,
 }
 
-/// Runs the command.
+/// Keeps what other tools printed as runs; exit code 2 if a file was not understood, though the
+/// others are kept.
 pub fn run(flags: &ImportFlags) -> Result {
     let known = known(flags)?;
     let hints = Hints {

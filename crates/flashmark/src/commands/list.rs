@@ -11,7 +11,7 @@ use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::print;
 use crate::words;
 
-/// Runs the command.
+/// Lists media, what they hold, what uses them and whether testing them is safe; exit code 0.
 pub fn run(flags: &ListFlags) -> Result {
     let roots = Roots::default();
     let disks = host::list(&roots);

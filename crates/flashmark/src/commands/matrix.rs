@@ -24,7 +24,8 @@ use outputs::MatrixOutputs;
 use request::MatrixRequest;
 use session::MatrixSession;
 
-/// Runs the command.
+/// Tries file systems and schedulers on a medium and keeps the run; needs root, except for
+/// `--plan`.
 pub fn run(flags: &MatrixFlags) -> Result {
     let mut request = request::read(flags)?;
     if flags.plan {

@@ -13,7 +13,7 @@ mod tree;
 use publish_dir::PublishDir;
 use source::PublishedLines;
 
-/// Runs the command.
+/// Makes a static site of a collection or of runs; exit code 2 where there is nothing to publish.
 pub fn run(flags: &PublishFlags) -> Result {
     let place = PublishDir::take(&flags.dir)?;
     let now = crate::clock::now();

@@ -22,7 +22,7 @@ use crate::signals;
 use crate::watchdog::Watchdog;
 use crate::words;
 
-/// Runs the command.
+/// Replays a trace on a target and keeps the run; with `--plan` only says what would be done.
 pub fn run(flags: &ReplayFlags) -> Result {
     let settings = settings(flags)?;
     flags.outputs.check()?;
@@ -149,7 +149,7 @@ fn describe(
     words::visible(&(text + "Nothing was written.\n"))
 }
 
-/// One replay.
+/// A replay, with everything it needs from target to journal.
 struct ReplaySession {
     opened: OpenTarget,
     plan: Plan,

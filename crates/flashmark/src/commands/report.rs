@@ -9,7 +9,7 @@ use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
 
-/// Runs the command.
+/// Writes the page of each run and prints where it is; exit code 0.
 pub fn run(flags: &ReportFlags) -> Result {
     let many = flags.runs.len() > 1;
     if many && !flags.html.is_dir() {

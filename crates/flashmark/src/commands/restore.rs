@@ -12,7 +12,7 @@ use crate::request::RunRequest;
 use crate::session::judged_and_written;
 use crate::{restore, signals};
 
-/// Runs the command.
+/// Puts back what a run owes to its medium; exit code 4 where something is still missing then.
 pub fn run(flags: &RestoreFlags) -> Result {
     let store = Store::open(Store::default_root());
     let Some((dir, by_hand)) = choose(&store, flags)? else {

@@ -16,7 +16,7 @@ use crate::request::RunRequest;
 use crate::session::{RunSession, conclude_late};
 use crate::{consent, restore, signals};
 
-/// Runs the command.
+/// Goes on with a run or a matrix that was interrupted; a replay has to be started again.
 pub fn run(flags: &ResumeFlags) -> Result {
     let Choice { dir, target, by_itself } = choose(flags)?;
     let replayed = dir.replay().or_usage()?;

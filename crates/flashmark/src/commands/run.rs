@@ -18,7 +18,7 @@ use crate::request::{self, RunRequest};
 use crate::session::RunSession;
 use crate::words;
 
-/// Runs the command.
+/// Measures a target and keeps the run; with `--plan` only prints what would be done.
 pub fn run(flags: &RunFlags) -> Result {
     let (mut request, wanted) = request::read(flags)?;
     let mut opened = OpenTarget::open(&request)?;
@@ -114,7 +114,8 @@ fn has_room(folder: &Path, cells: usize) -> Result<()> {
     .or_internal()
 }
 
-/// This program.
+/// Name, version and commit of this program, for records; no commit where the build did not know
+/// it.
 pub fn software() -> Software {
     Software {
         name: "flashmark".into(),

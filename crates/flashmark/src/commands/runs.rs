@@ -8,7 +8,7 @@ use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::print;
 use crate::{damage, not_restored};
 
-/// Runs the command.
+/// Lists the runs that are kept, what they owe to media and what of them is damaged; exit code 0.
 pub fn run(flags: &RunsFlags) -> Result {
     let store = Store::open(Store::default_root());
     let runs = store.runs().or_usage()?;

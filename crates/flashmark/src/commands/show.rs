@@ -11,7 +11,7 @@ use crate::{damage, not_restored};
 
 mod salvage;
 
-/// Runs the command.
+/// Prints a run: its summary, all cells, findings, JSON, or what can be salvaged; exit code 0.
 pub fn run(flags: &ShowFlags) -> Result {
     let dir = find(&flags.run)?;
     if flags.salvage {

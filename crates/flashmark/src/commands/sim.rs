@@ -6,7 +6,7 @@ use crate::exit::{Exit, OrExit, Result};
 use crate::open_target::profile_text;
 use crate::outputs::print;
 
-/// `flashmark sim list`.
+/// `flashmark sim list`: each built-in profile with a line about it.
 pub fn list() -> Result {
     for profile in Profile::all() {
         print(&format!("{:<18} {}\n", profile.name(), profile.about()))?;

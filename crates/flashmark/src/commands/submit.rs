@@ -18,7 +18,7 @@ mod server;
 use document::SubmissionDocument;
 use server::{CollectionServer, ServerReceipt};
 
-/// Runs the command.
+/// Sends a run to a collection, or withdraws one from it; says first what would be done, and asks.
 pub fn run(flags: &SubmitFlags) -> Result {
     if let Some(id) = &flags.withdraw {
         return withdraw(flags, id);

@@ -7,7 +7,7 @@ use crate::cli::TestsFlags;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::print;
 
-/// Runs the command.
+/// Lists the tests, or prints the settings of one; exit code 2 where there is no test of that name.
 pub fn run(flags: &TestsFlags) -> Result {
     match &flags.test {
         Some(name) => print(&settings(find(name).or_usage()?))?,

@@ -32,7 +32,7 @@ const BUSY_LOAD: f64 = 0.5;
 
 /// A device that waits for its session.
 enum Waiting {
-    /// It is open.
+    /// A real medium: its device is open already.
     Open(Box<dyn Device>),
     /// It is made for the plan.
     Simulated(Box<simulated::Simulation>),

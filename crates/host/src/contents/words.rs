@@ -9,7 +9,7 @@ const MOST_CHARACTERS: usize = 128;
 /// As many things are named in one line.
 const MOST_NAMED: usize = 4;
 
-/// A line each.
+/// One line for each thing found, and one more where not everything could be looked at.
 pub fn lines(contents: &Contents) -> Vec<String> {
     let partitions = contents.things.iter().filter(|thing| thing.partition.is_some()).count();
     let mut lines: Vec<String> =

@@ -68,7 +68,7 @@ fn mmc(roots: &Roots, dir: &Path, common: Link) -> Link {
     }
 }
 
-/// `/sys/kernel/debug/mmcN/ios`.
+/// Clock, width and timing of an MMC slot, from `/sys/kernel/debug/mmcN/ios`.
 #[derive(Debug, PartialEq)]
 struct BusMode {
     clock_hz: u64,

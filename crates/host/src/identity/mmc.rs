@@ -58,7 +58,7 @@ fn au_bytes(card: &Path, classes: &Option<SpeedClasses>) -> Option<u64> {
     }
 }
 
-/// "07/2019" as "2019-07".
+/// Turns the date of sysfs, "07/2019", into "2019-07".
 fn year_first(date: &str) -> Option<String> {
     let (month, year) = date.split_once('/')?;
     Some(format!("{year}-{month}"))

@@ -50,18 +50,18 @@ pub fn crc7(bytes: &[u8]) -> u8 {
     crc
 }
 
-/// Card identification register.
+/// Card identification register (CID), decoded from its 16 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cid {
-    /// Manufacturer id.
+    /// Manufacturer id (MID); 0x03 is SanDisk on an SD card.
     pub manufacturer: u8,
     /// OEM id: two characters.
     pub oem: String,
     /// Product name: 5 characters (SD) or 6 (MMC).
     pub name: String,
-    /// Product revision, "8.0".
+    /// Product revision (PRV), one number for each half of its byte: "8.0".
     pub revision: String,
-    /// Serial number.
+    /// Product serial number (PSN), all 32 bits.
     pub serial: u32,
     /// Year of manufacture; `None` for an MMC, where it depends on another register.
     pub year: Option<u32>,
@@ -150,7 +150,7 @@ fn transfer_speed(code: u64) -> Option<u64> {
     (tenths > 0).then_some(unit * tenths)
 }
 
-/// SD configuration register.
+/// SD configuration register (SCR), decoded from its 8 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scr {
     /// Version of the physical layer specification, "3.0x", "6.xx".
@@ -160,7 +160,7 @@ pub struct Scr {
 }
 
 impl Scr {
-    /// Reads 64 bits.
+    /// Reads the 16 hexadecimal digits that sysfs shows; `None` for any other text.
     pub fn from_hex(text: &str) -> Option<Scr> {
         let register = Register::from_hex(text, 8)?;
         let bits = |high, low| register.bits(high, low);

@@ -13,7 +13,7 @@ pub fn device(dir: &Path) -> Option<PathBuf> {
     ancestors(dir).into_iter().find(|path| path.join("idVendor").exists())
 }
 
-/// "0781:5580".
+/// Vendor and product id as lsusb shows them, "0781:5580"; `None` where sysfs lacks one.
 pub fn id(device: &Path) -> Option<String> {
     Some(format!("{}:{}", text(&device.join("idVendor"))?, text(&device.join("idProduct"))?))
 }

@@ -20,9 +20,9 @@ pub(super) const SUFFIX: &str = ".stage";
 pub(super) struct Note {
     /// The start of the system this belongs to: mounts and devices of an earlier one are gone.
     boot: Option<String>,
-    /// The private directory.
+    /// Private directory, `flashmark-stage-PID-N` in the temporary directory.
     pub directory: PathBuf,
-    /// The region's device.
+    /// Device that shows the region; noted before it is made.
     pub region: Option<StagedRegion>,
     /// The device mounted below the directory.
     pub mounted: Option<DeviceNumber>,
@@ -111,7 +111,7 @@ impl NoteFile {
         })
     }
 
-    /// Everything is undone.
+    /// Deletes the file: everything noted in it is undone.
     pub fn remove(self) {
         // a note that stays is harmless: the next clean-up finds nothing of it
         let _ = fs::remove_file(&self.path);
@@ -167,7 +167,7 @@ pub(crate) fn abandoned<T>(
     Ok(cleaned)
 }
 
-/// Undoes one note.
+/// Undoes what one note says, and deletes it where that succeeds.
 fn clean_one(path: &Path, text: &str) -> io::Result<Option<Leftover>> {
     let last = text.lines().rev().find_map(|line| serde_json::from_str::<Note>(line).ok());
     // killed before the first step was noted, or not written here: nothing was done

@@ -10,16 +10,16 @@ use crate::in_use::{InUseReason, summary};
 /// Why a target cannot be tested. Each says what was found and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// Nothing there.
+    /// Nothing has that name or path.
     #[error("'{target}' does not exist; `flashmark list` shows what is plugged in")]
     Missing {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
     },
     /// A link to nothing.
     #[error("'{target}' is a link to '{}', which does not exist; is the medium plugged in? `flashmark list` shows what is", to.display())]
     Dangling {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
         /// Where the link leads.
         to: PathBuf,
@@ -29,7 +29,7 @@ pub enum TargetError {
         "'{target}' is a {what}, which stores nothing; name a directory, a file or a block device"
     )]
     NotStorage {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
         /// "character device", "named pipe", "socket", "pseudo file system (proc)".
         what: String,
@@ -37,21 +37,21 @@ pub enum TargetError {
     /// The user may not.
     #[error("no right to {right} '{target}'; {way_out}")]
     NoRights {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
         /// "open", "write to", "look at".
         right: &'static str,
-        /// What to do.
+        /// What to do instead, as the end of the message.
         way_out: &'static str,
     },
-    /// Mounted read-only.
+    /// Its file system is mounted read-only (option `ro`, or EROFS).
     #[error("'{target}' is on a file system that is mounted read-only ({kind} at {}); remount it writable or name another directory", at.display())]
     ReadOnlyFilesystem {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
         /// Kind of file system.
         kind: String,
-        /// Mount point.
+        /// Mount point of that file system.
         at: PathBuf,
     },
     /// The kernel refuses writes.
@@ -59,41 +59,41 @@ pub enum TargetError {
         "{device} is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read"
     )]
     ReadOnlyMedium {
-        /// Kernel name.
+        /// Kernel name of the whole device: "sdb".
         device: String,
     },
-    /// A network.
+    /// It is on a network file system, or one of the host of this virtual machine.
     #[error(
         "'{target}' is on {source_name} over {kind}: that would measure the way there, not a medium; run flashmark where the medium is plugged in"
     )]
     Remote {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
         /// Kind of file system.
         kind: String,
-        /// What is mounted.
+        /// What is mounted, by the mount table: "server:/export".
         source_name: String,
     },
-    /// Full.
+    /// Less than 64 KiB is free there.
     #[error("'{target}' has {} free; delete something there or name another directory", Bytes(*free_bytes))]
     Full {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
-        /// What is left.
+        /// Bytes that this user may still fill.
         free_bytes: u64,
     },
     /// A reader without a card, an unused loop device.
     #[error("{device} holds no medium (size 0); put one in, or see `flashmark list`")]
     Empty {
-        /// Kernel name.
+        /// Kernel name of the whole device: "sdb".
         device: String,
     },
     /// The medium, or a partition of it, is mounted or otherwise in use.
     #[error("'{target}' is in use: {}; {}", summary(uses), way_out_of(uses))]
     InUse {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
-        /// Why.
+        /// Uses that were found, the most serious first.
         uses: Vec<InUseReason>,
     },
     /// A partition of a medium whose other parts are in use.
@@ -103,17 +103,17 @@ pub enum TargetError {
         way_out_of(uses)
     )]
     SiblingInUse {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
         /// Kernel name of the whole device.
         disk: String,
-        /// Why.
+        /// Uses that were found, the most serious first.
         uses: Vec<InUseReason>,
     },
     /// A file something else lives in.
     #[error("'{target}' is {what}; name another file or a directory")]
     FileInUse {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
         /// "swap space", "the content of loop3", "held open for writing by qemu-system-x86_64
         /// (process 4242)".
@@ -124,15 +124,15 @@ pub enum TargetError {
         "'{target}' is a block device that the kernel does not know (any more); plug it in again, `flashmark list` shows what is there"
     )]
     Gone {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
     },
-    /// Anything else.
+    /// A system call failed for another reason.
     #[error("cannot look at '{target}': {source}")]
     Io {
-        /// As given.
+        /// Target as the user typed it.
         target: String,
-        /// Why.
+        /// Error of stat(2), open(2), faccessat(2) or statvfs(3).
         source: io::Error,
     },
 }

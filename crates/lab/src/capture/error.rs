@@ -7,7 +7,7 @@ use crate::watch::WatchError;
 /// A recording could not be made, or broke off.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// Not root.
+    /// The process does not run as root (effective user id 0).
     #[error(
         "recording block I/O needs root: the kernel shows the I/O of all users; run it with sudo"
     )]
@@ -17,7 +17,7 @@ pub enum CaptureError {
         "tracefs cannot be mounted: {why}; it needs root outside of a container, and a kernel with CONFIG_FTRACE. Where blktrace works, `blktrace -d DEV -o NAME` records, and NAME can be replayed"
     )]
     NoTracefs {
-        /// In words.
+        /// Why mounting failed, in words: "the kernel is built without it".
         why: String,
     },
     /// A file of it cannot be used.
@@ -25,9 +25,9 @@ pub enum CaptureError {
         "tracefs refuses '{what}': {source}; the kernel may be locked down (lockdown=confidentiality) or built without CONFIG_BLK_DEV_IO_TRACE. Where blktrace works, `blktrace -d DEV -o NAME` records, and NAME can be replayed"
     )]
     Refused {
-        /// Which file.
+        /// File or directory of tracefs: "trace_pipe_raw", "instances".
         what: String,
-        /// Why.
+        /// Error of the system call on it.
         source: io::Error,
     },
     /// The kernel lays things out in a way this program does not know.
@@ -35,10 +35,10 @@ pub enum CaptureError {
         "this kernel has another form of {what}; nothing is recorded rather than something wrong"
     )]
     Unknown {
-        /// Of what.
+        /// What is not in the known form: "the pages of its trace buffer", or an event.
         what: String,
     },
-    /// The device.
+    /// The device to record cannot be found, or cannot be watched.
     #[error(transparent)]
     Device(#[from] WatchError),
     /// The trace cannot be written.

@@ -27,13 +27,13 @@ pub struct TracepointFormat {
 pub struct Fields<'a> {
     /// The kernel's number of the device: major << 20 | minor.
     pub device: u32,
-    /// First 512-byte sector.
+    /// First sector of 512 bytes, counted on the whole device.
     pub sector: u64,
-    /// Length in bytes.
+    /// Length in bytes: the event's `nr_sector` times 512.
     pub length_bytes: u64,
     /// What it does, in the kernel's letters.
     pub rwbs: &'a str,
-    /// The process.
+    /// Process in whose context the event was recorded (`common_pid`).
     pub pid: u32,
 }
 

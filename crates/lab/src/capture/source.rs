@@ -12,7 +12,7 @@ const SECTOR_BYTES: u64 = 512;
 pub struct CaptureSource {
     /// Kernel name of what was asked for.
     pub name: String,
-    /// Its size.
+    /// Size of the device or partition in bytes.
     pub size_bytes: u64,
     /// What stands in the kernel's events: the whole device, major << 20 | minor.
     device: u32,

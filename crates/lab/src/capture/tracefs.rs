@@ -204,7 +204,7 @@ fn buffer_kib() -> u64 {
 /// The trace buffer of one processor.
 #[derive(Debug)]
 pub struct Buffer {
-    /// Its processor.
+    /// Number of the processor: N in `per_cpu/cpuN`.
     pub cpu: u32,
     pipe: File,
     stats: File,

@@ -71,15 +71,15 @@ impl Combination {
 /// What is to be tried, one list a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axes {
-    /// Names of recipes.
+    /// Names of the recipes for the file systems: "ext4-nojournal".
     pub filesystems: Vec<String>,
     /// Without and with fitting to the allocation units.
     pub aligns: Vec<bool>,
     /// Sets of mount options, each separated by commas.
     pub mount_options: Vec<String>,
-    /// Schedulers.
+    /// Schedulers of the medium's queue: "none", "bfq".
     pub schedulers: Vec<String>,
-    /// Works.
+    /// Names of the works: "record-ops", "untar".
     pub works: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ pub struct Axes {
 pub struct LeftOut {
     /// "jfs", "scheduler bfq", "btrfs fitted to the AU".
     pub what: String,
-    /// One sentence.
+    /// Reason in one sentence, for people.
     pub why: String,
 }
 

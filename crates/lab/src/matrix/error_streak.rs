@@ -6,14 +6,14 @@ use record::Cell;
 /// chance.
 const TOO_MANY: usize = 3;
 
-/// A failed try.
+/// A try of a combination that gave no figure.
 #[derive(Clone, Debug)]
 pub struct FailedTry {
     /// The number of its combination.
     pub number: usize,
-    /// Which repeat.
+    /// Repeat of the combination, from 1.
     pub repeat: u32,
-    /// Its cells, named.
+    /// Its cells with their ids and labels, as the record keeps them.
     pub cells: Vec<Cell>,
 }
 
@@ -26,7 +26,7 @@ impl FailedTry {
         self
     }
 
-    /// Why it failed.
+    /// Reason in its first cell; "without a reason" where none stands there.
     pub fn reason(&self) -> &str {
         self.cells.first().and_then(|cell| cell.reason.as_deref()).unwrap_or("without a reason")
     }
@@ -49,7 +49,7 @@ impl ErrorStreak {
         (self.0.len() >= TOO_MANY).then(|| self.take())
     }
 
-    /// Those so far.
+    /// Gives out the failed tries so far, and begins anew.
     pub fn take(&mut self) -> Vec<FailedTry> {
         std::mem::take(&mut self.0)
     }

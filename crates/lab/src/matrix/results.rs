@@ -17,9 +17,9 @@ pub fn result_of(cell: &Cell) -> Option<(f64, bool)> {
 /// A combination that could not be tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// Its number.
+    /// Place of the combination in the list of all, from 0.
     pub combination: usize,
-    /// Why.
+    /// Why it failed, in the words of its cell.
     pub reason: String,
 }
 

@@ -36,7 +36,7 @@ pub struct MatrixTrial<'a> {
     pub clock: &'a dyn Fn() -> u64,
     /// Every random choice comes from this.
     pub seed: u64,
-    /// When to stop.
+    /// Repeats and time after which nothing more is tried.
     pub limits: MatrixLimits,
     /// What earlier sittings took, in nanoseconds.
     pub used_ns: u64,
@@ -49,7 +49,7 @@ pub struct MatrixTrial<'a> {
 pub enum MatrixEvent<'a> {
     /// A combination is begun.
     Begun {
-        /// Which.
+        /// The combination that is tried now.
         combination: &'a Combination,
         /// Which repeat of it, from 1.
         repeat: u32,
@@ -61,7 +61,7 @@ pub enum MatrixEvent<'a> {
         /// What is left of all, in nanoseconds, by those done so far.
         left_ns: Option<u64>,
     },
-    /// It goes on.
+    /// The work of that combination tells how far it is.
     Progress(WorkloadProgress),
     /// It is done or failed. When this returns, the cells are safe; the first is the headline.
     Finished(&'a [Cell]),
@@ -77,7 +77,7 @@ pub enum End {
     Complete,
     /// The time was up.
     TimeIsUp,
-    /// Somebody set `stop`.
+    /// Somebody set [`MatrixTrial::stop`], as Ctrl-C does.
     Interrupted,
     /// Nothing more can be tried; why.
     Failed(String),

@@ -8,7 +8,7 @@ use record::units::MIB;
 
 use super::Heard;
 
-/// Writes in flight.
+/// Most writes of 1 MiB kept in flight.
 const LANES: u32 = 4;
 
 /// Writes all of `extent` once, in sequence, with data that no controller shrinks; `false` if it

@@ -35,7 +35,7 @@ pub enum Left {
     NoDiscards,
 }
 
-/// Where requests go.
+/// Maps the places of recorded requests to places on the medium.
 #[derive(Clone, Debug)]
 pub struct Placing {
     fit: CapacityFit,

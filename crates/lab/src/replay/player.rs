@@ -29,11 +29,11 @@ const BEAT: u64 = 4096;
 /// How far a replay is.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
-    /// Requests done.
+    /// Requests done so far; of a fill, its writes.
     pub ops: u64,
-    /// Bytes moved.
+    /// Bytes read and written so far.
     pub bytes: u64,
-    /// Bytes written.
+    /// Bytes written so far, counted in `bytes` too.
     pub written_bytes: u64,
     /// Share of the trace's requests, 0 to 1.
     pub share: f64,
@@ -44,13 +44,13 @@ pub struct Heard {
 /// What came of one kind of operation.
 #[derive(Clone, Debug, Default)]
 pub struct Done {
-    /// Requests done.
+    /// Requests of this operation that succeeded.
     pub ops: u64,
-    /// Bytes moved.
+    /// Bytes these requests read, wrote or discarded.
     pub bytes: u64,
-    /// What they took.
+    /// Their latencies, by the device's clock.
     pub latency: Histogram,
-    /// The longest, exactly.
+    /// Longest of these latencies, to the nanosecond.
     pub worst_ns: u64,
 }
 
@@ -76,18 +76,18 @@ pub struct ReplayOutcome {
     pub widened: u64,
     /// I/Os that took no time at all.
     pub zero_latencies: u64,
-    /// Latencies over time.
+    /// Latencies of all operations over the time of the replay.
     pub course: Course,
     /// Processor time used, where there is a processor.
     pub cpu_ns: Option<u64>,
-    /// How it ended.
+    /// Why it ended early; `None` where all of the trace was played.
     pub stop: Option<Stop>,
     /// What the medium said, where it failed.
     pub failure: Option<IoError>,
 }
 
 impl ReplayOutcome {
-    /// Requests done.
+    /// Requests that succeeded, of all four operations.
     pub fn ops(&self) -> u64 {
         self.by_op.iter().map(|done| done.ops).sum()
     }
@@ -97,7 +97,7 @@ impl ReplayOutcome {
         self.by_op[..2].iter().map(|done| done.bytes).sum()
     }
 
-    /// Bytes written.
+    /// Bytes written by requests that succeeded.
     pub fn written_bytes(&self) -> u64 {
         self.by_op[op_index(Op::Write)].bytes
     }
@@ -121,7 +121,7 @@ pub struct Player<'a> {
     filler: Filler,
     stop: &'a AtomicBool,
     hear: &'a mut dyn FnMut(Heard),
-    /// By slot.
+    /// What is in flight in each slot.
     flights: Vec<Option<Flight>>,
     free: Vec<Slot>,
     done: Vec<Completion>,

@@ -72,7 +72,7 @@ pub(super) struct Blkparse {
 }
 
 impl Blkparse {
-    /// Opens it.
+    /// Opens the file, and finds out from its first lines whether it has events of the driver.
     pub fn open(path: &Path) -> Result<Blkparse, TraceError> {
         let mut sample = TraceLines::open(path)?;
         let mut has_issues = false;

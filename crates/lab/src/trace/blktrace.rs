@@ -79,7 +79,7 @@ pub(super) fn siblings(path: &Path) -> Vec<PathBuf> {
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-/// One file.
+/// The file of one processor, open for reading.
 struct Source {
     path: PathBuf,
     input: BufReader<File>,

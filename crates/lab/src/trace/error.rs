@@ -9,7 +9,7 @@ pub enum TraceError {
     /// The file cannot be opened or read.
     #[error("cannot read the trace '{}': {source}", path.display())]
     Read {
-        /// Which.
+        /// File that cannot be opened or read.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -20,9 +20,9 @@ pub enum TraceError {
     /// There are events in it, but none that moves data.
     #[error("the trace '{}' ({form}) holds no read, write, flush or discard", path.display())]
     NoIo {
-        /// Which.
+        /// File of the trace, or the first of several.
         path: PathBuf,
-        /// What it is.
+        /// What wrote it, in words: "blktrace", "a fio iolog".
         form: &'static str,
     },
     /// Not a trace that anybody here knows.
@@ -31,29 +31,29 @@ pub enum TraceError {
          blkparse's text, or a fio iolog (version 2 or 3) can be replayed", path.display()
     )]
     Unknown {
-        /// Which.
+        /// File that was to be a trace.
         path: PathBuf,
-        /// Its first bytes.
+        /// Its first bytes, 16 at most, as quoted text or in hexadecimal.
         begins: String,
     },
     /// Of a version that this program does not read.
     #[error("the trace '{}' is {found}; this flashmark reads {reads}", path.display())]
     Version {
-        /// Which.
+        /// File of the trace, or one of several.
         path: PathBuf,
-        /// What it is.
+        /// Form and version that were found: "a capture of version 2".
         found: String,
-        /// What would do.
+        /// Versions that can be read: "versions 2 and 3".
         reads: &'static str,
     },
     /// It is of a known form, but broken in a place that is not its end.
     #[error("the trace '{}' is damaged at {place}: {what}", path.display())]
     Damaged {
-        /// Which.
+        /// File of the trace, or one of several.
         path: PathBuf,
         /// "line 12", "byte 4096".
         place: String,
-        /// What is wrong.
+        /// What is wrong there: "a block's checksum does not match".
         what: String,
     },
 }

@@ -52,7 +52,7 @@ pub struct TraceHeader {
     /// How it was recorded: "tracefs", "blktrace".
     #[serde(default)]
     pub recorder: String,
-    /// RFC 3339.
+    /// When the recording began, RFC 3339.
     #[serde(default)]
     pub started: Option<String>,
     /// The kernel it was recorded on.
@@ -84,7 +84,7 @@ struct Context {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Begins a trace.
+    /// Begins a trace: writes the magic number, the version and the header.
     pub fn new(mut out: W, header: &TraceHeader) -> io::Result<TraceWriter<W>> {
         let json = serde_json::to_vec(header)?;
         out.write_all(MAGIC)?;

@@ -20,7 +20,7 @@ pub(super) fn version(line: &str) -> Option<&str> {
     line.trim_end().strip_prefix(OPENING)?.strip_suffix(CLOSING)
 }
 
-/// Reads a log.
+/// A fio iolog, read line by line.
 pub(super) struct Iolog {
     lines: TraceLines,
     timed: bool,
@@ -30,7 +30,7 @@ pub(super) struct Iolog {
 }
 
 impl Iolog {
-    /// Opens it.
+    /// Opens the file, and reads from its first line whether it is of version 2 or 3.
     pub fn open(path: &Path) -> Result<Iolog, TraceError> {
         let mut lines = TraceLines::open(path)?;
         let first = lines.next()?.unwrap_or_default().to_owned();

@@ -26,7 +26,7 @@ pub struct RequestKind {
     pub op: Option<Op>,
     /// A flush comes before it.
     pub preflush: bool,
-    /// How.
+    /// Force unit access, synchronous, metadata, read-ahead.
     pub marks: Marks,
 }
 
@@ -101,7 +101,7 @@ impl Interpreter {
         self.ready.pop_front()
     }
 
-    /// Takes an event.
+    /// Takes the next event in; [`Interpreter::pop`] gives the steps that come of it.
     pub fn take(&mut self, event: &BlockEvent) {
         let Some(op) = event.what.op else { return };
         if op != Op::Flush && event.length_bytes == 0 {

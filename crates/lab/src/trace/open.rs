@@ -16,18 +16,18 @@ const HEAD_BYTES: usize = 16 << 10;
 /// What wrote a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceFormat {
-    /// `flashmark capture`.
+    /// Our own form, which `flashmark capture` writes.
     Capture,
     /// blktrace, binary, a file for each processor.
     Blktrace,
-    /// blkparse, text.
+    /// blkparse, text with one event a line.
     Blkparse,
-    /// fio, `write_iolog`.
+    /// fio's `write_iolog`, version 2 or 3.
     Iolog,
 }
 
 impl TraceFormat {
-    /// In words.
+    /// What wrote it, for people: "blktrace", "a fio iolog".
     pub fn in_words(self) -> &'static str {
         match self {
             TraceFormat::Capture => "a capture of flashmark's",
@@ -112,7 +112,7 @@ impl Trace {
         &self.path
     }
 
-    /// What wrote it.
+    /// Which tool wrote it, told by its content.
     pub fn form(&self) -> TraceFormat {
         self.form
     }

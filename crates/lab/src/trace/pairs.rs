@@ -14,7 +14,7 @@ const MOST_OPEN: usize = 1 << 16;
 pub struct RequestKey {
     /// The kernel's number of the device.
     pub device: u32,
-    /// What was done.
+    /// Operation, as the event of the completion names it.
     pub op: Op,
     /// First byte that is still to be done; 0 for a flush.
     pub offset_bytes: u64,

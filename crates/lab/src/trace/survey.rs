@@ -27,9 +27,9 @@ pub fn op_index(op: Op) -> usize {
 /// What was recorded of one kind of operation.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
-    /// Requests.
+    /// Requests of this operation that were issued.
     pub requests: u64,
-    /// Bytes.
+    /// Bytes these requests are long; 0 for flushes.
     pub bytes: u64,
     /// What they took, from being issued to being done, as far as the recording says it.
     pub latency: Histogram,
@@ -89,12 +89,12 @@ impl TraceSurvey {
         Ok(Some(survey))
     }
 
-    /// All requests.
+    /// Requests issued, of all four operations.
     pub fn requests(&self) -> u64 {
         self.by_op.iter().map(|recorded| recorded.requests).sum()
     }
 
-    /// All bytes.
+    /// Bytes of all requests, those of discards included.
     pub fn bytes(&self) -> u64 {
         self.by_op.iter().map(|recorded| recorded.bytes).sum()
     }

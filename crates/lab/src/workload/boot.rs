@@ -27,7 +27,6 @@ use super::tree::{TreeEntry, needs_bytes, tree};
 use super::unpack::Unpacker;
 use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
 
-/// The work.
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "boot",
     about: "a read-mostly trace like that of a starting system, on a tree like that of a Linux root; how long it takes",
@@ -64,7 +63,7 @@ const READ_BYTES: usize = 128 << 10;
 /// Smallest piece of a library that is read at once.
 const PIECE_BYTES: u64 = 16 << 10;
 
-/// One step.
+/// One step of the trace, drawn from the seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     /// A file is read whole.

@@ -15,7 +15,7 @@ pub enum WorkError {
     Unknown {
         /// What was asked for.
         name: String,
-        /// What there is.
+        /// Names of all works, separated by commas.
         known: String,
     },
     /// A setting that cannot be.
@@ -26,7 +26,7 @@ pub enum WorkError {
         "{work}: no space is left on the file system while {doing}; it needs a larger one, or smaller settings"
     )]
     NoSpace {
-        /// Which work.
+        /// Name of the work: "untar".
         work: String,
         /// What it was doing.
         doing: String,
@@ -34,7 +34,7 @@ pub enum WorkError {
     /// The medium or the kernel refused.
     #[error("{work}: {doing} failed: {source}")]
     Failed {
-        /// Which work.
+        /// Name of the work: "untar".
         work: String,
         /// What it was doing.
         doing: String,
@@ -44,7 +44,7 @@ pub enum WorkError {
     /// It cannot be done on this file system, or not with what this machine has.
     #[error("{work}: {reason}")]
     Impossible {
-        /// Which work.
+        /// Name of the work: "untar".
         work: String,
         /// Why, and what would help.
         reason: String,
@@ -52,15 +52,15 @@ pub enum WorkError {
     /// What was written is not what is there.
     #[error("{work}: the data came back damaged: {reason}")]
     Damaged {
-        /// Which work.
+        /// Name of the work: "untar".
         work: String,
-        /// What was found.
+        /// What was found instead, in words.
         reason: String,
     },
-    /// Somebody set `stop`.
+    /// Somebody set [`WorkloadContext::stop`](super::WorkloadContext::stop), as Ctrl-C does.
     #[error("{work} was interrupted")]
     Interrupted {
-        /// Which work.
+        /// Name of the work: "untar".
         work: String,
     },
 }

@@ -35,7 +35,7 @@ impl Ledger {
         );
     }
 
-    /// Steps so far.
+    /// Steps counted so far.
     pub fn ops(&self) -> u64 {
         self.tally.ops
     }

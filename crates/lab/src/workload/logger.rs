@@ -13,7 +13,6 @@ use super::ledger::{Ledger, sys};
 use super::run::WorkloadRun;
 use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
 
-/// The work.
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "logger",
     about: "appends a line and makes the log durable, line after line: commits a second, and the longest",

@@ -18,7 +18,6 @@ use super::{
     Moment, OpenFile, WorkError, Workload, WorkloadContext, WorkloadKind, WorkloadProgress,
 };
 
-/// The work.
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: test::RECORD_OPS,
     about: "records of a file as iozone writes and reads them, O_DIRECT and O_SYNC: operations a second",

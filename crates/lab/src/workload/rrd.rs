@@ -32,7 +32,6 @@ use super::ledger::{Ledger, figure};
 use super::run::{self, WorkloadRun};
 use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
 
-/// The work.
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "rrd",
     about: "polls of a monitoring server: the round-robin files of all sources are updated; time of a poll, backlog",

@@ -132,7 +132,7 @@ impl<'g, 'a> WorkloadRun<'g, 'a> {
         Ok(())
     }
 
-    /// Whether it may.
+    /// Whether the work may go on; `Err` once `stop` is set.
     #[inline]
     pub fn go_on(&self) -> Result<(), WorkError> {
         let stop = self.context.stop.load(Ordering::Relaxed);

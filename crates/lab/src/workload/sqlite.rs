@@ -17,7 +17,6 @@ use super::ledger::{Ledger, figure};
 use super::run::{self, WorkloadRun};
 use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
 
-/// The work.
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "sqlite",
     about: "commits a row at a time through SQLite, synchronous=FULL: commits a second",

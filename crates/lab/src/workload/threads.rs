@@ -29,7 +29,6 @@ use super::ledger::figure;
 use super::run::WorkloadRun;
 use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
 
-/// The work.
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "threads",
     about: "threads with a file each, as iozone -T, and the same with large files: sum, parent's view, fairness",

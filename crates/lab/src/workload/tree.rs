@@ -23,7 +23,7 @@ const ROOM_FOR_LUCK: u64 = 64 << 20;
 /// top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TreeEntry {
-    /// A directory.
+    /// A directory, before what lies in it.
     Directory(PathBuf),
     /// A file of so many bytes.
     File(PathBuf, u64),

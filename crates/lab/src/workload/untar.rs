@@ -13,7 +13,6 @@ use super::tree::{needs_bytes, tree};
 use super::unpack::Unpacker;
 use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
 
-/// The work.
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "untar",
     about: "unpacks a tree with the file sizes of a Linux root, until it is durable",

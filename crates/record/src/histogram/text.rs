@@ -12,7 +12,7 @@ use flate2::read::ZlibDecoder;
 
 use super::{CEILING_NS, HistogramError};
 
-/// How it begins.
+/// The first four bytes of the V2 form, without DEFLATE and with it.
 const PLAIN: u32 = 0x1c84_9313;
 const COMPRESSED: u32 = 0x1c84_9314;
 /// Bytes before the counts.

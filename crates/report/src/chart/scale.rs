@@ -2,7 +2,7 @@
 
 use record::units::Bytes;
 
-/// Linear or logarithmic.
+/// How values are spaced along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Equal distances are equal differences.
@@ -34,7 +34,7 @@ pub enum AxisUnit {
     Bytes,
     /// Bytes a second: "10 MB/s".
     Rate,
-    /// Nanoseconds: "10 ms".
+    /// Durations in nanoseconds: "10 ms".
     Time,
     /// I/Os a second: "100".
     Iops,

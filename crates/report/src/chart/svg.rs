@@ -10,7 +10,7 @@ use crate::words;
 /// and not a smaller print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrawingSize {
-    /// For a page.
+    /// 760 pixels wide, for a page with room.
     Wide,
     /// For a phone held upright.
     Narrow,
@@ -64,7 +64,7 @@ pub fn draw(chart: &Chart, size: DrawingSize) -> String {
     out
 }
 
-/// Where everything goes.
+/// Scales, ticks and edges of the plot, in CSS pixels.
 struct Layout<'a> {
     x: AxisScale,
     y: AxisScale,

@@ -115,7 +115,7 @@ pub struct Asset {
     pub path: String,
     /// What it is, as HTTP says it.
     pub media_type: &'static str,
-    /// All of it.
+    /// Its whole content: a style sheet or a script.
     pub text: &'static str,
 }
 

@@ -55,7 +55,7 @@ impl Bulk {
         Bulk(entry.run.cells.iter_mut().map(of).collect())
     }
 
-    /// Puts it back.
+    /// Puts everything back into the run it was taken from, cell by cell.
     pub fn put_back(self, entry: &mut CollectionRun) {
         for (cell, bulk) in entry.run.cells.iter_mut().zip(self.0) {
             (cell.histogram, cell.series, cell.activity) = bulk;

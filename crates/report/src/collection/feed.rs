@@ -10,7 +10,7 @@ use crate::words;
 /// A run that came in, with the medium it is of.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
-    /// The run.
+    /// The run, with its headline figures and when it came in.
     pub entry: &'a CollectionRun,
     /// Name of the medium in addresses.
     pub slug: &'a str,

@@ -56,7 +56,7 @@ pub(crate) struct ReferenceMark {
     pub name: &'static str,
     /// Its value in the unit of the figure.
     pub value: f64,
-    /// What it is.
+    /// What it stands for, in a sentence: "application class A1".
     pub meaning: &'static str,
 }
 

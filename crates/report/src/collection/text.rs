@@ -11,7 +11,7 @@ use crate::words;
 
 /// A page of text beside [`methodology`] and [`about`].
 pub struct Text {
-    /// In addresses.
+    /// Name of the page in addresses: "field-classes".
     pub name: &'static str,
     /// Where it lies below docs/, without its ending.
     file: &'static str,
@@ -19,7 +19,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Its first heading.
+    /// The first line of its Markdown, without the `#`.
     fn title(&self) -> &'static str {
         self.markdown.lines().next().unwrap_or_default().trim_start_matches("# ")
     }

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 pub struct ProfileError {
     /// The profile's file, as the caller named it.
     pub file: String,
-    /// Line, from 1.
+    /// Line in the file, counted from 1.
     pub line: usize,
     /// Key with its table, as `log_block.au`; empty where the text is no TOML.
     pub key: String,

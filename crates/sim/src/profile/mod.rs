@@ -34,7 +34,7 @@ impl Profile {
         Ok(Profile { name: file.strip_suffix(".toml").unwrap_or(file).to_owned(), spec })
     }
 
-    /// Its name.
+    /// Name of its file without folder and `.toml`: "class10".
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -4,7 +4,7 @@ use super::{MediumCommand, Timing};
 use crate::chance::Chance;
 use crate::profile::spec::DiskSpec;
 
-/// The mechanics.
+/// Time model of a turning disk, and where its head is.
 #[derive(Debug)]
 pub(super) struct DiskModel {
     per_byte_of_capacity: f64,

@@ -12,9 +12,9 @@ use crate::profile::spec::Spec;
 /// One command as it reaches the medium: an I/O, or one of the pieces it was split into.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MediumCommand {
-    /// First byte.
+    /// First byte, after the mapping of a fake.
     pub offset_bytes: u64,
-    /// Length.
+    /// Length in bytes, at most the profile's `max_transfer`.
     pub bytes: u64,
     /// Whether it is the first of its I/O.
     pub first: bool,
@@ -27,11 +27,11 @@ pub(crate) struct MediumCommand {
 /// What a medium takes for its commands, one after the other. All times in nanoseconds, means
 /// before jitter.
 pub(crate) trait Timing: Send {
-    /// Reads a piece.
+    /// Time that reading a piece takes.
     fn read(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64;
-    /// Writes a piece.
+    /// Time that writing a piece takes, merges and garbage collection included.
     fn write(&mut self, piece: &MediumCommand, chance: &mut Chance) -> f64;
-    /// Forgets a range.
+    /// Time that discarding a range takes.
     fn discard(&mut self, offset_bytes: u64, bytes: u64) -> f64;
     /// Any command that moves no data.
     fn command(&self) -> f64;

@@ -119,7 +119,7 @@ impl Scan<'_> {
         if place.is_empty() { "the document".to_owned() } else { printable(&place) }
     }
 
-    /// Ends the look.
+    /// Notes why and where the document is refused; returns the error that ends its parsing.
     fn refuse<E: Error>(&mut self, code: &'static str, what: impl fmt::Display) -> E {
         self.fault = Some(Rejection::invalid(code, format!("{}: {what}", self.place())));
         E::custom("refused")

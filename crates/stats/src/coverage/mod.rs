@@ -20,7 +20,7 @@ pub enum Until {
     Rule(StopRule),
 }
 
-/// What is estimated.
+/// The quantity of a stream that an interval is made for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Estimand {
     /// The rate, events per second.
@@ -66,9 +66,9 @@ impl Coverage {
 /// A row of the table of proof.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CoverageRow {
-    /// The stream's name.
+    /// Name of the stream, as in [`STREAMS`].
     pub stream: &'static str,
-    /// What was estimated.
+    /// The quantity that was estimated: the rate or a quantile.
     pub what: Estimand,
     /// When the runs ended.
     pub until: Until,

@@ -18,7 +18,7 @@ enum Kind {
     TwoState { stay: f64, slow: f64, sigma: f64 },
 }
 
-/// A named stream.
+/// A source of completion times whose long-run rate and quantiles are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stream {
     /// Short name for tables.
@@ -43,7 +43,7 @@ pub const STREAMS: [Stream; 10] = [
     Stream { name: "two states of 50", kind: Kind::TwoState { stay: 50.0, slow: 3.0, sigma: 0.1 } },
 ];
 
-/// One fast event.
+/// Time of one fast event: 1 ms, in nanoseconds.
 const UNIT_NS: f64 = 1e6;
 
 impl Stream {

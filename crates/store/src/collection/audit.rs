@@ -14,13 +14,13 @@ use super::{Collection, CollectionError};
 pub struct Audited {
     /// 1, 2, 3, without gaps.
     pub number: u64,
-    /// RFC 3339.
+    /// When it was done, in RFC 3339.
     pub at: String,
-    /// Who did it.
+    /// Who did it: "anonymous", "flashmark", or the name of a token.
     pub who: String,
     /// What: `submitted`, `accepted`, `withdrawn`, ...
     pub what: String,
-    /// To which run.
+    /// Id of the run it was done to; none where it was done to no run.
     pub run: Option<String>,
     /// Why, or anything else.
     pub detail: String,

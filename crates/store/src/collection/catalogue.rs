@@ -19,7 +19,7 @@ use super::known::Medians;
 use super::query::PreparedQuery;
 use super::{CollectionError, columns};
 
-/// All lines.
+/// All lines in memory, where queries are filtered and sorted.
 #[derive(Default)]
 pub(super) struct Catalogue(RwLock<Lines>);
 

@@ -134,7 +134,7 @@ pub(super) trait Connection: Send {
     fn query(&mut self, sql: &str, values: &[SqlValue]) -> Result<Vec<SqlRow>, DatabaseError>;
     /// Several statements without values.
     fn script(&mut self, sql: &str) -> Result<(), DatabaseError>;
-    /// Begins a transaction.
+    /// Begins a transaction; with [`Intent::Write`], other writers wait until it ends.
     fn begin(&mut self, intent: Intent) -> Result<(), DatabaseError>;
     /// Whether this is a database that something else lives in.
     fn is_foreign(&mut self) -> Result<bool, DatabaseError>;

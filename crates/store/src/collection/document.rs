@@ -26,7 +26,7 @@ pub(super) struct RevisionDocument {
 pub(super) struct PackedRun {
     /// What tells one content from another: the SHA-256 of the published run as JSON.
     pub content: [u8; 32],
-    /// The document, compressed.
+    /// The [`RevisionDocument`] as JSON, compressed with zstd.
     pub body: Vec<u8>,
 }
 
@@ -61,7 +61,7 @@ impl RevisionDocument {
         Ok(PackedRun { content: Sha256::digest(&run).into(), body })
     }
 
-    /// From the database.
+    /// Decompresses and reads a document from the database; errors where it is damaged.
     pub fn unpack(body: &[u8]) -> Result<RevisionDocument, CollectionError> {
         let damaged =
             |why: String| CollectionError::damaged(format!("a run in it cannot be read: {why}"));

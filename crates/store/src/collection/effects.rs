@@ -19,9 +19,9 @@ pub struct HostEffect {
     pub facet: Facet,
     /// Which of them: "6.12", "Raspberry Pi 4 Model B Rev 1.4".
     pub group: String,
-    /// Of which figure.
+    /// The headline figure that is compared.
     pub figure: HeadlineFigure,
-    /// On these hosts.
+    /// Spread of that figure over the runs on hosts of this group.
     pub inside: HostSpread,
     /// On all others of which it is known.
     pub outside: HostSpread,

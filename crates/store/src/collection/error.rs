@@ -24,10 +24,10 @@ pub enum CollectionError {
         /// The last one this version has.
         known: u64,
     },
-    /// Some other database.
+    /// The database holds something that is no collection of flashmark.
     #[error("{what} is not a collection of flashmark; name another file, or an empty database")]
     Foreign {
-        /// What was opened.
+        /// Address of the database that was opened, without a password.
         what: String,
     },
     /// No run has that name.
@@ -39,31 +39,31 @@ pub enum CollectionError {
     /// It was taken back, and stays so.
     #[error("run '{id}' was withdrawn")]
     Withdrawn {
-        /// Which.
+        /// Name of the run that was withdrawn.
         id: String,
     },
     /// The same content is another run's.
     #[error("the collection already has this run: '{id}'")]
     AlreadyThere {
-        /// Which it is.
+        /// Name of the run that has this content.
         id: String,
     },
     /// The submission holds what cannot be kept.
     #[error("this run cannot be kept: {why}")]
     Unrepresentable {
-        /// Why not.
+        /// What cannot be kept, in words: "its worst-stall is NaN".
         why: String,
     },
     /// What is stored is not what this program stores.
     #[error("the collection is damaged: {what}")]
     Damaged {
-        /// What was found.
+        /// What does not fit, in words: "a text is missing".
         what: String,
     },
     /// The database refused or failed.
     #[error("the collection could not be {doing}: {source}")]
     Database {
-        /// "opened", "read", "changed".
+        /// What was being done to the collection: "opened", "read" or "changed".
         doing: &'static str,
         /// What the database said.
         source: DatabaseError,

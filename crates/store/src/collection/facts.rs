@@ -15,7 +15,7 @@ pub enum Facet {
     Kernel,
     /// Architecture of the processor.
     Arch,
-    /// Board or product.
+    /// Board or product name of the host: "Raspberry Pi 4 Model B Rev 1.4".
     Board,
     /// The reader or bridge by its USB name, else the driver.
     Reader,
@@ -24,7 +24,7 @@ pub enum Facet {
 }
 
 impl Facet {
-    /// All of them.
+    /// All facets, in the order in which effects are listed.
     pub const ALL: [Facet; 5] =
         [Facet::Kernel, Facet::Arch, Facet::Board, Facet::Reader, Facet::Interface];
 
@@ -53,7 +53,7 @@ impl Facet {
     }
 }
 
-/// "6.12" of "6.12.3-rpi-v8".
+/// The first two numbers of a kernel's version: "6.12" of "6.12.3-rpi-v8".
 fn first_two_numbers(version: &str) -> String {
     version.split(['.', '-', '+']).take(2).collect::<Vec<_>>().join(".")
 }

@@ -13,13 +13,13 @@ use super::{Collection, CollectionError, lines};
 /// What a revision was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// 1, 2, 3.
+    /// Number of the revision: 1, and one more with each replacement.
     pub revision: u32,
-    /// RFC 3339.
+    /// When it came in, in RFC 3339.
     pub received: String,
-    /// Who sent it.
+    /// Who sent it, as the audit calls them.
     pub who: String,
-    /// Why.
+    /// Why it was quarantined or replaces another; empty where nobody said.
     pub why: String,
 }
 

@@ -38,13 +38,13 @@ impl TokenKind {
 /// What is known of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it allows.
+    /// What it allows: changing one run, submitting, or moderating.
     pub kind: TokenKind,
     /// The run that an edit token is for.
     pub run: Option<String>,
     /// Whose it is, in words.
     pub label: String,
-    /// RFC 3339.
+    /// When it was made, in RFC 3339.
     pub created: String,
     /// RFC 3339, where it no longer counts.
     pub revoked: Option<String>,

@@ -19,7 +19,7 @@ use sha2::Digest as _;
 /// A run on its way into a collection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
-    /// The run.
+    /// The run, reduced to what may be published.
     pub run: Published,
     /// Its line, as `findings::headline` draws it.
     pub headline: RunHeadline,
@@ -68,9 +68,9 @@ pub struct SubmissionReceipt {
     pub id: String,
     /// The line it belongs to.
     pub slug: String,
-    /// Its revision.
+    /// Number of its latest revision, from 1.
     pub revision: u32,
-    /// Its standing.
+    /// Its standing after that.
     pub standing: SubmissionStatus,
     /// Whether anything changed. The same run once more changes nothing.
     pub is_new: bool,
@@ -319,7 +319,7 @@ struct Present {
 /// Which line a run belongs to.
 type LineKey = (Model, Origin, bool);
 
-/// One transaction's work.
+/// Changes the collection in one transaction, and knows which lines have to be made anew.
 struct Writer<'a> {
     connection: &'a mut dyn Connection,
     next_run: u64,

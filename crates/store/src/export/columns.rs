@@ -10,13 +10,13 @@ use serde::Serialize;
 /// What kind of values a column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// UTF-8.
+    /// Texts in UTF-8, never empty ones.
     Text,
     /// Whole numbers that fit into 63 bits.
     Integer,
-    /// Floating point.
+    /// Floating-point numbers of 64 bits, always finite.
     Real,
-    /// True or false.
+    /// True or false; `true` and `false` in CSV.
     Truth,
 }
 
@@ -37,7 +37,7 @@ pub enum ColumnValue {
 
 /// A column: its name, its kind, and where its value comes from.
 pub struct ExportColumn<T> {
-    /// Stable name.
+    /// Name of the column: stable, and the same in all formats.
     pub name: &'static str,
     /// What its values are.
     pub kind: ColumnKind,

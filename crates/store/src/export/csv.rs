@@ -8,14 +8,14 @@ use record::collection::CollectionRun;
 use super::columns::{self, ColumnValue};
 use super::{ExportError, Sink};
 
-/// Writes CSV.
+/// Writes CSV: a line of names, then a line for each cell with columns of its run.
 pub struct CsvSink<W: Write> {
     to: csv::Writer<W>,
     has_head: bool,
 }
 
 impl<W: Write> CsvSink<W> {
-    /// Writes to `to`.
+    /// A sink that writes to `to`, with CRLF behind each line.
     pub fn new(to: W) -> CsvSink<W> {
         let to = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(to);
         CsvSink { to, has_head: false }

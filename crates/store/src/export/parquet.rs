@@ -115,7 +115,7 @@ impl Pending {
     }
 }
 
-/// One file.
+/// A Parquet file in the making, with the rows that are not written yet.
 struct Table<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Pending>,

@@ -27,7 +27,7 @@ pub(super) const IMPORTER: Importer = Importer {
     read,
 };
 
-/// Reads of hdparm.
+/// Size of each read that `hdparm -t` and `-T` make.
 const READ_BYTES: u64 = 2 * MIB;
 
 /// What was timed, and what came of it.

@@ -33,11 +33,11 @@ impl ImportTrouble {
 /// The results of one tool on one medium.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ImportedRun {
-    /// "fio".
+    /// Name of the tool that measured: "fio", "iozone".
     pub tool: &'static str,
     /// "3.33", or nothing where the text does not say.
     pub version: String,
-    /// What was measured.
+    /// The results; assembling the record gives them their ids.
     pub cells: Vec<Cell>,
     /// What the text says of the medium.
     pub medium: Medium,

@@ -65,7 +65,7 @@ impl InsideLine for String {
 
 /// A text in lines.
 pub(super) struct ImportText<'a> {
-    /// All of it.
+    /// The whole text, lines that are too long included.
     pub text: &'a str,
     /// Its lines without their ends; absurdly long ones are empty here.
     pub lines: Vec<&'a str>,
@@ -120,7 +120,7 @@ pub(super) fn signed(text: &str) -> Option<f64> {
     }
 }
 
-/// A whole number.
+/// A whole number in decimal digits alone; none for a sign, a point, or more than 64 bits.
 pub(super) fn whole(text: &str) -> Option<u64> {
     let text = text.trim();
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {

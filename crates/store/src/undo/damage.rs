@@ -17,9 +17,9 @@ pub enum UndoDamage {
     /// Pieces of which not even the place is known, by their numbers in the order of keeping, from
     /// 1.
     Lost {
-        /// The first.
+        /// Number of the first piece that is lost.
         first: u64,
-        /// The last.
+        /// Number of the last one; the same where one piece is lost.
         last: u64,
     },
     /// The end of the log cannot be read: whether pieces lay there is not known.

@@ -21,7 +21,7 @@ pub(super) struct PieceHeader {
     pub number: u64,
     /// Where on the medium it lay.
     pub offset_bytes: u64,
-    /// Of the data.
+    /// Length of the data, in bytes, at most 1 MiB in a log.
     pub length: u32,
     mask: u32,
     /// Of the data without the mask.

@@ -16,7 +16,7 @@ pub(super) struct LocatedPiece {
     pub sound: bool,
 }
 
-/// What was found.
+/// What an undo log holds, what of it is damaged, and where the next piece goes.
 #[derive(Debug, Default)]
 pub(super) struct UndoSurvey {
     /// In the order of keeping.

@@ -52,7 +52,7 @@ pub(crate) struct Latest(VecDeque<Extent>);
 const REMEMBERED: usize = 4 * PLACES as usize;
 
 impl Latest {
-    /// One more write.
+    /// Adds the place of a write; beyond `REMEMBERED` of them the oldest is dropped.
     pub(crate) fn push(&mut self, place: Extent) {
         if self.0.len() == REMEMBERED {
             self.0.pop_front();

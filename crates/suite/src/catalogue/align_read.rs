@@ -32,7 +32,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Times small reads before, across and after boundaries of every size, all in one cell.
 pub struct AlignRead;
 
 /// Boundaries of each size (docs/field/allocation-units.md#flashbench).

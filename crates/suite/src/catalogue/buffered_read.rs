@@ -28,7 +28,7 @@ use crate::{
     TestSettings,
 };
 
-/// hdparm's buffer.
+/// Size of one read: as large as hdparm's buffer.
 const BLOCK_BYTES: u64 = 2 * MIB;
 /// How long -t reads, at least.
 const DEVICE_NS: u64 = 3 * SECOND_NS;
@@ -37,7 +37,7 @@ const CACHE_NS: u64 = 2 * SECOND_NS;
 /// The last read of a run ends after its time.
 const OVERTIME_NS: u64 = SECOND_NS / 2;
 
-/// The test.
+/// Reads as hdparm's -t, -t --direct and -T do, a cell for each of these forms.
 pub struct BufferedRead;
 
 impl Test for BufferedRead {

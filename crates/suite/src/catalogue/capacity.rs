@@ -63,7 +63,7 @@ const MARKS_MOST_BYTES: u64 = 32 * MIB;
 /// Points a series keeps.
 const MOST_POINTS: usize = 240;
 
-/// The test.
+/// Probes whether all of the announced capacity keeps data, in one cell.
 pub struct Capacity;
 
 impl Test for Capacity {

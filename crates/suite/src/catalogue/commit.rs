@@ -26,7 +26,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Commits as SQLite makes them, a cell for the rollback journal and one for the write-ahead log.
 pub struct Commit;
 
 const ROLLBACK: &str = "rollback";

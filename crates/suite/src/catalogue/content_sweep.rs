@@ -27,7 +27,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Writes in a row, a cell for each kind of data: zeros, 0xFF, repeated, incompressible, rewrites.
 pub struct ContentSweep;
 
 /// So much lies before the span, to fill a cache: several times what it holds, for it is emptied

@@ -31,7 +31,7 @@ mod sizes;
 use allocator::{AllocatedWrite, Allocator, Order};
 pub use sizes::file_bytes;
 
-/// The test.
+/// Writes what filling an ext2 with a Linux root writes, a cell for each order of the metadata.
 pub struct Ext2Fill;
 
 /// The rate's interval is made from the times of pieces of file data of this size.

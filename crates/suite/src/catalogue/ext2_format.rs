@@ -34,7 +34,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Writes what `mke2fs -b 1024` writes, a cell for each form: groups a second.
 pub struct Ext2Format;
 
 /// The distance of groups, and what the simple form writes in each.
@@ -147,7 +147,7 @@ pub(super) fn choices(settings: &TestSettings) -> Result<Choices, SettingError> 
     Ok(Choices { inode_bytes, inode_ratio, resize_inode: settings.yes("resize_inode")? })
 }
 
-/// The choices as parameters of a cell...
+/// The choices as parameters of a cell.
 pub(super) fn numbers(choices: Choices) -> [(String, f64); 3] {
     [
         ("inode_bytes".into(), choices.inode_bytes as f64),
@@ -156,7 +156,7 @@ pub(super) fn numbers(choices: Choices) -> [(String, f64); 3] {
     ]
 }
 
-/// ...and back.
+/// The choices, read back from the parameters of a cell: the inverse of [`numbers`].
 pub(super) fn chosen(cell: &PlannedCell) -> Choices {
     Choices {
         inode_bytes: cell.setting("inode_bytes") as u64,

@@ -27,9 +27,9 @@ const TELLING_RATIO: f64 = 1.15;
 pub struct Fill(Content);
 
 impl Fill {
-    /// `zero-fill`.
+    /// The test `zero-fill`: one cell, the span filled with zeros.
     pub const ZEROS: Fill = Fill(Content::Zeros);
-    /// `random-fill`.
+    /// The test `random-fill`: one cell, the span filled with incompressible data.
     pub const RANDOM: Fill = Fill(Content::Incompressible);
 }
 

@@ -26,7 +26,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Times single writes alone, flushed and durable, a cell for each block size and form.
 pub struct FlushCost;
 
 const PLAIN: &str = "plain";

@@ -22,7 +22,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Writes each of the first allocation units in a row, a cell for each and one for the middle.
 pub struct FrontArea;
 
 /// Time to fill a cache, where there is one.

@@ -32,7 +32,7 @@ pub struct LatencyLevel {
 }
 
 impl LatencyLevel {
-    /// One more latency.
+    /// Adds the latency of the next I/O, in nanoseconds.
     pub fn push(&mut self, latency_ns: u64) {
         self.open.push(latency_ns as f64);
         if self.open.len() == GROUP {

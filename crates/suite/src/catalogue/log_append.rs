@@ -29,7 +29,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Appends durable lines at a steady pace, then one right after the other, in one cell.
 pub struct LogAppend;
 
 /// A line that fits into the last block, and one that needs a new one.

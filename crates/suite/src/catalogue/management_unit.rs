@@ -20,7 +20,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Times single writes, aligned and shifted by 4 KiB, a cell for each block size and form.
 pub struct ManagementUnit;
 
 /// Writes that count, and those before.

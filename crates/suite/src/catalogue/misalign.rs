@@ -19,7 +19,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Writes in a row and at random, a cell for each form, block size and shift.
 pub struct Misalign;
 
 const IN_A_ROW: &str = "in-a-row";

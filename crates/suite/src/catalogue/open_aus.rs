@@ -35,7 +35,7 @@ use crate::{
 };
 use stats::Random;
 
-/// The test.
+/// Writes in turn over n allocation units, a cell for each form, block size and n that is tried.
 pub struct OpenAus;
 
 /// Units lie so many units apart, as flashbench has them

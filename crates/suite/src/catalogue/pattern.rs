@@ -25,7 +25,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Runs a common benchmark's random writes and loads that differ a little, a cell for each form.
 pub struct PatternTest;
 
 /// Time to fill a cache, where there is one.

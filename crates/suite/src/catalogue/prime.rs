@@ -18,7 +18,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Fills the span with incompressible data, all passes in one cell.
 pub struct Prime;
 
 impl Test for Prime {

@@ -31,7 +31,7 @@ const SMALLEST_BLOCK: u64 = 512;
 /// IOTest does no fewer reads than this.
 const FEWEST_ITERATIONS: u64 = 100;
 
-/// The test.
+/// Reads at random places, a cell for each region, number of threads and block size.
 pub struct RandomRead;
 
 impl Test for RandomRead {

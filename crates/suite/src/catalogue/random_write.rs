@@ -49,7 +49,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Writes at random places, a cell for each region, span, content, block size and thread count.
 pub struct RandomWrite;
 
 /// What is taken for the allocation unit where the medium declares none
@@ -71,7 +71,7 @@ const FAST_MIN_NS: u64 = 30 * SECOND_NS;
 const SLOW_MIN_OPS: u64 = 80;
 /// The paid rate counts where it is below the measured one by this share.
 const DEBT_SHARE: f64 = 0.05;
-/// The settling writes.
+/// Size and number of the sequential writes that wait for what the medium put off.
 const SETTLING_BLOCK_BYTES: u64 = 64 * KIB;
 const SETTLING_OPS: u64 = 4;
 /// What a full pass writes (docs/field/iozone.md#single-file).

@@ -29,7 +29,7 @@ use crate::{
     TargetInfo, Test, TestSettings,
 };
 
-/// The test.
+/// Writes and reads the records of a file as iozone does, a cell for each form.
 pub struct RecordOps;
 
 /// One of the things that are measured, by its name.

@@ -26,7 +26,7 @@ use crate::{
 /// The most it ever writes: two million sectors. Even a memory-speed medium is certain long before.
 const MOST_BYTES: u64 = GIB;
 
-/// The test.
+/// Writes single sectors at random places, in one cell: mean time and worst stall.
 pub struct SectorWrite;
 
 /// Fills the volatile cache that earlier cells have shown, for it takes writes faster while it has

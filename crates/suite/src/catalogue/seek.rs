@@ -18,10 +18,10 @@ use crate::{
     TestSettings,
 };
 
-/// seeker reads sectors.
+/// Size of one read, as in seeker; larger where the medium addresses larger units.
 const SECTOR_BYTES: u64 = 512;
 
-/// The test.
+/// Reads sectors at random places of the whole medium, a cell for each path.
 pub struct Seek;
 
 impl Test for Seek {

@@ -32,9 +32,9 @@ const JOINING_BLOCK_BYTES: u64 = 64 * KIB;
 pub struct Sequential(Direction);
 
 impl Sequential {
-    /// `sequential-read`.
+    /// The test `sequential-read`: a cell for each region and block size.
     pub const READ: Sequential = Sequential(Direction::Read);
-    /// `sequential-write`.
+    /// The test `sequential-write`: a cell for each region, kind of data and block size.
     pub const WRITE: Sequential = Sequential(Direction::Write);
 }
 

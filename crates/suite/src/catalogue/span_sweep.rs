@@ -24,7 +24,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Writes at random places inside ever smaller spans, a cell for each span.
 pub struct SpanSweep;
 
 /// Each span is written to at most this much.

@@ -33,7 +33,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Runs SNIA's rounds of mixed random I/O until they are alike, a cell for each form.
 pub struct SteadyStateTest;
 
 /// What is tracked: writes only, of this size.

@@ -179,7 +179,7 @@ pub fn run_load(
 
 /// What sets the state.
 pub struct Before<'a> {
-    /// Its load.
+    /// The I/O that sets the state; it may differ from the I/O that counts.
     pub load: &'a IoLoad,
     /// Its places, where they are not the first of those that count.
     pub next: Option<Places<'a>>,

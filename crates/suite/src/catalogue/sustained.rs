@@ -37,7 +37,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Writes in a row to the end of every cache, a cell at first and one after each of two rests.
 pub struct Sustained;
 
 /// A window of the curves is this part of what was written before it.

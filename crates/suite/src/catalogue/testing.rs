@@ -28,7 +28,7 @@ pub struct Seen {
     pub requests: Vec<Request>,
     /// How many requests had been taken at each dropping of caches.
     pub dropped_at: Vec<usize>,
-    /// Nanoseconds without I/O.
+    /// Sum of all calls of [`Device::idle`], in nanoseconds.
     pub idle_ns: u64,
 }
 
@@ -115,7 +115,7 @@ impl Device for KnownCost {
 
 /// A place to run tests on.
 pub struct Bed {
-    /// Where.
+    /// The target that tests are planned for and run on.
     pub target: TargetInfo,
     /// From this request on (counted over the whole run) every one fails.
     pub fail_at: Option<u64>,
@@ -133,13 +133,13 @@ pub struct Bed {
 
 /// What a run on a bed came to.
 pub struct Ran {
-    /// Cells, skips, end.
+    /// What [`run`] returned: cells, skips, and how it ended.
     pub end: RunEnd,
     /// Every request, in order.
     pub requests: Vec<Request>,
     /// How many requests had been taken at each dropping of caches.
     pub dropped_at: Vec<usize>,
-    /// Nanoseconds without I/O.
+    /// Sum of all calls of [`Device::idle`], in nanoseconds.
     pub idle_ns: u64,
 }
 
@@ -195,12 +195,12 @@ impl Bed {
         }
     }
 
-    /// A whole medium.
+    /// A whole block device whose requests take what `cost` says.
     pub fn raw(capacity_bytes: u64, cost: impl FnMut(&Request, u64) -> u64 + 'static) -> Bed {
         Bed::new(TargetKind::Block, capacity_bytes, cost)
     }
 
-    /// A regular file.
+    /// A regular file, I/O to which takes what `cost` says.
     pub fn file(capacity_bytes: u64, cost: impl FnMut(&Request, u64) -> u64 + 'static) -> Bed {
         Bed::new(TargetKind::File, capacity_bytes, cost)
     }

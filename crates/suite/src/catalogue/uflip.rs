@@ -32,7 +32,7 @@ use crate::{
 };
 use stats::Random;
 
-/// The test.
+/// Runs uFLIP: three cells that prepare, then one for each micro-benchmark, load and value.
 pub struct Uflip;
 
 /// The size around which everything varies.

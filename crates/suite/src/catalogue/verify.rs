@@ -41,7 +41,7 @@ const MOST_SIMULATED_BYTES: u64 = 4 * GIB;
 /// Points a series keeps.
 const MOST_POINTS: usize = 240;
 
-/// The test.
+/// Writes all of a range, then reads it back: a cell for each part and direction.
 pub struct Verify;
 
 /// Whether this cell writes what a later one reads back.

@@ -32,7 +32,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Rate and access time at places along the whole medium, a cell for each direction.
 pub struct WholeView;
 
 /// Size of a read whose time is the access time.

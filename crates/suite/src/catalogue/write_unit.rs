@@ -21,7 +21,7 @@ use crate::{
     TestSettings,
 };
 
-/// The test.
+/// Writes in a row, a cell for each block size, for the unit in which flash is programmed.
 pub struct WriteUnit;
 
 /// Each size writes at most this much, and gets twice that of the span.

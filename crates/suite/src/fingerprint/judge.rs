@@ -167,7 +167,7 @@ enum Sector {
     ByContent,
     /// The same, beyond the span of that cell.
     Folded,
-    /// Anything else.
+    /// None of these: no cell that was begun since explains it.
     Strange,
 }
 

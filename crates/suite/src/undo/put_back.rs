@@ -46,7 +46,7 @@ pub enum Why {
 pub struct LostPlace {
     /// Where; `None` where the log does not say even that.
     pub place: Option<Extent>,
-    /// Why.
+    /// What kept it from being put back.
     pub why: Why,
 }
 

@@ -69,7 +69,7 @@ pub(super) fn is_ours(verdict: SectorVerdict) -> bool {
 /// What is to become of a part of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is written.
+    /// What was kept of it is written back.
     Put,
     /// It is as it was, or nobody misses it.
     Leave,

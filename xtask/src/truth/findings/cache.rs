@@ -8,7 +8,7 @@ use super::medium::Medium;
 /// What stands between the host and the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cache {
-    /// Nothing.
+    /// No cache in front of the medium.
     None,
     /// Passes every write on.
     Queue {
@@ -17,7 +17,7 @@ pub enum Cache {
     },
     /// Combines writes to the same place.
     Combining {
-        /// See there.
+        /// Whether a flush waits until it is empty.
         honest: bool,
     },
 }
@@ -31,7 +31,7 @@ const DISK_US: f64 = 10_000.0;
 const PAGE_BYTES: f64 = 4096.0;
 
 impl Cache {
-    /// Every kind.
+    /// Every kind of cache, honest or not.
     pub const ALL: [Cache; 5] = [
         Cache::None,
         Cache::Queue { honest: true },

@@ -10,7 +10,7 @@ use super::row::{Row, Target};
 use super::trick::{Trick, Tricky};
 use super::{Part, Wrong, each, some};
 
-/// Clean media.
+/// Number of media without a trick.
 const CLEAN: u64 = 1000;
 /// Media with each trick.
 const TRICKY: u64 = 200;

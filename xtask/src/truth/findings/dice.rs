@@ -15,12 +15,11 @@ impl Dice {
         ))
     }
 
-    /// Any 64-bit number.
     pub fn bits(&mut self) -> u64 {
         self.0.bits()
     }
 
-    /// Uniform.
+    /// Uniform from `low` to `high`.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.0.unit()
     }

@@ -10,7 +10,7 @@ use super::{Part, Wrong, each, some};
 
 /// Media of each kind.
 const OF_EACH: u64 = 100;
-/// Good media.
+/// Number of media that are no fakes.
 const GOOD: u64 = 1000;
 /// A fake is told in this time, a good medium is cleared in that, in seconds; at 10 MB/s.
 const FAKE_S: f64 = 120.0;

@@ -10,13 +10,13 @@ use super::dice::Dice;
 /// A medium as it was drawn: everything a profile says of it.
 #[derive(Clone, Debug)]
 pub struct Medium {
-    /// Announced size.
+    /// Size that it announces, in bytes.
     pub capacity_bytes: u64,
     /// Largest command, where there is a limit.
     pub max_transfer_bytes: Option<u64>,
     /// Reading and writing, where it is flash.
     pub paths: Option<Paths>,
-    /// How it maps.
+    /// How its controller maps addresses to flash; of a disk, its table.
     pub mapping: Mapping,
     /// Standard deviation of the logarithm of service times.
     pub sigma: f64,
@@ -56,7 +56,7 @@ pub struct Paths {
 pub enum Mapping {
     /// Whole allocation units, of which a few are open.
     LogBlock(LogBlock),
-    /// Pages.
+    /// Pages, each of which can lie anywhere; needs garbage collection.
     Pages {
         /// Garbage collection of a random write, in microseconds.
         gc_us: f64,
@@ -74,13 +74,13 @@ pub enum Mapping {
 /// A controller that maps whole allocation units.
 #[derive(Clone, Debug)]
 pub struct LogBlock {
-    /// Allocation unit.
+    /// Size of an AU, in bytes.
     pub au_bytes: u64,
     /// How many it keeps open.
     pub open_aus: u64,
     /// Rate of a merge, in MB/s.
     pub copy_mbps: f64,
-    /// Erasing, in microseconds.
+    /// Time that erasing an AU takes, in microseconds.
     pub erase_us: f64,
     /// Merges when the log of a unit is full.
     pub log_merges: f64,

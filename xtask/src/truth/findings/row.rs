@@ -13,16 +13,16 @@ pub enum Target {
     None,
 }
 
-/// A row.
+/// A row of the table in docs/truth.md.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What is counted.
+    /// What is counted, in words for the first column.
     pub what: String,
-    /// What is wanted.
+    /// What the result must be to hold.
     pub target: Target,
     /// Those for which it is so; or seconds.
     pub of: f64,
-    /// All.
+    /// How many were looked at.
     pub n: u64,
 }
 

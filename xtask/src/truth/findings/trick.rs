@@ -27,14 +27,14 @@ pub enum Trick {
 /// A medium with a trick.
 #[derive(Clone, Debug)]
 pub struct Tricky {
-    /// The medium.
+    /// The medium with the trick in its profile.
     pub medium: Medium,
     /// Size of cache or front in bytes, where there is one.
     pub bytes: Option<u64>,
 }
 
 impl Trick {
-    /// All.
+    /// All tricks, in the order of the table.
     pub const ALL: [Trick; 7] = [
         Trick::SpanCache,
         Trick::Compression,

@@ -12,7 +12,7 @@ use super::medium::{Mapping, Medium};
 /// What happens beside the medium's own work.
 #[derive(Clone, Debug, Default)]
 pub struct Trouble {
-    /// Of the medium.
+    /// Pauses of the medium, and what its flushes cost.
     pub pausing: Pausing,
     /// Of the host, by the device's clock.
     pub host: Vec<Standstill>,

@@ -14,7 +14,7 @@ use suite::{Plan, RunEvent, RunListener, RunOptions};
 
 /// What a run told.
 pub struct Told {
-    /// Everything.
+    /// The record of the run, with its findings.
     pub record: Record,
     /// The first three lines below the medium's name, as a terminal of 80 columns shows them,
     /// joined.

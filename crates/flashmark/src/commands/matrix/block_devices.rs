@@ -31,7 +31,7 @@ pub struct Field {
     pub medium: Medium,
     /// The way to it.
     pub target: Target,
-    /// The machine.
+    /// The machine that measures; its memory bandwidth is not measured.
     pub host: Host,
     /// Doubts about anything measured here.
     pub flags: Vec<Flag>,

@@ -18,13 +18,13 @@ pub const CSV_FILE: &str = "matrix.csv";
 pub struct MatrixOutputs {
     /// The record; "-" is standard output.
     pub json: Option<PathBuf>,
-    /// The page.
+    /// Where the page goes as well; a copy is always in the run's directory.
     pub html: Option<PathBuf>,
-    /// The workbook.
+    /// Where the workbook goes as well.
     pub xlsx: Option<PathBuf>,
-    /// The raw values.
+    /// Where the raw values go as well, as CSV.
     pub csv: Option<PathBuf>,
-    /// No progress.
+    /// Whether to show no progress on the screen.
     pub quiet: bool,
 }
 

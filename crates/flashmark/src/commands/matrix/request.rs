@@ -48,7 +48,7 @@ pub struct MatrixRequest {
 /// Stands for everything that there is.
 pub const ALL: &str = "all";
 
-/// Reads the flags.
+/// Makes a request of the flags of `matrix`; exit code 2 where they cannot be understood.
 pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
     if flags.target.starts_with("sim:") {
         return usage(format_args!(

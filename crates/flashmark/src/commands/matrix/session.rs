@@ -21,19 +21,19 @@ use crate::{signals, words};
 
 /// What a session works on.
 pub struct MatrixSession {
-    /// Where.
+    /// The medium on which combinations are tried.
     pub field: Field,
-    /// What.
+    /// What the user wants tried, as the journal has it.
     pub request: MatrixRequest,
     /// The run on disk.
     pub dir: RunDir,
-    /// Its journal, locked.
+    /// Its journal, open at its end; holds the run's lock.
     pub journal: Journal,
     /// Cells of earlier sittings.
     pub done: Vec<Cell>,
     /// What earlier sittings took, in nanoseconds.
     pub used_ns: u64,
-    /// Where results go.
+    /// Where results go beside the store.
     pub outputs: MatrixOutputs,
 }
 
@@ -149,7 +149,7 @@ fn planned(combination: &Combination) -> PlannedCell {
     }
 }
 
-/// Tells the screen.
+/// Shows on the screen how the matrix goes on.
 struct Teller<'a> {
     screen: &'a Screen,
     at: usize,

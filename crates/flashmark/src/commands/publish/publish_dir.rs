@@ -49,7 +49,7 @@ impl PublishDir {
         Ok(place)
     }
 
-    /// Where to write.
+    /// The directory to write the site into; [`PublishDir::appear`] puts it in its place.
     pub fn scratch(&self) -> &Path {
         &self.scratch
     }

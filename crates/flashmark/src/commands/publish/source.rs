@@ -84,7 +84,7 @@ impl PublishedLines {
         self.lines.iter().map(|(line, _)| line.runs as usize).sum()
     }
 
-    /// All lines.
+    /// All lines to publish, the reference data included unless it was left out.
     pub fn lines(&self) -> impl Iterator<Item = &CollectionLine> {
         self.lines.iter().map(|(line, _)| line)
     }

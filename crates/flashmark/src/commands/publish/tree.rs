@@ -22,7 +22,7 @@ pub struct SiteSummary {
     pub title: String,
     /// Its full address, with a slash at its end.
     pub address: Option<String>,
-    /// RFC 3339.
+    /// When the site is made: RFC 3339 in UTC.
     pub now: String,
 }
 

@@ -15,9 +15,9 @@ const BLANK: &str = "[not published]";
 /// Shorter than this, a private word is found in too many others.
 const SHORTEST: usize = 5;
 
-/// What is sent.
+/// A run as it is sent to a collection.
 pub struct SubmissionDocument {
-    /// The run.
+    /// The published part of the run; what is private in its texts is blanked.
     pub run: Published,
     /// It as text: these bytes, and no others.
     pub json: String,

@@ -18,7 +18,7 @@ const ALTOGETHER: Duration = Duration::from_secs(180);
 /// Characters of an answer that are shown.
 const SHOWN: usize = 400;
 
-/// A collection's server.
+/// A collection's server, with the token for it, if there is one.
 pub struct CollectionServer {
     agent: Agent,
     /// Its address without the slash at the end.
@@ -32,7 +32,7 @@ pub struct CollectionServer {
 pub struct ServerReceipt {
     /// The run's name there.
     pub id: String,
-    /// accepted, quarantined, ..
+    /// Its standing: accepted, quarantined, rejected or withdrawn.
     pub standing: String,
     /// Whether it was not there before.
     pub is_new: bool,
@@ -101,7 +101,7 @@ impl CollectionServer {
         })
     }
 
-    /// Its address.
+    /// Its address as typed, without the slash at the end.
     pub fn name(&self) -> &str {
         &self.base
     }

@@ -51,7 +51,7 @@ impl Polls {
         }
     }
 
-    /// Makes them.
+    /// Makes the files and their folders, through the page cache.
     pub fn make_files(&self, run: &mut WorkloadRun<'_, '_>) -> Result<(), WorkError> {
         for (number, (path, state)) in self.files.iter().enumerate() {
             if let Some(folder) =

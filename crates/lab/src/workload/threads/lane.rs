@@ -39,7 +39,7 @@ pub(super) struct Lane {
 pub(super) struct LaneEnd {
     /// Every I/O that counts.
     pub ledger: Ledger,
-    /// I/Os that count.
+    /// I/Os that count: all, or in iozone's form those begun before the stonewall.
     pub ops: u64,
     /// From the common start to the last of them.
     pub elapsed_ns: u64,

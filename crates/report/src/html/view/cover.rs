@@ -15,7 +15,7 @@ pub(super) struct Cover {
     pub name: String,
     /// Kind, capacity, link, file system.
     pub facts: String,
-    /// The user's words.
+    /// The user's words for the run; empty where there are none.
     pub label: String,
     /// Suite, time, bytes written.
     pub run_facts: String,

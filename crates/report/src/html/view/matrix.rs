@@ -9,7 +9,7 @@ use super::TableView;
 use super::cover::Cover;
 use crate::{matrix, words};
 
-/// The page.
+/// What the page of a matrix shows; `matrix.html` lays it out.
 #[derive(Template)]
 #[template(path = "matrix.html", blocks = ["main"])]
 pub(in crate::html) struct MatrixPage {
@@ -21,7 +21,7 @@ pub(in crate::html) struct MatrixPage {
     commands: Vec<(&'static str, String)>,
 }
 
-/// One work.
+/// The results of one work: heat map, tables, and what failed.
 struct WorkView {
     title: String,
     unit: &'static str,
@@ -32,13 +32,13 @@ struct WorkView {
     failed: Vec<String>,
 }
 
-/// One file system.
+/// A row of the heat map: a file system, with a cell for each scheduler.
 struct HeatRow {
     label: String,
     cells: Vec<HeatCell>,
 }
 
-/// One combination.
+/// A combination in the heat map, or why it has no figure.
 struct HeatCell {
     class: String,
     share: String,

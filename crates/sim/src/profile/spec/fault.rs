@@ -8,7 +8,7 @@ use crate::profile::units::{ByteSize, Time};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultSpec {
-    /// What.
+    /// Kind of fault, which decides what the other keys mean.
     pub kind: FaultKind,
     /// It begins after this much device time.
     pub after: Option<Time>,
@@ -30,7 +30,7 @@ pub struct FaultSpec {
     pub share: Option<f64>,
 }
 
-/// What goes wrong.
+/// What a fault does, as the key `kind` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
@@ -52,8 +52,8 @@ pub enum FaultKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultDirection {
-    /// From the medium.
+    /// From the medium to the host.
     Read,
-    /// To the medium.
+    /// From the host to the medium.
     Write,
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::profile::units::{ByteSize, Rate, Time};
 
-/// Reading flash (docs/field/ftl.md#model).
+/// The table `[read]`: what reading flash takes (docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadSpec {
@@ -12,7 +12,7 @@ pub struct ReadSpec {
     pub command: Time,
     /// The same for every further command of an I/O that was split; `command` where absent.
     pub next_command: Option<Time>,
-    /// Streaming rate.
+    /// Streaming rate: `size / rate` is added to the time of the command.
     pub rate: Rate,
     /// Extra where a read does not continue the one before.
     #[serde(default)]
@@ -31,7 +31,7 @@ pub struct ReadSpec {
     pub cross_au: Time,
 }
 
-/// Writing flash (docs/field/ftl.md#model).
+/// The table `[write]`: what writing flash takes (docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteSpec {
@@ -39,7 +39,7 @@ pub struct WriteSpec {
     pub command: Time,
     /// The same for every further command of an I/O that was split; `command` where absent.
     pub next_command: Option<Time>,
-    /// Streaming rate.
+    /// Streaming rate: `size / rate` is added to the time of the command.
     pub rate: Rate,
     /// Page or group of pages that is programmed together.
     pub unit: ByteSize,
@@ -58,7 +58,7 @@ pub struct WriteSpec {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogBlock {
-    /// Allocation unit.
+    /// Size of an allocation unit, a multiple of `write.unit`.
     pub au: ByteSize,
     /// Units it keeps open for writing; the least recently used is closed.
     pub open_aus: u32,
@@ -105,7 +105,7 @@ pub struct Bypass {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Front {
-    /// Its size.
+    /// How far it reaches from the first byte of the medium.
     pub size: ByteSize,
     /// Its writing rate over that of the rest.
     pub rate_factor: f64,
@@ -139,8 +139,8 @@ pub struct PageMapped {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StageSpec {
-    /// Bytes it holds.
+    /// Bytes that can be written to it before it is full.
     pub size: ByteSize,
-    /// Its writing rate.
+    /// Rate of writes while it has room.
     pub rate: Rate,
 }

@@ -58,7 +58,7 @@ pub struct PatternCheatSpec {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheSpec {
-    /// Bytes it holds.
+    /// Bytes it holds; a single sector takes the room of 4 KiB.
     pub size: ByteSize,
     /// Rate at which it takes data.
     pub rate: Rate,
@@ -94,10 +94,10 @@ pub struct Fake {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LostReads {
-    /// 0x00.
+    /// Every byte reads as 0x00.
     #[default]
     Zeros,
-    /// 0xFF.
+    /// Every byte reads as 0xFF.
     Ones,
     /// Something else every time.
     Garbage,
@@ -111,7 +111,7 @@ pub struct HeatSpec {
     pub ambient: f64,
     /// It slows down here.
     pub limit: f64,
-    /// It recovers here.
+    /// Cooled down to this, it is fast again, in degrees Celsius.
     pub resume: f64,
     /// Degrees for every GiB moved.
     #[serde(default)]

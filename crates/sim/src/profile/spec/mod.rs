@@ -29,18 +29,18 @@ pub struct Spec {
     pub guesses: String,
     /// What every medium has.
     pub medium: MediumSpec,
-    /// Commands at once.
+    /// The table `[queue]`: commands in flight at once; one where absent.
     #[serde(default)]
     pub queue: QueueSpec,
-    /// Reading flash.
+    /// The table `[read]`: what reading flash takes; absent for a disk.
     pub read: Option<ReadSpec>,
-    /// Writing flash.
+    /// The table `[write]`: what writing flash takes; absent for a disk.
     pub write: Option<WriteSpec>,
     /// A controller that maps whole allocation units and keeps a few open for writing.
     pub log_block: Option<LogBlock>,
     /// A controller that maps pages.
     pub page_mapped: Option<PageMapped>,
-    /// A turning disk.
+    /// The table `[disk]`: seek, rotation and zones of a turning disk.
     pub disk: Option<DiskSpec>,
     /// Spread of the service times.
     #[serde(default)]
@@ -55,7 +55,7 @@ pub struct Spec {
     pub fake: Option<Fake>,
     /// Warming up and throttling.
     pub heat: Option<HeatSpec>,
-    /// Age.
+    /// The table `[wear]`: bad and weak places, writes that slow down with age.
     pub wear: Option<WearSpec>,
     /// What goes wrong, and when.
     #[serde(default)]
@@ -66,9 +66,9 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MediumSpec {
-    /// Announced size.
+    /// Size that the medium announces; a fake has less flash.
     pub capacity: ByteSize,
-    /// Smallest addressable unit.
+    /// Smallest addressable unit; 512 bytes where absent.
     #[serde(default = "sector")]
     pub logical_block: ByteSize,
     /// Largest command; larger I/Os are split.
@@ -89,7 +89,7 @@ fn sector() -> ByteSize {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Blank {
-    /// 0x00.
+    /// Every byte reads as 0x00.
     #[default]
     Zeros,
     /// 0xFF, as erased flash.
@@ -97,7 +97,7 @@ pub enum Blank {
 }
 
 impl Blank {
-    /// The byte.
+    /// Value of each byte in such a place.
     pub(crate) fn byte(self) -> u8 {
         match self {
             Blank::Zeros => 0x00,
@@ -134,12 +134,12 @@ impl Default for QueueSpec {
 pub struct DiskSpec {
     /// Time of a command without positioning and data.
     pub command: Time,
-    /// Shortest seek.
+    /// Time that any seek takes at least.
     pub seek_shortest: Time,
     /// What a seek over the whole disk takes beyond that; the seek grows with the root of the
     /// distance.
     pub seek_stroke: Time,
-    /// Turns a minute.
+    /// Turns a minute, such as 5400.
     pub rpm: f64,
     /// Rate at the first byte.
     pub rate_outer: Rate,

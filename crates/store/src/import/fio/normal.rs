@@ -162,7 +162,7 @@ fn begun(
     })
 }
 
-/// "25.7k" as 25700.
+/// A number with a prefix of thousands: "25.7k" as 25700.
 fn thousands(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
     Some(value * crate::import::text::prefix(unit, 1000.0)?)

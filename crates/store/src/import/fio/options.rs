@@ -49,7 +49,7 @@ pub(super) struct Job {
     pub region: Option<Region>,
     pub offset_bytes: Option<u64>,
     pub span_bytes: Option<u64>,
-    /// Device or file.
+    /// Device or file (`filename=`); empty where the text does not say.
     pub filename: String,
     /// How long it was allowed to take.
     pub runtime_ms: Option<f64>,

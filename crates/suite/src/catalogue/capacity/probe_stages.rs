@@ -80,7 +80,7 @@ const RESERVE: u64 = 5;
 /// What was found so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeState {
-    /// What it is.
+    /// Good, damaged, or which kind of fake; `None` while that is not known.
     pub kind: Option<CapacityKind>,
     /// Bytes from the first on that keep data: at least, at most.
     pub real_bytes: Option<[u64; 2]>,
@@ -127,7 +127,7 @@ pub struct ProbeStages<'h, 'a, 'b> {
 enum ProbeTrouble {
     /// Marks of this step were gone.
     Vanished(usize),
-    /// Addresses fold.
+    /// A read brought data that was written to another address: addresses fold.
     Folded,
 }
 

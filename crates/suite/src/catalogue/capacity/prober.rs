@@ -161,7 +161,7 @@ impl<'a, 'b> Prober<'a, 'b> {
         Ok(medium.buffer(0)[..request.length_bytes as usize].to_vec())
     }
 
-    /// Overwrites; see [`write`](Prober::write).
+    /// Writes at `places` without keeping what lies there; a place that fails is noted as unusable.
     fn overwrite(
         &mut self,
         phase: &'static str,

@@ -22,7 +22,7 @@ use stats::Random;
 /// A medium as it really is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
-    /// What it is.
+    /// What the probe should find: good, damaged, or which kind of fake.
     pub kind: CapacityKind,
     /// Announced size in bytes.
     pub capacity_bytes: u64,
@@ -55,14 +55,14 @@ pub struct Ruling {
     pub wrap_bytes: u64,
     /// Device time in nanoseconds.
     pub took_ns: u64,
-    /// The whole cell.
+    /// The cell of `capacity` in full, as the run left it.
     pub cell: Cell,
 }
 
 /// A medium, what was said of it, and what is wrong with that.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The medium.
+    /// The medium as it really is, which the probe was not told.
     pub geometry: Geometry,
     /// What the probe said.
     pub ruling: Ruling,

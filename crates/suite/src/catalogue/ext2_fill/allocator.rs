@@ -24,10 +24,10 @@ pub enum Order {
     Async,
 }
 
-/// One write.
+/// One write that filling the file system takes: data of a file, or metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocatedWrite {
-    /// Where.
+    /// Where it goes, in bytes from the start of the file system.
     pub place: Extent,
     /// How much of it are bytes of a file; none for metadata.
     pub data_bytes: u64,
@@ -42,12 +42,12 @@ pub struct Allocator {
     random: Random,
     number: u64,
     group: Group,
-    /// Next free block.
+    /// Number of the next free block of `group`.
     at: u64,
     /// Inodes of the group used so far, and how many of them when filling it began.
     inodes: u64,
     first_inode: u64,
-    /// Files so far.
+    /// Number of files that were allocated so far.
     pub files: u64,
     waiting: VecDeque<AllocatedWrite>,
     /// Metadata of the group that waits for its end.

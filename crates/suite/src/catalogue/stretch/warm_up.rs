@@ -28,7 +28,7 @@ pub struct WarmUp {
     earlier_median_ns: f64,
     /// How long there is no I/O before, in nanoseconds.
     pub rest_ns: u64,
-    /// See [`Before`](super::Before).
+    /// As in [`Before`](super::Before): the same work as in the cell before this one.
     is_like_earlier: bool,
 }
 
@@ -71,7 +71,7 @@ impl WarmUp {
         }
     }
 
-    /// I/Os at most.
+    /// The most I/Os that may go into setting the state.
     pub fn most_ops(&self) -> u64 {
         // A cache may hold more than earlier cells have shown.
         let cache_bytes = if self.cache_bytes > 0 { self.stretch.cache_bytes } else { 0 };
