@@ -1,4 +1,6 @@
-//! Whether the medium has the capacity it says: what the probe and a full verification told.
+//! Whether the medium is a fake: has it the capacity it says? What the probe of the capacity told
+//! (`suite/src/catalogue/capacity/probe_stages.rs` finds out the kind) and a full verification. The
+//! sentences are in `capacity.rs`.
 
 use record::{CapacityKind, Cell, Record, metric, test};
 

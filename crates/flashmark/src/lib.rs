@@ -1,7 +1,7 @@
 //! The program: flags -> request -> opened target -> plan -> session -> record -> outputs.
 //!
 //! `main.rs` composes; [`cli`] is the command line as typed, [`request`] what is meant by it,
-//! [`opened`] the target with everything known about it, [`session`] one session of a run. A
+//! [`open_target`] the target with everything known about it, [`session`] one session of a run. A
 //! library only so that `xtask` can print man pages from the same flags.
 
 #[cfg(feature = "attach")]

@@ -2,7 +2,8 @@
 //! as a row of blocks.
 //!
 //! A [`Workload`] is done in a directory ([`WorkloadContext`]) of a file system that somebody else
-//! made and mounted, and gives cells like those of a suite; the first one is its headline. Its
+//! made and mounted, and gives cells like those of a suite; the first one is its headline. What it may
+//! do meanwhile (files, syncs, checkpoints) it does through its [`WorkloadRun`](run::WorkloadRun). Its
 //! files are gone when it ends, however it ends. It never prints: it tells a listener how far it
 //! is. What it measures through the kernel's file interface it measures by the clock of the real
 //! devices (`CLOCK_MONOTONIC_RAW`).

@@ -1,6 +1,6 @@
 //! What a request is answered with that cannot be answered otherwise: a problem (RFC 9457) with a
 //! code for programs and a reason for people. What a browser asked for becomes a page, in
-//! [`as_page`].
+//! [`as_page`](crate::problem_page::as_page).
 
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 //! A file of FUSE ([`server`]) under a loop device. Virtual time becomes wall time in three steps:
 //! each request enters the model when it arrives ([`timeline`]), its answer leaves when the model
 //! says it is done, and what the way to the medium takes beside the medium ([`cost`]) is taken off.
-//! The place in the file system and its lock ([`berth`]) let every other process find, end and
+//! The place in the file system and its lock ([`attach_dir`]) let every other process find, end and
 //! clean up what is attached.
 
 mod attach_dir;
@@ -48,7 +48,7 @@ pub struct Attached {
     _queue: LoopQueueLimits,
     node: Loop,
     server: MediumServer,
-    berth: AttachDir,
+    directory: AttachDir,
     /// What could be better.
     pub remarks: Vec<String>,
     /// Size that the medium announces, in bytes.
@@ -70,16 +70,18 @@ impl Attached {
         // must not get it.
         let discards = facts.discards && profile.spec().medium.unwritten == Blank::Zeros;
         let timeline = Timeline::new(device).or_internal()?;
-        let berth = AttachDir::make(profile.name(), flags.served).or_internal()?;
+        let directory = AttachDir::make(profile.name(), flags.served).or_internal()?;
         let server = MediumServer::mount(
-            berth.mount_point(),
+            directory.mount_point(),
             FILE,
             facts.capacity_bytes,
             discards,
             timeline,
         );
         let server = server
-            .with_context(|| format!("FUSE does not mount at {}", berth.mount_point().display()))
+            .with_context(|| {
+                format!("FUSE does not mount at {}", directory.mount_point().display())
+            })
             .or_internal()?;
         let block_bytes =
             if facts.logical_block_bytes == 512 { 0 } else { facts.logical_block_bytes };
@@ -89,7 +91,7 @@ impl Attached {
             block_bytes,
             ..LoopOptions::default()
         };
-        let node = loopdev::attach_with(&berth.file(), options).or_internal()?;
+        let node = loopdev::attach_with(&directory.file(), options).or_internal()?;
         if !node.direct_io() {
             return Err(anyhow!(
                 "{} does not do direct I/O on FUSE, so there would be a cache before the medium; Linux 4.10 and newer do",
@@ -110,7 +112,7 @@ impl Attached {
             _queue: queue,
             node,
             server,
-            berth,
+            directory,
             remarks,
             capacity_bytes: facts.capacity_bytes,
             way_ns: cost.small_read_ns(),
@@ -125,7 +127,7 @@ impl Attached {
     /// Whether it is still attached: somebody may have detached the loop device, or unmounted the
     /// file system.
     pub fn is_there(&self) -> bool {
-        self.server.is_mounted() && !loopdev::over(&self.berth.file()).is_empty()
+        self.server.is_mounted() && !loopdev::over(&self.directory.file()).is_empty()
     }
 
     /// What it is used for, in words.
@@ -135,11 +137,11 @@ impl Attached {
 
     /// Detaches it and waits until it is gone.
     pub fn detach(self) -> Result<()> {
-        let Attached { _queue: queue, node, server, berth, .. } = self;
+        let Attached { _queue: queue, node, server, directory, .. } = self;
         drop(queue);
         let path = node.path().to_owned();
         node.detach().or_internal()?;
-        if !eventually(|| loopdev::over(&berth.file()).is_empty()) {
+        if !eventually(|| loopdev::over(&directory.file()).is_empty()) {
             return Err(anyhow!(
                 "{} is still open; it goes away with its last user and then reads no more",
                 path.display()
@@ -147,7 +149,7 @@ impl Attached {
             .or_internal();
         }
         server.unmount().context("FUSE does not unmount").or_internal()?;
-        drop(berth);
+        drop(directory);
         Ok(())
     }
 }

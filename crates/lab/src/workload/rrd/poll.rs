@@ -1,4 +1,5 @@
-//! The files of all sources, and polls that update them.
+//! The files of all sources, and polls that update them: the writes of an update are here, what is
+//! written is worked out in `file.rs`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
