@@ -42,7 +42,7 @@ const DECIDING: [Deciding; 6] = [
     Deciding { name: "record", files: &[], slow: &[] },
     Deciding { name: "stats", files: &[], slow: &["coverage"] },
     Deciding { name: "device", files: &[], slow: &[] },
-    Deciding { name: "findings", files: &[], slow: &["on_media"] },
+    Deciding { name: "findings", files: &[], slow: &["on_media", "drawn_records"] },
     Deciding {
         name: "host",
         files: &[

@@ -1,5 +1,6 @@
 //! Records in, findings out: what is concluded, what is not, and that nothing panics.
 
+mod drawn_records;
 mod on_media;
 
 use record::units::{GIB, KIB, MIB, SECOND_NS};

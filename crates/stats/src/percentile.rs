@@ -86,6 +86,29 @@ impl QuantileEstimator {
         }
     }
 
+    /// The same value so many times.
+    pub fn push_same(&mut self, value: u64, mut times: u64) {
+        let begins = if self.in_flight > 1 {
+            self.in_flight.saturating_sub(self.events).min(times)
+        } else {
+            0
+        };
+        self.events += begins;
+        times -= begins;
+        while times > 0 {
+            let step = times.min(self.group - self.seen);
+            self.events += step;
+            if (self.seen..self.seen + step).contains(&self.chosen) {
+                self.kept.push(value);
+            }
+            self.seen += step;
+            times -= step;
+            if self.seen == self.group {
+                self.close_group();
+            }
+        }
+    }
+
     fn close_group(&mut self) {
         self.seen = 0;
         if self.kept.len() == FULL {
@@ -157,6 +180,21 @@ mod tests {
         let mut estimator = QuantileEstimator::new(1);
         values.into_iter().for_each(|value| estimator.push(value));
         estimator
+    }
+
+    #[test]
+    fn the_same_value_many_times_is_that_value_each_time() {
+        for in_flight in [1, 4, 32] {
+            let (mut together, mut single) = (
+                QuantileEstimator::overlapping(3, in_flight),
+                QuantileEstimator::overlapping(3, in_flight),
+            );
+            for (value, times) in [(5, 3), (6, 1), (7, 50), (8, 20_000), (9, 1), (3, 40_000)] {
+                together.push_same(value, times);
+                (0..times).for_each(|_| single.push(value));
+            }
+            assert_eq!(format!("{together:?}"), format!("{single:?}"), "{in_flight}");
+        }
     }
 
     #[test]

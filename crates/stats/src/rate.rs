@@ -106,6 +106,18 @@ impl RateEstimator {
         }
     }
 
+    /// So many more that ended together with the one before: no time passed between them.
+    pub fn push_together(&mut self, mut events: u64) {
+        while events > 0 {
+            let step = events.min(self.events_per_batch - self.open_events);
+            self.open_events += step;
+            events -= step;
+            if self.open_events == self.events_per_batch {
+                self.close_batch();
+            }
+        }
+    }
+
     fn close_batch(&mut self) {
         self.batches.push(self.open_ns);
         (self.open_events, self.open_ns) = (0, 0);
@@ -299,6 +311,19 @@ mod tests {
         let mut rate = RateEstimator::new();
         times.into_iter().for_each(|ns| rate.push(ns));
         rate
+    }
+
+    #[test]
+    fn what_ended_together_counts_as_events_that_took_no_time() {
+        for events in [0, 1, 2, 127, 128, 1000, 70_000] {
+            let (mut together, mut single) = (of(1..200), of(1..200));
+            together.push_together(events);
+            (0..events).for_each(|_| single.push(0));
+            for rate in [&mut together, &mut single] {
+                rate.push(7);
+            }
+            assert_eq!(format!("{together:?}"), format!("{single:?}"), "{events}");
+        }
     }
 
     #[test]

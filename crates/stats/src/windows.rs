@@ -57,6 +57,19 @@ impl Windows {
         }
     }
 
+    /// So many more events of `weight` each that ended together with the one before.
+    pub fn push_together(&mut self, weight: f64, mut events: u64) {
+        while events > 0 {
+            let step = events.min(self.events_per_window - self.open.events);
+            self.open.events += step;
+            self.open.weight += weight * step as f64;
+            events -= step;
+            if self.open.events == self.events_per_window {
+                self.close();
+            }
+        }
+    }
+
     fn close(&mut self) {
         if self.full.len() == self.limit {
             self.full = self.full.chunks_exact(2).map(|pair| pair[0].join(pair[1])).collect();
@@ -148,6 +161,22 @@ mod tests {
         }
         // Two pairs and a tail of one, half of a window.
         assert_eq!(windows.rates(), [(2.0, 2.0 / 3.0), (4.0, 2.0 / 12.0), (5.0, 1.0 / 16.0)]);
+    }
+
+    #[test]
+    fn what_ended_together_counts_as_events_that_took_no_time() {
+        for (limit, events) in [(2, 0), (2, 1), (4, 7), (6, 64), (240, 10_000)] {
+            let (mut together, mut single) = (Windows::new(limit), Windows::new(limit));
+            for windows in [&mut together, &mut single] {
+                (1..20).for_each(|ns| windows.push(4096.0, ns));
+            }
+            together.push_together(4096.0, events);
+            (0..events).for_each(|_| single.push(4096.0, 0));
+            for windows in [&mut together, &mut single] {
+                windows.push(512.0, 9);
+            }
+            assert_eq!(format!("{together:?}"), format!("{single:?}"), "{limit} {events}");
+        }
     }
 
     #[test]

@@ -207,9 +207,7 @@ impl IoLoop<'_> {
             if let Err(error) = self.device.reap(1, &mut done) {
                 return self.tally.fail(error);
             }
-            for completion in &done {
-                self.finish(completion);
-            }
+            self.finish_all(&done);
             let now_ns = done.last().map_or(started_ns, |completion| completion.completed_ns);
             self.check_elapsed(now_ns, now_ns.saturating_sub(started_ns), reporter);
             for completion in &done {
@@ -261,28 +259,44 @@ impl IoLoop<'_> {
         self.filler.fill(buffer, self.load.content, self.load.pass, place.offset_bytes);
     }
 
+    /// Takes note of what came back. What was handed over and came back in the same two calls took
+    /// the same time, and is counted in one go.
     #[inline]
-    fn finish(&mut self, completion: &Completion) {
-        self.in_flight -= 1;
-        match &completion.result {
-            Ok(()) => {
-                let place = self.places[completion.slot as usize];
-                self.tally.count(completion, place.bytes, self.idle);
-                if let Some(look) = &mut self.onlookers.look {
-                    look(place, &self.device.buffer(completion.slot)[..place.bytes as usize]);
+    fn finish_all(&mut self, done: &[Completion]) {
+        let mut rest = done;
+        while let Some(first) = rest.first() {
+            let bytes = self.places[first.slot as usize].bytes;
+            let is_like_first = |other: &&Completion| {
+                (other.submitted_ns, other.completed_ns) == (first.submitted_ns, first.completed_ns)
+                    && other.result.is_ok()
+                    && self.places[other.slot as usize].bytes == bytes
+            };
+            let together = rest.iter().take_while(is_like_first).count().max(1);
+            let (group, later) = rest.split_at(together);
+            self.in_flight -= together as u32;
+            match &first.result {
+                Ok(()) => {
+                    self.tally.count_together(first, together as u64, bytes, self.idle);
+                    group.iter().for_each(|completion| self.show(completion));
                 }
-                if self
-                    .onlookers
-                    .watch
-                    .as_mut()
-                    .is_some_and(|watch| watch(place.bytes, completion.latency_ns()))
-                {
-                    self.stop.get_or_insert(Stop::Converged);
-                }
+                Err(error) => self.tally.fail(error.clone()),
             }
-            Err(error) => self.tally.fail(error.clone()),
+            self.idle = self.in_flight == 0;
+            rest = later;
         }
-        self.idle = self.in_flight == 0;
+    }
+
+    /// Shows one that succeeded to whoever looks on.
+    #[inline]
+    fn show(&mut self, completion: &Completion) {
+        let place = self.places[completion.slot as usize];
+        if let Some(look) = &mut self.onlookers.look {
+            look(place, &self.device.buffer(completion.slot)[..place.bytes as usize]);
+        }
+        let watch = self.onlookers.watch.as_mut();
+        if watch.is_some_and(|watch| watch(place.bytes, completion.latency_ns())) {
+            self.stop.get_or_insert(Stop::Converged);
+        }
     }
 
     /// Now and then: tells how far it is and sees whether it is time to stop.

@@ -113,6 +113,13 @@ impl IoTally {
     /// submitted.
     #[inline]
     pub fn count(&mut self, done: &Completion, bytes: u64, was_idle: bool) {
+        self.count_together(done, 1, bytes, was_idle);
+    }
+
+    /// Counts so many I/Os of `bytes` each that were handed over at one time and came back at one
+    /// time: exactly what counting them one after the other comes to, for the price of one.
+    #[inline]
+    pub fn count_together(&mut self, done: &Completion, ios: u64, bytes: u64, was_idle: bool) {
         let latency_ns = done.latency_ns();
         let idle_ns = if was_idle { done.submitted_ns.saturating_sub(self.last_ns) } else { 0 };
         let is_first = self.ops == 0;
@@ -123,18 +130,20 @@ impl IoTally {
         };
         let step_ns = done.completed_ns.saturating_sub(since);
         self.last_ns = self.last_ns.max(done.completed_ns);
-        self.histogram.record(latency_ns);
+        self.histogram.record_n(latency_ns, ios);
         self.rate.push(step_ns);
+        self.rate.push_together(ios - 1);
         self.windows.push(bytes as f64, step_ns);
-        self.quantiles.push(latency_ns);
-        self.slowest.push(latency_ns);
-        self.ops += 1;
-        self.bytes += bytes;
+        self.windows.push_together(bytes as f64, ios - 1);
+        self.quantiles.push_same(latency_ns, ios);
+        self.slowest.push_same(latency_ns, ios);
+        self.ops += ios;
+        self.bytes += bytes * ios;
         self.busy_ns += step_ns;
         self.idle_ns += if is_first { 0 } else { idle_ns };
-        self.zero_latencies += u64::from(latency_ns == 0);
+        self.zero_latencies += if latency_ns == 0 { ios } else { 0 };
         self.worst_ns = self.worst_ns.max(latency_ns);
-        self.slow.note(done);
+        (0..ios).for_each(|_| self.slow.note(done));
     }
 
     /// Ends it by an error of the medium; the first one counts.
@@ -318,19 +327,26 @@ impl Default for Slowest {
 }
 
 impl Slowest {
-    #[inline]
-    fn push(&mut self, latency_ns: u64) {
-        if self.filled == 0 {
-            if self.peaks.len() == CURVE_POINTS {
-                self.peaks = self.peaks.chunks(2).map(|pair| pair[0].max(pair[1])).collect();
-                self.stretch *= 2;
+    fn push_same(&mut self, latency_ns: u64, mut ios: u64) {
+        while ios > 0 {
+            if self.filled == 0 {
+                self.begin_stretch();
             }
-            self.peaks.push(0);
+            if let Some(last) = self.peaks.last_mut() {
+                *last = (*last).max(latency_ns);
+            }
+            let step = ios.min(self.stretch - self.filled);
+            self.filled = (self.filled + step) % self.stretch;
+            ios -= step;
         }
-        if let Some(last) = self.peaks.last_mut() {
-            *last = (*last).max(latency_ns);
+    }
+
+    fn begin_stretch(&mut self) {
+        if self.peaks.len() == CURVE_POINTS {
+            self.peaks = self.peaks.chunks(2).map(|pair| pair[0].max(pair[1])).collect();
+            self.stretch *= 2;
         }
-        self.filled = (self.filled + 1) % self.stretch;
+        self.peaks.push(0);
     }
 
     fn points(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
@@ -341,6 +357,7 @@ impl Slowest {
 #[cfg(test)]
 mod tests {
     use device::Completion;
+    use record::Standstill;
 
     use super::*;
 
@@ -413,6 +430,36 @@ mod tests {
         assert_eq!((rate(&one), rate(&many)), (1_250_000.0, 1_000_200.0));
         for tally in [one, many] {
             assert_eq!((tally.metrics().other["host_share"].value * 1000.0).round(), 200.0);
+        }
+    }
+
+    /// Thirty-two at a time, some groups slow, counted by the group and one by one.
+    #[test]
+    fn counted_together_they_come_to_the_same_as_one_by_one() {
+        for in_flight in [1, 4, 32] {
+            let mut random = stats::Random::new(u64::from(in_flight));
+            let (mut together, mut single) =
+                (IoTally::under(None, in_flight), IoTally::under(None, in_flight));
+            let mut now_ns = 0;
+            for turn in 0..5_000 {
+                let took_ns = if turn % 700 == 0 { 60_000_000 } else { random.below(9) * 1000 };
+                let ios = if in_flight == 1 { 1 } else { 1 + random.below(u64::from(in_flight)) };
+                let group = done(now_ns, now_ns + took_ns);
+                let was_idle = turn % 3 == 0;
+                together.count_together(&group, ios, 4096, was_idle);
+                (0..ios).for_each(|at| single.count(&group, 4096, was_idle && at == 0));
+                now_ns += took_ns + random.below(2) * 100;
+            }
+            assert_eq!(together.histogram, single.histogram);
+            assert_eq!(format!("{:?}", together.metrics()), format!("{:?}", single.metrics()));
+            assert_eq!(together.stall_series(), single.stall_series());
+            assert_eq!(together.rate_series("rate"), single.rate_series("rate"));
+            assert_eq!(format!("{:?}", together.flags()), format!("{:?}", single.flags()));
+            let still = [Standstill { from_ns: 1, to_ns: 40_000_000 }];
+            for tally in [&mut together, &mut single] {
+                tally.leave_out(&still);
+            }
+            assert_eq!(format!("{:?}", together.disturbance), format!("{:?}", single.disturbance));
         }
     }
 

@@ -1,12 +1,12 @@
 //! What is concluded of the simulated media that come with the program, to the letter: a threshold
 //! that moves, moves something here.
 
-use std::fmt::Write as _;
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use device::{Device, ExtentGuard};
-use record::{Record, TargetKind};
+use record::{Finding, Record, TargetKind};
 use sim::{Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
 use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
@@ -16,7 +16,7 @@ use crate::testing::empty;
 
 /// The record of a suite on a medium, without the probe of its capacity, which needs memory for all
 /// that is written.
-fn measured(profile: &Profile, suite: &str) -> Record {
+pub(super) fn measured(profile: &Profile, suite: &str) -> Record {
     let options = SimOptions { seed: 1, capacity: None, keep_data: false };
     let medium = SimDevice::new(profile, options);
     let target = TargetInfo {
@@ -36,26 +36,39 @@ fn measured(profile: &Profile, suite: &str) -> Record {
     record
 }
 
+/// Every medium that comes with the program, and the record of `standard` on it; measured once.
+pub(super) fn records() -> &'static [(&'static str, Record)] {
+    static RECORDS: LazyLock<Vec<(&'static str, Record)>> = LazyLock::new(|| {
+        let (front, back) = Profile::all().split_at(Profile::all().len() / 2);
+        let of = |media: &'static [Profile]| -> Vec<(&'static str, Record)> {
+            media.iter().map(|profile| (profile.name(), measured(profile, "standard"))).collect()
+        };
+        thread::scope(|scope| {
+            let front = scope.spawn(|| of(front));
+            let back = of(back);
+            front.join().expect("no test of a suite panics").into_iter().chain(back).collect()
+        })
+    });
+    &RECORDS
+}
+
 /// Every statement about a medium with its evidence, as text.
-fn concluded(profile: &Profile) -> String {
-    let mut text = format!("# {}\n", profile.name());
-    for finding in conclude(&measured(profile, "standard")) {
-        let sure = finding.confidence.map_or(String::new(), |sure| format!(" {sure:.3}"));
-        let _ =
-            writeln!(text, "{} {:?}{sure}: {}", finding.id, finding.severity, finding.statement);
-        finding.evidence.iter().for_each(|line| text += &format!("    {line}\n"));
-    }
+fn concluded((name, record): &(&str, Record)) -> String {
+    let mut text = format!("# {name}\n");
+    conclude(record).iter().for_each(|finding| text += &told(finding));
+    text
+}
+
+/// A statement with how sure it is and its evidence, as text.
+pub(super) fn told(finding: &Finding) -> String {
+    let sure = finding.confidence.map_or(String::new(), |sure| format!(" {sure:.3}"));
+    let mut text = format!("{} {:?}{sure}: {}\n", finding.id, finding.severity, finding.statement);
+    finding.evidence.iter().for_each(|line| text += &format!("    {line}\n"));
     text
 }
 
 #[test]
 fn what_is_concluded_of_the_media_that_come_with_the_program() {
-    let (front, back) = Profile::all().split_at(Profile::all().len() / 2);
-    let of = |media: &'static [Profile]| media.iter().map(concluded).collect::<String>();
-    let text = thread::scope(|scope| {
-        let front = scope.spawn(|| of(front));
-        let back = of(back);
-        front.join().expect("no statement panics") + &back
-    });
+    let text: String = records().iter().map(concluded).collect();
     insta::assert_snapshot!(text);
 }

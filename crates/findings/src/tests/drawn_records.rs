@@ -1,0 +1,331 @@
+//! What is concluded of records drawn at random, each kind of finding counted and summed up: a
+//! threshold that moves, a comparison that turns, moves a sum here, also where no medium of ours
+//! comes near it. The records are those of `standard` on the media that come with the program, with
+//! cells gone, slower, faster, doubted, cut short, of few I/Os, at round numbers, and with another
+//! medium around them.
+//!
+//! A sum tells that something has changed, not what: `FLASHMARK_DRAWN=DIR cargo test -p
+//! flashmark-findings drawn` writes every statement to a file for each kind; write them before and
+//! after, and read the difference before you renew the sums (`INSTA_UPDATE=always`).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+use std::thread;
+
+use record::units::{GIB, KIB, MIB};
+use record::{
+    Bound, Cell, Claims, Estimate, Flag, MediumKind, Record, SeriesAxis, Stop, metric, test,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Number, Value};
+use sim::Profile;
+use stats::Random;
+
+use super::on_media::{measured, records, told};
+use crate::testing::cell;
+use crate::{Use, conclude_for};
+
+/// Records that are drawn.
+const DRAWN: u64 = 2_400;
+/// Media on which `full` is a base as well: the cheats and the cheated, of each kind of controller.
+const IN_FULL: [&str; 7] =
+    ["class10", "a1", "pattern-cheat", "span-cheat-128", "throttler", "ssd-pslc", "disk-5400"];
+/// What a figure becomes so many times of.
+const FACTORS: [f64; 16] =
+    [0.02, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.97, 1.03, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0, 50.0];
+/// Counts around which the tests decide whether there are enough.
+const COUNTS: [u64; 14] = [0, 1, 2, 5, 8, 15, 16, 29, 30, 59, 64, 299, 1000, 3000];
+
+fn one_in(random: &mut Random, many: u64) -> bool {
+    random.below(many) == 0
+}
+
+/// To one digit, where thresholds lie.
+fn rounded(value: f64) -> f64 {
+    let unit = 10_f64.powf(value.abs().log10().floor());
+    if unit.is_normal() { (value / unit).round() * unit } else { value }
+}
+
+fn drawn(random: &mut Random) -> Record {
+    let mut record = random.pick(bases()).clone();
+    with_another_medium(&mut record, random);
+    if one_in(random, 10) {
+        record.cells.push(probe(random));
+    }
+    record.cells.retain(|_| !one_in(random, 12));
+    let level = *random.pick(&FACTORS);
+    let is_another_level = one_in(random, 2);
+    for cell in &mut record.cells {
+        if is_another_level {
+            scale(cell, level);
+        }
+        if one_in(random, 3) {
+            scale(cell, *random.pick(&FACTORS));
+        }
+        if one_in(random, 4) {
+            round(cell);
+        }
+        if one_in(random, 6) {
+            fall(cell, random);
+        }
+        if one_in(random, 25) {
+            doubt(cell, random);
+        }
+        if one_in(random, 5) {
+            cell.metrics = stirred(&cell.metrics, random);
+        }
+        if one_in(random, 12) {
+            cell.params = stirred(&cell.params, random);
+        }
+    }
+    if one_in(random, 20) {
+        let at = random.below(record.cells.len().max(1) as u64) as usize;
+        record.cells.iter_mut().skip(at).take(1).for_each(|cell| cell.stop = Stop::Error);
+    }
+    record
+}
+
+fn bases() -> &'static [Record] {
+    static BASES: LazyLock<Vec<Record>> = LazyLock::new(|| {
+        let standard = records().iter().map(|(_, record)| record.clone());
+        let full = Profile::all().iter().filter(|profile| IN_FULL.contains(&profile.name()));
+        // As a file holds them: what was read is cheaper to copy than what was counted.
+        let read = |record: Record| {
+            let text = serde_json::to_vec(&record).expect("a record can be written");
+            serde_json::from_slice(&text).expect("and read again")
+        };
+        standard.chain(full.map(|profile| measured(profile, "full"))).map(read).collect()
+    });
+    &BASES
+}
+
+/// A probe of the capacity that came to something.
+fn probe(random: &mut Random) -> Cell {
+    let mut cell = cell(test::CAPACITY, 1, 512);
+    let exactly = |value: f64| Estimate { value, ci95: None, n: 1 };
+    let real_bytes = *random.pick(&[0.0, 2.0, 8.0, 32.0]) * GIB as f64;
+    cell.metrics.other.extend([
+        ("type".to_owned(), exactly(random.below(6) as f64)),
+        (metric::REAL_BYTES.to_owned(), exactly(real_bytes)),
+    ]);
+    cell
+}
+
+fn with_another_medium(record: &mut Record, random: &mut Random) {
+    let medium = &mut record.medium;
+    medium.kind = *random.pick(&[
+        MediumKind::Sd,
+        MediumKind::Sd,
+        MediumKind::Usb,
+        MediumKind::Ssd,
+        MediumKind::Disk,
+        MediumKind::Emmc,
+    ]);
+    medium.rotational = *random.pick(&[None, Some(false), Some(medium.kind == MediumKind::Disk)]);
+    medium.capacity_bytes = random
+        .pick(&[medium.capacity_bytes, Some(8 * GIB), Some(32 * GIB), Some(64 * GIB), None])
+        .to_owned();
+    medium.au_bytes = *random.pick(&[None, None, Some(4 * MIB), Some(16 * MIB), Some(64 * KIB)]);
+    medium.claims = one_in(random, 2).then(|| Claims {
+        capacity_bytes: *random.pick(&[None, Some(8 * GIB), Some(64 * GIB)]),
+        speed_class: *random.pick(&[None, Some(4), Some(10)]),
+        video_class: *random.pick(&[None, Some(6), Some(30), Some(90)]),
+        app_class: *random.pick(&[None, Some(1), Some(2)]),
+        read_bps: *random.pick(&[None, Some(90e6)]),
+        write_bps: *random.pick(&[None, Some(20e6)]),
+        ..Claims::default()
+    });
+}
+
+/// So many times as fast, in everything that was measured.
+fn scale(cell: &mut Cell, factor: f64) {
+    let metrics = &mut cell.metrics;
+    let rates = [&mut metrics.iops, &mut metrics.bps].into_iter().flatten();
+    let others = metrics.other.iter_mut().filter_map(|(name, figure)| {
+        let factor = match name.rsplit('_').next() {
+            Some("ns" | "s") => 1.0 / factor,
+            Some("bps" | "iops") => factor,
+            _ => return None,
+        };
+        Some((figure, factor))
+    });
+    for (figure, factor) in rates.map(|figure| (figure, factor)).chain(others) {
+        figure.value *= factor;
+        figure.ci95 = figure.ci95.map(|ends| ends.map(|end| end * factor));
+    }
+    let slower = |ns: &mut u64| *ns = (*ns as f64 / factor) as u64;
+    if let Some(latency) = &mut metrics.latency_ns {
+        latency.mean /= factor;
+        [&mut latency.min, &mut latency.max].into_iter().for_each(slower);
+        [
+            &mut latency.p50,
+            &mut latency.p90,
+            &mut latency.p95,
+            &mut latency.p99,
+            &mut latency.p99_9,
+        ]
+        .into_iter()
+        .flatten()
+        .for_each(slower);
+        latency.ci95.values_mut().flatten().for_each(slower);
+    }
+    for series in &mut cell.series {
+        let factor = if series.y == SeriesAxis::LatencyNs { 1.0 / factor } else { factor };
+        series.points.iter_mut().for_each(|point| point[1] *= factor);
+    }
+    slower(&mut cell.elapsed_ns);
+}
+
+/// Rates to one digit, and known exactly: where thresholds lie.
+fn round(cell: &mut Cell) {
+    for figure in [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten() {
+        figure.value = rounded(figure.value);
+        figure.ci95 = Some([figure.value; 2]);
+    }
+    if let Some(latency) = &mut cell.metrics.latency_ns {
+        latency.max = rounded(latency.max as f64) as u64;
+        latency.p50 = latency.p50.map(|ns| rounded(ns as f64) as u64);
+    }
+}
+
+/// Curves that fall or rise from somewhere on, and may come back.
+fn fall(cell: &mut Cell, random: &mut Random) {
+    for series in &mut cell.series {
+        let points = series.points.len() as u64;
+        let from = random.below(points.max(1)) as usize;
+        let until = if one_in(random, 2) { points as usize } else { from + points as usize / 4 };
+        let factor = *random.pick(&FACTORS);
+        let stretch = series.points.iter_mut().take(until).skip(from);
+        stretch.for_each(|point| point[1] *= factor);
+    }
+}
+
+fn doubt(cell: &mut Cell, random: &mut Random) {
+    let flags = [
+        Flag::Cached,
+        Flag::HostCached,
+        Flag::NotPrimed,
+        Flag::Transient { bound: Bound::AtLeast },
+        Flag::Transient { bound: Bound::AtMost },
+        Flag::MayNotLast { written_bytes: 100 * MIB },
+        Flag::Autocorrelated { lag1: 0.6 },
+        Flag::NotConverged { relative_half_width: 0.3 },
+        Flag::TooFewSamples { n: 4 },
+        Flag::ZeroLatency { n: 40 },
+        Flag::FasterThanLink { bps: 2e8, link_bps: 1e8 },
+        Flag::HostStoodStill { stood_still_ns: 900_000_000, left_out: 3 },
+        Flag::NotThisMedium { issued_bytes: 64 * MIB, counted_bytes: MIB },
+    ];
+    match random.below(4) {
+        0 | 1 => cell.flags.push(random.pick(&flags).clone()),
+        2 => cell.stop = *random.pick(&[Stop::Time, Stop::Interrupted, Stop::Ops]),
+        _ => {
+            let n = *random.pick(&COUNTS);
+            cell.ops = n;
+            [&mut cell.metrics.iops, &mut cell.metrics.bps]
+                .into_iter()
+                .flatten()
+                .for_each(|figure| figure.n = n);
+            cell.metrics.latency_ns.iter_mut().for_each(|latency| latency.n = n);
+        }
+    }
+}
+
+/// The same with some of its numbers changed, one by one, and some of its entries gone. What is none
+/// of its kind any more stays as it was.
+fn stirred<T: Serialize + DeserializeOwned + Clone>(of: &T, random: &mut Random) -> T {
+    let mut value = serde_json::to_value(of).expect("what a record holds can be written");
+    stir(&mut value, random);
+    serde_json::from_value(value).unwrap_or_else(|_| of.clone())
+}
+
+fn stir(value: &mut Value, random: &mut Random) {
+    match value {
+        Value::Number(number) if one_in(random, 5) => *number = stirred_number(number, random),
+        Value::Array(list) => list.iter_mut().for_each(|one| stir(one, random)),
+        Value::Object(entries) => {
+            entries.retain(|_, _| !one_in(random, 30));
+            entries.iter_mut().for_each(|(_, one)| stir(one, random));
+        }
+        _ => {}
+    }
+}
+
+fn stirred_number(number: &Number, random: &mut Random) -> Number {
+    let was = number.as_f64().unwrap_or_default();
+    let becomes = match random.below(3) {
+        0 => was * random.pick(&FACTORS),
+        1 => rounded(was),
+        _ => *random.pick(&COUNTS) as f64,
+    };
+    if number.is_u64() {
+        Number::from(becomes as u64)
+    } else {
+        Number::from_f64(becomes).unwrap_or_else(|| number.clone())
+    }
+}
+
+/// What was said of one kind: how often, and a sum of all of it that no order changes.
+#[derive(Default)]
+struct Said {
+    times: u64,
+    sum: u64,
+    text: String,
+}
+
+/// FNV-1a, as the sum must be the same on every machine and with every compiler.
+fn sum_of(number: u64, text: &str) -> u64 {
+    let bytes = number.to_le_bytes();
+    bytes.iter().copied().chain(text.bytes()).fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn said_of(numbers: impl Iterator<Item = u64>) -> BTreeMap<String, Said> {
+    let mut all: BTreeMap<String, Said> = BTreeMap::new();
+    for number in numbers {
+        let mut random = Random::after(2026, number << 32);
+        let record = drawn(&mut random);
+        let wanted =
+            [Use::RootDisk, Use::Camera, Use::Video { mbit: 100 }, Use::Logger, Use::Database];
+        let wanted = if one_in(&mut random, 2) { &wanted[..] } else { &[] };
+        for finding in conclude_for(&record, wanted) {
+            let text = told(&finding);
+            let said = all.entry(finding.id).or_default();
+            said.times += 1;
+            said.sum = said.sum.wrapping_add(sum_of(number, &text));
+            said.text += &format!("{number} {text}");
+        }
+    }
+    all
+}
+
+#[test]
+fn what_is_concluded_of_drawn_records_is_what_it_was() {
+    bases();
+    let half = |first: u64| move || said_of((first..DRAWN).step_by(2));
+    let (mut all, odd) = thread::scope(|scope| {
+        let odd = scope.spawn(half(1));
+        (half(0)(), odd.join().expect("no record panics"))
+    });
+    for (id, said) in odd {
+        let both = all.entry(id).or_default();
+        both.times += said.times;
+        both.sum = both.sum.wrapping_add(said.sum);
+        both.text += &said.text;
+    }
+    if let Some(directory) = std::env::var_os("FLASHMARK_DRAWN") {
+        for (id, said) in &all {
+            fs::write(Path::new(&directory).join(id), &said.text).expect("the directory is there");
+        }
+    }
+    let mut table = String::new();
+    for (id, said) in &all {
+        let _ = writeln!(table, "{id} {} {:016x}", said.times, said.sum);
+    }
+    insta::assert_snapshot!(table);
+}
