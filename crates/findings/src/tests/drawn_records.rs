@@ -27,7 +27,7 @@ use stats::Random;
 
 use super::on_media::{measured, records, told};
 use crate::testing::cell;
-use crate::{Use, conclude_for};
+use crate::{Use, compare, conclude_for, headline};
 
 /// Records that are drawn.
 const DRAWN: u64 = 2_400;
@@ -277,6 +277,14 @@ struct Said {
     text: String,
 }
 
+impl Said {
+    fn add(&mut self, number: u64, text: &str) {
+        self.times += 1;
+        self.sum = self.sum.wrapping_add(sum_of(number, text));
+        self.text += &format!("{number} {text}");
+    }
+}
+
 /// FNV-1a, as the sum must be the same on every machine and with every compiler.
 fn sum_of(number: u64, text: &str) -> u64 {
     let bytes = number.to_le_bytes();
@@ -295,10 +303,18 @@ fn said_of(numbers: impl Iterator<Item = u64>) -> BTreeMap<String, Said> {
         let wanted = if one_in(&mut random, 2) { &wanted[..] } else { &[] };
         for finding in conclude_for(&record, wanted) {
             let text = told(&finding);
-            let said = all.entry(finding.id).or_default();
-            said.times += 1;
-            said.sum = said.sum.wrapping_add(sum_of(number, &text));
-            said.text += &format!("{number} {text}");
+            all.entry(finding.id).or_default().add(number, &text);
+        }
+        if number % 4 < 2 {
+            let text = format!("{:?}\n", headline(&record));
+            all.entry("(headline)".to_owned()).or_default().add(number, &text);
+        }
+        if number % 16 < 2 {
+            let mut other = record.clone();
+            other.medium.model = Some("another".to_owned());
+            other.cells.iter_mut().for_each(|cell| scale(cell, *random.pick(&FACTORS)));
+            let text = format!("{:?}\n", compare(&[record, other]));
+            all.entry("(comparison)".to_owned()).or_default().add(number, &text);
         }
     }
     all
