@@ -49,8 +49,7 @@ pub(crate) fn is_fake(record: &Record) -> bool {
     read_back.for_each(|cell| sectors.add(cell));
     let folded = sectors.overwritten > 0
         && sectors.overwritten.saturating_mul(100) >= sectors.good.saturating_add(sectors.bad());
-    matches!(probed, Some(CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain))
-        || probed.is_none() && folded
+    probed.is_some_and(CapacityKind::is_fake) || probed.is_none() && folded
 }
 
 /// Of the medium, what has to be read back as it was written for its capacity to be real; the rest

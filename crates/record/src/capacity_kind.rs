@@ -25,6 +25,11 @@ impl CapacityKind {
         CapacityKind::Chain,
     ];
 
+    /// Whether less is there than the medium says; a damaged one has lost it since.
+    pub fn is_fake(self) -> bool {
+        matches!(self, CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain)
+    }
+
     /// The number under which a record has it: `metrics.other["type"]` of `capacity`.
     pub fn code(self) -> f64 {
         f64::from(self as u8)
@@ -47,5 +52,11 @@ mod tests {
         for code in [-1.0, 0.5, 3.5, 5.0, f64::NAN, f64::INFINITY] {
             assert_eq!(CapacityKind::of_code(code), None, "{code}");
         }
+    }
+
+    #[test]
+    fn what_is_damaged_is_no_fake() {
+        let fakes = CapacityKind::ALL.map(CapacityKind::is_fake);
+        assert_eq!(fakes, [false, false, true, true, true]);
     }
 }

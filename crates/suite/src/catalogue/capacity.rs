@@ -235,10 +235,7 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool)
 
 /// Whether a cell found that less is there than the medium says.
 pub(crate) fn is_fake(cell: &Cell) -> bool {
-    matches!(
-        found(cell).and_then(CapacityKind::of_code),
-        Some(CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain)
-    )
+    found(cell).and_then(CapacityKind::of_code).is_some_and(CapacityKind::is_fake)
 }
 
 /// Whether a cell came to its end without finding anything missing, and left its marks where they

@@ -182,8 +182,7 @@ impl Geometry {
         };
         let caches = [0, 0, MIB, 4 * MIB, 10 * MIB, 16 * MIB, 64 * MIB];
         let one_of = |random: &mut Random| caches[random.below(caches.len() as u64) as usize];
-        let fake =
-            matches!(kind, CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain);
+        let fake = kind.is_fake();
         Geometry {
             remembers_bytes: if fake { one_of(random) } else { 0 },
             cache_bytes: one_of(random),
@@ -212,8 +211,7 @@ impl Geometry {
                 self.cache_bytes
             );
         }
-        if matches!(self.kind, CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain)
-        {
+        if self.kind.is_fake() {
             text += &format!(
                 "[fake]\nreal = \"{} B\"\nlost = \"{}\"\nremembers = \"{} B\"\n",
                 self.real_bytes, self.lost, self.remembers_bytes
