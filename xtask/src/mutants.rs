@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use stats::Random;
 
 use crate::section;
@@ -47,7 +47,7 @@ const DECIDING: [Deciding; 6] = [
         name: "host",
         files: &[
             "target",
-            "uses",
+            "in_use",
             "open_files",
             "claim",
             "contents",
@@ -72,7 +72,15 @@ const DECIDING: [Deciding; 6] = [
             "tally.rs",
             "fingerprint",
         ],
-        slow: &["catalogue"],
+        slow: &[
+            "catalogue",
+            "takes",
+            "full_ends",
+            "published",
+            "every_suite",
+            "benchmark_that_is_known",
+            "overwhelm",
+        ],
     },
 ];
 
@@ -208,8 +216,12 @@ fn of_crate(root: &Path, deciding: &Deciding) -> Result<Vec<Mutant>> {
             && !is_test(path)
             && (files.is_empty() || files.iter().any(|part| path.contains(part)))
     };
+    let paths: Vec<String> = listed(root)?.into_iter().filter(is_wanted).collect();
+    if let Some(gone) = files.iter().find(|part| !paths.iter().any(|path| path.contains(**part))) {
+        bail!("{folder} has no file {gone} any more");
+    }
     let mut all = Vec::new();
-    for path in listed(root)?.into_iter().filter(is_wanted) {
+    for path in paths {
         let text = fs::read_to_string(root.join(&path)).with_context(|| path.clone())?;
         all.extend(mutants_of(&path, &text));
     }

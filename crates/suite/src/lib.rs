@@ -29,6 +29,8 @@ mod stage;
 mod stop_rule;
 mod tally;
 mod target_info;
+#[cfg(test)]
+mod tests;
 pub mod undo;
 
 pub use cell_context::{CellContext, Guarded};

@@ -1,0 +1,334 @@
+//! Runs drawn at random: parts of the suites on media of any kind, with limits, faults, a host that
+//! stands still, interruptions, cells that were done before, a listener that gives up, things lent.
+//! Each is told in one line, with the checksum of all that it told its listener: what decides
+//! differently, ends differently here.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
+use device::{Device, Extent, ExtentGuard, HostStalls, WriteBudget};
+use record::units::{MIB, SECOND_NS};
+use record::{Standstill, TargetKind};
+use sim::{Profile, SimDevice, SimOptions};
+use stats::Random;
+
+use super::{in_text, one_in, print_on_demand, sum_of};
+use crate::definition::Suite;
+use crate::{
+    Choice, MemoryUndo, NoStage, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, Undo,
+    run,
+};
+
+/// Runs that are drawn.
+const DRAWN: u64 = 300;
+/// Media of each kind of controller, cheats and cheated among them.
+const MEDIA: [&str; 10] = [
+    "class10",
+    "a1",
+    "a2-cq",
+    "fake-wrap",
+    "fake-limbo",
+    "ssd-pslc",
+    "pattern-cheat",
+    "usb2-cruzer",
+    "disk-5400",
+    "throttler",
+];
+const KINDS: [TargetKind; 4] =
+    [TargetKind::Simulated, TargetKind::Block, TargetKind::File, TargetKind::Directory];
+
+/// Writes down what it hears, and may have enough of it.
+struct Listener<'a> {
+    text: String,
+    events: u64,
+    /// After so many events it cannot keep any more.
+    fails_after: Option<u64>,
+    /// After so many events the user ends the run.
+    stops_after: Option<u64>,
+    stop: &'a AtomicBool,
+}
+
+impl RunListener for Listener<'_> {
+    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
+        self.events += 1;
+        if self.stops_after.is_some_and(|after| self.events > after) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        let text = &mut self.text;
+        let _ = match event {
+            RunEvent::CellStarted { index, cell, allotted_ns } => {
+                writeln!(text, "start {index} {} {allotted_ns}", cell.id)
+            }
+            RunEvent::Progress(now) => writeln!(
+                text,
+                "{} {} {:.4} {} {} {} {:.4e} {:.4e} {} {}",
+                now.index,
+                now.phase,
+                now.share,
+                now.ops,
+                now.bytes,
+                now.elapsed_ns,
+                now.iops,
+                now.bps,
+                now.written_bytes,
+                now.remaining_ns
+            ),
+            RunEvent::CellFinished { index, cell } => {
+                writeln!(text, "end {index} {}", in_text(cell))
+            }
+            RunEvent::CellRevised { cell } => writeln!(text, "revised {}", in_text(cell)),
+            RunEvent::Skipped(skip) => writeln!(text, "skipped {}: {}", skip.test, skip.reason),
+            RunEvent::Flagged(flag) => writeln!(text, "doubt {}", in_text(flag)),
+            RunEvent::Owing(owing) => writeln!(text, "owing {owing}"),
+            RunEvent::Marked(marks) => writeln!(text, "marks {}", in_text(marks)),
+        };
+        if self.fails_after.is_some_and(|after| self.events > after) {
+            return Err("the disk is full".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Outlives the process, and may fail.
+struct KeptUndo {
+    kept: MemoryUndo,
+    calls: u64,
+    fails_after: Option<u64>,
+}
+
+impl KeptUndo {
+    fn call(&mut self) -> Result<(), String> {
+        self.calls += 1;
+        match self.fails_after {
+            Some(after) if self.calls > after => Err("no space for what is lent".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Undo for KeptUndo {
+    fn make_room(&mut self, bytes: u64) -> Result<(), String> {
+        self.call()?;
+        self.kept.make_room(bytes)
+    }
+    fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), String> {
+        self.call()?;
+        self.kept.keep(offset_bytes, data)
+    }
+    fn seal(&mut self) -> Result<(), String> {
+        self.call()?;
+        self.kept.seal()
+    }
+    fn pieces(&self) -> usize {
+        self.kept.pieces()
+    }
+    fn place(&mut self, number: usize) -> Option<Extent> {
+        self.kept.place(number)
+    }
+    fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
+        self.kept.piece(number, data)
+    }
+    fn clear(&mut self) -> Result<(), String> {
+        self.kept.clear()
+    }
+}
+
+fn fault(random: &mut Random, capacity_bytes: u64) -> InjectedFault {
+    let somewhere = Extent::new(random.below(capacity_bytes), random.below(256 * MIB));
+    let op = random.below(3_000);
+    let window = FaultWindow::Ops(op, op + random.below(400));
+    let lasts = *random.pick(&[Lasts::Once, Lasts::Forever]);
+    match random.below(11) {
+        0 => InjectedFault::EioAt(somewhere, lasts),
+        1 => InjectedFault::EioAt(Extent::new(0, u64::MAX), Lasts::Once),
+        2 => InjectedFault::EioNowAndThen { per_million: 800, seed: 1 },
+        3 => InjectedFault::ShortRead(somewhere, lasts),
+        4 => InjectedFault::HangFor { ns: 7 * SECOND_NS, after_ops: op },
+        5 => InjectedFault::Vanish { after_ops: op },
+        6 => InjectedFault::ReadOnlyAfter { ops: op },
+        7 => InjectedFault::FailsWritesDuring(window),
+        8 => InjectedFault::GoneDuring(window),
+        9 => InjectedFault::SilentCorruption(somewhere),
+        _ => InjectedFault::LostWrites(somewhere),
+    }
+}
+
+/// Stretches in which the host stands still.
+fn stalls(random: &mut Random) -> Vec<Standstill> {
+    let mut at_ns = 0;
+    let mut stalls = Vec::new();
+    for _ in 0..random.below(6) {
+        let from_ns = at_ns + random.below(3 * SECOND_NS);
+        at_ns = from_ns + (random.log_uniform(0.02, 3.0) * SECOND_NS as f64) as u64;
+        stalls.push(Standstill { from_ns, to_ns: at_ns });
+    }
+    stalls
+}
+
+fn target(random: &mut Random, medium: &SimDevice, profile: &Profile) -> TargetInfo {
+    let kind = *random.pick(&KINDS);
+    let facts = medium.facts().clone();
+    let somewhere = Extent::new(random.below(64) * MIB, (1 + random.below(200)) * MIB);
+    TargetInfo {
+        au_bytes: profile.au_bytes().filter(|_| one_in(random, 2)),
+        files: Err("there is no file system to put a file on".into()),
+        writable: if one_in(random, 8) { Err("it was not given away".into()) } else { Ok(()) },
+        borrowed: one_in(random, 4).then(|| "it is only lent".to_owned()),
+        only: one_in(random, 8).then_some(somewhere),
+        commands_at_once: *random.pick(&[None, Some(1), Some(32)]),
+        link_bps: *random.pick(&[None, Some(5e6), Some(40e6)]),
+        memory_bps: *random.pick(&[None, Some(2e9)]),
+        ..TargetInfo::unrestricted(kind, facts)
+    }
+}
+
+/// Some cells of a suite, some of them shorter than they would be.
+fn plan(random: &mut Random, target: &TargetInfo) -> Option<Plan> {
+    let suite = *random.pick(&["quick", "quick", "standard", "full"]);
+    let suite = Suite::built_in(suite).expect("it comes with the program");
+    let mut plan = Plan::make(&suite, &Choice::default(), target).ok()?;
+    let many = plan.cells.len() as u64;
+    let kept = 2 + random.below(6);
+    plan.cells.retain(|cell| {
+        let is_short = cell.max_written_bytes <= 300 * MIB;
+        is_short && random.below(many) < kept
+            || cell.test == record::test::CAPACITY && one_in(random, 2)
+    });
+    for cell in &mut plan.cells {
+        let most_ns = (random.log_uniform(0.05, 5.0) * SECOND_NS as f64) as u64;
+        cell.max_ns = cell.max_ns.min(most_ns);
+    }
+    plan.time_limit_ns =
+        (!one_in(random, 3)).then(|| (random.log_uniform(0.2, 20.0) * SECOND_NS as f64) as u64);
+    (!plan.cells.is_empty()).then_some(plan)
+}
+
+/// What comes between a run and its end.
+struct Scene {
+    faults: Vec<InjectedFault>,
+    stalls: Vec<Standstill>,
+    stops_after: Option<u64>,
+    fails_after: Option<u64>,
+    undo: Option<KeptUndo>,
+    anyway: bool,
+}
+
+impl Scene {
+    fn interrupted_after(events: u64) -> Scene {
+        Scene {
+            faults: Vec::new(),
+            stalls: Vec::new(),
+            stops_after: Some(events),
+            fails_after: None,
+            undo: None,
+            anyway: false,
+        }
+    }
+
+    fn drawn(random: &mut Random, capacity_bytes: u64) -> Scene {
+        let few = |random: &mut Random, many| one_in(random, many).then(|| random.below(40));
+        let faults = if one_in(random, 2) { random.below(3) } else { 0 };
+        Scene {
+            faults: (0..faults).map(|_| fault(random, capacity_bytes)).collect(),
+            stalls: if one_in(random, 3) { stalls(random) } else { Vec::new() },
+            stops_after: few(random, 8),
+            fails_after: few(random, 8),
+            undo: one_in(random, 2).then(|| KeptUndo {
+                kept: MemoryUndo::default(),
+                calls: 0,
+                fails_after: few(random, 4),
+            }),
+            anyway: one_in(random, 3),
+        }
+    }
+}
+
+/// Runs the plan; how it ended, and all that was told.
+fn played(
+    medium: SimDevice,
+    plan: &Plan,
+    target: &TargetInfo,
+    mut scene: Scene,
+    before: (u64, Option<RunEnd>, bool),
+) -> (RunEnd, String) {
+    let faulty = FaultInjection::new(medium, scene.faults);
+    let stalled = HostStalls::new(faulty, scene.stalls);
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(stalled, plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let stop = AtomicBool::new(false);
+    let mut listener = Listener {
+        text: String::new(),
+        events: 0,
+        fails_after: scene.fails_after,
+        stops_after: scene.stops_after,
+        stop: &stop,
+    };
+    let (seed, earlier, lost) = before;
+    let options = RunOptions {
+        used_ns: earlier.as_ref().map_or(0, |end| end.elapsed_ns),
+        done: earlier.map_or_else(Vec::new, |end| end.cells),
+        lost,
+        anyway: scene.anyway,
+        undo: scene.undo.as_mut().map(|undo| undo as &mut dyn Undo),
+        ..RunOptions::new(seed, target, &stop)
+    };
+    let end = run(&mut guarded, &mut NoStage, plan, options, &mut listener);
+    let text = format!(
+        "{}{:?} {:?} {:?} {} left: {}\n{}\n{}",
+        listener.text,
+        end.ended,
+        end.error,
+        end.failed,
+        end.elapsed_ns,
+        scene.undo.map_or(0, |undo| undo.pieces()),
+        in_text(&end.skipped),
+        in_text(&end.cells),
+    );
+    (end, text)
+}
+
+/// One line of a run, and all of it.
+fn told(number: u64) -> (String, String) {
+    let mut random = Random::after(2026, number << 32);
+    let name = *random.pick(&MEDIA);
+    let profile = Profile::builtin(name).expect("it comes with the program");
+    let seed = random.below(100);
+    let medium = || SimDevice::new(profile, SimOptions { seed, capacity: None, keep_data: true });
+    let target = target(&mut random, &medium(), profile);
+    let Some(plan) = plan(&mut random, &target) else {
+        return (format!("{number} {name}: nothing to do"), String::new());
+    };
+    let earlier = one_in(&mut random, 4).then(|| {
+        let scene = Scene::interrupted_after(random.below(40));
+        let (mut end, _) = played(medium(), &plan, &target, scene, (seed, None, false));
+        end.cells.retain(|cell| cell.stop != record::Stop::Interrupted);
+        end
+    });
+    let resumed = earlier.is_some();
+    let scene = Scene::drawn(&mut random, target.facts.capacity_bytes);
+    let before = (seed, earlier, one_in(&mut random, 2));
+    let (end, text) = played(medium(), &plan, &target, scene, before);
+    let line = format!(
+        "{number} {name} {:?}: {} of {} cells, {} left out, {:?}{}, {:.3} s, {:016x}",
+        target.kind,
+        end.cells.len(),
+        plan.cells.len(),
+        end.skipped.len(),
+        end.ended,
+        if resumed { " (resumed)" } else { "" },
+        end.elapsed_ns as f64 / SECOND_NS as f64,
+        sum_of(&format!("{}\n{text}", in_text(&plan.cells))),
+    );
+    (line, text)
+}
+
+#[test]
+fn what_drawn_runs_tell_is_what_they_told() {
+    let lines = (0..DRAWN).map(|number| {
+        let (line, text) = told(number);
+        print_on_demand(number, &text);
+        line + "\n"
+    });
+    insta::assert_snapshot!(lines.collect::<String>());
+}
