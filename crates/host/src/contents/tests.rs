@@ -97,6 +97,44 @@ fn empty_is_said_only_of_what_could_be_looked_at() {
 }
 
 #[test]
+fn of_many_things_four_are_named_and_the_rest_is_counted() {
+    let named = |many: usize| {
+        let thing = |index| ContentItem {
+            partition: Some(index),
+            size_bytes: 1 << 30,
+            kind: Some(format!("fs{index}")),
+            ..ContentItem::default()
+        };
+        Contents { things: (1..=many as u32).map(thing).collect(), unknown: None }.summary()
+    };
+    assert_eq!(named(4), "fs1, fs2, fs3, fs4");
+    assert_eq!(named(5), "fs1, fs2, fs3, fs4, and 1 more");
+    assert_eq!(named(12), "fs1, fs2, fs3, fs4, and 8 more");
+}
+
+/// Every day until after 2400, the one leap year of four centuries that ends in 00.
+#[test]
+fn each_day_follows_the_day_before() {
+    let (mut year, mut month, mut day) = (1970, 1, 1);
+    for days in 0..158_000u64 {
+        let expected = format!("{year:04}-{month:02}-{day:02} 23:59 UTC");
+        assert_eq!(superblock::date(days * 86_400 + 86_399), expected);
+        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let length = match month {
+            2 if is_leap => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        (year, month, day) = match (month, day == length) {
+            (12, true) => (year + 1, 1, 1),
+            (_, true) => (year, month + 1, 1),
+            _ => (year, month, day + 1),
+        };
+    }
+}
+
+#[test]
 fn times_are_those_of_the_calendar() {
     // date -u -d @N
     for (seconds, date) in [

@@ -67,8 +67,12 @@ mod tests {
         let roots = Roots::copied(dir.path());
         fs::create_dir_all(roots.proc.join("4242")).unwrap();
         fs::write(roots.proc.join("4242/comm"), "qemu\n").unwrap();
+        // No process has that number: it is that of one in another namespace.
+        fs::create_dir_all(roots.proc.join("0")).unwrap();
+        fs::write(roots.proc.join("0/comm"), "nobody\n").unwrap();
         let table = "1: FLOCK  ADVISORY  WRITE 4242 08:01:12345 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 99 08:01:12345 0 EOF\n\
-                     2: OFDLCK ADVISORY  READ -1 fe:00:9986226 201 201\n3: LEASE  ACTIVE    READ 4242 00:2e:7 0 EOF\n4: POSIX  *NOINODE*\n";
+                     2: OFDLCK ADVISORY  READ -1 fe:00:9986226 201 201\n3: LEASE  ACTIVE    READ 4242 00:2e:7 0 EOF\n4: POSIX  *NOINODE*\n\
+                     5: POSIX  ADVISORY  WRITE 0 08:01:7 0 EOF\n";
         fs::write(roots.proc.join("locks"), table).unwrap();
         let locks = all(&roots);
         let said = |lock: &Locked| {
@@ -85,7 +89,8 @@ mod tests {
             [
                 "flock 8:1:12345 Some(\"qemu (process 4242)\")",
                 "OFD lock 254:0:9986226 None",
-                "lease 0:46:7 Some(\"qemu (process 4242)\")"
+                "lease 0:46:7 Some(\"qemu (process 4242)\")",
+                "POSIX lock 8:1:7 None"
             ]
         );
         assert!(locks[0].is_on(FileIdentity { device: rustix::fs::makedev(8, 1), inode: 12345 }));

@@ -207,6 +207,20 @@ fn memory_compression_and_sparse_files_are_allowed_with_a_doubt() {
 }
 
 #[test]
+fn a_disk_in_memory_is_doubted_and_another_is_not() {
+    for (place, number, flags) in [
+        ("virtual/block/ram0", "1:0", &[Flag::MemoryFilesystem][..]),
+        ("virtual/block/zram0", "252:0", &[Flag::MemoryFilesystem]),
+        ("virtual/block/nvme0n1", "259:0", &[]),
+    ] {
+        let machine = Machine::new();
+        machine.disk(place, number, 1 << 30);
+        let node = format!("/dev/{}", place.rsplit('/').next().unwrap());
+        assert_eq!(resolve(&machine.roots, &node, Access::Write).unwrap().flags(), flags, "{node}");
+    }
+}
+
+#[test]
 fn a_free_stick_is_found_by_any_name_and_recorded() {
     let machine = Machine::new();
     machine.with_stick();

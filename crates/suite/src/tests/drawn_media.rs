@@ -15,9 +15,9 @@ use crate::fingerprint::{
 use crate::undo::{MemoryUndo, Trust, Undo, put_back};
 
 /// Media that are drawn.
-const DRAWN: u64 = 160;
+const DRAWN: u64 = 480;
 /// Lines of the snapshot: each holds what came of so many.
-const A_LINE: u64 = 4;
+const A_LINE: u64 = 10;
 const CAPACITY: u64 = 1 << 20;
 const CONTENTS: [Content; 7] = [
     Content::Incompressible,
@@ -71,8 +71,14 @@ fn facts(random: &mut Random, medium: &MemoryDevice) -> Facts {
 /// Where media of all sizes are looked at.
 fn looked_at(random: &mut Random, plan: &[PlannedCell], medium: &MemoryDevice) -> String {
     let facts = facts(random, medium);
-    let starts: Vec<u64> = (0..random.below(12)).map(|_| random.below(1 << 31)).collect();
-    let last: Vec<Extent> = (0..random.below(4)).map(|_| somewhere(random, 8 * KIB)).collect();
+    let end = facts.capacity_bytes;
+    let start = |random: &mut Random| {
+        let anywhere = random.below(1 << 31);
+        *random.pick(&[anywhere, end, end + 1, end.saturating_sub(4096)])
+    };
+    let starts: Vec<u64> = (0..random.below(12)).map(|_| start(random)).collect();
+    let mut last: Vec<Extent> = (0..random.below(4)).map(|_| somewhere(random, 8 * KIB)).collect();
+    last.push(Extent::new(start(random), 512));
     let span = somewhere(random, 512 * KIB);
     format!(
         "{:?}\n{:?}\n",

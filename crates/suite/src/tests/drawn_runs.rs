@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
 use device::{Device, Extent, ExtentGuard, HostStalls, WriteBudget};
 use record::units::{MIB, SECOND_NS};
-use record::{Standstill, TargetKind};
+use record::{Cell, Standstill, Stop, TargetKind};
 use sim::{Profile, SimDevice, SimOptions};
 use stats::Random;
 
 use super::{in_text, one_in, print_on_demand, sum_of};
+use crate::catalogue::testing::KnownFiles;
 use crate::definition::Suite;
 use crate::{
-    Choice, MemoryUndo, NoStage, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, Undo,
-    run,
+    Choice, MemoryUndo, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, Undo, run,
 };
 
 /// Runs that are drawn.
-const DRAWN: u64 = 300;
+const DRAWN: u64 = 200;
 /// Media of each kind of controller, cheats and cheated among them.
 const MEDIA: [&str; 10] = [
     "class10",
@@ -172,7 +172,7 @@ fn target(random: &mut Random, medium: &SimDevice, profile: &Profile) -> TargetI
     let somewhere = Extent::new(random.below(64) * MIB, (1 + random.below(200)) * MIB);
     TargetInfo {
         au_bytes: profile.au_bytes().filter(|_| one_in(random, 2)),
-        files: Err("there is no file system to put a file on".into()),
+        files: if one_in(random, 2) { Ok(()) } else { Err("there is no file system".into()) },
         writable: if one_in(random, 8) { Err("it was not given away".into()) } else { Ok(()) },
         borrowed: one_in(random, 4).then(|| "it is only lent".to_owned()),
         only: one_in(random, 8).then_some(somewhere),
@@ -197,6 +197,7 @@ fn plan(random: &mut Random, target: &TargetInfo) -> Option<Plan> {
     });
     for cell in &mut plan.cells {
         let most_ns = (random.log_uniform(0.05, 5.0) * SECOND_NS as f64) as u64;
+        let most_ns = *random.pick(&[most_ns, most_ns, SECOND_NS, 10 * SECOND_NS]);
         cell.max_ns = cell.max_ns.min(most_ns);
     }
     plan.time_limit_ns =
@@ -228,12 +229,13 @@ impl Scene {
 
     fn drawn(random: &mut Random, capacity_bytes: u64) -> Scene {
         let few = |random: &mut Random, many| one_in(random, many).then(|| random.below(40));
+        let is_busy = one_in(random, 3);
         let faults = if one_in(random, 2) { random.below(3) } else { 0 };
         Scene {
             faults: (0..faults).map(|_| fault(random, capacity_bytes)).collect(),
-            stalls: if one_in(random, 3) { stalls(random) } else { Vec::new() },
+            stalls: if is_busy { stalls(random) } else { Vec::new() },
             stops_after: few(random, 8),
-            fails_after: few(random, 8),
+            fails_after: few(random, if is_busy { 3 } else { 8 }),
             undo: one_in(random, 2).then(|| KeptUndo {
                 kept: MemoryUndo::default(),
                 calls: 0,
@@ -244,13 +246,22 @@ impl Scene {
     }
 }
 
+/// What was done before an interruption.
+#[derive(Default)]
+struct Before {
+    done: Vec<Cell>,
+    used_ns: u64,
+    lost: bool,
+}
+
 /// Runs the plan; how it ended, and all that was told.
 fn played(
     medium: SimDevice,
     plan: &Plan,
     target: &TargetInfo,
     mut scene: Scene,
-    before: (u64, Option<RunEnd>, bool),
+    before: Before,
+    seed: u64,
 ) -> (RunEnd, String) {
     let faulty = FaultInjection::new(medium, scene.faults);
     let stalled = HostStalls::new(faulty, scene.stalls);
@@ -264,16 +275,19 @@ fn played(
         stops_after: scene.stops_after,
         stop: &stop,
     };
-    let (seed, earlier, lost) = before;
+    let Before { done, used_ns, lost } = before;
     let options = RunOptions {
-        used_ns: earlier.as_ref().map_or(0, |end| end.elapsed_ns),
-        done: earlier.map_or_else(Vec::new, |end| end.cells),
+        used_ns,
+        done,
         lost,
         anyway: scene.anyway,
         undo: scene.undo.as_mut().map(|undo| undo as &mut dyn Undo),
         ..RunOptions::new(seed, target, &stop)
     };
-    let end = run(&mut guarded, &mut NoStage, plan, options, &mut listener);
+    // It does not let two files be there at once.
+    let mut stage =
+        KnownFiles::new(|request, now_ns| 40_000 + request.length_bytes + now_ns % 7_000);
+    let end = run(&mut guarded, &mut stage, plan, options, &mut listener);
     let text = format!(
         "{}{:?} {:?} {:?} {} left: {}\n{}\n{}",
         listener.text,
@@ -299,16 +313,19 @@ fn told(number: u64) -> (String, String) {
     let Some(plan) = plan(&mut random, &target) else {
         return (format!("{number} {name}: nothing to do"), String::new());
     };
-    let earlier = one_in(&mut random, 4).then(|| {
+    let mut before = Before::default();
+    let resumed = one_in(&mut random, 4);
+    if resumed {
         let scene = Scene::interrupted_after(random.below(40));
-        let (mut end, _) = played(medium(), &plan, &target, scene, (seed, None, false));
-        end.cells.retain(|cell| cell.stop != record::Stop::Interrupted);
-        end
-    });
-    let resumed = earlier.is_some();
+        let (mut end, _) = played(medium(), &plan, &target, scene, before, seed);
+        end.cells.retain(|cell| cell.stop != Stop::Interrupted);
+        let used_ns = end.elapsed_ns * random.pick(&[1, 1, 20]);
+        before = Before { done: end.cells, used_ns, lost: one_in(&mut random, 2) };
+    } else if one_in(&mut random, 8) {
+        before.used_ns = plan.time_limit_ns.unwrap_or(0);
+    }
     let scene = Scene::drawn(&mut random, target.facts.capacity_bytes);
-    let before = (seed, earlier, one_in(&mut random, 2));
-    let (end, text) = played(medium(), &plan, &target, scene, before);
+    let (end, text) = played(medium(), &plan, &target, scene, before, seed);
     let line = format!(
         "{number} {name} {:?}: {} of {} cells, {} left out, {:?}{}, {:.3} s, {:016x}",
         target.kind,
