@@ -161,7 +161,7 @@ fn put_right(random: &mut Random, mut medium: MemoryDevice) -> String {
         heard += &format!("{} {:.4}\n", step.written_bytes, step.share);
         ends_at.is_none_or(|at| steps <= at)
     });
-    let left = sum_of(&format!("{:?}", faulty.into_inner().data()));
+    let left = sum_of(faulty.into_inner().data());
     format!("{heard}{found:?} {} {} {left:016x}\n", found.is_whole(), undo.pieces())
 }
 

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Runs that are drawn.
-const DRAWN: u64 = 200;
+const DRAWN: u64 = 400;
 /// Media of each kind of controller, cheats and cheated among them.
 const MEDIA: [&str; 10] = [
     "class10",
@@ -335,7 +335,7 @@ fn told(number: u64) -> (String, String) {
         end.ended,
         if resumed { " (resumed)" } else { "" },
         end.elapsed_ns as f64 / SECOND_NS as f64,
-        sum_of(&format!("{}\n{text}", in_text(&plan.cells))),
+        sum_of(format!("{}\n{text}", in_text(&plan.cells))),
     );
     (line, text)
 }

@@ -9,9 +9,9 @@ use super::{in_text, one_in, table_of};
 use crate::IoTally;
 
 /// Streams that are drawn.
-const DRAWN: u64 = 240;
+const DRAWN: u64 = 640;
 /// Lines of the snapshot: each holds what came of so many.
-const A_LINE: u64 = 8;
+const A_LINE: u64 = 20;
 
 fn drawn(random: &mut Random) -> IoTally {
     let in_flight = *random.pick(&[1, 1, 4, 32]);

@@ -33,9 +33,10 @@ fn shorten(value: &mut Value) {
     }
 }
 
-/// The checksum of a text, the same on every machine.
-fn sum_of(text: &str) -> u64 {
-    Crc::<u64>::new(&CRC_64_XZ).checksum(text.as_bytes())
+/// The checksum of a text or of data, the same on every machine.
+fn sum_of(text: impl AsRef<[u8]>) -> u64 {
+    const CRC: Crc<u64> = Crc::<u64>::new(&CRC_64_XZ);
+    CRC.checksum(text.as_ref())
 }
 
 /// For whoever renews the sums: `FLASHMARK_DRAWN=7 cargo test -p flashmark-suite --lib drawn --
@@ -56,7 +57,7 @@ fn table_of(drawn: u64, a_line: u64, told: impl Fn(u64) -> String) -> String {
     };
     let line = |first| {
         let text: String = (first..first + a_line).map(told).collect();
-        format!("{first} {:016x}\n", sum_of(&text))
+        format!("{first} {:016x}\n", sum_of(text))
     };
     (0..drawn).step_by(a_line as usize).map(line).collect()
 }
