@@ -179,21 +179,57 @@ impl CellContext<'_> {
     /// The range from the start of `span` on that this run has filled with incompressible data, if
     /// any.
     pub fn primed(&self, span: Extent) -> Option<Extent> {
-        self.done
-            .iter()
-            .filter(|cell| {
-                matches!(cell.test.as_str(), test::PRIME | test::RANDOM_FILL)
-                    && cell.stop != Stop::Error
-            })
-            .filter_map(|cell| {
-                Some(Extent::new(cell.params.span_offset_bytes?, cell.params.span_bytes?))
-            })
-            .filter(|primed| {
-                primed.offset_bytes <= span.offset_bytes && primed.end() > span.offset_bytes
-            })
-            .map(|primed| {
-                Extent::new(span.offset_bytes, span.bytes.min(primed.end() - span.offset_bytes))
-            })
-            .max_by_key(|primed| primed.bytes)
+        primed(self.done, span)
+    }
+}
+
+fn primed(done: &[Cell], span: Extent) -> Option<Extent> {
+    done.iter()
+        .filter(|cell| {
+            matches!(cell.test.as_str(), test::PRIME | test::RANDOM_FILL)
+                && cell.stop != Stop::Error
+        })
+        .filter_map(|cell| {
+            Some(Extent::new(cell.params.span_offset_bytes?, cell.params.span_bytes?))
+        })
+        .filter(|primed| {
+            primed.offset_bytes <= span.offset_bytes && primed.end() > span.offset_bytes
+        })
+        .map(|primed| {
+            Extent::new(span.offset_bytes, span.bytes.min(primed.end() - span.offset_bytes))
+        })
+        .max_by_key(|primed| primed.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Params;
+
+    use super::*;
+
+    #[test]
+    fn what_was_filled_from_the_first_byte_on_is_primed() {
+        let cell = |test: &str, offset_bytes, bytes, stop| {
+            let params = Params {
+                span_offset_bytes: Some(offset_bytes),
+                span_bytes: Some(bytes),
+                ..Params::default()
+            };
+            Cell { stop, ..Cell::begun("x/1", test, params) }
+        };
+        let done = [
+            cell(test::PRIME, 100, 50, Stop::Ops),
+            cell(test::RANDOM_FILL, 100, 80, Stop::Ops),
+            cell(test::PRIME, 100, 900, Stop::Error),
+            cell("random-write", 0, 900, Stop::Ops),
+            cell(test::PRIME, 400, 20, Stop::Ops),
+        ];
+        let of = |offset_bytes, bytes| primed(&done, Extent::new(offset_bytes, bytes));
+        assert_eq!(of(100, 60), Some(Extent::new(100, 60)));
+        assert_eq!(of(100, 200), Some(Extent::new(100, 80)));
+        assert_eq!(of(179, 9), Some(Extent::new(179, 1)));
+        assert_eq!((of(180, 9), of(99, 9), of(0, 1000)), (None, None, None), "begins elsewhere");
+        assert_eq!(of(410, 20), Some(Extent::new(410, 10)));
+        assert_eq!(primed(&[], Extent::new(0, 1)), None);
     }
 }

@@ -19,9 +19,10 @@ const DRAWN: u64 = 480;
 /// Lines of the snapshot: each holds what came of so many.
 const A_LINE: u64 = 10;
 const CAPACITY: u64 = 1 << 20;
-const CONTENTS: [Content; 7] = [
+const CONTENTS: [Content; 8] = [
     Content::Incompressible,
     Content::Incompressible,
+    Content::Zeros,
     Content::Zeros,
     Content::Byte(0xff),
     Content::Byte(0x41),
@@ -37,7 +38,7 @@ fn somewhere(random: &mut Random, most_bytes: u64) -> Extent {
 }
 
 fn cells(random: &mut Random) -> Vec<PlannedCell> {
-    let many = random.below(6);
+    let many = random.below(10);
     let mut cell = |index: u64| {
         let span = somewhere(random, 256 * KIB);
         PlannedCell {
@@ -113,10 +114,10 @@ fn taken_for(random: &mut Random, plan: &[PlannedCell], medium: &mut MemoryDevic
     for _ in 0..random.below(4) {
         let place = somewhere(random, 64 * KIB);
         let bytes = place.offset_bytes as usize..place.end() as usize;
-        match random.below(6) {
+        match random.below(8) {
             0 => medium.data()[bytes.clone()].copy_from_slice(&earlier[bytes]),
             1 => medium.data()[bytes].fill(0),
-            2 => medium.data().fill(*random.pick(&[0, 0xff])),
+            2 | 6 | 7 => medium.data().fill(*random.pick(&[0, 0xff])),
             3 => fill(medium, 99, place, Content::Incompressible, 0),
             4 => fill(medium, seed, place, *random.pick(&CONTENTS), 1),
             _ => medium.data().copy_from_slice(&earlier),

@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
 use device::{Device, Extent, ExtentGuard, HostStalls, WriteBudget};
 use record::units::{MIB, SECOND_NS};
-use record::{Cell, Standstill, Stop, TargetKind};
+use record::{Cell, Standstill, Stop, TargetKind, test};
 use sim::{Profile, SimDevice, SimOptions};
 use stats::Random;
 
 use super::{in_text, one_in, print_on_demand, sum_of};
+use crate::catalogue::CATALOGUE;
 use crate::catalogue::testing::KnownFiles;
 use crate::definition::Suite;
 use crate::{
@@ -183,19 +184,33 @@ fn target(random: &mut Random, medium: &SimDevice, profile: &Profile) -> TargetI
     }
 }
 
+/// What a user may choose of a suite: nothing, most of the time.
+fn choice(random: &mut Random) -> Choice {
+    let mut some = |one_in_many| {
+        let many = if one_in(random, one_in_many) { 1 + random.below(3) } else { 0 };
+        let names = (0..many).map(|_| match random.below(4) {
+            0 => test::CAPACITY.to_owned(),
+            _ => random.pick(CATALOGUE).name().to_owned(),
+        });
+        names.collect()
+    };
+    Choice { only: some(3), skip: some(6), ..Choice::default() }
+}
+
 /// Some cells of a suite, some of them shorter than they would be.
 fn plan(random: &mut Random, target: &TargetInfo) -> Option<Plan> {
     let suite = *random.pick(&["quick", "quick", "standard", "full"]);
     let suite = Suite::built_in(suite).expect("it comes with the program");
-    let mut plan = Plan::make(&suite, &Choice::default(), target).ok()?;
+    let mut plan = Plan::make(&suite, &choice(random), target).ok()?;
     let many = plan.cells.len() as u64;
     let kept = 2 + random.below(6);
     plan.cells.retain(|cell| {
         let is_short = cell.max_written_bytes <= 300 * MIB;
-        is_short && random.below(many) < kept
-            || cell.test == record::test::CAPACITY && one_in(random, 2)
+        is_short && random.below(many) < kept || cell.test == test::CAPACITY && one_in(random, 2)
     });
-    for cell in &mut plan.cells {
+    let is_probed_long = one_in(random, 2);
+    for cell in plan.cells.iter_mut().filter(|cell| !is_probed_long || cell.test != test::CAPACITY)
+    {
         let most_ns = (random.log_uniform(0.05, 5.0) * SECOND_NS as f64) as u64;
         let most_ns = *random.pick(&[most_ns, most_ns, SECOND_NS, 10 * SECOND_NS]);
         cell.max_ns = cell.max_ns.min(most_ns);
