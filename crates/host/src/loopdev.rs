@@ -190,7 +190,6 @@ impl Backing {
 
     /// Whether the loop device with that number is attached to this, and nothing else.
     pub(crate) fn is_that_of(&self, number: DeviceNumber) -> bool {
-        let dir = attributes(number);
         if let Some(known) = loop_backing(&Roots::default(), number) {
             let file =
                 if known.rdevice == 0 { (known.device, known.inode) } else { (0, known.rdevice) };
@@ -201,11 +200,17 @@ impl Backing {
                     size_bytes: known.size_limit_bytes,
                 };
         }
+        Backing::told_in(&attributes(number)).as_ref() == Some(self)
+    }
+
+    /// What sysfs tells in this directory, for whoever may not open the device.
+    fn told_in(dir: &Path) -> Option<Backing> {
         let attribute = |name: &str| self::number(&dir.join(name));
-        let file = text(&dir.join("backing_file")).and_then(|path| identity(Path::new(&path)).ok());
-        file == Some(self.file)
-            && attribute("offset") == Some(self.offset_bytes)
-            && attribute("sizelimit") == Some(self.size_bytes)
+        Some(Backing {
+            file: identity(Path::new(&text(&dir.join("backing_file"))?)).ok()?,
+            offset_bytes: attribute("offset")?,
+            size_bytes: attribute("sizelimit")?,
+        })
     }
 }
 
@@ -220,4 +225,33 @@ fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
     let metadata = fs::metadata(path)?;
     let is_block = Roots::default().block_number(path).is_some();
     Ok(if is_block { (0, metadata.rdev()) } else { (metadata.dev(), metadata.ino()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sysfs_tells_of_a_loop_device_is_all_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (image, other) = (dir.path().join("image"), dir.path().join("other"));
+        let tell = |file: &Path, offset: &str, limit: &str| {
+            let texts = [
+                ("backing_file", file.to_str().unwrap()),
+                ("offset", offset),
+                ("sizelimit", limit),
+            ];
+            texts.iter().for_each(|(name, text)| fs::write(dir.path().join(name), text).unwrap());
+            Backing::told_in(dir.path())
+        };
+        fs::write(&image, "x").unwrap();
+        fs::write(&other, "x").unwrap();
+        let options = LoopOptions { offset_bytes: 512, size_bytes: 4096, ..LoopOptions::default() };
+        let backing = Some(Backing::of(&image, options).unwrap());
+        assert_eq!(tell(&image, "512\n", "4096\n"), backing);
+        assert_ne!(tell(&other, "512", "4096"), backing);
+        assert_ne!(tell(&image, "0", "4096"), backing);
+        assert_ne!(tell(&image, "512", "0"), backing);
+        assert_eq!(tell(&dir.path().join("gone"), "512", "4096"), None);
+    }
 }

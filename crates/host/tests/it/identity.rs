@@ -1,7 +1,9 @@
 //! What media say they are.
 
-use flashmark_host::{InventoryEntry, list};
-use record::MediumKind;
+use std::path::Path;
+
+use flashmark_host::{Access, InventoryEntry, list, nodes_like, resolve};
+use record::{MediumKind, Record, Run};
 
 use crate::machine::Machine;
 
@@ -311,4 +313,40 @@ fn an_empty_slot_is_named_and_what_is_no_medium_is_not() {
     machine.disk("pci0000:00/usb1/1-2/host7/target7:0:0/7:0:0:0/block/sdc", "8:32", 0);
     let names: Vec<String> = list(&machine.roots).into_iter().map(|disk| disk.name).collect();
     assert_eq!(names, ["loop1", "sdc"]);
+}
+
+/// A record of a partition, and nodes of what may be its medium.
+#[test]
+fn a_medium_is_like_that_of_a_record_by_all_that_it_says() {
+    let machine = Machine::new();
+    machine.with_stick();
+    let record = |node: &str, size_bytes| {
+        let found = resolve(&machine.roots, node, Access::Read).unwrap();
+        let mut record = Record::new(Run::default());
+        record.target = found.record(&machine.roots, node);
+        record.medium = only(&machine).medium;
+        record.medium.capacity_bytes = Some(size_bytes);
+        record
+    };
+    let like = |record: &Record| nodes_like(&machine.roots, record);
+    let whole = record("/dev/sdb", 16_008_609_792);
+    assert_eq!(like(&whole), [Path::new("/dev/sdb")]);
+    let part = record("/dev/sdb1", 8 << 30);
+    assert_eq!(like(&part), [Path::new("/dev/sdb1")]);
+
+    let changed = |of: &Record, change: &dyn Fn(&mut Record)| {
+        let mut record = of.clone();
+        change(&mut record);
+        like(&record).len()
+    };
+    assert_eq!(changed(&part, &|record| record.target.device = Some("sdb2".into())), 0);
+    assert_eq!(changed(&part, &|record| record.target.device = Some("sdd1".into())), 1);
+    assert_eq!(changed(&part, &|record| record.target.device = None), 0);
+    assert_eq!(changed(&whole, &|record| record.medium.capacity_bytes = Some(8 << 29)), 0);
+    assert_eq!(changed(&whole, &|record| record.medium.capacity_bytes = None), 0);
+    assert_eq!(changed(&whole, &|record| record.medium.serial = Some("another".into())), 0);
+    assert_eq!(changed(&whole, &|record| record.medium.model = Some("another".into())), 0);
+    assert_eq!(changed(&whole, &|record| record.medium.vendor = None), 0);
+    assert_eq!(changed(&whole, &|record| record.medium.cid = Some("00".into())), 0);
+    assert_eq!(changed(&whole, &|record| record.target.backing = Some("/image".into())), 0);
 }
