@@ -244,15 +244,19 @@ pub fn stage_filesystem(
 
 fn check_region(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> Result<(), StagingError> {
     let device_bytes = target.size_bytes();
-    let aligned =
-        offset_bytes.is_multiple_of(REGION_ALIGN_BYTES) && bytes.is_multiple_of(REGION_ALIGN_BYTES);
-    let inside = offset_bytes.checked_add(bytes).is_some_and(|end| end <= device_bytes);
-    let whole = offset_bytes == 0 && bytes == device_bytes;
-    if (aligned || whole) && inside && bytes > 0 {
+    if can_be_region(device_bytes, offset_bytes, bytes) {
         return Ok(());
     }
     let device = target.disk.name.clone();
     Err(StagingError::Region { device, device_bytes, offset_bytes, bytes })
+}
+
+fn can_be_region(device_bytes: u64, offset_bytes: u64, bytes: u64) -> bool {
+    let aligned =
+        offset_bytes.is_multiple_of(REGION_ALIGN_BYTES) && bytes.is_multiple_of(REGION_ALIGN_BYTES);
+    let inside = offset_bytes.checked_add(bytes).is_some_and(|end| end <= device_bytes);
+    let whole = offset_bytes == 0 && bytes == device_bytes;
+    (aligned || whole) && inside && bytes > 0
 }
 
 /// Directory, region, file system, mount, proof; each noted before it is done. Returns the region's
@@ -385,5 +389,23 @@ fn remove_directory(path: &Path) -> Result<(), StagingError> {
             Err(StagingError::Io { what: "remove", path: path.to_owned(), source })
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_lies_inside_and_is_aligned_or_is_all_there_is() {
+        let (unit, device_bytes) = (REGION_ALIGN_BYTES, 10 * REGION_ALIGN_BYTES);
+        let can = |offset_bytes, bytes| can_be_region(device_bytes, offset_bytes, bytes);
+        assert!(can(0, unit) && can(9 * unit, unit) && can(0, device_bytes));
+        assert!(!can(9 * unit, 2 * unit) && !can(10 * unit, unit) && !can(unit, 0));
+        assert!(!can(unit / 2, unit) && !can(unit, unit / 2) && !can(0, unit / 2));
+        assert!(!can(u64::MAX - unit + 1, 2 * unit));
+        assert!(can_be_region(device_bytes + 512, 0, device_bytes + 512));
+        assert!(!can_be_region(device_bytes + 512, unit, device_bytes - unit + 512));
+        assert!(!can_be_region(0, 0, 0));
     }
 }

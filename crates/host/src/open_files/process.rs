@@ -226,6 +226,8 @@ mod tests {
             of("7f0000000000-7f0000001000 rw-s 00000000 08:01 12345    /srv/image"),
             Some(file)
         );
+        let far = Thing::File(FileIdentity { device: makedev(0xfd, 0x1a), inode: 7 });
+        assert_eq!(of("7f0000000000-7f0000001000 rw-s 00000000 fd:1a 7    /srv/image"), Some(far));
         assert_eq!(of("7f0000000000-7f0000001000 r--s 00000000 08:01 12345    /srv/image"), None);
         assert_eq!(of("7f0000000000-7f0000001000 rw-p 00000000 08:01 12345    /srv/image"), None);
         assert_eq!(

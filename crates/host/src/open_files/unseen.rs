@@ -65,13 +65,18 @@ pub(super) fn limits(roots: &Roots) -> NotSeen {
     if !roots.is_real() {
         return NotSeen::default();
     }
-    let table = mounts(roots);
-    let proc = table.iter().rev().find(|mount| mount.at == roots.proc);
     NotSeen {
-        hidden: proc.is_some_and(hides) && !rustix::process::geteuid().is_root(),
+        hidden: is_hidden(roots, rustix::process::geteuid().is_root()),
         outside: is_contained(&roots.proc),
         ..NotSeen::default()
     }
+}
+
+/// Whether processes of other users are out of sight: of what was mounted at /proc, the last counts.
+fn is_hidden(roots: &Roots, is_root: bool) -> bool {
+    let table = mounts(roots);
+    let proc = table.iter().rev().find(|mount| mount.at == roots.proc);
+    !is_root && proc.is_some_and(hides)
 }
 
 /// proc(5): hidepid takes numbers and, since Linux 5.8, names.
@@ -94,5 +99,22 @@ mod tests {
         assert_eq!(NotSeen::default().note(), None);
         let all = NotSeen { processes: 12, hidden: true, outside: true, loops: 1 };
         insta::assert_snapshot!(all.note().unwrap(), @"whether another program uses the target was looked at without the open files of 12 processes (run as root to see them), and without processes of other users, which /proc hides (hidepid), and without processes outside of this container (PID namespace), and without which file is below 1 loop device (run as root to see it)");
+    }
+    #[test]
+    fn root_sees_what_proc_hides_from_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::copied(dir.path());
+        let hidden = |options: &[&str], is_root| {
+            let proc = roots.proc.display();
+            let line = |options| format!("20 1 0:20 / {proc} rw - proc proc rw{options}\n");
+            let table: String = options.iter().map(line).collect();
+            std::fs::create_dir_all(roots.proc.join("self")).unwrap();
+            std::fs::write(roots.proc.join("self/mountinfo"), table).unwrap();
+            is_hidden(&roots, is_root)
+        };
+        assert!(hidden(&[",hidepid=2"], false) && hidden(&[",hidepid=invisible"], false));
+        assert!(!hidden(&[",hidepid=2"], true));
+        assert!(!hidden(&[""], false) && !hidden(&[",hidepid=0"], false) && !hidden(&[], false));
+        assert!(hidden(&["", ",hidepid=1"], false) && !hidden(&[",hidepid=1", ""], false));
     }
 }

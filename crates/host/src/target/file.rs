@@ -1,6 +1,6 @@
 //! Regular files: what forbids one.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -39,15 +39,18 @@ pub(super) fn find(roots: &Roots, target: &str, access: Access) -> Result<FileTa
     }
     let filesystem = filesystem(&place, space(target, &place)?);
     let mut flags = place.flags();
-    flags.extend(hole_bytes(&metadata).map(|hole_bytes| Flag::Sparse { hole_bytes }));
+    flags.extend(
+        hole_bytes(metadata.len(), metadata.blocks()).map(|hole_bytes| Flag::Sparse { hole_bytes }),
+    );
     if !look.kernel_knows_no_writer {
         flags.extend(super::unseen(&picture, &look.seen).note().map(|text| Flag::Note { text }));
     }
     Ok(FileTarget { place, identity, size_bytes: metadata.len(), filesystem, flags })
 }
 
-fn hole_bytes(metadata: &Metadata) -> Option<u64> {
-    let hole_bytes = metadata.len().saturating_sub(metadata.blocks() * 512);
+/// What of a file has no place on the medium: blocks are counted by 512 bytes (stat(2)).
+fn hole_bytes(file_bytes: u64, blocks: u64) -> Option<u64> {
+    let hole_bytes = file_bytes.saturating_sub(blocks * 512);
     (hole_bytes > 0).then_some(hole_bytes)
 }
 
@@ -110,4 +113,16 @@ fn lives_in(picture: &Picture<'_>, file: FileIdentity) -> Option<String> {
         .iter()
         .find(|slot| slot.below.iter().any(holds))
         .map(|slot| format!("the content of {}", slot.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_blocks_is_a_hole() {
+        assert_eq!(hole_bytes(1 << 20, 0), Some(1 << 20));
+        assert_eq!(hole_bytes(1 << 20, 2_047), Some(512));
+        assert_eq!((hole_bytes(1 << 20, 2_048), hole_bytes(1 << 20, 2_056)), (None, None));
+    }
 }

@@ -189,3 +189,20 @@ fn this_machine_knows_the_medium_it_runs_on() {
         listed.uses
     );
 }
+
+/// A live system whose root is an overlay over an overlay.
+#[test]
+fn a_running_system_is_found_through_five_overlays() {
+    let root_is_found = |overlays: usize| {
+        let mut machine = Machine::new();
+        machine.with_stick();
+        machine.mount("8:17", Path::new("/over0"), "ext4", "/dev/sdb1", "rw");
+        for number in 1..=overlays {
+            let at = if number == overlays { "/".to_owned() } else { format!("/over{number}") };
+            let upper = format!("rw,lowerdir=/low,upperdir=/over{}/up", number - 1);
+            machine.mount(&format!("0:{}", 90 + number), Path::new(&at), "overlay", "over", &upper);
+        }
+        said(&machine, "sdb").iter().any(|use_| use_.contains("running system"))
+    };
+    assert!((1..=5).all(root_is_found) && !root_is_found(6));
+}
