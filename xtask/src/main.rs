@@ -11,6 +11,7 @@ mod footprint;
 mod generated;
 mod mutants;
 mod pages;
+mod picture;
 mod release_notes;
 mod released;
 mod schema;

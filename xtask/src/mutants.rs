@@ -124,6 +124,8 @@ struct Tried {
     of: usize,
     killed: usize,
     survived: Vec<Mutant>,
+    /// Those that survived because they do what the source does.
+    same: Vec<Mutant>,
 }
 
 impl Tried {
@@ -197,12 +199,10 @@ fn try_all(trees: &[Tree], deciding: &Deciding, drawn: &[Mutant], of: usize) -> 
     let mut outcomes = std::mem::take(&mut *lock(&outcomes));
     outcomes.sort_unstable_by_key(|(at, _)| *at);
     let of_kind = |kind| outcomes.iter().filter(move |(_, outcome)| *outcome == kind);
-    Ok(Tried {
-        name,
-        of,
-        killed: of_kind(Outcome::Failed).count(),
-        survived: of_kind(Outcome::Passed).map(|(at, _)| drawn[*at].clone()).collect(),
-    })
+    let (same, survived) = of_kind(Outcome::Passed)
+        .map(|(at, _)| drawn[*at].clone())
+        .partition(|mutant| known::known(mutant).is_some_and(|known| known.same));
+    Ok(Tried { name, of, killed: of_kind(Outcome::Failed).count(), survived, same })
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -334,14 +334,18 @@ fn account(tried: &Tried, flags: &Flags) -> String {
          `{NAME} --only {}{only} --sample {} --seed {}`\n",
         tried.name, tried.killed, tried.of, tried.name, flags.sample, flags.seed
     );
-    if !tried.survived.is_empty() {
-        text += "\n";
-        text.extend(tried.survived.iter().map(line_of));
+    for (title, mutants) in
+        [("Survived", &tried.survived), ("Not counted: they do the same", &tried.same)]
+    {
+        if !mutants.is_empty() {
+            text += &format!("\n{title}:\n\n");
+            text.extend(mutants.iter().map(line_of));
+        }
     }
     text
 }
 
 fn line_of(mutant: &Mutant) -> String {
-    let why = known::reason(mutant).map_or_else(String::new, |why| format!("\n  ({why})"));
+    let why = known::known(mutant).map_or_else(String::new, |known| format!("\n  ({})", known.why));
     format!("- {mutant}{why}\n")
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 
 use crate::{
-    agree, agree_work, attached, bench, docs, footprint, generated, mutants, pages, release_notes,
-    schema, tidy, torture, truth,
+    agree, agree_work, attached, bench, docs, footprint, generated, mutants, pages, picture,
+    release_notes, schema, tidy, torture, truth,
 };
 
 /// The workspace's own tools.
@@ -44,6 +44,8 @@ pub enum Task {
     /// Writes wrong constants and comparisons into a copy of the sources, one at a time, and sees
     /// whether the tests notice.
     Mutants(mutants::Flags),
+    /// Draws the terminal of the README from what the program prints.
+    Picture,
     /// Prints what a release says of itself, from CHANGELOG.md.
     ReleaseNotes(release_notes::Flags),
     /// Measures how large the program is, how fast it starts, how much memory a run takes.
@@ -66,6 +68,7 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Truth(flags) => truth::run(root, &flags),
         Task::Torture(flags) => torture::run(root, &flags),
         Task::Mutants(flags) => mutants::run(root, &flags),
+        Task::Picture => picture::run(root),
         Task::ReleaseNotes(flags) => release_notes::run(root, &flags),
         Task::Footprint(flags) => footprint::run(root, &flags),
     }

@@ -175,10 +175,16 @@ fn groups(records: &[Record]) -> Vec<Group<'_>> {
     let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
     for (at, group) in groups.iter_mut().enumerate() {
         if names.iter().filter(|name| **name == group.name).count() > 1 {
-            group.name = format!("{} ({})", group.name, char::from(b'A' + (at % 26) as u8));
+            group.name = format!("{} ({})", group.name, letters(at));
         }
     }
     groups
+}
+
+/// A to Z, then AA, AB and so on, as the columns of a table.
+fn letters(at: usize) -> String {
+    let last = char::from(b'A' + (at % 26) as u8);
+    if at < 26 { last.to_string() } else { format!("{}{last}", letters(at / 26 - 1)) }
 }
 
 /// What makes two runs runs of one medium.

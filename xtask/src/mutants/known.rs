@@ -8,7 +8,7 @@ use super::places::Mutant;
 
 /// A mutant that is known to survive, and why.
 #[derive(Deserialize)]
-struct Known {
+pub struct Known {
     /// The end of the file's path.
     file: String,
     /// The line as it stands in the source, without the space around it.
@@ -16,7 +16,11 @@ struct Known {
     /// What becomes of what, as the table shows it; any change of the line without it.
     change: Option<String>,
     /// Why nothing can notice it, or why nothing has to.
-    why: String,
+    pub why: String,
+    /// Whether it does the same as the source, whatever it is given: no test could notice it, and it
+    /// does not count.
+    #[serde(default)]
+    pub same: bool,
 }
 
 #[derive(Deserialize)]
@@ -29,14 +33,14 @@ static LIST: LazyLock<List> = LazyLock::new(|| {
     toml::from_str(include_str!("known.toml")).expect("the list is read by a test")
 });
 
-/// Why a mutant survives, where that is known.
-pub fn reason(mutant: &Mutant) -> Option<&'static str> {
+/// What is known of a mutant that survives.
+pub fn known(mutant: &Mutant) -> Option<&'static Known> {
     let fits = |known: &&Known| {
         mutant.path.ends_with(&known.file)
             && mutant.shown == known.line
             && known.change.as_ref().is_none_or(|change| *change == mutant.change())
     };
-    LIST.known.iter().find(fits).map(|known| known.why.as_str())
+    LIST.known.iter().find(fits)
 }
 
 #[cfg(test)]

@@ -23,6 +23,23 @@ fn run(model: &str, iops: [f64; 3]) -> Record {
     record
 }
 
+/// Of 27 cards of one name the last was called as the first.
+#[test]
+fn media_of_one_name_are_told_apart_however_many_there_are() {
+    let named = [0, 1, 25, 26, 27, 51, 52, 701, 702].map(letters);
+    assert_eq!(named, ["A", "B", "Z", "AA", "AB", "AZ", "BA", "ZZ", "AAA"]);
+    let runs: Vec<Record> = (0..27)
+        .map(|number| {
+            let mut record = run("same", [10.0, 5.0, 2.0]);
+            record.medium.serial = Some(number.to_string());
+            record
+        })
+        .collect();
+    let names: std::collections::BTreeSet<String> =
+        groups(&runs).into_iter().map(|group| group.name).collect();
+    assert_eq!(names.len(), 27, "{names:?}");
+}
+
 #[test]
 fn curves_that_cross_say_where() {
     let found = compare(&[run("bypass", [261.0, 4.1, 4.0]), run("even", [100.0, 50.0, 20.0])]);

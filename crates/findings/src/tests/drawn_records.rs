@@ -15,7 +15,7 @@ use std::thread;
 
 use record::units::{GIB, KIB, MIB};
 use record::{
-    Bound, Cell, Claims, Estimate, Flag, MediumKind, Record, SeriesAxis, Stop, metric, test,
+    Bound, Cell, Claims, Estimate, Flag, MediumKind, Queue, Record, SeriesAxis, Stop, metric, test,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -125,9 +125,33 @@ fn with_another_medium(record: &mut Record, random: &mut Random) {
     ]);
     medium.rotational = *random.pick(&[None, Some(false), Some(medium.kind == MediumKind::Disk)]);
     medium.capacity_bytes = random
-        .pick(&[medium.capacity_bytes, Some(8 * GIB), Some(32 * GIB), Some(64 * GIB), None])
+        .pick(&[
+            medium.capacity_bytes,
+            Some(2 * GIB),
+            Some(8 * GIB),
+            Some(32 * GIB),
+            Some(36_000_000_000),
+            Some(64 * GIB),
+            None,
+        ])
         .to_owned();
-    medium.au_bytes = *random.pick(&[None, None, Some(4 * MIB), Some(16 * MIB), Some(64 * KIB)]);
+    medium.au_bytes = *random.pick(&[
+        None,
+        None,
+        Some(4 * MIB),
+        Some(16 * MIB),
+        Some(64 * KIB),
+        Some(16 * KIB),
+        Some(8 * KIB),
+        Some(2 * GIB),
+    ]);
+    // The register of a 16 GB card of 2019, made in another month.
+    let made = (random.below(22) << 4) | random.below(14);
+    medium.cid = one_in(random, 4).then(|| format!("035344534c31364780b5ef9a00{made:04x}00"));
+    let granularity = *random.pick(&[None, Some(0), Some(512), Some(4 * MIB)]);
+    record.target.queue = one_in(random, 2)
+        .then(|| Queue { discard_granularity_bytes: granularity, ..Queue::default() });
+    let medium = &mut record.medium;
     medium.claims = one_in(random, 2).then(|| Claims {
         capacity_bytes: *random.pick(&[None, Some(8 * GIB), Some(64 * GIB)]),
         speed_class: *random.pick(&[None, Some(4), Some(10)]),

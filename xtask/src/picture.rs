@@ -1,0 +1,57 @@
+//! `cargo xtask picture`: the terminal of the README, drawn from what the program prints there.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anstyle_svg::Term;
+use anyhow::{Context, Result, ensure};
+
+/// Where it is kept.
+const PICTURE: &str = "docs/images/terminal.svg";
+/// Columns of the terminal that is drawn.
+const COLUMNS: u16 = 80;
+/// Lines that it shows of what was printed.
+const LINES: usize = 19;
+/// What is typed: simulated, and so the same whenever it is drawn.
+const WORDS: &str = "run sim:class10-bypass --suite quick --seed 5 --quiet";
+
+/// Runs the program in a terminal of its own and draws what it printed.
+pub fn run(root: &Path) -> Result<()> {
+    let home = tempfile::tempdir().context("making a place for the results")?;
+    let program = root.join("target/release/flashmark");
+    ensure!(program.exists(), "build it first: cargo build --release");
+    let line = format!("stty cols {COLUMNS} rows 60; exec {} {WORDS}", program.display());
+    let output = Command::new("script")
+        .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+        .env("FLASHMARK_HOME", home.path())
+        .env("TERM", "xterm-256color")
+        .env_remove("NO_COLOR")
+        .output()
+        .context("script (util-linux) is needed")?;
+    let said = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
+    ensure!(output.status.success(), "{WORDS}: {said}");
+    let shown = said.replace(&home.path().display().to_string(), "~/.local/share/flashmark");
+    let picture = drawn(&shown);
+    fs::write(root.join(PICTURE), picture).with_context(|| PICTURE.to_owned())?;
+    println!("drew {PICTURE}");
+    Ok(())
+}
+
+fn drawn(text: &str) -> String {
+    let prompt = format!("\x1b[2m$\x1b[0m flashmark {}\n", WORDS.trim_end_matches(" --quiet"));
+    let first: Vec<&str> = text.lines().take(LINES).collect();
+    Term::new().min_width_px(720).render_svg(&(prompt + &first.join("\n") + "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_picture_shows_what_was_printed_and_in_colour() {
+        let picture = drawn("\x1b[31mDo not use it.\x1b[0m\n");
+        assert!(picture.starts_with("<svg") && picture.contains("Do not use it."), "{picture}");
+        assert!(picture.contains("fg-red") && picture.contains("flashmark run sim:"), "{picture}");
+    }
+}
