@@ -7,7 +7,7 @@ use crate::sector::{Keys, SECTOR_BYTES, Sector};
 
 /// The block within which repeated and compressible data are laid out: a flash page, and what
 /// compressing controllers look at.
-const BLOCK_BYTES: usize = 4096;
+pub const BLOCK_BYTES: usize = 4096;
 
 /// The pass whose data is what [`Content::Repeated`] repeats; no real pass comes this far.
 const REPEATED_PASS: u32 = u32::MAX;
@@ -82,9 +82,15 @@ pub(crate) fn sector_number(offset_bytes: u64) -> u64 {
     offset_bytes / SECTOR_BYTES as u64
 }
 
+/// How many zeros each block of data begins with that is compressible by so many percent, in bytes:
+/// from 100 % on all of it.
+pub fn zeros_in_block(percent: u8) -> usize {
+    BLOCK_BYTES * usize::from(percent.min(100)) / 100
+}
+
 /// Zeros the first `percent` of every 4 KiB of the medium, as far as it lies in `buf`.
 fn zero_in_every_block(buf: &mut [u8], percent: u8, offset_bytes: u64) {
-    let zeros = BLOCK_BYTES * usize::from(percent) / 100;
+    let zeros = zeros_in_block(percent);
     for (piece, at) in pieces(buf, offset_bytes) {
         let end = zeros.saturating_sub(at).min(piece.len());
         piece[..end].fill(0);
@@ -138,6 +144,21 @@ mod tests {
             flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
         encoder.write_all(data).unwrap();
         encoder.finish().unwrap().len()
+    }
+
+    #[test]
+    fn so_many_percent_of_a_block_are_zeros() {
+        assert_eq!(
+            [0, 1, 30, 99, 100, 101, 255].map(zeros_in_block),
+            [0, 40, 1228, 4055, 4096, 4096, 4096]
+        );
+        for percent in [0, 30, 100, 130] {
+            let data = filled(2 * BLOCK_BYTES, Content::Compressible(percent), 0, 0);
+            for block in data.chunks(BLOCK_BYTES) {
+                let zeros = block.iter().take_while(|byte| **byte == 0).count();
+                assert_eq!(zeros, zeros_in_block(percent), "{percent} %");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use device::Extent;
-use device::content::Filler;
+use device::content::{BLOCK_BYTES, Filler, zeros_in_block};
 use device::stamp::SectorVerdict;
 use record::units::Bytes;
 use record::{Content, FingerprintMark};
@@ -11,8 +11,6 @@ use record::{Content, FingerprintMark};
 use super::{CRC, FingerprintHistory, PlaceRead, Recognition, UnfinishedCell, is_ours};
 
 const SECTOR_BYTES: u64 = 512;
-/// Within which repeated and compressible data are laid out.
-const BLOCK_BYTES: u64 = 4096;
 
 /// What a place shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,8 +251,7 @@ impl Look<'_> {
             Some(Content::Repeated) => self.is_repeated(data).then_some(Sector::Ours),
             Some(Content::Compressible(percent)) => {
                 // The sector in which the zeros end has lost its name.
-                let zeros =
-                    (BLOCK_BYTES * u64::from(percent.min(100)) / 100 % SECTOR_BYTES) as usize;
+                let zeros = zeros_in_block(percent) % SECTOR_BYTES as usize;
                 (is_all(data, 0) || (zeros > 0 && is_all(&data[..zeros], 0))).then_some(plain)
             }
             Some(Content::Incompressible) => None,
@@ -262,7 +259,7 @@ impl Look<'_> {
     }
 
     fn is_repeated(&self, data: &[u8]) -> bool {
-        let mut block = vec![0; BLOCK_BYTES as usize];
+        let mut block = vec![0; BLOCK_BYTES];
         self.filler.fill(&mut block, Content::Repeated, 0, 0);
         block.chunks(SECTOR_BYTES as usize).any(|sector| sector == data)
     }

@@ -3,6 +3,7 @@ use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
 use device::{Device, Extent, IoErrorKind, MemoryDevice, Request};
 use record::Content;
 
+use super::range_read::{Fate, RangeRead, judge};
 use super::*;
 
 const MEDIUM_BYTES: usize = 4 << 20;
@@ -322,4 +323,28 @@ impl Device for Folding {
     fn cpu_ns(&mut self) -> Option<u64> {
         None
     }
+}
+
+/// A block of eight sectors, some of which hold what somebody has written, before and after.
+#[test]
+fn a_block_in_which_only_this_run_has_written_is_put_back() {
+    let (ours, theirs) = (Filler::new(SEED), Filler::new(!SEED));
+    let block = |filler: &Filler| {
+        let mut data = vec![0; 4096];
+        filler.fill(&mut data, Content::Incompressible, 0, 8192);
+        data
+    };
+    let kept = block(&theirs);
+    let fate = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut data = kept.clone();
+        change(&mut data);
+        let now = RangeRead { data, unreadable: Vec::new() };
+        let parts = judge(&ours, Extent::new(8192, 4096), &kept, &now, 4096);
+        assert_eq!(parts.iter().map(|(part, _)| part.bytes).collect::<Vec<_>>(), [4096]);
+        parts[0].1
+    };
+    assert_eq!(fate(&|_| ()), Fate::Leave);
+    assert_eq!(fate(&|now| now[2560..3072].copy_from_slice(&block(&ours)[2560..3072])), Fate::Put);
+    assert_eq!(fate(&|now| now[3584..].fill(0)), Fate::Put);
+    assert_eq!(fate(&|now| now[4000] ^= 1), Fate::Newer);
 }
