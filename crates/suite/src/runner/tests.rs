@@ -1,7 +1,7 @@
 //! What the runner makes of a journal that no run has written.
 
 use record::units::{GIB, MIB};
-use record::{Cell, Ended, Estimate, PlannedCell, Stop};
+use record::{Cell, Ended, Estimate, PlannedCell, Stop, TargetKind};
 
 use crate::catalogue::testing::Bed;
 
@@ -54,4 +54,13 @@ fn what_a_journal_says_of_units_and_times_may_be_more_than_there_can_be() {
     let ran = bed.run(&tests);
     assert_eq!(ran.end.ended, Ended::Complete);
     assert!(ran.end.cells.iter().all(|cell| cell.stop != Stop::Error), "{:?}", ran.end.cells);
+}
+
+#[test]
+fn a_file_that_no_suite_fills_is_filled_first() {
+    let mut bed = Bed::file(64 * MIB, |_, _| 1_000_000);
+    bed.target.kind = TargetKind::Directory;
+    let first = |tests: &[&str]| bed.planned(tests)[0].test.clone();
+    assert_eq!(first(&["random-read span=1MiB"]), "prime");
+    assert_eq!(first(&["random-read span=1MiB", "prime span=1MiB"]), "random-read", "as it says");
 }

@@ -73,6 +73,12 @@ fn facts(random: &mut Random, medium: &MemoryDevice) -> Facts {
 fn looked_at(random: &mut Random, plan: &[PlannedCell], medium: &MemoryDevice) -> String {
     let facts = facts(random, medium);
     let end = facts.capacity_bytes;
+    let mut plan = plan.to_vec();
+    if let Some(cell) = plan.first_mut().filter(|_| one_in(random, 4)) {
+        // Next to nothing is left to draw from.
+        (cell.params.span_offset_bytes, cell.params.span_bytes) = (Some(0), Some(end / 1000 * 999));
+        cell.max_written_bytes = 1;
+    }
     let start = |random: &mut Random| {
         let anywhere = random.below(1 << 31);
         *random.pick(&[anywhere, end, end + 1, end.saturating_sub(4096)])
@@ -83,7 +89,7 @@ fn looked_at(random: &mut Random, plan: &[PlannedCell], medium: &MemoryDevice) -
     let span = somewhere(random, 512 * KIB);
     format!(
         "{:?}\n{:?}\n",
-        places(&facts, plan, &starts, random.below(9)),
+        places(&facts, &plan, &starts, random.below(9)),
         written_places(&facts, span, &last, random.below(9))
     )
 }
