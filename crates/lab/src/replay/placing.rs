@@ -64,8 +64,7 @@ impl Placing {
         if settings.fit == CapacityFit::Exact && trace_bytes > room.bytes {
             return Err(ReplayError::TooLarge { needs_bytes: trace_bytes, has_bytes: room.bytes });
         }
-        let longest = survey.longest_bytes.saturating_add(2 * unit - 1) / unit * unit;
-        if longest.min(trace_bytes) > room.bytes {
+        if longest_widened(survey, unit).min(trace_bytes) > room.bytes {
             return Err(ReplayError::LongerThanAll {
                 needs_bytes: survey.longest_bytes,
                 has_bytes: room.bytes,
@@ -89,9 +88,7 @@ impl Placing {
 
     /// The longest read or write in bytes, whole blocks of the medium.
     pub fn slot_bytes(&self, survey: &TraceSurvey) -> u64 {
-        let longest =
-            survey.longest_bytes.saturating_add(2 * (self.unit - 1)) / self.unit * self.unit;
-        longest.clamp(self.unit, self.room.bytes)
+        longest_widened(survey, self.unit).clamp(self.unit, self.room.bytes)
     }
 
     /// Where a request goes; `Err` if it is left out. A flush has no place and gets an empty one.
@@ -140,6 +137,12 @@ impl Placing {
         let chunk = u128::from(from / CHUNK_BYTES) * u128::from(there) / u128::from(chunks);
         chunk as u64 * CHUNK_BYTES + from % CHUNK_BYTES
     }
+}
+
+/// What the longest request becomes at most, widened to whole blocks: it may begin at the last byte
+/// of one and end at the first of another.
+fn longest_widened(survey: &TraceSurvey, unit: u64) -> u64 {
+    survey.longest_bytes.saturating_add(2 * (unit - 1)) / unit * unit
 }
 
 /// Several devices or files lie one behind the other, each from a whole MiB on.

@@ -92,6 +92,25 @@ fn any_rows() -> impl Strategy<Value = Vec<Row>> {
     })
 }
 
+/// A request of 513 bytes touches two blocks of 512 at most, wherever it begins: a room of two is
+/// enough, and it was refused.
+#[test]
+fn a_request_is_refused_only_where_its_blocks_have_no_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let played = |length_bytes, offset_bytes, capacity| {
+        let far = (0, Some(10), Op::Read, 9_000, 1);
+        let rows = [far, (20, Some(30), Op::Read, offset_bytes, length_bytes)];
+        let trace = trace(dir.path(), &rows);
+        let (log, ..) = play(&trace, capacity, settings(Pace::Max, CapacityFit::Wrap))?;
+        Ok::<u64, ReplayError>(requests(&log)[1].length_bytes)
+    };
+    assert_eq!(played(513, 511, 1024).unwrap(), 1024);
+    assert_eq!(played(1, 700, 512).unwrap(), 512);
+    assert_eq!(played(514, 511, 1536).unwrap(), 1536);
+    assert!(matches!(played(514, 511, 1024), Err(ReplayError::LongerThanAll { .. })));
+    assert!(matches!(played(512, 100, 512), Err(ReplayError::LongerThanAll { .. })));
+}
+
 proptest! {
     /// The promise: count, offsets, sizes and order are those of the recording, and nothing is
     /// issued before what it waited for is done.
