@@ -7,6 +7,8 @@ mod change;
 mod compare;
 mod contest;
 pub mod coverage;
+#[cfg(test)]
+mod drawn;
 mod drift;
 mod interval;
 mod modes;

@@ -114,4 +114,16 @@ mod tests {
         list.sort_unstable();
         assert_eq!(list, [0, 1, 2, 3, 4]);
     }
+
+    #[test]
+    fn each_power_of_ten_comes_up_alike() {
+        let mut random = Random::new(5);
+        let mut seen = [0; 4];
+        for _ in 0..4_000 {
+            let value = random.log_uniform(1e-2, 1e2);
+            assert!((1e-2..1e2).contains(&value), "{value}");
+            seen[(value.log10() + 2.0) as usize] += 1;
+        }
+        assert!(seen.iter().all(|times| (900..1_100).contains(times)), "{seen:?}");
+    }
 }
