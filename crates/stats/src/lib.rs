@@ -7,8 +7,6 @@ mod change;
 mod compare;
 mod contest;
 pub mod coverage;
-#[cfg(test)]
-mod drawn;
 mod drift;
 mod interval;
 mod modes;
@@ -21,6 +19,8 @@ mod series;
 mod steady;
 mod stop;
 mod student;
+#[cfg(test)]
+mod tests;
 mod windows;
 
 pub use change::{Segment, change_points};

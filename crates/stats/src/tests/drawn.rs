@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
 
-use super::*;
+use crate::*;
 
 /// Streams that are drawn.
 const DRAWN: u64 = 300;

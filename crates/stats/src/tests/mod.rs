@@ -1,0 +1,3 @@
+//! What the crate does with anything drawn at random, held against what it did before.
+
+mod drawn;
