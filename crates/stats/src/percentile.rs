@@ -183,6 +183,16 @@ mod tests {
     }
 
     #[test]
+    fn a_quantile_is_told_from_the_smallest_sample_on() {
+        for q in [0.01, 0.1, 0.5, 0.9, 0.99] {
+            let least = smallest_sample(q).max(smallest_sample(1.0 - q));
+            assert!(of(0..least).quantile(q).is_some(), "{least} values, {q}");
+            assert!(of(0..least - 1).quantile(q).is_none(), "{} values, {q}", least - 1);
+        }
+        assert_eq!((of(0..1000).quantile(0.0), of(0..1000).quantile(1.0)), (None, None));
+    }
+
+    #[test]
     fn the_same_value_many_times_is_that_value_each_time() {
         for in_flight in [1, 4, 32] {
             let (mut together, mut single) = (
