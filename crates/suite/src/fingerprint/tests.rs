@@ -439,3 +439,16 @@ fn a_cell_that_wrote_is_marked_before_it_is_finished_and_the_medium_is_known_aga
         "it ends with the process"
     );
 }
+
+#[test]
+fn a_cell_that_was_begun_is_found_in_the_plan_by_its_name() {
+    let job = |at: u64, content| {
+        let span = Extent::new(at * 64 * KIB, 64 * KIB);
+        Job { span, content, block_bytes: 512, in_order: true, pass: 0 }
+    };
+    let plan = planned(&[job(1, Content::Zeros), job(3, Content::Repeated)]);
+    let begun = UnfinishedCell::begun(&plan, &["job/1".into(), "job/9".into(), "job/0".into()]);
+    let anything = UnfinishedCell { span: Extent::new(0, u64::MAX), content: None };
+    assert_eq!(begun, [UnfinishedCell::of(&plan[1]), anything, UnfinishedCell::of(&plan[0])]);
+    assert_eq!(begun[0].content, Some(Content::Repeated));
+}
