@@ -452,3 +452,19 @@ fn a_cell_that_was_begun_is_found_in_the_plan_by_its_name() {
     assert_eq!(begun, [UnfinishedCell::of(&plan[1]), anything, UnfinishedCell::of(&plan[0])]);
     assert_eq!(begun[0].content, Some(Content::Repeated));
 }
+
+#[test]
+fn a_mark_of_nothing_but_zeros_or_ones_is_empty() {
+    let mark_of = |data: &[u8]| FingerprintMark {
+        offset_bytes: 0,
+        bytes: data.len() as u64,
+        crc32c: CRC.checksum(data),
+        ours: false,
+    };
+    assert!(is_empty(&mark_of(&[0; 512])) && is_empty(&mark_of(&[0xff; 512])));
+    assert!(is_empty(&empty_mark(4096, 512)));
+    assert!(
+        !is_empty(&mark_of(&[1; 512]))
+            && !is_empty(&mark_of(&[[0; 511].as_slice(), &[1]].concat()))
+    );
+}
