@@ -4,6 +4,8 @@ mod drawn_media;
 mod drawn_runs;
 mod drawn_tallies;
 
+use std::collections::BTreeMap;
+
 use crc::{CRC_64_XZ, Crc};
 use serde::Serialize;
 use serde_json::{Number, Value};
@@ -13,11 +15,33 @@ fn one_in(random: &mut Random, many: u64) -> bool {
     random.below(many) == 0
 }
 
-/// As JSON, with figures of five digits: what a library of mathematics does in the last is not ours.
+/// As JSON, names in order, with figures of five digits: what a library of mathematics does in the
+/// last is not ours, nor in which order another crate of the workspace has `serde_json` keep names.
 fn in_text(of: &impl Serialize) -> String {
     let mut value = serde_json::to_value(of).expect("what a record holds can be written");
     shorten(&mut value);
-    value.to_string()
+    serde_json::to_string(&Ordered::of(value)).expect("what could be made can be written")
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Ordered {
+    Plain(Value),
+    List(Vec<Ordered>),
+    Named(BTreeMap<String, Ordered>),
+}
+
+impl Ordered {
+    fn of(value: Value) -> Ordered {
+        match value {
+            Value::Array(list) => Ordered::List(list.into_iter().map(Ordered::of).collect()),
+            Value::Object(entries) => {
+                let named = entries.into_iter().map(|(name, value)| (name, Ordered::of(value)));
+                Ordered::Named(named.collect())
+            }
+            plain => Ordered::Plain(plain),
+        }
+    }
 }
 
 fn shorten(value: &mut Value) {
@@ -28,7 +52,7 @@ fn shorten(value: &mut Value) {
             *number = figure.and_then(Number::from_f64).unwrap_or_else(|| Number::from(0));
         }
         Value::Array(list) => list.iter_mut().for_each(shorten),
-        Value::Object(entries) => entries.values_mut().for_each(shorten),
+        Value::Object(entries) => entries.iter_mut().for_each(|(_, value)| shorten(value)),
         _ => {}
     }
 }
