@@ -31,9 +31,7 @@ pub fn run(root: &Path) -> Result<()> {
         .context("script (util-linux) is needed")?;
     let said = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
     ensure!(output.status.success(), "{WORDS}: {said}");
-    let shown = said.replace(&home.path().display().to_string(), "~/.local/share/flashmark");
-    let picture = drawn(&shown);
-    fs::write(root.join(PICTURE), picture).with_context(|| PICTURE.to_owned())?;
+    fs::write(root.join(PICTURE), drawn(&said)).with_context(|| PICTURE.to_owned())?;
     println!("drew {PICTURE}");
     Ok(())
 }
