@@ -112,6 +112,43 @@ pub(crate) fn random_writes(record: &Record) -> Vec<HeadlineRow<'_>> {
     RANDOM_WRITE_SIZES.into_iter().map(|size| row(record, ask(size))).collect()
 }
 
+/// The four figures that everyone knows, in the order they are told in: sequential read and write,
+/// 4 KiB random read and write. What was not measured is said.
+pub(crate) fn four_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
+    let sequential = |label: &str, test| {
+        row(
+            record,
+            Ask {
+                label: label.to_owned(),
+                test,
+                block_bytes: None,
+                cell: streaming_cell(record, test),
+                metrics: &[metric::SUSTAINED_BPS, metric::BPS],
+                disk: yardstick::DISK_BPS,
+            },
+        )
+    };
+    let random = |label: &str, test| {
+        row(
+            record,
+            Ask {
+                label: label.to_owned(),
+                test,
+                block_bytes: Some(4 * KIB),
+                cell: standard_cell(record, test, Some(4 * KIB)),
+                metrics: &[metric::IOPS],
+                disk: yardstick::DISK_IOPS,
+            },
+        )
+    };
+    [
+        sequential("Sequential read", test::SEQUENTIAL_READ),
+        sequential("Sequential write", test::SEQUENTIAL_WRITE),
+        random("Random read, 4 KiB", test::RANDOM_READ),
+        random("Random write, 4 KiB", test::RANDOM_WRITE),
+    ]
+}
+
 /// The rows after random write, without those the run did not plan: sustained write, random read,
 /// sequential read, fills.
 fn others(record: &Record) -> Vec<HeadlineRow<'_>> {

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use flashmark_lab::workload::{KINDS, Moment, WorkError, WorkloadContext, find};
 use host::loopdev::attach_with;
@@ -30,12 +31,16 @@ struct Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(&self.point).status();
-        assert!(
-            unmounted.is_ok_and(|status| status.success()),
-            "cannot unmount {}",
-            self.point.display()
-        );
+        // Tests beside this one start programs; between fork and exec such a child holds every file
+        // that is open here, and the file system is busy for that moment.
+        let unmounted = || Command::new("umount").arg(&self.point).status();
+        let is_unmounted = (0..100).any(|_| {
+            unmounted().is_ok_and(|status| status.success()) || {
+                std::thread::sleep(Duration::from_millis(100));
+                false
+            }
+        });
+        assert!(is_unmounted, "cannot unmount {}", self.point.display());
     }
 }
 
