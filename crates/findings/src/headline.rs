@@ -6,6 +6,7 @@ use record::collection::{HeadlineFigure, RunHeadline};
 use record::units::{KIB, MIB};
 use record::{Cell, Finding, Record, Severity, metric, test};
 
+use crate::figure::SoundFigure;
 use crate::{TRICKS, conclude, figure, gate, is_verdict, matrix, stalls};
 
 /// The span most of a test's best cells have: the others were measured for comparison with them.
@@ -84,43 +85,50 @@ fn is_fault(finding: &Finding) -> bool {
 /// A sound figure, in the unit it has in collections.
 fn value(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
     match wanted {
+        HeadlineFigure::WorstStall => {
+            stalls::everyday(record).map(|stalls| stalls.worst().ns as f64)
+        }
+        rate => sound(record, rate).map(|found| found.value),
+    }
+}
+
+/// The same with its cell and interval; `None` of the longest stall, which is of all cells.
+pub(crate) fn sound(record: &Record, wanted: HeadlineFigure) -> Option<SoundFigure<'_>> {
+    match wanted {
         HeadlineFigure::RandomWrite512 => one_at_a_time(record, test::RANDOM_WRITE, 512),
         HeadlineFigure::RandomWrite4k => one_at_a_time(record, test::RANDOM_WRITE, 4 * KIB),
         HeadlineFigure::RandomWrite16k => one_at_a_time(record, test::RANDOM_WRITE, 16 * KIB),
         HeadlineFigure::RandomWrite64k => one_at_a_time(record, test::RANDOM_WRITE, 64 * KIB),
         HeadlineFigure::RandomRead4k => one_at_a_time(record, test::RANDOM_READ, 4 * KIB),
-        HeadlineFigure::WorstStall => {
-            stalls::everyday(record).map(|stalls| stalls.worst().ns as f64)
-        }
+        HeadlineFigure::WorstStall => None,
         HeadlineFigure::SequentialWrite => {
             let sustained = figure::form(record, test::SUSTAINED, "first")
-                .and_then(|cell| rate(cell, metric::SUSTAINED_BPS));
+                .and_then(|cell| SoundFigure::of(cell, metric::SUSTAINED_BPS));
             sustained.or_else(|| in_a_row(record, test::SEQUENTIAL_WRITE))
         }
         HeadlineFigure::SequentialRead => in_a_row(record, test::SEQUENTIAL_READ),
-        HeadlineFigure::RandomFill => {
-            standard_cell(record, test::RANDOM_FILL, None).and_then(|cell| rate(cell, metric::BPS))
-        }
-        HeadlineFigure::ZeroFill => {
-            standard_cell(record, test::ZERO_FILL, None).and_then(|cell| rate(cell, metric::BPS))
-        }
+        HeadlineFigure::RandomFill => standard_cell(record, test::RANDOM_FILL, None)
+            .and_then(|cell| SoundFigure::of(cell, metric::BPS)),
+        HeadlineFigure::ZeroFill => standard_cell(record, test::ZERO_FILL, None)
+            .and_then(|cell| SoundFigure::of(cell, metric::BPS)),
     }
 }
 
-fn rate(cell: &Cell, name: &str) -> Option<f64> {
-    figure::SoundFigure::of(cell, name).map(|found| found.value)
-}
-
-fn one_at_a_time(record: &Record, test: &str, block_bytes: u64) -> Option<f64> {
+fn one_at_a_time<'a>(
+    record: &'a Record,
+    test: &'a str,
+    block_bytes: u64,
+) -> Option<SoundFigure<'a>> {
     let cell = standard_cell(record, test, Some(block_bytes))?;
-    rate(cell, metric::IOPS).filter(|_| cell.params.queue_depth == 1 && cell.params.threads == 1)
+    let is_alone = cell.params.queue_depth == 1 && cell.params.threads == 1;
+    SoundFigure::of(cell, metric::IOPS).filter(|_| is_alone)
 }
 
 /// Of large blocks, or where nobody says how large they were.
-fn in_a_row(record: &Record, test: &str) -> Option<f64> {
+fn in_a_row<'a>(record: &'a Record, test: &'a str) -> Option<SoundFigure<'a>> {
     let cell = streaming_cell(record, test)
         .filter(|cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB))?;
-    rate(cell, metric::SUSTAINED_BPS).or_else(|| rate(cell, metric::BPS))
+    SoundFigure::of(cell, metric::SUSTAINED_BPS).or_else(|| SoundFigure::of(cell, metric::BPS))
 }
 
 #[cfg(test)]

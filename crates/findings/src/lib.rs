@@ -36,6 +36,7 @@ mod host;
 mod identity;
 mod levels;
 mod likelihood;
+mod limits;
 pub mod matrix;
 mod misalignment;
 mod not_of_a_medium;
@@ -48,6 +49,7 @@ mod span_sweep;
 mod stalls;
 mod standstill;
 mod steady_state;
+mod summary;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -68,6 +70,7 @@ pub use compare::{
 };
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::{headline, standard_cell, streaming_cell};
+pub use summary::summary;
 pub use uses::{Use, UseError};
 pub use write_unit::{UnitFit, fit_unit};
 
@@ -191,6 +194,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     }
     let mut rest = Vec::new();
     rest.extend(classes::claims(record));
+    rest.extend(limits::conclude(record));
     // A probe that finds damage on a medium that fails says less than the errors do.
     let (failing, probed) = (failing::conclude(record), capacity::conclude(record));
     if genuineness::is_fake(record) {

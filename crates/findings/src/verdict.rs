@@ -513,15 +513,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
                 .done(),
         ];
     }
-    let all = [
-        Use::RootDisk,
-        Use::Camera,
-        Use::Video { mbit: usual_video(record) },
-        Use::Logger,
-        Use::Database,
-    ];
-    let uses: Vec<Use> = if wanted.is_empty() { all.to_vec() } else { wanted.to_vec() };
-    let verdicts = verdicts(record, &uses);
+    let verdicts = judged(record, wanted);
     let mut findings: Vec<Finding> =
         summary(record, &verdicts, !wanted.is_empty()).into_iter().collect();
     findings.extend(verdicts.iter().map(|verdict| finding(verdict, !wanted.is_empty())));
@@ -565,6 +557,26 @@ pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
                     --only capacity tells the first and puts back what lay there.";
         FindingBuilder::info("verdict", said).done()
     })
+}
+
+/// The verdicts on these uses; on all that are judged where none is named.
+pub(crate) fn judged(record: &Record, wanted: &[Use]) -> Vec<UseVerdict> {
+    if wanted.is_empty() { verdicts(record, &all(record)) } else { verdicts(record, wanted) }
+}
+
+/// All that is judged: video at the fastest recording that it does.
+fn all(record: &Record) -> [Use; 5] {
+    let mbit = usual_video(record);
+    [Use::RootDisk, Use::Camera, Use::Video { mbit }, Use::Logger, Use::Database]
+}
+
+impl UseVerdict {
+    /// Whether fit or unfit can be told: it depends on nothing that no run tells, and what the few
+    /// samples leave open is not the border between both.
+    pub(crate) fn is_told(&self) -> bool {
+        let is_at_border = matches!(self.level, Fitness::Poor | Fitness::Fair);
+        self.condition.is_none() && (is_sure(self) || !is_at_border)
+    }
 }
 
 /// Whether a figure is certain enough to be said flatly.

@@ -1,9 +1,24 @@
 //! What the box claims, as it is typed. Whether it holds is the business of `findings`.
 
 use record::Claims;
-use record::units::Bytes;
+use record::units::{Bytes, Nanos};
 
 use crate::exit::{Result, usage};
+
+/// What may be claimed, or set as a limit.
+const NAMES: [&str; 11] = [
+    "capacity",
+    "class",
+    "uhs",
+    "video",
+    "app",
+    "read",
+    "write",
+    "random-read",
+    "random-write",
+    "p99",
+    "longest",
+];
 
 /// Reads the words of `--claim`, such as `capacity=32GB,class=10,app=A1,read=95MB/s`.
 pub fn read(text: &str) -> Result<Claims> {
@@ -41,15 +56,24 @@ pub fn read(text: &str) -> Result<Claims> {
             }
             "read" => replace(&mut claims.read_bps, size.map(|rate| rate as f64)),
             "write" => replace(&mut claims.write_bps, size.map(|rate| rate as f64)),
+            "random-read" => replace(&mut claims.random_read_iops, iops(value)),
+            "random-write" => replace(&mut claims.random_write_iops, iops(value)),
+            "p99" => replace(&mut claims.write_p99_ns, time_ns(value)),
+            "longest" => replace(&mut claims.write_max_ns, time_ns(value)),
             other => {
+                let near = match record::alike::closest(other, NAMES).first() {
+                    Some(near) => format!("; did you mean {near}?"),
+                    None => String::new(),
+                };
                 return usage(format_args!(
-                    "--claim {other}: known are capacity, class, uhs, video, app, read, write"
+                    "--claim {other}: known are {}{near}",
+                    NAMES.join(", ")
                 ));
             }
         };
         if !ok {
             return usage(format_args!(
-                "--claim {name}: '{value}' does not fit; examples: capacity=32GB, class=10, uhs=3, video=30, app=A1, read=95MB/s"
+                "--claim {name}: '{value}' does not fit; examples: capacity=32GB, class=10, uhs=3, video=30, app=A1, read=95MB/s, random-write=500IOPS, p99=20ms, longest=1s"
             ));
         }
     }
@@ -60,6 +84,19 @@ pub fn read(text: &str) -> Result<Claims> {
 fn class_number(text: &str, letter: char) -> Option<u32> {
     let digits = text.strip_prefix([letter, letter.to_ascii_lowercase()]).unwrap_or(text);
     digits.parse().ok()
+}
+
+/// "500IOPS". With its unit: a bare number may be meant as MB/s, as it is of `write`.
+fn iops(text: &str) -> Option<f64> {
+    let text = text.to_ascii_lowercase();
+    let number = text.strip_suffix("iops")?.trim().parse::<f64>().ok()?;
+    (number.is_finite() && number > 0.0).then_some(number)
+}
+
+/// "20ms", with its unit.
+fn time_ns(text: &str) -> Option<u64> {
+    let has_unit = text.ends_with(|c: char| c.is_ascii_alphabetic());
+    text.parse::<Nanos>().ok().map(|ns| ns.0).filter(|ns| has_unit && *ns > 0)
 }
 
 fn replace<T>(slot: &mut Option<T>, value: Option<T>) -> bool {

@@ -18,7 +18,8 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Start with:  flashmark run . --suite quick     the storage under this directory, in about a minute, without root
+Start with:  flashmark check .                 is the storage here genuine, fit, healthy? Two minutes, without root
+             flashmark run . --suite quick     the numbers that decide, in about a minute
              flashmark list                    what is plugged in, and whether testing it is safe
 
 Exit codes:  0 done, 1 the medium failed a check, 2 usage, 3 refused for safety, 4 I/O error on the medium,
@@ -27,6 +28,9 @@ Exit codes:  0 done, 1 the medium failed a check, 2 usage, 3 refused for safety,
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Answers three questions in two minutes: is it genuine, fit for what you want, healthy? With
+    /// four numbers.
+    Check(Box<CheckFlags>),
     /// Shows media, what they are, whether they are in use and why, and whether testing is safe.
     List(ListFlags),
     /// Measures a target.
@@ -112,6 +116,54 @@ pub struct ListFlags {
     pub json: bool,
 }
 
+/// Flags of `check`.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_HELP)]
+pub struct CheckFlags {
+    /// A directory, a block device, a regular file, or sim:PROFILE. On a device nothing is
+    /// overwritten for good unless you give it away with --erase.
+    pub target: String,
+    /// What you want it for: root-disk (a Raspberry Pi), camera, video=100Mbit, logger, database.
+    /// Unfit for one of them: exit code 1. Without it everything is judged.
+    #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
+    pub uses: Vec<String>,
+    /// What the box claims, as `run` takes it. Below it: exit code 1.
+    #[arg(long, value_name = "CLAIMS")]
+    pub claim: Option<String>,
+    /// The longest it may take: 15s for a script, more for narrower intervals.
+    #[arg(long, value_name = "DURATION", default_value = "2m")]
+    pub budget: String,
+    /// Measures though the same medium was checked within a day.
+    #[arg(long)]
+    pub again: bool,
+    /// Your words for this check.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Every random choice comes from this number; without it a new one is drawn (and recorded).
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// What may be touched, and how.
+    #[command(flatten)]
+    pub access: AccessFlags,
+    /// Prints what would be done and does nothing.
+    #[arg(long)]
+    pub plan: bool,
+    /// One line of JSON instead of the answers.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress on the screen.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+const CHECK_HELP: &str = "\
+Examples:  flashmark check /dev/sdX                     is this card a fake? What lies on it is put back
+           flashmark check . --for root-disk            will the storage here do for a Raspberry Pi?
+           flashmark check /dev/sdX --erase ID          the same with writes: what lies on it is lost
+           flashmark check . --budget 15s --json        one line for a script
+
+Exit codes are those of run: 0 done, 1 it failed (fake, broken, unfit for --for, below --claim).";
+
 /// Flags of `run`.
 #[derive(Debug, Args)]
 pub struct RunFlags {
@@ -131,8 +183,9 @@ pub struct RunFlags {
     /// Changes a setting of a test; `flashmark tests` shows them. May be given several times.
     #[arg(long, value_name = "TEST.SETTING=VALUE")]
     pub set: Vec<String>,
-    /// What the box claims: capacity=32GB,class=10,uhs=1,video=30,app=A1,read=95MB/s,write=40MB/s.
-    /// Below it: exit code 1.
+    /// What the box claims: capacity=32GB,class=10,uhs=1,video=30,app=A1,read=95MB/s,write=40MB/s;
+    /// or your own limits: random-read=1500IOPS,random-write=500IOPS,p99=20ms,longest=1s (of 4 KiB
+    /// random writes). Below it: exit code 1.
     #[arg(long, value_name = "CLAIMS")]
     pub claim: Option<String>,
     /// What you want it for: root-disk, camera, video=100Mbit, logger, database. Unfit for one of
@@ -163,7 +216,7 @@ pub struct RunFlags {
 }
 
 /// What of a target may be touched, and how: flags of what measures it.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct AccessFlags {
     /// Allows a raw medium or a file to be overwritten; names it by serial number, CID or by-id
     /// name (by its path where it has none), a partition by its own name or its medium's.

@@ -24,6 +24,21 @@ pub struct Outputs {
     /// No progress on the screen.
     #[arg(long, short)]
     pub quiet: bool,
+    /// What is printed at the end.
+    #[arg(skip)]
+    pub end_screen: EndScreen,
+}
+
+/// What a run prints when it ends.
+#[derive(Clone, Debug, Default)]
+pub enum EndScreen {
+    /// The summary.
+    #[default]
+    Summary,
+    /// Three answers and four figures.
+    Check,
+    /// The same as one line of JSON.
+    CheckLine,
 }
 
 impl Outputs {
@@ -67,6 +82,11 @@ pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
         Some(path) => atomic_write(path, record.to_json().as_bytes()).or_internal()?,
         None => {}
     }
+    match outputs.end_screen {
+        EndScreen::Summary => {}
+        EndScreen::Check => return print(&check_screen(record, dir)),
+        EndScreen::CheckLine => return print(&check_line(record, dir, None)?),
+    }
     let mut summary = text_summary(record, to_stdout);
     summary += &format!(
         "\nRecord  {}\nPage    {}\n",
@@ -79,6 +99,32 @@ pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
         print(&summary)?
     }
     Ok(())
+}
+
+/// Three answers and four figures, and where the rest is.
+pub fn check_screen(record: &Record, dir: &RunDir) -> String {
+    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    format!(
+        "{}\nEverything that was measured: flashmark show {} --findings\n",
+        report::text::check(record, 80, colour),
+        dir.name()
+    )
+}
+
+/// The summary of a check as one line of JSON, with the run that it is of. `cached` says when it was
+/// measured, where that was not now.
+pub fn check_line(record: &Record, dir: &RunDir, cached: Option<&str>) -> Result<String> {
+    let mut line = serde_json::json!({
+        "run": dir.name(),
+        "cached": cached.is_some(),
+        "measured": record.run.finished,
+        "exit": i32::from(crate::session::exit(record, None) as u8),
+    });
+    let summary = serde_json::to_value(&record.summary).or_internal()?;
+    if let (Some(line), serde_json::Value::Object(summary)) = (line.as_object_mut(), summary) {
+        line.extend(summary);
+    }
+    Ok(format!("{line}\n"))
 }
 
 /// The summary, as wide as the terminal but at most 80 columns, coloured on a terminal only.

@@ -137,9 +137,14 @@ pub fn read_uses(names: &[String]) -> Result<Vec<Use>> {
 
 /// Reads `--time-limit`, in nanoseconds.
 pub fn read_time_limit(text: &str) -> Result<u64> {
+    read_duration("--time-limit", text)
+}
+
+/// Reads the duration that a flag was given, in nanoseconds.
+pub fn read_duration(flag: &str, text: &str) -> Result<u64> {
     text.parse::<Nanos>()
         .map(|ns| ns.0)
-        .map_err(|error| anyhow::anyhow!("--time-limit: {error}"))
+        .map_err(|error| anyhow::anyhow!("{flag}: {error}"))
         .or_usage()
 }
 

@@ -255,8 +255,14 @@ fn judged(mut record: Record, request: &RunRequest, dir: &RunDir) -> Record {
         first_offset_bytes: owed.first_offset_bytes.unwrap_or(0),
         run: dir.name().to_owned(),
     }));
-    record.findings = findings::conclude_for(&record, &request.uses);
+    concluded_for(&mut record, &request.uses);
     record
+}
+
+/// Draws the conclusions of a record, and what it comes to, for these uses.
+pub fn concluded_for(record: &mut Record, uses: &[findings::Use]) {
+    record.findings = findings::conclude_for(record, uses);
+    record.summary = Some(findings::summary(record, uses));
 }
 
 fn conclude(

@@ -30,6 +30,7 @@ mod published;
 mod reach;
 mod run;
 mod series;
+mod summary;
 pub mod test;
 pub mod units;
 
@@ -53,3 +54,4 @@ pub use run::{
     Ended, Finding, PlannedCell, Record, RecordError, Run, SCHEMA, Severity, Skip, Software,
 };
 pub use series::{Series, SeriesAxis};
+pub use summary::{Answer, Summary};

@@ -119,6 +119,18 @@ Claims {
     read_bps: Option<f64>,
     /// Sequential write in bytes a second.
     write_bps: Option<f64>,
+    /// Random reads of 4 KiB a second, one at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    random_read_iops: Option<f64>,
+    /// Random writes of 4 KiB a second, one at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    random_write_iops: Option<f64>,
+    /// What 99 of 100 of these writes stay within, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    write_p99_ns: Option<u64>,
+    /// What all of these writes stay within, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    write_max_ns: Option<u64>,
 }}
 
 data! {

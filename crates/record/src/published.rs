@@ -163,6 +163,7 @@ impl Published {
             flags: self.flags.clone(),
             findings: self.findings.clone(),
             plan: Vec::new(),
+            summary: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, Flag, Host, Medium, Params, Target};
+use crate::{Cell, Flag, Host, Medium, Params, Summary, Target};
 
 /// The version of the record's form.
 pub const SCHEMA: &str = "flashmark/1";
@@ -144,6 +144,9 @@ pub struct Record {
     pub flags: Vec<Flag>,
     /// Conclusions from the results, each with its evidence.
     pub findings: Vec<Finding>,
+    /// What it comes to, flat; absent before a run has ended, and in what was imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summary>,
 }
 
 /// A record could not be read.
@@ -182,6 +185,7 @@ impl Record {
             skipped: Vec::new(),
             flags: Vec::new(),
             findings: Vec::new(),
+            summary: None,
         }
     }
 

@@ -29,6 +29,14 @@ impl Shown {
             Shown::Withheld(_) => None,
         }
     }
+
+    /// Why there is no number, where there is none.
+    pub fn withheld(&self) -> Option<&str> {
+        match self {
+            Shown::Number { .. } => None,
+            Shown::Withheld(why) => Some(why),
+        }
+    }
 }
 
 /// Why a cell's numbers cannot be the medium's, where they cannot.

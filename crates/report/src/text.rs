@@ -4,7 +4,7 @@ mod matrix;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement};
-use record::{Finding, Record, Severity};
+use record::{Answer, Finding, Record, Severity};
 
 use crate::figure::{self, Shown};
 use crate::tables::{self, Table};
@@ -24,6 +24,39 @@ pub fn summary(record: &Record, width: usize, colour: bool) -> String {
     out.other_tests(record);
     out.doubts(record);
     out.skipped(record);
+    out.text
+}
+
+/// Three answers (genuine, fit, healthy) and the four figures that everyone knows; lines of at most
+/// `width` columns.
+pub fn check(record: &Record, width: usize, colour: bool) -> String {
+    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(colour) };
+    out.prose(&words::medium_line(record), 2, Ink::strong);
+    for finding in record.findings.iter().filter(|finding| finding.id == NOT_PUT_BACK) {
+        out.statement(finding, "");
+    }
+    if let Some(state) = doubts::state(record) {
+        out.prose(&state, 0, Ink::warn);
+    }
+    out.line("");
+    let summary = record.summary.clone().unwrap_or_default();
+    out.answer("Genuine?", summary.genuine, &summary.genuine_reason);
+    out.answer("Fit?", summary.fit, &summary.fit_reason);
+    out.answer("Healthy?", summary.healthy, &summary.healthy_reason);
+    for finding in record.findings.iter().filter(|finding| finding.id == CLAIM) {
+        out.answer("As claimed?", claim_answer(finding), &finding.statement);
+    }
+    let rows = headline::four_figures(record);
+    let reasons: Vec<&str> = rows.iter().filter_map(|row| row.shown.withheld()).collect();
+    if reasons.len() == rows.len() && reasons.iter().all(|reason| *reason == reasons[0]) {
+        out.line("");
+        out.prose(&format!("No speed was measured: {}.", reasons[0]), 2, |_, text| text.to_owned());
+        return out.text;
+    }
+    out.heads();
+    for row in rows {
+        out.row(&row.label, &row.shown, row.stop(), &row.worst());
+    }
     out.text
 }
 
@@ -95,10 +128,23 @@ pub(crate) fn plain(table: &Table) -> String {
     text
 }
 
+/// What the box claims, held against the figures.
+const CLAIM: &str = "claim";
+
+fn claim_answer(finding: &Finding) -> Answer {
+    match finding.severity {
+        Severity::Failure => Answer::No,
+        Severity::Warning => Answer::CannotBeTold,
+        Severity::Info => Answer::Yes,
+    }
+}
+
 /// The finding that stands before the verdict.
 pub(crate) const NOT_PUT_BACK: &str = "not-put-back";
 /// Narrower than this, a row of the headline cannot be read.
 const MIN_WIDTH: usize = 60;
+/// Where the answers of a check begin.
+const ANSWER: usize = 13;
 /// Columns of the headline: label and figure, two blanks, interval and n, two blanks, stop,
 /// slowest: 80 in all.
 const LABEL: usize = 23;
@@ -205,6 +251,26 @@ impl Page {
         }
         for sentence in headline::sentences(record) {
             self.prose(&sentence, 2, |_, text| text.to_owned());
+        }
+    }
+
+    /// "Genuine?     yes. Its capacity is real: ...".
+    fn answer(&mut self, question: &str, answer: Answer, because: &str) {
+        let ink = match answer {
+            Answer::Yes => Ink::strong,
+            Answer::No => Ink::alarm,
+            Answer::Partly | Answer::CannotBeTold | Answer::NotTested => Ink::warn,
+        };
+        let word = answer.words();
+        let joint = if answer == Answer::NotTested { ", because" } else { ":" };
+        let text = format!("{question:ANSWER$}{word}{joint} {}", words::clean(because));
+        let lead = format!("{question:ANSWER$}{word}");
+        let painted = format!("{question:ANSWER$}{}", ink(&self.ink, word));
+        for (at, line) in wrapped_after(&text, ANSWER, self.width).iter().enumerate() {
+            match line.strip_prefix(&lead).filter(|_| at == 0) {
+                Some(rest) => self.line(&format!("{painted}{rest}")),
+                None => self.line(line),
+            }
         }
     }
 
@@ -370,6 +436,16 @@ pub(crate) fn paragraph(text: &str, width: usize) -> String {
 fn spread(left: &str, right: &str, width: usize) -> String {
     let room = width.saturating_sub(left.chars().count()).max(right.chars().count() + 1);
     format!("{left}{right:>room$}")
+}
+
+/// Text whose first `lead` columns hold a label: lines of at most `width` columns, those after the
+/// first indented by as much.
+fn wrapped_after(text: &str, lead: usize, width: usize) -> Vec<String> {
+    let label: String = text.chars().take(lead).collect();
+    let rest: String = text.chars().skip(lead).collect();
+    let lines = wrapped(&rest, width.saturating_sub(lead).max(1));
+    let lead_of = |at| if at == 0 { label.clone() } else { " ".repeat(lead) };
+    lines.iter().enumerate().map(|(at, line)| lead_of(at) + line).collect()
 }
 
 /// Lines of at most `width` characters, broken at spaces; a longer word is broken where it must be.

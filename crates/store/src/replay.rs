@@ -75,6 +75,7 @@ pub(crate) fn replay(contents: JournalContents<Opening, JournalEntry>) -> Replay
         skipped,
         flags,
         findings: Vec::new(),
+        summary: None,
     };
     record.run.ended = Ended::Interrupted;
     let mut traces = JournalFingerprints { fingerprint, ..JournalFingerprints::default() };

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use record::units::Nanos;
 use toml::Table;
 
 use crate::catalogue::test_name;
@@ -49,12 +50,16 @@ impl fmt::Display for SuiteError {
 
 impl std::error::Error for SuiteError {}
 
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 5] = [
+    ("check", include_str!("../../../suites/check.toml")),
     ("quick", include_str!("../../../suites/quick.toml")),
     ("standard", include_str!("../../../suites/standard.toml")),
     ("full", include_str!("../../../suites/full.toml")),
     ("seeds", include_str!("../../../suites/seeds.toml")),
 ];
+
+/// Settings that say how long a test may take.
+const TIMES: [&str; 3] = ["time", "min_time", "max_time"];
 
 impl Suite {
     /// The suites that come with the program.
@@ -63,9 +68,23 @@ impl Suite {
         Some(Suite::parse(name, text).expect("the built-in suites are read by a test"))
     }
 
-    /// Names of the suites that come with the program: "quick", "standard", "full", "seeds".
+    /// Names of the suites that come with the program: "check", "quick", "standard", "full",
+    /// "seeds".
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// The same within another time, in nanoseconds: the limits of its tests keep their shares.
+    pub fn within(mut self, time_limit_ns: u64) -> Suite {
+        let Some(before_ns) = self.time_limit_ns.replace(time_limit_ns) else { return self };
+        let share = time_limit_ns as f64 / before_ns as f64;
+        let settings = self.tests.iter_mut().flat_map(|entry| &mut entry.settings);
+        for (_, value) in settings.filter(|(name, _)| TIMES.contains(&name.as_str())) {
+            if let Ok(Nanos(ns)) = value.parse() {
+                *value = format!("{}us", (ns as f64 * share / 1000.0).max(1.0) as u64);
+            }
+        }
+        self
     }
 
     /// Reads a suite's text. `file` names it in errors.

@@ -99,7 +99,7 @@ fn go_on(
     let request: MatrixRequest = serde_json::from_value(request).or_usage()?;
     let lock = dir.lock().or_refuse()?;
     let Replayed { mut record, traces, .. } = dir.replay().or_usage()?;
-    let crate::outputs::Outputs { json, html, quiet } = flags.outputs.clone();
+    let crate::outputs::Outputs { json, html, quiet, .. } = flags.outputs.clone();
     let outputs = MatrixOutputs { json, html, quiet, ..MatrixOutputs::default() };
     if record.run.ended == Ended::Complete {
         record.findings = findings::conclude(&record);

@@ -4,6 +4,7 @@
 pub mod attach;
 #[cfg(feature = "lab")]
 pub mod capture;
+pub mod check;
 pub mod compare;
 #[cfg(feature = "export")]
 pub mod export;
@@ -35,6 +36,7 @@ use crate::exit::Result;
 /// Runs what was typed.
 pub fn run_command(command: Command) -> Result {
     match command {
+        Command::Check(flags) => check::run(&flags),
         Command::List(flags) => list::run(&flags),
         Command::Run(flags) => run::run(&flags),
         Command::Resume(flags) => resume::run(&flags),

@@ -287,7 +287,7 @@ impl ReplaySession {
         };
         self.journal.append(&ending.into()).or_internal()?;
         let mut record = self.dir.replay().or_internal()?.record;
-        record.findings = findings::conclude_for(&record, &[]);
+        crate::session::concluded_for(&mut record, &[]);
         self.dir.write_record(&record).or_internal()?;
         outputs::deliver(&record, &self.dir, &self.outputs)?;
         match (ended, &outcome.failure) {

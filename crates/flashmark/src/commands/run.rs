@@ -14,14 +14,19 @@ use crate::open_target::OpenTarget;
 use crate::outputs::print;
 use crate::progress_display;
 use crate::reopened;
-use crate::request::{self, RunRequest};
+use crate::request::{self, RunRequest, Wanted};
 use crate::session::RunSession;
 use crate::words;
 
 /// Measures a target and keeps the run; with `--plan` only prints what would be done.
 pub fn run(flags: &RunFlags) -> Result {
-    let (mut request, wanted) = request::read(flags)?;
-    let mut opened = OpenTarget::open(&request)?;
+    let (request, wanted) = request::read(flags)?;
+    let opened = OpenTarget::open(&request)?;
+    measure(request, wanted, opened)
+}
+
+/// The same of a target that is open.
+pub fn measure(mut request: RunRequest, wanted: Wanted, mut opened: OpenTarget) -> Result {
     let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
     if wanted.plan_only {
         print(&describe(&plan, &opened, &request))?;

@@ -7,6 +7,7 @@ use crate::cli::ShowFlags;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::{print, text_summary};
 use crate::request::{RunRequest, read_uses};
+use crate::session::concluded_for;
 use crate::{damage, not_restored};
 
 mod salvage;
@@ -29,7 +30,7 @@ pub fn run(flags: &ShowFlags) -> Result {
     let uses = read_uses(&flags.uses)?;
     record = concluded(&dir, record);
     if !uses.is_empty() {
-        record.findings = findings::conclude_for(&record, &uses);
+        concluded_for(&mut record, &uses);
     }
     if flags.findings {
         print(&report::text::findings(&record, 80))?;
@@ -69,7 +70,7 @@ fn concluded(dir: &RunDir, mut record: Record) -> Record {
         let uses = serde_json::from_value::<RunRequest>(command)
             .map(|request| request.uses)
             .unwrap_or_default();
-        record.findings = findings::conclude_for(&record, &uses);
+        concluded_for(&mut record, &uses);
     }
     record
 }

@@ -7,6 +7,7 @@ mod bad_input;
 mod capacity;
 mod capture;
 mod card;
+mod check;
 mod contents;
 mod crash;
 mod damaged;

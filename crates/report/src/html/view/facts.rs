@@ -1,6 +1,6 @@
 //! How it was measured: everything a record says of medium, way, machine and run, in words.
 
-use record::units::{Bytes, BytesPerSecond, Nanos};
+use record::units::{Bytes, BytesPerSecond, Iops, Nanos};
 use record::{Claims, Host, Medium, Record, SpeedClasses, Target};
 
 use crate::tables::Table;
@@ -96,6 +96,10 @@ fn claims(claims: &Claims) -> String {
     ]));
     said.extend(claims.read_bps.map(|bps| format!("reads {}", BytesPerSecond(bps))));
     said.extend(claims.write_bps.map(|bps| format!("writes {}", BytesPerSecond(bps))));
+    said.extend(claims.random_read_iops.map(|iops| format!("random reads {}", Iops(iops))));
+    said.extend(claims.random_write_iops.map(|iops| format!("random writes {}", Iops(iops))));
+    said.extend(claims.write_p99_ns.map(|ns| format!("p99 within {}", Nanos(ns))));
+    said.extend(claims.write_max_ns.map(|ns| format!("longest within {}", Nanos(ns))));
     said.join(", ")
 }
 

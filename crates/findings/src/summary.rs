@@ -1,0 +1,311 @@
+//! What a run comes to, flat: three answers and four figures. Each answer is drawn from the
+//! findings of the record and from its cells, and says what was not tested.
+
+use record::collection::HeadlineFigure;
+use record::units::{Bytes, saturating_sum};
+use record::{Answer, CapacityKind, Cell, Finding, Record, Severity, Summary, test};
+
+use crate::figure::SoundFigure;
+use crate::verdict::{self, Fitness, UseVerdict};
+use crate::{Use, conclude_for, gate, genuineness, headline, is_verdict, matrix, uses};
+
+/// What a record comes to for someone who wants the medium for these uses; for everything that is
+/// judged where none is named. Its findings are drawn anew, whatever it brings along.
+pub fn summary(record: &Record, wanted: &[Use]) -> Summary {
+    let findings = conclude_for(record, wanted);
+    let (genuine, genuine_reason) = genuine(record, &findings);
+    let (fit, fit_reason) = fit(record, wanted, &findings);
+    let (healthy, healthy_reason) = healthy(record, &findings);
+    // Cells of a matrix are of many file systems, those of a fake or of memory of no medium.
+    let of_a_medium = gate::of_run(record).is_none() && matrix::of(record).is_none();
+    let figure = |wanted| headline::sound(record, wanted).filter(|_| of_a_medium);
+    let [reads, writes, random_reads, random_writes] = [
+        HeadlineFigure::SequentialRead,
+        HeadlineFigure::SequentialWrite,
+        HeadlineFigure::RandomRead4k,
+        HeadlineFigure::RandomWrite4k,
+    ]
+    .map(figure);
+    let value = |figure: &Option<SoundFigure>| figure.as_ref().map(|figure| figure.value);
+    let low = |figure: &Option<SoundFigure>| Some(figure.as_ref()?.ci95?[0]);
+    let high = |figure: &Option<SoundFigure>| Some(figure.as_ref()?.ci95?[1]);
+    let latency = random_writes.as_ref().and_then(|found| found.cell.metrics.latency_ns.as_ref());
+    Summary {
+        genuine,
+        genuine_reason,
+        fit,
+        fit_reason,
+        healthy,
+        healthy_reason,
+        sequential_read_bps: value(&reads),
+        sequential_read_bps_low: low(&reads),
+        sequential_read_bps_high: high(&reads),
+        sequential_write_bps: value(&writes),
+        sequential_write_bps_low: low(&writes),
+        sequential_write_bps_high: high(&writes),
+        random_read_4k_iops: value(&random_reads),
+        random_read_4k_iops_low: low(&random_reads),
+        random_read_4k_iops_high: high(&random_reads),
+        random_write_4k_iops: value(&random_writes),
+        random_write_4k_iops_low: low(&random_writes),
+        random_write_4k_iops_high: high(&random_writes),
+        random_write_4k_p99_ns: latency.and_then(|latency| latency.p99),
+        random_write_4k_worst_ns: latency.map(|latency| latency.max),
+    }
+}
+
+/// The statement of the first finding of this id.
+fn statement(findings: &[Finding], id: &str) -> Option<String> {
+    findings.iter().find(|finding| finding.id == id).map(|finding| finding.statement.clone())
+}
+
+/// What the run said when it left a test out.
+fn skipped<'a>(record: &'a Record, test: &str) -> Option<&'a str> {
+    record.skipped.iter().find(|skip| skip.test == test).map(|skip| skip.reason.as_str())
+}
+
+/// Why the probe of the capacity has no result.
+fn not_probed(record: &Record) -> String {
+    let begun = record.cells_of(test::CAPACITY).next().is_some();
+    match skipped(record, test::CAPACITY) {
+        Some(reason) => format!("the probe of its capacity was left out: {reason}."),
+        None if begun => "the probe of its capacity was not done when its time was up.".into(),
+        None => "its capacity was not probed.".into(),
+    }
+}
+
+/// What is said where the cells are not of a medium.
+fn no_medium(record: &Record, findings: &[Finding]) -> Option<String> {
+    gate::of_run(record)
+        .filter(|why| matches!(why, gate::Refusal::NoMedium))
+        .and_then(|_| statement(findings, "verdict"))
+}
+
+fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
+    if let Some(why) = no_medium(record, findings) {
+        return (Answer::NotTested, why);
+    }
+    let said = statement(findings, "capacity").or_else(|| statement(findings, "verify"));
+    let said = said.unwrap_or_default();
+    let hint = statement(findings, "counterfeit-hints");
+    match genuineness::told(record).map(|(_, kind)| kind) {
+        _ if genuineness::is_fake(record) => (Answer::No, said),
+        _ if genuineness::is_genuine(record) => match hint {
+            Some(hint) => (Answer::CannotBeTold, format!("{said} {hint}")),
+            None => (Answer::Yes, said),
+        },
+        Some(CapacityKind::Damaged) => (Answer::CannotBeTold, said),
+        _ => match hint {
+            Some(hint) => (Answer::CannotBeTold, hint),
+            None => (Answer::NotTested, not_probed(record)),
+        },
+    }
+}
+
+fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String) {
+    let verdict = statement(findings, "verdict");
+    if let Some(why) = no_medium(record, findings) {
+        return (Answer::NotTested, why);
+    }
+    let is_fault = |finding: &Finding| {
+        finding.severity == Severity::Failure && !is_verdict(finding) && finding.id != "claim"
+    };
+    if genuineness::is_fake(record) {
+        return (Answer::No, "a fake is fit for nothing.".into());
+    }
+    if findings.iter().any(is_fault) {
+        return (Answer::No, verdict.unwrap_or_default());
+    }
+    let judged = verdict::judged(record, wanted);
+    let is_open = |of: &&Use| !judged.iter().any(|verdict| verdict.wanted == **of);
+    let open = wanted.iter().filter(is_open).filter_map(|of| statement(findings, uses::id(*of)));
+    let said = verdict.filter(|_| !judged.is_empty());
+    let reasons: Vec<String> = said.into_iter().chain(open).collect();
+    let any = |fits: bool| judged.iter().any(|verdict| (verdict.level >= Fitness::Fair) == fits);
+    let is_told = judged.iter().all(UseVerdict::is_told) && !wanted.iter().any(|of| is_open(&of));
+    let answer = match (any(true), any(false)) {
+        (false, false) => Answer::NotTested,
+        (true, true) => Answer::Partly,
+        // One of several that fits does not speak for those that cannot be told.
+        (_, _) if !is_told => Answer::CannotBeTold,
+        (fits, _) => {
+            if fits {
+                Answer::Yes
+            } else {
+                Answer::No
+            }
+        }
+    };
+    (answer, if reasons.is_empty() { not_judged(record) } else { reasons.join(" ") })
+}
+
+/// Why there is no verdict.
+fn not_judged(record: &Record) -> String {
+    let skip = [test::RANDOM_WRITE, test::SEQUENTIAL_WRITE]
+        .into_iter()
+        .find_map(|test| skipped(record, test));
+    match skip {
+        Some(reason) => format!("it was not written: {reason}."),
+        None => {
+            "what uses depend on was not measured, or came to no figure that is known well enough."
+                .into()
+        }
+    }
+}
+
+/// Faults that are of the medium's health, and not of its genuineness.
+const FAULTS: [&str; 3] = ["io-error", "verify", "capacity"];
+
+fn healthy(record: &Record, findings: &[Finding]) -> (Answer, String) {
+    if let Some(why) = no_medium(record, findings) {
+        return (Answer::NotTested, why);
+    }
+    let fault = findings
+        .iter()
+        .find(|finding| finding.severity > Severity::Info && FAULTS.contains(&finding.id.as_str()));
+    match fault {
+        Some(_) if genuineness::is_fake(record) => {
+            return (Answer::NotTested, "a fake is not judged by its health.".into());
+        }
+        Some(fault) if fault.severity == Severity::Failure => {
+            return (Answer::No, fault.statement.clone());
+        }
+        Some(fault) => return (Answer::CannotBeTold, fault.statement.clone()),
+        None => {}
+    }
+    let seen = seen(record);
+    match findings.iter().find(|finding| finding.id == "health") {
+        Some(told) if told.severity == Severity::Info => {
+            (Answer::Yes, format!("{} {seen}", told.statement))
+        }
+        Some(told) => (Answer::No, told.statement.clone()),
+        None => (
+            Answer::NotTested,
+            format!("it tells nothing of its wear, as most cards and sticks. {seen}"),
+        ),
+    }
+}
+
+/// "No I/O error in 1234 I/Os (2.1 GB)."; what ended a cell otherwise is a finding.
+fn seen(record: &Record) -> String {
+    let ops = saturating_sum(record.cells.iter().map(|cell| cell.ops));
+    let moved = |cell: &Cell| {
+        let block = cell.params.block_bytes.unwrap_or(0);
+        cell.ops.saturating_mul(block).max(cell.written_bytes)
+    };
+    let bytes = saturating_sum(record.cells.iter().map(moved));
+    format!("No I/O error in {ops} I/Os ({}).", Bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::units::{GIB, KIB, MIB};
+    use record::{Estimate, Flag, Health, Skip, Stop};
+
+    use super::*;
+    use crate::testing::{cell, empty, iops, known};
+
+    /// A card of so many random writes a second, with what else a check measures.
+    fn card(random_writes: f64) -> Record {
+        let mut writing = cell(test::SEQUENTIAL_WRITE, 1, MIB);
+        writing.metrics.bps = Some(known(20e6, 0.02, 100));
+        let mut reading = cell(test::SEQUENTIAL_READ, 1, MIB);
+        reading.metrics.bps = Some(known(40e6, 0.02, 100));
+        let random = |number, test, block, a_second| {
+            let mut cell = iops(test, number, block, a_second, 2_000_000);
+            cell.metrics.iops = Some(known(a_second, 0.02, 400));
+            cell
+        };
+        let cells = vec![
+            probe(CapacityKind::Good, 32 * GIB),
+            writing,
+            reading,
+            random(1, test::RANDOM_WRITE, 4 * KIB, random_writes),
+            random(2, test::RANDOM_WRITE, 16 * KIB, random_writes),
+            random(1, test::RANDOM_READ, 4 * KIB, 1500.0),
+        ];
+        let mut record = Record { cells, ..empty() };
+        record.medium.capacity_bytes = Some(32 * GIB);
+        record
+    }
+
+    fn probe(kind: CapacityKind, real_bytes: u64) -> Cell {
+        let mut probe = cell(test::CAPACITY, 1, MIB);
+        let code = (0..10).find(|code| CapacityKind::of_code(f64::from(*code)) == Some(kind));
+        let numbers = [("type", f64::from(code.unwrap_or(99))), ("real_bytes", real_bytes as f64)];
+        for (name, value) in numbers {
+            probe.metrics.other.insert(name.into(), Estimate { value, ci95: None, n: 1 });
+        }
+        probe
+    }
+
+    fn answers(record: &Record, wanted: &[Use]) -> [Answer; 3] {
+        let summary = summary(record, wanted);
+        let reasons = [&summary.genuine_reason, &summary.fit_reason, &summary.healthy_reason];
+        assert!(reasons.iter().all(|reason| reason.len() > 10), "a reason for each: {summary:?}");
+        [summary.genuine, summary.fit, summary.healthy]
+    }
+
+    #[test]
+    fn three_questions_are_answered_from_what_was_measured() {
+        use Answer::{CannotBeTold, No, NotTested, Partly, Yes};
+        let root = [Use::RootDisk];
+        assert_eq!(answers(&card(700.0), &root), [Yes, Yes, NotTested]);
+        assert_eq!(answers(&card(2.0), &root), [Yes, No, NotTested]);
+        assert_eq!(answers(&card(2.0), &[]), [Yes, Partly, NotTested]);
+        assert_eq!(answers(&card(2.0), &[Use::Database]), [Yes, NotTested, NotTested]);
+        let both = [Use::RootDisk, Use::Database];
+        assert_eq!(answers(&card(700.0), &both)[1], CannotBeTold, "the database was not tested");
+        assert_eq!(answers(&empty(), &[]), [NotTested, NotTested, NotTested]);
+    }
+
+    #[test]
+    fn a_fake_is_fit_for_nothing_and_a_broken_one_is_not_called_genuine() {
+        let mut fake = card(700.0);
+        fake.cells[0] = probe(CapacityKind::Wraparound, 8 * GIB);
+        assert_eq!(answers(&fake, &[]), [Answer::No, Answer::No, Answer::NotTested]);
+        assert_eq!(summary(&fake, &[]).random_write_4k_iops, None, "no figure is of a fake");
+        let mut broken = card(700.0);
+        broken.cells[0] = probe(CapacityKind::Damaged, 8 * GIB);
+        assert_eq!(answers(&broken, &[]), [Answer::CannotBeTold, Answer::No, Answer::No]);
+    }
+
+    #[test]
+    fn what_few_samples_leave_open_is_not_answered() {
+        let mut record = card(95.0);
+        for cell in record.cells.iter_mut().filter(|cell| cell.test == test::RANDOM_WRITE) {
+            cell.metrics.iops = Some(known(95.0, 0.3, 12));
+        }
+        assert_eq!(answers(&record, &[Use::RootDisk])[1], Answer::CannotBeTold);
+    }
+
+    #[test]
+    fn memory_and_what_was_only_read_are_judged_by_nothing() {
+        let mut memory = card(700.0);
+        memory.flags.push(Flag::MemoryFilesystem);
+        assert_eq!(answers(&memory, &[Use::RootDisk]), [Answer::NotTested; 3]);
+        let mut lent = card(700.0);
+        lent.cells.retain(|cell| cell.test == test::RANDOM_READ);
+        let reason = "/dev/sdX is only read; --erase ID allows it to be overwritten";
+        let skip = |test: &str| Skip { test: test.into(), reason: reason.into() };
+        lent.skipped = vec![skip(test::RANDOM_WRITE), skip(test::CAPACITY)];
+        let found = summary(&lent, &[]);
+        assert!(found.genuine_reason.contains("--erase") && found.fit_reason.contains("--erase"));
+        assert!(found.random_read_4k_iops.is_some() && found.random_write_4k_iops.is_none());
+    }
+
+    #[test]
+    fn health_is_what_the_medium_says_and_what_failed() {
+        let mut record = card(700.0);
+        let says = |used| Some(Health { used_percent: Some(used), ..Health::default() });
+        for (used, expected) in [(10.0, Answer::Yes), (85.0, Answer::No), (100.0, Answer::No)] {
+            record.medium.health = says(used);
+            assert_eq!(answers(&record, &[])[2], expected, "{used} %");
+        }
+        record.medium.health = says(10.0);
+        record.cells[1].stop = Stop::Error;
+        record.cells[1].reason =
+            Some("the medium reports an error while writing 4 KiB at byte 8192: EIO".into());
+        assert_eq!(answers(&record, &[])[2], Answer::No, "whatever it says of itself");
+    }
+}

@@ -1,0 +1,251 @@
+//! `flashmark check`: is it genuine, fit for what it is wanted for, and healthy; and four numbers.
+//!
+//! A run of the suite `check`, kept like any other. What is its own: nothing that lies on a medium
+//! is overwritten for good unless it was given away, the limits of all tests follow the budget, and
+//! a medium that tells who it is is not checked twice within a day.
+
+use findings::Use;
+use jiff::Timestamp;
+use record::units::SECOND_NS;
+use record::{Ended, Medium, Record};
+use store::{RunDir, Store};
+
+use crate::cli::{CheckFlags, RunFlags};
+use crate::commands::run;
+use crate::exit::{Exit, OrExit, Result, usage};
+use crate::open_target::OpenTarget;
+use crate::outputs::{self, EndScreen, Outputs, print};
+use crate::request::{self, RunRequest, Wanted};
+use crate::session;
+
+const SUITE: &str = "check";
+/// So long a check of the same medium stands for a new one.
+const STANDS: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
+/// With less no test comes to a figure.
+const LEAST_BUDGET_NS: u64 = 5 * SECOND_NS;
+
+/// Answers the three questions; a check of the same medium within a day is shown again.
+pub fn run(flags: &CheckFlags) -> Result {
+    let (request, wanted) = read(flags)?;
+    let opened = OpenTarget::open(&request)?;
+    let earlier = if flags.again || flags.plan { None } else { earlier(&request, &opened)? };
+    match earlier {
+        Some((record, dir)) => show_again(&record, &dir, flags.json),
+        None => run::measure(request, wanted, opened),
+    }
+}
+
+fn read(flags: &CheckFlags) -> Result<(RunRequest, Wanted)> {
+    let budget_ns = request::read_duration("--budget", &flags.budget)?;
+    if budget_ns < LEAST_BUDGET_NS {
+        return usage("--budget: at least 5s; in less no test comes to a figure");
+    }
+    let (mut request, mut wanted) = request::read(&as_run(flags))?;
+    wanted.suite = wanted.suite.within(budget_ns);
+    wanted.choice.skip = not_asked_for(&request.uses);
+    request.time_limit_ns = Some(budget_ns);
+    // The probe of the capacity puts back what it overwrites; nothing else writes a medium that was
+    // not given away.
+    request.restoring = true;
+    Ok((request, wanted))
+}
+
+/// The same as flags of `run`.
+fn as_run(flags: &CheckFlags) -> RunFlags {
+    let end_screen = if flags.json { EndScreen::CheckLine } else { EndScreen::Check };
+    RunFlags {
+        target: flags.target.clone(),
+        suite: SUITE.to_owned(),
+        only: Vec::new(),
+        skip: Vec::new(),
+        set: Vec::new(),
+        claim: flags.claim.clone(),
+        uses: flags.uses.clone(),
+        label: flags.label.clone(),
+        seed: flags.seed,
+        time_limit: None,
+        anyway: false,
+        access: flags.access.clone(),
+        plan: flags.plan,
+        outputs: Outputs { json: None, html: None, quiet: flags.quiet, end_screen },
+    }
+}
+
+/// Tests that only some uses need.
+fn not_asked_for(uses: &[Use]) -> Vec<String> {
+    let needed = [
+        (record::test::LOG_APPEND, uses.contains(&Use::Logger)),
+        (record::test::COMMIT, uses.contains(&Use::Database)),
+    ];
+    needed.iter().filter(|(_, asked)| !asked).map(|(test, _)| (*test).to_owned()).collect()
+}
+
+/// The last complete check of this medium, where it was asked the same within a day.
+fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, RunDir)>> {
+    if !knows_itself(&opened.medium) {
+        return Ok(None);
+    }
+    let store = Store::open(Store::default_root());
+    let runs = store.runs().or_usage()?.into_iter().rev();
+    let candidates = runs.filter(|run| {
+        run.has_its_record
+            && run
+                .overview
+                .as_ref()
+                .is_ok_and(|it| it.suite == SUITE && it.ended == Ended::Complete)
+    });
+    for run in candidates {
+        let Ok(record) = run.dir.load() else { continue };
+        let is_asked_again =
+            asked(&run.dir).is_some_and(|before| is_same_question(&before, request));
+        if is_asked_again
+            && record.target.kind == opened.target.kind
+            && stands(&record, &opened.medium, Timestamp::now())
+        {
+            return Ok(Some((record, run.dir)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether what was measured then still stands: of this medium, by this program, within a day.
+fn stands(before: &Record, medium: &Medium, now: Timestamp) -> bool {
+    is_same_medium(&before.medium, medium)
+        && before.run.software == run::software()
+        && is_recent(before, now)
+}
+
+/// Serial numbers that many media share: what a maker left empty, or counted up.
+const SHARED: [&str; 3] = ["0123456789ABCDEF", "123456789", "1234567890"];
+
+/// Whether a medium tells which one it is. A reader that hides its card shows the same identity for
+/// every card in it, and a maker who numbers nothing gives all of his the same.
+fn knows_itself(medium: &Medium) -> bool {
+    let is_own = |id: &String| {
+        let id = id.trim().trim_start_matches("0x").to_ascii_uppercase();
+        id.chars().any(|c| c.is_ascii_alphanumeric() && c != '0')
+            && !SHARED.iter().any(|shared| id.trim_matches('0') == shared.trim_matches('0'))
+    };
+    // The digits of a CID that are the serial number (docs/field/identity.md#registers).
+    let of_cid = medium.cid.as_ref().and_then(|cid| cid.get(18..26)).map(str::to_owned);
+    let serial = of_cid.or_else(|| medium.serial.clone());
+    serial.is_some_and(|serial| is_own(&serial))
+        && medium.behind_reader != Some(true)
+        && medium.capacity_bytes.is_some()
+}
+
+fn is_same_medium(before: &Medium, now: &Medium) -> bool {
+    let identity = |medium: &Medium| {
+        let Medium { cid, serial, model, firmware, capacity_bytes, .. } = medium.clone();
+        (cid, serial, model, firmware, capacity_bytes)
+    };
+    identity(before) == identity(now)
+}
+
+fn is_recent(record: &Record, now: Timestamp) -> bool {
+    let finished = record.run.finished.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
+    // A clock that was set back tells nothing.
+    let is_within = |since: jiff::SignedDuration| !since.is_negative() && since < STANDS;
+    finished.is_some_and(|finished| is_within(now.duration_since(finished)))
+}
+
+fn asked(dir: &RunDir) -> Option<RunRequest> {
+    serde_json::from_value(dir.replay().ok()?.command).ok()
+}
+
+fn is_same_question(before: &RunRequest, now: &RunRequest) -> bool {
+    let question = |request: &RunRequest| {
+        let RunRequest { target, erase, span, uses, claims, time_limit_ns, .. } = request.clone();
+        (target, erase, span, uses, claims, time_limit_ns)
+    };
+    question(before) == question(now)
+}
+
+fn show_again(record: &Record, dir: &RunDir, json: bool) -> Result<Exit> {
+    let when = record.run.finished.as_deref().unwrap_or_default();
+    if json {
+        print(&outputs::check_line(record, dir, Some(when))?)?;
+    } else {
+        print(&outputs::check_screen(record, dir))?;
+        print(&format!("Measured {when} by its identity; --again measures it now.\n"))?;
+    }
+    Ok(session::exit(record, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Run;
+
+    use super::*;
+
+    fn card(serial: &str) -> Medium {
+        Medium { serial: Some(serial.into()), capacity_bytes: Some(32 << 30), ..Medium::default() }
+    }
+
+    #[test]
+    fn a_check_stands_for_the_same_medium_within_a_day_and_for_no_other() {
+        let now: Timestamp = "2026-11-25T12:00:00Z".parse().unwrap();
+        let measured = |finished: &str, medium: Medium| {
+            let run = Run {
+                finished: Some(finished.into()),
+                software: run::software(),
+                ..Run::default()
+            };
+            Record { medium, ..Record::new(run) }
+        };
+        let stands = |finished: &str, now_there: Medium| {
+            super::stands(&measured(finished, card("4C530001")), &now_there, now)
+        };
+        let recent = "2026-11-25T11:00:00Z";
+        assert!(stands(recent, card("4C530001")));
+        assert!(stands("2026-11-24T12:00:01Z", card("4C530001")));
+        assert!(!stands("2026-11-24T11:59:59Z", card("4C530001")), "a day ago");
+        assert!(!stands("2026-11-25T12:00:01Z", card("4C530001")), "the clock was set back");
+        assert!(!stands("yesterday", card("4C530001")));
+        assert!(!stands(recent, card("4C530002")), "another card");
+        let larger = Medium { capacity_bytes: Some(64 << 30), ..card("4C530001") };
+        assert!(!stands(recent, larger), "a card that copies the number");
+        let mut older = measured(recent, card("4C530001"));
+        older.run.software.version = "0.0.1".into();
+        assert!(!super::stands(&older, &card("4C530001"), now), "another version of the program");
+    }
+
+    #[test]
+    fn what_does_not_tell_which_one_it_is_is_measured_each_time() {
+        assert!(knows_itself(&card("4C530001240801112214")));
+        for shared in ["", " ", "0000000000", "0x00000000", "123456789", "0123456789abcdef"] {
+            assert!(!knows_itself(&card(shared)), "{shared:?}");
+        }
+        let reader = Medium { behind_reader: Some(true), ..card("4C530001") };
+        assert!(!knows_itself(&reader), "it is the reader's");
+        let cid = |serial: &str| Medium {
+            cid: Some(format!("035344534333324780{serial}00c7b5")),
+            ..card("4C530001")
+        };
+        assert!(knows_itself(&cid("1a2b3c4d")) && !knows_itself(&cid("00000000")));
+        assert!(!knows_itself(&Medium { capacity_bytes: None, ..card("4C530001") }));
+    }
+
+    #[test]
+    fn another_question_is_another_check() {
+        let flags = |words: &[&str]| {
+            use clap::Parser;
+            let cli = crate::cli::Cli::parse_from([&["flashmark", "check", "."], words].concat());
+            match cli.command {
+                crate::cli::Command::Check(flags) => read(&flags).map(|(request, _)| request),
+                other => panic!("{other:?}"),
+            }
+        };
+        let plain = flags(&[]).unwrap();
+        assert!(is_same_question(&plain, &flags(&["--seed", "7", "--label", "x"]).unwrap()));
+        for words in [
+            ["--for", "camera"],
+            ["--budget", "1m"],
+            ["--claim", "class=10"],
+            ["--erase", "ID"],
+            ["--span", "0+1MiB"],
+        ] {
+            assert!(!is_same_question(&plain, &flags(&words).unwrap()), "{words:?}");
+        }
+    }
+}

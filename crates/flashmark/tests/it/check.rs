@@ -1,0 +1,115 @@
+//! `flashmark check`: three answers and four figures, on simulated media, on a loop device that was
+//! not given away, and where it must refuse.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Flashmark, MIB, Scratch, loop_device, read_record};
+
+fn line(flashmark: &Flashmark, words: &[&str], code: i32) -> Value {
+    let ran = flashmark.run(&[&["check"], words, &["--quiet", "--json"]].concat());
+    assert_eq!(ran.code, Some(code), "{words:?}: {ran}");
+    assert_eq!(ran.out.lines().count(), 1, "one line: {ran}");
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+/// Genuine, fit, healthy.
+fn answers(line: &Value) -> [&str; 3] {
+    ["genuine", "fit", "healthy"].map(|question| line[question].as_str().unwrap())
+}
+
+#[test]
+fn three_answers_are_given_for_whatever_the_medium_is() {
+    let flashmark = Flashmark::new();
+    let cases: [(&str, &[&str], [&str; 3], i32); 7] = [
+        ("a1", &["--for", "root-disk"], ["yes", "yes", "not-tested"], 0),
+        ("class10", &["--for", "root-disk"], ["yes", "no", "not-tested"], 1),
+        ("class10", &[], ["yes", "partly", "not-tested"], 0),
+        ("class10", &["--for", "camera"], ["yes", "yes", "not-tested"], 0),
+        ("fake-wrap", &[], ["no", "no", "not-tested"], 1),
+        ("fake-limbo", &["--for", "camera"], ["no", "no", "not-tested"], 1),
+        ("chain", &[], ["no", "no", "not-tested"], 1),
+    ];
+    for (profile, words, expected, code) in cases {
+        let target = format!("sim:{profile}");
+        let found = line(&flashmark, &[&[target.as_str()], words].concat(), code);
+        assert_eq!(answers(&found), expected, "{profile} {words:?}: {found}");
+        assert_eq!(found["exit"], code, "{profile} {words:?}");
+        let is_fake = expected[0] == "no";
+        for figure in ["sequential_read_bps", "random_write_4k_iops"] {
+            assert_eq!(found[figure].is_null(), is_fake, "{profile}: {found}");
+        }
+    }
+}
+
+#[test]
+fn the_screen_is_three_answers_and_four_figures() {
+    let flashmark = Flashmark::new();
+    let ran =
+        flashmark.run(&["check", "sim:class10", "--quiet", "--claim", "random-write=500IOPS"]);
+    assert_eq!(ran.code, Some(1), "{ran}");
+    insta::assert_snapshot!(ran.out);
+    let fake = flashmark.run(&["check", "sim:fake-limbo", "--quiet"]);
+    assert_eq!(fake.code, Some(1), "{fake}");
+    insta::assert_snapshot!(fake.out);
+}
+
+#[test]
+fn the_budget_bounds_the_time_of_the_device() {
+    let flashmark = Flashmark::new();
+    for (budget, seconds) in [("5s", 5.0), ("15s", 15.0), ("1m", 60.0)] {
+        // The slowest medium of all.
+        let found = line(&flashmark, &["sim:sd-worst", "--budget", budget], 0);
+        let run = found["run"].as_str().unwrap();
+        let record = read_record(&flashmark.home().join(run).join("record.json"));
+        let elapsed = record.run.elapsed_ns as f64 / 1e9;
+        // One write that was begun is waited for.
+        assert!(elapsed < seconds * 1.1 + 1.0, "{budget}: {elapsed} s");
+        assert!(elapsed > seconds * 0.5, "{budget} is used: {elapsed} s");
+    }
+}
+
+#[test]
+fn what_was_typed_wrong_is_said_before_anything_is_measured() {
+    let flashmark = Flashmark::new();
+    let cases: [(&[&str], &str); 5] = [
+        (&["sim:a1", "--budget", "2"], "at least 5s"),
+        (&["sim:a1", "--budget", "soon"], "--budget"),
+        (&["sim:a1", "--for", "toaster"], "--for"),
+        (&["sim:a1", "--claim", "random-write=500"], "random-write=500IOPS"),
+        (&["sim:a1", "--claim", "radom-write=500IOPS"], "did you mean random-write?"),
+    ];
+    for (words, said) in cases {
+        let ran = flashmark.run(&[&["check"], words].concat());
+        assert_eq!(ran.code, Some(2), "{words:?}: {ran}");
+        assert!(ran.err.contains(said), "{words:?}: {ran}");
+    }
+    assert!(flashmark.runs().is_empty(), "nothing was kept");
+}
+
+#[test]
+fn a_medium_that_was_not_given_away_holds_what_it_held() {
+    let Some((_scratch, image, device)) = loop_device(96 * MIB) else { return };
+    let bytes: Vec<u8> = (0..96 * MIB).map(|at| (at / 512 * 7 + at % 251) as u8).collect();
+    fs::write(&image, &bytes).unwrap();
+    let flashmark = Flashmark::new();
+    let found = line(&flashmark, &[device.word(), "--budget", "30s"], 0);
+    assert_eq!(answers(&found), ["yes", "not-tested", "not-tested"], "{found}");
+    assert!(found["fit_reason"].as_str().unwrap().contains("--erase"), "{found}");
+    assert!(found["sequential_read_bps"].is_number() && found["random_read_4k_iops"].is_number());
+    assert!(found["sequential_write_bps"].is_null() && found["random_write_4k_iops"].is_null());
+    assert!(fs::read(&image).unwrap() == bytes, "what was overwritten is there again");
+    // Who it is it does not tell: it is measured each time.
+    let again = line(&flashmark, &[device.word(), "--budget", "30s"], 0);
+    assert!(again["run"] != found["run"] && again["cached"] == false);
+}
+
+#[test]
+fn nothing_is_left_in_a_directory() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let place = scratch.directory("place");
+    let found = line(&flashmark, &[place.to_str().unwrap(), "--budget", "10s"], 0);
+    assert_eq!(found["genuine"], "not-tested", "free space proves nothing: {found}");
+    assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+}

@@ -1,0 +1,82 @@
+//! What a run comes to, flat: for scripts that read one number and for whoever wants three answers.
+
+use serde::{Deserialize, Serialize};
+
+/// An answer to one question about a medium.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+    /// For some of what was asked yes, for some no.
+    Partly,
+    /// It was looked at, and what was seen does not decide it.
+    CannotBeTold,
+    /// It was not looked at.
+    #[default]
+    NotTested,
+}
+
+impl Answer {
+    /// As it stands on a screen: "yes", "cannot be told".
+    pub const fn words(self) -> &'static str {
+        match self {
+            Answer::Yes => "yes",
+            Answer::No => "no",
+            Answer::Partly => "partly",
+            Answer::CannotBeTold => "cannot be told",
+            Answer::NotTested => "not tested",
+        }
+    }
+}
+
+/// What a run comes to. Figures are null where they were not measured, or are not the medium's;
+/// `_low` and `_high` are the ends of the 95 % interval.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Summary {
+    /// Has it the capacity that it says?
+    pub genuine: Answer,
+    /// Why, in a sentence or two.
+    pub genuine_reason: String,
+    /// Is it fit for what it is wanted for? For everything that is judged, where nothing was named.
+    pub fit: Answer,
+    /// Why: the verdict.
+    pub fit_reason: String,
+    /// Does it keep what is written, and how much of its life is left?
+    pub healthy: Answer,
+    /// Why, in a sentence or two.
+    pub healthy_reason: String,
+    /// Sequential read, in bytes a second.
+    pub sequential_read_bps: Option<f64>,
+    /// The least it may be.
+    pub sequential_read_bps_low: Option<f64>,
+    /// The most it may be.
+    pub sequential_read_bps_high: Option<f64>,
+    /// Sequential write once it is sustained, in bytes a second.
+    pub sequential_write_bps: Option<f64>,
+    /// The least it may be.
+    pub sequential_write_bps_low: Option<f64>,
+    /// The most it may be.
+    pub sequential_write_bps_high: Option<f64>,
+    /// Random reads of 4 KiB, one at a time, a second.
+    pub random_read_4k_iops: Option<f64>,
+    /// The least it may be.
+    pub random_read_4k_iops_low: Option<f64>,
+    /// The most it may be.
+    pub random_read_4k_iops_high: Option<f64>,
+    /// Random writes of 4 KiB, one at a time, a second.
+    pub random_write_4k_iops: Option<f64>,
+    /// The least it may be.
+    pub random_write_4k_iops_low: Option<f64>,
+    /// The most it may be.
+    pub random_write_4k_iops_high: Option<f64>,
+    /// What 99 of 100 of these writes stay under, in nanoseconds; null where they were too few.
+    pub random_write_4k_p99_ns: Option<u64>,
+    /// The longest of these writes, in nanoseconds.
+    pub random_write_4k_worst_ns: Option<u64>,
+}
