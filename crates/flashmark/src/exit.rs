@@ -3,6 +3,9 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use device::{IoError, IoErrorKind};
+use record::{Ended, Record, Severity, Stop};
+
 /// How the program ends. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -20,6 +23,25 @@ pub enum Exit {
     Internal = 5,
     /// Interrupted; the record was kept and can be resumed.
     Interrupted = 130,
+}
+
+impl Exit {
+    /// How a run ends for a script, from what it came to and the medium's last error.
+    pub fn of(record: &Record, error: Option<&IoError>) -> Exit {
+        match (&record.run.ended, error) {
+            (_, Some(error)) if error.kind == IoErrorKind::Refused => Exit::Internal,
+            (Ended::Interrupted, _) => Exit::Interrupted,
+            (Ended::Error, Some(_)) => Exit::Io,
+            (Ended::Error, None) if record.cells.iter().any(|cell| cell.stop == Stop::Error) => {
+                Exit::Io
+            }
+            (Ended::Error, None) => Exit::Refused,
+            _ if record.findings.iter().any(|found| found.severity == Severity::Failure) => {
+                Exit::MediumFailed
+            }
+            _ => Exit::Done,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {

@@ -118,7 +118,7 @@ pub fn check_line(record: &Record, dir: &RunDir, cached: Option<&str>) -> Result
         "run": dir.name(),
         "cached": cached.is_some(),
         "measured": record.run.finished,
-        "exit": i32::from(crate::session::exit(record, None) as u8),
+        "exit": Exit::of(record, None) as u8,
     });
     let summary = serde_json::to_value(&record.summary).or_internal()?;
     if let (Some(line), serde_json::Value::Object(summary)) = (line.as_object_mut(), summary) {

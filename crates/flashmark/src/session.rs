@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::{Device, ExtentGuard, IoError, IoErrorKind, WriteBudget};
+use device::{Device, ExtentGuard, WriteBudget};
 use record::units::{Bytes, Nanos};
-use record::{Cell, Disturbance, Ended, Flag, Record, Sample, Severity, Stop};
+use record::{Cell, Disturbance, Ended, Flag, Record, Sample, Stop};
 use store::{Ending, Journal, JournalEntry, Lock, RunDir};
 use suite::{Plan, RunEnd, RunEvent, RunListener, RunOptions, Undo};
 
@@ -301,7 +301,7 @@ fn conclude(
         );
     }
     keepable(kept, dir)?;
-    let exit = exit(&record, end.error.as_ref());
+    let exit = Exit::of(&record, end.error.as_ref());
     match (exit, end.error) {
         (Exit::Internal, Some(error)) => Err(anyhow::anyhow!("{error}")).or_internal(),
         (Exit::Interrupted, _) => {
@@ -322,20 +322,6 @@ fn conclude(
     }
 }
 
-/// How a run ends for a script, from what it came to and the medium's last error.
-pub fn exit(record: &Record, error: Option<&IoError>) -> Exit {
-    match (&record.run.ended, error) {
-        (_, Some(error)) if error.kind == IoErrorKind::Refused => Exit::Internal,
-        (Ended::Interrupted, _) => Exit::Interrupted,
-        (Ended::Error, Some(_)) => Exit::Io,
-        (Ended::Error, None) if record.cells.iter().any(|cell| cell.stop == Stop::Error) => {
-            Exit::Io
-        }
-        (Ended::Error, None) => Exit::Refused,
-        _ => verdict(record),
-    }
-}
-
 /// Ends a run that was killed after its last cell, before it could say that it was done. Needs no
 /// medium.
 pub fn conclude_late(dir: &RunDir, lock: Lock, request: &RunRequest, outputs: &Outputs) -> Result {
@@ -351,7 +337,7 @@ pub fn conclude_late(dir: &RunDir, lock: Lock, request: &RunRequest, outputs: &O
     }
     let record = judged_and_written(dir, request)?;
     outputs::deliver(&record, dir, outputs)?;
-    Ok(verdict(&record))
+    Ok(Exit::of(&record, None))
 }
 
 /// Makes the record of a run again from its journal.
@@ -359,12 +345,6 @@ pub fn judged_and_written(dir: &RunDir, request: &RunRequest) -> Result<Record> 
     let record = judged(dir.replay().or_internal()?.record, request, dir);
     dir.write_record(&record).or_internal()?;
     Ok(record)
-}
-
-/// Whether the medium stood the checks.
-fn verdict(record: &Record) -> Exit {
-    let failed = record.findings.iter().any(|finding| finding.severity == Severity::Failure);
-    if failed { Exit::MediumFailed } else { Exit::Done }
 }
 
 /// Why a run could not be finished though the medium gave no error (a file system that could not be

@@ -439,6 +439,7 @@ fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
         skipped: Vec::new(),
         flags: Vec::new(),
         findings: Vec::new(),
+        summary: None,
     }
 }
 

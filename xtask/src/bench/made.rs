@@ -153,6 +153,7 @@ fn blank() -> Published {
         skipped: Vec::new(),
         flags: Vec::new(),
         findings: Vec::new(),
+        summary: None,
     };
     let software = record::Software {
         name: "flashmark".to_owned(),

@@ -16,7 +16,6 @@ use crate::exit::{Exit, OrExit, Result, usage};
 use crate::open_target::OpenTarget;
 use crate::outputs::{self, EndScreen, Outputs, print};
 use crate::request::{self, RunRequest, Wanted};
-use crate::session;
 
 const SUITE: &str = "check";
 /// So long a check of the same medium stands for a new one.
@@ -169,7 +168,7 @@ fn show_again(record: &Record, dir: &RunDir, json: bool) -> Result<Exit> {
         print(&outputs::check_screen(record, dir))?;
         print(&format!("Measured {when} by its identity; --again measures it now.\n"))?;
     }
-    Ok(session::exit(record, None))
+    Ok(Exit::of(record, None))
 }
 
 #[cfg(test)]

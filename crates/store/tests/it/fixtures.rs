@@ -142,6 +142,7 @@ fn sample() -> Record {
         skipped: vec![Skip { test: "ext2-fill".to_owned(), reason: "time is up".to_owned() }],
         flags: vec![Flag::NotPrimed],
         findings: Vec::new(),
+        summary: None,
     }
 }
 

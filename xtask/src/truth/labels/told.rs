@@ -8,7 +8,7 @@ use device::{Device, ExtentGuard, WriteBudget};
 use flashmark::cli::RunFlags;
 use flashmark::exit::{Exit, Failure};
 use flashmark::open_target::OpenTarget;
-use flashmark::{request, session};
+use flashmark::request;
 use record::{Flag, Record};
 use suite::{Plan, RunEvent, RunListener, RunOptions};
 
@@ -85,5 +85,5 @@ fn run(flags: &RunFlags) -> Result<Told, Failure> {
     record.findings = findings::conclude(&record);
     let summary = report::text::summary(&record, 80, false);
     let first: Vec<&str> = summary.lines().skip(1).take(3).map(str::trim).collect();
-    Ok(Told { first: first.join(" "), exit: session::exit(&record, end.error.as_ref()), record })
+    Ok(Told { first: first.join(" "), exit: Exit::of(&record, end.error.as_ref()), record })
 }
