@@ -7,6 +7,7 @@
 //! the intervals of its figures do, which know nothing of differences between runs, and that is
 //! said.
 
+use record::units::Bytes;
 use record::{Medium, Record, metric, test};
 use serde::Serialize;
 
@@ -14,6 +15,9 @@ use crate::figure::{self, Ratio, SoundFigure};
 use crate::{Use, verdict};
 
 mod hosts;
+mod regression;
+
+pub use regression::{ChangedFigure, Regression, regression};
 
 /// Several media compared. The first is held against each of the others, and so on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,6 +30,17 @@ pub struct MediaComparison {
     pub curves: Vec<Curve>,
     /// Who is best for what.
     pub ranks: Vec<Rank>,
+    /// What one of a pair was measured at and could not be held against the other, and why.
+    pub not_compared: Vec<String>,
+}
+
+/// What a user names as one: a run, or all runs of a label, which are repeats of one another.
+#[derive(Clone, Debug)]
+pub struct ComparisonSide {
+    /// As it is called.
+    pub name: String,
+    /// Its runs.
+    pub records: Vec<Record>,
 }
 
 /// A medium and its runs.
@@ -138,20 +153,38 @@ struct Group<'a> {
 /// and size) are its repeats.
 pub fn compare(records: &[Record]) -> MediaComparison {
     let groups = groups(records);
-    let pairs = (0..groups.len()).flat_map(|a| (a + 1..groups.len()).map(move |b| (a, b)));
-    let curves = pairs.flat_map(|(a, b)| {
-        WORK.iter()
-            .filter_map(|(test, metric)| curve(&groups[a], &groups[b], test, metric))
-            .collect::<Vec<_>>()
-    });
+    let ranks = USES
+        .iter()
+        .map(|wanted| rank(&groups, *wanted))
+        .filter(|rank| !rank.order.is_empty())
+        .collect();
+    MediaComparison { ranks, ..held_against_each_other(&groups) }
+}
+
+/// Compares runs of one medium, before and after something was changed. Of one medium none is best,
+/// so nothing is ranked.
+pub fn compare_sides(sides: &[ComparisonSide]) -> MediaComparison {
+    let groups: Vec<Group> = sides
+        .iter()
+        .map(|side| Group { name: side.name.clone(), records: distinct(&side.records) })
+        .collect();
+    held_against_each_other(&groups)
+}
+
+/// Whether all of these are runs of one medium.
+pub fn is_one_medium(records: &[Record]) -> bool {
+    records.windows(2).all(|pair| identity(&pair[0].medium) == identity(&pair[1].medium))
+}
+
+fn held_against_each_other(groups: &[Group]) -> MediaComparison {
+    let pairs: Vec<(&Group, &Group)> = (0..groups.len())
+        .flat_map(|a| (a + 1..groups.len()).map(move |b| (&groups[a], &groups[b])))
+        .collect();
+    let of_works = |(a, b): &(&Group, &Group)| -> Vec<(Option<Curve>, Vec<String>)> {
+        WORK.iter().map(|(test, metric)| curve(a, b, test, metric)).collect()
+    };
+    let (curves, not_compared): (Vec<_>, Vec<_>) = pairs.iter().flat_map(of_works).unzip();
     MediaComparison {
-        curves: curves.collect(),
-        ranks: USES
-            .iter()
-            .map(|wanted| rank(&groups, *wanted))
-            .filter(|rank| !rank.order.is_empty())
-            .collect(),
-        differences: hosts::differences(&groups),
         media: groups
             .iter()
             .map(|group| Compared {
@@ -159,12 +192,34 @@ pub fn compare(records: &[Record]) -> MediaComparison {
                 runs: group.records.iter().map(|record| record.run.id.clone()).collect(),
             })
             .collect(),
+        differences: hosts::differences(groups),
+        curves: curves.into_iter().flatten().collect(),
+        ranks: Vec::new(),
+        not_compared: not_compared.into_iter().flatten().collect(),
     }
+}
+
+/// A copy of a run is no repeat of it.
+fn distinct(records: &[Record]) -> Vec<&Record> {
+    let mut kept: Vec<&Record> = Vec::new();
+    for record in records {
+        if !kept.iter().any(|known| is_copy(known, record)) {
+            kept.push(record);
+        }
+    }
+    kept
+}
+
+/// The same run once more: its cells are the same to the last number.
+fn is_copy(one: &Record, other: &Record) -> bool {
+    !one.cells.is_empty()
+        && one.cells == other.cells
+        && identity(&one.medium) == identity(&other.medium)
 }
 
 fn groups(records: &[Record]) -> Vec<Group<'_>> {
     let mut keyed: Vec<(String, Group)> = Vec::new();
-    for record in records {
+    for record in distinct(records) {
         let key = identity(&record.medium);
         match keyed.iter_mut().find(|(known, _)| *known == key) {
             Some((_, group)) => group.records.push(record),
@@ -212,45 +267,85 @@ fn name(medium: &Medium) -> String {
     }
 }
 
-/// The figures of all runs of a medium at a block size.
+/// The figures of all runs of a medium at a block size, with so many I/Os in flight.
 fn figures<'a>(
     group: &Group<'a>,
     test: &'a str,
     metric: &'a str,
-    block_bytes: u64,
+    [block_bytes, in_flight]: [u64; 2],
 ) -> Vec<SoundFigure<'a>> {
     group
         .records
         .iter()
         .filter_map(|record| SoundFigure::of(figure::standard(record, test, block_bytes)?, metric))
+        .filter(|found| found.cell.params.in_flight() == in_flight)
         .collect()
 }
 
-fn curve<'a>(a: &Group<'a>, b: &Group<'a>, test: &'a str, metric: &'a str) -> Option<Curve> {
-    let mut sizes: Vec<u64> = a
-        .records
-        .iter()
+/// I/Os in flight of the cell that stands for a block size; `None` where no run has one.
+fn in_flight(group: &Group, test: &str, block_bytes: u64) -> Option<u64> {
+    let mut cells =
+        group.records.iter().filter_map(|record| figure::standard(record, test, block_bytes));
+    cells.next().map(|cell| cell.params.in_flight())
+}
+
+/// What of a kind of work was measured of both, and what could not be compared.
+fn curve<'a>(
+    a: &Group<'a>,
+    b: &Group<'a>,
+    test: &'a str,
+    metric: &'a str,
+) -> (Option<Curve>, Vec<String>) {
+    let of_both = [a, b].into_iter().flat_map(|group| &group.records);
+    let mut sizes: Vec<u64> = of_both
         .flat_map(|record| figure::cells(record, test))
         .filter_map(|cell| cell.params.block_bytes)
         .collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let point = |block: u64| {
-        point(block, &figures(a, test, metric, block), &figures(b, test, metric, block))
-    };
-    let points: Vec<BlockSizePoint> = sizes.into_iter().filter_map(point).collect();
+    let (mut points, mut not_compared) = (Vec::new(), Vec::new());
+    for block in sizes {
+        match point(a, b, test, metric, block) {
+            Ok(point) => points.push(point),
+            Err(why) => not_compared.push(format!("{test}, {}: {why}", Bytes(block))),
+        }
+    }
     let crossings = crossings(&points);
-    (!points.is_empty()).then(|| Curve {
+    let curve = (!points.is_empty()).then(|| Curve {
         a: a.name.clone(),
         b: b.name.clone(),
         test: test.into(),
         metric: metric.into(),
         points,
         crossings,
+    });
+    (curve, not_compared)
+}
+
+/// Both at a block size, or why they cannot be compared there.
+fn point<'a>(
+    a: &Group<'a>,
+    b: &Group<'a>,
+    test: &'a str,
+    metric: &'a str,
+    block_bytes: u64,
+) -> Result<BlockSizePoint, String> {
+    let depth = |group| {
+        in_flight(group, test, block_bytes).ok_or_else(|| format!("not measured of {}", group.name))
+    };
+    let (depth_a, depth_b) = (depth(a)?, depth(b)?);
+    if depth_a != depth_b {
+        return Err(format!("queue depth {depth_a} of {}, {depth_b} of {}", a.name, b.name));
+    }
+    let of = |group| figures(group, test, metric, [block_bytes, depth_a]);
+    let (of_a, of_b) = (of(a), of(b));
+    ratio(block_bytes, &of_a, &of_b).ok_or_else(|| {
+        let none = if of_a.is_empty() { &a.name } else { &b.name };
+        format!("{none} has no figure that may be used")
     })
 }
 
-fn point(block_bytes: u64, a: &[SoundFigure], b: &[SoundFigure]) -> Option<BlockSizePoint> {
+fn ratio(block_bytes: u64, a: &[SoundFigure], b: &[SoundFigure]) -> Option<BlockSizePoint> {
     let values =
         |figures: &[SoundFigure]| figures.iter().map(|figure| figure.value).collect::<Vec<f64>>();
     let (va, vb) = (values(a), values(b));

@@ -65,8 +65,9 @@ mod write_unit;
 use record::{Finding, Record};
 
 pub use compare::{
-    BlockSizePoint, Compared, Crossing, Curve, FasterMedium, MediaComparison, Rank, RankPlace,
-    compare,
+    BlockSizePoint, ChangedFigure, Compared, ComparisonSide, Crossing, Curve, FasterMedium,
+    MediaComparison, Rank, RankPlace, Regression, compare, compare_sides, is_one_medium,
+    regression,
 };
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::{headline, standard_cell, streaming_cell};

@@ -315,11 +315,25 @@ pub struct ReportFlags {
 
 /// Flags of `compare`.
 #[derive(Debug, Args)]
+#[command(after_help = COMPARE_HELP)]
 pub struct CompareFlags {
-    /// Which runs, of two media or more; several runs of one medium are its repeats, and say how
-    /// certain a difference is.
-    #[arg(required = true, num_args = 2.., value_name = "RUN")]
+    /// Which runs: their names, record files, or labels. Several runs of one medium are its
+    /// repeats, and say how certain a difference is; where all are of one medium, each name stands
+    /// for itself, and all runs of a label are repeats.
+    #[arg(required_unless_present = "before", value_name = "RUN|LABEL")]
     pub runs: Vec<String>,
+    /// The runs of one medium before something was changed: a run or a label.
+    #[arg(long, value_name = "RUN|LABEL", requires = "after", conflicts_with = "runs")]
+    pub before: Option<String>,
+    /// Its runs after it.
+    #[arg(long, value_name = "RUN|LABEL", requires = "before", conflicts_with = "runs")]
+    pub after: Option<String>,
+    /// Exit code 1 where a figure is surely slower by more than this, such as 10%.
+    #[arg(long, value_name = "PERCENT", requires = "before")]
+    pub fail_if: Option<String>,
+    /// Exit code 1 also where that cannot be told of a figure.
+    #[arg(long, requires = "fail_if")]
+    pub strict: bool,
     /// Writes the comparison there as JSON; - for standard output.
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
@@ -327,6 +341,11 @@ pub struct CompareFlags {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
+
+const COMPARE_HELP: &str = "\
+Examples:  flashmark compare latest card-b.json                which of two media is faster at what
+           flashmark run . --label before; (change something); flashmark run . --label after
+           flashmark compare --before before --after after --fail-if 10%";
 
 /// Flags of `matrix`.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! Several media side by side, for a terminal and as a page.
 
 use askama::Template;
-use findings::{BlockSizePoint, Curve, FasterMedium, MediaComparison};
+use findings::{BlockSizePoint, ChangedFigure, Curve, FasterMedium, MediaComparison, Regression};
 use record::units::{Bytes, significant};
 
 use crate::html::PageHead;
@@ -24,7 +24,9 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
             out += &text::paragraph(&format!("- {}", words::clean(difference)), width);
         }
     }
-    out += "\nBest for\n";
+    if !comparison.ranks.is_empty() {
+        out += "\nBest for\n";
+    }
     for rank in &comparison.ranks {
         out += &text::paragraph(&format!("- {}: {}", rank.wanted, order(rank)), width);
     }
@@ -34,6 +36,12 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
             out += &text::paragraph(&sentence, width);
         }
         out += &text::plain(&table(curve));
+    }
+    if !comparison.not_compared.is_empty() {
+        out += "\nNot compared\n";
+        for why in &comparison.not_compared {
+            out += &text::paragraph(&format!("- {}", words::clean(why)), width);
+        }
     }
     if comparison.media.len() < 2 {
         out += "\nAll runs are of one medium: there is nothing to compare it with.\n";
@@ -58,6 +66,7 @@ pub fn page(comparison: &MediaComparison) -> String {
             .map(|difference| words::clean(difference))
             .collect(),
         ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
+        not_compared: comparison.not_compared.iter().map(|why| words::clean(why)).collect(),
         curves: comparison.curves.iter().map(CurveView::of).collect(),
     };
     page.render().expect("a template that compiled renders into memory")
@@ -69,6 +78,7 @@ struct ComparisonPage {
     media: Vec<String>,
     differences: Vec<String>,
     ranks: Vec<(String, String)>,
+    not_compared: Vec<String>,
     curves: Vec<CurveView>,
 }
 
@@ -97,7 +107,7 @@ pub(crate) struct ComparisonTable {
 
 fn title(curve: &Curve) -> String {
     format!(
-        "{}: {} against {}",
+        "{}: A is {}, B is {}",
         words::capitalised(&words::test(&curve.test)),
         words::clean(&curve.a),
         words::clean(&curve.b)
@@ -152,36 +162,88 @@ fn sentences(curve: &Curve) -> Vec<String> {
 }
 
 fn table(curve: &Curve) -> Table {
-    let mut table =
-        Table::new(&["Block", "#A", "#B", "#A over B", "95 % interval", "Which is faster"]);
+    let mut table = Table::new(&["Block", "#A", "#B", "A is"]);
     for point in &curve.points {
         let figure = |value: f64| words::quantity(&curve.metric, value);
-        let interval = point
-            .ci95
-            .map(|[low, high]| format!("{} to {}", significant(low), significant(high)))
-            .unwrap_or_else(|| "none".to_owned());
-        table.push(
-            vec![
-                Bytes(point.block_bytes).to_string(),
-                figure(point.a),
-                figure(point.b),
-                significant(point.ratio),
-                interval,
-                verdict(point).to_owned(),
-            ],
-            Vec::new(),
-        );
+        let size = Bytes(point.block_bytes).to_string();
+        table.push(vec![size, figure(point.a), figure(point.b), judged(point)], Vec::new());
     }
     table
 }
 
-fn verdict(point: &BlockSizePoint) -> &'static str {
-    match point.judgement {
-        FasterMedium::Faster => "A",
-        FasterMedium::Slower => "B",
-        FasterMedium::Same => "the same, within 10 %",
-        FasterMedium::Unclear => "cannot be said",
+/// "556x faster (389x to 794x)".
+fn judged(point: &BlockSizePoint) -> String {
+    let ratio = match (point.judgement, point.ci95) {
+        (FasterMedium::Slower, Some([low, high])) if low > 0.0 => {
+            Some((1.0 / point.ratio, 1.0 / high, 1.0 / low))
+        }
+        (_, Some([low, high])) => Some((point.ratio, low, high)),
+        (_, None) => None,
+    };
+    let by = ratio.map(|(value, low, high)| [value, low, high].map(times));
+    match (point.judgement, by) {
+        (FasterMedium::Faster, Some([by, low, high])) => format!("{by} faster ({low} to {high})"),
+        (FasterMedium::Slower, Some([by, low, high])) => format!("{by} slower ({low} to {high})"),
+        (FasterMedium::Same, Some([_, low, high])) => {
+            format!("the same, within 10 % ({low} to {high})")
+        }
+        (_, Some([by, low, high])) => format!("not certain: {by} ({low} to {high})"),
+        (_, None) => {
+            format!("not certain: {}, without an interval", times(point.ratio))
+        }
     }
+}
+
+/// "0.53x", "556x".
+fn times(ratio: f64) -> String {
+    format!("{}x", significant(ratio))
+}
+
+/// Whether something became slower than allowed, for a terminal.
+pub fn regression(found: &Regression, width: usize) -> String {
+    let percent = format!("{} %", (found.allowed * 1e4).round() / 100.0);
+    let mut out = String::new();
+    let lists = [
+        (format!("Slower by more than {percent}"), &found.slower),
+        (format!("Cannot be told whether slower by more than {percent}"), &found.unclear),
+    ];
+    for (title, figures) in lists.iter().filter(|(_, figures)| !figures.is_empty()) {
+        out += &format!("\n{title}\n");
+        for figure in *figures {
+            out += &text::paragraph(&format!("- {}", changed(figure)), width);
+        }
+    }
+    let all = found.slower.len() + found.unclear.len() + found.kept.len();
+    let result = match (found.slower.len(), found.unclear.len()) {
+        (0, 0) if all == 0 => "Nothing was measured of both.".to_owned(),
+        (0, 0) => format!("Passed: none of {all} figures is slower by more than {percent}."),
+        (0, unclear) if unclear == all => format!(
+            "Cannot be told: of none of {all} figures is it certain. More runs of each label, or --precision, narrow the intervals; --strict fails on this."
+        ),
+        (0, unclear) => format!(
+            "Passed as far as can be told: of {unclear} of {all} figures it is not certain; --strict fails on these."
+        ),
+        (slower, _) => {
+            format!("Failed: {slower} of {all} figures are slower by more than {percent}.")
+        }
+    };
+    out += "\n";
+    out += &text::paragraph(&result, width);
+    out
+}
+
+/// "random write, 4 KiB: 0.53x of before (0.50x to 0.56x)".
+fn changed(figure: &ChangedFigure) -> String {
+    let interval = match figure.ci95 {
+        Some([low, high]) => format!("{} to {}", times(low), times(high)),
+        None => "no interval".to_owned(),
+    };
+    format!(
+        "{}, {}: {} of before ({interval})",
+        words::test(&figure.test),
+        Bytes(figure.block_bytes),
+        times(figure.ratio)
+    )
 }
 
 #[cfg(test)]

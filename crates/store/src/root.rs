@@ -152,6 +152,28 @@ impl Store {
         find::find(name, &self.directories()?)
     }
 
+    /// All runs that a user names: those of this label, or else the one run that [`Store::find`]
+    /// finds. A run's exact name comes before a label.
+    pub fn find_all(&self, name: &str) -> Result<Vec<RunDir>, FindError> {
+        let directories = self.directories()?;
+        if !directories.iter().any(|dir| dir.name() == name) {
+            let is_of_label = |run: &RunSummary| {
+                run.overview.as_ref().is_ok_and(|it| it.label.as_deref() == Some(name))
+            };
+            let labelled: Vec<RunDir> = directories
+                .iter()
+                .cloned()
+                .map(summary)
+                .filter(is_of_label)
+                .map(|run| run.dir)
+                .collect();
+            if !labelled.is_empty() {
+                return Ok(labelled);
+            }
+        }
+        Ok(vec![find::find(name, &directories)?])
+    }
+
     /// The run to take up again when the user names none: of those that are not complete and that
     /// nobody is writing, the one written last. One that was killed between the end of its journal
     /// and its record is not complete.

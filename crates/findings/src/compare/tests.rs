@@ -142,3 +142,29 @@ fn curves_cross_between_two_sizes_that_are_decided_and_in_a_single_point() {
     );
     assert_eq!(at(&[point(4096, 2.0, Faster), point(16384, 2.0, Faster)]), [0.0; 0]);
 }
+
+#[test]
+fn a_copy_of_a_run_is_no_repeat() {
+    let twice = [run("a", [100.0; 3]), run("a", [100.0; 3]), run("b", [50.0; 3])];
+    let found = compare(&twice);
+    assert_eq!(found.media.iter().map(|medium| medium.runs.len()).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[test]
+fn other_queue_depths_and_what_one_lacks_are_told_and_not_compared() {
+    let mut deep = run("deep", [900.0; 3]);
+    deep.cells[0].params.queue_depth = 32;
+    deep.cells.pop();
+    let found = compare(&[deep, run("shallow", [100.0; 3])]);
+    assert_eq!(
+        found.curves[0].points.iter().map(|point| point.block_bytes).collect::<Vec<_>>(),
+        [16 * KIB]
+    );
+    assert_eq!(
+        found.not_compared,
+        [
+            "random-write, 4 KiB: queue depth 32 of deep, 1 of shallow",
+            "random-write, 64 KiB: not measured of deep"
+        ]
+    );
+}

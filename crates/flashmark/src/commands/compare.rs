@@ -1,20 +1,27 @@
-//! `flashmark compare`: several media side by side.
+//! `flashmark compare`: several media side by side, or one before and after a change.
 
-use store::atomic_write;
+use findings::{ComparisonSide, MediaComparison, Regression};
+use record::Record;
+use store::{Store, atomic_write};
 
 use crate::cli::CompareFlags;
-use crate::commands::show::load;
-use crate::exit::{Exit, OrExit, Result};
+use crate::commands::show::load_from;
+use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
 
-/// Compares runs: as text, as JSON (`--json`) and as a page (`--html`); exit code 0.
+/// Compares runs: as text, as JSON (`--json`) and as a page (`--html`). Exit code 0, and with
+/// `--fail-if` 1 where something became slower than allowed.
 pub fn run(flags: &CompareFlags) -> Result {
-    let records = flags.runs.iter().map(|name| load(name)).collect::<Result<Vec<_>>>()?;
-    let comparison = findings::compare(&records);
+    let allowed = flags.fail_if.as_deref().map(read_percent).transpose()?;
+    let comparison = match (&flags.before, &flags.after) {
+        (Some(before), Some(after)) => changed(before, after)?,
+        _ => side_by_side(&flags.runs)?,
+    };
+    let regression = allowed.map(|allowed| findings::regression(&comparison, allowed));
     if let Some(path) = &flags.html {
         atomic_write(path, report::compare::page(&comparison).as_bytes()).or_internal()?;
     }
-    let json = || serde_json::to_string_pretty(&comparison).map(|text| text + "\n").or_internal();
+    let json = || told_as_json(&comparison, regression.as_ref());
     match &flags.json {
         Some(path) if path.as_os_str() == "-" => print(&json()?)?,
         Some(path) => atomic_write(path, json()?.as_bytes()).or_internal()?,
@@ -22,6 +29,90 @@ pub fn run(flags: &CompareFlags) -> Result {
     }
     if flags.json.as_ref().is_none_or(|path| path.as_os_str() != "-") {
         print(&report::compare::summary(&comparison, 80))?;
+        if let Some(regression) = &regression {
+            print(&report::compare::regression(regression, 80))?;
+        }
     }
-    Ok(Exit::Done)
+    regression.map_or(Ok(Exit::Done), |regression| passed(&regression, flags.strict))
+}
+
+fn told_as_json(comparison: &MediaComparison, regression: Option<&Regression>) -> Result<String> {
+    let mut value = serde_json::to_value(comparison).or_internal()?;
+    if let Some(regression) = regression {
+        value["regression"] = serde_json::to_value(regression).or_internal()?;
+    }
+    serde_json::to_string_pretty(&value).map(|text| text + "\n").or_internal()
+}
+
+/// Nothing that was compared is no pass.
+fn passed(regression: &Regression, strict: bool) -> Result {
+    let Regression { slower, unclear, kept, .. } = regression;
+    if slower.is_empty() && unclear.is_empty() && kept.is_empty() {
+        return usage("--fail-if: nothing was measured of both, so nothing can be told");
+    }
+    let fails = !slower.is_empty() || strict && !unclear.is_empty();
+    Ok(if fails { Exit::MediumFailed } else { Exit::Done })
+}
+
+/// The runs that a user names as one.
+fn side(name: &str) -> Result<ComparisonSide> {
+    let dirs = Store::open(Store::default_root()).find_all(name).or_usage()?;
+    let records = dirs.iter().map(load_from).collect::<Result<_>>()?;
+    Ok(ComparisonSide { name: name.to_owned(), records })
+}
+
+/// After held against before: runs of one medium.
+fn changed(before: &str, after: &str) -> Result<MediaComparison> {
+    let sides = [side(after)?, side(before)?];
+    let records: Vec<Record> = sides.iter().flat_map(|side| side.records.clone()).collect();
+    if !findings::is_one_medium(&records) {
+        return usage(format_args!(
+            "--before {before} --after {after}: these are runs of different media; hold media against each other with: flashmark compare {before} {after}"
+        ));
+    }
+    is_a_change(&sides)?;
+    Ok(findings::compare_sides(&sides))
+}
+
+fn side_by_side(names: &[String]) -> Result<MediaComparison> {
+    let sides = names.iter().map(|name| side(name)).collect::<Result<Vec<_>>>()?;
+    let records: Vec<Record> = sides.iter().flat_map(|side| side.records.clone()).collect();
+    if !findings::is_one_medium(&records) {
+        return Ok(findings::compare(&records));
+    }
+    if sides.len() < 2 {
+        return usage(format_args!(
+            "compare {}: one medium is nothing to compare; name a second run (`flashmark runs` lists them), a record file or a label",
+            names.join(" ")
+        ));
+    }
+    is_a_change(&sides)?;
+    Ok(findings::compare_sides(&sides))
+}
+
+/// A run held against itself tells nothing.
+fn is_a_change(sides: &[ComparisonSide]) -> Result<()> {
+    for (at, side) in sides.iter().enumerate() {
+        for other in &sides[at + 1..] {
+            let same = side.records.iter().any(|one| {
+                !one.cells.is_empty() && other.records.iter().any(|run| run.cells == one.cells)
+            });
+            if same {
+                return usage(format_args!(
+                    "'{}' and '{}' hold the same run; name two that differ",
+                    side.name, other.name
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// "10%" or "10": a share between 0 and 1.
+fn read_percent(text: &str) -> Result<f64> {
+    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
+    match number {
+        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent / 100.0),
+        _ => usage(format_args!("--fail-if {text}: write a share such as 10%")),
+    }
 }

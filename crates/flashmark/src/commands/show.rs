@@ -52,14 +52,18 @@ fn find(name: &str) -> Result<RunDir> {
 /// The record of a run by its name, or from a file, with its conclusions. What is damaged, and what
 /// the run has not put back, is said in a line each on standard error.
 pub fn load(name: &str) -> Result<Record> {
-    let dir = find(name)?;
+    load_from(&find(name)?)
+}
+
+/// The same of a run that was found.
+pub fn load_from(dir: &RunDir) -> Result<Record> {
     let Loaded { record, damage } = dir.load_with_damage().or_usage()?;
-    not_restored::line(&dir)
+    not_restored::line(dir)
         .iter()
         .chain(&damage::line(&damage))
-        .for_each(|line| damage::tell(&dir, line));
+        .for_each(|line| damage::tell(dir, line));
     // What somebody sent as a file is what he concluded.
-    Ok(if dir.journal_path().exists() { concluded(&dir, record) } else { record })
+    Ok(if dir.journal_path().exists() { concluded(dir, record) } else { record })
 }
 
 /// A record whose run never came to its conclusions has none: they are drawn now, those that the

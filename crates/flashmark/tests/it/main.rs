@@ -8,6 +8,7 @@ mod capacity;
 mod capture;
 mod card;
 mod check;
+mod compare;
 mod contents;
 mod crash;
 mod damaged;

@@ -1,0 +1,95 @@
+//! `flashmark compare` before and after a change: labels, what fails, and what cannot be told.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::{Flashmark, Scratch, read_record};
+
+/// Runs of one medium with this label, each with a seed of its own.
+fn labelled(flashmark: &Flashmark, label: &str, seeds: &[&str]) {
+    for seed in seeds {
+        let words = ["run", "sim:a1", "--suite", "quick", "--only", "random-write,random-read"];
+        flashmark.done(&[&words[..], &["--label", label, "--seed", seed, "--quiet"]].concat());
+    }
+}
+
+/// A copy of the first run of a store whose random writes are so many times as fast.
+fn changed(flashmark: &Flashmark, scratch: &Scratch, times: f64) -> PathBuf {
+    let mut record = read_record(&flashmark.runs()[0].join("record.json"));
+    for cell in record.cells.iter_mut().filter(|cell| cell.test == record::test::RANDOM_WRITE) {
+        let Some(iops) = &mut cell.metrics.iops else { continue };
+        iops.value *= times;
+        iops.ci95 = iops.ci95.map(|ends| ends.map(|end| end * times));
+    }
+    scratch.file(&format!("times-{times}.json"), record.to_json())
+}
+
+fn word(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn all_runs_of_a_label_are_repeats_of_one_another() {
+    let flashmark = Flashmark::new();
+    labelled(&flashmark, "before", &["1", "2"]);
+    labelled(&flashmark, "after", &["3", "4"]);
+    let words = ["compare", "--before", "before", "--after", "after", "--fail-if", "20%"];
+    let ran = flashmark.done(&words);
+    assert!(ran.out.contains("after (2 runs)") && ran.out.contains("before (2 runs)"), "{ran}");
+    assert!(ran.out.contains("Passed"), "{ran}");
+    let plain = flashmark.done(&["compare", "before", "after"]);
+    assert!(plain.out.contains("A is before, B is after"), "{plain}");
+}
+
+#[test]
+fn what_became_slower_fails_and_what_cannot_be_told_is_said() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    labelled(&flashmark, "before", &["1"]);
+    let compared = |times: f64, more: &[&str]| {
+        let after = changed(&flashmark, &scratch, times);
+        let words = ["compare", "--before", "before", "--after", word(&after), "--fail-if", "10%"];
+        flashmark.run(&[&words[..], more].concat())
+    };
+    let slower = compared(0.5, &[]);
+    assert_eq!(slower.code, Some(1), "{slower}");
+    assert!(slower.out.contains("Failed: 4 of 5 figures are slower by more than 10 %"), "{slower}");
+    assert!(slower.out.contains("random write, 4 KiB: 0.500x of before"), "{slower}");
+    let faster = compared(2.0, &["--strict"]);
+    assert_eq!(faster.code, Some(0), "{faster}");
+    let unclear = compared(0.9, &[]);
+    assert_eq!(unclear.code, Some(0), "{unclear}");
+    assert!(
+        unclear.out.contains("Cannot be told whether slower") && unclear.out.contains("--strict")
+    );
+    assert_eq!(compared(0.9, &["--strict"]).code, Some(1));
+    let told: serde_json::Value =
+        serde_json::from_str(&compared(0.5, &["--json", "-"]).out).unwrap();
+    assert_eq!(told["regression"]["slower"].as_array().map(Vec::len), Some(4), "{told}");
+}
+
+#[test]
+fn another_medium_the_same_run_and_one_alone_are_refused() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    labelled(&flashmark, "before", &["1"]);
+    let words = ["run", "sim:class10", "--suite", "quick", "--only", "random-read"];
+    flashmark.done(&[&words[..], &["--label", "other", "--quiet"]].concat());
+    let copy = scratch.file("copy.json", {
+        let is_first = |run: &&PathBuf| {
+            read_record(&run.join("record.json")).run.label.as_deref() == Some("before")
+        };
+        let runs = flashmark.runs();
+        std::fs::read(runs.iter().find(is_first).unwrap().join("record.json")).unwrap()
+    });
+    let cases: [(&[&str], &str); 6] = [
+        (&["--before", "before", "--after", "other"], "different media"),
+        (&["--before", "before", "--after", word(&copy)], "the same run"),
+        (&["before", word(&copy)], "the same run"),
+        (&["before"], "name a second run"),
+        (&["before", "nowhere"], "there is no run"),
+        (&["--before", "before", "--after", "other", "--fail-if", "110%"], "--fail-if"),
+    ];
+    for (words, said) in cases {
+        let ran = flashmark.run(&[&["compare"], words].concat());
+        assert_eq!(ran.code, Some(2), "{words:?}: {ran}");
+        assert!(ran.err.contains(said), "{words:?}: {ran}");
+    }
+}
