@@ -110,15 +110,11 @@ fn ends(ci95: Option<[f64; 2]>) -> String {
 /// anything.
 pub(crate) fn untested(record: &Record) -> Finding {
     let id = Use::Database.verdict_id();
-    if let Some((known, [low, high])) =
-        of(record).and_then(|commits| commits.figure.ci95.map(|ends| (commits, ends)))
-    {
+    if let Some(known) = of(record).filter(|commits| commits.figure.ci95.is_some()) {
         let statement = format!(
             "{}: {}; the first is not certain enough.",
             Fitness::CannotTell.verdict(Use::Database),
-            known.reason,
-            significant(low),
-            significant(high)
+            known.reason
         );
         return FindingBuilder::info(id, statement).notes(known.evidence).done();
     }

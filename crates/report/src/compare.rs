@@ -132,7 +132,7 @@ fn sentences(curve: &Curve) -> Vec<String> {
                 .map(|[low, high]| format!(" (between {} and {})", size(low), size(high)))
                 .unwrap_or_default();
             format!(
-                "{winner} overtakes {loser} at blocks of about {}{range}.",
+                "{winner} becomes faster than {loser} at blocks of about {}{range}.",
                 size(crossing.block_bytes)
             )
         })
@@ -143,8 +143,8 @@ fn sentences(curve: &Curve) -> Vec<String> {
     for (wanted, sentence) in [
         (FasterMedium::Faster, format!("{a} is faster at every size.")),
         (FasterMedium::Slower, format!("{b} is faster at every size.")),
-        (FasterMedium::Same, "They are the same at every size, within 10 %.".to_owned()),
-        (FasterMedium::Unclear, "No difference is certain.".to_owned()),
+        (FasterMedium::Same, "They are equal at every size, within 10 %.".to_owned()),
+        (FasterMedium::Unclear, "No difference is significant.".to_owned()),
     ] {
         said.extend(all(wanted).then_some(sentence));
     }
@@ -179,8 +179,8 @@ fn verdict(point: &BlockSizePoint) -> &'static str {
     match point.judgement {
         FasterMedium::Faster => "A",
         FasterMedium::Slower => "B",
-        FasterMedium::Same => "the same, within 10 %",
-        FasterMedium::Unclear => "cannot be said",
+        FasterMedium::Same => "equal within 10 %",
+        FasterMedium::Unclear => "cannot be told here",
     }
 }
 

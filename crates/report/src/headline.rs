@@ -264,26 +264,28 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     let rates = [("writes", rate(test::SEQUENTIAL_WRITE)), ("reads", rate(test::SEQUENTIAL_READ))];
     let rates: Vec<String> = rates
         .iter()
-        .filter_map(|(what, bps)| Some(format!("{what} {}", words::quantity(metric::BPS, (*bps)?))))
+        .filter_map(|(what, bps)| {
+            Some(format!("{what} reach {}", words::quantity(metric::BPS, (*bps)?)))
+        })
         .collect();
     if !rates.is_empty() {
-        said.push(format!("In sequence it {}.", rates.join(" and ")));
+        said.push(format!("Sequential {}.", rates.join(", sequential ")));
     }
     said
 }
 
-/// "Random writes of 4 KiB: 49.2 a second (IOPS), 0.55 times what a 5400 rpm laptop disk does (90);
-/// of 16 KiB only 2.20."
+/// "Random writes of 4 KiB reach 49.2 IOPS: 1.8x slower than a 5400 rpm laptop disk (90 IOPS). Those
+/// of 16 KiB reach only 2.20 IOPS."
 fn random_write_sentence(writes: &[HeadlineRow]) -> Option<String> {
     let sized =
         writes.iter().filter_map(|row| Some((row.cell?.params.block_bytes?, row.shown.value()?)));
     let measured: Vec<(u64, f64)> = sized.collect();
     let &(size, iops) = measured.iter().find(|(size, _)| *size == 4 * KIB).or(measured.first())?;
     let mut text = format!(
-        "Random writes of {}: {} a second (IOPS), {} times what a {} does ({})",
+        "Random writes of {} reach {} IOPS: {} a {} ({} IOPS)",
         Bytes(size),
         significant(iops),
-        words::times(iops / yardstick::DISK_IOPS),
+        words::against(iops / yardstick::DISK_IOPS),
         yardstick::DISK,
         yardstick::DISK_IOPS
     );
@@ -292,7 +294,11 @@ fn random_write_sentence(writes: &[HeadlineRow]) -> Option<String> {
         .filter(|(other, slow)| *other <= 16 * KIB && *slow < iops / 4.0)
         .min_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((other, slow)) = collapse {
-        text.push_str(&format!("; of {} only {}", Bytes(*other), significant(*slow)));
+        text.push_str(&format!(
+            ". Those of {} reach only {} IOPS",
+            Bytes(*other),
+            significant(*slow)
+        ));
     }
     Some(text + ".")
 }

@@ -25,7 +25,7 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
         Setting {
             name: "journal",
             default: "wal,delete",
-            about: "how it keeps its promise: wal, delete (rollback journal)",
+            about: "journal: wal, delete (rollback journal)",
         },
         Setting { name: "commits", default: "2000", about: "how many commits" },
         Setting { name: "rows", default: "1", about: "rows of a commit" },

@@ -43,7 +43,7 @@ pub(super) fn all(record: &Record) -> Vec<Panel> {
             &stretches,
             "kernel-rate",
             "As the kernel saw it: bytes moved",
-            ("bytes a second", AxisUnit::Rate),
+            ("bytes per second", AxisUnit::Rate),
             &rates,
         ),
         panel(

@@ -8,7 +8,7 @@ fn a_good_card() {
     from the camera drawer, standard suite, 2026-11-20, 11 min 41 s, 4.14 GB
       written
 
-    Random writes of 4 KiB: 1446 a second (IOPS), 16 times what a 5400 rpm laptop
+    Random writes of 4 KiB reach 1446 a second (IOPS), 16 times what a 5400 rpm laptop
       disk does (90).
     The slowest of 4000 random writes of 64 KiB took 44.8 ms.
     In sequence it writes 59.3 MB/s and reads 66.4 MB/s.
@@ -183,7 +183,7 @@ fn a_doubt_says_what_to_do_and_keeps_its_statistics_to_itself() {
     for text in [summary(&record, 80, false), table(&record)] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            text.contains("measure for longer if it is too wide for you") && !text.contains("r1"),
+            text.contains("run it for longer if it is too wide for you") && !text.contains("r1"),
             "{text}"
         );
     }
@@ -200,7 +200,7 @@ fn a_figure_of_a_passing_state_is_a_bound() {
         cell.flags.push(record::Flag::Transient { bound: record::Bound::AtMost });
     }
     let text = summary(&record, 80, false);
-    assert!(!text.contains("Random writes of 4 KiB: 1446"), "{text}");
+    assert!(!text.contains("Random writes of 4 KiB reach 1446"), "{text}");
     let row = text.lines().find(|line| line.starts_with("Random write, 4 KiB")).unwrap();
     assert!(row.contains("1446 IOPS  at most"), "{row}");
 }
@@ -216,14 +216,14 @@ fn how_fast_a_medium_is_that_must_not_be_used_is_not_said() {
         confidence: None,
     };
     record.findings = vec![fault];
-    assert!(!summary(&record, 80, false).contains("In sequence"));
+    assert!(!summary(&record, 80, false).contains("Sequential "));
     record.findings.clear();
     // 8 KiB in a row is no rate of a medium.
     record
         .cells
         .retain(|cell| cell.test != "sequential-write" || cell.params.block_bytes == Some(8192));
     let text = summary(&record, 80, false);
-    assert!(text.contains("In sequence it reads"), "{text}");
+    assert!(text.contains("Sequential reads reach"), "{text}");
 }
 
 #[test]
