@@ -361,7 +361,7 @@ mod tests {
             ),
             (
                 Flag::Sparse { hole_bytes: 4096 },
-                "the file has 4 KiB that were never written; reading them touches no medium",
+                "4 KiB of the file were never written; reading them does not touch the medium",
             ),
         ] {
             assert_eq!(flag.to_string(), words);

@@ -262,7 +262,7 @@ mod tests {
         let matrix = findings::matrix::of(&record).unwrap();
         let text = crate::text::summary(&record, 80, false);
         assert!(
-            text.contains("untar: ext4 (noatime) with none is best: 102 a second, 1.42 times"),
+            text.contains("untar: ext4 (noatime) with none is best: 102 per second, 1.42x faster"),
             "{text}"
         );
         let (way, lines) = commands(&record, &matrix).unwrap();

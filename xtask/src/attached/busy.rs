@@ -128,9 +128,10 @@ impl Told {
             .filter(|finding| finding.id.starts_with("verdict-"))
             .filter_map(level);
         let accused = record.findings.iter().filter(accuses).map(|finding| finding.id.clone());
-        let not_at_all = record.findings.iter().find(|finding| {
-            finding.id == "verdict" && finding.statement.starts_with(DO_NOT_USE)
-        });
+        let not_at_all = record
+            .findings
+            .iter()
+            .find(|finding| finding.id == "verdict" && finding.statement.starts_with(DO_NOT_USE));
         let is_headline = |cell: &&record::Cell| {
             cell.test == "random-write" && cell.params.block_bytes == Some(4096)
         };

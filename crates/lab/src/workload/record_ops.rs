@@ -20,7 +20,7 @@ use super::{
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: test::RECORD_OPS,
-    about: "records of a file as iozone writes and reads them, O_DIRECT and O_SYNC: operations a second",
+    about: "writes and reads the records of a file like iozone, O_DIRECT and O_SYNC: operations per second",
     source: "docs/field/iozone.md#single-file",
     settings: &[
         Setting {

@@ -19,7 +19,7 @@ use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "sqlite",
-    about: "commits a row at a time through SQLite, synchronous=FULL: commits a second",
+    about: "commits one row at a time through SQLite, synchronous=FULL: commits per second",
     source: "sqlite.org/pragma.html#pragma_synchronous, wal.html",
     settings: &[
         Setting {

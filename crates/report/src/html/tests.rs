@@ -94,7 +94,7 @@ fn every_state_of_a_run_is_said() {
     };
     assert!(page_of(record::Ended::Interrupted).contains("The run was interrupted: 3 of "));
     assert!(page_of(record::Ended::Running).contains("The run is not finished: 3 of "));
-    assert!(page_of(record::Ended::Error).contains("The run could not go on: 3 of "));
+    assert!(page_of(record::Ended::Error).contains("The run stopped: 3 of "));
     assert!(!page_of(record::Ended::Complete).contains("class=\"state"));
     let published = record::Published::from(&demo::good()).to_record("published");
     assert!(

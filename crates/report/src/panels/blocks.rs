@@ -120,7 +120,7 @@ pub(super) fn access_times(record: &Record) -> Panel {
 
 fn disk_note() -> String {
     format!(
-        "The grey line is the yardstick, a {}: {} to get there ({} a second) and then {}.",
+        "The grey line is the yardstick, a {}: {} to get there ({} IOPS) and then {}.",
         yardstick::DISK,
         AxisUnit::Time.label(yardstick::DISK_ACCESS_NS),
         yardstick::DISK_IOPS,

@@ -56,7 +56,7 @@ impl Test for LogAppend {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "lines", default: "10", about: "lines a second" },
+            Setting { name: "lines", default: "10", about: "lines per second" },
             Setting {
                 name: "span",
                 default: "32MiB",

@@ -410,7 +410,7 @@ fn pause(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
             false
         };
         let tally =
-            context.drive_watched("reading in a row", &reading, &limits, &mut row, &mut watch);
+            context.drive_watched("sequential reads", &reading, &limits, &mut row, &mut watch);
         (tally, median(&mut took_ns))
     };
     let (tally, before_ns) = read(context, 64);

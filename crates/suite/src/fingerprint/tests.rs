@@ -264,7 +264,7 @@ fn a_copy_that_is_empty_where_the_last_cell_wrote_is_not_ours() {
     let story = story(card, &jobs, u64::MAX, false, 7);
     let judged = seen_as(&story.states[1], &story);
     assert!(
-        matches!(&judged, Recognition::Strange { why, .. } if why.contains("what was there earlier")),
+        matches!(&judged, Recognition::Strange { why, .. } if why.contains("older data than this run left there")),
         "{judged:?}"
     );
     assert_eq!(seen_as(&story.card, &story), Recognition::Ours);

@@ -2,9 +2,7 @@
 //! that stand still: fakes and tricks are found all the same, nothing is falsely said of the
 //! others, and the host changes no verdict.
 
-use ::findings::phrases::{
-    DO_NOT_USE, FEW_SAMPLES, FLUSH_EMPTIES, FLUSH_LIES, IF_HONEST, IS_FAKE,
-};
+use ::findings::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_EMPTIES, FLUSH_LIES, IF_HONEST, IS_FAKE};
 use ::findings::{Fitness, Use};
 use record::units::SECOND_NS;
 use record::{Finding, Record, Severity};
@@ -129,8 +127,6 @@ fn first(record: &Record) -> &str {
         .map_or("nothing", |finding| finding.statement.as_str())
 }
 
-
-
 /// A fake of each kind in turn, of which less than half is there in every other case: its middle is
 /// missing.
 fn fake(seed: u64, number: u64) -> Drawn {
@@ -236,18 +232,17 @@ fn lying_flushes(seed: u64, many: u64, part: &mut Part) {
             &mut dice,
         );
         let record = drawn.look(&standard);
-        let promised = record
-            .findings
-            .iter()
-            .find(|finding| finding.id == "verdict-database")
-            .filter(|finding| {
-                let is_praise = match Fitness::said(&finding.statement) {
-                    // Without a level nobody can tell that it is no praise.
-                    None => true,
-                    Some(level) => level >= Fitness::Usable,
-                };
-                is_praise && !finding.statement.contains(IF_HONEST)
-            });
+        let promised =
+            record.findings.iter().find(|finding| finding.id == "verdict-database").filter(
+                |finding| {
+                    let is_praise = match Fitness::said(&finding.statement) {
+                        // Without a level nobody can tell that it is no praise.
+                        None => true,
+                        Some(level) => level >= Fitness::Usable,
+                    };
+                    is_praise && !finding.statement.contains(IF_HONEST)
+                },
+            );
         promised
             .or_else(|| of_flush(&record, FLUSH_EMPTIES))
             .map(|finding| drawn.wrong("lying flush praised", &finding.statement))
@@ -306,9 +301,7 @@ impl Verdict {
         let judged = ::findings::conclude_for(record, &USES);
         let told: Vec<&Finding> =
             judged.iter().filter(|finding| finding.id.starts_with("verdict-")).collect();
-        let of = |wanted: Use| {
-            told.iter().find(|finding| finding.id == wanted.verdict_id())
-        };
+        let of = |wanted: Use| told.iter().find(|finding| finding.id == wanted.verdict_id());
         let level = |wanted: Use| {
             let finding = of(wanted)?;
             let is_flat = !finding.statement.contains(FEW_SAMPLES);

@@ -1,11 +1,11 @@
 //! What each profile is, and what a run has to say of such a medium.
 
-use flashmark::exit::Exit;
 use ::findings::Fitness;
 use ::findings::phrases::{
     COPY_NOW, DO_NOT_USE, FLUSH_LIES, FLUSH_UNTESTED, IF_HONEST, IS_FAKE, MANY_PLACES, ONE_AREA,
     OVERSTATED, RANDOM_WRITES, STAYS_FAST,
 };
+use flashmark::exit::Exit;
 use record::{Bound, Ended, Finding, Severity};
 use sim::Profile;
 
@@ -78,7 +78,8 @@ impl Label {
         match self {
             Label::Fake => {
                 expect(
-                    told.first.starts_with(&format!("{DO_NOT_USE} {IS_FAKE} it says 64 GiB, it has ")),
+                    told.first
+                        .starts_with(&format!("{DO_NOT_USE} {IS_FAKE} it says 64 GiB, it has ")),
                     "it is not called a fake first",
                 );
                 expect(
@@ -95,10 +96,7 @@ impl Label {
                     told.first.starts_with(DO_NOT_USE) && says(COPY_NOW),
                     "nobody is told to copy what is on it",
                 );
-                expect(
-                    says(MANY_PLACES) || says(ONE_AREA),
-                    "its damage is not told",
-                );
+                expect(says(MANY_PLACES) || says(ONE_AREA), "its damage is not told");
                 expect(
                     told.exit
                         == if told.record.run.ended == Ended::Error {
@@ -185,8 +183,7 @@ fn is_so(profile: &Profile, id: &str) -> bool {
 const WRITES: [f64; 3] = [9.0, 90.0, 500.0];
 /// A figure this near to a threshold may be on its other side; in parts.
 const NEAR: f64 = 0.15;
-const LEVELS: [Fitness; 4] =
-    [Fitness::NotSuitable, Fitness::Poor, Fitness::Usable, Fitness::Good];
+const LEVELS: [Fitness; 4] = [Fitness::NotSuitable, Fitness::Poor, Fitness::Usable, Fitness::Good];
 
 /// What is wrong with the verdict on it for a root disk, by the long-run truth of its random writes:
 /// praise of what does not last without a word of doubt, or blame for random writes that are
