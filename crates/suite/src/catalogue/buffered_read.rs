@@ -326,9 +326,9 @@ mod tests {
             planned.iter().map(|cell| cell.params.form.as_deref()).collect::<Vec<_>>(),
             [Some("direct")]
         );
-        insta::assert_snapshot!(bed.left_out(&["buffered-read"]), @r"
-        buffered-read: form device: there is no page cache on the way
-        buffered-read: form cache: there is no page cache on the way
+        insta::assert_snapshot!(bed.left_out(&["buffered-read"]), @"
+        buffered-read: form device needs a page cache; there is none here
+        buffered-read: form cache needs a page cache; there is none here
         ");
     }
 
@@ -339,7 +339,7 @@ mod tests {
             bed.planned(&["buffered-read offset=1000MiB"])[0].params.span_bytes,
             Some(24 * MIB)
         );
-        insta::assert_snapshot!(bed.left_out(&["buffered-read offset=1GiB"]), @"buffered-read.offset: there are only 1 GiB to read");
+        insta::assert_snapshot!(bed.left_out(&["buffered-read offset=1GiB"]), @"buffered-read.offset: only 1 GiB are available");
         insta::assert_snapshot!(bed.left_out(&["buffered-read offset=700"]), @"buffered-read.offset: 700 is no multiple of 512 B, the unit of the medium");
     }
 

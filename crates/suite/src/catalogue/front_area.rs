@@ -151,7 +151,7 @@ mod tests {
         bed.target.only = Some(Extent::new(GIB, GIB));
         insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: only the range given with --span may be touched");
         let bed = Bed::raw(32 * MIB, |_, _| 1);
-        insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: the medium has no 8 allocation units of 4 MiB before its middle");
+        insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: the medium has fewer than 8 erase blocks of 4 MiB before its middle");
     }
 
     #[test]

@@ -165,7 +165,7 @@ mod tests {
         insta::assert_snapshot!(bed.left_out(&["misalign"]), @"misalign: shifted by 512 B: the medium addresses units of 4 KiB");
         assert_eq!(bed.planned(&["misalign"]).len(), 6);
         bed.target.only = Some(Extent::new(0, MIB));
-        insta::assert_snapshot!(bed.left_out(&["misalign"]), @"nothing to do: misalign: 1 MiB are less than an allocation unit of 4 MiB");
+        insta::assert_snapshot!(bed.left_out(&["misalign"]), @"nothing to do: misalign: 1 MiB are less than an erase block of 4 MiB");
     }
 
     #[test]

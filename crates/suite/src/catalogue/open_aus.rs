@@ -410,7 +410,7 @@ mod tests {
         bed.target.only = Some(Extent::new(GIB, 48 * MIB));
         assert_eq!(bed.planned(&["open-aus"])[0].setting("most"), 6.0);
         bed.target.only = Some(Extent::new(GIB, 12 * MIB));
-        insta::assert_snapshot!(bed.left_out(&["open-aus"]), @"nothing to do: open-aus: needs four allocation units of 4 MiB; there are 12 MiB");
+        insta::assert_snapshot!(bed.left_out(&["open-aus"]), @"nothing to do: open-aus: needs four erase blocks of 4 MiB; there are 12 MiB");
         insta::assert_snapshot!(
             Bed::file(GIB, |_, _| 1).left_out(&["open-aus"]),
             @"nothing to do: open-aus: needs a raw medium; name the device itself, for example /dev/sdX"
@@ -474,7 +474,7 @@ mod tests {
         let total_ns: u64 = ran.end.cells.iter().map(took_ns).sum();
         assert!(total_ns < 92 * SECOND_NS, "{}", Nanos(total_ns));
         assert!(ran.end.cells.iter().all(|cell| matches!(cell.stop, Stop::Time | Stop::Ops)));
-        insta::assert_snapshot!(ran.end.skipped.last().unwrap().reason, @"90.0 s for all of open-aus are used up; more with total_time");
+        insta::assert_snapshot!(ran.end.skipped.last().unwrap().reason, @"open-aus has used its 90.0 s; give it more with total_time");
     }
 
     #[test]

@@ -233,9 +233,9 @@ mod tests {
         let spans: Vec<u64> =
             bed.planned(&["pattern"]).iter().map(|cell| span_of(cell).bytes / MIB).collect();
         assert_eq!(spans, [96, 64, 96, 64]);
-        insta::assert_snapshot!(bed.left_out(&["pattern"]), @"pattern: the benchmark's file of 1 GiB: only 64 MiB here");
+        insta::assert_snapshot!(bed.left_out(&["pattern"]), @"pattern: the benchmark's file needs 1 GiB; only 64 MiB available");
         let tiny = Bed::file(16 * KIB, |_, _| 1);
-        insta::assert_snapshot!(tiny.left_out(&["pattern"]), @"nothing to do: pattern: random writes of 4 KiB want more than 16 KiB");
+        insta::assert_snapshot!(tiny.left_out(&["pattern"]), @"nothing to do: pattern: random writes of 4 KiB need more than 16 KiB");
     }
 
     #[test]

@@ -245,9 +245,9 @@ mod tests {
         bed.target.facts.logical_block_bytes = 4096;
         bed.target.facts.max_in_flight = 1;
         assert_eq!(bed.planned(&["random-read"]).len(), 2 * 10);
-        insta::assert_snapshot!(bed.left_out(&["random-read block=512B,4KiB"]), @r"
+        insta::assert_snapshot!(bed.left_out(&["random-read block=512B,4KiB"]), @"
         random-read: 512 B blocks: the medium addresses units of 4 KiB
-        random-read: 8 threads: this device takes 1 I/O at a time
+        random-read: 8 threads: this device accepts 1 I/O at a time
         ");
         bed.target.only = Some(Extent::new(GIB, MIB));
         assert_eq!(

@@ -185,9 +185,9 @@ mod tests {
         );
         let file = Bed::file(64 * MIB, |_, _| 1);
         assert_eq!(spans(&file), [64, 32, 16, 8, 4]);
-        insta::assert_snapshot!(file.left_out(&["span-sweep span=128MiB,64MiB"]), @r"
+        insta::assert_snapshot!(file.left_out(&["span-sweep span=128MiB,64MiB"]), @"
         span-sweep: needs a raw medium: a file is only an unknown part of one
-        span-sweep: a span of 128 MiB: there are only 64 MiB
+        span-sweep: a span of 128 MiB is too large: only 64 MiB available
         ");
     }
 

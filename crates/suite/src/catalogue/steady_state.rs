@@ -378,7 +378,7 @@ mod tests {
         let restless = |_: &device::Request, number: u64| (1 + number / 1000) * MILLISECOND_NS;
         let ran = Bed::raw(4 * GIB, restless).run(&["steady-state span=16MiB rounds=8"]);
         let cell = ran.cell("steady-state/1");
-        insta::assert_snapshot!(cell.flags.last().unwrap(), @"not steady after 8 rounds");
+        insta::assert_snapshot!(cell.flags.last().unwrap(), @"no steady state after 8 rounds");
         assert_eq!(cell.series[0].points.len(), 8);
     }
 

@@ -347,7 +347,7 @@ mod tests {
         assert_eq!((cell.stop, cell.series[0].points.len()), (Stop::Time, 5));
         let gaps = cell.series[0].points.windows(2).map(|pair| pair[1][0] - pair[0][0]);
         assert!(gaps.fold(0.0, f64::max) < 21.0 * GIB as f64);
-        insta::assert_snapshot!(cell.flags.last().unwrap(), @"time for 5 of 100 places");
+        insta::assert_snapshot!(cell.flags.last().unwrap(), @"the time was enough for 5 of 100 places");
     }
 
     #[test]
