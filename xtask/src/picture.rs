@@ -44,12 +44,14 @@ fn drawn(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use findings::phrases::DO_NOT_USE;
+
     use super::*;
 
     #[test]
     fn the_picture_shows_what_was_printed_and_in_colour() {
-        let picture = drawn("\x1b[31mDo not use it.\x1b[0m\n");
-        assert!(picture.starts_with("<svg") && picture.contains("Do not use it."), "{picture}");
+        let picture = drawn(&format!("\x1b[31m{DO_NOT_USE}\x1b[0m\n"));
+        assert!(picture.starts_with("<svg") && picture.contains(DO_NOT_USE), "{picture}");
         assert!(picture.contains("fg-red") && picture.contains("flashmark run sim:"), "{picture}");
     }
 }

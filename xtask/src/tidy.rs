@@ -12,6 +12,7 @@ mod documents;
 mod layers;
 mod names;
 mod project;
+mod sentences;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -243,6 +244,7 @@ const RULES: &[Rule] = &[
     names::a_public_name_has_one_meaning,
     names::replaced_words_stay_away,
     names::names_of_the_record_are_not_spelled_out,
+    sentences::sentences_are_in_the_fields_words,
     circles::modules_form_no_circle,
     commands::commands_in_documents_are_commands,
     documents::dependencies_are_explained,

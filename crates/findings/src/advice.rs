@@ -51,20 +51,20 @@ fn alignment(record: &Record) -> Option<Finding> {
     let command =
         format!("parted -s -a none {DEVICE} mklabel gpt mkpart data {}MiB 100%", align / MIB);
     let why = format!(
-        "An allocation unit is {}; a partition that begins inside one shares it with what is before.",
+        "An erase block (allocation unit) is {}; a partition that starts inside one shares it with its neighbour.",
         size(au)
     );
     Some(
         match begins {
             Some(offset) if !offset.is_multiple_of(au) => FindingBuilder::warning(
                 "advice-alignment",
-                format!("{why} This one begins at {}, {} into a unit: make it anew at {whole}.", size(offset), size(offset % au)),
+                format!("{why} This partition starts at {}, {} into an erase block: create it anew at {whole}.", size(offset), size(offset % au)),
             ),
             Some(offset) => FindingBuilder::info(
                 "advice-alignment",
-                format!("The partition begins at {}, at the edge of an allocation unit of {}, as it should.", size(offset), size(au)),
+                format!("The partition starts at {}, aligned to the erase block of {}, as it should.", size(offset), size(au)),
             ),
-            None => FindingBuilder::info("advice-alignment", format!("Let partitions begin at multiples of {whole}. {why}")),
+            None => FindingBuilder::info("advice-alignment", format!("Start partitions at multiples of {whole}. {why}")),
         }
         .note(format!("command (erases everything): {command}"))
         .note("docs/field/allocation-units.md#known-sizes")
@@ -83,7 +83,7 @@ fn aligned(au_bytes: u64) -> u64 {
 
 /// Said where no unit is known: no number follows from it.
 fn unaligned() -> Finding {
-    let statement = "Its allocation unit was not found, so where partitions should begin is not known: at a multiple of what the maker says it is.";
+    let statement = "Its erase block (allocation unit) was not found: start partitions at a multiple of the size that the maker states.";
     FindingBuilder::info("advice-alignment", statement)
         .note("docs/field/allocation-units.md#known-sizes")
         .done()
@@ -108,24 +108,24 @@ fn segments(au_bytes: u64) -> Option<u64> {
 fn file_system(record: &Record, writes: &SoundFigure) -> Option<Finding> {
     let au = geometry::au_bytes(record);
     let statement = format!(
-        "For a system on this medium use a file system that writes in sequence (F2FS), or ext4 told of its units and committing seldom: it does {} out of sequence.",
-        writes.text()
+        "For a system on this medium, use F2FS, which writes sequentially, or ext4 with its erase block set and rare commits: random writes reach only {}.",
+        writes.with_interval()
     );
     let draft = FindingBuilder::info("advice-file-system", statement).figure(writes);
     let draft = match au.and_then(|au| Some((au, segments(au)?))) {
         Some((au, sections)) => draft.note(format!("command (erases the partition): mkfs.f2fs -s {sections} {PARTITION}")).note(format!(
-            "  why: sections of {} are whole allocation units of {}, so cleaning copies none in part; mount with -o noatime",
+            "  why: sections of {} are whole erase blocks of {}, so cleaning copies no part of one; mount with -o noatime",
             size(sections * SEGMENT_BYTES),
             size(au)
         )),
         None => draft
             .note(format!("command (erases the partition): mkfs.f2fs {PARTITION}"))
-            .note("  why: it writes in sequence; its allocation unit was not found, so what a section should be is not known"),
+            .note("  why: it writes sequentially; the erase block was not found, so the section size is left at its default"),
     };
     Some(
         ext4(record, au, draft)
-            .note("command: mount -o noatime,commit=60 (the last minute is lost when the power goes)")
-            .note("  why: reading a file then writes nothing, and metadata is written once a minute rather than every five seconds")
+            .note("command: mount -o noatime,commit=60 (a power cut loses the last minute)")
+            .note("  why: reading a file then writes nothing, and metadata is written once a minute instead of every five seconds")
             .note("not measured here: flashmark matrix measures file systems and schedulers on the medium itself")
             .done(),
     )
@@ -150,14 +150,14 @@ fn ext4(record: &Record, au: Option<u64>, draft: FindingBuilder) -> FindingBuild
             told.join(",")
         ))
         .note(format!(
-            "  why: {} are the pieces it programs and manages; the allocator then keeps to them",
+            "  why: it programs and erases in pieces of {}; the allocator then aligns to them",
             known.join(" and ")
         ))
 }
 
 /// Where logs and temporary files go.
 fn logs(record: &Record, writes: &SoundFigure) -> Option<Finding> {
-    let statement = "Keep logs and temporary files in memory or on another medium: each line written and flushed costs a random write or more.";
+    let statement = "Keep logs and temporary files in memory or on another medium: each flushed line costs at least one random write.";
     Some(
         FindingBuilder::info("advice-logs", statement)
             .figure(writes)
@@ -166,7 +166,7 @@ fn logs(record: &Record, writes: &SoundFigure) -> Option<Finding> {
             .note("line for /etc/fstab: tmpfs /tmp tmpfs nodev,nosuid,size=128M 0 0")
             .notes(
                 WearEstimate::of(record)
-                    .map(|wear| format!("what small writes wear: this run {}", wear.text())),
+                    .map(|wear| format!("wear by small writes: this run {}", wear.text())),
             )
             .done(),
     )
@@ -194,15 +194,14 @@ fn reserve(record: &Record, writes: &SoundFigure) -> Option<Finding> {
     let known = geometry::au_bytes(record).map(aligned);
     let align = known.unwrap_or(MIB);
     let end = capacity / 10 * 9 / align * align / MIB;
-    let unknown = known.is_none().then(|| {
-        "its allocation unit was not found, so that the ends are not known to be those of one"
-            .to_owned()
-    });
+    let unknown = known
+        .is_none()
+        .then(|| "its erase block was not found, so the ends may not be aligned to one".to_owned());
     let has_room = end > align / MIB;
     (kind && discards && has_room).then(|| {
         FindingBuilder::info(
             "advice-reserve",
-            "Leave a tenth of it without a partition, and discard that part once: the controller then has free units to write to.",
+            "Leave a tenth of it unpartitioned and discard that part once: the controller then has free erase blocks to write to.",
         )
         .figure(writes)
         .note(format!("command (erases everything): blkdiscard {DEVICE}"))
@@ -221,7 +220,7 @@ fn scheduler(record: &Record, writes: &SoundFigure) -> Option<Finding> {
         .and_then(|stalls| stalls.lasting())
         .is_some_and(|third| third.ns > 100_000_000);
     let (better, why) = if stalls && offered("bfq") {
-        ("bfq", "single writes stall for long, and bfq lets reads go first meanwhile")
+        ("bfq", "single writes stall for long, and bfq lets reads go first")
     } else if !stalls && writes.value > 10_000.0 && offered("none") {
         ("none", "the medium answers faster than a scheduler can sort")
     } else {
@@ -248,14 +247,14 @@ fn trim(record: &Record) -> Option<Finding> {
     Some(if granularity > 0 {
         FindingBuilder::info(
             "advice-trim",
-            "It takes discards: let the system trim once a week, so that the controller need not copy what was deleted.",
+            "It accepts discards: let the system trim it once a week, so that the controller does not copy deleted data.",
         )
         .note(format!("discard granularity {}", size(granularity)))
         .note("command: systemctl enable --now fstrim.timer")
         .note("command: fstrim -v /MOUNT-POINT")
         .done()
     } else {
-        FindingBuilder::info("advice-trim", "It takes no discards here: what was deleted stays occupied for its controller. Where the same card sits in another reader it may take them.").done()
+        FindingBuilder::info("advice-trim", "It accepts no discards here: deleted data stays in use for its controller. In another reader the same card may accept them.").done()
     })
 }
 
@@ -291,7 +290,7 @@ mod tests {
     #[test]
     fn no_number_follows_from_a_unit_that_was_not_found() {
         let text = advice(&slow(None));
-        assert!(text.contains("allocation unit was not found"), "{text}");
+        assert!(text.contains("(allocation unit) was not found"), "{text}");
         for guess in ["4 MiB", "8 MiB", "stripe_width", " -s "] {
             assert!(!text.replace("parted -s", "parted").contains(guess), "{guess}: {text}");
         }
@@ -311,7 +310,7 @@ mod tests {
         let text = advice(&slow(Some(24 * MIB)));
         assert!(
             text.contains("mkfs.f2fs -s 12 ")
-                && text.contains("sections of 24 MiB are whole allocation units of 24 MiB"),
+                && text.contains("sections of 24 MiB are whole erase blocks of 24 MiB"),
             "{text}"
         );
         assert!(

@@ -44,14 +44,14 @@ fn combined(record: &Record) -> Option<Finding> {
     }
     (again.value > SPAN_RATIO * own.value).then(|| {
         let statement = format!(
-            "It is fast only where the same places are written again: {} writes a second then, {} at other places within {}. A cache keeps what was written last; how large it is cannot be told here. Benchmarks that use a small file measure the cache, not the medium.",
+            "It is fast only when the same places are written again: {} IOPS, but {} at other places within {}. A cache holds the last writes; its size cannot be told here. Benchmarks on a small file measure the cache, not the medium.",
             significant(again.value),
             significant(own.value),
             size(span)
         );
         FindingBuilder::warning("span-cache", statement)
             .figures([&own])
-            .note(format!("{}: the last places again: {} a second (n {}); told from {SPAN_RATIO} times on (docs/field/cheats.md#cheats-and-caches)", own.cell.id, significant(again.value), again.n))
+            .note(format!("{}: the last places again: {} IOPS (n {}); threshold {SPAN_RATIO}x (docs/field/cheats.md#cheats-and-caches)", own.cell.id, significant(again.value), again.n))
             .done()
     })
 }
@@ -98,10 +98,10 @@ fn span_cache(record: &Record) -> Option<Finding> {
     let extent = if first_slow <= 4 * last_fast {
         format!("about {}", roughly(estimate))
     } else {
-        format!("at least {}, less than {}", size(last_fast), size(first_slow))
+        format!("{} to {}", size(last_fast), size(first_slow))
     };
     let contrast = format!(
-        "It is fast only within small spans: {} random writes of 4 KiB a second within {}, {} over {}.",
+        "It is fast only in small spans: random writes of 4 KiB reach {} IOPS within {}, but {} over {}.",
         significant(fast.value),
         size(*small_span),
         significant(slow.value),
@@ -110,19 +110,18 @@ fn span_cache(record: &Record) -> Option<Finding> {
     let draft = match open_bytes {
         Some(_) => FindingBuilder::warning(
             "span-cache",
-            format!("{contrast} Benchmarks that use a small file measure its cache ({extent}), not the medium."),
+            format!("{contrast} Benchmarks on a small file measure its cache ({extent}), not the medium."),
         )
         .surely(ratio.above(SPAN_RATIO)),
         None => FindingBuilder::info(
             "small-span",
             format!(
-                "{contrast} A cache does that, or a few open allocation units; which of them was not tested (tests span-sweep and open-aus)."
+                "{contrast} The cause is a cache or a few open erase blocks. Not tested: which (tests span-sweep and open-aus)."
             ),
         ),
     };
     let lines = spans.iter().map(|(span, figure)| format!("span {}: {figure}", size(*span)));
-    let open =
-        open_bytes.map(|bytes| format!("open allocation units explain up to {}", size(bytes)));
+    let open = open_bytes.map(|bytes| format!("open erase blocks explain up to {}", size(bytes)));
     let bounds = format!("cache_bytes {} (between {last_fast} and {first_slow})", estimate.round());
     Some(
         draft
@@ -130,7 +129,7 @@ fn span_cache(record: &Record) -> Option<Finding> {
             .note(bounds)
             .notes(open)
             .note(format!(
-                "{ratio}; told from {SPAN_RATIO} on (docs/field/cheats.md#cheats-and-caches)"
+                "{ratio}; threshold {SPAN_RATIO}x (docs/field/cheats.md#cheats-and-caches)"
             ))
             .done(),
     )
@@ -199,11 +198,11 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
     let rate = |bps: f64| figure::quantity(metric::BPS, bps);
     let (is_doubted, heat) = throttling::doubt(record, cell);
     let statement = format!(
-        "Writing begins at {} and falls to {} after {}: a fast cache ran full{}. What lasts is {}.",
+        "Writes start at {} and fall to {} after {}: a fast cache is full{}. The sustained rate is {}.",
         rate(first.1),
         rate(last.1),
         roughly(found.at),
-        if is_doubted { ", or it became hot" } else { "" },
+        if is_doubted { ", or it is hot" } else { "" },
         rate(last.1)
     );
     let mut from = 0.0;
@@ -223,7 +222,7 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         })
         .collect();
     let why = format!(
-        "levels of '{}' over {} windows; told from a step of a quarter on (docs/field/statistics.md#change-points)",
+        "levels of '{}' over {} windows; threshold: a step of 25 % (docs/field/statistics.md#change-points)",
         series.name,
         series.points.len()
     );
@@ -275,6 +274,6 @@ mod tests {
         assert!(told(64, 256, 90.0).is_some() && told(63, 255, 90.0).is_none());
         assert!(told(64, 512, 30.1).is_some() && told(64, 512, 29.9).is_none());
         let said = told(128, 512, 90.0).expect("a small span");
-        assert!(said.contains("90.0 random writes of 4 KiB a second within 128 MiB, 10.0 over"));
+        assert!(said.contains("reach 90.0 IOPS within 128 MiB, but 10.0 over"), "{said}");
     }
 }

@@ -6,6 +6,7 @@ use record::{CapacityKind, Cell, Finding, Record, metric, test};
 
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness::{MOST, Sectors, number, told};
+use crate::phrases::IS_FAKE;
 use crate::{figure, gate};
 
 /// The findings `capacity`, from the probe, and `verify`.
@@ -19,40 +20,38 @@ fn probe(record: &Record) -> Option<Finding> {
     let real = number(cell, metric::REAL_BYTES).map(|bytes| bytes as u64);
     let says = declared
         .map(|bytes| format!("it says {}", Bytes(bytes)))
-        .unwrap_or_else(|| "the size it declares".into());
+        .unwrap_or_else(|| "it declares more".into());
     let has = has(cell, real);
     let draft = match kind {
         CapacityKind::Good => FindingBuilder::info(
             "capacity",
             format!(
-                "Its capacity is real: samples over {} came back as they were written.",
-                declared.map_or("all of it".into(), |bytes| Bytes(bytes).to_string())
+                "Its capacity is real: samples over all of its {} were read back as written.",
+                declared.map_or("capacity".into(), |bytes| Bytes(bytes).to_string())
             ),
         ),
         CapacityKind::Damaged if real == Some(0) => FindingBuilder::failure(
             "capacity",
-            "It is damaged: nothing that was written came back. Throw it away.",
+            "It is damaged: nothing that was written could be read back. Throw it away.",
         ),
         CapacityKind::Damaged => FindingBuilder::failure(
             "capacity",
-            "It is damaged: some of what was written did not come back, in places all over it. It is broken rather than fake: copy what can still be read, then throw it away.",
+            "It is damaged, not fake: in places all over it, data was not read back as written. Copy what can still be read, then throw it away.",
         ),
         CapacityKind::Limbo => FindingBuilder::failure(
             "capacity",
-            format!(
-                "It is a fake: {says}, {has}; what is written beyond is lost without an error."
-            ),
+            format!("{IS_FAKE} {says}, {has}. Data written beyond that is lost without an error."),
         ),
         CapacityKind::Wraparound => FindingBuilder::failure(
             "capacity",
             format!(
-                "It is a fake: {says}, {has}; what is written beyond overwrites what is in front, without an error."
+                "{IS_FAKE} {says}, {has}. Data written beyond that overwrites data at the front, without an error."
             ),
         ),
         CapacityKind::Chain => FindingBuilder::failure(
             "capacity",
             format!(
-                "It is a fake: {says}, {has}; what is written beyond is partly lost and partly overwrites what is in front."
+                "{IS_FAKE} {says}, {has}. Data written beyond that is partly lost and partly overwrites data at the front."
             ),
         ),
     };
@@ -79,7 +78,7 @@ fn has(cell: &Cell, real: Option<u64>) -> String {
             }
         }
         (_, Some(real)) => format!("it has {}", Bytes(real)),
-        (_, None) => "less is real".into(),
+        (_, None) => "it has less".into(),
     }
 }
 
@@ -90,7 +89,7 @@ fn how(cell: &Cell) -> Vec<String> {
         || "marks at random places all over the medium were read back (docs/field/counterfeits.md#f3probe)".to_owned(),
         |cache| {
             format!(
-                "marks at random places all over the medium were read back after {} had been written elsewhere; a fake that remembers more would escape (docs/field/counterfeits.md#f3probe)",
+                "marks at random places all over the medium were read back after {} had been written elsewhere; a fake with a larger cache would escape (docs/field/counterfeits.md#f3probe)",
                 Bytes(cache)
             )
         },
@@ -99,7 +98,7 @@ fn how(cell: &Cell) -> Vec<String> {
         bytes(metric::RESTORED_BYTES).map(|restored| match bytes(metric::UNRESTORED_BYTES) {
             Some(lost) if lost > 0 => {
                 format!(
-                    "of {} that were overwritten, {} could not be put back as they were",
+                    "of {} that were overwritten, {} could not be put back",
                     Bytes(restored.saturating_add(lost)),
                     Bytes(lost)
                 )
@@ -135,9 +134,7 @@ fn verify(record: &Record) -> Option<Finding> {
         let so_far = if is_partial { " so far" } else { "" };
         FindingBuilder::info(
             "verify",
-            format!(
-                "All {all} sectors that were written and read back{so_far} are as they were written."
-            ),
+            format!("All {all} sectors that were written and read back{so_far} are correct."),
         )
     } else {
         let at = sectors
@@ -147,7 +144,7 @@ fn verify(record: &Record) -> Option<Finding> {
         FindingBuilder::failure(
             "verify",
             format!(
-                "It does not keep what is written: of {all} sectors {}{at}. Do not trust data to it.",
+                "It loses data: of {all} sectors {}{at}. Do not store data on it.",
                 sectors.list()
             ),
         )
@@ -168,7 +165,7 @@ fn verify(record: &Record) -> Option<Finding> {
         )
     });
     let folded = (sectors.overwritten > 0).then(|| {
-        "overwritten sectors hold data that was written to another address, or the data of an earlier write: a medium that is smaller than it says does that".to_owned()
+        "overwritten sectors hold data of another address or of an earlier write: a sign of a medium that is smaller than it says".to_owned()
     });
     let left = (left_bytes > 0).then(|| format!("not read back: {}", Bytes(left_bytes)));
     Some(
@@ -233,10 +230,10 @@ mod tests {
     fn all_parts_count_and_only_what_was_read_back() {
         let parts =
             |second: Cell| vec![written(1), written(2), part(3, [2048, 0, 0, 0], None), second];
-        insta::assert_snapshot!(told(parts(part(4, [2048, 0, 0, 0], None))).unwrap().1, @"All 4096 sectors that were written and read back are as they were written.");
+        insta::assert_snapshot!(told(parts(part(4, [2048, 0, 0, 0], None))).unwrap().1, @"All 4096 sectors that were written and read back are correct.");
         let (severity, statement) = told(parts(part(4, [2000, 3, 40, 5], Some(3 * MIB)))).unwrap();
         assert_eq!(severity, Severity::Failure);
-        insta::assert_snapshot!(statement, @"It does not keep what is written: of 4096 sectors 5 corrupted, 3 changed, 40 overwritten, the first at 3 MiB. Do not trust data to it.");
+        insta::assert_snapshot!(statement, @"It loses data: of 4096 sectors 5 corrupted, 3 changed, 40 overwritten, the first at 3 MiB. Do not store data on it.");
         assert_eq!(told(vec![written(1), written(2)]), None, "nothing was read back");
     }
 
@@ -252,12 +249,12 @@ mod tests {
             probe(&record).unwrap().statement
         };
         let gib = f64::from(1 << 30);
-        assert!(told(8.0 * gib, None).contains("it has 8 GiB;"));
+        assert!(told(8.0 * gib, None).contains("it has 8 GiB."));
         assert!(
             told(7.0 * gib, Some([7.0 * gib, 8.0 * gib]))
-                .contains("it has between 7 GiB and 8 GiB;")
+                .contains("it has between 7 GiB and 8 GiB.")
         );
-        assert!(told(1.0, Some([1.0, 8.0 * gib])).contains("it has at most 8 GiB;"));
+        assert!(told(1.0, Some([1.0, 8.0 * gib])).contains("it has at most 8 GiB."));
     }
 
     #[test]
@@ -280,7 +277,7 @@ mod tests {
                     && !is_genuine(&record)
                     && real_bytes(&record) == Some(8_000_000_000)
             );
-            assert!(probe(&record).unwrap().statement.contains("It is a fake"));
+            assert!(probe(&record).unwrap().statement.contains(IS_FAKE));
         }
     }
 

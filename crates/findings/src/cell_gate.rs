@@ -26,18 +26,18 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refusal::CutShort => "it was cut short",
+            Refusal::CutShort => "it was stopped early",
             Refusal::Impossible => "its numbers are not those of a medium",
-            Refusal::NoMedium => "nothing of it reached a medium",
+            Refusal::NoMedium => "none of it reached a medium",
             Refusal::Fake => "the medium is a fake",
             Refusal::Transient(Bound::AtLeast) => {
-                "the medium had not come to rest: its level is at least that"
+                "the medium was not in a steady state: its sustained rate is at least that"
             }
             Refusal::Transient(Bound::AtMost) => {
-                "the medium had not come to rest: its level is at most that"
+                "the medium was not in a steady state: its sustained rate is at most that"
             }
-            Refusal::HostCached => "the host's page cache lay in between",
-            Refusal::HostStoodStill => "the host stood still meanwhile",
+            Refusal::HostCached => "the host's page cache answered",
+            Refusal::HostStoodStill => "the host stood still during it",
         })
     }
 }

@@ -7,6 +7,7 @@ use record::{Claims, Finding, Record, Severity, test};
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
 use crate::thresholds::{ANDROID, APP, Class, RASPBERRY_PI, SPEED, UHS, VIDEO};
+use crate::verdict::capitalised;
 
 /// A class against the figures of this record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +35,10 @@ struct Need<'a> {
     excuse: Option<&'static str>,
 }
 
-const ONE_AT_A_TIME: &str = "it was measured one at a time";
-const TOO_SHALLOW: &str = "it was measured with fewer in flight than its command queue takes";
+const ONE_AT_A_TIME: &str = "it was measured at queue depth 1";
+const TOO_SHALLOW: &str = "it was measured at a lower queue depth than its command queue has";
 const NO_QUEUE: &str = "the command queue is off here";
-const FASTER_WHEN_DEEP: &str =
-    "it reaches the figure with several in flight, and the class's own conditions are not public";
+const FASTER_WHEN_DEEP: &str = "it reaches the figure at a higher queue depth, and the exact conditions of the class are not public";
 
 /// Random I/O of 4 KiB against what an application class promises. The best that was measured at
 /// any depth may reach it; only what was measured at the depth of its definition may miss it.
@@ -141,14 +141,14 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             .collect::<Vec<_>>()
     };
     let mut statement = match reached.as_slice() {
-        [] => "It reaches the figures of no speed class.".to_owned(),
-        names => format!("It reaches the figures of {}.", names.join(", ")),
+        [] => "It reaches no speed class.".to_owned(),
+        names => format!("It reaches {}.", names.join(", ")),
     };
     let (missed, unclear, untested) =
         (named(Standing::Missed), named(Standing::Unclear), named(Standing::Untested));
     for (what, names) in [
         ("Too slow for", missed),
-        ("Too close to tell", unclear),
+        ("Too close to the limit to tell", unclear),
         ("Cannot be told here", untested),
     ] {
         if !names.is_empty() {
@@ -170,12 +170,16 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let line = |class: &Class| {
         let random = class
             .random
-            .map(|[r, w]| format!(", {} random reads and {} writes of 4 KiB", Iops(r), Iops(w)))
+            .map(|[r, w]| {
+                format!(", random reads {} and random writes {} at 4 KiB", Iops(r), Iops(w))
+            })
             .unwrap_or_default();
-        let read =
-            class.read_bps.map(|bps| format!(", {} read", BytesPerSecond(bps))).unwrap_or_default();
+        let read = class
+            .read_bps
+            .map(|bps| format!(", sequential reads {}", BytesPerSecond(bps)))
+            .unwrap_or_default();
         format!(
-            "{}: {} written in sequence{read}{random} ({})",
+            "{}: sequential writes {}{read}{random} ({})",
             class.name,
             BytesPerSecond(class.write_bps),
             class.source
@@ -201,8 +205,8 @@ fn conditions(record: &Record) -> Vec<String> {
         None => "not known",
     };
     vec![
-        "tested: writes in sequence over data that lies there, at least to the end of what the suite wrote; not tested: directory updates in between, free allocation units (docs/field/classes.md#minimum-rates)".to_owned(),
-        format!("A1 asks for one I/O at a time; A2 is defined with a command queue, which is {queue}, and only {QUEUE} in flight can show that it is missed"),
+        "tested: sequential writes over existing data; not tested: directory updates in between, free allocation units (docs/field/classes.md#minimum-rates)".to_owned(),
+        format!("A1 is defined at queue depth 1; A2 with a command queue, which is {queue} here; only queue depth {QUEUE} can show that A2 is missed"),
     ]
 }
 
@@ -246,7 +250,7 @@ pub(crate) fn claims(record: &Record) -> Vec<Finding> {
     let printed = record.medium.claims.clone().unwrap_or_default();
     let mut findings: Vec<Finding> = held(record, &printed)
         .into_iter()
-        .map(|held| judged(held, "claim", "The claim", Severity::Failure))
+        .map(|held| judged(held, "claim", "claim", Severity::Failure))
         .collect();
     let registers = record.medium.classes.clone().unwrap_or_default();
     let declared = Claims {
@@ -259,7 +263,7 @@ pub(crate) fn claims(record: &Record) -> Vec<Finding> {
     findings.extend(
         held(record, &declared)
             .into_iter()
-            .map(|held| judged(held, "class-claim", "The registers' claim", Severity::Warning)),
+            .map(|held| judged(held, "class-claim", "register claim", Severity::Warning)),
     );
     findings
 }
@@ -293,17 +297,18 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     {
         let megabytes = f64::from(class) * factor;
         hold(
-            format!("{letter}{class}, at least {megabytes} MB/s written in sequence"),
+            format!("{letter}{class} (sequential writes of at least {megabytes} MB/s)"),
             megabytes * 1e6,
             write(),
             rate,
         );
     }
-    for (what, promised, measured) in
-        [("reading", claims.read_bps, read()), ("writing", claims.write_bps, write())]
-    {
+    for (what, promised, measured) in [
+        ("sequential reads", claims.read_bps, read()),
+        ("sequential writes", claims.write_bps, write()),
+    ] {
         if let Some(promised) = promised {
-            hold(format!("{what} at {}", rate(promised)), promised, measured, rate);
+            hold(format!("{what} of {}", rate(promised)), promised, measured, rate);
         }
     }
     all.extend(app_class(record, claims));
@@ -319,7 +324,7 @@ fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
         let Need { measured, least, excuse } = random_need(record, test, least, class.is_queued);
         let measured = measured.map(Measured::Figure);
         ClassCheck {
-            claim: format!("A{number}, {least} random {what} a second"),
+            claim: format!("A{number} ({least} random {what} IOPS)"),
             promised: least,
             measured,
             show: iops,
@@ -328,12 +333,12 @@ fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
     };
     let [reads, writes] = class.random.unwrap_or_default();
     let mut held: Vec<ClassCheck> =
-        [(test::RANDOM_READ, "reads", reads), (test::RANDOM_WRITE, "writes", writes)]
+        [(test::RANDOM_READ, "read", reads), (test::RANDOM_WRITE, "write", writes)]
             .into_iter()
             .map(random)
             .collect();
     held.push(ClassCheck {
-        claim: format!("A{number}, 10 MB/s written in sequence"),
+        claim: format!("A{number} (sequential writes of 10 MB/s)"),
         promised: class.write_bps,
         measured: figure::sustained_write(record).map(Measured::Figure),
         show: |value| BytesPerSecond(value).to_string(),
@@ -345,42 +350,41 @@ fn app_class<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
 fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Finding {
     let ClassCheck { claim, promised, measured, show, excuse } = held;
     let Some(measured) = measured else {
-        return FindingBuilder::info(id, format!("{whose} of {claim} was not tested by this run."))
+        return FindingBuilder::info(id, format!("Not tested by this run: {whose} of {claim}."))
             .done();
     };
     let found = match &measured {
-        Measured::Figure(_) => format!("{} measured", show(measured.value())),
-        Measured::Found(_) => format!("{} are there", show(measured.value())),
+        Measured::Figure(figure) => format!("{} measured", figure.with_interval()),
+        Measured::Found(_) => format!("{} found", show(measured.value())),
         Measured::Declared(_) => {
-            format!("it says {} of itself, which was not checked", show(measured.value()))
+            format!("it declares {}, which was not checked", show(measured.value()))
         }
     };
     let below = measured.below(promised);
     let draft = if measured.value() >= promised {
-        FindingBuilder::info(id, format!("{whose} of {claim} holds: {found}."))
+        FindingBuilder::info(id, format!("The {whose} of {claim} holds: {found}."))
             .surely(below.map(|share| 1.0 - share))
     } else if let Some(excuse) = excuse {
         FindingBuilder::info(
             id,
             format!(
-                "Whether the promise of {claim} holds cannot be told here: {excuse} ({found})."
+                "Cannot be told here: whether the {whose} of {claim} holds. {}: {found}.",
+                capitalised(excuse)
             ),
         )
     } else if below.is_some_and(|share| share < 0.95) {
         FindingBuilder::warning(
             id,
-            format!("{whose} of {claim} probably does not hold: {found}, but the figure is not certain enough to say so."),
+            format!("The {whose} of {claim} probably does not hold: {found}, which is not certain enough."),
         )
         .surely(below)
     } else {
-        FindingBuilder::new(id, failing, format!("{whose} of {claim} does not hold: {found}."))
+        FindingBuilder::new(id, failing, format!("The {whose} of {claim} does not hold: {found}."))
             .surely(below)
     };
     match &measured {
         Measured::Figure(figure) => draft.figure(figure).done(),
-        Measured::Found(value) => {
-            draft.note(format!("size that was found: {}", show(*value))).done()
-        }
+        Measured::Found(value) => draft.note(format!("size found: {}", show(*value))).done(),
         Measured::Declared(value) => draft.note(format!("declared size: {}", show(*value))).done(),
     }
 }

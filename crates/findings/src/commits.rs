@@ -4,14 +4,13 @@
 //! more is promised than these allow. Random writes alone tell nothing: a journal is written in one
 //! place, and a flush costs what it costs.
 
-use crate::uses;
 use record::units::{KIB, significant};
 use record::{Finding, Record, Sync, metric, test};
 
-use crate::Use;
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
 use crate::flush;
+use crate::{Fitness, Use};
 
 /// Single writes that one commit costs SQLite with a rollback journal: journal, its header, the
 /// page, and the journal's end (sqlite.org/atomiccommit.html).
@@ -21,7 +20,7 @@ pub(crate) const WRITES_PER_COMMIT: f64 = 4.0;
 pub(crate) struct Commits<'a> {
     /// The figure that decides; what was not measured as such is worked out from the cell it names.
     pub figure: SoundFigure<'a>,
-    /// "46.7 commits a second with a rollback journal".
+    /// "46.7 commits per second (44.8 to 48.6) with a rollback journal".
     pub reason: String,
     /// In place of the figure's own line.
     pub evidence: Vec<String>,
@@ -47,9 +46,10 @@ fn measured(record: &Record) -> Option<Commits<'_>> {
         .enumerate()
         .map(|(at, (figure, words))| {
             format!(
-                "{}{} {words}",
+                "{}{}{} {words}",
                 significant(figure.value),
-                if at == 0 { " commits a second" } else { "" }
+                if at == 0 { " commits per second" } else { "" },
+                ends(figure.ci95)
             )
         })
         .collect();
@@ -80,8 +80,9 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
     let least_value = least.value;
     let per_commit = |writes: f64| writes / WRITES_PER_COMMIT;
     let reason = format!(
-        "about {} commits a second, at {} of its own writes a second and four for each",
+        "about {} commits per second{}, from {} synced write IOPS and four writes per commit",
         significant(per_commit(least.value)),
+        ends(least.ci95.map(|ends| ends.map(per_commit))),
         significant(least.value)
     );
     let figure = SoundFigure {
@@ -90,45 +91,44 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
         ci95: least.ci95.map(|ends| ends.map(per_commit)),
         ..least
     };
-    let ends = figure
-        .ci95
-        .map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)))
-        .unwrap_or_default();
     evidence.push(format!(
-        "{} writes a second, the least of these, over four are {}{ends}",
+        "the slowest of these, {} IOPS, divided by four is {}{}",
         significant(least_value),
-        significant(figure.value)
+        significant(figure.value),
+        ends(figure.ci95)
     ));
     Some(Commits { figure, reason, evidence })
+}
+
+/// " (44.8 to 48.6)", or nothing.
+fn ends(ci95: Option<[f64; 2]>) -> String {
+    ci95.map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)))
+        .unwrap_or_default()
 }
 
 /// That commits were not measured, and what random writes would allow; or that their figure may be
 /// anything.
 pub(crate) fn untested(record: &Record) -> Finding {
-    let id = uses::id(Use::Database);
-    let lead = format!("Whether it is good as {} cannot be said", Use::Database);
-    if let Some((known, [low, high])) =
-        of(record).and_then(|commits| commits.figure.ci95.map(|ends| (commits, ends)))
-    {
+    let id = Use::Database.verdict_id();
+    if let Some(known) = of(record).filter(|commits| commits.figure.ci95.is_some()) {
         let statement = format!(
-            "{lead}: {}, and the first may be anything from {} to {}.",
-            known.reason,
-            significant(low),
-            significant(high)
+            "{}: {}; the first is not certain enough.",
+            Fitness::CannotTell.verdict(Use::Database),
+            known.reason
         );
         return FindingBuilder::info(id, statement).notes(known.evidence).done();
     }
-    let lead = format!("{lead}: commits were not measured");
+    let lead = format!("{}: commits were not measured", Fitness::NotTested.verdict(Use::Database));
     match figure::random_write(record, 4 * KIB) {
         Some(writes) => {
             let allowed = writes.value / WRITES_PER_COMMIT;
             let statement = format!(
-                "{lead}; random writes alone, {} a second and four for each commit, would allow {}.",
+                "{lead}. Its random writes, {} IOPS, would allow {} commits per second at four writes each.",
                 significant(writes.value),
                 significant(allowed)
             );
             let over_four = format!(
-                "{} writes a second over four are {}",
+                "{} IOPS divided by four is {}",
                 significant(writes.value),
                 significant(allowed)
             );
@@ -170,22 +170,22 @@ mod tests {
 
     #[test]
     fn random_writes_alone_are_no_verdict_on_a_database() {
-        insta::assert_snapshot!(told(&slow()), @"Whether it is good as a database's disk cannot be said: commits were not measured; random writes alone, 48.4 a second and four for each commit, would allow 12.1.");
+        insta::assert_snapshot!(told(&slow()), @"Not tested for a database: commits were not measured. Its random writes, 48.4 IOPS, would allow 12.1 commits per second at four writes each.");
         assert!(
             !crate::conclude(&slow())[0].statement.contains("database"),
             "{:?}",
             crate::conclude(&slow())[0]
         );
-        insta::assert_snapshot!(crate::conclude_for(&empty(), &[Use::Database])[0].statement, @"Whether it is good as a database's disk cannot be said: commits were not measured.");
+        insta::assert_snapshot!(crate::conclude_for(&empty(), &[Use::Database])[0].statement, @"Not tested for a database: commits were not measured.");
     }
 
     #[test]
     fn commits_that_were_made_are_the_figure() {
         let mut record = slow();
         record.cells.extend([commit(1, "rollback", 46.7), commit(2, "wal", 183.0)]);
-        insta::assert_snapshot!(told(&record), @"Usable as a database's disk: 46.7 commits a second with a rollback journal, 183 with a write-ahead log.");
+        insta::assert_snapshot!(told(&record), @"Usable for a database: 46.7 commits per second (44.8 to 48.6) with a rollback journal, 183 (176 to 190) with a write-ahead log.");
         record.cells.remove(2);
-        insta::assert_snapshot!(told(&record), @"Good as a database's disk: 183 commits a second with a write-ahead log.");
+        insta::assert_snapshot!(told(&record), @"Good for a database: 183 commits per second (176 to 190) with a write-ahead log.");
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
         let mut synced = iops("record-ops", 4, 4 * KIB, 1260.0, 2_000_000);
         (synced.params.form, synced.params.sync) = (Some("random-write".into()), Sync::File);
         record.cells.push(synced.clone());
-        insta::assert_snapshot!(told(&record), @"Good as a database's disk: about 315 commits a second, at 1260 of its own writes a second and four for each.");
+        insta::assert_snapshot!(told(&record), @"Good for a database: about 315 commits per second (306 to 324), from 1260 synced write IOPS and four writes per commit.");
         record.cells[2].params.sync = Sync::None;
         assert!(told(&record).contains("commits were not measured"), "{}", told(&record));
     }
@@ -208,10 +208,7 @@ mod tests {
             slow.metrics.iops.as_mut().unwrap().ci95 = Some(ends);
             Record { cells: vec![slow, commit(2, "wal", 70.8)], ..empty() }
         };
-        insta::assert_snapshot!(told(&with_ends([0.6, 30.0])), @"Whether it is good as a database's disk cannot be said: 3.65 commits a second with a rollback journal, 70.8 with a write-ahead log, and the first may be anything from 0.600 to 30.0.");
-        assert!(
-            told(&with_ends([1.5, 10.0]))
-                .starts_with("Poor as a database's disk, as far as the few samples tell")
-        );
+        insta::assert_snapshot!(told(&with_ends([0.6, 30.0])), @"Cannot be told here for a database: 3.65 commits per second (0.600 to 30.0) with a rollback journal, 70.8 (68.0 to 73.6) with a write-ahead log; the first may be anything from 0.600 to 30.0.");
+        assert!(told(&with_ends([1.5, 10.0])).starts_with("Poor for a database (few samples)"));
     }
 }

@@ -12,7 +12,7 @@ use record::{Medium, Record, metric, test};
 use serde::Serialize;
 
 use crate::figure::{self, Ratio, SoundFigure};
-use crate::{Use, verdict};
+use crate::{Fitness, Use, verdict};
 
 mod hosts;
 mod regression;
@@ -127,7 +127,7 @@ pub struct Rank {
 pub struct RankPlace {
     /// Name of the medium.
     pub name: String,
-    /// "good", "usable", "poor", "unusable".
+    /// "good", "usable", "poor", "not suitable".
     pub level: &'static str,
     /// The figure that decides.
     pub figure: String,
@@ -433,10 +433,10 @@ fn crossing_of(
 }
 
 fn rank(groups: &[Group], wanted: Use) -> Rank {
-    let mut order: Vec<(verdict::Fitness, f64, RankPlace)> = groups
+    let mut order: Vec<(Fitness, f64, RankPlace)> = groups
         .iter()
         .filter_map(|group| {
-            let judged: Vec<(verdict::Fitness, f64, String)> = group
+            let judged: Vec<(Fitness, f64, String)> = group
                 .records
                 .iter()
                 .filter_map(|record| verdict::standing(record, wanted))

@@ -1,4 +1,4 @@
-//! What praise depends on and nobody tested, in one short clause: whether the medium is genuine,
+//! What praise depends on and nobody tested, in short sentences: whether the medium is genuine,
 //! whether its flush is honest, and whether the figures last.
 
 use crate::genuineness;
@@ -6,70 +6,47 @@ use record::units::{KIB, MIB};
 use record::{Flag, Record, TargetKind, metric, test};
 
 use crate::flush::Flush;
+use crate::phrases::{FLUSH_UNTESTED, STAYS_FAST};
 use crate::{caches, figure};
 
-/// A condition, and why it is open.
-struct Open {
-    condition: &'static str,
-    because: Because,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Because {
-    NotTested,
-    FreeSpace,
-}
-
-/// What a sentence of praise has to add: "if it is genuine and flushes honestly: neither was
-/// tested". `durable` says whether something is praised that must survive a power cut. `None` where
-/// all of it is known.
+/// What a sentence of praise has to add: "Not tested: whether it is genuine and whether its flush
+/// is honest." `durable` says whether something is praised that must survive a power cut. `None`
+/// where all of it is known.
 pub(crate) fn of_praise(record: &Record, durable: bool) -> Option<String> {
     let genuine = genuine(record);
     let flush = (durable
         && matches!(Flush::of(record), Flush::Untested)
         && record.medium.rotational != Some(true))
-    .then_some(Open { condition: "flushes honestly", because: Because::NotTested });
-    let open: Vec<Open> = genuine.into_iter().chain(flush).chain(lasting(record)).collect();
-    let names = |because: Because| {
-        listed(open.iter().filter(|open| open.because == because).map(|open| open.condition))
-    };
-    let many = open.iter().filter(|open| open.because == Because::NotTested).count();
-    let was = match many {
-        1 => "not tested",
-        2 => "neither was tested",
-        _ => "none of it was tested",
-    };
-    match (names(Because::FreeSpace), names(Because::NotTested)) {
-        (None, None) => None,
-        (None, Some(untested)) => Some(format!("if it {untested}: {was}")),
-        (Some(unproved), None) => Some(format!("if it {unproved}, which free space cannot prove")),
-        (Some(unproved), Some(untested)) => {
-            Some(format!("if it {unproved}, which free space cannot prove, and {untested}: {was}"))
-        }
-    }
+    .then(|| FLUSH_UNTESTED.to_owned());
+    let is_unproved = genuine == Some(FREE_SPACE);
+    let untested = genuine.filter(|_| !is_unproved).map(|_| "whether it is genuine".to_owned());
+    let untested = untested.into_iter().chain(flush).chain(lasting(record));
+    let untested = listed(untested).map(|names| format!("Not tested: {names}."));
+    let sentences: Vec<String> =
+        is_unproved.then(|| FREE_SPACE.to_owned()).into_iter().chain(untested).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
+
+const NOT_TESTED: &str = "Not tested: whether it is genuine.";
+const FREE_SPACE: &str = "Free space cannot prove that it is genuine.";
 
 /// What blame has to add: that nobody looked whether it is a fake.
 pub(crate) fn of_blame(record: &Record) -> Option<&'static str> {
-    genuine(record).map(|open| match open.because {
-        Because::NotTested => "Whether it is a fake was not tested.",
-        Because::FreeSpace => "Whether it is a fake free space cannot prove.",
-    })
+    genuine(record)
 }
 
-/// Whether its capacity is real.
-fn genuine(record: &Record) -> Option<Open> {
+/// Why nobody knows whether its capacity is real, where nobody does.
+fn genuine(record: &Record) -> Option<&'static str> {
     if genuineness::is_genuine(record) {
         return None;
     }
     let is_free_space = matches!(record.target.kind, TargetKind::Directory | TargetKind::File);
-    let because = if is_free_space { Because::FreeSpace } else { Because::NotTested };
-    Some(Open { condition: "is genuine", because })
+    Some(if is_free_space { FREE_SPACE } else { NOT_TESTED })
 }
 
 /// Whether the figures were measured for as long as the medium will be used: to fill every cache,
 /// and to heat it up.
-fn lasting(record: &Record) -> Option<Open> {
+fn lasting(record: &Record) -> Option<String> {
     let told =
         [4 * KIB, 16 * KIB].into_iter().filter_map(|block| figure::random_write(record, block));
     let flags: Vec<&Flag> = told
@@ -81,13 +58,13 @@ fn lasting(record: &Record) -> Option<Open> {
     // A cache that was filled has had the time to empty since.
     let fills = may_fill || caches::has_cliff(record);
     let heats = flags.iter().any(|flag| matches!(flag, Flag::MayGetHot { .. }));
-    let condition = match (fills, heats) {
-        (true, true) => "stays as fast with full caches and when it is hot",
-        (true, false) => "stays as fast with full caches",
-        (false, true) => "stays as fast when it is hot",
+    let when = match (fills, heats) {
+        (true, true) => "with full caches and when hot",
+        (true, false) => "with full caches",
+        (false, true) => "when hot",
         (false, false) => return None,
     };
-    Some(Open { condition, because: Because::NotTested })
+    Some(format!("{STAYS_FAST} {when}"))
 }
 
 /// Whether `sustained` wrote on until every cache was full.
@@ -99,9 +76,17 @@ fn was_filled(record: &Record) -> bool {
 
 /// "a, b and c".
 pub(crate) fn listed<S: Into<String>>(names: impl Iterator<Item = S>) -> Option<String> {
+    listed_with(names, "and")
+}
+
+/// "a, b or c", with this word before the last.
+pub(crate) fn listed_with<S: Into<String>>(
+    names: impl Iterator<Item = S>,
+    word: &str,
+) -> Option<String> {
     let mut names: Vec<String> = names.map(Into::into).collect();
     let last = names.pop()?;
-    Some(if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) })
+    Some(if names.is_empty() { last } else { format!("{} {word} {last}", names.join(", ")) })
 }
 
 #[cfg(test)]
@@ -130,25 +115,28 @@ mod tests {
     fn what_was_not_tested_is_said_once_and_shortly() {
         let said = |record: &Record, durable| of_praise(record, durable).unwrap_or_default();
         let raw = fast(TargetKind::Block);
-        assert_eq!(said(&raw, true), "if it is genuine and flushes honestly: neither was tested");
-        assert_eq!(said(&raw, false), "if it is genuine: not tested");
-        let free = "if it is genuine, which free space cannot prove";
+        assert_eq!(
+            said(&raw, true),
+            "Not tested: whether it is genuine and whether its flush is honest."
+        );
+        assert_eq!(said(&raw, false), "Not tested: whether it is genuine.");
+        let free = FREE_SPACE;
         assert_eq!(said(&fast(TargetKind::Directory), false), free);
         assert_eq!(
             said(&fast(TargetKind::File), true),
-            format!("{free}, and flushes honestly: not tested")
+            format!("{free} Not tested: whether its flush is honest.")
         );
         let known = probed(raw.clone());
         assert_eq!(
             (said(&known, true), said(&known, false)),
-            ("if it flushes honestly: not tested".into(), String::new())
+            ("Not tested: whether its flush is honest.".into(), String::new())
         );
         let mut short = known;
         short.cells[0].flags =
             vec![Flag::MayNotLast { written_bytes: 1 }, Flag::MayGetHot { bps: 1e9, lasted_ns: 1 }];
         assert_eq!(
             said(&short, false),
-            "if it stays as fast with full caches and when it is hot: not tested"
+            "Not tested: whether it stays this fast with full caches and when hot."
         );
     }
 
@@ -171,7 +159,7 @@ mod tests {
         record.cells.insert(0, fill);
         assert_eq!(
             of_praise(&record, false).as_deref(),
-            Some("if it stays as fast with full caches: not tested")
+            Some("Not tested: whether it stays this fast with full caches.")
         );
         record.cells[0].series.clear();
         assert_eq!(of_praise(&record, false), None);
@@ -180,10 +168,10 @@ mod tests {
     #[test]
     fn the_summary_says_in_the_same_breath_what_was_not_tested() {
         let verdict = |record: &Record| crate::conclude(record).remove(0).statement;
-        let all_of_it = "if it is genuine and flushes honestly: neither was tested.";
+        let all_of_it = "Not tested: whether it is genuine and whether its flush is honest.";
         assert!(
             verdict(&fast(TargetKind::Block))
-                .starts_with(&format!("Good as a root disk, {all_of_it}")),
+                .starts_with(&format!("Good for a root disk. {all_of_it}")),
             "{}",
             verdict(&fast(TargetKind::Block))
         );
@@ -191,11 +179,7 @@ mod tests {
         let mut slow = fast(TargetKind::Block);
         slow.cells =
             [4096, 16384].map(|block| iops("random-write", 1, block, 1.1, 1_000_000)).into();
-        assert!(
-            verdict(&slow).contains("Whether it is a fake was not tested."),
-            "{}",
-            verdict(&slow)
-        );
+        assert!(verdict(&slow).contains(NOT_TESTED), "{}", verdict(&slow));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Controllers that compress or recognise data: what a benchmark that writes zeros measures of them
 //! (docs/field/cheats.md#cheats-and-caches).
 
-use record::units::significant;
 use record::{Cell, Content, Finding, Record, SeriesAxis, metric, test};
 
 use crate::figure::{self, Ratio, SoundFigure};
@@ -108,7 +107,7 @@ fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
 
 fn told(id: &str, pair: &Pair, statement: String) -> Finding {
     let asked =
-        format!("{}; told from {TELLING} on (docs/field/cheats.md#cheats-and-caches)", pair.ratio);
+        format!("{}; threshold {TELLING}x (docs/field/cheats.md#cheats-and-caches)", pair.ratio);
     FindingBuilder::warning(id, statement)
         .figures([&pair.easy, &pair.hard])
         .note(asked)
@@ -120,10 +119,10 @@ fn compression(record: &Record) -> Option<Finding> {
     let pair =
         strongest(pairs(record, |content| matches!(content, Content::Zeros | Content::Byte(_))))?;
     let statement = format!(
-        "Zeros are written {} times as fast as data that does not compress ({} against {}): the controller compresses or recognises them. Figures of tools that write zeros are not true for pictures, video or archives.",
-        significant(pair.ratio.value),
-        pair.easy.text(),
-        pair.hard.text()
+        "Zeros are written {} faster than incompressible data: {} against {}. The controller compresses or recognises them. Tools that write zeros overstate it for pictures, video and archives.",
+        figure::times(pair.ratio.value),
+        pair.easy.with_interval(),
+        pair.hard.with_interval()
     );
     Some(told("compression", &pair, statement))
 }
@@ -131,10 +130,10 @@ fn compression(record: &Record) -> Option<Finding> {
 fn repeats(record: &Record) -> Option<Finding> {
     let pair = strongest(pairs(record, |content| content == Content::Repeated))?;
     let statement = format!(
-        "One block over and over is written {} times as fast as blocks that differ ({} against {}): the controller recognises repeated data.",
-        significant(pair.ratio.value),
-        pair.easy.text(),
-        pair.hard.text()
+        "A repeated block is written {} faster than blocks that differ: {} against {}. The controller recognises repeated data.",
+        figure::times(pair.ratio.value),
+        pair.easy.with_interval(),
+        pair.hard.with_interval()
     );
     Some(told("repeats-recognised", &pair, statement))
 }
@@ -146,8 +145,8 @@ fn rewrites(record: &Record) -> Option<Finding> {
         figure::form(record, test::CONTENT_SWEEP, "rewrite-new")?,
     )?;
     let statement = format!(
-        "Writing again what lies there already is {} times as fast as writing something new: the controller skips equal data.",
-        significant(pair.ratio.value)
+        "Rewriting the same data is {} faster than writing new data: the controller skips equal data.",
+        figure::times(pair.ratio.value)
     );
     pair.tells().then(|| told("equal-rewrites-skipped", &pair, statement))
 }

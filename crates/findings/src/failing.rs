@@ -4,6 +4,7 @@ use record::units::{Bytes, Nanos};
 use record::{Cell, Direction, Ended, Finding, Record, Stop};
 
 use crate::finding_builder::FindingBuilder;
+use crate::phrases::{COPY_NOW, MANY_PLACES, ONE_AREA};
 use crate::{figure, gate};
 
 /// What an error of the medium itself begins with (`device::IoErrorKind`): neither a medium that is
@@ -84,7 +85,6 @@ impl<'a> Seen<'a> {
     }
 }
 
-const COPY: &str = "Copy what is on it now, before anything else.";
 /// Errors that lie together within this share of a medium are of one area; our choice.
 const AREA: f64 = 0.125;
 
@@ -98,20 +98,15 @@ fn failure(record: &Record) -> Option<FindingBuilder> {
             "It has gone read-only: writes fail, and reads still work.".to_owned()
         }
         () if writes > 0 && seen.good_writes == 0 && reads == 0 => {
-            "All writes fail; whether it can still be read was not tested.".to_owned()
+            "All writes fail. Not tested: whether it can still be read.".to_owned()
         }
-        () if seen.good_reads + seen.good_writes == 0 => {
-            "It fails whatever is asked of it.".to_owned()
-        }
-        () => area(record, &seen).unwrap_or_else(|| "It fails in many places.".to_owned()),
+        () if seen.good_reads + seen.good_writes == 0 => "Every read and write fails.".to_owned(),
+        () => area(record, &seen).unwrap_or_else(|| MANY_PLACES.to_owned()),
     };
-    let error = format!(
-        "It failed while it was measured ({}: {}).",
-        first.test,
-        reason(first).trim_end_matches('.')
-    );
-    Some(FindingBuilder::failure("io-error", format!("{how} {COPY} {error}")).note(format!(
-        "from the first error on: {} cells failed, {} reads and {} writes went through",
+    let error =
+        format!("The error came during {}: {}.", first.test, reason(first).trim_end_matches('.'));
+    Some(FindingBuilder::failure("io-error", format!("{how} {COPY_NOW} {error}")).note(format!(
+        "from the first error on: {} cells failed, {} cells of reads and {} of writes succeeded",
         seen.failed.len(),
         seen.good_reads,
         seen.good_writes
@@ -130,7 +125,7 @@ fn area(record: &Record, seen: &Seen<'_>) -> Option<String> {
         apart if apart < from / 1000 => format!("near {}", Bytes(from)),
         _ => format!("between {} and {}", Bytes(from), Bytes(to)),
     };
-    is_narrow.then(|| format!("An area of it is dying: I/Os fail {at}, and work elsewhere."))
+    is_narrow.then(|| format!("{ONE_AREA} I/Os fail {at} and work elsewhere."))
 }
 
 /// A test that ended by an error that is not the medium's own word.
@@ -140,13 +135,13 @@ fn other_error(record: &Record) -> Option<FindingBuilder> {
     Some(if record.run.ended == Ended::Error {
         FindingBuilder::failure(
             "io-error",
-            format!(
-                "It failed while it was measured ({}): {reason}. Do not trust data to it.",
-                first.test
-            ),
+            format!("It failed during {}: {reason}. Do not store data on it.", first.test),
         )
     } else {
-        FindingBuilder::warning("io-error", format!("{} ended by an error: {reason}.", first.test))
+        FindingBuilder::warning(
+            "io-error",
+            format!("{} ended with an error: {reason}.", first.test),
+        )
     })
 }
 
@@ -175,11 +170,11 @@ fn retries(record: &Record) -> Option<FindingBuilder> {
     });
     let (many, n, limit_ns, cell) = long.max_by_key(|(many, ..)| *many)?;
     let statement = format!(
-        "Reads need retries: {many} of {n} took longer than {}. Copy what is on it first; an area that is read so is near its end.",
+        "Reads need retries: {many} of {n} took longer than {}. Copy what is on it first: an area that needs retries is near its end.",
         Nanos(limit_ns)
     );
     Some(FindingBuilder::warning("io-error", statement).note(format!(
-        "{}: {many} of {n} reads beyond {}",
+        "{}: {many} of {n} reads longer than {}",
         figure::named(cell),
         Nanos(limit_ns)
     )))
@@ -253,7 +248,7 @@ mod tests {
                 failed("random-write", 3, &write_error(4096)),
                 failed("sector-write", 1, &write_error(20 * GIB)),
             ]),
-            "All writes fail; whether it can still be read was not tested. Copy what is on it now",
+            "All writes fail. Not tested: whether it can still be read. Copy what is on it now",
         );
         let writes = iops("random-write", 4, 64 * KIB, 30.0, 1);
         check(
@@ -263,7 +258,7 @@ mod tests {
                 writes,
                 reads.clone(),
             ]),
-            "An area of it is dying: I/Os fail between 16 GiB and 17 GiB, and work elsewhere. Copy what is on it now",
+            "One area fails: I/Os fail between 16 GiB and 17 GiB and work elsewhere. Copy what is on it now",
         );
         let read_error =
             "the medium reports an error while reading 4 KiB at byte 0: input/output error";
@@ -272,7 +267,7 @@ mod tests {
                 failed("random-write", 3, &write_error(4096)),
                 failed("random-read", 2, read_error),
             ]),
-            "It fails whatever is asked of it. Copy what is on it now, before anything else. It failed while it was measured (random-write:",
+            "Every read and write fails. Copy what is on it now, before anything else. The error came during random-write:",
         );
     }
 
@@ -288,7 +283,7 @@ mod tests {
         second.written_bytes = 1_106_944;
         check(
             &run(vec![first, second]),
-            "An area of it is dying: I/Os fail near 4217 MiB, and work elsewhere. Copy what is on it now",
+            "One area fails: I/Os fail near 4217 MiB and work elsewhere. Copy what is on it now",
         );
     }
 
@@ -315,7 +310,7 @@ mod tests {
         read.metrics.latency_ns.as_mut().unwrap().p50 = Some(300_000);
         read.histogram = Some(histogram);
         let found = conclude(&record).unwrap();
-        insta::assert_snapshot!(found.statement, @"Reads need retries: 4 of 5004 took longer than 500 ms. Copy what is on it first; an area that is read so is near its end.");
+        insta::assert_snapshot!(found.statement, @"Reads need retries: 4 of 5004 took longer than 500 ms. Copy what is on it first: an area that needs retries is near its end.");
         record.cells[2].histogram = None;
         assert_eq!(conclude(&record), None);
     }
@@ -324,7 +319,7 @@ mod tests {
     fn what_is_no_word_of_the_medium_is_no_failure_of_it() {
         let found = conclude(&run(vec![failed("record-ops", 1, "no space is left")])).unwrap();
         assert_eq!(found.severity, Severity::Warning);
-        insta::assert_snapshot!(found.statement, @"record-ops ended by an error: no space is left.");
+        insta::assert_snapshot!(found.statement, @"record-ops ended with an error: no space is left.");
     }
 
     #[test]

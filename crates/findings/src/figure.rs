@@ -69,9 +69,15 @@ impl<'a> SoundFigure<'a> {
         self.bounded(&quantity(self.name, self.value))
     }
 
-    /// The bare number: "2.31", or "at most 2.31".
-    pub fn number(&self) -> String {
-        self.bounded(&significant(self.value))
+    /// The figure with its unit and its interval: "2.31 IOPS (2.20 to 2.41)".
+    pub fn with_interval(&self) -> String {
+        let text = self.text();
+        let Some([low, high]) = self.ci95 else { return text };
+        let ends = between(self.name, low, high);
+        let unit = text.rsplit_once(' ').map_or("", |(_, unit)| unit);
+        let is_one_unit = quantity(self.name, low).ends_with(&format!(" {unit}"));
+        let bare = ends.strip_suffix(&format!(" {unit}")).filter(|_| is_one_unit);
+        format!("{text} ({})", bare.unwrap_or(&ends))
     }
 
     fn bounded(&self, text: &str) -> String {
@@ -85,7 +91,7 @@ impl fmt::Display for SoundFigure<'_> {
         write!(f, "{}: {}", named(self.cell), self.text())?;
         match self.ci95 {
             Some([low, high]) => write!(f, " ({}, n {})", between(self.name, low, high), self.n),
-            None if self.bound.is_some() => write!(f, " (a passing state, n {})", self.n),
+            None if self.bound.is_some() => write!(f, " (a transient state, n {})", self.n),
             None => write!(f, " (n {}, too few for an interval)", self.n),
         }
     }
@@ -159,6 +165,20 @@ pub(crate) fn between(name: &str, low: f64, high: f64) -> String {
             format!("{number} to {high}")
         }
         _ => format!("{low} to {high}"),
+    }
+}
+
+/// How many times: "41x", "3.2x".
+pub(crate) fn times(ratio: f64) -> String {
+    if ratio >= 9.95 { format!("{ratio:.0}x") } else { format!("{ratio:.1}x") }
+}
+
+/// A figure against a yardstick: "41x slower than", "3.2x faster than".
+pub(crate) fn against(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 1.05 => format!("{} faster than", times(ratio)),
+        ratio if ratio <= 1.0 / 1.05 => format!("{} slower than", times(1.0 / ratio)),
+        _ => "about as fast as".to_owned(),
     }
 }
 

@@ -3,11 +3,12 @@
 use record::{Finding, Severity};
 
 use crate::conditions::listed;
+use crate::phrases::OVERSTATED;
 
 /// Findings that say so for certain, and how the verdict puts it.
 const FLATTERING: [(&str, &str); 3] = [
-    ("pattern-cheat", "the pattern that they write is faster than work"),
-    ("span-cache", "it is fast only within small spans"),
+    ("pattern-cheat", "the pattern they write is faster than real work"),
+    ("span-cache", "it is fast only in small spans"),
     ("compression", "zeros are written faster than data"),
 ];
 
@@ -16,13 +17,13 @@ pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
     let is_certain = |id: &str| {
         findings.iter().any(|finding| finding.id == id && finding.severity >= Severity::Warning)
     };
-    let Some(ways) =
+    let Some(reasons) =
         listed(FLATTERING.into_iter().filter(|(id, _)| is_certain(id)).map(|(_, words)| words))
     else {
         return;
     };
     for verdict in verdicts.iter_mut().filter(|finding| finding.id == "verdict") {
-        verdict.statement = format!("Benchmarks flatter it: {ways}. {}", verdict.statement);
+        verdict.statement = format!("{OVERSTATED} {reasons}. {}", verdict.statement);
     }
 }
 
@@ -51,7 +52,7 @@ mod tests {
         );
         assert_eq!(
             told(&[zeros, span]),
-            "Benchmarks flatter it: it is fast only within small spans and zeros are written faster than data. Poor as a root disk."
+            "Benchmarks overstate it: it is fast only in small spans and zeros are written faster than data. Poor as a root disk."
         );
     }
 }

@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_fake_that_was_measured_all_the_same_is_only_a_fake() {
         let told = crate::conclude(&fake());
-        assert!(told[0].statement.starts_with("Do not use it. It is a fake"), "{told:#?}");
+        assert!(told[0].statement.starts_with("Do not use it. It is a fake:"), "{told:#?}");
         assert!(
             told.iter()
                 .all(|finding| ["verdict", "capacity", "wear", "host"]
@@ -174,14 +174,14 @@ mod tests {
         };
         assert_eq!(
             verdict(2.0, Bound::AtMost).as_deref(),
-            Some("Unusable as a root disk: at most 2")
+            Some("Not suitable for a root disk: random writes of 4 KiB reach at most 2")
         );
         assert_eq!(verdict(494.0, Bound::AtMost), None, "it may be far less");
         assert_eq!(verdict(15.0, Bound::AtLeast), None, "it may be far more");
         assert_eq!(
             verdict(700.0, Bound::AtLeast).as_deref(),
             Some(
-                "Good as a root disk: at least 700 random writes of 4 KiB a second, a laptop disk does 90"
+                "Good for a root disk: random writes of 4 KiB reach at least 700 IOPS; a laptop disk reaches 90"
             )
         );
     }

@@ -195,7 +195,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let Some(levels) = fit_levels(points) else { return Vec::new() };
     let declared = record.medium.au_bytes.or_else(|| record.medium.classes.as_ref()?.au_bytes);
     let fit = format!(
-        "{}: reads across a boundary cost {} more below {} and {} more from there on (residual {})",
+        "{}: a read across a boundary takes {} longer below {} and {} longer from there on (residual {})",
         figure::named(cell),
         signed(levels.low_ns),
         size(levels.size_bytes),
@@ -204,36 +204,36 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     );
     let visible = levels.is_visible() && levels.size_bytes >= SMALLEST_AU;
     let statement = match (visible, declared) {
-        (true, None) => format!("It manages its flash in allocation units of {}.", size(levels.size_bytes)),
+        (true, None) => format!("Its erase block (allocation unit) is {}.", size(levels.size_bytes)),
         (true, Some(declared)) if declared == levels.size_bytes => {
-            format!("It manages its flash in allocation units of {}, as its registers declare.", size(declared))
+            format!("Its erase block (allocation unit) is {}, as its registers declare.", size(declared))
         }
         (true, Some(declared)) if declared.is_multiple_of(levels.size_bytes) => format!(
-            "Reads show allocation units of {}; the registers declare {}, a multiple. Align to the larger one.",
+            "Reads show an erase block of {}; the registers declare an allocation unit of {}, a multiple. Align to the larger one.",
             size(levels.size_bytes),
             size(declared)
         ),
         (true, Some(declared)) => format!(
-            "Reads show allocation units of {}, the registers declare {}: one of them is wrong, or the declared one is not physical.",
+            "Reads show an erase block of {}, but the registers declare an allocation unit of {}: one is wrong, or the declared one is not physical.",
             size(levels.size_bytes),
             size(declared)
         ),
-        (false, Some(declared)) => format!("The allocation unit does not show in read times; the registers declare {}.", size(declared)),
+        (false, Some(declared)) => format!("The erase block does not show in read times; the registers declare an allocation unit of {}.", size(declared)),
         (false, None) => {
-            "The allocation unit does not show in read times: the controller maps pages, or it is fast enough to hide it.".to_owned()
+            "The erase block does not show in read times: the controller maps pages, or is fast enough to hide it.".to_owned()
         }
     };
     let confidence = visible.then_some(levels.confidence);
     let au = FindingBuilder::info("allocation-unit", statement).note(fit);
     let au = if visible { au.note(format!("au_bytes {}", levels.size_bytes)) } else { au };
     let mut findings = vec![
-        au.note("two levels; a step of 25 us, 3 residuals and a quarter (docs/field/allocation-units.md#size-from-reads)")
+        au.note("two levels; threshold: a step of 25 us, of 3 residuals and of 25 % (docs/field/allocation-units.md#size-from-reads)")
             .surely(confidence)
             .done(),
     ];
     if let Some(page) = fit_page(points) {
         let statement = format!(
-            "Pages, or the pages it programs at once, are {}: smaller writes cost as much as one of that size.",
+            "Its page, or the pages it programs at once, is {}: a smaller write takes as long as one of that size.",
             size(page)
         );
         findings.push(
@@ -410,7 +410,7 @@ mod tests {
         };
         let (au, said) = told(SMALLEST_AU);
         assert_eq!(au, Some(128 * KIB));
-        assert_eq!(said.as_deref(), Some("It manages its flash in allocation units of 128 KiB."));
+        assert_eq!(said.as_deref(), Some("Its erase block (allocation unit) is 128 KiB."));
         assert_eq!(told(SMALLEST_AU / 2).0, None);
     }
 }

@@ -31,7 +31,7 @@ fn impossible(record: &Record) -> Option<Finding> {
     let statement = match of_run.first() {
         Some(flag) => format!("The numbers of this run are not those of a medium: {flag}."),
         None => format!(
-            "{} of {} results are impossible for this medium; they were answered elsewhere and are not used.",
+            "{} of {} results are impossible for this medium. Something else answered; they are not used.",
             lines.len(),
             record.cells.len()
         ),
@@ -87,7 +87,7 @@ fn host(record: &Record) -> Option<Finding> {
         && figure.value >= LINK_BOUND * max_bps
     {
         limits.push(format!(
-            "reads reach what the link carries ({}), so the medium may be faster",
+            "reads reach the limit of the link ({}), so the medium may be faster",
             BytesPerSecond(max_bps)
         ));
         evidence.push(figure.to_string());
@@ -96,15 +96,15 @@ fn host(record: &Record) -> Option<Finding> {
     let uhs = classes.uhs_grade.is_some_and(|grade| grade > 0)
         || classes.video_class.is_some_and(|class| class > 10);
     if uhs && ["high-speed", "legacy"].iter().any(|slow| mode.contains(slow)) {
-        limits.push("a UHS card runs in a mode for older cards, at 25 MB/s or less: slot, wiring or driver cannot do better".into());
+        limits.push("a UHS card runs in a mode for older cards, at 25 MB/s or less, because of slot, wiring or driver".into());
     }
     if mode.starts_with("480 ") || mode.starts_with("12 ") {
-        limits.push("it is attached by USB 2 or less, which carries 30 to 42 MB/s at best".into());
+        limits.push(
+            "the medium is attached by USB 2 or slower, which reaches 30 to 42 MB/s at best".into(),
+        );
     }
     if classes.app_class == Some(2) && link.command_queue != Some(true) {
-        limits.push(
-            "an A2 card is run without its command queue, and is no faster than A1 then".into(),
-        );
+        limits.push("an A2 card runs without its command queue, and is no faster than A1".into());
     }
     if record.medium.behind_reader == Some(true) {
         limits.push("the card is behind a reader, which adds 0.5 to 0.8 ms to each access".into());
@@ -138,14 +138,12 @@ fn host(record: &Record) -> Option<Finding> {
     limits.extend(of_run(|flag| matches!(flag, Flag::BusyHost { .. })).map(ToString::to_string));
     limits.extend(of_run(|flag| matches!(flag, Flag::HostCached)).map(ToString::to_string));
     if gate::is_host_cached(record) {
-        limits.push(
-            "tricks of its controller could not be told from that, and none is claimed".into(),
-        );
+        limits.push("tricks of the controller look the same, so none is claimed".into());
     }
     let still = stood_still(record);
     if !still.is_empty() {
         limits.push(format!(
-            "it stood still itself during {} of {} cells; no trick and no stall is concluded from these",
+            "the host stood still during {} of {} cells, from which no trick and no stall is concluded",
             still.len(),
             record.cells.len()
         ));
@@ -160,7 +158,7 @@ fn host(record: &Record) -> Option<Finding> {
     let twice: Vec<String> = record.cells.iter().filter_map(measured_twice).collect();
     if !twice.is_empty() {
         limits.push(format!(
-            "it stood still itself, so {} of {} cells were measured twice, and the quieter counts",
+            "the host stood still, so {} of {} cells were measured twice, and the quieter result counts",
             twice.len(),
             record.cells.len()
         ));
@@ -169,10 +167,10 @@ fn host(record: &Record) -> Option<Finding> {
     if let Some((cell, share)) = most_pressed(record) {
         let percent = significant((100.0 * share).min(100.0));
         limits.push(format!(
-            "its processors had other work: tasks waited for one during {percent} % of the time"
+            "the processors were busy: tasks waited for one {percent} % of the time"
         ));
         evidence.push(format!(
-            "{}: some task waited for a processor during {percent} % of it",
+            "{}: some task waited for a processor {percent} % of the time",
             figure::named(cell)
         ));
     }
@@ -182,7 +180,7 @@ fn host(record: &Record) -> Option<Finding> {
     evidence.extend(link.driver.map(|driver| format!("driver {driver}")));
     evidence.extend((!mode.is_empty()).then(|| format!("link: {mode}")));
     evidence.extend(queue.scheduler.map(|scheduler| format!("scheduler {scheduler}")));
-    let statement = format!("The host may have limited it: {}.", limits.join("; "));
+    let statement = format!("The host may have limited the result: {}.", limits.join("; "));
     Some(
         FindingBuilder::warning("host", statement)
             .notes(evidence)
@@ -216,9 +214,9 @@ fn usb_split(record: &Record) -> Option<Finding> {
         let lost = significant((1.0 - dip.value / whole.value) * 100.0);
         let draft = if blame {
             let limit = limit_kib.filter(|limit| *limit < 128).unwrap_or(120);
-            FindingBuilder::info("usb-split", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB because the driver sends them as {limit} KiB and a rest. It is not the medium: blocks of {limit} KiB, or of 1 MiB and more, avoid it."))
+            FindingBuilder::info("usb-split", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB because the driver splits them into {limit} KiB and a rest. The medium is not the cause: blocks of {limit} KiB, or of 1 MiB and more, avoid it."))
         } else {
-            FindingBuilder::info("medium-dip", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB, and no split of commands explains it: it is the medium."))
+            FindingBuilder::info("medium-dip", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB. No split of commands explains it: the medium is the cause."))
         };
         Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("docs/field/linux-io.md#usb").surely(ratio.above(1.0 / DIP)).done())
     })

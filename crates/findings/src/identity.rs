@@ -62,7 +62,7 @@ fn counterfeit(record: &Record) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "The card's identification is like that of counterfeits: {}. An honest maker may be careless; measure its real capacity before trusting it.",
+        "The card identifies itself as counterfeits do: {}. Honest makers can be careless too: test its real capacity before you trust it.",
         hints.join("; ")
     );
     let register = format!(
@@ -84,12 +84,12 @@ fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<S
     hint(cid.manufacturer == 0, "no manufacturer (0x00)".into());
     hint(
         cid.manufacturer == 0x12 && cid.oem == [0x34, 0x56],
-        "a manufacturer of 0x12 and an OEM of 0x3456 are the digits 1 to 6".into(),
+        "manufacturer 0x12 and OEM 0x3456, the digits 1 to 6".into(),
     );
     let empty = [&b"SD   "[..], b"00000", b"     ", b"\0\0\0\0\0"].contains(&cid.name.as_slice());
     hint(empty, "no product name".into());
     let letters = cid.name.iter().all(|byte| (0x20..0x7f).contains(byte) || *byte == 0);
-    hint(!letters, "a product name that cannot be printed".into());
+    hint(!letters, "an unprintable product name".into());
     hint(cid.serial == 0, "a serial number of 0".into());
     hint(!(1..=12).contains(&cid.month), format!("made in month {} of a year", cid.month));
     // SDHC came in 2006, SDXC in 2009 (the standards that define them).
@@ -98,7 +98,7 @@ fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<S
         Some(bytes) if bytes > 2_200_000_000 => 2006,
         _ => 2000,
     };
-    hint(cid.year < born, format!("made in {}, before there were cards of this size", cid.year));
+    hint(cid.year < born, format!("made in {}, before cards of this size existed", cid.year));
     let now = started.and_then(|text| text.get(..7)).and_then(|text| {
         Some((text.get(..4)?.parse::<u32>().ok()?, text.get(5..7)?.parse::<u32>().ok()?))
     });
@@ -127,9 +127,9 @@ fn health(record: &Record) -> Option<Finding> {
     let mut evidence = Vec::new();
     evidence.extend(used.map(|used| format!("{} % of the rated life used", significant(used))));
     evidence.extend(
-        health.pre_eol.map(|state| {
-            format!("reserve: state {state} (1 normal, 2 four fifths used, 3 urgent)")
-        }),
+        health
+            .pre_eol
+            .map(|state| format!("spare blocks: state {state} (1 normal, 2 80 % used, 3 urgent)")),
     );
     evidence
         .extend(health.written_bytes.map(|bytes| format!("{} written in its life", Bytes(bytes))));
@@ -143,19 +143,19 @@ fn health(record: &Record) -> Option<Finding> {
         () if health.pre_eol == Some(3) || used.is_some_and(|used| used >= 100.0) => {
             FindingBuilder::warning(
                 "health",
-                "By its own account it is at the end of its rated life: expect it to become read-only or to lose data. Replace it.",
+                "It reports the end of its rated life: it may become read-only or lose data. Replace it.",
             )
         }
         () if health.pre_eol == Some(2) || used.is_some_and(|used| used >= 80.0) => {
             FindingBuilder::warning(
                 "health",
-                "By its own account most of its rated life or of its reserve is used: plan to replace it.",
+                "It reports that most of its rated life or its spare blocks are used: plan to replace it.",
             )
         }
         () if errors.is_some() => FindingBuilder::warning(
             "health",
             format!(
-                "It has counted {} media errors: keep a copy of what is on it.",
+                "It reports {} media errors: keep a copy of what is on it.",
                 errors.unwrap_or_default()
             ),
         ),
@@ -163,7 +163,7 @@ fn health(record: &Record) -> Option<Finding> {
             let share = used
                 .map(|used| format!(": {} % of its rated life is used", significant(used)))
                 .unwrap_or_default();
-            FindingBuilder::info("health", format!("By its own account it is healthy{share}."))
+            FindingBuilder::info("health", format!("It reports that it is healthy{share}."))
         }
     };
     Some(statement.notes(evidence).done())
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn life_is_told_from_eighty_and_from_a_hundred_percent_on() {
-        const MOST: &str = "By its own account most of its";
-        const END: &str = "By its own account it is at";
+        const MOST: &str = "It reports that most of its rated";
+        const END: &str = "It reports the end of its rated";
         let used = |percent: f64| {
             told(Health { used_percent: Some(percent), ..Health::default() })
                 .map(|(warns, said)| (warns, said == MOST, said == END))

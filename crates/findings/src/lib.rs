@@ -26,6 +26,7 @@ mod content;
 mod failing;
 mod figure;
 mod finding_builder;
+mod fitness;
 mod flattery;
 mod flush;
 pub mod gate;
@@ -43,6 +44,7 @@ mod not_of_a_medium;
 mod not_restored;
 mod open_aus;
 mod pattern_cheat;
+pub mod phrases;
 mod places;
 mod random_write;
 mod span_sweep;
@@ -69,6 +71,7 @@ pub use compare::{
     MediaComparison, Rank, RankPlace, Regression, compare, compare_sides, is_one_medium,
     regression,
 };
+pub use fitness::Fitness;
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::{headline, standard_cell, streaming_cell};
 pub use summary::summary;
@@ -182,8 +185,8 @@ pub fn conclude(record: &Record) -> Vec<Finding> {
     conclude_for(record, &[])
 }
 
-/// The same for someone who wants the medium for these uses: one that it is surely unfit for is a
-/// failure.
+/// The same for someone who wants the medium for these uses: one that it is surely not suitable
+/// for is a failure.
 pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     // Its cells are of many file systems, so none of the others may read them as the medium's own.
     if let Some(matrix) = matrix::of(record) {

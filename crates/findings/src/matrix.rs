@@ -121,9 +121,9 @@ impl Way {
         }
     }
 
-    /// The file system without the scheduler: "ext4, fitted to the AU".
+    /// The file system without the scheduler: "ext4, aligned to the erase block".
     pub fn filesystem_words(&self) -> String {
-        let align = if self.align { ", fitted to the AU" } else { "" };
+        let align = if self.align { ", aligned to the erase block" } else { "" };
         format!("{}{align}", self.filesystem)
     }
 
@@ -208,7 +208,7 @@ fn with_repeats(reason: String, good: &[(f64, bool)]) -> String {
 
 fn figure_words(value: f64, larger_is_better: bool) -> String {
     if larger_is_better {
-        format!("{} a second", significant(value))
+        format!("{} per second", significant(value))
     } else {
         format!("{} s", significant(value))
     }
@@ -298,24 +298,24 @@ impl WorkPlaces {
     pub fn statement(&self) -> String {
         let Some(best) = self.best() else {
             let what = if self.is_cut_short {
-                "nothing came through every repeat"
+                "no combination passed every repeat"
             } else {
-                "nothing gave a result"
+                "no combination gave a result"
             };
             return format!("{}: {what}.", self.work);
         };
         let named = format!("{}: {}", self.work, best.way.words());
         let figure = self.figure(best.centre);
         let Some(second) = self.places.get(1) else {
-            return format!("{named} is the only one that gave a result, {figure}.");
+            return format!("{named} is the only combination with a result, {figure}.");
         };
         let equals = self.equals();
         if second.standing == ContestStanding::Worse {
             let margin = second.ci95.map(|[low, high]| {
-                format!(" ({} to {} times)", significant(1.0 / high), significant(1.0 / low))
+                format!(" ({}x to {}x)", significant(1.0 / high), significant(1.0 / low))
             });
             let times = format!(
-                "{} times what {} does{}",
+                "{}x faster than {}{}",
                 significant(1.0 / second.relative),
                 second.way.words(),
                 margin.unwrap_or_default()
@@ -328,12 +328,12 @@ impl WorkPlaces {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let same = equals.iter().skip(1).all(|place| place.standing == ContestStanding::Same);
         let why = if same {
-            "they are the same within 10 %"
+            "they are equal within 10 %"
         } else {
-            "the repeats differ too much, or are too few"
+            "the repeats vary too much or are too few"
         };
         format!(
-            "{}: no difference that can be shown between {} ({figure}) and {}{more}: {why}.",
+            "{}: no significant difference between {} ({figure}) and {}{more}: {why}.",
             self.work,
             best.way.words(),
             others.join("; ")
@@ -386,13 +386,13 @@ impl Overall {
     /// The best over all works in a sentence, with how near it comes to the best of each.
     pub fn statement(&self) -> String {
         let percent = |relative: f64| significant(relative * 100.0);
-        let doubt = if self.is_shown {
+        let caveat = if self.is_shown {
             ""
         } else {
-            " No work has a best that can be shown, so this may be chance."
+            " No work has a significant best, so this may be chance."
         };
         format!(
-            "Over all works: {} comes nearest to the best of each, {} % of it on average and {} % at {}.{doubt}",
+            "Over all works: {} is closest to the best of each, {} % of it on average and {} % at {}.{caveat}",
             self.way.words(),
             percent(self.relative),
             percent(self.weakest.1),
@@ -447,7 +447,7 @@ mod tests {
             ("untar", "xfs", "bfq", &[50.0, 50.5, 49.5]),
         ]);
         let matrix = of(&record).unwrap();
-        insta::assert_snapshot!(matrix.works[0].statement(), @"untar: ext4 (noatime) with none is best: 100.0 a second, 2.00 times what xfs (noatime) with bfq does (1.96 to 2.05 times), the next best.");
+        insta::assert_snapshot!(matrix.works[0].statement(), @"untar: ext4 (noatime) with none is best: 100.0 per second, 2.00x faster than xfs (noatime) with bfq (1.96x to 2.05x), the next best.");
         assert!(matrix.overall.is_empty());
     }
 
@@ -472,7 +472,7 @@ mod tests {
         let matrix = of(&record).unwrap();
         assert_eq!((matrix.works[0].places[0].figures.len(), matrix.works[0].failed.len()), (2, 0));
         assert!(
-            matrix.works[0].statement().contains("100 a second"),
+            matrix.works[0].statement().contains("100 per second"),
             "{}",
             matrix.works[0].statement()
         );
@@ -483,10 +483,10 @@ mod tests {
         let mut record = record(&[("untar", "ext4", "none", &[100.0, 101.0])]);
         record.cells.push(failed("ext4", 3, false));
         let matrix = of(&record).unwrap();
-        assert_eq!(matrix.works[0].statement(), "untar: nothing came through every repeat.");
+        assert_eq!(matrix.works[0].statement(), "untar: no combination passed every repeat.");
         assert_eq!(
             matrix.works[0].failed[0].1,
-            "No such device; other repeats gave 100 a second, 101 a second"
+            "No such device; other repeats gave 100 per second, 101 per second"
         );
     }
 
@@ -496,14 +496,12 @@ mod tests {
             ("untar", "ext4", "none", &[100.0, 140.0, 80.0]),
             ("untar", "xfs", "bfq", &[90.0, 120.0, 70.0]),
         ]);
-        insta::assert_snapshot!(of(&close).unwrap().works[0].statement(), @"untar: no difference that can be shown between ext4 (noatime) with none (104 a second) and xfs (noatime) with bfq: the repeats differ too much, or are too few.");
+        insta::assert_snapshot!(of(&close).unwrap().works[0].statement(), @"untar: no significant difference between ext4 (noatime) with none (104 per second) and xfs (noatime) with bfq: the repeats vary too much or are too few.");
         let same = record(&[
             ("untar", "ext4", "none", &[100.0, 101.0, 99.0]),
             ("untar", "xfs", "bfq", &[99.0, 100.0, 100.5]),
         ]);
-        assert!(
-            of(&same).unwrap().works[0].statement().ends_with("they are the same within 10 %.")
-        );
+        assert!(of(&same).unwrap().works[0].statement().ends_with("they are equal within 10 %."));
     }
 
     #[test]
@@ -528,7 +526,7 @@ mod tests {
             ("b", "ext4", "none", &[20.0, 20.0]),
             ("b", "xfs", "none", &[100.0, 100.0]),
         ]);
-        insta::assert_snapshot!(of(&record).unwrap().overall[0].statement(), @"Over all works: xfs (noatime) with none comes nearest to the best of each, 94.9 % of it on average and 90.0 % at a.");
+        insta::assert_snapshot!(of(&record).unwrap().overall[0].statement(), @"Over all works: xfs (noatime) with none is closest to the best of each, 94.9 % of it on average and 90.0 % at a.");
     }
 
     #[test]
@@ -539,7 +537,7 @@ mod tests {
         failed.cells[1].reason = Some("mount failed".to_owned());
         let matrix = of(&failed).unwrap();
         assert_eq!(matrix.works[0].failed[0].1, "mount failed");
-        assert!(matrix.works[0].statement().contains("the only one"));
+        assert!(matrix.works[0].statement().contains("the only combination"));
         assert_eq!(of(&crate::testing::empty()), None);
     }
 

@@ -1,7 +1,7 @@
 //! `misalignment`, `management-unit`: writes that do not fit the units of the medium
 //! (docs/field/allocation-units.md#management-unit).
 
-use record::units::{Nanos, significant};
+use record::units::Nanos;
 use record::{Cell, Finding, Record, metric, test};
 
 use crate::figure::{self, Ratio, SoundFigure, size};
@@ -57,22 +57,20 @@ fn misalignment(record: &Record) -> Option<Finding> {
         .filter(|pair| pair.3.is_above(PENALTY))
         .max_by(|a, b| a.3.value.total_cmp(&b.3.value))?;
     let order = if shifted.cell.params.form.as_deref() == Some("random") {
-        "in random order"
+        "Random writes"
     } else {
-        "in a row"
+        "Sequential writes"
     };
     let shift = size(shifted.cell.params.other.get("shift_bytes").map_or(0, |bytes| *bytes as u64));
     let statement = format!(
-        "Writes of {} {order} that are shifted by {shift} are {} times slower: partitions must begin at a multiple of its allocation unit.",
+        "{order} of {} are {} slower when shifted by {shift}: start partitions at a multiple of its erase block.",
         size(*block),
-        significant(ratio.value)
+        figure::times(ratio.value)
     );
     Some(
         FindingBuilder::warning("misalignment", statement)
             .figures([aligned, shifted])
-            .note(format!(
-                "{ratio}; told from {PENALTY} on (docs/field/cheats.md#cheats-and-caches)"
-            ))
+            .note(format!("{ratio}; threshold {PENALTY}x (docs/field/cheats.md#cheats-and-caches)"))
             .surely(ratio.above(PENALTY))
             .done(),
     )
@@ -113,7 +111,7 @@ fn management_unit(record: &Record) -> Option<Finding> {
     // With the penalty at the smallest size of all, the unit may be smaller still.
     let at_most = if pairs.first().is_some_and(|first| first.0 == block) { "at most " } else { "" };
     let statement = format!(
-        "It manages data in pieces of {at_most}{}: writes of that size are cheap where they are aligned, and cost {} more where they are not.",
+        "It maps data in pieces of {at_most}{}: a write of that size takes {} longer when it is not aligned.",
         size(block),
         Nanos(shifted_ns - aligned_ns)
     );

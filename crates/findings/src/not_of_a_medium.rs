@@ -1,22 +1,21 @@
 //! Runs of which nothing is a medium's: what is said of them instead of conclusions.
 
-use crate::uses;
 use record::{Finding, Record, strayed};
 
 use crate::failing;
 use crate::finding_builder::FindingBuilder;
-use crate::uses::Use;
+use crate::{Fitness, Use};
 
 /// The findings of a run that measured no medium; none of any other.
 pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
     strayed(&record.flags, &record.cells)?;
     let is_memory = record.flags.contains(&record::Flag::MemoryFilesystem);
     let (what, why) = if is_memory {
-        ("This is memory, not a medium: nothing was measured of a disk.", "this is memory")
+        ("This is memory, not a medium: no storage was measured.", "this is memory")
     } else {
         (
-            "Next to nothing of this reached the medium: nothing was measured of it.",
-            "something before the medium answered",
+            "Almost none of the I/O reached the medium: it was not measured.",
+            "something in front of the medium answered",
         )
     };
     let elsewhere =
@@ -27,8 +26,8 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
     for wanted in wanted {
         findings.push(
             FindingBuilder::warning(
-                uses::id(*wanted),
-                format!("Whether it is fine as {wanted} cannot be told here: {why}."),
+                wanted.verdict_id(),
+                format!("{}: {why}.", Fitness::CannotTell.verdict(wanted)),
             )
             .done(),
         );
@@ -37,7 +36,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
         findings.push(
             FindingBuilder::warning(
                 "claim",
-                format!("Whether it is what the box claims cannot be told here: {why}."),
+                format!("Cannot be told here: whether it is what the box claims ({why})."),
             )
             .done(),
         );
@@ -66,7 +65,7 @@ mod tests {
     fn memory_is_praised_for_nothing() {
         let mut record = fast();
         assert!(
-            crate::conclude(&record)[0].statement.contains("ood as a root disk"),
+            crate::conclude(&record)[0].statement.contains("ood for a root disk"),
             "{:?}",
             crate::conclude(&record)[0]
         );
@@ -81,12 +80,12 @@ mod tests {
         assert_eq!(
             said,
             [
-                ("verdict", "This is memory, not a medium: nothing was measured of a disk."),
+                ("verdict", "This is memory, not a medium: no storage was measured."),
+                ("verdict-root-disk", "Cannot be told here for a root disk: this is memory."),
                 (
-                    "verdict-root-disk",
-                    "Whether it is fine as a root disk cannot be told here: this is memory."
-                ),
-                ("claim", "Whether it is what the box claims cannot be told here: this is memory.")
+                    "claim",
+                    "Cannot be told here: whether it is what the box claims (this is memory)."
+                )
             ]
         );
         assert!(
@@ -106,7 +105,7 @@ mod tests {
         let findings = crate::conclude(&record);
         assert_eq!(
             findings[0].statement,
-            "Next to nothing of this reached the medium: nothing was measured of it."
+            "Almost none of the I/O reached the medium: it was not measured."
         );
         assert_eq!((findings.len(), crate::headline(&record).figures.len()), (1, 0));
     }

@@ -16,8 +16,8 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     });
     let (bytes, first_offset_bytes, run) = owed?;
     let statement = format!(
-        "NOT PUT BACK: {} of what lay on the medium, the first at byte {first_offset_bytes}, is overwritten there and kept in this run. \
-         Put the medium in and type: flashmark restore {run}",
+        "NOT PUT BACK: {} of data that was on the medium, the first at byte {first_offset_bytes}, is overwritten there. This run keeps a copy. \
+         Insert the medium and type: flashmark restore {run}",
         Bytes(bytes)
     );
     Some(FindingBuilder::warning("not-put-back", statement).done())
@@ -36,7 +36,7 @@ mod tests {
         };
         let record = Record { flags: vec![owed], ..crate::testing::empty() };
         let first = crate::conclude(&record).remove(0);
-        insta::assert_snapshot!(first.statement, @"NOT PUT BACK: 9 MiB of what lay on the medium, the first at byte 1048576, is overwritten there and kept in this run. Put the medium in and type: flashmark restore 2026-card-standard");
+        insta::assert_snapshot!(first.statement, @"NOT PUT BACK: 9 MiB of data that was on the medium, the first at byte 1048576, is overwritten there. This run keeps a copy. Insert the medium and type: flashmark restore 2026-card-standard");
         assert!(conclude(&crate::testing::empty()).is_none());
     }
 }

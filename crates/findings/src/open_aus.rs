@@ -304,7 +304,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 /// Said where the search began before the medium was at rest: no limit.
 fn not_at_rest(one: &Step, fastest: &Step) -> Finding {
     let statement = format!(
-        "How many units it keeps open cannot be told here: writing to {} in turn was {} times as fast as writing to one, so it had not come to rest.",
+        "Cannot be told here: how many erase blocks it keeps open. Writing to {} in turn was {} times as fast as writing to one, so it was not in a steady state.",
         fastest.units,
         Ratio::of(&fastest.rate, &one.rate).text()
     );
@@ -323,21 +323,21 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
     let draft = match found {
         Limit::Between(..) if cause(record) == Cause::AnyOrder => FindingBuilder::info(
             "open-units",
-            "No limit of open units is visible: a write that does not continue the one before costs as much within one unit as between two.",
+            "No limit of open erase blocks is visible: a write that does not continue the last one costs as much within one erase block as between two.",
         ),
         Limit::Between(open, first) => {
             let after = steps.iter().find(|step| step.units == first)?;
             let before = steps.iter().find(|step| step.units == open)?;
             let (bps, _) = yardstick(steps)?;
-            let fall = significant(before.rate.value / after.rate.value);
+            let fall = figure::times(before.rate.value / after.rate.value);
             let count = if first == open + 1 { format!("{open}") } else { format!("between {open} and {}", first - 1) };
-            let unit = if count == "1" { "allocation unit" } else { "allocation units" };
+            let unit = if count == "1" { "erase block" } else { "erase blocks" };
             if let Cause::Cache(merges) = cause(record) {
                 let statement = format!(
-                    "Writing to more than {count} {unit} in turn is {fall} times slower, but writing one out of order costs no merge: it is a cache of as many bytes, not open units."
+                    "Writing to more than {count} {unit} in turn is {fall} slower, but random writes within one cost no merge: it is a cache of that size, not open erase blocks."
                 );
                 let lines = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
-                let paid = format!("{} merges for each unit written out of order, where open units pay one", significant(merges));
+                let paid = format!("{} merges for each erase block written randomly; open erase blocks need one", significant(merges));
                 return Some(
                     FindingBuilder::info("open-units", statement)
                         .notes(lines)
@@ -347,7 +347,7 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
                 );
             }
             let statement = format!(
-                "It keeps {count} {unit} open: writing to one more in turn makes each write {fall} times slower. Files written at once, and a journal, compete for them."
+                "It keeps {count} {unit} open: writing to one more in turn makes each write {fall} slower. Files written at the same time, and a journal, compete for them."
             );
             FindingBuilder::warning("open-units", statement)
                 .note(format!("open_aus {open}, first that is too many {first}"))
@@ -355,17 +355,17 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
         }
         Limit::Beyond(most) => FindingBuilder::info(
             "open-units",
-            format!("Writing to {most} allocation units in turn is as fast as writing to one: no limit is visible."),
+            format!("Writing to {most} erase blocks in turn is as fast as writing to one: no limit is visible."),
         )
         .note(format!("open_aus at least {most}")),
     };
     let au = crate::geometry::au_bytes(record)
-        .map(|bytes| format!("allocation unit {}", figure::size(bytes)));
+        .map(|bytes| format!("erase block {}", figure::size(bytes)));
     Some(
         draft
             .notes(measured)
             .notes(au)
-            .note("a cliff: less than half the rate and two and a half times the median latency (docs/field/allocation-units.md#open-units, docs/field/published-figures.md#survey-of-microsd-cards)")
+            .note("threshold: less than half the rate and 2.5 times the median latency (docs/field/allocation-units.md#open-units, docs/field/published-figures.md#survey-of-microsd-cards)")
             .done(),
     )
 }
@@ -377,7 +377,7 @@ fn order_matters(linear: &[Step], random: &[Step]) -> Option<Finding> {
     let (ordered, mixed) = (&linear[one(linear)?].rate, &random[one(random)?].rate);
     let ratio = figure::Ratio::of(ordered, mixed);
     ratio.is_above(3.0).then(|| {
-        let statement = format!("Even within a single allocation unit, writes out of order are {} times slower: it keeps a log of each unit that must be ascending.", significant(ratio.value));
+        let statement = format!("Even within one erase block, random writes are {} slower: its log of an erase block must be ascending.", figure::times(ratio.value));
         FindingBuilder::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; docs/field/allocation-units.md#order-inside-a-unit, docs/field/published-figures.md#survey-of-microsd-cards family Log4")).surely(ratio.above(3.0)).done()
     })
 }

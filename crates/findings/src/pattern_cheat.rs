@@ -80,7 +80,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     // The smaller one is what the order does not explain.
     let least = contrasts.iter().min_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))?;
     let fact = format!(
-        "the pattern that common benchmarks write is {} times as fast ({}) as the same load over another span ({})",
+        "the pattern of common benchmarks is {} times as fast as the same load over another span, {} against {}",
         least.ratio.text(),
         least.tuned.text(),
         least.other.text()
@@ -88,20 +88,20 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let before = contrasts.iter().filter(|contrast| contrast.came_before(record)).count();
     let draft = if (1..contrasts.len()).contains(&before) {
         let statement = format!(
-            "It is tuned for a benchmark: {fact}, before it and after it. Their figures do not hold for work."
+            "It is tuned for a benchmark: {fact}, before and after it. Their figures do not hold for real work."
         );
         FindingBuilder::warning("pattern-cheat", statement)
             .surely(least.ratio.above(CHEAT * least.explained))
     } else {
-        let why = "it was measured in one order only, and what comes first may meet an empty cache";
+        let why = "Only one order was measured, and the first load may have met an empty cache";
         FindingBuilder::info(
             "pattern-cheat",
-            format!("It may be tuned for a benchmark: {fact}; {why}."),
+            format!("It may be tuned for a benchmark: {fact}. {why}."),
         )
     };
     let draft = contrasts.iter().fold(draft, |draft, contrast| {
         draft.figures([&contrast.tuned, &contrast.other]).note(format!(
-            "{}; told from {CHEAT} on (docs/field/cheats.md#cheats-and-caches)",
+            "{}; threshold {CHEAT}x (docs/field/cheats.md#cheats-and-caches)",
             contrast.ratio
         ))
     });

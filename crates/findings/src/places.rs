@@ -1,7 +1,7 @@
 //! Places that differ: the front of the medium against its middle, and the rate along all of it
 //! (docs/field/allocation-units.md#front-area, docs/field/classic-tools.md#rate-along-the-medium).
 
-use record::units::{GIB, significant};
+use record::units::GIB;
 use record::{Cell, Finding, Record, SeriesAxis, metric, test};
 
 use crate::figure::{self, SoundFigure};
@@ -135,21 +135,25 @@ fn front_area(record: &Record) -> Option<Finding> {
     }
     let mut indices: Vec<u64> = odd.iter().map(|piece| piece.unit).collect();
     indices.dedup();
-    let indices = indices.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let units = indices.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let units = match indices.len() {
+        1 => format!("erase block {units} is"),
+        _ => format!("erase blocks {units} are"),
+    };
     let (how, why) = if faster {
         (
             "faster",
-            "a part of another kind of flash for the file system's tables. A benchmark at the front flatters the medium",
+            "another kind of flash for the tables of the file system. A benchmark at the front overstates the medium",
         )
     } else {
         (
             "slower",
-            "kept in small pieces for the file system's tables. Do not put a log or a database there",
+            "it is mapped in small pieces for the tables of the file system. Do not put a log or a database there",
         )
     };
     let statement = format!(
-        "The front is not like the rest: allocation units {indices} are up to {} times {how} than the middle: {why}.",
-        significant(factor(strongest))
+        "The front differs from the rest: {units} up to {} {how} than the middle: {why}.",
+        figure::times(factor(strongest))
     );
     // It ends somewhere between the last piece that differs and the next that was looked at.
     let last = odd.last()?;
@@ -160,7 +164,7 @@ fn front_area(record: &Record) -> Option<Finding> {
         Some(format!("unit {index}: {}", SoundFigure::of(cell, metric::BPS)?))
     });
     let typical = format!(
-        "typically {} there where it differs most, {} in the middle",
+        "typically {} where it differs most, {} in the middle",
         figure::quantity(metric::BPS, strongest.bps),
         figure::quantity(metric::BPS, if faster { high } else { low })
     );
@@ -170,7 +174,7 @@ fn front_area(record: &Record) -> Option<Finding> {
             .notes(lines)
             .notes(SoundFigure::of(middle, metric::BPS).map(|figure| figure.to_string()))
             .note(typical)
-            .note(format!("medians of pieces; told from {DIFFERENT} on (docs/field/allocation-units.md#front-area)"))
+            .note(format!("medians of pieces; threshold {DIFFERENT}x (docs/field/allocation-units.md#front-area)"))
             .done(),
     )
 }
@@ -205,7 +209,7 @@ fn along(record: &Record) -> Option<Finding> {
         .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), [_, y]| (low.min(*y), high.max(*y)));
     let rate = |bps: f64| figure::quantity(metric::BPS, bps);
     let mut statement = format!(
-        "Along the whole medium it reads {} (median), from {} to {}.",
+        "Along the whole medium, reads reach {} (median), {} to {}.",
         rate(all),
         rate(low),
         rate(high)
@@ -213,7 +217,7 @@ fn along(record: &Record) -> Option<Finding> {
     let front = median(&|x| x < GIB as f64).zip(median(&|x| x >= GIB as f64));
     let differs = front.filter(|(front, rest)| (front / rest).max(rest / front) >= DIFFERENT);
     if let Some((front, rest)) = differs {
-        statement += &format!(" The first GiB has {}, the rest {}.", rate(front), rate(rest));
+        statement += &format!(" The first GiB reaches {}, the rest {}.", rate(front), rate(rest));
     }
     let draft = if differs.is_some() {
         FindingBuilder::warning("along-the-medium", statement)
@@ -312,17 +316,15 @@ mod tests {
     fn the_front_differs_by_more_than_four_tenths() {
         let told = |front: f64| area(&[[front; 2], [10.0; 2]], 10.0).map(|found| found.statement);
         assert_eq!(told(14.0), None);
-        assert!(
-            told(14.1).is_some_and(|said| said.contains("units 0 are up to 1.41 times faster"))
-        );
+        assert!(told(14.1).is_some_and(|said| said.contains("erase block 0 is up to 1.4x faster")));
         assert_eq!(told(10.0 / 1.39), None);
-        assert!(told(10.0 / 1.41).is_some_and(|said| said.contains("1.41 times slower")));
+        assert!(told(10.0 / 1.41).is_some_and(|said| said.contains("1.4x slower")));
     }
 
     #[test]
     fn where_the_area_ends_is_told_between_two_pieces() {
         let found = area(&[[20.0; 2], [20.0, 10.0], [10.0; 2]], 10.0).expect("an area");
-        assert!(found.statement.contains("units 0, 1 are up to 2.00 times faster"), "{found:?}");
+        assert!(found.statement.contains("erase blocks 0, 1 are up to 2.0x faster"), "{found:?}");
         // The first half of the second unit differs: 9600, and the next piece begins there.
         assert_eq!(found.evidence[0], "front_bytes 9600 (between 9600 and 9600)");
     }
@@ -370,12 +372,12 @@ mod tests {
             (warns, said.as_str()),
             (
                 false,
-                "Along the whole medium it reads 10.0 MB/s (median), from 10.0 MB/s to 13.9 MB/s."
+                "Along the whole medium, reads reach 10.0 MB/s (median), 10.0 MB/s to 13.9 MB/s."
             )
         );
         let (warns, said) = told(14.0e6, 10e6, 12).expect("enough places");
         assert!(
-            warns && said.ends_with("The first GiB has 14.0 MB/s, the rest 10.0 MB/s."),
+            warns && said.ends_with("The first GiB reaches 14.0 MB/s, the rest 10.0 MB/s."),
             "{said}"
         );
         assert!(told(10e6, 14.0e6, 12).is_some_and(|(warns, _)| warns));
@@ -407,7 +409,7 @@ mod tests {
         });
         let found = along(&crate::testing::record_of(vec![cell])).expect("enough places");
         assert!(
-            found.statement.ends_with("The first GiB has 14.0 MB/s, the rest 10.0 MB/s."),
+            found.statement.ends_with("The first GiB reaches 14.0 MB/s, the rest 10.0 MB/s."),
             "{}",
             found.statement
         );

@@ -50,21 +50,21 @@ fn yardstick(record: &Record) -> Option<Finding> {
     let (below, above) =
         (weaker.below(if merges { MERGE_IOPS } else { DISK_IOPS }), weaker.above(DISK_IOPS));
     let statement = format!(
-        "{} random writes of {block} a second: {} times a 5400 rpm laptop disk (90).",
-        significant(weaker.value),
-        significant(times)
+        "Random writes of {block} reach {}: {} a 5400 rpm laptop disk (90 IOPS).",
+        weaker.with_interval(),
+        figure::against(times)
     );
     let draft = match () {
         () if merges => FindingBuilder::warning(
             "random-write",
-            format!("{statement} So few mean that every write out of sequence makes the medium rewrite a whole allocation unit."),
+            format!("{statement} At this rate every random write makes the medium rewrite a whole erase block."),
         )
         .surely(below),
         () if times < 1.0 => FindingBuilder::warning("random-write", statement).surely(below),
         () => FindingBuilder::info("random-write", statement).surely(above),
     };
     let over_disk = format!(
-        "{} over the yardstick of 90 IOPS is {} (docs/field/published-figures.md#other-figures)",
+        "{} IOPS divided by the 90 IOPS of a laptop disk is {} (docs/field/published-figures.md#other-figures)",
         significant(weaker.value),
         significant(times)
     );
@@ -102,20 +102,24 @@ fn bypass(record: &Record) -> Option<Finding> {
     let (block, other) =
         (size(small.cell.params.block_bytes?), size(large.cell.params.block_bytes?));
     let statement = format!(
-        "Small writes take a fast way: {} random writes of {block} a second, but {} of {other}. A benchmark that measures {block} alone flatters this medium {} times.",
-        small.number(),
-        if large.bound.is_some() { large.number() } else { format!("only {}", large.number()) },
-        if is_bound(&small, &large) {
-            format!("at least {}", significant(ratio.value))
+        "Small writes take a fast path: random writes of {block} reach {}, but of {other} {}. A benchmark of {block} alone overstates this medium {}.",
+        small.with_interval(),
+        if large.bound.is_some() {
+            large.text()
         } else {
-            significant(ratio.value)
+            format!("only {}", large.with_interval())
+        },
+        if is_bound(&small, &large) {
+            format!("at least {}", figure::times(ratio.value))
+        } else {
+            figure::times(ratio.value)
         }
     );
     Some(
         FindingBuilder::warning("small-write-bypass", statement)
             .figures([&small, &large])
             .note(format!(
-                "{ratio}; told from {limit} on (docs/field/statistics.md#sampling-random-writes)"
+                "{ratio}; threshold {limit}x (docs/field/statistics.md#sampling-random-writes)"
             ))
             .surely(ratio.above(limit))
             .done(),
@@ -138,9 +142,9 @@ fn amplification(record: &Record) -> Option<Finding> {
     }
     let total = record.written_bytes();
     let statement = format!(
-        "A random write of 4 KiB takes as long as writing {} in sequence: up to {} times as much is programmed as is written, and wears the medium that much faster. This run wrote {}.",
+        "A random write of 4 KiB takes as long as a sequential write of {}: write amplification is up to {}, and the medium wears that much faster. This run wrote {}.",
         Bytes(programmed_bytes as u64),
-        significant(factor),
+        figure::times(factor),
         Bytes(total)
     );
     let draft = if factor >= 100.0 {
@@ -148,7 +152,7 @@ fn amplification(record: &Record) -> Option<Finding> {
     } else {
         FindingBuilder::info("write-amplification", statement)
     };
-    Some(draft.figures([&small, &rate]).note("an upper bound: time that is spent otherwise counts as programming (docs/field/allocation-units.md#known-sizes, docs/field/cautions.md#cautions)").done())
+    Some(draft.figures([&small, &rate]).note("an upper bound: all time counts as programming (docs/field/allocation-units.md#known-sizes, docs/field/cautions.md#cautions)").done())
 }
 
 #[cfg(test)]

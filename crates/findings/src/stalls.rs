@@ -69,7 +69,7 @@ impl<'a> Stalls<'a> {
         chance_again(self.beyond(limit_ns))
     }
 
-    /// "1 of 30099 writes took 6.90 s; one event cannot be told from the host's": where the longest
+    /// "1 of 30099 writes took 6.90 s; the host can cause a single event": where the longest
     /// are fewer than decide, and longer than what may be waited for.
     pub fn too_few(&self, limit_ns: u64) -> Option<String> {
         let many = self.longest.iter().filter(|(ns, _)| *ns > limit_ns).count();
@@ -77,11 +77,11 @@ impl<'a> Stalls<'a> {
         match many {
             0 => None,
             1 => Some(format!(
-                "one write of {} took {took}; one event cannot be told from the host's",
+                "one write of {} took {took}; the host can cause a single event",
                 self.n
             )),
             many if many < EVENTS => Some(format!(
-                "{many} writes of {} took up to {took}; so few events cannot be told from the host's",
+                "{many} writes of {} took up to {took}; the host can cause so few events",
                 self.n
             )),
             _ => None,
@@ -106,7 +106,7 @@ impl fmt::Display for Stalls<'_> {
             Some(third) => {
                 write!(f, ", the third slowest {} ({})", Nanos(third.ns), figure::named(third.cell))
             }
-            None => write!(f, ", too few writes to tell from the host's"),
+            None => write!(f, ", too few writes to rule out the host"),
         }
     }
 }
@@ -322,25 +322,28 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         Some(_) if stalls.longest.iter().filter(|(ns, _)| *ns > limit_ns).count() == 1 => {
             let n = stalls.n;
             format!(
-                "One small write of {n} took {}; one event cannot be told from the host's.",
+                "One small write of {n} took {}; the host can cause a single event.",
                 Nanos(stalls.worst().ns)
             )
         }
-        Some(_) => format!("{slowest}; so few events cannot be told from the host's."),
+        Some(_) => format!("{slowest}; the host can cause so few events."),
         None if !is_too_long => {
-            format!("{slowest}; an SD card {card} may be busy for {}.", Nanos(limit_ns))
+            format!("{slowest}, within the {} that an SD card {card} may be busy.", Nanos(limit_ns))
         }
         None if beyond < EVENTS as u64 => {
-            format!("{slowest}, longer than the {} an SD card {card} may be busy.", Nanos(limit_ns))
+            format!(
+                "{slowest}, longer than the {} that an SD card {card} may be busy.",
+                Nanos(limit_ns)
+            )
         }
         None if count.writes == stalls.n => {
             format!(
-                "{slowest}; {beyond} took longer than the {} an SD card {card} may be busy.",
+                "{slowest}; {beyond} took longer than the {} that an SD card {card} may be busy.",
                 Nanos(limit_ns)
             )
         }
         None => format!(
-            "{slowest}; of the {} whose times were kept {beyond} took longer than the {} an SD card {card} may be busy.",
+            "{slowest}; of the {} with recorded times {beyond} took longer than the {} that an SD card {card} may be busy.",
             count.writes,
             Nanos(limit_ns)
         ),
@@ -359,7 +362,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     };
     let line = |(limit_ns, above): (u64, u64)| {
         format!(
-            "longer than {}: {above} of {} small writes, {} in each GB",
+            "longer than {}: {above} of {} small writes, {} per GB",
             Nanos(limit_ns),
             count.writes,
             per_gb(above)
@@ -372,7 +375,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let longest_ns = stalls.worst().ns;
     let before = before(record).filter(|(ns, ..)| *ns > longest_ns).map(|(ns, n, cell)| {
         format!(
-            "{}: slowest of {n} writes before it measured, which filled its cache, {}",
+            "{}: slowest of {n} warm-up writes, which filled its cache, {}",
             figure::named(cell),
             Nanos(ns)
         )
@@ -381,15 +384,14 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         |cell: &Cell| ![&EVERYDAY[..], &SEVERAL].concat().contains(&cell.test.as_str());
     let provoked =
         of(record, is_provoked, 64 * KIB).filter(|provoked| provoked.worst().ns > longest_ns);
-    let provoked =
-        provoked.map(|provoked| format!("provoked on purpose, and not counted: {provoked}"));
+    let provoked = provoked.map(|provoked| format!("provoked by tests, not counted: {provoked}"));
     let draft = draft
         .note(stalls.to_string())
         .notes(counted)
         .note(looked_at(record, &EVERYDAY))
         .notes(before)
         .notes(provoked);
-    Some(draft.note("busy limits of the SD specification: 250 ms, SDXC 500 ms; three events decide, fewer may be the host's").done())
+    Some(draft.note("busy limits of the SD specification: 250 ms, SDXC 500 ms; three events decide, because the host can cause fewer").done())
 }
 
 #[cfg(test)]
@@ -419,18 +421,13 @@ mod tests {
     #[test]
     fn one_stall_of_the_host_condemns_no_card() {
         let one = lines(30_099, &[6_900_000_000]);
-        insta::assert_snapshot!(told(&one, "stalls").statement, @"One small write of 30099 took 6.90 s; one event cannot be told from the host's.");
+        insta::assert_snapshot!(told(&one, "stalls").statement, @"One small write of 30099 took 6.90 s; the host can cause a single event.");
         assert_eq!(told(&one, "stalls").severity, record::Severity::Info);
         let logger = told(&one, "verdict-logger");
-        assert!(
-            logger.statement.starts_with("Good as a data logger's store"),
-            "{}",
-            logger.statement
-        );
+        assert!(logger.statement.starts_with("Good for a data logger"), "{}", logger.statement);
         assert!(
             logger.evidence.contains(
-                &"one write of 30099 took 6.90 s; one event cannot be told from the host's"
-                    .to_owned()
+                &"one write of 30099 took 6.90 s; the host can cause a single event".to_owned()
             ),
             "{logger:#?}"
         );
@@ -441,7 +438,7 @@ mod tests {
         );
         let three = lines(30_099, &[6_900_000_000; 3]);
         assert!(
-            told(&three, "verdict-logger").statement.starts_with("Unusable"),
+            told(&three, "verdict-logger").statement.starts_with("Not suitable"),
             "{:?}",
             told(&three, "verdict-logger")
         );
@@ -454,15 +451,15 @@ mod tests {
         let before = Estimate { value: 4.02e9, ci95: None, n: 5373 + 82 };
         record.cells[0].metrics.other.insert("worst_stall_ns".into(), before);
         let finding = told(&record, "stalls");
-        insta::assert_snapshot!(finding.statement, @"The slowest of 5373 small writes took 2.00 ms; an SD card up to 32 GB may be busy for 250 ms.");
+        insta::assert_snapshot!(finding.statement, @"The slowest of 5373 small writes took 2.00 ms, within the 250 ms that an SD card up to 32 GB may be busy.");
         let is_named = |line: &String| {
-            line.contains("slowest of 82 writes before it measured, which filled its cache, 4.02 s")
+            line.contains("slowest of 82 warm-up writes, which filled its cache, 4.02 s")
         };
         assert!(finding.evidence.iter().any(is_named), "{finding:#?}");
         assert!(
             finding
                 .evidence
-                .contains(&"longer than 1.00 s: 0 of 5373 small writes, 0 in each GB".to_owned()),
+                .contains(&"longer than 1.00 s: 0 of 5373 small writes, 0 per GB".to_owned()),
             "{finding:#?}"
         );
     }
@@ -498,7 +495,7 @@ mod tests {
         assert!(conclude(&record).is_none());
         let host = told(&record, "host");
         assert!(
-            host.statement.contains("stood still itself during 1 of 1 cells"),
+            host.statement.contains("the host stood still during 1 of 1 cells"),
             "{}",
             host.statement
         );

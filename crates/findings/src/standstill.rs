@@ -26,23 +26,23 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let still_ns = stood_still(&cell.activity);
     let draft = if still_ns as f64 >= ns as f64 * LEAST_SHARE {
         let statement = format!(
-            "One {what} took {} while the machine went on: a medium or its reader that stops like this is not to be trusted with data.",
+            "One {what} took {} while the machine kept running: do not trust a medium or reader that stops like this with data.",
             Nanos(ns)
         );
         FindingBuilder::failure("standstill", statement)
-            .note(format!("the kernel had it at the device for {}", Nanos(still_ns)))
+            .note(format!("it was at the device for {}, by the kernel's counters", Nanos(still_ns)))
     } else {
         let statement = format!(
-            "One {what} took {}: the medium, its reader or this machine stood still. Measure again before you trust it.",
+            "One {what} took {}: the medium, its reader or this machine stood still. Run the test again before you trust it.",
             Nanos(ns)
         );
         FindingBuilder::warning("standstill", statement)
-            .note("the kernel's counters do not tell where the request was")
+            .note("the kernel's counters do not show where the request was")
     };
     Some(
         draft
             .note(took)
-            .note("a disk has 30 s for a command before Linux resets it (SD_TIMEOUT)")
+            .note("Linux resets a disk after 30 s without an answer (SD_TIMEOUT)")
             .done(),
     )
 }

@@ -27,14 +27,14 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let draft = match state {
         stats::Rounds::Reached { first: from, mean, .. } => {
             let fell = if first > mean * 1.25 {
-                format!(", {} times less than at first", significant(first / mean))
+                format!(", {} slower than at first", crate::figure::times(first / mean))
             } else {
                 String::new()
             };
             FindingBuilder::info(
                 "steady-state",
                 format!(
-                    "Steady from round {} on: {} random writes of {} a second{fell}.",
+                    "Steady state from round {} on: {} IOPS at random writes of {}{fell}.",
                     from + 1,
                     significant(mean),
                     size(cell.params.block_bytes.unwrap_or(4 * KIB))
@@ -44,7 +44,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         _ => FindingBuilder::warning(
             "steady-state",
             format!(
-                "It came to no steady state in {} rounds; its figures depend on what was written before.",
+                "No steady state in {} rounds: its figures depend on what was written before.",
                 rounds.len()
             ),
         ),
@@ -52,7 +52,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     Some(
         draft
             .note(format!("{}: {} rounds", figure::named(cell), rounds.len()))
-            .note("five rounds within 20 %, their slope within 10 % (SNIA; docs/field/snia-and-uflip.md#snia-pts)")
+            .note("steady state: five rounds within 20 %, with a slope within 10 % (SNIA; docs/field/snia-and-uflip.md#snia-pts)")
             .done(),
     )
 }

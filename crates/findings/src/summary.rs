@@ -6,8 +6,8 @@ use record::units::{Bytes, saturating_sum};
 use record::{Answer, CapacityKind, Cell, Finding, Record, Severity, Summary, test};
 
 use crate::figure::SoundFigure;
-use crate::verdict::{self, Fitness, UseVerdict};
-use crate::{Use, conclude_for, gate, genuineness, headline, is_verdict, matrix, uses};
+use crate::verdict::{self, UseVerdict};
+use crate::{Fitness, Use, conclude_for, gate, genuineness, headline, is_verdict, matrix};
 
 /// What a record comes to for someone who wants the medium for these uses; for everything that is
 /// judged where none is named. Its findings are drawn anew, whatever it brings along.
@@ -118,10 +118,10 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     }
     let judged = verdict::judged(record, wanted);
     let is_open = |of: &&Use| !judged.iter().any(|verdict| verdict.wanted == **of);
-    let open = wanted.iter().filter(is_open).filter_map(|of| statement(findings, uses::id(*of)));
+    let open = wanted.iter().filter(is_open).filter_map(|of| statement(findings, of.verdict_id()));
     let said = verdict.filter(|_| !judged.is_empty());
     let reasons: Vec<String> = said.into_iter().chain(open).collect();
-    let any = |fits: bool| judged.iter().any(|verdict| (verdict.level >= Fitness::Fair) == fits);
+    let any = |fits: bool| judged.iter().any(|verdict| (verdict.level >= Fitness::Usable) == fits);
     let is_told = judged.iter().all(UseVerdict::is_told) && !wanted.iter().any(|of| is_open(&of));
     let answer = match (any(true), any(false)) {
         (false, false) => Answer::NotTested,

@@ -109,9 +109,9 @@ fn reads(record: &Record, view: View) -> Option<Heat<'_>> {
     };
     let (fast_bps, hot) =
         pairs.find(|(fast_bps, read)| is_heat(fast_bps / slow_bps, best.value / read.value))?;
-    let times = significant(best.value / hot.value);
+    let times = figure::times(best.value / hot.value);
     let evidence = format!(
-        "reading was up to {times} times slower after writing than before it or after a pause, as writing was"
+        "reads were up to {times} slower after writes than before them or after a pause, as writes were"
     );
     Some(Heat { cell: hot.cell, evidence, fast_bps, slow_bps })
 }
@@ -166,7 +166,7 @@ fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {
     let first = figure::form(record, test::SUSTAINED, "first")?;
     let (at, slow_bps) = fall(first, view)?;
     let evidence = format!(
-        "after a pause {} were fast again, well above the {} that a cache could have emptied meanwhile",
+        "after a pause {} were fast again, well above the {} that a cache could have emptied in that time",
         figure::quantity("_bytes", bytes),
         figure::quantity("_bytes", emptied)
     );
@@ -176,15 +176,15 @@ fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {
 /// Whether what made this cell slower may have been heat, and why.
 pub(crate) fn doubt(record: &Record, cell: &Cell) -> (bool, &'static str) {
     if cell.test != test::SUSTAINED || came_back(record, VIEWS[0]).is_empty() {
-        return (true, "heat is not ruled out: what a pause brings back was not measured");
+        return (true, "heat is not ruled out: recovery after a pause was not measured");
     }
     if reads_on(record) {
-        return (false, "heat is ruled out: it read on as fast as after a pause");
+        return (false, "heat is ruled out: reads stayed as fast as after a pause");
     }
     let why = if readings(record).len() > 1 {
-        "heat is not ruled out: a pause brought back no more than a cache can empty meanwhile, but it read more slowly after writing"
+        "heat is not ruled out: recovery after a pause fits a cache, but reads were slower after writes"
     } else {
-        "heat is not ruled out: a pause brought back no more than a cache can empty meanwhile, but whether it read on as fast was not measured"
+        "heat is not ruled out: recovery after a pause fits a cache, but reads after writes were not measured"
     };
     (true, why)
 }
@@ -213,7 +213,7 @@ fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> 
         let bps = cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps > 0.0)?;
         flagged.then(|| Heat {
             cell,
-            evidence: "the host said that it was throttled".into(),
+            evidence: "the host reported that it was throttled".into(),
             fast_bps: bps,
             slow_bps: bps,
         })
@@ -299,7 +299,7 @@ fn warmth(cell: &Cell, rates: &Series, levels: &[(f64, f64)]) -> Option<String> 
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let hot = heat(record).map(|heat| {
         let statement = format!(
-            "It slows down when it gets warm: {} falls to {} and comes back as it cools. Long writes need a pause, a heat sink or a slower rate.",
+            "It throttles when hot: {} falls to {} and recovers as it cools. Long writes need pauses, a heat sink or a lower rate.",
             figure::quantity(metric::BPS, heat.fast_bps),
             figure::quantity(metric::BPS, heat.slow_bps)
         );
@@ -327,7 +327,7 @@ fn recovery(record: &Record) -> Option<Finding> {
     let first = first?;
     let slow = first.levels.last()?.1;
     let mut lines = vec![format!(
-        "{}: fast for {}",
+        "{}: fast for the first {}",
         figure::named(first_cell),
         figure::quantity("_bytes", first.at)
     )];
@@ -352,18 +352,18 @@ fn recovery(record: &Record) -> Option<Finding> {
         let share = (fast_bytes / first.at).min(1.0);
         if share.is_finite() {
             said.push(format!(
-                "{} % after {}",
+                "{} % after a pause of {}",
                 significant((share * 100.0).round()),
                 Nanos(idle_ns)
             ));
             lines.push(format!(
-                "{}: fast for {}",
+                "{}: fast for the first {}",
                 figure::named(cell),
                 figure::quantity("_bytes", fast_bytes)
             ));
         }
     }
-    let statement = format!("Of its fast beginning a pause brings back {}.", said.join(", "));
+    let statement = format!("Its fast cache recovers: {}.", said.join(", "));
     (!said.is_empty() && !is_heat(record)).then(|| {
         FindingBuilder::info("idle-recovery", statement)
             .notes(lines)

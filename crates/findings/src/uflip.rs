@@ -97,19 +97,19 @@ fn locality(record: &Record) -> Option<Finding> {
     let whole = dearer(widest_figure, &base);
     let statement = match (within, &beyond) {
         (_, None) => format!(
-            "Random writes cost no more than {} times those in a row, over {} as within less: where data goes does not matter to it.",
-            significant(whole.value.max(1.0)),
+            "Random writes cost at most {} as much as sequential ones, over {} and over less: location does not matter.",
+            figure::times(whole.value.max(1.0)),
             range(*widest)
         ),
         (Some(within), Some(_)) if within > 1.0 => format!(
-            "Random writes within {} cost about as much as writes in a row; over {} they cost {} times as much. What is written at random should be kept within such a range.",
+            "Random writes within {} cost about as much as sequential ones; over {} they cost {} as much. Keep random writes within such a range.",
             range(within),
             range(*widest),
-            significant(whole.value)
+            figure::times(whole.value)
         ),
         _ => format!(
-            "Random writes cost {} times those in a row over {}, and no small range makes them cheap.",
-            significant(whole.value),
+            "Random writes cost {} as much as sequential ones over {}, and no small range makes them cheap.",
+            figure::times(whole.value),
             range(*widest)
         ),
     };
@@ -118,7 +118,9 @@ fn locality(record: &Record) -> Option<Finding> {
         FindingBuilder::info("random-locality", statement)
             .figure(&base)
             .notes(ranges)
-            .note(format!("{whole}; as much means up to {SAME} times (uFLIP locality; docs/field/snia-and-uflip.md#uflip)"))
+            .note(format!(
+                "{whole}; threshold {SAME}x (uFLIP locality; docs/field/snia-and-uflip.md#uflip)"
+            ))
             .done(),
     )
 }
@@ -131,22 +133,22 @@ fn rows(record: &Record) -> Option<Finding> {
     let (up_to, beyond) = same_up_to(&found, &base);
     let up_to = up_to?;
     let statement = match &beyond {
-        None => format!("It keeps {most} rows of writes apart without slowing down."),
+        None => format!("It handles {most} sequential write streams without slowing down."),
         Some((rows, figure)) if up_to <= 1.0 => format!(
-            "It keeps no two rows of writes apart: with {rows} in turn each write costs {} times as much. Programs that write more files at once should take turns.",
-            significant(dearer(figure, &base).value)
+            "It handles only one sequential write stream: with {rows} in turn each write costs {} as much. Programs that write several files should take turns.",
+            figure::times(dearer(figure, &base).value)
         ),
         Some((rows, figure)) => format!(
-            "It keeps up to {up_to} rows of writes apart; with {rows} in turn each write costs {} times as much. Programs that write more files at once should take turns.",
-            significant(dearer(figure, &base).value)
+            "It handles up to {up_to} sequential write streams; with {rows} in turn each write costs {} as much. Programs that write more files at once should take turns.",
+            figure::times(dearer(figure, &base).value)
         ),
     };
-    let lines = found.iter().map(|(rows, figure)| format!("{rows} rows: {figure}"));
+    let lines = found.iter().map(|(rows, figure)| format!("{rows} streams: {figure}"));
     Some(
         FindingBuilder::info("write-rows", statement)
             .notes(lines)
             .note(format!(
-                "from {SAME} times on (uFLIP partitioning; docs/field/snia-and-uflip.md#uflip)"
+                "threshold {SAME}x (uFLIP partitioning; docs/field/snia-and-uflip.md#uflip)"
             ))
             .done(),
     )
@@ -161,7 +163,7 @@ fn order(record: &Record) -> Option<Finding> {
     }
     let name = |value: f64| match value {
         -1.0 => "backwards".to_owned(),
-        0.0 => "again and again in one place".to_owned(),
+        0.0 => "in one place".to_owned(),
         steps => format!("in steps of {}", size((steps.max(0.0) * BASE_BYTES as f64) as u64)),
     };
     let (slow, same): (Vec<_>, Vec<_>) = found
@@ -171,16 +173,16 @@ fn order(record: &Record) -> Option<Finding> {
     let slow_words: Vec<String> = slow
         .iter()
         .map(|(value, figure)| {
-            format!("{} {} times", name(*value), significant(dearer(figure, &base).value))
+            format!("{} {}", name(*value), figure::times(dearer(figure, &base).value))
         })
         .collect();
     let same_words: Vec<String> = same.iter().map(|(value, _)| name(*value)).collect();
     let statement = match (slow_words.is_empty(), same_words.is_empty()) {
-        (true, _) => "It minds no order: backwards, in one place and in steps writes cost what they cost in a row.".to_owned(),
-        (false, true) => format!("It wants writes in a row; any other order costs more: {}.", slow_words.join(", ")),
+        (true, _) => "Write order does not matter: backwards, in one place and in steps, writes cost as much as sequential ones.".to_owned(),
+        (false, true) => format!("Only sequential writes are cheap; against them, writes cost: {}.", slow_words.join(", ")),
         (false, false) => {
             format!(
-                "It minds the order of writes: against a row these cost more: {}. No more costs: {}.",
+                "Write order matters. Against sequential writes, these cost more: {}. These cost the same: {}.",
                 slow_words.join(", "),
                 same_words.join(", ")
             )
@@ -188,7 +190,7 @@ fn order(record: &Record) -> Option<Finding> {
     };
     let lines = found.iter().map(|(value, figure)| {
         if *value == 1.0 {
-            format!("in a row: {figure}")
+            format!("sequential: {figure}")
         } else {
             format!("{}: {figure}", name(*value))
         }
@@ -196,7 +198,7 @@ fn order(record: &Record) -> Option<Finding> {
     Some(
         FindingBuilder::info("write-order", statement)
             .notes(lines)
-            .note(format!("from {SAME} times on (uFLIP order; docs/field/snia-and-uflip.md#uflip)"))
+            .note(format!("threshold {SAME}x (uFLIP order; docs/field/snia-and-uflip.md#uflip)"))
             .done(),
     )
 }
@@ -212,12 +214,12 @@ fn pauses(record: &Record) -> Option<Finding> {
     let first = paused.iter().find(|(_, figure)| Ratio::of(figure, &base).value >= HELPS);
     let statement = match first {
         Some((pause_ns, figure)) => format!(
-            "Pauses help it: with {} before each, random writes are {} times as fast: it tidies up while nothing is asked of it.",
+            "Pauses help: with {} before each, random writes are {} faster. It cleans up while idle.",
             Nanos(*pause_ns as u64),
-            significant(Ratio::of(figure, &base).value)
+            figure::times(Ratio::of(figure, &base).value)
         ),
         None => format!(
-            "Pauses do not help it: with {} before each, random writes take {} of the time they take without pauses.",
+            "Pauses do not help: with {} before each, random writes take {} of the time they take without.",
             Nanos(*longest_ns as u64),
             share(1.0 / gain.value)
         ),
@@ -230,7 +232,7 @@ fn pauses(record: &Record) -> Option<Finding> {
         .map(|(pause_ns, figure)| format!("{} before each: {figure}", Nanos(*pause_ns as u64)));
     let disturbed = disturbance_ns(record).map(|(cell, ns)| {
         format!(
-            "{}: after random writes, reads in a row were slower for {}",
+            "{}: after random writes, sequential reads were slower for {}",
             figure::named(cell),
             Nanos(ns as u64)
         )
@@ -242,7 +244,7 @@ fn pauses(record: &Record) -> Option<Finding> {
             .notes(bursts)
             .notes(disturbed)
             .note(format!(
-                "from {HELPS} times on (uFLIP pause and burst; docs/field/snia-and-uflip.md#uflip)"
+                "threshold {HELPS}x (uFLIP pause and burst; docs/field/snia-and-uflip.md#uflip)"
             ))
             .done(),
     )
@@ -277,12 +279,12 @@ fn start_up(record: &Record) -> Option<Finding> {
     let mut draft = FindingBuilder::info(
         "start-up",
         format!(
-            "The first {} random writes ({bytes}) are unlike those that follow: a test that ends there measures the beginning, not the medium.",
+            "The first {} random writes ({bytes}) differ from the rest: a test that ends there measures the start, not the medium.",
             found.value
         ),
     );
     draft = draft.note(format!(
-        "{}: {} of {of} writes left out make the mean of the rest most certain (MSER-5)",
+        "{}: without the first {} of {of} writes the mean is most certain (MSER-5)",
         figure::named(cell),
         found.value
     ));
@@ -305,9 +307,9 @@ fn parallel(record: &Record) -> Option<Finding> {
     let said = |what: &str, found: &Option<(Ratio, f64, SoundFigure<'_>, SoundFigure<'_>)>| {
         let (gain, most, ..) = found.as_ref()?;
         Some(if gain.value >= HELPS {
-            format!("{what} {} times as many a second with {most} at once", significant(gain.value))
+            format!("{what} are {} faster with {most} I/Os in flight", figure::times(gain.value))
         } else {
-            format!("{what} no more with several at once")
+            format!("{what} are no faster with more I/Os in flight")
         })
     };
     let parts: Vec<String> = [said("random reads", &reads), said("random writes", &writes)]
@@ -318,8 +320,11 @@ fn parallel(record: &Record) -> Option<Finding> {
         return None;
     }
     let helped = [&reads, &writes].into_iter().flatten().any(|found| found.0.value >= HELPS);
-    let lead =
-        if helped { "It works on several I/Os at once" } else { "It does one thing at a time" };
+    let lead = if helped {
+        "It processes several I/Os in parallel"
+    } else {
+        "It processes one I/O at a time"
+    };
     let figures: Vec<SoundFigure<'_>> = [reads, writes]
         .into_iter()
         .flatten()
@@ -330,7 +335,7 @@ fn parallel(record: &Record) -> Option<Finding> {
         FindingBuilder::info("parallel", format!("{lead}: {}.", parts.join(", ")))
             .figures(&figures)
             .note(format!(
-                "from {HELPS} times on (uFLIP parallelism; docs/field/snia-and-uflip.md#uflip)"
+                "threshold {HELPS}x (uFLIP parallelism; docs/field/snia-and-uflip.md#uflip)"
             ))
             .done(),
     )
@@ -398,13 +403,13 @@ mod tests {
             series("parallelism", Pattern::Uniform, &[(1.0, 100.0), (2.0, 100.0), (4.0, 99.0)]),
             vec![start, pause],
         ];
-        insta::assert_snapshot!(told(cells.concat()).join("\n"), @r"
-        random-locality: Random writes within 512 KiB cost about as much as writes in a row; over 512 MiB they cost 33.3 times as much. What is written at random should be kept within such a range.
-        write-rows: It keeps up to 4 rows of writes apart; with 8 in turn each write costs 30.0 times as much. Programs that write more files at once should take turns.
-        write-order: It minds the order of writes: against a row these cost more: backwards 20.0 times, again and again in one place 16.7 times, in steps of 8 MiB 33.3 times. No more costs: in steps of 64 KiB.
-        pauses: Pauses help it: with 25.6 ms before each, random writes are 3.33 times as fast: it tidies up while nothing is asked of it.
-        start-up: The first 95 random writes (3040 KiB) are unlike those that follow: a test that ends there measures the beginning, not the medium.
-        parallel: It does one thing at a time: random writes no more with several at once.
+        insta::assert_snapshot!(told(cells.concat()).join("\n"), @"
+        random-locality: Random writes within 512 KiB cost about as much as sequential ones; over 512 MiB they cost 33x as much. Keep random writes within such a range.
+        write-rows: It handles up to 4 sequential write streams; with 8 in turn each write costs 30x as much. Programs that write more files at once should take turns.
+        write-order: Write order matters. Against sequential writes, these cost more: backwards 20x, in one place 17x, in steps of 8 MiB 33x. These cost the same: in steps of 64 KiB.
+        pauses: Pauses help: with 25.6 ms before each, random writes are 3.3x faster. It cleans up while idle.
+        start-up: The first 95 random writes (3040 KiB) differ from the rest: a test that ends there measures the start, not the medium.
+        parallel: It processes one I/O at a time: random writes are no faster with more I/Os in flight.
         ");
     }
 
@@ -419,12 +424,12 @@ mod tests {
             series("pause-before", Pattern::Uniform, &[(1e5, 1.1)]),
             series("parallelism", Pattern::Uniform, &[(1.0, 1.0), (4.0, 0.3), (16.0, 0.1)]),
         ];
-        insta::assert_snapshot!(told(cells.concat()).join("\n"), @r"
-        random-locality: Random writes cost no more than 1.10 times those in a row, over 512 MiB as within less: where data goes does not matter to it.
-        write-rows: It keeps 256 rows of writes apart without slowing down.
-        write-order: It minds no order: backwards, in one place and in steps writes cost what they cost in a row.
-        pauses: Pauses do not help it: with 100 us before each, random writes take 100 % of the time they take without pauses.
-        parallel: It works on several I/Os at once: random writes 10.0 times as many a second with 16 at once.
+        insta::assert_snapshot!(told(cells.concat()).join("\n"), @"
+        random-locality: Random writes cost at most 1.1x as much as sequential ones, over 512 MiB and over less: location does not matter.
+        write-rows: It handles 256 sequential write streams without slowing down.
+        write-order: Write order does not matter: backwards, in one place and in steps, writes cost as much as sequential ones.
+        pauses: Pauses do not help: with 100 us before each, random writes take 100 % of the time they take without.
+        parallel: It processes several I/Os in parallel: random writes are 10x faster with 16 I/Os in flight.
         ");
         assert_eq!(told(Vec::new()), [""; 0]);
     }
@@ -474,6 +479,6 @@ mod tests {
         };
         assert!(said(80.0).contains("take 80.0 % of the time"), "{}", said(80.0));
         assert!(said(120.0).contains("take 120 % of the time"), "{}", said(120.0));
-        assert!(said(60.0).starts_with("pauses: Pauses help it"), "{}", said(60.0));
+        assert!(said(60.0).starts_with("pauses: Pauses help:"), "{}", said(60.0));
     }
 }

@@ -34,7 +34,7 @@ impl fmt::Display for UseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "'{}' is no use that is known; write root-disk, camera, video=100Mbit, logger or database",
+            "'{}' is not a known use; type root-disk, camera, video=100Mbit, logger or database",
             self.given
         )
     }
@@ -88,25 +88,28 @@ impl From<Use> for String {
 }
 
 impl fmt::Display for Use {
-    /// As in "fine as ...".
+    /// As in "good for ...".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Use::RootDisk => f.write_str("a root disk"),
-            Use::Camera => f.write_str("a camera card"),
-            Use::Video { mbit } => write!(f, "a card for video of {mbit} Mbit/s"),
-            Use::Logger => f.write_str("a data logger's store"),
-            Use::Database => f.write_str("a database's disk"),
+            Use::Camera => f.write_str("a camera"),
+            Use::Video { mbit } => write!(f, "video at {mbit} Mbit/s"),
+            Use::Logger => f.write_str("a data logger"),
+            Use::Database => f.write_str("a database"),
         }
     }
 }
 
-pub(crate) fn id(wanted: Use) -> &'static str {
-    match wanted {
-        Use::RootDisk => "verdict-root-disk",
-        Use::Camera => "verdict-camera",
-        Use::Video { .. } => "verdict-video",
-        Use::Logger => "verdict-logger",
-        Use::Database => "verdict-database",
+impl Use {
+    /// The id of the finding that is the verdict on this use.
+    pub fn verdict_id(self) -> &'static str {
+        match self {
+            Use::RootDisk => "verdict-root-disk",
+            Use::Camera => "verdict-camera",
+            Use::Video { .. } => "verdict-video",
+            Use::Logger => "verdict-logger",
+            Use::Database => "verdict-database",
+        }
     }
 }
 
@@ -130,7 +133,7 @@ mod tests {
         {
             assert!(read(text).is_err(), "{text}");
         }
-        insta::assert_snapshot!(read("phone").unwrap_err(), @"'phone' is no use that is known; write root-disk, camera, video=100Mbit, logger or database");
+        insta::assert_snapshot!(read("phone").unwrap_err(), @"'phone' is not a known use; type root-disk, camera, video=100Mbit, logger or database");
     }
 
     #[test]

@@ -7,34 +7,14 @@
 use record::units::{KIB, MIB, Nanos, SECOND_NS, significant};
 use record::{Bound, Direction, Finding, Record, Severity, metric, test};
 
-use crate::conditions::{self, listed};
+use crate::conditions::{self, listed, listed_with};
 use crate::figure::{self, SoundFigure, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
 use crate::flush::Flush;
+use crate::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, IF_HONEST, RANDOM_WRITES};
 use crate::stalls::{self, EVENTS, Stalls};
 use crate::thresholds::SPEED;
-use crate::uses::id;
-use crate::{Use, commits, gate};
-
-/// How well a medium does what is asked of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fitness {
-    Unusable,
-    Poor,
-    Fair,
-    Good,
-}
-
-impl Fitness {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Fitness::Unusable => "unusable",
-            Fitness::Poor => "poor",
-            Fitness::Fair => "usable",
-            Fitness::Good => "good",
-        }
-    }
-}
+use crate::{Fitness, Use, commits, gate};
 
 /// Random writes of a 5400 rpm laptop disk: the yardstick
 /// (docs/field/published-figures.md#other-figures).
@@ -49,10 +29,10 @@ const WRITES_SOURCE: &str = "a tenth of a laptop disk, a laptop disk, class A1; 
 const ANYTHING: f64 = 10.0;
 
 /// A figure against the least it takes to be poor, usable and good; what is below the first is
-/// unusable.
+/// not suitable.
 struct Need {
     level: Fitness,
-    /// Why, as in "it does 1.06 random writes of 4 KiB a second, a laptop disk does 90".
+    /// Why, as in "random writes of 4 KiB reach 1.06 IOPS; a laptop disk reaches 90".
     reason: String,
     evidence: Vec<String>,
     confidence: Option<f64>,
@@ -82,9 +62,9 @@ impl Need {
     ) -> Option<Need> {
         let level_of = |value: f64| match value {
             value if value >= good => Fitness::Good,
-            value if value >= fair => Fitness::Fair,
+            value if value >= fair => Fitness::Usable,
             value if value >= poor => Fitness::Poor,
-            _ => Fitness::Unusable,
+            _ => Fitness::NotSuitable,
         };
         let level = level_of(figure.value);
         let is_known = figure.ci95.is_none_or(|[low, high]| {
@@ -92,14 +72,14 @@ impl Need {
         });
         let is_decided = match figure.bound {
             None => is_known,
-            Some(Bound::AtLeast) => level >= Fitness::Fair,
+            Some(Bound::AtLeast) => level >= Fitness::Usable,
             Some(Bound::AtMost) => level <= Fitness::Poor,
         };
         let (from, to) = match level {
             Fitness::Good => (Some(good), None),
-            Fitness::Fair => (Some(fair), Some(good)),
+            Fitness::Usable => (Some(fair), Some(good)),
             Fitness::Poor => (Some(poor), Some(fair)),
-            Fitness::Unusable => (None, Some(poor)),
+            Fitness::NotSuitable | Fitness::CannotTell | Fitness::NotTested => (None, Some(poor)),
         };
         let share = |threshold: Option<f64>, missing: f64| {
             threshold.map_or(Some(missing), |t| figure.above(t))
@@ -121,7 +101,7 @@ impl Need {
 
     /// The longest single writes: the less the better. The third longest decides, since fewer
     /// events may be the host's; `None` of fewer writes. Without a limit for the poor, however long
-    /// it is makes nothing unusable.
+    /// it is makes nothing unsuitable.
     fn at_most(
         stalls: &Stalls,
         [good_ns, fair_ns]: [u64; 2],
@@ -132,22 +112,22 @@ impl Need {
         let third = stalls.lasting()?;
         let level = match third.ns {
             ns if ns <= good_ns => Fitness::Good,
-            ns if ns <= fair_ns => Fitness::Fair,
+            ns if ns <= fair_ns => Fitness::Usable,
             ns if poor_ns.is_none_or(|poor_ns| ns <= poor_ns) => Fitness::Poor,
-            _ => Fitness::Unusable,
+            _ => Fitness::NotSuitable,
         };
         let (no_better_than, no_worse_than) = match level {
             Fitness::Good => (None, Some(good_ns)),
-            Fitness::Fair => (Some(good_ns), Some(fair_ns)),
+            Fitness::Usable => (Some(good_ns), Some(fair_ns)),
             Fitness::Poor => (Some(fair_ns), poor_ns),
-            Fitness::Unusable => (poor_ns, None),
+            Fitness::NotSuitable | Fitness::CannotTell | Fitness::NotTested => (poor_ns, None),
         };
         let beyond = no_better_than.map_or(1.0, |ns| stalls.chance_beyond(ns));
         let within = no_worse_than.map_or(1.0, |ns| 1.0 - stalls.chance_beyond(ns));
         let confidence = Some(beyond.min(within));
         let poor = poor_ns
             .map(|ns| format!(", poor up to {}", Nanos(ns)))
-            .unwrap_or_else(|| ", beyond it poor".into());
+            .unwrap_or_else(|| ", poor beyond that".into());
         let asked = format!(
             "good up to {}, usable up to {}{poor} ({source})",
             Nanos(good_ns),
@@ -201,20 +181,23 @@ fn random_writes(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
 /// Random writes at a size as a need of a system.
 fn writes_need(figure: &SoundFigure) -> Option<Need> {
     let block = size(figure.cell.params.block_bytes?);
-    let reason =
-        format!("{} random writes of {block} a second, a laptop disk does 90", figure.number());
+    let reason = format!(
+        "{RANDOM_WRITES} of {block} reach {}; a laptop disk reaches 90",
+        figure.with_interval()
+    );
     Need::at_least(figure, WRITES, reason, WRITES_SOURCE)
 }
 
 /// What holds data that must survive a power cut needs a flush that waits for flash. Data is lost
-/// only then: poor, not unusable.
+/// only then: poor, not unsuitable.
 fn safety_need(record: &Record) -> Option<Need> {
     let Flush::Lies(durable, fastest) = Flush::of(record) else { return None };
-    let reason = "its flush does not wait for flash, and what it says is safe may be lost when the power goes".to_owned();
+    let reason =
+        format!("{FLUSH_LIES}, so data that it reports as safe can be lost in a power cut");
     let evidence = vec![
         durable.to_string(),
         format!(
-            "it writes {} at most (docs/field/cheats.md#cheats-and-caches)",
+            "its write rate is at most {} (docs/field/cheats.md#cheats-and-caches)",
             quantity(metric::BPS, fastest)
         ),
     ];
@@ -237,9 +220,9 @@ fn root_disk(record: &Record) -> Option<UseVerdict> {
     }
     needs.extend(safety_need(record));
     if let Some(stalls) = stalls::everyday(record) {
-        let reason = |told: &str, _: u64| format!("{told}; the system stands still that long");
-        // A stall alone makes a system disk a nuisance, not unusable.
-        let source = "one second is noticed, five are taken for a crash; our choice";
+        let reason = |told: &str, _: u64| format!("{told}; the system freezes for that long");
+        // A stall alone makes a system disk a nuisance, not unsuitable.
+        let source = "people notice one second and take five for a crash; our choice";
         needs.extend(Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source));
     }
     weigh(Use::RootDisk, needs, untested)
@@ -247,7 +230,7 @@ fn root_disk(record: &Record) -> Option<UseVerdict> {
 
 fn camera(record: &Record) -> Option<UseVerdict> {
     let figure = figure::sustained_write(record)?;
-    let reason = format!("it writes {} in sequence", figure.text());
+    let reason = format!("sequential writes reach {}", figure.with_interval());
     let need = Need::at_least(
         &figure,
         [SPEED[0], SPEED[1], SPEED[3]].map(|class| class.write_bps),
@@ -261,19 +244,19 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     let figure = figure::sustained_write(record)?;
     let need_bps = f64::from(mbit) * 125e3;
     let reason = format!(
-        "it writes {} in sequence, the recording is {}",
-        figure.text(),
+        "sequential writes reach {}; the recording needs {}",
+        figure.with_interval(),
         quantity(metric::BPS, need_bps)
     );
     // What only just keeps up has no reserve for the file system: a quarter more is good.
     let asked = [need_bps * 0.999, need_bps, need_bps * 1.25];
     let mut needs =
-        vec![Need::at_least(&figure, asked, reason, "the recording's rate, and a quarter more")?];
+        vec![Need::at_least(&figure, asked, reason, "the recording's rate, and 25 % more")?];
     let slow = slowest_stretch(record, need_bps)
-        .filter(|(_, slowest, _)| *slowest < need_bps && needs[0].level > Fitness::Unusable);
+        .filter(|(_, slowest, _)| *slowest < need_bps && needs[0].level > Fitness::NotSuitable);
     if let Some((from, slowest, many)) = slow {
         let reason = format!(
-            "there are stretches of {} only, the recording is {}",
+            "some stretches reach only {}; the recording needs {}",
             quantity(metric::BPS, slowest),
             quantity(metric::BPS, need_bps)
         );
@@ -292,13 +275,12 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
     let stall = stalls.and_then(|stalls| {
         let held = |ns: u64| quantity("_bytes", need_bps * ns as f64 / 1e9);
         let reason = |told: &str, ns: u64| {
-            format!("{told}; the camera would have to hold {} meanwhile", held(ns))
+            format!("{told}; the camera must buffer {} for that long", held(ns))
         };
-        let source = "a camera buffers a second or two; our choice";
+        let source = "a camera buffers one or two seconds; our choice";
         Need::at_most(&stalls, [SECOND_NS, 2 * SECOND_NS], Some(10 * SECOND_NS), reason, source)
     });
-    let untested =
-        if stall.is_none() { vec!["how long a single large write can take"] } else { vec![] };
+    let untested = if stall.is_none() { vec!["the longest single large write"] } else { vec![] };
     needs.extend(stall);
     weigh(Use::Video { mbit }, needs, untested)
 }
@@ -375,28 +357,27 @@ fn lines(record: &Record) -> Option<(Stalls<'_>, &'static [&'static str])> {
 fn logger(record: &Record) -> Option<UseVerdict> {
     let (stalls, tests) = lines(record)?;
     let source = "the busy limits of the SD specification, 250 and 500 ms, and one second";
-    let reason = |told: &str, _: u64| format!("{told}; records must be held in memory that long");
+    let reason =
+        |told: &str, _: u64| format!("{told}; the logger must buffer records for that long");
     let mut need =
         Need::at_most(&stalls, [SECOND_NS / 4, SECOND_NS / 2], Some(SECOND_NS), reason, source)?;
     need.evidence.push(stalls::looked_at(record, tests));
     if let Some(figure) = figure::cells(record, test::LOG_APPEND)
         .find_map(|cell| SoundFigure::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
     {
-        let durable = format!("it makes {} lines a second durable", significant(figure.value));
+        let durable = format!("it stores {} lines per second durably", significant(figure.value));
         need.reason = format!("{}; {durable}", need.reason);
         need.evidence.push(figure.to_string());
         let asked =
             figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0);
-        let reason = format!(
-            "{durable}, and falls ever further behind a logger that writes {}",
-            asked.unwrap_or(0.0)
-        );
+        let reason =
+            format!("{durable}, too few for a logger that writes {}", asked.unwrap_or(0.0));
         let keeps_up = asked.and_then(|asked| {
             Need::at_least(
                 &figure,
                 [asked / 2.0, asked, asked],
                 reason,
-                "the lines a second of log-append",
+                "the lines per second of log-append",
             )
         });
         match keeps_up {
@@ -414,9 +395,6 @@ fn logger(record: &Record) -> Option<UseVerdict> {
     weigh(Use::Logger, vec![need], vec![])
 }
 
-/// Said of a flush whose honesty no figure shows.
-const IF_HONEST: &str = "if its flush is honest, which only cutting the power can tell";
-
 fn database(record: &Record) -> Option<UseVerdict> {
     let commits = commits::of(record)?;
     let mut need = Need::at_least(
@@ -429,13 +407,13 @@ fn database(record: &Record) -> Option<UseVerdict> {
     let mut needs = vec![need];
     needs.extend(safety_need(record));
     needs.extend(stalls::of_tests(record, &stalls::COMMITTING).and_then(|stalls| {
-        let reason = |told: &str, _: u64| format!("{told}, and a commit waits for it");
-        let source = "five seconds are a usual time-out for a locked database; our choice";
+        let reason = |told: &str, _: u64| format!("{told}; a commit waits that long");
+        let source = "a locked database usually times out after five seconds; our choice";
         Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source)
     }));
     let verdict = weigh(Use::Database, needs, vec![])?;
     let is_open = matches!(Flush::of(record), Flush::Unclear(_) | Flush::TooFast(_))
-        && verdict.level >= Fitness::Fair;
+        && verdict.level >= Fitness::Usable;
     Some(UseVerdict { condition: is_open.then_some(IF_HONEST), ..verdict })
 }
 
@@ -468,15 +446,15 @@ pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Fitness, f64, St
             return Some((
                 level,
                 -(third.ns as f64),
-                format!("third slowest small write {}", Nanos(third.ns)),
+                format!("third slowest small write: {}", Nanos(third.ns)),
             ));
         }
     };
     let what = match wanted {
-        Use::Camera | Use::Video { .. } => "written in sequence".to_owned(),
-        _ => format!("random writes of {}", size(figure.cell.params.block_bytes.unwrap_or(0))),
+        Use::Camera | Use::Video { .. } => "sequential writes".to_owned(),
+        _ => format!("{RANDOM_WRITES} of {}", size(figure.cell.params.block_bytes.unwrap_or(0))),
     };
-    Some((level, figure.value, format!("{} {what}", figure.text())))
+    Some((level, figure.value, format!("{what}: {}", figure.text())))
 }
 
 /// The verdicts on these uses; one that cannot be given is left out.
@@ -496,7 +474,7 @@ fn usual_video(record: &Record) -> u32 {
             .rev()
             .find(|mbit| video(record, *mbit).is_some_and(|verdict| verdict.level >= level))
     };
-    fastest(Fitness::Good).or_else(|| fastest(Fitness::Fair)).unwrap_or(USUAL_VIDEO[0])
+    fastest(Fitness::Good).or_else(|| fastest(Fitness::Usable)).unwrap_or(USUAL_VIDEO[0])
 }
 
 /// All verdicts: the summary first, then each use. Where something is wrong with the medium itself
@@ -506,7 +484,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
     if let Some(fault) = faults.first() {
         let others = faults.iter().skip(1).map(|fault| fault.statement.clone());
         return vec![
-            FindingBuilder::failure("verdict", format!("Do not use it. {}", fault.statement))
+            FindingBuilder::failure("verdict", format!("{DO_NOT_USE} {}", fault.statement))
                 .notes(fault.evidence.iter().cloned())
                 .notes(others)
                 .surely(fault.confidence)
@@ -553,8 +531,8 @@ pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
     };
     let is_raw = record.target.kind == record::TargetKind::Block;
     (is_raw && record.cells.iter().any(is_read) && !record.cells.iter().any(writes)).then(|| {
-        let said = "It was only read. Whether it is a fake was not tested, and what it is good for cannot be said without writing: \
-                    --only capacity tells the first and puts back what lay there.";
+        let said = "It was only read. Not tested: whether it is a fake, and what it is good for. \
+                    Both need writing; --only capacity finds a fake and puts back what was there.";
         FindingBuilder::info("verdict", said).done()
     })
 }
@@ -574,7 +552,7 @@ impl UseVerdict {
     /// Whether fit or unfit can be told: it depends on nothing that no run tells, and what the few
     /// samples leave open is not the border between both.
     pub(crate) fn is_told(&self) -> bool {
-        let is_at_border = matches!(self.level, Fitness::Poor | Fitness::Fair);
+        let is_at_border = matches!(self.level, Fitness::Poor | Fitness::Usable);
         self.condition.is_none() && (is_sure(self) || !is_at_border)
     }
 }
@@ -587,75 +565,82 @@ fn is_sure(verdict: &UseVerdict) -> bool {
 /// What was asked for and cannot be said.
 fn untested(record: &Record, wanted: Use) -> Finding {
     let has = |test: &str| record.cells_of(test).next().is_some();
-    let why = match wanted {
+    let (level, why) = match wanted {
         Use::Database => return commits::untested(record),
-        Use::RootDisk if has("random-write") => {
-            "random writes of 4 and 16 KiB came to no figure that is known well enough"
+        Use::RootDisk if has(test::RANDOM_WRITE) => (
+            Fitness::CannotTell,
+            "random writes of 4 and 16 KiB gave no figure that is certain enough",
+        ),
+        Use::RootDisk => (Fitness::NotTested, "random writes of 4 KiB were not measured"),
+        Use::Camera | Use::Video { .. } if has(test::SEQUENTIAL_WRITE) => {
+            (Fitness::CannotTell, "sequential writes gave no figure that is certain enough")
         }
-        Use::RootDisk => "random writes of 4 KiB were not measured",
         Use::Camera | Use::Video { .. } => {
-            "sequential writes were not measured, or came to no figure that is known well enough"
+            (Fitness::NotTested, "sequential writes were not measured")
         }
-        Use::Logger if has_lines(record) => {
-            "while its lines were written the host stood still, or they were too few"
-        }
-        Use::Logger => {
-            "no small writes were measured, or too few to tell the medium's from the host's"
-        }
+        Use::Logger if has_lines(record) => (
+            Fitness::CannotTell,
+            "too few lines were written, or the host stood still while they were written",
+        ),
+        Use::Logger => (
+            Fitness::NotTested,
+            "too few small writes were measured to tell the medium's stalls from the host's",
+        ),
     };
-    FindingBuilder::info(
-        id(wanted),
-        format!("Whether it is good as {wanted} cannot be said: {why}."),
-    )
-    .done()
+    FindingBuilder::info(wanted.verdict_id(), format!("{}: {why}.", level.verdict(wanted))).done()
 }
 
 fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
     let UseVerdict { wanted, level, reason, evidence, confidence, untested, condition } = verdict;
     let severity = match level {
-        Fitness::Unusable if asked && is_sure(verdict) => Severity::Failure,
-        Fitness::Unusable | Fitness::Poor => Severity::Warning,
-        Fitness::Fair | Fitness::Good => Severity::Info,
+        Fitness::NotSuitable if asked && is_sure(verdict) => Severity::Failure,
+        Fitness::NotSuitable | Fitness::Poor => Severity::Warning,
+        Fitness::Usable | Fitness::Good | Fitness::CannotTell | Fitness::NotTested => {
+            Severity::Info
+        }
     };
-    let word = capitalised(level.word());
-    let doubt = if is_sure(verdict) { "" } else { ", as far as the few samples tell" };
+    let caveat = if is_sure(verdict) { "" } else { FEW_SAMPLES };
     let open = if untested.is_empty() {
         String::new()
     } else {
-        format!(" Not tested: {}.", untested.join(", "))
+        format!(" Not measured: {}.", untested.join(", "))
     };
     let condition = condition.map(|condition| format!(" {condition}")).unwrap_or_default();
     FindingBuilder::new(
-        id(*wanted),
+        wanted.verdict_id(),
         severity,
-        format!("{word} as {wanted}{condition}{doubt}: {reason}.{open}"),
+        format!("{}{caveat}{condition}: {reason}.{open}", level.verdict(wanted)),
     )
     .notes(evidence.iter().cloned())
     .surely(*confidence)
     .done()
 }
 
-/// What it is unfit for and why, then what it is good for, under which conditions. With `asked`,
-/// only about what was asked for, and loud if it is unfit.
+/// What it is not suitable for and why, then what it is good for, under which conditions. With
+/// `asked`, only about what was asked for, and loud if it is not suitable.
 fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Finding> {
     let worst = verdicts.iter().min_by_key(|verdict| verdict.level)?;
-    let blame = [Fitness::Unusable, Fitness::Poor].into_iter().filter_map(|level| {
+    let blame = [Fitness::NotSuitable, Fitness::Poor].into_iter().filter_map(|level| {
         let because =
             if level == worst.level { format!(": {}", worst.reason) } else { String::new() };
-        Some(format!("{} as {}{because}.", capitalised(level.word()), uses(verdicts, level)?))
+        Some(format!("{}{because}.", level.verdict(uses(verdicts, level)?)))
     });
     let mut parts: Vec<String> = blame.collect();
-    let praise = praise(record, verdicts);
-    parts.extend(if praise.is_none() {
+    parts.extend(praise(verdicts));
+    let praised = || verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable);
+    let is_durable = |verdict: &UseVerdict| {
+        matches!(verdict.wanted, Use::RootDisk | Use::Database | Use::Logger)
+    };
+    parts.extend(if praised().next().is_none() {
         conditions::of_blame(record).map(str::to_owned)
     } else {
-        praise
+        conditions::of_praise(record, praised().any(is_durable))
     });
-    if worst.level >= Fitness::Fair {
+    if worst.level >= Fitness::Usable {
         parts.push(format!("{}.", capitalised(&worst.reason)));
     }
     let severity = if worst.level <= Fitness::Poor { Severity::Warning } else { Severity::Info };
-    let severity = if asked && worst.level == Fitness::Unusable && is_sure(worst) {
+    let severity = if asked && worst.level == Fitness::NotSuitable && is_sure(worst) {
         Severity::Failure
     } else {
         severity
@@ -672,37 +657,26 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
 /// samples tell it is said.
 fn uses(verdicts: &[UseVerdict], level: Fitness) -> Option<String> {
     let told = |verdict: &UseVerdict| {
-        format!("{}{}", verdict.wanted, if is_sure(verdict) { "" } else { " (few samples)" })
+        format!("{}{}", verdict.wanted, if is_sure(verdict) { "" } else { FEW_SAMPLES })
     };
-    listed(
-        verdicts
-            .iter()
-            .filter(|verdict| verdict.level == level && verdict.condition.is_none())
-            .map(told),
-    )
+    let names = verdicts
+        .iter()
+        .filter(|verdict| verdict.level == level && verdict.condition.is_none())
+        .map(told);
+    if level == Fitness::NotSuitable { listed_with(names, "or") } else { listed(names) }
 }
 
-/// What it will do for and is good for, with what that depends on: one sentence.
-fn praise(record: &Record, verdicts: &[UseVerdict]) -> Option<String> {
-    let levels = [Fitness::Fair, Fitness::Good]
-        .into_iter()
-        .filter_map(|level| Some(format!("{} as {}", level.word(), uses(verdicts, level)?)));
-    let flat: Vec<String> = levels.collect();
-    let is_durable = |verdict: &UseVerdict| {
-        matches!(verdict.wanted, Use::RootDisk | Use::Database | Use::Logger)
-    };
-    let is_praised = |verdict: &&UseVerdict| verdict.level >= Fitness::Fair;
-    let clause = conditions::of_praise(record, verdicts.iter().filter(is_praised).any(is_durable));
-    let only_if = verdicts.iter().filter(is_praised).filter_map(|verdict| {
-        let lead =
-            if flat.is_empty() { format!("{} ", verdict.level.word()) } else { String::new() };
-        Some(format!("{lead}as {} only {}", verdict.wanted, verdict.condition?))
-    });
-    let clause = clause.map(|clause| format!(", {clause}")).unwrap_or_default();
-    let mut sentence: Vec<String> =
-        if flat.is_empty() { Vec::new() } else { vec![format!("{}{clause}", flat.join("; "))] };
-    sentence.extend(only_if);
-    (!sentence.is_empty()).then(|| format!("{}.", capitalised(&sentence.join("; "))))
+/// What it is good and usable for: a sentence for each level, and one for each use that depends on
+/// something no run can tell.
+fn praise(verdicts: &[UseVerdict]) -> Vec<String> {
+    let levels = [Fitness::Good, Fitness::Usable].into_iter();
+    let flat =
+        levels.filter_map(|level| Some(format!("{}.", level.verdict(uses(verdicts, level)?))));
+    let only_if =
+        verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable).filter_map(|verdict| {
+            Some(format!("{} only {}.", verdict.level.verdict(verdict.wanted), verdict.condition?))
+        });
+    flat.chain(only_if).collect()
 }
 
 /// The first letter large.
@@ -745,14 +719,14 @@ mod tests {
 
     #[test]
     fn a_system_disk_is_judged_by_its_weaker_random_writes() {
-        use Fitness::{Fair, Good, Poor, Unusable};
+        use Fitness::{Good, NotSuitable, Poor, Usable};
         // A tenth of a laptop disk, a laptop disk, class A1.
         let cases = [
-            (8.9, Unusable),
+            (8.9, NotSuitable),
             (9.1, Poor),
             (89.0, Poor),
-            (91.0, Fair),
-            (495.0, Fair),
+            (91.0, Usable),
+            (495.0, Usable),
             (505.0, Good),
         ];
         for (writes, expected) in cases {
@@ -766,21 +740,21 @@ mod tests {
     /// and of some poor up to the third.
     #[test]
     fn the_third_longest_write_decides_what_waits_for_it() {
-        use Fitness::{Fair, Good, Poor, Unusable};
+        use Fitness::{Good, NotSuitable, Poor, Usable};
         let levels = [
             (
                 Use::RootDisk,
-                vec![(980, Good), (1020, Fair), (4900, Fair), (5100, Poor), (60_000, Poor)],
+                vec![(980, Good), (1020, Usable), (4900, Usable), (5100, Poor), (60_000, Poor)],
             ),
             (
                 Use::Logger,
                 vec![
                     (245, Good),
-                    (255, Fair),
-                    (490, Fair),
+                    (255, Usable),
+                    (490, Usable),
                     (510, Poor),
                     (980, Poor),
-                    (1020, Unusable),
+                    (1020, NotSuitable),
                 ],
             ),
         ];
@@ -797,9 +771,15 @@ mod tests {
 
     #[test]
     fn a_camera_needs_what_the_classes_promise() {
-        use Fitness::{Fair, Good, Poor, Unusable};
-        let cases =
-            [(1.98, Unusable), (2.02, Poor), (3.96, Poor), (4.04, Fair), (9.9, Fair), (10.1, Good)];
+        use Fitness::{Good, NotSuitable, Poor, Usable};
+        let cases = [
+            (1.98, NotSuitable),
+            (2.02, Poor),
+            (3.96, Poor),
+            (4.04, Usable),
+            (9.9, Usable),
+            (10.1, Good),
+        ];
         for (megabytes, expected) in cases {
             let writing = cell("sequential-write", 1, MIB, megabytes * 1e6 / MIB as f64, 1_000_000);
             assert_eq!(
@@ -812,7 +792,7 @@ mod tests {
 
     #[test]
     fn a_recording_needs_its_rate_and_a_quarter_more_and_no_long_write() {
-        use Fitness::{Fair, Good, Poor, Unusable};
+        use Fitness::{Good, NotSuitable, Poor, Usable};
         let of = |megabytes: f64, three_ms: u64| {
             let writing = cell(
                 "sequential-write",
@@ -825,17 +805,17 @@ mod tests {
             level(&Record { cells: vec![writing], ..empty() }, Use::Video { mbit: 100 })
         };
         for (megabytes, expected) in
-            [(12.48, Unusable), (12.495, Poor), (12.51, Fair), (15.6, Fair), (15.65, Good)]
+            [(12.48, NotSuitable), (12.495, Poor), (12.51, Usable), (15.6, Usable), (15.65, Good)]
         {
             assert_eq!(of(megabytes, 1), expected, "{megabytes} MB/s");
         }
         let cases = [
             (980, Good),
-            (1020, Fair),
-            (1960, Fair),
+            (1020, Usable),
+            (1960, Usable),
             (2040, Poor),
             (9800, Poor),
-            (10_200, Unusable),
+            (10_200, NotSuitable),
         ];
         for (ms, expected) in cases {
             assert_eq!(of(100.0, ms), expected, "{ms} ms");
@@ -867,7 +847,7 @@ mod tests {
         let (at_least, at_most) = (Some(Bound::AtLeast), Some(Bound::AtMost));
         assert_eq!(
             [80.0, 100.0].map(|value| need(None, at_least, value)),
-            [None, Some(Fitness::Fair)]
+            [None, Some(Fitness::Usable)]
         );
         assert_eq!(
             [80.0, 100.0].map(|value| need(None, at_most, value)),
@@ -889,14 +869,10 @@ mod tests {
         for (confidence, sure) in
             [(None, true), (Some(0.96), true), (Some(0.95), true), (Some(0.94), false)]
         {
-            let verdict = of(confidence, Fitness::Unusable);
+            let verdict = of(confidence, Fitness::NotSuitable);
             assert_eq!(is_sure(&verdict), sure, "{confidence:?}");
             let told = finding(&verdict, true);
-            assert_eq!(
-                told.statement.contains("as far as the few samples tell"),
-                !sure,
-                "{confidence:?}"
-            );
+            assert_eq!(told.statement.contains(FEW_SAMPLES), !sure, "{confidence:?}");
             assert_eq!(
                 told.severity,
                 if sure { Severity::Failure } else { Severity::Warning },
@@ -905,7 +881,7 @@ mod tests {
             // Nobody asked about a camera.
             assert_eq!(finding(&verdict, false).severity, Severity::Warning);
         }
-        let levels = [Fitness::Poor, Fitness::Fair, Fitness::Good]
+        let levels = [Fitness::Poor, Fitness::Usable, Fitness::Good]
             .map(|level| finding(&of(None, level), true).severity);
         assert_eq!(levels, [Severity::Warning, Severity::Info, Severity::Info]);
     }
@@ -917,8 +893,8 @@ mod tests {
             cell.params.other.insert("lines_per_s".into(), 10.0);
             level(&Record { cells: vec![cell], ..empty() }, Use::Logger)
         };
-        use Fitness::{Good, Poor, Unusable};
-        for (a_second, expected) in [(4.9, Unusable), (5.1, Poor), (9.9, Poor), (10.1, Good)] {
+        use Fitness::{Good, NotSuitable, Poor};
+        for (a_second, expected) in [(4.9, NotSuitable), (5.1, Poor), (9.9, Poor), (10.1, Good)] {
             assert_eq!(lines(a_second), expected, "{a_second}");
         }
     }
@@ -952,20 +928,25 @@ mod tests {
                 SoundFigure { value, ci95, bound, ..SoundFigure::of(&cell, metric::IOPS).unwrap() };
             Need::at_least(&figure, [9.0, 90.0, 500.0], String::new(), "").map(|need| need.level)
         };
-        use Fitness::{Fair, Good, Poor, Unusable};
-        for (value, level) in
-            [(8.9, Unusable), (9.0, Poor), (89.9, Poor), (90.0, Fair), (499.9, Fair), (500.0, Good)]
-        {
+        use Fitness::{Good, NotSuitable, Poor, Usable};
+        for (value, level) in [
+            (8.9, NotSuitable),
+            (9.0, Poor),
+            (89.9, Poor),
+            (90.0, Usable),
+            (499.9, Usable),
+            (500.0, Good),
+        ] {
             assert_eq!(of(value, None, None), Some(level), "{value}");
         }
         // Nothing is said of what may be anything: ten times as much, and more than a level.
-        assert_eq!(of(100.0, Some([10.0, 99.0]), None), Some(Fair));
+        assert_eq!(of(100.0, Some([10.0, 99.0]), None), Some(Usable));
         assert_eq!(of(100.0, Some([60.0, 600.0]), None), None);
-        assert_eq!(of(100.0, Some([60.0, 599.0]), None), Some(Fair));
-        assert_eq!(of(100.0, Some([5.0, 60.0]), None), Some(Fair), "of neighbouring levels");
+        assert_eq!(of(100.0, Some([60.0, 599.0]), None), Some(Usable));
+        assert_eq!(of(100.0, Some([5.0, 60.0]), None), Some(Usable), "of neighbouring levels");
         // A bound decides on its own side alone.
         let (least, most) = (Some(Bound::AtLeast), Some(Bound::AtMost));
-        assert_eq!([of(89.0, None, least), of(90.0, None, least)], [None, Some(Fair)]);
+        assert_eq!([of(89.0, None, least), of(90.0, None, least)], [None, Some(Usable)]);
         assert_eq!([of(89.0, None, most), of(90.0, None, most)], [Some(Poor), None]);
     }
 

@@ -32,7 +32,7 @@ impl WearEstimate {
         Some(WearEstimate { written_bytes, programmed_bytes: rate.map(programmed) })
     }
 
-    /// "wrote 1.2 GB, and had up to 40 GB programmed for it (33 times as much)".
+    /// "wrote 1.2 GB and may have programmed up to 40 GB (write amplification 33x)".
     pub fn text(&self) -> String {
         let wrote = format!("wrote {}", Bytes(self.written_bytes));
         match self.programmed_bytes {
@@ -40,9 +40,9 @@ impl WearEstimate {
                 if programmed > self.written_bytes.saturating_add(self.written_bytes / 4) =>
             {
                 format!(
-                    "{wrote}, for which up to {} may have been programmed ({} times as much)",
+                    "{wrote} and may have programmed up to {} (write amplification {})",
                     Bytes(programmed),
-                    significant(programmed as f64 / self.written_bytes as f64)
+                    crate::figure::times(programmed as f64 / self.written_bytes as f64)
                 )
             }
             _ => wrote,
@@ -83,7 +83,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         let times = wear.programmed_bytes.unwrap_or(wear.written_bytes).max(wear.written_bytes)
             as f64
             / capacity as f64;
-        format!("{} times the whole medium", significant(times))
+        format!("{} times its capacity", significant(times))
     });
     let (before, after) = (
         record.medium.health.clone().unwrap_or_default(),
@@ -94,7 +94,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let life = match (used_before, used_after) {
         (Some(before), Some(after)) if after > before => {
             format!(
-                " Its own count of the life used rose from {} to {} %: {} % is left.",
+                " It reports that its used life rose from {} to {} %: {} % is left.",
                 share(before),
                 share(after),
                 share(100.0 - after)
@@ -102,23 +102,22 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         }
         (Some(_), Some(after)) => {
             format!(
-                " By its own count {} % of its rated life is used, as before the run: {} % is left.",
+                " It reports {} % of its rated life used, as before the run: {} % is left.",
                 share(after),
                 share(100.0 - after)
             )
         }
-        (Some(before), None) => format!(
-            " By its own count {} % of its rated life was used before the run.",
-            share(before)
-        ),
+        (Some(before), None) => {
+            format!(" It reported {} % of its rated life used before the run.", share(before))
+        }
         (None, Some(after)) => {
             format!(
-                " By its own count {} % of its rated life is used: {} % is left.",
+                " It reports {} % of its rated life used: {} % is left.",
                 share(after),
                 share(100.0 - after)
             )
         }
-        (None, None) => " What is left of its life it does not say.".to_owned(),
+        (None, None) => " It does not report its remaining life.".to_owned(),
     };
     let share = whole.map(|whole| format!(", {whole}")).unwrap_or_default();
     let counted = after
@@ -128,7 +127,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let state = after
         .pre_eol
         .or(before.pre_eol)
-        .map(|state| format!("reserve: state {state} (1 normal, 2 four fifths used, 3 urgent)"));
+        .map(|state| format!("spare blocks: state {state} (1 normal, 2 80 % used, 3 urgent)"));
     let errors = after
         .media_errors
         .zip(before.media_errors)
@@ -138,7 +137,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             .note(format!("written by all cells: {}", Bytes(wear.written_bytes)))
             .notes(
                 wear.programmed_bytes
-                    .map(|bytes| format!("programmed at most: {}, judged by the time it took (docs/field/allocation-units.md#known-sizes, docs/field/cautions.md#cautions)", Bytes(bytes))),
+                    .map(|bytes| format!("programmed at most: {}, estimated from the time it took (docs/field/allocation-units.md#known-sizes, docs/field/cautions.md#cautions)", Bytes(bytes))),
             )
             .notes(counted.map(|bytes| format!("the medium's own count rose by {}", Bytes(bytes))))
             .notes(state)
@@ -170,10 +169,10 @@ mod tests {
 
     #[test]
     fn what_was_written_what_that_may_have_worn_and_what_is_left() {
-        insta::assert_snapshot!(told(Medium::default()), @"This run wrote 105 MB, for which up to 1100 MiB may have been programmed (11.0 times as much). What is left of its life it does not say.");
+        insta::assert_snapshot!(told(Medium::default()), @"This run wrote 105 MB and may have programmed up to 1100 MiB (write amplification 11x). It does not report its remaining life.");
         let au =
             Medium { au_bytes: Some(4 * MIB), capacity_bytes: Some(4 * GIB), ..Medium::default() };
-        insta::assert_snapshot!(told(au.clone()), @"This run wrote 105 MB, for which up to 500 MiB may have been programmed (4.98 times as much), 0.122 times the whole medium. What is left of its life it does not say.");
+        insta::assert_snapshot!(told(au.clone()), @"This run wrote 105 MB and may have programmed up to 500 MiB (write amplification 5.0x), 0.122 times its capacity. It does not report its remaining life.");
         let health = |used: f64, written: u64| {
             Some(Health {
                 used_percent: Some(used),
@@ -186,14 +185,14 @@ mod tests {
             health_after: health(20.0, 5 * GIB + 110 * MIB),
             ..au.clone()
         };
-        insta::assert_snapshot!(told(same.clone()), @"This run wrote 105 MB, for which up to 500 MiB may have been programmed (4.98 times as much), 0.122 times the whole medium. By its own count 20 % of its rated life is used, as before the run: 80 % is left.");
+        insta::assert_snapshot!(told(same.clone()), @"This run wrote 105 MB and may have programmed up to 500 MiB (write amplification 5.0x), 0.122 times its capacity. It reports 20 % of its rated life used, as before the run: 80 % is left.");
         assert!(
             conclude(&run(same))
                 .unwrap()
                 .evidence
                 .contains(&"the medium's own count rose by 110 MiB".to_owned())
         );
-        insta::assert_snapshot!(told(Medium { health: health(20.0, 1), health_after: health(30.0, 0), ..au.clone() }), @"This run wrote 105 MB, for which up to 500 MiB may have been programmed (4.98 times as much), 0.122 times the whole medium. Its own count of the life used rose from 20 to 30 %: 70 % is left.");
+        insta::assert_snapshot!(told(Medium { health: health(20.0, 1), health_after: health(30.0, 0), ..au.clone() }), @"This run wrote 105 MB and may have programmed up to 500 MiB (write amplification 5.0x), 0.122 times its capacity. It reports that its used life rose from 20 to 30 %: 70 % is left.");
         assert_eq!(
             told(Medium { rotational: Some(true), ..au }),
             "",

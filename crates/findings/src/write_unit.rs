@@ -144,11 +144,11 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         .collect();
     let fit = fit_unit(&points).filter(|fit| fit.confidence >= SURE)?;
     let statement = format!(
-        "It programs {} at once: sequential writes smaller than that waste time and wear.",
+        "It programs {} at once: smaller sequential writes cost extra time and wear.",
         size(fit.unit_bytes)
     );
     let quality = format!(
-        "t(b) = t0 + whole units / rate + partial unit: relative error {} %, partial unit costs {} more",
+        "t(b) = t0 + whole units / rate + partial unit: relative error {} %, a partial unit takes {} longer",
         record::units::significant(fit.error * 100.0),
         record::units::Nanos(fit.partial_ns as u64)
     );

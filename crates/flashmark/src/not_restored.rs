@@ -13,7 +13,7 @@ pub fn line(dir: &RunDir) -> Option<String> {
 fn words(owed: &Owed, run: &str) -> String {
     let medium = if owed.medium.is_empty() { "the medium".to_owned() } else { clean(&owed.medium) };
     format!(
-        "NOT PUT BACK: {} of what lay on {medium} is kept in this run; plug it in and type: flashmark restore {}",
+        "NOT PUT BACK: {} of data from {medium} is kept in this run; plug the medium in and type: flashmark restore {}",
         Bytes(owed.bytes),
         clean(run)
     )
@@ -36,8 +36,8 @@ mod tests {
             bytes: 9 << 20,
             first_offset_bytes: Some(0),
         };
-        insta::assert_snapshot!(words(&owed("Generic SD 32 GB"), "20260101-sd"), @"NOT PUT BACK: 9 MiB of what lay on Generic SD 32 GB is kept in this run; plug it in and type: flashmark restore 20260101-sd");
-        insta::assert_snapshot!(words(&owed(""), "20260101-sd"), @"NOT PUT BACK: 9 MiB of what lay on the medium is kept in this run; plug it in and type: flashmark restore 20260101-sd");
+        insta::assert_snapshot!(words(&owed("Generic SD 32 GB"), "20260101-sd"), @"NOT PUT BACK: 9 MiB of data from Generic SD 32 GB is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
+        insta::assert_snapshot!(words(&owed(""), "20260101-sd"), @"NOT PUT BACK: 9 MiB of data from the medium is kept in this run; plug the medium in and type: flashmark restore 20260101-sd");
         assert!(!words(&owed("\x1b[2Jcard"), "x").contains('\x1b'));
     }
 }

@@ -84,7 +84,7 @@ pub fn when_it_is_back(
         }
         if why != said {
             say(&format!(
-                "what lay on the medium waits to be put back ({}): {why}; waiting up to {} s for it",
+                "data from the medium must be put back ({}): {why}; waiting up to {} s for it",
                 owed_words(dir),
                 left.as_secs()
             ));
@@ -144,7 +144,7 @@ pub fn told(put: &PutBack, dir: &RunDir) -> (String, Exit) {
         Some(Interruption::Medium(error)) => return (not_all(&error.to_string()), Exit::Io),
         None => {}
     }
-    let mut text = format!("{} of what lay on the medium are as they were", Bytes(put.bytes));
+    let mut text = format!("{} of data from the medium are put back", Bytes(put.bytes));
     if put.lost.is_empty() {
         return (text + "; nothing is missing", Exit::Done);
     }

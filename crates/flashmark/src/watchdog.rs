@@ -33,7 +33,7 @@ impl Watchdog {
                 if owing.load(Ordering::SeqCst) {
                     if stop.load(Ordering::SeqCst) && asked.replace(Instant::now()).is_none() {
                         crate::say!(
-                            "\nflashmark: interrupted; puts back what lay on the medium first. A second Ctrl-C would leave it overwritten"
+                            "\nflashmark: interrupted; putting back the data that was on the medium first. A second Ctrl-C leaves it overwritten"
                         );
                     }
                 } else if stop.load(Ordering::SeqCst)

@@ -210,24 +210,24 @@ impl std::fmt::Display for Flag {
             Flag::NotConverged { relative_half_width } => {
                 write!(
                     f,
-                    "not converged: the figure is certain to {} % only; give it more time",
+                    "not converged: the interval is still ±{} %; run it for longer",
                     percent(*relative_half_width)
                 )
             }
             Flag::TooFewSamples { n } => {
-                write!(f, "{n} I/Os are too few for an interval; give it more time")
+                write!(f, "{n} I/Os are too few for an interval; run it for longer")
             }
             Flag::Drifting { range, .. } => {
                 write!(
                     f,
-                    "still moving: the last windows differ by {} %; a longer run shows where it settles",
+                    "drifting: the last windows differ by {} %; run it for longer to see where it settles",
                     percent(*range)
                 )
             }
             Flag::Autocorrelated { lag1 } => {
                 write!(
                     f,
-                    "neighbouring batches go together (r1 {}): the interval was widened for it",
+                    "results are autocorrelated (r1 {}), so the interval is wider",
                     significant(*lag1)
                 )
             }
@@ -242,74 +242,74 @@ impl std::fmt::Display for Flag {
             Flag::FasterThanMemory { bps, memory_bps } => {
                 write!(
                     f,
-                    "impossible: {}, memory does {}; nothing was read from a medium",
+                    "impossible: {}, but memory reaches {}; nothing was read from a medium",
                     BytesPerSecond(*bps),
                     BytesPerSecond(*memory_bps)
                 )
             }
             Flag::ZeroLatency { n } => {
-                write!(f, "impossible: {n} I/Os took no time; they never reached a medium")
+                write!(f, "impossible: {n} I/Os took no time and never reached a medium")
             }
             Flag::Sparse { hole_bytes } => {
                 write!(
                     f,
-                    "the file has {} that were never written; reading them touches no medium",
+                    "{} of the file were never written; reading them does not touch the medium",
                     crate::units::Bytes(*hole_bytes)
                 )
             }
             Flag::Cached => write!(f, "the page cache answered, not the medium"),
             Flag::CompressedFilesystem => write!(f, "the file system compresses data itself"),
             Flag::MemoryFilesystem => {
-                write!(f, "the file system lives in memory: there is no medium")
+                write!(f, "the file system is in memory: there is no medium")
             }
             Flag::NotThisMedium { issued_bytes, counted_bytes } => write!(
                 f,
-                "only {} of {} issued reached the medium: these are not its figures",
+                "only {} of {} reached the medium: these are not its figures",
                 crate::units::Bytes(*counted_bytes),
                 crate::units::Bytes(*issued_bytes)
             ),
             Flag::HostCached => write!(f, "the device is backed by the host's page cache"),
             Flag::NotPrimed => write!(
                 f,
-                "the span was never written by this run; reads of unwritten flash can be faked"
+                "this run did not precondition the span; reads of unwritten flash can be faked"
             ),
             Flag::PartlyPrimed { primed_bytes, wanted_bytes } => {
                 write!(
                     f,
-                    "primed {} of {} before time was up",
+                    "preconditioned {} of {} before the time was up",
                     crate::units::Bytes(*primed_bytes),
                     crate::units::Bytes(*wanted_bytes)
                 )
             }
             Flag::SplitCommand { block_bytes, max_transfer_bytes } => write!(
                 f,
-                "{} is sent as commands of {} and a rest; this dip is the link's, not the medium's",
+                "{} is split into commands of {} and a rest; the link causes this dip, not the medium",
                 crate::units::Bytes(*block_bytes),
                 crate::units::Bytes(*max_transfer_bytes)
             ),
             Flag::SmallWriteBypass { ratio } => {
                 write!(
                     f,
-                    "small writes take a faster way: {} times the IOPS of 16 KiB",
+                    "small writes take a fast path: {}x faster than 16 KiB",
                     significant(*ratio)
                 )
             }
             Flag::Debt { debt_ns } => write!(
                 f,
-                "the medium needed {} more to settle; the figure includes it",
+                "the medium needed {} more to finish its writes; the figure includes it",
                 Nanos(*debt_ns)
             ),
             Flag::MayNotLast { written_bytes } => {
                 write!(
                     f,
-                    "true of the first {} of writes; a cache larger than that would hide what lasts",
+                    "measured after {} of writes; a larger cache would hide the sustained rate",
                     crate::units::Bytes(*written_bytes)
                 )
             }
             Flag::MayGetHot { bps, lasted_ns } => {
                 write!(
                     f,
-                    "true of a cool medium: {} for {} warms it; one that gets hot slows down after minutes",
+                    "measured on a cool medium: at {} for {} it may heat up and throttle after minutes",
                     BytesPerSecond(*bps),
                     Nanos(*lasted_ns)
                 )
@@ -317,25 +317,25 @@ impl std::fmt::Display for Flag {
             Flag::Transient { bound } => {
                 write!(
                     f,
-                    "the medium had not come to rest: its level is {} this; give it more time",
+                    "the medium was not in a steady state: its sustained rate is {} this; run it for longer",
                     bound.words()
                 )
             }
             Flag::HostStoodStill { stood_still_ns, left_out } => {
                 write!(
                     f,
-                    "the host stood still for {}: {left_out} I/Os are left out of the latencies",
+                    "the host stood still for {}; {left_out} I/Os are left out of the latencies",
                     Nanos(*stood_still_ns)
                 )
             }
             Flag::BusyHost { load_per_core } => {
                 write!(f, "the host was busy (load {} per core)", significant(*load_per_core))
             }
-            Flag::Throttled => write!(f, "slowed down by heat"),
+            Flag::Throttled => write!(f, "throttled by heat"),
             Flag::Stalled { longest_ns } => write!(f, "one call took {}", Nanos(*longest_ns)),
             Flag::NotPutBack { bytes, run, .. } => write!(
                 f,
-                "{} of what lay on the medium is not back yet: put it in and type: flashmark restore {run}",
+                "{} of data that was on the medium is not put back yet: insert the medium and type: flashmark restore {run}",
                 crate::units::Bytes(*bytes)
             ),
             Flag::Note { text } => write!(f, "{text}"),
@@ -352,16 +352,16 @@ mod tests {
         for (flag, words) in [
             (
                 Flag::NotConverged { relative_half_width: 0.123 },
-                "not converged: the figure is certain to 12.3 % only; give it more time",
+                "not converged: the interval is still ±12.3 %; run it for longer",
             ),
-            (Flag::TooFewSamples { n: 7 }, "7 I/Os are too few for an interval; give it more time"),
+            (Flag::TooFewSamples { n: 7 }, "7 I/Os are too few for an interval; run it for longer"),
             (
                 Flag::FasterThanLink { bps: 61e6, link_bps: 60e6 },
                 "impossible: 61.0 MB/s over a link of 60.0 MB/s; a cache answered",
             ),
             (
                 Flag::Sparse { hole_bytes: 4096 },
-                "the file has 4 KiB that were never written; reading them touches no medium",
+                "4 KiB of the file were never written; reading them does not touch the medium",
             ),
         ] {
             assert_eq!(flag.to_string(), words);

@@ -142,7 +142,7 @@ fn sentences(curve: &Curve) -> Vec<String> {
                 .map(|[low, high]| format!(" (between {} and {})", size(low), size(high)))
                 .unwrap_or_default();
             format!(
-                "{winner} overtakes {loser} at blocks of about {}{range}.",
+                "{winner} becomes faster than {loser} at blocks of about {}{range}.",
                 size(crossing.block_bytes)
             )
         })
@@ -153,8 +153,8 @@ fn sentences(curve: &Curve) -> Vec<String> {
     for (wanted, sentence) in [
         (FasterMedium::Faster, format!("{a} is faster at every size.")),
         (FasterMedium::Slower, format!("{b} is faster at every size.")),
-        (FasterMedium::Same, "They are the same at every size, within 10 %.".to_owned()),
-        (FasterMedium::Unclear, "No difference is certain.".to_owned()),
+        (FasterMedium::Same, "They are equal at every size, within 10 %.".to_owned()),
+        (FasterMedium::Unclear, "No difference is significant.".to_owned()),
     ] {
         said.extend(all(wanted).then_some(sentence));
     }
@@ -185,11 +185,11 @@ fn judged(point: &BlockSizePoint) -> String {
         (FasterMedium::Faster, Some([by, low, high])) => format!("{by} faster ({low} to {high})"),
         (FasterMedium::Slower, Some([by, low, high])) => format!("{by} slower ({low} to {high})"),
         (FasterMedium::Same, Some([_, low, high])) => {
-            format!("the same, within 10 % ({low} to {high})")
+            format!("equal within 10 % ({low} to {high})")
         }
-        (_, Some([by, low, high])) => format!("not certain: {by} ({low} to {high})"),
+        (_, Some([by, low, high])) => format!("cannot be told: {by} ({low} to {high})"),
         (_, None) => {
-            format!("not certain: {}, without an interval", times(point.ratio))
+            format!("cannot be told: {}, without an interval", times(point.ratio))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a reader must know before trusting the numbers: how the run ended, doubts, errors, and what
+//! What a reader must know before trusting the numbers: how the run ended, caveats, errors, and what
 //! was left out.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(crate) fn state(record: &Record) -> Option<String> {
         // What is published tells neither its plan nor how it ended, and was sent after it had.
         Ended::Running if done > 0 && record.plan.is_empty() => None,
         Ended::Running if done == 0 => {
-            Some("Nothing measured yet: the run has begun and no cell is done.".to_owned())
+            Some("Nothing measured yet: the run has started and no cell is done.".to_owned())
         }
         Ended::Running => Some(format!("The run is not finished: {progress}.")),
         Ended::Interrupted => {
@@ -27,7 +27,7 @@ pub(crate) fn state(record: &Record) -> Option<String> {
         }
         Ended::Error => match first_error(record) {
             error if error.is_empty() => {
-                Some(format!("The run could not go on: {progress}; it can be resumed."))
+                Some(format!("The run stopped: {progress}; it can be resumed."))
             }
             error => Some(format!("The medium failed: {progress}.{error}")),
         },
@@ -111,7 +111,7 @@ fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> Doubt {
     let differ = cells.iter().any(|cell| !cell.flags.contains(flag));
     let text =
         if flag.is_impossible() { figure::said_impossible(flag) } else { words::doubt(flag) };
-    let text = if differ { format!("for one, {text}") } else { text };
+    let text = if differ { format!("in one cell, {text}") } else { text };
     Doubt { about, text, severe: flag.is_impossible() }
 }
 
@@ -160,8 +160,8 @@ pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> 
     match record.run.ended {
         _ if planned.is_empty() => "not part of this run".to_owned(),
         Ended::Running => "not measured yet".to_owned(),
-        Ended::Interrupted => "interrupted before it".to_owned(),
-        Ended::Error => "the medium failed before it".to_owned(),
+        Ended::Interrupted => "the run was interrupted first".to_owned(),
+        Ended::Error => "the medium failed first".to_owned(),
         Ended::Complete => "not measured".to_owned(),
     }
 }

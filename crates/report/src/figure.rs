@@ -62,7 +62,15 @@ pub(crate) fn said_impossible(flag: &Flag) -> String {
 }
 
 /// Stands where an interval would, for what is a fact and no estimate.
-const SEEN: &str = "as seen";
+fn fact(name: &str) -> &'static str {
+    match name {
+        _ if name.starts_with("min_") => "minimum",
+        _ if ["worst_", "longest_", "max_", "slowest_"].iter().any(|it| name.starts_with(it)) => {
+            "maximum"
+        }
+        _ => "measured",
+    }
+}
 
 /// The largest or smallest of what was seen, and what was counted over all of it, are facts, not
 /// estimates: they have a sample count but no interval.
@@ -93,7 +101,7 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         // A passing state has no level: the figure bounds it on one side, and that is all it says.
         _ if let Some(bound) = bound.filter(|_| !is_fact(name)) => bound.to_owned(),
         Some(ends) => words::interval(name, ends),
-        None if is_fact(name) => SEEN.to_owned(),
+        None if is_fact(name) => fact(name).to_owned(),
         None => {
             return Shown::Withheld(format!(
                 "no interval from {}",
@@ -164,15 +172,18 @@ fn latencies(latency: &Latency) -> Vec<MetricText> {
         ("p99", latency.p99),
         ("p99_9", latency.p99_9),
     ];
-    let extreme = |name: &str, ns: u64| (ns > 0).then(|| time(name, latency, ns, SEEN.to_owned()));
-    let interval = |name| percentile_interval(latency, name).unwrap_or_else(|| SEEN.to_owned());
+    let extreme = |name: &str, ns: u64, what: &str| {
+        (ns > 0).then(|| time(name, latency, ns, what.to_owned()))
+    };
+    let interval =
+        |name| percentile_interval(latency, name).unwrap_or_else(|| "no interval".to_owned());
     let middle = percentiles
         .into_iter()
         .filter_map(|(name, ns)| Some(time(name, latency, ns?, interval(name))));
-    extreme("fastest", latency.min)
+    extreme("fastest", latency.min, "minimum")
         .into_iter()
         .chain(middle)
-        .chain(extreme("slowest", latency.max))
+        .chain(extreme("slowest", latency.max, "maximum"))
         .collect()
 }
 

@@ -264,35 +264,47 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     let rates = [("writes", rate(test::SEQUENTIAL_WRITE)), ("reads", rate(test::SEQUENTIAL_READ))];
     let rates: Vec<String> = rates
         .iter()
-        .filter_map(|(what, bps)| Some(format!("{what} {}", words::quantity(metric::BPS, (*bps)?))))
+        .filter_map(|(what, bps)| {
+            Some(format!("{what} reach {}", words::quantity(metric::BPS, (*bps)?)))
+        })
         .collect();
     if !rates.is_empty() {
-        said.push(format!("In sequence it {}.", rates.join(" and ")));
+        said.push(format!("Sequential {}.", rates.join(", sequential ")));
     }
     said
 }
 
-/// "Random writes of 4 KiB: 49.2 a second (IOPS), 0.55 times what a 5400 rpm laptop disk does (90);
-/// of 16 KiB only 2.20."
+/// "Random writes of 4 KiB reach 49.2 IOPS (46.0 to 50.2): 1.8x slower than a 5400 rpm laptop disk
+/// (90 IOPS). Those of 16 KiB reach only 2.20 IOPS (2.10 to 2.30)."
 fn random_write_sentence(writes: &[HeadlineRow]) -> Option<String> {
-    let sized =
-        writes.iter().filter_map(|row| Some((row.cell?.params.block_bytes?, row.shown.value()?)));
-    let measured: Vec<(u64, f64)> = sized.collect();
-    let &(size, iops) = measured.iter().find(|(size, _)| *size == 4 * KIB).or(measured.first())?;
+    let sized = writes.iter().filter_map(|row| {
+        let ends = match &row.shown {
+            Shown::Number { interval, .. } => interval.trim_end_matches(" IOPS"),
+            Shown::Withheld(_) => return None,
+        };
+        Some((row.cell?.params.block_bytes?, row.shown.value()?, ends))
+    });
+    let measured: Vec<(u64, f64, &str)> = sized.collect();
+    let is_small = |it: &&(u64, f64, &str)| it.0 == 4 * KIB;
+    let &(size, iops, ends) = measured.iter().find(is_small).or(measured.first())?;
     let mut text = format!(
-        "Random writes of {}: {} a second (IOPS), {} times what a {} does ({})",
+        "Random writes of {} reach {} IOPS ({ends}): {} a {} ({} IOPS)",
         Bytes(size),
         significant(iops),
-        words::times(iops / yardstick::DISK_IOPS),
+        words::against(iops / yardstick::DISK_IOPS),
         yardstick::DISK,
         yardstick::DISK_IOPS
     );
     let collapse = measured
         .iter()
-        .filter(|(other, slow)| *other <= 16 * KIB && *slow < iops / 4.0)
+        .filter(|(other, slow, _)| *other <= 16 * KIB && *slow < iops / 4.0)
         .min_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some((other, slow)) = collapse {
-        text.push_str(&format!("; of {} only {}", Bytes(*other), significant(*slow)));
+    if let Some((other, slow, ends)) = collapse {
+        text.push_str(&format!(
+            ". Those of {} reach only {} IOPS ({ends})",
+            Bytes(*other),
+            significant(*slow)
+        ));
     }
     Some(text + ".")
 }

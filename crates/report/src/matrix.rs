@@ -19,12 +19,12 @@ pub(crate) fn state(record: &Record) -> Option<String> {
     let tries = record.cells.iter().filter(is_done).count();
     let how = match record.run.ended {
         Ended::Complete => return None,
-        Ended::Running => "is under way",
+        Ended::Running => "is running",
         Ended::Interrupted => "was interrupted",
-        Ended::Error => "was ended by a failure of the medium or the machine",
+        Ended::Error => "was stopped by a failure of the medium or the machine",
     };
     Some(format!(
-        "The matrix {how}: {tries} of {} planned tries are done; flashmark resume goes on.",
+        "The matrix {how}: {tries} of {} planned tries are done; flashmark resume continues it.",
         record.plan.len()
     ))
 }
@@ -75,8 +75,8 @@ fn standing(standing: ContestStanding) -> &'static str {
     match standing {
         ContestStanding::Best => "best",
         ContestStanding::Worse => "worse",
-        ContestStanding::Same => "the same, within 10 %",
-        ContestStanding::Unclear => "cannot be said",
+        ContestStanding::Same => "equal within 10 %",
+        ContestStanding::Unclear => "cannot be told here",
     }
 }
 
@@ -162,9 +162,9 @@ pub(crate) fn commands(
         if best.way.mount_options.is_empty() { "defaults" } else { &best.way.mount_options };
     let pass = if kind.starts_with("ext") { 2 } else { 0 };
     let lines = vec![
-        ("make the file system; everything on it is lost", mkfs.replace("DEVICE", &device)),
+        ("make the file system; this erases everything on it", mkfs.replace("DEVICE", &device)),
         (
-            "a line of /etc/fstab; `blkid` tells the UUID",
+            "a line of /etc/fstab; `blkid` shows the UUID",
             format!("UUID=THE-UUID  /MOUNT/POINT  {kind}  {options}  0  {pass}"),
         ),
         (
@@ -262,7 +262,7 @@ mod tests {
         let matrix = findings::matrix::of(&record).unwrap();
         let text = crate::text::summary(&record, 80, false);
         assert!(
-            text.contains("untar: ext4 (noatime) with none is best: 102 a second, 1.42 times"),
+            text.contains("untar: ext4 (noatime) with none is best: 102 per second, 1.42x faster"),
             "{text}"
         );
         let (way, lines) = commands(&record, &matrix).unwrap();
@@ -292,7 +292,7 @@ mod tests {
         record.cells.truncate(5);
         assert_eq!(
             state(&record).unwrap(),
-            "The matrix was interrupted: 5 of 12 planned tries are done; flashmark resume goes on."
+            "The matrix was interrupted: 5 of 12 planned tries are done; flashmark resume continues it."
         );
     }
 }

@@ -396,7 +396,7 @@ impl Page {
         if doubts.is_empty() {
             return;
         }
-        self.section("Doubts");
+        self.section("Caveats");
         for doubt in doubts {
             let about =
                 if doubt.about.is_empty() { String::new() } else { format!("{}: ", doubt.about) };

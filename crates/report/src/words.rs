@@ -18,15 +18,15 @@ pub fn clean(text: &str) -> String {
         .to_owned()
 }
 
-/// A doubt in words: what was seen, and what whoever reads the figure must do. The statistics
+/// A caveat in words: what was seen, and what whoever reads the figure must do. The statistics
 /// behind it stand in the record.
 pub(crate) fn doubt(flag: &Flag) -> String {
     match flag {
         Flag::Autocorrelated { .. } => {
-            "fast and slow stretches alternate, which the interval allows for: measure for longer if it is too wide for you".to_owned()
+            "results are autocorrelated, so the interval is wider: run it for longer if it is too wide for you".to_owned()
         }
         Flag::BusyHost { .. } => {
-            "the machine had other work when the run began: measure again on a quiet one if a figure surprises you".to_owned()
+            "the machine was busy when the run began: run it again on an idle one if a figure surprises you".to_owned()
         }
         flag => clean(&flag.to_string()),
     }
@@ -133,7 +133,7 @@ pub fn variant(params: &Params) -> Vec<String> {
         parts.push(format!("{} threads", params.threads));
     }
     if params.queue_depth > 1 {
-        parts.push(format!("depth {}", params.queue_depth));
+        parts.push(format!("queue depth {}", params.queue_depth));
     }
     if params.direction != Some(Direction::Read) {
         parts.extend(params.content.filter(|c| *c != Content::Incompressible).map(content));
@@ -220,7 +220,7 @@ pub fn metric(name: &str) -> String {
         metric::IOPS => return "I/O rate".to_owned(),
         metric::BPS => return "data rate".to_owned(),
         metric::CPU_NS_PER_IO => return "CPU time per I/O".to_owned(),
-        metric::ZERO_TO_RANDOM_RATIO => return "zeros over incompressible".to_owned(),
+        metric::ZERO_TO_RANDOM_RATIO => return "zeros against incompressible".to_owned(),
         _ => {}
     }
     let name = clean(name);
@@ -303,6 +303,15 @@ pub fn times(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
+/// A ratio in words: "41x slower than", "3.2x faster than".
+pub fn against(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 1.05 => format!("{}x faster than", times(ratio)),
+        ratio if ratio <= 1.0 / 1.05 => format!("{}x slower than", times(1.0 / ratio)),
+        _ => "about as fast as".to_owned(),
+    }
+}
+
 /// How loud a finding is, in a word.
 pub fn severity(severity: Severity) -> &'static str {
     match severity {
@@ -312,14 +321,14 @@ pub fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// How certain a finding is, where a probability was worked out: "97 % certain".
+/// The confidence of a finding, where a probability was worked out: "97 % confidence".
 pub fn confidence(finding: &Finding) -> Option<String> {
     let percent = finding.confidence.filter(|share| (0.0..=1.0).contains(share))? * 100.0;
     // Whoever says 100 % is asked how they know.
     Some(if percent > 99.0 {
-        "more than 99 % certain".to_owned()
+        "more than 99 % confidence".to_owned()
     } else {
-        format!("{} % certain", percent.floor())
+        format!("{} % confidence", percent.floor())
     })
 }
 
@@ -356,7 +365,7 @@ mod tests {
             "mean time: 537 ms",
             "full pass: 36 h 24 min",
             "groups: 1.42 /s",
-            "zeros over incompressible: 1.85 x",
+            "zeros against incompressible: 1.85 x",
             "burst: -",
             "a new thing: 7.00",
         ]

@@ -33,7 +33,7 @@ foreign!(Entry Line Published Figure Spread Standing Headline);
 
 /// What the description begins with.
 pub fn base() -> OpenApi {
-    let about = "Runs of storage media, measured with Flashmark: read, search, submit. Reading needs no token. Figures are IOPS, bytes a second and \
+    let about = "Runs of storage media, measured with Flashmark: read, search, submit. Reading needs no token. Figures are IOPS, bytes per second and \
                  nanoseconds. Problems are told as application/problem+json, with a code for programs and a reason for people.";
     let info = InfoBuilder::new()
         .title("Flashmark collection")

@@ -156,7 +156,7 @@ impl CellContext<'_> {
     /// Puts back what was lent; nothing stops this but the medium.
     pub fn put_back(&mut self) -> PutBack {
         let CellContext { medium, undo, filler, reporter, .. } = self;
-        reporter.phase = "putting back what lay there";
+        reporter.phase = "putting back the data that was there";
         put_back(*medium, *undo, Trust::Held, filler, &mut |step| {
             reporter.wrote(step.written_bytes);
             if reporter.is_due(step.now_ns) {

@@ -38,7 +38,7 @@ const MOST_AGAIN: u32 = 2;
 const PROBES_SHARE: u64 = 8;
 
 /// Why the rest is left out.
-const OF_A_FAKE: &str = "the medium is a fake; --anyway measures it all the same";
+const OF_A_FAKE: &str = "the medium is a fake; --anyway measures it nevertheless";
 
 /// What a run is given beside device and plan.
 pub struct RunOptions<'a> {

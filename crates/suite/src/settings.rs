@@ -206,14 +206,16 @@ impl TestSettings {
     pub fn choice<'a>(&self, name: &str, words: &[&'a str]) -> Result<&'a str, SettingError> {
         let text = self.text(name).trim();
         let found = words.iter().find(|word| **word == text).copied();
-        found.ok_or_else(|| self.bad(name, format!("'{text}' is none of {}", words.join(", "))))
+        found.ok_or_else(|| self.bad(name, format!("'{text}' is not one of {}", words.join(", "))))
     }
 
     /// A list of some of these words.
     pub fn choices<'a>(&self, name: &str, words: &[&'a str]) -> Result<Vec<&'a str>, SettingError> {
         self.list(name, |item| {
             let found = words.iter().find(|word| **word == item).copied();
-            found.ok_or_else(|| self.bad(name, format!("'{item}' is none of {}", words.join(", "))))
+            found.ok_or_else(|| {
+                self.bad(name, format!("'{item}' is not one of {}", words.join(", ")))
+            })
         })
     }
 
@@ -243,7 +245,7 @@ impl TestSettings {
                 _ => None,
             }
             .ok_or_else(|| {
-                self.bad(name, format!("'{item}' is none of zeros, repeated, incompressible, byte:0..255, compressible:0..100%"))
+                self.bad(name, format!("'{item}' is not one of zeros, repeated, incompressible, byte:0..255, compressible:0..100%"))
             })
         })
     }

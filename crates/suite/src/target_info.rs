@@ -89,7 +89,7 @@ impl TargetInfo {
             _ if self.is_file() => match region {
                 Region::Middle | Region::File => fit(Extent::new(0, wanted_bytes.min(capacity))),
                 Region::Front | Region::Whole => {
-                    Err("needs a raw medium: a file is a part of one, nobody knows which".into())
+                    Err("needs a raw medium: a file is only an unknown part of one".into())
                 }
             },
             Region::Front => fit(Extent::new(0, wanted_bytes.min(capacity))),
@@ -107,13 +107,13 @@ impl TargetInfo {
     pub fn takes_at_once(&self, threads: u32) -> Result<(), String> {
         if threads > self.facts.max_in_flight {
             return Err(format!(
-                "{threads} threads: this device takes {} I/O at a time",
+                "{threads} threads: this device accepts {} I/O at a time",
                 self.facts.max_in_flight
             ));
         }
         if threads > FEW_THREADS && self.commands_at_once == Some(1) {
             return Err(format!(
-                "{threads} threads: medium or reader takes one command at a time, so what a queue would do cannot be told here"
+                "{threads} threads: medium or reader accepts one command at a time, so a deeper queue cannot be tested here"
             ));
         }
         Ok(())

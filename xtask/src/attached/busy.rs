@@ -8,6 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use findings::Fitness;
+use findings::phrases::DO_NOT_USE;
 use record::units::significant;
 use record::{Record, Severity};
 use serde_json::Value;
@@ -99,7 +101,7 @@ const TOLERANCE: f64 = 0.10;
 
 /// What a run says first, and its headline.
 struct Told {
-    /// Level of each use ("verdict-database: Good"), and what the medium is accused of.
+    /// Level of each use ("verdict-database: good"), and what the medium is accused of.
     lines: BTreeSet<String>,
     /// Random writes of 4 KiB a second.
     headline: Option<f64>,
@@ -113,9 +115,12 @@ impl Told {
             CHEATS.contains(&finding.id.as_str()) && finding.severity != Severity::Info
         };
         let level = |finding: &record::Finding| {
-            let word = finding.statement.split_whitespace().next().unwrap_or_default();
-            // One that cannot be told is never wrong.
-            (word != "Whether").then(|| format!("{}: {word}", finding.id))
+            match Fitness::said(&finding.statement) {
+                // One that cannot be told is never wrong.
+                Some(level) if level < Fitness::NotSuitable => None,
+                Some(level) => Some(format!("{}: {}", finding.id, level.word())),
+                None => Some(format!("{}: no level", finding.id)),
+            }
         };
         let verdicts = record
             .findings
@@ -123,9 +128,10 @@ impl Told {
             .filter(|finding| finding.id.starts_with("verdict-"))
             .filter_map(level);
         let accused = record.findings.iter().filter(accuses).map(|finding| finding.id.clone());
-        let not_at_all = record.findings.iter().find(|finding| {
-            finding.id == "verdict" && finding.statement.starts_with("Do not use it")
-        });
+        let not_at_all = record
+            .findings
+            .iter()
+            .find(|finding| finding.id == "verdict" && finding.statement.starts_with(DO_NOT_USE));
         let is_headline = |cell: &&record::Cell| {
             cell.test == "random-write" && cell.params.block_bytes == Some(4096)
         };
@@ -285,19 +291,19 @@ mod tests {
     fn what_no_quiet_run_says_is_wrong_and_so_is_an_accusation_that_is_missing() {
         let quiet = || {
             vec![
-                told(&["verdict-logger: Good", "capacity"], 2.0),
-                told(&["verdict-logger: Poor", "capacity"], 3.0),
+                told(&["verdict-logger: good", "capacity"], 2.0),
+                told(&["verdict-logger: poor", "capacity"], 3.0),
             ]
         };
         let wrong =
             |lines: &[&str]| Row { profile: "a1", busy: told(lines, 2.0), quiet: quiet() }.wrong();
-        assert!(wrong(&["verdict-logger: Poor", "capacity"]).is_empty());
+        assert!(wrong(&["verdict-logger: poor", "capacity"]).is_empty());
         assert!(wrong(&["capacity"]).is_empty(), "a verdict that is not given is not wrong");
         assert_eq!(
-            wrong(&["verdict-logger: Unusable", "capacity"]),
-            ["said verdict-logger: Unusable"]
+            wrong(&["verdict-logger: not suitable", "capacity"]),
+            ["said verdict-logger: not suitable"]
         );
-        assert_eq!(wrong(&["verdict-logger: Good"]), ["did not say capacity"]);
+        assert_eq!(wrong(&["verdict-logger: good"]), ["did not say capacity"]);
     }
 
     #[test]

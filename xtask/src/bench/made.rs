@@ -224,7 +224,7 @@ fn headline(speed: f64, rate: f64, random: &mut Random) -> RunHeadline {
         }
     }
     let verdict = Some(
-        "Fine as a camera card, unusable as a root disk, because of its random writes.".to_owned(),
+        "Good for a camera. Not suitable for a root disk because of its random writes.".to_owned(),
     );
     RunHeadline { figures, verdict, faults: Vec::new(), is_fake: random.below(100) == 0 }
 }

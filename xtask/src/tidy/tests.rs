@@ -312,3 +312,29 @@ fn a_circle_is_found_through_what_is_given_on_and_below() {
         .map(|(path, text)| (path, if path.ends_with("deep.rs") { "use super::B;" } else { text }));
     assert_eq!(check(circles::modules_form_no_circle, &straight), "");
 }
+
+#[test]
+fn a_replaced_word_is_found_in_sentences_and_nowhere_else() {
+    let source = r##"// Writes in a row.
+const NAME: &str = "overwhelm";
+fn f() {
+    say("what
+        came in a row");
+    say(r#"a "doubt" remains"#, '"', "planned plane");
+    say("{doubt} and \"unfit\" too");
+}
+#[cfg(test)]
+mod tests {
+    const SAID: &str = "no doubt";
+}
+"##;
+    let page = "Each goes\ngo\ntogether. See `in a row`.\n\n| in a row |\n\n    in a row\n\n```\nin a row\n```\nIt is certain\nto 5 %.\n";
+    let files = [
+        ("crates/findings/src/a.rs", source),
+        ("crates/findings/src/tests.rs", "say(\"no doubt\");"),
+        ("crates/report/templates/a.html", "<ul class=\"doubts in a row\">{{ doubt }} unfit\n"),
+        ("docs/a.md", page),
+        ("docs/field/a.md", "As seen in a row."),
+    ];
+    insta::assert_snapshot!(check(sentences::sentences_are_in_the_fields_words, &files), @"");
+}

@@ -15,7 +15,7 @@ const FACTS: [Fact; 15] = [
     }),
     ("the kind of target", |record| Some(format!("{:?}", record.target.kind).to_lowercase())),
     ("the file system", |record| record.target.filesystem.as_ref()?.kind.clone()),
-    ("the way to the medium", |record| record.target.link.as_ref()?.mode.clone()),
+    ("the link to the medium", |record| record.target.link.as_ref()?.mode.clone()),
     ("the driver", |record| record.target.link.as_ref()?.driver.clone()),
     ("the command queue", |record| {
         record

@@ -91,7 +91,7 @@ fn hosts_that_differ_are_named_and_media_ranked() {
     let root = found.ranks.iter().find(|rank| rank.wanted == "root-disk").unwrap();
     assert_eq!(
         root.order.iter().map(|place| (place.name.as_str(), place.level)).collect::<Vec<_>>(),
-        [("fast", "good"), ("slow", "unusable")]
+        [("fast", "good"), ("slow", "not suitable")]
     );
 }
 

@@ -20,7 +20,7 @@ fn reads_reach_the_link_from_85_hundredths_on() {
     assert_eq!(said(84.9e6, 100e6), "");
     assert_eq!(
         said(85e6, 100e6),
-        "The host may have limited it: reads reach what the link carries (100 MB/s), so the medium may be faster."
+        "The host may have limited the result: reads reach the limit of the link (100 MB/s), so the medium may be faster."
     );
     assert_eq!(said(85e6, 0.0), "");
     assert_eq!(said(85e6, f64::INFINITY), "");
@@ -39,11 +39,11 @@ fn links_that_are_too_slow_for_a_card_are_told() {
         (SpeedClasses { uhs_grade: Some(0), ..none.clone() }, "sd legacy", None, ""),
         (video(10), "sd legacy", None, ""),
         (video(11), "sd legacy", None, "a UHS card runs in a mode for older cards"),
-        (none.clone(), "480 Mbit/s", None, "it is attached by USB 2 or less"),
-        (none.clone(), "12 Mbit/s", None, "it is attached by USB 2 or less"),
+        (none.clone(), "480 Mbit/s", None, "the medium is attached by USB 2 or slower"),
+        (none.clone(), "12 Mbit/s", None, "the medium is attached by USB 2 or slower"),
         (none.clone(), "5000 Mbit/s", None, ""),
-        (app(2), "", None, "an A2 card is run without its command queue"),
-        (app(2), "", Some(false), "an A2 card is run without its command queue"),
+        (app(2), "", None, "an A2 card runs without its command queue"),
+        (app(2), "", Some(false), "an A2 card runs without its command queue"),
         (app(2), "", Some(true), ""),
         (app(1), "", None, ""),
     ] {
@@ -51,7 +51,7 @@ fn links_that_are_too_slow_for_a_card_are_told() {
         record.medium.classes = Some(classes);
         record.target.link =
             Some(Link { mode: Some(mode.into()), command_queue: queue, ..Link::default() });
-        let said = limits(&record).replace("The host may have limited it: ", "");
+        let said = limits(&record).replace("The host may have limited the result: ", "");
         assert!(said.starts_with(says) && said.is_empty() == says.is_empty(), "{mode}: {said}");
     }
 }
@@ -167,7 +167,7 @@ fn a_dip_of_a_quarter_is_the_drivers_where_its_largest_command_is_fast() {
 fn a_split_says_what_is_lost_and_which_blocks_avoid_it() {
     let said = |limit_kib| split(10e6, Some(10e6), 7e6, limit_kib).expect("a split").statement;
     assert!(said(None).starts_with("Writes of 128 KiB are 30.0 % slower than of 64 KiB"));
-    assert!(said(None).contains("sends them as 120 KiB and a rest"));
-    assert!(said(Some(96)).contains("sends them as 96 KiB and a rest"));
-    assert!(said(Some(128)).contains("sends them as 120 KiB and a rest"));
+    assert!(said(None).contains("splits them into 120 KiB and a rest"));
+    assert!(said(Some(96)).contains("splits them into 96 KiB and a rest"));
+    assert!(said(Some(128)).contains("splits them into 120 KiB and a rest"));
 }

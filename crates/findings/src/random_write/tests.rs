@@ -31,7 +31,7 @@ fn fewer_than_a_disk_are_a_warning_and_fewer_than_merges_allow_are_explained() {
     ];
     for (value, severity, merges) in cases {
         let found = told(vec![writes(4 * KIB, value)], "random-write").unwrap();
-        let explained = found.statement.contains("rewrite a whole allocation unit");
+        let explained = found.statement.contains("rewrite a whole erase block");
         assert_eq!((found.severity, explained), (severity, merges), "{value}: {found:?}");
     }
 }
@@ -40,8 +40,8 @@ fn fewer_than_a_disk_are_a_warning_and_fewer_than_merges_allow_are_explained() {
 fn four_kilobytes_decide_or_sixteen_where_these_are_fewer_for_certain() {
     let decides = |cells: Vec<Cell>| {
         told(cells, "random-write").map(|found| {
-            let (_, behind) = found.statement.split_once("random writes of ").unwrap();
-            let (size, _) = behind.split_once(" a second").unwrap();
+            let (_, behind) = found.statement.split_once("Random writes of ").unwrap();
+            let (size, _) = behind.split_once(" reach").unwrap();
             format!("{size}, {} shown", found.evidence.len() - 1)
         })
     };
@@ -137,7 +137,7 @@ fn what_is_programmed_for_a_write_is_told_from_eight_times_on() {
     assert_eq!([1.0, 12.4].map(severity), [Some(Severity::Info); 2]);
     assert_eq!([12.5, 13.0].map(severity), [Some(Severity::Warning); 2]);
     assert!(told(12.5, false).unwrap().1.starts_with(
-        "A random write of 4 KiB takes as long as writing 400 KiB in sequence: up to 100 times"
+        "A random write of 4 KiB takes as long as a sequential write of 400 KiB: write amplification is up to 100x"
     ));
     assert_eq!(told(12.5, true), None, "a disk seeks");
 }

@@ -25,7 +25,7 @@ use stats::Random;
 
 use super::on_media::{measured, records, told};
 use crate::testing::cell;
-use crate::{Use, compare, conclude_for, headline};
+use crate::{Fitness, Use, compare, conclude_for, headline};
 
 /// Records that are drawn.
 const DRAWN: u64 = 2_400;
@@ -325,6 +325,9 @@ fn said_of(numbers: impl Iterator<Item = u64>) -> BTreeMap<String, Said> {
         let wanted = if one_in(&mut random, 2) { &wanted[..] } else { &[] };
         for finding in conclude_for(&record, wanted) {
             let text = told(&finding);
+            if finding.id.starts_with("verdict-") {
+                assert!(Fitness::said(&finding.statement).is_some(), "{text}");
+            }
             all.entry(finding.id).or_default().add(number, &text);
         }
         if number % 4 < 2 {

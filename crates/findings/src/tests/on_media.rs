@@ -11,8 +11,8 @@ use sim::{Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
 use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
 
-use crate::conclude;
 use crate::testing::empty;
+use crate::{Fitness, conclude};
 
 /// The record of a suite on a medium, without the probe of its capacity, which needs memory for all
 /// that is written.
@@ -65,6 +65,19 @@ pub(super) fn told(finding: &Finding) -> String {
     let mut text = format!("{} {:?}{sure}: {}\n", finding.id, finding.severity, finding.statement);
     finding.evidence.iter().for_each(|line| text += &format!("    {line}\n"));
     text
+}
+
+#[test]
+fn every_verdict_on_a_use_begins_with_a_level_that_can_be_read_back() {
+    let mut levels = std::collections::BTreeSet::new();
+    for (name, record) in records() {
+        for finding in conclude(record).iter().filter(|it| it.id.starts_with("verdict-")) {
+            let level = Fitness::said(&finding.statement);
+            assert!(level.is_some(), "{name}: {}", finding.statement);
+            levels.extend(level);
+        }
+    }
+    assert!(levels.len() >= 5, "{levels:?}");
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn introduction(profile: &Profile, attached: &Attached, served: bool) -> String 
     let mut text =
         format!("{}, {}: {}\n", profile.name(), Bytes(attached.capacity_bytes), profile.about());
     text += &format!(
-        "as slow as the model; the way to it takes {way_us:.0} us, which is taken off. What is written lies in memory.\n"
+        "as slow as the model, minus the {way_us:.0} us that the kernel takes. Written data is kept in memory.\n"
     );
     text += &format!("Detach: {end}flashmark sim detach {}\n", attached.path().display());
     attached.remarks.iter().for_each(|remark| text += &format!("note: {remark}\n"));

@@ -78,7 +78,7 @@ fn settings(flags: &ReplayFlags) -> Result<ReplaySettings> {
             Ok(times) if (1e-3..=1e6).contains(&times) => Pace::Times(times),
             _ => {
                 return usage(format_args!(
-                    "--speed {text}: write 1 (as recorded), a number such as 10 (times as fast), or max"
+                    "--speed {text}: type 1 (as recorded), a number such as 10 (10x faster) or max"
                 ));
             }
         },

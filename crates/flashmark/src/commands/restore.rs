@@ -73,7 +73,7 @@ fn forget(dir: &RunDir, yes: bool) -> Result {
         dir.owed().map(|owed| record::units::Bytes(owed.bytes).to_string()).unwrap_or_default();
     if !yes {
         return refuse(format_args!(
-            "{owed} of what lay on the medium are kept in {} and nowhere else; if they are not needed any more, say: flashmark restore {} --forget --yes",
+            "{owed} of data from the medium are kept only in {}; if you no longer need them, type: flashmark restore {} --forget --yes",
             dir.name(),
             dir.name()
         ));

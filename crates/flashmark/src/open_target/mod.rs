@@ -332,7 +332,7 @@ fn machine(roots: &Roots) -> Host {
 fn doubts(host: &Host, roots: &Roots) -> Vec<Flag> {
     let mut flags = Vec::new();
     if !host::Strain::now(roots).tells_pressure() {
-        let text = "this kernel does not tell how long tasks wait for processors and memory (no /proc/pressure); what the host did is told from timers alone";
+        let text = "this kernel does not report how long tasks wait for processors and memory (no /proc/pressure); only timers show what the host did";
         flags.push(Flag::Note { text: text.into() });
     }
     let load_per_core = host.load.zip(host.cpus).map(|(load, cpus)| load / f64::from(cpus.max(1)));

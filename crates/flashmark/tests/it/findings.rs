@@ -31,21 +31,21 @@ fn whoever_measures_a_bad_card_reads_so_and_why_in_the_first_five_lines() {
     ];
     for profile in slow {
         let said = opening(profile);
-        assert!(said.contains("Unusable as a root disk"), "{profile}: {said}");
-        assert!(said.contains("a second, a laptop disk does 90"), "{profile}: {said}");
+        assert!(said.contains("Not suitable for a root disk"), "{profile}: {said}");
+        assert!(said.contains("; a laptop disk reaches 90"), "{profile}: {said}");
     }
     let said = opening("pattern-cheat");
-    assert!(said.contains("Poor as a root disk and a database's disk"), "{said}");
+    assert!(said.contains("Poor for a root disk and a database"), "{said}");
 }
 
 #[test]
 fn whoever_measures_a_fake_or_a_dying_medium_reads_that_first() {
     let told = [
         ("fake-limbo", "it says 64 GiB, it has", "is lost without an error"),
-        ("fake-wrap", "it says 64 GiB, it has", "overwrites what is in front"),
+        ("fake-wrap", "it says 64 GiB, it has", "overwrites data at the front"),
         // That a part of what it folds to is missing, only the whole probe finds out.
-        ("chain", "it says 64 GiB, it has", "overwrites what is in front"),
-        ("worn", "It failed while it was measured", "worn out at byte"),
+        ("chain", "it says 64 GiB, it has", "overwrites data at the front"),
+        ("worn", "The error came during", "worn out at byte"),
     ];
     for (profile, what, why) in told {
         let said = opening(profile);
@@ -81,7 +81,7 @@ fn a_good_card_is_called_good_and_no_cheat() {
     let flashmark = Flashmark::new();
     let ran = flashmark.done(&["run", "sim:a1", "--suite", "standard", "--quiet"]);
     let flat = ran.out.lines().take(5).collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("Good as a root disk"), "{flat}");
+    assert!(flat.contains("Good for a root disk"), "{flat}");
     let cheats = [
         "span-cache",
         "small-span",
@@ -107,7 +107,9 @@ fn unfit_for_what_it_is_wanted_for_is_a_failed_check() {
     let refused = run("phone");
     assert_eq!(refused.code, Some(2));
     assert!(
-        refused.err.contains("'phone' is no use that is known; write root-disk, camera, video=100Mbit, logger or database"),
+        refused.err.contains(
+            "'phone' is not a known use; type root-disk, camera, video=100Mbit, logger or database"
+        ),
         "{refused}"
     );
 }
@@ -130,14 +132,14 @@ fn evidence_can_be_opened_in_text_and_on_the_page() {
     assert!(told.contains("what it means: docs/findings/small-write-bypass.md"), "{told}");
     assert!(told.contains("random-write/2, 4 KiB: "), "{told}");
     let page = fs::read_to_string(page).unwrap();
-    assert!(page.contains("<details><summary>Small writes take a fast way"), "{page}");
+    assert!(page.contains("<details><summary>Small writes take a fast path"), "{page}");
     assert!(
         page.contains("href=\"#about-small-write-bypass\"")
             && page.contains("id=\"about-small-write-bypass\""),
         "{page}"
     );
     let asked = flashmark.done(&["show", "--for", "camera", "--findings"]).out;
-    assert!(asked.contains("as a camera card") && !asked.contains("as a root disk"), "{asked}");
+    assert!(asked.contains("for a camera") && !asked.contains("for a root disk"), "{asked}");
 }
 
 #[test]

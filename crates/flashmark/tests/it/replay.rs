@@ -232,7 +232,7 @@ fn what_cannot_be_replayed_is_said_in_one_line() {
     let speed = flashmark.run(&["replay", word(&cases[4]), "sim:a1", "--speed", "quick"]);
     insta::assert_snapshot!(speed.said(&[]), @r"
     exit 2
-    flashmark: --speed quick: write 1 (as recorded), a number such as 10 (times as fast), or max
+    flashmark: --speed quick: type 1 (as recorded), a number such as 10 (10x faster) or max
     ");
 }
 

@@ -272,7 +272,7 @@ fn claims_that_do_not_hold_fail_the_medium() {
     let (code, failed, out) = claimed("read=900MB/s,capacity=4GB");
     assert_eq!((code, failed), (Some(1), 1), "{out}");
     let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("The claim of reading at 900 MB/s does not hold"), "{out}");
+    assert!(flat.contains("The claim of sequential reads of 900 MB/s does not hold"), "{out}");
     assert_eq!(claimed("capacity=32GB").0, Some(1));
 }
 

@@ -283,7 +283,7 @@ fn judge(
     match (failure == Failure::Error).then(|| row.add(failed)).flatten() {
         Some(all) => {
             let reason = format!(
-                "{} tries in a row met an error, so the medium is taken to fail; the last one: {said}",
+                "{} tries in succession met an error, so the medium counts as failed; the last one: {said}",
                 all.len()
             );
             Err(blame_medium(trial, results, all, reason, hear))

@@ -316,7 +316,7 @@ fn three_combinations_in_a_row_that_meet_an_error_are_a_failing_medium() {
         failing.iter().map(|(name, figures)| (*name, &figures[..])).collect();
     let went = Bench::new(&figures).run();
     assert!(
-        matches!(&went.end, End::Failed(reason) if reason.contains("3 tries in a row")),
+        matches!(&went.end, End::Failed(reason) if reason.contains("3 tries in succession")),
         "{:?}",
         went.end
     );

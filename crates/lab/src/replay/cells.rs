@@ -30,7 +30,7 @@ const STALL_NS: u64 = 5_000_000_000;
 pub fn title(pace: Pace) -> String {
     match pace {
         Pace::Times(1.0) => "as recorded".into(),
-        Pace::Times(times) => format!("{} times as fast", significant(times)),
+        Pace::Times(times) => format!("{}x faster", significant(times)),
         Pace::Max => "as fast as possible".into(),
     }
 }

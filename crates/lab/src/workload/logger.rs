@@ -15,7 +15,7 @@ use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "logger",
-    about: "appends a line and makes the log durable, line after line: commits a second, and the longest",
+    about: "appends lines and makes each durable: commits per second, and the longest",
     source: "syslog's synchronous files",
     settings: &[
         Setting { name: "lines", default: "2000", about: "how many lines" },

@@ -20,7 +20,7 @@ use super::{
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: test::RECORD_OPS,
-    about: "records of a file as iozone writes and reads them, O_DIRECT and O_SYNC: operations a second",
+    about: "writes and reads the records of a file like iozone, O_DIRECT and O_SYNC: operations per second",
     source: "docs/field/iozone.md#single-file",
     settings: &[
         Setting {
@@ -35,22 +35,18 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
             default: "file",
             about: "when a write is done: none, data (O_DSYNC), file (O_SYNC)",
         },
-        Setting {
-            name: "content",
-            default: "byte:165",
-            about: "what is written; iozone repeats one byte",
-        },
+        Setting { name: "content", default: "byte:165", about: "content; iozone repeats one byte" },
         Setting {
             name: "certainty",
             default: "0%",
-            about: "stop when the rate is this certain; 0% goes through all records",
+            about: "stop when the interval is this narrow; 0% goes through all records",
         },
         Setting {
             name: "min_time",
             default: "3s",
-            about: "at least this long a form, where certainty ends it",
+            about: "least time per form, where the interval ends it",
         },
-        Setting { name: "max_time", default: "10m", about: "at most this long a form" },
+        Setting { name: "max_time", default: "10m", about: "time limit per form" },
     ],
     make: |settings| Ok(Box::new(RecordOps::new(settings)?)),
 };

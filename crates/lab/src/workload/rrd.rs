@@ -61,7 +61,7 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
             about: "when files are durable: at the end of a poll (poll), or when the kernel likes (kernel)",
         },
         Setting { name: "pause", default: "0s", about: "wait this long between two polls" },
-        Setting { name: "max_time", default: "20m", about: "at most this long a form" },
+        Setting { name: "max_time", default: "20m", about: "time limit per form" },
     ],
     make: |settings| Ok(Box::new(Rrd::new(settings)?)),
 };

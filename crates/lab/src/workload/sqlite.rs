@@ -19,13 +19,13 @@ use super::{Moment, WorkError, Workload, WorkloadContext, WorkloadKind};
 
 pub(super) const KIND: WorkloadKind = WorkloadKind {
     name: "sqlite",
-    about: "commits a row at a time through SQLite, synchronous=FULL: commits a second",
+    about: "commits one row at a time through SQLite, synchronous=FULL: commits per second",
     source: "sqlite.org/pragma.html#pragma_synchronous, wal.html",
     settings: &[
         Setting {
             name: "journal",
             default: "wal,delete",
-            about: "how it keeps its promise: wal, delete (rollback journal)",
+            about: "journal: wal, delete (rollback journal)",
         },
         Setting { name: "commits", default: "2000", about: "how many commits" },
         Setting { name: "rows", default: "1", about: "rows of a commit" },

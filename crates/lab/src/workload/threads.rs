@@ -62,11 +62,7 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
             default: "2s",
             about: "sync and wait this long before each phase",
         },
-        Setting {
-            name: "content",
-            default: "byte:165",
-            about: "what is written; iozone repeats one byte",
-        },
+        Setting { name: "content", default: "byte:165", about: "content; iozone repeats one byte" },
         Setting {
             name: "max_time",
             default: "10m",

@@ -29,7 +29,7 @@ pub(super) const KIND: WorkloadKind = WorkloadKind {
             about: "when files are made durable: all at the end, each before the next",
         },
         Setting { name: "content", default: "incompressible", about: "what the files hold" },
-        Setting { name: "max_time", default: "10m", about: "at most this long a form" },
+        Setting { name: "max_time", default: "10m", about: "time limit per form" },
     ],
     make: |settings| Ok(Box::new(Untar::new(settings)?)),
 };

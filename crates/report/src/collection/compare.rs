@@ -248,32 +248,20 @@ fn curves(found: &MediaComparison) -> Vec<(String, Vec<CurveView>)> {
 
 /// What is drawn: test, metric, title, label of the axis, its unit.
 const DRAWN: [(&str, &str, &str, &str, AxisUnit); 4] = [
-    (
-        "random-write",
-        metric::IOPS,
-        "Random writes a second",
-        "writes a second, more is better",
-        AxisUnit::Iops,
-    ),
-    (
-        "random-read",
-        metric::IOPS,
-        "Random reads a second",
-        "reads a second, more is better",
-        AxisUnit::Iops,
-    ),
+    ("random-write", metric::IOPS, "Random write IOPS", "IOPS, more is better", AxisUnit::Iops),
+    ("random-read", metric::IOPS, "Random read IOPS", "IOPS, more is better", AxisUnit::Iops),
     (
         "sequential-write",
         metric::BPS,
-        "Writing in a row",
-        "bytes a second, more is better",
+        "Sequential writes",
+        "bytes per second, more is better",
         AxisUnit::Rate,
     ),
     (
         "sequential-read",
         metric::BPS,
-        "Reading in a row",
-        "bytes a second, more is better",
+        "Sequential reads",
+        "bytes per second, more is better",
         AxisUnit::Rate,
     ),
 ];

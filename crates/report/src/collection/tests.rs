@@ -40,7 +40,7 @@ fn entry(id: &str, record: &Record) -> CollectionRun {
             (HeadlineFigure::SequentialWrite, 31e6),
         ]
         .into(),
-        verdict: Some("fine as a camera card, unusable as a root disk".into()),
+        verdict: Some("good for a camera, not suitable for a root disk".into()),
         faults: vec!["span-cache".into()],
         is_fake: false,
     };
@@ -218,29 +218,29 @@ fn a_medium_says_its_verdict_first_and_lists_every_run() {
     markup::check(&page);
     let verdict = page.find("fine as a camera card").or(page.find("class=\"findings verdict\""));
     assert!(verdict.is_some() && verdict < page.find("id=\"figures\""), "the verdict comes first");
-    insta::assert_snapshot!(read(&page, "id=\"figures\"", "</table>"), @r#"
+    insta::assert_snapshot!(read(&page, "id=\"figures\"", "</table>"), @"
     Figures
-    Median of each figure, how far the runs lie apart, and how it stands to the yardsticks
+    Median of each figure, how far the runs are apart, and how it compares with the yardsticks
     What | Median | Lowest to highest | Runs | Hosts | Against the yardsticks |
     Random write 4 KiB | 1234 IOPS | 1111 to 1481 IOPS | 3 | 2 | 14 times a 5400 rpm laptop disk (90 IOPS); reaches application class A1 (500 IOPS), not A2 (2000 IOPS) |
     Worst stall | 3.17 s | – | 1 | 1 | 13 times the 250 ms that an SD card may be busy with a write (an SDXC card 500 ms) |
-    "#);
-    insta::assert_snapshot!(read(&page, "id=\"beside\"", "</section>"), @r#"
+    ");
+    insta::assert_snapshot!(read(&page, "id=\"beside\"", "</section>"), @"
     The same model elsewhere
     Other lines of this model, not counted with it
     What | Origin | Random write 4 KiB | Worst stall | Sequential write | Random read 4 KiB |
     SanDisk SD32G 32 GB | published by others | 900 IOPS | 3.17 s | – | – |
-    Shown beside, never mixed: these figures are not part of those above.
-    "#);
-    insta::assert_snapshot!(read(&page, "id=\"hosts\"", "</section>"), @r#"
+    Shown separately: these figures are not part of those above.
+    ");
+    insta::assert_snapshot!(read(&page, "id=\"hosts\"", "</section>"), @"
     What the host does to it
     Random write 4 KiB: 1234 IOPS on Raspberry Pi 4 Model B Rev 1.4 (sdhci-iproc, DDR50, 4 bit, 50 MHz), 400 IOPS on Another board (sdhci-iproc, DDR50, 4 bit, 50 MHz), 3.1 times as much.
     Medians by machine and link
     Machine | Link | Runs | Random write 4 KiB | Worst stall | Sequential write | Random read 4 KiB |
     Another board | sdhci-iproc, DDR50, 4 bit, 50 MHz | 1 | 400 IOPS | 85.0 ms | 31.0 MB/s | – |
     Raspberry Pi 4 Model B Rev 1.4 | sdhci-iproc, DDR50, 4 bit, 50 MHz | 1 | 1234 IOPS | 85.0 ms | 31.0 MB/s | – |
-    A unit of its own was measured on each, perhaps: what differs between hosts is host and unit together.
-    "#);
+    Each host may have measured another unit: a difference between hosts may be one between units.
+    ");
     insta::assert_snapshot!(read(&page, "id=\"runs\"", "</section>"), @r#"
     Runs
     Every run, newest first
@@ -254,7 +254,7 @@ fn a_medium_says_its_verdict_first_and_lists_every_run() {
     What leads from a date is all that is published of that run, with every latency as a histogram. A run's JSON file is a record: flashmark report FILE --html PAGE makes its full page, flashmark compare FILE FILE holds it against another.
     "#);
     assert!(
-        page.contains("Random writes a second</figcaption>")
+        page.contains("Random write IOPS</figcaption>")
             && page.contains("1 run of such are left out"),
         "{page}"
     );
@@ -309,7 +309,7 @@ fn media_are_compared_even_where_one_is_published_and_one_measured() {
         "{page}"
     );
     assert!(
-        page.contains("Random writes a second</figcaption>")
+        page.contains("Random write IOPS</figcaption>")
             && page.contains("is faster at every size."),
         "{page}"
     );
@@ -523,7 +523,7 @@ fn the_feed_has_whole_links_where_the_address_is_known() {
     <updated>2026-11-20T10:00:00Z</updated>
     <published>2026-11-20T10:00:00Z</published>
     <category term="measured by Flashmark"/>
-    <summary>fine as a camera card, unusable as a root disk. Random write 4 KiB: 1234 IOPS (14× disk, A1). Worst stall: 85.0 ms (0.34× limit). Sequential write: 31.0 MB/s (0.62× disk, V30)</summary>
+    <summary>good for a camera, not suitable for a root disk. Random write 4 KiB: 1234 IOPS (14× disk, A1). Worst stall: 85.0 ms (0.34× limit). Sequential write: 31.0 MB/s (0.62× disk, V30)</summary>
     </entry>
     </feed>
     "#);

@@ -94,7 +94,7 @@ fn every_state_of_a_run_is_said() {
     };
     assert!(page_of(record::Ended::Interrupted).contains("The run was interrupted: 3 of "));
     assert!(page_of(record::Ended::Running).contains("The run is not finished: 3 of "));
-    assert!(page_of(record::Ended::Error).contains("The run could not go on: 3 of "));
+    assert!(page_of(record::Ended::Error).contains("The run stopped: 3 of "));
     assert!(!page_of(record::Ended::Complete).contains("class=\"state"));
     let published = record::Published::from(&demo::good()).to_record("published");
     assert!(
@@ -110,7 +110,7 @@ fn every_state_of_a_run_is_said() {
 fn a_full_run_has_every_chart_twice_and_its_numbers() {
     let page = page(&demo::good());
     let titles = [
-        "Random writes a second",
+        "Random write IOPS",
         "Rate against block size",
         "Access time against block size",
         "How long a random write takes",
@@ -143,7 +143,7 @@ fn the_released_sample_has_a_report() {
     let sample = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
     let record = Record::from_json(sample).unwrap();
     assert_eq!(Record::from_json(&carried(&page(&record))).unwrap(), record);
-    assert!(page(&record).contains("Random writes a second"));
+    assert!(page(&record).contains("Random write IOPS"));
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(super) fn all(record: &Record) -> Vec<Panel> {
             &stretches,
             "kernel-rate",
             "As the kernel saw it: bytes moved",
-            ("bytes a second", AxisUnit::Rate),
+            ("bytes per second", AxisUnit::Rate),
             &rates,
         ),
         panel(
@@ -137,7 +137,7 @@ fn panel(
         y: axis(label, unit),
         series: shows.iter().enumerate().map(line).collect(),
         references: marks(record),
-        note: "From /proc/diskstats, ten times a second, of everything that was done to the device, by whomever; defined as in iostat -x. \
+        note: "From /proc/diskstats, ten times per second, of all I/O to the device, whoever issued it; defined as in iostat -x. \
                Upright lines are where a test begins."
             .to_owned(),
     };

@@ -18,7 +18,7 @@ fn blocks() -> AxisSpec {
     AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: AxisUnit::Blocks }
 }
 
-/// Random writes a second at each size: burst and sustained, against 90 IOPS.
+/// Random write IOPS at each size: burst and sustained, against 90 IOPS.
 pub(super) fn random_writes(record: &Record) -> Panel {
     let groups = groups(record, &[test::RANDOM_WRITE]);
     let mut series = Vec::new();
@@ -43,10 +43,10 @@ pub(super) fn random_writes(record: &Record) -> Panel {
     }
     let chart = Chart {
         id: "random-write".to_owned(),
-        title: "Random writes a second".to_owned(),
+        title: "Random write IOPS".to_owned(),
         x: blocks(),
         y: AxisSpec {
-            label: "writes a second, more is better".to_owned(),
+            label: "IOPS, more is better".to_owned(),
             scale: Scale::Log,
             unit: AxisUnit::Iops,
         },
@@ -57,7 +57,7 @@ pub(super) fn random_writes(record: &Record) -> Panel {
             label: format!("{}: {} IOPS", yardstick::DISK, yardstick::DISK_IOPS),
         }],
         note: format!(
-            "What decides whether a medium can carry a system. Measured after the first fast writes; where a doubt says that a figure may not last, a large cache may still have taken them.{}",
+            "What decides whether a medium can carry a system. Measured after the first fast writes; where a caveat says that a figure may not last, a large cache may still have taken them.{}",
             undrawn(&groups)
         ),
     };
@@ -78,7 +78,7 @@ pub(super) fn rates(record: &Record) -> Panel {
         title: "Rate against block size".to_owned(),
         x: blocks(),
         y: AxisSpec {
-            label: "bytes a second, more is better".to_owned(),
+            label: "bytes per second, more is better".to_owned(),
             scale: Scale::Log,
             unit: AxisUnit::Rate,
         },
@@ -120,7 +120,7 @@ pub(super) fn access_times(record: &Record) -> Panel {
 
 fn disk_note() -> String {
     format!(
-        "The grey line is the yardstick, a {}: {} to get there ({} a second) and then {}.",
+        "The grey line is the yardstick, a {}: {} to get there ({} IOPS) and then {}.",
         yardstick::DISK,
         AxisUnit::Time.label(yardstick::DISK_ACCESS_NS),
         yardstick::DISK_IOPS,

@@ -150,9 +150,9 @@ fn axis(axis: SeriesAxis) -> (&'static str, &'static str, AxisUnit, Scale) {
         }
         SeriesAxis::Ops => ("I/Os done", "#I/Os", AxisUnit::Iops, Scale::Linear),
         SeriesAxis::Bps => {
-            ("bytes a second, more is better", "#Rate", AxisUnit::Rate, Scale::Linear)
+            ("bytes per second, more is better", "#Rate", AxisUnit::Rate, Scale::Linear)
         }
-        SeriesAxis::Iops => ("I/Os a second, more is better", "#IOPS", AxisUnit::Iops, Scale::Log),
+        SeriesAxis::Iops => ("IOPS, more is better", "#IOPS", AxisUnit::Iops, Scale::Log),
         SeriesAxis::LatencyNs => {
             ("time of one I/O, less is better", "#Time", AxisUnit::Time, Scale::Log)
         }

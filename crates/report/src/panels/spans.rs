@@ -35,7 +35,7 @@ pub(super) fn random_writes(record: &Record) -> Panel {
         id: "span".to_owned(),
         title: "Random writes against span".to_owned(),
         x: axis("span they fall into", AxisUnit::Blocks),
-        y: axis("writes a second, more is better", AxisUnit::Iops),
+        y: axis("IOPS, more is better", AxisUnit::Iops),
         series,
         references: vec![Reference {
             along: Along::Y,

@@ -3,15 +3,15 @@ use crate::demo;
 
 #[test]
 fn a_good_card() {
-    insta::assert_snapshot!(summary(&demo::good(), 80, false), @r#"
+    insta::assert_snapshot!(summary(&demo::good(), 80, false), @"
     SanDisk Extreme A1, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
     from the camera drawer, standard suite, 2026-11-20, 11 min 41 s, 4.14 GB
       written
 
-    Random writes of 4 KiB: 1446 a second (IOPS), 16 times what a 5400 rpm laptop
-      disk does (90).
+    Random writes of 4 KiB reach 1446 IOPS: 16x faster than a 5400 rpm laptop disk
+      (90 IOPS).
     The slowest of 4000 random writes of 64 KiB took 44.8 ms.
-    In sequence it writes 59.3 MB/s and reads 66.4 MB/s.
+    Sequential writes reach 59.3 MB/s, sequential reads reach 66.4 MB/s.
 
                                 figure  95 % interval         n  stop        slowest
     Random write, 512 B      1575 IOPS  1564 to 1585       4000  converged   5.41 ms
@@ -34,28 +34,28 @@ fn a_good_card() {
     Ext2 format
       simple                   8.38 /s  8.04 to 8.72        473  converged         -
 
-    Doubts
-    - sequential read 120 KiB, middle: 120 KiB is sent as commands of 64 KiB and a
-      rest; this dip is the link's, not the medium's
-    - sequential write 120 KiB, middle: 120 KiB is sent as commands of 64 KiB and
-      a rest; this dip is the link's, not the medium's
+    Caveats
+    - sequential read 120 KiB, middle: 120 KiB is split into commands of 64 KiB
+      and a rest; the link causes this dip, not the medium
+    - sequential write 120 KiB, middle: 120 KiB is split into commands of 64 KiB
+      and a rest; the link causes this dip, not the medium
 
     Not run
     - record-ops, ext2-fill: not in this suite
-    "#);
+    ");
 }
 
 #[test]
 fn a_horrible_card() {
-    insta::assert_snapshot!(summary(&demo::horrible(), 80, false), @r#"
+    insta::assert_snapshot!(summary(&demo::horrible(), 80, false), @"
     Transcend SDHC 32G, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
     from the camera drawer, standard suite, 2026-11-20, 11 min 41 s, 3.71 GB
       written
 
-    Random writes of 4 KiB: 41.1 a second (IOPS), 0.46 times what a 5400 rpm
-      laptop disk does (90); of 16 KiB only 1.97.
+    Random writes of 4 KiB reach 41.1 IOPS: 2.2x slower than a 5400 rpm laptop
+      disk (90 IOPS). Those of 16 KiB reach only 1.97 IOPS.
     The slowest of 120 random writes of 64 KiB took 3.17 s.
-    In sequence it writes 10.2 MB/s and reads 24.5 MB/s.
+    Sequential writes reach 10.2 MB/s, sequential reads reach 24.5 MB/s.
 
                                 figure  95 % interval         n  stop        slowest
     Random write, 512 B      37.0 IOPS  35.4 to 38.6        120  time         545 ms
@@ -78,16 +78,16 @@ fn a_horrible_card() {
     Ext2 format
       simple                   8.38 /s  8.04 to 8.72        473  converged         -
 
-    Doubts
-    - random write (10 cells): not converged: the figure is certain to 11.8 %
-      only; give it more time
-    - random write (7 cells): small writes take a faster way: 19.4 times the IOPS
-      of 16 KiB
-    - sequential read 120 KiB, middle: 120 KiB is sent as commands of 64 KiB and a
-      rest; this dip is the link's, not the medium's
-    - sequential write 120 KiB, middle: 120 KiB is sent as commands of 64 KiB and
-      a rest; this dip is the link's, not the medium's
-    "#);
+    Caveats
+    - random write (10 cells): not converged: the interval is still ±11.8 %; run
+      it for longer
+    - random write (7 cells): small writes take a fast path: 19.4x faster than 16
+      KiB
+    - sequential read 120 KiB, middle: 120 KiB is split into commands of 64 KiB
+      and a rest; the link causes this dip, not the medium
+    - sequential write 120 KiB, middle: 120 KiB is split into commands of 64 KiB
+      and a rest; the link causes this dip, not the medium
+    ");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_stick_that_vanished_and_a_cache_that_answered() {
     Quantum write
       </script><img src=x…     7.50 /s  6.75 to 8.25         12  converged         -
 
-    Doubts
+    Caveats
     - random write 4 KiB, in a file: stopped by an error: the device went away
       (ENODEV) </script><img src=x onerror=alert(1)> [2J & "quotes"
     - random read 4 KiB, in a file: impossible: 2.05 GB/s over a link of 60.0
@@ -124,8 +124,8 @@ fn a_stick_that_vanished_and_a_cache_that_answered() {
     - sequential read 1 MiB, middle: impossible: the page cache answered, not the
       medium
     - </script><img src=x onerror=alert(1)> [2J & "quotes"
-    - random write 512 B, in a file: 3 I/Os are too few for an interval; give it
-      more time
+    - random write 512 B, in a file: 3 I/Os are too few for an interval; run it
+      for longer
 
     Not run
     - sector-write, ext2-format, ext2-fill: needs a raw medium; name a block
@@ -135,11 +135,11 @@ fn a_stick_that_vanished_and_a_cache_that_answered() {
 
 #[test]
 fn a_run_that_has_just_begun() {
-    insta::assert_snapshot!(summary(&demo::begun(), 80, false), @r#"
+    insta::assert_snapshot!(summary(&demo::begun(), 80, false), @"
     SanDisk Extreme A1, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
     from the camera drawer, standard suite, 2026-11-20
 
-    Nothing measured yet: the run has begun and no cell is done.
+    Nothing measured yet: the run has started and no cell is done.
 
                                 figure  95 % interval         n  stop        slowest
     Random write, 512 B              -  not measured yet
@@ -154,16 +154,16 @@ fn a_run_that_has_just_begun() {
 
     Not run
     - record-ops, ext2-fill: not in this suite
-    "#);
+    ");
 }
 
 #[test]
 fn nothing_is_known() {
-    insta::assert_snapshot!(summary(&demo::empty(), 80, false), @r#"
+    insta::assert_snapshot!(summary(&demo::empty(), 80, false), @"
     Medium of unknown kind
 
-    Nothing measured yet: the run has begun and no cell is done.
-    "#);
+    Nothing measured yet: the run has started and no cell is done.
+    ");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_doubt_says_what_to_do_and_keeps_its_statistics_to_itself() {
     for text in [summary(&record, 80, false), table(&record)] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            text.contains("measure for longer if it is too wide for you") && !text.contains("r1"),
+            text.contains("run it for longer if it is too wide for you") && !text.contains("r1"),
             "{text}"
         );
     }
@@ -200,7 +200,7 @@ fn a_figure_of_a_passing_state_is_a_bound() {
         cell.flags.push(record::Flag::Transient { bound: record::Bound::AtMost });
     }
     let text = summary(&record, 80, false);
-    assert!(!text.contains("Random writes of 4 KiB: 1446"), "{text}");
+    assert!(!text.contains("Random writes of 4 KiB reach 1446"), "{text}");
     let row = text.lines().find(|line| line.starts_with("Random write, 4 KiB")).unwrap();
     assert!(row.contains("1446 IOPS  at most"), "{row}");
 }
@@ -216,14 +216,14 @@ fn how_fast_a_medium_is_that_must_not_be_used_is_not_said() {
         confidence: None,
     };
     record.findings = vec![fault];
-    assert!(!summary(&record, 80, false).contains("In sequence"));
+    assert!(!summary(&record, 80, false).contains("Sequential writes reach"));
     record.findings.clear();
     // 8 KiB in a row is no rate of a medium.
     record
         .cells
         .retain(|cell| cell.test != "sequential-write" || cell.params.block_bytes == Some(8192));
     let text = summary(&record, 80, false);
-    assert!(text.contains("In sequence it reads"), "{text}");
+    assert!(text.contains("Sequential reads reach"), "{text}");
 }
 
 #[test]
@@ -235,15 +235,15 @@ fn every_cell_of_a_broken_run() {
      Cell              Metric              Figure  95 % interval       n  Stop
      512 B, in a file  I/O rate                 -                         converged  [1][2]
                        data rate        3.28 kB/s  2.39 to 4.17 kB/s   3
-                       latency fastest    18.9 ms  as seen             3
-                       latency slowest     429 ms  as seen             3
+                       latency fastest    18.9 ms  minimum             3
+                       latency slowest     429 ms  maximum             3
      4 KiB, in a file  I/O rate         49.3 IOPS  45.7 to 53.0 IOPS  40  error      [3][4]
                        data rate         202 kB/s  187 to 217 kB/s    40
-                       latency fastest    14.2 ms  as seen            40
+                       latency fastest    14.2 ms  minimum            40
                        latency p50        20.2 ms  19.0 to 20.9 ms    40
-                       latency p90        23.5 ms  as seen            40
-                       latency slowest    25.9 ms  as seen            40
-      [1] 3 I/Os are too few for an interval; give it more time
+                       latency p90        23.5 ms  no interval        40
+                       latency slowest    25.9 ms  maximum            40
+      [1] 3 I/Os are too few for an interval; run it for longer
       [2] no interval from 3 samples
       [3] measured on ext4, noatime
       [4] stopped by an error: the device went away (ENODEV) </script><img src=x onerror=alert(1)> [2J & "quotes"
@@ -272,13 +272,13 @@ fn findings_come_first() {
     record.findings.push(record::Finding {
         id: "claim".into(),
         severity: Severity::Failure,
-        statement: "Fine as a camera card, unusable as a root disk.".into(),
+        statement: "Good for a camera. Not suitable for a root disk.".into(),
         evidence: vec!["random-write/2".into()],
         confidence: None,
     });
     let text = summary(&record, 80, false);
     assert!(
-        text.find("unusable as a root disk").unwrap() < text.find("Random writes of").unwrap(),
+        text.find("Not suitable for a root disk").unwrap() < text.find("Random writes of").unwrap(),
         "{text}"
     );
 }

@@ -321,7 +321,7 @@ fn check_link(place: Place, cell: &Cell, run: &Published) -> Result<(), Rejectio
         return Ok(());
     }
     let what = format!(
-        "{bps:.0} bytes a second over a link that carries {link_bps:.0}, and no flag that says so"
+        "{bps:.0} bytes per second over a link of {link_bps:.0}, without the flag for that"
     );
     Err(Rejection::invalid("impossible", format!("{place}.metrics.bps: {what}")))
 }

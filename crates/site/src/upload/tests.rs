@@ -428,7 +428,7 @@ fn what_the_link_or_the_medium_has_no_room_for() {
         said_of(|run| run.cells[0].params.span_offset_bytes = Some(31 * GIB)),
         said_of(|run| run.cells[0].params.span_bytes = Some(u64::MAX)),
     ]), @r"
-422 impossible: cells[0] (random-write/1).metrics.bps: 5130 bytes a second over a link that carries 1000, and no flag that says so
+422 impossible: cells[0] (random-write/1).metrics.bps: 5130 bytes per second over a link of 1000, without the flag for that
 422 impossible: cells[0] (random-write/1).params: a span that ends at byte 34359738368 of a medium of 31914983424 bytes
 422 out-of-range: cells[0] (random-write/1).params.span_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
 ");

@@ -257,10 +257,10 @@ fn read_table(source: &ImportText, hints: &Hints) -> Result<Vec<ImportedRun>, Im
 fn unsaid(unit: IozoneUnit) -> &'static str {
     match unit {
         IozoneUnit::Operations => {
-            "the text does not say its unit: taken for operations a second, as four figures of the form people paste are (--iozone-unit kB if not)"
+            "the text does not say its unit: taken for operations per second, as four figures of the form people paste are (--iozone-unit kB if not)"
         }
         IozoneUnit::Kilobytes => {
-            "the text does not say its unit: taken for kB a second, as iozone prints without -O (--iozone-unit ops if not)"
+            "the text does not say its unit: taken for kB per second, as iozone prints without -O (--iozone-unit ops if not)"
         }
     }
 }

@@ -87,7 +87,7 @@ fn of_seeks(seeks_per_s: f64) -> Cell {
         // Printed with two digits behind the point; the inverse has all.
         other(&mut cell, metric::ACCESS_TIME_NS, 1e9 / seeks_per_s, n);
     }
-    note(&mut cell, "through the page cache: what lies in memory already is found in no time");
+    note(&mut cell, "through the page cache: data in memory is found at once");
     cell
 }
 

@@ -58,14 +58,14 @@ impl fmt::Display for UndoDamage {
             UndoDamage::Lost { first, last } if first == last => {
                 write!(
                     f,
-                    "piece {first} of the undo log is lost: where it lay is not known, at most 1 MiB is missing"
+                    "piece {first} of the undo log is lost: its place is not known, at most 1 MiB is missing"
                 )
             }
             UndoDamage::Lost { first, last } => {
                 let most = last.abs_diff(first).saturating_add(1);
                 write!(
                     f,
-                    "pieces {first} to {last} of the undo log are lost: where they lay is not known, at most {most} MiB are missing"
+                    "pieces {first} to {last} of the undo log are lost: their places are not known, at most {most} MiB are missing"
                 )
             }
             UndoDamage::Tail { bytes } => {

@@ -163,8 +163,8 @@ fn a_piece_that_holds_an_undo_log_is_not_taken_for_pieces_of_ours() {
 fn damage_is_said_in_words() {
     let said = |damage: UndoDamage| damage.to_string();
     insta::assert_snapshot!(said(UndoDamage::Data { offset_bytes: 1 << 20, bytes: 4096 }), @"4 KiB at 1 MiB cannot be put back: the copy is damaged");
-    insta::assert_snapshot!(said(UndoDamage::Lost { first: 2, last: 2 }), @"piece 2 of the undo log is lost: where it lay is not known, at most 1 MiB is missing");
-    insta::assert_snapshot!(said(UndoDamage::Lost { first: 2, last: 5 }), @"pieces 2 to 5 of the undo log are lost: where they lay is not known, at most 4 MiB are missing");
+    insta::assert_snapshot!(said(UndoDamage::Lost { first: 2, last: 2 }), @"piece 2 of the undo log is lost: its place is not known, at most 1 MiB is missing");
+    insta::assert_snapshot!(said(UndoDamage::Lost { first: 2, last: 5 }), @"pieces 2 to 5 of the undo log are lost: their places are not known, at most 4 MiB are missing");
     insta::assert_snapshot!(said(UndoDamage::Tail { bytes: 512 }), @"the last 512 B of the undo log cannot be read: whether something is missing is not known");
     insta::assert_snapshot!(said(UndoDamage::Torn { offset_bytes: 1 << 20, bytes: 512 }), @"512 B at 1 MiB were being kept when the program was ended: nothing was overwritten there");
 }

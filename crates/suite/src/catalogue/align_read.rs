@@ -43,7 +43,7 @@ impl Test for AlignRead {
         test::ALIGN_READ
     }
     fn about(&self) -> &'static str {
-        "small reads before, across and after boundaries of every size: pages and allocation units, without writing"
+        "small reads before, across and after boundaries of every size: finds pages and erase blocks without writing"
     }
     fn source(&self) -> &'static str {
         "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference"
@@ -53,24 +53,20 @@ impl Test for AlignRead {
             Setting {
                 name: "block",
                 default: "1KiB",
-                about: "size of a read; at least two units of the medium",
+                about: "size of a read; at least two sectors of the medium",
             },
-            Setting {
-                name: "largest",
-                default: "64MiB",
-                about: "largest power of two that is tried",
-            },
+            Setting { name: "largest", default: "64MiB", about: "largest power of two to try" },
             Setting {
                 name: "tries",
                 default: "8",
-                about: "reads of each place, of which the faster half counts",
+                about: "reads per place; the faster half counts",
             },
             Setting {
                 name: "repeats",
                 default: "3",
-                about: "how often all of it is done; the median counts",
+                about: "repeats of everything; the median counts",
             },
-            Setting { name: "max_time", default: "30s", about: "at most this long" },
+            Setting { name: "max_time", default: "30s", about: "time limit" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -135,7 +131,7 @@ impl Test for AlignRead {
         let mut outcome = work.outcome;
         outcome.cell.flags.extend(doubt);
         if repeats.is_empty() {
-            let text = "there was no time for all sizes; give it more".to_owned();
+            let text = "the time was too short for all sizes; give it more".to_owned();
             outcome.cell.flags.push(Flag::Note { text });
         }
         outcome.cell.metrics.other.insert(
@@ -428,7 +424,7 @@ mod tests {
         let ran = Bed::raw(8 * GIB, |_, _| SECOND_NS).run(&["align-read"]);
         let cell = ran.cell("align-read/1");
         assert_eq!((cell.ops, ran.other("align-read/1", "repeats")), (30, 0.0));
-        insta::assert_snapshot!(cell.flags.last().unwrap(), @"there was no time for all sizes; give it more");
+        insta::assert_snapshot!(cell.flags.last().unwrap(), @"the time was too short for all sizes; give it more");
         assert!(cell.series.iter().all(|series| series.points.is_empty()));
     }
 

@@ -45,7 +45,7 @@ impl Test for BufferedRead {
         test::BUFFERED_READ
     }
     fn about(&self) -> &'static str {
-        "reads as hdparm -t, -t --direct and -T do; first run discarded, median of the others"
+        "reads like hdparm -t, -t --direct and -T; the first run is discarded, the median of the others counts"
     }
     fn source(&self) -> &'static str {
         "docs/field/classic-tools.md#hdparm"
@@ -61,12 +61,12 @@ impl Test for BufferedRead {
             Setting {
                 name: "runs",
                 default: "3",
-                about: "runs that count; one more goes before them",
+                about: "runs that count, after one that does not",
             },
             Setting {
                 name: "pause",
                 default: "3s",
-                about: "rest before each run of device and direct",
+                about: "pause before each run of device and direct",
             },
         ]
     }
@@ -87,7 +87,7 @@ impl Test for BufferedRead {
         let runs = settings.count("runs")?.min(100);
         for form in settings.choices("form", &["device", "direct", "cache"])? {
             if form != "direct" && !target.facts.has_page_cache {
-                cells.skip(format!("form {form}: there is no page cache on the way"));
+                cells.skip(format!("form {form} needs a page cache; there is none here"));
                 continue;
             }
             let (run_ns, pause_ns) = if form == "cache" {
@@ -176,7 +176,7 @@ fn from(
         ));
     }
     if offset >= span.bytes {
-        return Err(settings.bad("offset", format!("there are only {} to read", Bytes(span.bytes))));
+        return Err(settings.bad("offset", format!("only {} are available", Bytes(span.bytes))));
     }
     Ok(Extent::new(span.offset_bytes + offset, span.bytes - offset))
 }
@@ -326,9 +326,9 @@ mod tests {
             planned.iter().map(|cell| cell.params.form.as_deref()).collect::<Vec<_>>(),
             [Some("direct")]
         );
-        insta::assert_snapshot!(bed.left_out(&["buffered-read"]), @r"
-        buffered-read: form device: there is no page cache on the way
-        buffered-read: form cache: there is no page cache on the way
+        insta::assert_snapshot!(bed.left_out(&["buffered-read"]), @"
+        buffered-read: form device needs a page cache; there is none here
+        buffered-read: form cache needs a page cache; there is none here
         ");
     }
 
@@ -339,7 +339,7 @@ mod tests {
             bed.planned(&["buffered-read offset=1000MiB"])[0].params.span_bytes,
             Some(24 * MIB)
         );
-        insta::assert_snapshot!(bed.left_out(&["buffered-read offset=1GiB"]), @"buffered-read.offset: there are only 1 GiB to read");
+        insta::assert_snapshot!(bed.left_out(&["buffered-read offset=1GiB"]), @"buffered-read.offset: only 1 GiB are available");
         insta::assert_snapshot!(bed.left_out(&["buffered-read offset=700"]), @"buffered-read.offset: 700 is no multiple of 512 B, the unit of the medium");
     }
 

@@ -71,7 +71,7 @@ impl Test for Capacity {
         test::CAPACITY
     }
     fn about(&self) -> &'static str {
-        "whether as much is there as the medium says: good, damaged, limbo, wraparound or chain; real size, size of the cache"
+        "whether the capacity is real: good, damaged, limbo, wraparound or chain; real size, cache size"
     }
     fn source(&self) -> &'static str {
         "docs/field/counterfeits.md#f3probe"
@@ -81,22 +81,22 @@ impl Test for Capacity {
             Setting {
                 name: "cache",
                 default: "1GiB",
-                about: "a cache up to this size does not deceive it; at most half of the medium",
+                about: "a cache up to this size cannot hide a fake; at most half of the medium",
             },
             Setting {
                 name: "restore",
                 default: "auto",
-                about: "yes: what is overwritten is kept on disk first and put back; no; auto: yes, unless the medium was given away with --erase",
+                about: "yes: overwritten data is kept on disk first and put back; no; auto: yes, unless --erase gave the medium away",
             },
             Setting {
                 name: "keep",
                 default: "256MiB",
-                about: "with restore, at most so much is written in a row; up to twice as much is kept",
+                about: "with restore, bytes written in one go, at most; up to twice as much is kept",
             },
             Setting {
                 name: "max_time",
                 default: "5m",
-                about: "at most this long; a cache is overwhelmed as far as time allows",
+                about: "time limit; caches are filled as far as time allows",
             },
         ]
     }
@@ -128,7 +128,7 @@ impl Test for Capacity {
             return Ok(());
         };
         if whole.bytes < target.facts.capacity_bytes / 2 {
-            cells.skip("only a part of the medium may be touched; what is missing elsewhere would not be seen");
+            cells.skip("only a part of the medium may be touched; a fake could not be found");
             return Ok(());
         }
         if whole.bytes < SMALLEST_BYTES {
@@ -202,7 +202,7 @@ impl Test for Capacity {
 /// Why nothing can be lent, if that is so.
 fn cannot_lend(bytes: u64, context: &mut CellContext<'_>) -> Option<String> {
     if context.undo.pieces() > 0 {
-        return Some("what this run overwrote before is not back yet; put it back first, with: flashmark restore".into());
+        return Some("data that this run overwrote before is not put back yet; put it back first, with: flashmark restore".into());
     }
     context.undo.make_room(bytes).err()
 }

@@ -74,27 +74,27 @@ impl Test for Commit {
         test::COMMIT
     }
     fn about(&self) -> &'static str {
-        "commits a second as SQLite makes them: rollback journal and write-ahead log"
+        "commits per second as SQLite makes them: rollback journal and write-ahead log"
     }
     fn source(&self) -> &'static str {
         "sqlite.org/atomiccommit.html, sqlite.org/wal.html"
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "form", default: "rollback,wal", about: "how it keeps its promise" },
+            Setting { name: "form", default: "rollback,wal", about: "journal" },
             Setting { name: "commits", default: "2000", about: "at most so many" },
             Setting {
                 name: "span",
                 default: "48MiB",
-                about: "how much of a file; a raw medium is used from its middle on",
+                about: "file size; a raw medium is used from its middle on",
             },
             Setting {
                 name: "certainty",
                 default: "5%",
-                about: "stop when the rate is this certain",
+                about: "stop when the interval is this narrow",
             },
-            Setting { name: "min_time", default: "2s", about: "at least this long each" },
-            Setting { name: "max_time", default: "15s", about: "at most this long each" },
+            Setting { name: "min_time", default: "2s", about: "least time for each" },
+            Setting { name: "max_time", default: "15s", about: "time limit for each" },
         ]
     }
     fn needs(&self) -> Needs {

@@ -56,7 +56,7 @@ impl Test for ContentSweep {
         test::CONTENT_SWEEP
     }
     fn about(&self) -> &'static str {
-        "the same writes with zeros, 0xFF, repeated and random data, and with data that lies there already"
+        "the same writes with zeros, 0xFF, repeated and random data, and with the data already there"
     }
     fn source(&self) -> &'static str {
         "docs/field/cheats.md#cheats-and-caches, docs/field/cautions.md#order-and-budgets"
@@ -71,10 +71,10 @@ impl Test for ContentSweep {
             Setting {
                 name: "block",
                 default: "64KiB",
-                about: "size of a write; many small ones, so that a single stall decides nothing",
+                about: "size of a write; small, so that a single stall decides nothing",
             },
-            Setting { name: "span", default: "32MiB", about: "how much is written of each" },
-            Setting { name: "max_time", default: "40s", about: "at most this long each" },
+            Setting { name: "span", default: "32MiB", about: "bytes of each content" },
+            Setting { name: "max_time", default: "40s", about: "time limit for each" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -145,7 +145,7 @@ impl Test for ContentSweep {
         let mut all = Extent::new(span.offset_bytes - beside_bytes, beside_bytes + span.bytes);
         let mut load = stretch::load(cell, context, "data");
         if is_rewrite(form) {
-            let before = stretch::load(cell, context, "data that lies there");
+            let before = stretch::load(cell, context, "data already there");
             let limits = LoopLimits::time(context.time_left_ns() / 2);
             let filled =
                 context.drive("filling", &before, &limits, &mut sequential(all, block_bytes));

@@ -44,7 +44,7 @@ impl Test for Ext2Fill {
         test::EXT2_FILL
     }
     fn about(&self) -> &'static str {
-        "fills a file system with the files of a Linux root: bytes of file data a second"
+        "fills a file system with the files of a Linux root: bytes of file data per second"
     }
     fn source(&self) -> &'static str {
         "docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#filling-a-file-system"
@@ -54,19 +54,15 @@ impl Test for Ext2Fill {
             Setting {
                 name: "order",
                 default: "async,sync",
-                about: "metadata before each file (sync) or with its group (async)",
+                about: "write metadata before each file (sync) or with its group (async)",
             },
             Setting { name: "block", default: "512KiB", about: "largest single write" },
             INODE_SIZE,
             INODE_RATIO,
             RESIZE_INODE,
             Setting { name: "content", default: "incompressible", about: "what is written" },
-            Setting {
-                name: "total",
-                default: "1TiB",
-                about: "write at most this much, metadata included",
-            },
-            Setting { name: "max_time", default: "40h", about: "at most this long" },
+            Setting { name: "total", default: "1TiB", about: "write limit, with metadata" },
+            Setting { name: "max_time", default: "40h", about: "time limit" },
         ]
     }
     fn needs(&self) -> Needs {

@@ -50,7 +50,7 @@ impl Test for Ext2Format {
         test::EXT2_FORMAT
     }
     fn about(&self) -> &'static str {
-        "the writes of mke2fs with 1 KiB blocks: groups a second"
+        "the writes of mke2fs with 1 KiB blocks: groups per second"
     }
     fn source(&self) -> &'static str {
         "docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#what-mke2fs-writes, docs/field/ext2.md#test-vector"
@@ -65,12 +65,8 @@ impl Test for Ext2Format {
             INODE_SIZE,
             INODE_RATIO,
             RESIZE_INODE,
-            Setting {
-                name: "content",
-                default: "zeros",
-                about: "what is written; mke2fs writes zeros",
-            },
-            Setting { name: "max_time", default: "40h", about: "at most this long a form" },
+            Setting { name: "content", default: "zeros", about: "content; mke2fs writes zeros" },
+            Setting { name: "max_time", default: "40h", about: "time limit per form" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -464,7 +460,7 @@ fn conclude(
     if is_sample && outcome.cell.stop == Stop::Bytes {
         outcome.cell.stop = Stop::Time;
         let text = format!(
-            "{} of {} groups, evenly spread: there was no time for all",
+            "{} of {} groups, evenly spread: the time was too short for all",
             account.tables,
             format.groups()
         );

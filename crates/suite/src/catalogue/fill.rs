@@ -42,8 +42,8 @@ impl Test for Fill {
     }
     fn about(&self) -> &'static str {
         match self.0 {
-            Content::Zeros => "fills the span with zeros, one block after the other",
-            _ => "fills the span with incompressible data; how much faster zeros were",
+            Content::Zeros => "fills the span sequentially with zeros",
+            _ => "fills the span sequentially with incompressible data, and compares with zeros",
         }
     }
     fn source(&self) -> &'static str {
@@ -54,15 +54,15 @@ impl Test for Fill {
             Setting {
                 name: "region",
                 default: "middle",
-                about: "middle, front, whole (the published form); on a file or with --span there is only that",
+                about: "middle, front or whole (the published form); a file or --span is always used whole",
             },
             Setting {
                 name: "span",
                 default: "512MiB",
-                about: "how much to fill; region=whole fills all",
+                about: "bytes to fill; region=whole fills everything",
             },
             Setting { name: "block", default: "1MiB", about: "size of one write" },
-            Setting { name: "max_time", default: "20m", about: "stop filling after this" },
+            Setting { name: "max_time", default: "20m", about: "time limit" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -142,7 +142,7 @@ fn is_telling(ratio: Estimate) -> bool {
 
 fn fooled(ratio: f64) -> Flag {
     let text = format!(
-        "zeros are written {} times as fast: the controller compresses or recognises data, this figure is the honest one",
+        "zeros are written {}x faster: the controller compresses or recognises data; this figure is the honest one",
         significant(ratio)
     );
     Flag::Note { text }
@@ -178,7 +178,7 @@ mod tests {
         assert!((ran.other("random-fill/1", "zero_to_random_ratio") - 2.0).abs() < 1e-9);
         insta::assert_snapshot!(
             ran.cell("random-fill/1").flags.last().unwrap(),
-            @"zeros are written 2.00 times as fast: the controller compresses or recognises data, this figure is the honest one"
+            @"zeros are written 2.00x faster: the controller compresses or recognises data; this figure is the honest one"
         );
         assert_eq!(
             ran.cell("zero-fill/1").metrics.bps.unwrap().value.round(),

@@ -43,7 +43,7 @@ impl Test for FlushCost {
         test::FLUSH_COST
     }
     fn about(&self) -> &'static str {
-        "single writes alone, with a flush after each, and durable ones"
+        "single writes without a flush, with a flush after each, and durable ones"
     }
     fn source(&self) -> &'static str {
         "docs/field/cheats.md#cheats-and-caches"
@@ -54,8 +54,8 @@ impl Test for FlushCost {
             Setting { name: "form", default: "plain,flushed,durable", about: "which of them" },
             Setting { name: "rounds", default: "24", about: "writes of each" },
             Setting { name: "rest", default: "200ms", about: "time without I/O after each write" },
-            Setting { name: "span", default: "64MiB", about: "how much of the middle" },
-            Setting { name: "max_time", default: "15s", about: "at most this long each" },
+            Setting { name: "span", default: "64MiB", about: "span in the middle" },
+            Setting { name: "max_time", default: "15s", about: "time limit for each" },
         ]
     }
     fn needs(&self) -> Needs {

@@ -33,26 +33,30 @@ impl Test for FrontArea {
         test::FRONT_AREA
     }
     fn about(&self) -> &'static str {
-        "writes each of the first allocation units in a row, and one in the middle"
+        "sequential writes to each of the first erase blocks, and to one in the middle"
     }
     fn source(&self) -> &'static str {
         "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference"
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "units", default: "8", about: "how many units from the front on" },
+            Setting {
+                name: "units",
+                default: "8",
+                about: "number of erase blocks from the front on",
+            },
             Setting {
                 name: "reach",
                 default: "128MiB",
-                about: "some units up to here, each a quarter further away",
+                about: "more erase blocks up to here, each 25 % further away",
             },
             Setting {
                 name: "au",
                 default: "4MiB",
-                about: "taken for the allocation unit where the medium declares none",
+                about: "erase block (allocation unit) to assume where the medium declares none",
             },
             Setting { name: "block", default: "64KiB", about: "size of a write" },
-            Setting { name: "max_time", default: "10s", about: "at most this long a unit" },
+            Setting { name: "max_time", default: "10s", about: "time limit per erase block" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -70,7 +74,7 @@ impl Test for FrontArea {
         if au_bytes < 2 * block_bytes {
             return Err(settings.bad(
                 "block",
-                format!("must be at most half of an allocation unit of {}", Bytes(au_bytes)),
+                format!("must be at most half of an erase block of {}", Bytes(au_bytes)),
             ));
         }
         let max_ns = settings.duration_ns("max_time")?;
@@ -87,7 +91,7 @@ impl Test for FrontArea {
         let Some((front, middle)) = cells.or_skip(found) else { return Ok(()) };
         if front.overlaps(&middle) || middle.bytes != au_bytes {
             cells.skip(format!(
-                "the medium has no {units} allocation units of {} before its middle",
+                "the medium has fewer than {units} erase blocks of {} before its middle",
                 Bytes(au_bytes)
             ));
             return Ok(());
@@ -147,7 +151,7 @@ mod tests {
         bed.target.only = Some(Extent::new(GIB, GIB));
         insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: only the range given with --span may be touched");
         let bed = Bed::raw(32 * MIB, |_, _| 1);
-        insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: the medium has no 8 allocation units of 4 MiB before its middle");
+        insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: the medium has fewer than 8 erase blocks of 4 MiB before its middle");
     }
 
     #[test]

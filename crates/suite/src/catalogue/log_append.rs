@@ -49,24 +49,24 @@ impl Test for LogAppend {
         test::LOG_APPEND
     }
     fn about(&self) -> &'static str {
-        "lines appended at a steady pace, each made durable: how late they are"
+        "appends lines at a steady pace, each made durable: how late they are"
     }
     fn source(&self) -> &'static str {
         "fsync(2); the kernel's Documentation/filesystems/ext4/journal.rst"
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "lines", default: "10", about: "lines a second" },
+            Setting { name: "lines", default: "10", about: "lines per second" },
             Setting {
                 name: "span",
                 default: "32MiB",
-                about: "how much of a file; a raw medium is used from its middle on",
+                about: "file size; a raw medium is used from its middle on",
             },
             Setting { name: "time", default: "12s", about: "how long" },
             Setting {
                 name: "in_a_row",
                 default: "6s",
-                about: "at most this long lines then come one right after the other",
+                about: "time limit lines then come one right after the other",
             },
         ]
     }

@@ -34,7 +34,7 @@ impl Test for ManagementUnit {
         test::MANAGEMENT_UNIT
     }
     fn about(&self) -> &'static str {
-        "single writes aligned to their size, and the same shifted by 4 KiB"
+        "single writes aligned to their size, and the same writes shifted by 4 KiB"
     }
     fn source(&self) -> &'static str {
         "docs/field/allocation-units.md#inference"
@@ -46,12 +46,8 @@ impl Test for ManagementUnit {
                 default: "8KiB,16KiB,32KiB,64KiB,128KiB,256KiB",
                 about: "sizes of a write",
             },
-            Setting { name: "span", default: "512MiB", about: "how much of the middle" },
-            Setting {
-                name: "max_time",
-                default: "10s",
-                about: "at most this long a size and form",
-            },
+            Setting { name: "span", default: "512MiB", about: "span in the middle" },
+            Setting { name: "max_time", default: "10s", about: "time limit per size and form" },
         ]
     }
     fn needs(&self) -> Needs {

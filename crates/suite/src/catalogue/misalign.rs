@@ -30,7 +30,7 @@ impl Test for Misalign {
         test::MISALIGN
     }
     fn about(&self) -> &'static str {
-        "aligned writes, and the same shifted by 512 B and 4 KiB"
+        "aligned writes, and the same writes shifted by 512 B and 4 KiB"
     }
     fn source(&self) -> &'static str {
         "docs/field/cheats.md#cheats-and-caches"
@@ -38,14 +38,14 @@ impl Test for Misalign {
     fn settings(&self) -> &'static [Setting] {
         &[
             Setting { name: "block", default: "4KiB,64KiB", about: "sizes of a write" },
-            Setting { name: "shift", default: "0,512,4KiB", about: "how far from their place" },
+            Setting { name: "shift", default: "0,512,4KiB", about: "distance of the shift" },
             Setting { name: "form", default: "in-a-row,random", about: "order of the writes" },
             Setting {
                 name: "au",
                 default: "4MiB",
-                about: "taken for the allocation unit where the medium declares none",
+                about: "erase block (allocation unit) to assume where the medium declares none",
             },
-            Setting { name: "max_time", default: "8s", about: "at most this long each" },
+            Setting { name: "max_time", default: "8s", about: "time limit for each" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -64,7 +64,7 @@ impl Test for Misalign {
         };
         if span.bytes < au_bytes {
             cells.skip(format!(
-                "{} are less than an allocation unit of {}",
+                "{} are less than an erase block of {}",
                 Bytes(span.bytes),
                 Bytes(au_bytes)
             ));
@@ -165,7 +165,7 @@ mod tests {
         insta::assert_snapshot!(bed.left_out(&["misalign"]), @"misalign: shifted by 512 B: the medium addresses units of 4 KiB");
         assert_eq!(bed.planned(&["misalign"]).len(), 6);
         bed.target.only = Some(Extent::new(0, MIB));
-        insta::assert_snapshot!(bed.left_out(&["misalign"]), @"nothing to do: misalign: 1 MiB are less than an allocation unit of 4 MiB");
+        insta::assert_snapshot!(bed.left_out(&["misalign"]), @"nothing to do: misalign: 1 MiB are less than an erase block of 4 MiB");
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Test for OpenAus {
         test::OPEN_AUS
     }
     fn about(&self) -> &'static str {
-        "writes in turn over ever more allocation units, until each write has to close one"
+        "writes in turn to more and more erase blocks, until each write has to close one"
     }
     fn source(&self) -> &'static str {
         "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference"
@@ -86,21 +86,21 @@ impl Test for OpenAus {
             Setting {
                 name: "block",
                 default: "64KiB,16KiB,4KiB",
-                about: "sizes of a write; the first is searched, the others are tried at the edge",
+                about: "write sizes; the search uses the first, the others are tried at the limit",
             },
-            Setting { name: "form", default: "linear,random", about: "order inside a unit" },
-            Setting { name: "most", default: "32", about: "most units in turn" },
+            Setting {
+                name: "form",
+                default: "linear,random",
+                about: "order inside an erase block",
+            },
+            Setting { name: "most", default: "32", about: "most erase blocks in turn" },
             Setting {
                 name: "au",
                 default: "4MiB",
-                about: "taken for the allocation unit where the medium declares none",
+                about: "erase block (allocation unit) to assume where the medium declares none",
             },
-            Setting { name: "max_time", default: "60s", about: "at most this long a cell" },
-            Setting {
-                name: "total_time",
-                default: "4m",
-                about: "at most this long for all of them",
-            },
+            Setting { name: "max_time", default: "60s", about: "time limit per cell" },
+            Setting { name: "total_time", default: "4m", about: "time limit for all of them" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -124,7 +124,7 @@ impl Test for OpenAus {
         let most = most.min(span.bytes / au_bytes / 2);
         if most < 2 {
             cells.skip(format!(
-                "needs four allocation units of {}; there are {}",
+                "needs four erase blocks of {}; there are {}",
                 Bytes(au_bytes),
                 Bytes(span.bytes)
             ));
@@ -182,7 +182,7 @@ impl Test for OpenAus {
             return CellOutcome::left_out(
                 cell,
                 format!(
-                    "{} for all of open-aus are used up; more with total_time",
+                    "open-aus has used its {}; give it more with total_time",
                     Nanos(cell.setting("total_ns") as u64)
                 ),
             );
@@ -262,9 +262,11 @@ fn number_of_units(cell: &PlannedCell, done: &[&Cell]) -> Result<u64, String> {
         None => found
             .next(most)
             .ok_or_else(|| format!("{} blocks: searched to the end", Bytes(searched_bytes))),
-        Some(false) => found.held.ok_or_else(|| "nothing is known of one unit alone".to_owned()),
+        Some(false) => {
+            found.held.ok_or_else(|| "the rate of one erase block alone is not known".to_owned())
+        }
         Some(true) => found.collapsed.ok_or_else(|| {
-            format!("writing to {} units in turn is no slower", found.held.unwrap_or(most))
+            format!("writing to {} erase blocks in turn is no slower", found.held.unwrap_or(most))
         }),
     }
 }
@@ -408,7 +410,7 @@ mod tests {
         bed.target.only = Some(Extent::new(GIB, 48 * MIB));
         assert_eq!(bed.planned(&["open-aus"])[0].setting("most"), 6.0);
         bed.target.only = Some(Extent::new(GIB, 12 * MIB));
-        insta::assert_snapshot!(bed.left_out(&["open-aus"]), @"nothing to do: open-aus: needs four allocation units of 4 MiB; there are 12 MiB");
+        insta::assert_snapshot!(bed.left_out(&["open-aus"]), @"nothing to do: open-aus: needs four erase blocks of 4 MiB; there are 12 MiB");
         insta::assert_snapshot!(
             Bed::file(GIB, |_, _| 1).left_out(&["open-aus"]),
             @"nothing to do: open-aus: needs a raw medium; name the device itself, for example /dev/sdX"
@@ -472,7 +474,7 @@ mod tests {
         let total_ns: u64 = ran.end.cells.iter().map(took_ns).sum();
         assert!(total_ns < 92 * SECOND_NS, "{}", Nanos(total_ns));
         assert!(ran.end.cells.iter().all(|cell| matches!(cell.stop, Stop::Time | Stop::Ops)));
-        insta::assert_snapshot!(ran.end.skipped.last().unwrap().reason, @"90.0 s for all of open-aus are used up; more with total_time");
+        insta::assert_snapshot!(ran.end.skipped.last().unwrap().reason, @"open-aus has used its 90.0 s; give it more with total_time");
     }
 
     #[test]

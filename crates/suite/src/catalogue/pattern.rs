@@ -39,7 +39,7 @@ impl Test for PatternTest {
         test::PATTERN
     }
     fn about(&self) -> &'static str {
-        "a common benchmark's random writes, and the same in another span and shifted"
+        "the random writes of a common benchmark, and the same load in another span and shifted"
     }
     fn source(&self) -> &'static str {
         "docs/field/cheats.md#cheats-and-caches"
@@ -52,29 +52,25 @@ impl Test for PatternTest {
                 about: "which loads",
             },
             Setting { name: "block", default: "4KiB", about: "size of a write" },
-            Setting { name: "span", default: "1GiB", about: "what the benchmark's file has" },
+            Setting { name: "span", default: "1GiB", about: "size of the benchmark's file" },
             Setting { name: "rounds", default: "5", about: "rounds of each load" },
-            Setting { name: "round_total", default: "64MiB", about: "at most this much a round" },
-            Setting { name: "round_time", default: "5s", about: "at most this long a round" },
+            Setting { name: "round_total", default: "64MiB", about: "bytes per round, at most" },
+            Setting { name: "round_time", default: "5s", about: "time per round, at most" },
             Setting {
                 name: "least",
                 default: "1024",
-                about: "writes of the benchmark's load, on a slow medium too",
+                about: "writes of the benchmark's load, even on a slow medium",
             },
-            Setting {
-                name: "least_time",
-                default: "330s",
-                about: "at most so much longer for them",
-            },
+            Setting { name: "least_time", default: "330s", about: "extra time for them, at most" },
             Setting {
                 name: "compared",
                 default: "16",
-                about: "writes of the other loads, on a slow medium too",
+                about: "writes of the other loads, even on a slow medium",
             },
             Setting {
                 name: "compared_time",
                 default: "40s",
-                about: "at most so much longer for them",
+                about: "extra time for them, at most",
             },
             Setting { name: "rest", default: "10s", about: "time without I/O before each load" },
         ]
@@ -96,7 +92,7 @@ impl Test for PatternTest {
         };
         if all.bytes < 8 * block_bytes {
             cells.skip(format!(
-                "random writes of {} want more than {}",
+                "random writes of {} need more than {}",
                 Bytes(block_bytes),
                 Bytes(all.bytes)
             ));
@@ -106,7 +102,7 @@ impl Test for PatternTest {
         let common = Extent::new(all.offset_bytes, common_bytes);
         if common_bytes < wanted_bytes {
             cells.skip(format!(
-                "the benchmark's file of {}: only {} here",
+                "the benchmark's file needs {}; only {} available",
                 Bytes(wanted_bytes),
                 Bytes(common_bytes)
             ));
@@ -237,9 +233,9 @@ mod tests {
         let spans: Vec<u64> =
             bed.planned(&["pattern"]).iter().map(|cell| span_of(cell).bytes / MIB).collect();
         assert_eq!(spans, [96, 64, 96, 64]);
-        insta::assert_snapshot!(bed.left_out(&["pattern"]), @"pattern: the benchmark's file of 1 GiB: only 64 MiB here");
+        insta::assert_snapshot!(bed.left_out(&["pattern"]), @"pattern: the benchmark's file needs 1 GiB; only 64 MiB available");
         let tiny = Bed::file(16 * KIB, |_, _| 1);
-        insta::assert_snapshot!(tiny.left_out(&["pattern"]), @"nothing to do: pattern: random writes of 4 KiB want more than 16 KiB");
+        insta::assert_snapshot!(tiny.left_out(&["pattern"]), @"nothing to do: pattern: random writes of 4 KiB need more than 16 KiB");
     }
 
     #[test]

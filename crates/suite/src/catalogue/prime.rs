@@ -26,7 +26,7 @@ impl Test for Prime {
         test::PRIME
     }
     fn about(&self) -> &'static str {
-        "fills the span with incompressible data, n passes; rate along the span"
+        "preconditions the span with incompressible data, n passes; rate along the span"
     }
     fn source(&self) -> &'static str {
         "docs/field/classic-tools.md#dd, docs/field/statistics.md#sampling-random-writes"
@@ -39,7 +39,7 @@ impl Test for Prime {
             Setting {
                 name: "max_time",
                 default: "20m",
-                about: "stop filling after this; later tests use what was filled",
+                about: "time limit; later tests use what was filled",
             },
         ]
     }

@@ -39,7 +39,7 @@ impl Test for RandomRead {
         test::RANDOM_READ
     }
     fn about(&self) -> &'static str {
-        "reads at random places, by block size, region and number of threads"
+        "random reads, by block size, region and number of threads"
     }
     fn source(&self) -> &'static str {
         "docs/field/classic-tools.md#iotest, docs/field/classic-tools.md#thrash"
@@ -54,26 +54,22 @@ impl Test for RandomRead {
             Setting {
                 name: "region",
                 default: "front,whole",
-                about: "front, middle, whole; on a file or with --span there is only that",
+                about: "front, middle or whole; a file or --span is always used whole",
             },
-            Setting { name: "span", default: "1GiB", about: "how much of the front or the middle" },
+            Setting { name: "span", default: "1GiB", about: "span of the front or the middle" },
             Setting { name: "threads", default: "1,8", about: "reads in flight" },
             Setting {
                 name: "iterations",
                 default: "10000",
-                about: "reads of 512 B a thread; a fifth fewer after each doubling of the block",
+                about: "reads of 512 B per thread; 20 % fewer after each doubling of the block size",
             },
             Setting {
                 name: "certainty",
                 default: "0%",
-                about: "stop before that when the rate is this certain; 0: never",
+                about: "stop earlier when the interval is this narrow; 0: never",
             },
-            Setting {
-                name: "min_time",
-                default: "1s",
-                about: "at least this long where certainty stops",
-            },
-            Setting { name: "max_time", default: "10s", about: "at most this long a block size" },
+            Setting { name: "min_time", default: "1s", about: "least time before that" },
+            Setting { name: "max_time", default: "10s", about: "time limit per block size" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -137,7 +133,10 @@ impl Test for RandomRead {
         if span.bytes < block_bytes {
             return CellOutcome::left_out(
                 cell,
-                format!("only {} of the span were primed", record::units::Bytes(span.bytes)),
+                format!(
+                    "only {} of the span were preconditioned",
+                    record::units::Bytes(span.bytes)
+                ),
             );
         }
         if let Err(error) = context.medium.drop_caches() {
@@ -246,9 +245,9 @@ mod tests {
         bed.target.facts.logical_block_bytes = 4096;
         bed.target.facts.max_in_flight = 1;
         assert_eq!(bed.planned(&["random-read"]).len(), 2 * 10);
-        insta::assert_snapshot!(bed.left_out(&["random-read block=512B,4KiB"]), @r"
+        insta::assert_snapshot!(bed.left_out(&["random-read block=512B,4KiB"]), @"
         random-read: 512 B blocks: the medium addresses units of 4 KiB
-        random-read: 8 threads: this device takes 1 I/O at a time
+        random-read: 8 threads: this device accepts 1 I/O at a time
         ");
         bed.target.only = Some(Extent::new(GIB, MIB));
         assert_eq!(

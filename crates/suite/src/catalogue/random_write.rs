@@ -86,7 +86,7 @@ impl Test for RandomWrite {
         test::RANDOM_WRITE
     }
     fn about(&self) -> &'static str {
-        "single writes at random places: burst and sustained IOPS apart, worst stall"
+        "random writes: burst IOPS, sustained IOPS, worst stall"
     }
     fn source(&self) -> &'static str {
         "docs/field/statistics.md#stop-rule, docs/field/statistics.md#sampling-random-writes"
@@ -94,8 +94,8 @@ impl Test for RandomWrite {
     fn settings(&self) -> &'static [Setting] {
         &[
             Setting { name: "block", default: "512,4KiB,16KiB,64KiB", about: "sizes of a write" },
-            Setting { name: "span", default: "512MiB", about: "sizes of the range they fall into" },
-            Setting { name: "region", default: "middle", about: "middle, front, whole" },
+            Setting { name: "span", default: "512MiB", about: "spans of the random writes" },
+            Setting { name: "region", default: "middle", about: "middle, front or whole" },
             Setting {
                 name: "content",
                 default: "incompressible",
@@ -104,27 +104,23 @@ impl Test for RandomWrite {
             Setting {
                 name: "overwhelm",
                 default: "65MiB",
-                about: "write this much before measuring, time permitting; caches come in powers of two, so a little more",
+                about: "bytes to write before measuring, to fill caches, if time allows",
             },
-            Setting {
-                name: "overwhelm_time",
-                default: "30%",
-                about: "share of the time that may go into that",
-            },
+            Setting { name: "overwhelm_time", default: "30%", about: "share of the time for that" },
             Setting { name: "threads", default: "1", about: "writes in flight" },
             Setting {
                 name: "certainty",
                 default: "5%",
-                about: "stop when the rate is this certain",
+                about: "stop when the interval is this narrow",
             },
             Setting {
                 name: "slow_certainty",
                 default: "10%",
-                about: "the same where 1000 writes take more than 30 s",
+                about: "the same, where 1000 writes take more than 30 s",
             },
-            Setting { name: "min_time", default: "3s", about: "at least this long a size" },
-            Setting { name: "max_time", default: "180s", about: "at most this long a size" },
-            Setting { name: "total", default: "512MiB", about: "measure at most this much a size" },
+            Setting { name: "min_time", default: "3s", about: "least time per size" },
+            Setting { name: "max_time", default: "180s", about: "time limit per size" },
+            Setting { name: "total", default: "512MiB", about: "bytes per size, at most" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -275,7 +271,7 @@ impl Work<'_, '_> {
             && sustained.flags().iter().any(|flag| matches!(flag, Flag::Drifting { .. }));
         if was_falling || before.ops < OVERWHELMING_MERGES {
             let text = format!(
-                "time for only {} writes before measuring; the medium may not have been overwhelmed",
+                "the time was enough for only {} writes before measuring; its caches may not have been full",
                 before.ops
             );
             self.outcome.cell.flags.push(Flag::Note { text });
@@ -322,7 +318,7 @@ impl Work<'_, '_> {
             let is_late = took_ns >= enough_ns && !level.may_be_cached(block_bytes);
             is_late || level.is_overwhelmed(block_bytes, bytes_done, enough_bytes)
         };
-        let load = self.load(block_bytes, "data that overwhelms");
+        let load = self.load(block_bytes, "data for filling caches");
         let tally = self.context.drive_watched(
             "overwhelming",
             &load,

@@ -72,7 +72,7 @@ impl Test for RecordOps {
         test::RECORD_OPS
     }
     fn about(&self) -> &'static str {
-        "records of a file as iozone writes and reads them: operations a second, and the raw device beside them"
+        "writes and reads the records of a file like iozone, beside the raw device: operations per second"
     }
     fn source(&self) -> &'static str {
         "docs/field/iozone.md#single-file, docs/field/classic-tools.md#the-same-with-fio"
@@ -89,24 +89,24 @@ impl Test for RecordOps {
             Setting {
                 name: "sync",
                 default: "file",
-                about: "when a write to the file is done: none, data (O_DSYNC), file (O_SYNC)",
+                about: "when a write counts as done: none, data (O_DSYNC) or file (O_SYNC)",
             },
             Setting {
                 name: "content",
                 default: "byte:165",
-                about: "what is written; iozone repeats one byte",
+                about: "content; iozone repeats one byte",
             },
             Setting {
                 name: "certainty",
                 default: "0%",
-                about: "stop when the rate is this certain; 0% goes through all records",
+                about: "stop when the interval is this narrow; 0% goes through all records",
             },
             Setting {
                 name: "min_time",
                 default: "3s",
-                about: "at least this long a form, where certainty ends it",
+                about: "least time per form, where the interval ends it",
             },
-            Setting { name: "max_time", default: "40h", about: "at most this long a form" },
+            Setting { name: "max_time", default: "40h", about: "time limit per form" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -176,7 +176,7 @@ impl Test for RecordOps {
     /// for all records at this rate).
     fn run(&self, cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
         let Some(form) = cell.params.form.as_deref().and_then(find) else {
-            return CellOutcome::failed(cell, "a form that is not known");
+            return CellOutcome::failed(cell, "unknown form");
         };
         match form.on {
             Ground::Raw => raw(form, cell, context),

@@ -62,7 +62,7 @@ impl Test for SectorWrite {
         test::SECTOR_WRITE
     }
     fn about(&self) -> &'static str {
-        "writes single sectors at random places: mean milliseconds, worst stall"
+        "random writes of single sectors: mean milliseconds, worst stall"
     }
     fn source(&self) -> &'static str {
         "docs/field/ext2.md#mortons-benchmark"
@@ -71,14 +71,14 @@ impl Test for SectorWrite {
         &[
             Setting { name: "block", default: "512B", about: "size of one write" },
             Setting { name: "region", default: "whole", about: "whole, middle" },
-            Setting { name: "span", default: "512MiB", about: "how much of the middle" },
+            Setting { name: "span", default: "512MiB", about: "span in the middle" },
             Setting {
                 name: "certainty",
                 default: "5%",
-                about: "stop when the mean is this certain",
+                about: "stop when the interval of the mean is this narrow",
             },
-            Setting { name: "min_time", default: "3s", about: "at least this long" },
-            Setting { name: "max_time", default: "3m", about: "at most this long" },
+            Setting { name: "min_time", default: "3s", about: "least time" },
+            Setting { name: "max_time", default: "3m", about: "time limit" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -164,10 +164,10 @@ impl Test for SectorWrite {
             outcome.cell.metrics.other.insert(metric::WORST_STALL_NS.into(), worst);
         }
         if primed.is_none() {
-            outcome
-                .cell
-                .flags
-                .push(Flag::Note { text: "the medium was not filled first: writes to flash that was never written are faster".into() });
+            outcome.cell.flags.push(Flag::Note {
+                text: "the medium was not preconditioned: writes to unwritten flash are faster"
+                    .into(),
+            });
         }
         outcome
     }

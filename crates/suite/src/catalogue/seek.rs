@@ -29,7 +29,7 @@ impl Test for Seek {
         test::SEEK
     }
     fn about(&self) -> &'static str {
-        "reads single sectors at random places of the whole medium: seeks a second, access time"
+        "random reads of single sectors over the whole medium: seeks per second, access time"
     }
     fn source(&self) -> &'static str {
         "docs/field/classic-tools.md#seeker"
@@ -58,7 +58,7 @@ impl Test for Seek {
         for path in settings.choices("path", &["direct", "buffered"])? {
             let buffered = path == "buffered";
             if buffered && !target.facts.has_page_cache {
-                cells.skip("path=buffered: there is no page cache on the way");
+                cells.skip("path=buffered needs a page cache; there is none here");
                 continue;
             }
             let Some(span) = cells.or_skip(target.region(Region::Whole, u64::MAX)) else {
@@ -135,7 +135,7 @@ mod tests {
         assert!(ran.requests[1000..].iter().all(|r| r.path == Path::Buffered));
         let mut bare = bed();
         bare.target.facts.has_page_cache = false;
-        insta::assert_snapshot!(bare.left_out(&["seek path=direct,buffered"]), @"seek: path=buffered: there is no page cache on the way");
+        insta::assert_snapshot!(bare.left_out(&["seek path=direct,buffered"]), @"seek: path=buffered needs a page cache; there is none here");
     }
 
     #[test]

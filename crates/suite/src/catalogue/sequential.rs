@@ -131,8 +131,8 @@ impl Test for Sequential {
     }
     fn about(&self) -> &'static str {
         match self.0 {
-            Direction::Read => "reads one block after the other, by block size",
-            Direction::Write => "writes one block after the other, by block size and kind of data",
+            Direction::Read => "sequential reads, by block size",
+            Direction::Write => "sequential writes, by block size and content",
         }
     }
     fn source(&self) -> &'static str {
@@ -145,8 +145,8 @@ impl Test for Sequential {
                 default: "4KiB,8KiB,16KiB,32KiB,64KiB,120KiB,128KiB,256KiB,512KiB,1MiB",
                 about: "block sizes",
             },
-            Setting { name: "span", default: "512MiB", about: "how much of the medium" },
-            Setting { name: "total", default: "512MiB", about: "at most this much a block size" },
+            Setting { name: "span", default: "512MiB", about: "span of the medium" },
+            Setting { name: "total", default: "512MiB", about: "bytes per block size, at most" },
             Setting { name: "region", default: "middle", about: "middle, front" },
             Setting {
                 name: "content",
@@ -156,20 +156,20 @@ impl Test for Sequential {
             Setting {
                 name: "begin",
                 default: "front",
-                about: "front (as published); after: where the writes before ended (writing)",
+                about: "front (as published); after: where the last writes ended (writing)",
             },
             Setting {
                 name: "warm_up",
                 default: "0s",
-                about: "leave out the first I/Os, for this long or 65 MiB: they meet room in a cache, or what it still has to write",
+                about: "leave out the first I/Os, for this long or 65 MiB: a cache makes them faster or slower",
             },
             Setting {
                 name: "certainty",
                 default: "2%",
-                about: "stop when the rate is this certain",
+                about: "stop when the interval is this narrow",
             },
-            Setting { name: "min_time", default: "3s", about: "at least this long a block size" },
-            Setting { name: "max_time", default: "60s", about: "at most this long a block size" },
+            Setting { name: "min_time", default: "3s", about: "least time per block size" },
+            Setting { name: "max_time", default: "60s", about: "time limit per block size" },
         ]
     }
     fn needs(&self) -> Needs {

@@ -44,7 +44,7 @@ impl Test for SpanSweep {
         test::SPAN_SWEEP
     }
     fn about(&self) -> &'static str {
-        "random writes inside ever smaller spans, for media that are fast only in small ones"
+        "random writes in smaller and smaller spans: finds media that are fast only in small ones"
     }
     fn source(&self) -> &'static str {
         "docs/field/cheats.md#cheats-and-caches"
@@ -55,19 +55,23 @@ impl Test for SpanSweep {
             Setting {
                 name: "span",
                 default: "1GiB,512MiB,256MiB,128MiB,64MiB,32MiB,16MiB,8MiB,4MiB",
-                about: "sizes of the range they fall into, largest first",
+                about: "spans of the random writes, largest first",
             },
-            Setting { name: "whole", default: "yes", about: "begin with the whole medium" },
-            Setting { name: "min_time", default: "3s", about: "200 writes are enough after this" },
+            Setting { name: "whole", default: "yes", about: "start with the whole medium" },
+            Setting {
+                name: "min_time",
+                default: "3s",
+                about: "time after which 200 writes are enough",
+            },
             Setting {
                 name: "max_time",
                 default: "13s",
-                about: "at most this long a span, and 0.6 s for each allocation unit of a small one",
+                about: "time limit per span, and 0.6 s for each erase block of a small one",
             },
             Setting {
                 name: "au",
                 default: "4MiB",
-                about: "taken for the allocation unit where the medium declares none",
+                about: "erase block (allocation unit) to assume where the medium declares none",
             },
         ]
     }
@@ -122,7 +126,7 @@ impl Test for SpanSweep {
             match target.region(Region::Middle, span_bytes) {
                 Ok(span) if span.bytes == span_bytes => add(Region::Middle, span),
                 Ok(span) => reasons.push(format!(
-                    "a span of {}: there are only {}",
+                    "a span of {} is too large: only {} available",
                     Bytes(span_bytes),
                     Bytes(span.bytes)
                 )),
@@ -181,9 +185,9 @@ mod tests {
         );
         let file = Bed::file(64 * MIB, |_, _| 1);
         assert_eq!(spans(&file), [64, 32, 16, 8, 4]);
-        insta::assert_snapshot!(file.left_out(&["span-sweep span=128MiB,64MiB"]), @r"
-        span-sweep: needs a raw medium: a file is a part of one, nobody knows which
-        span-sweep: a span of 128 MiB: there are only 64 MiB
+        insta::assert_snapshot!(file.left_out(&["span-sweep span=128MiB,64MiB"]), @"
+        span-sweep: needs a raw medium: a file is only an unknown part of one
+        span-sweep: a span of 128 MiB is too large: only 64 MiB available
         ");
     }
 

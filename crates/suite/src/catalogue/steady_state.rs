@@ -76,7 +76,7 @@ impl Test for SteadyStateTest {
         test::STEADY_STATE
     }
     fn about(&self) -> &'static str {
-        "rounds of mixed random I/O until each is like the one before"
+        "rounds of mixed random I/O until a steady state (SNIA PTS)"
     }
     fn source(&self) -> &'static str {
         "docs/field/snia-and-uflip.md#snia-pts"
@@ -87,18 +87,18 @@ impl Test for SteadyStateTest {
             Setting {
                 name: "span",
                 default: "1GiB",
-                about: "how much of the middle the reduced form takes; full takes the whole medium",
+                about: "span of the reduced form, in the middle; full takes the whole medium",
             },
             Setting { name: "rounds", default: "25", about: "rounds at most" },
             Setting {
                 name: "fill_time",
                 default: "5m",
-                about: "the reduced form fills the span for at most this long",
+                about: "time limit for filling the span in the reduced form",
             },
             Setting {
                 name: "max_time",
                 default: "30h",
-                about: "at most this long; the reduced form at most 30 min",
+                about: "time limit; 30 min in the reduced form",
             },
         ]
     }
@@ -122,7 +122,7 @@ impl Test for SteadyStateTest {
             };
             let Some(span) = cells.or_skip(target.region(region, wanted_bytes)) else { continue };
             if span.bytes < 2 * MIB {
-                cells.skip(format!("random writes of 1 MiB want more than {}", Bytes(span.bytes)));
+                cells.skip(format!("random writes of 1 MiB need more than {}", Bytes(span.bytes)));
                 continue;
             }
             let mut params =
@@ -308,7 +308,7 @@ impl Work<'_, '_> {
             other.insert("steady_from_round".into(), figure(first as f64 + 1.0));
             other.insert("steady_iops".into(), figure(mean));
         } else {
-            cell.flags.push(Flag::Note { text: format!("not steady after {n} rounds") });
+            cell.flags.push(Flag::Note { text: format!("no steady state after {n} rounds") });
         }
         let last = &self.rounds[self.rounds.len().saturating_sub(LAST_ROUNDS)..];
         for step in last.last().into_iter().flat_map(BTreeMap::keys) {
@@ -378,7 +378,7 @@ mod tests {
         let restless = |_: &device::Request, number: u64| (1 + number / 1000) * MILLISECOND_NS;
         let ran = Bed::raw(4 * GIB, restless).run(&["steady-state span=16MiB rounds=8"]);
         let cell = ran.cell("steady-state/1");
-        insta::assert_snapshot!(cell.flags.last().unwrap(), @"not steady after 8 rounds");
+        insta::assert_snapshot!(cell.flags.last().unwrap(), @"no steady state after 8 rounds");
         assert_eq!(cell.series[0].points.len(), 8);
     }
 
@@ -405,7 +405,7 @@ mod tests {
         assert_eq!((span_of(full), full.setting("step_ns")), (Extent::new(0, 4 * GIB), 60e9));
         insta::assert_snapshot!(
             Bed::file(GIB, |_, _| 1).left_out(&["steady-state form=full"]),
-            @"nothing to do: steady-state: needs a raw medium: a file is a part of one, nobody knows which"
+            @"nothing to do: steady-state: needs a raw medium: a file is only an unknown part of one"
         );
     }
 }

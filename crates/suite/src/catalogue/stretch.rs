@@ -164,7 +164,7 @@ pub fn run_load(
 ) -> CellOutcome {
     // Data of its own: what counts must not find itself written already.
     let state = IoLoad {
-        pass: context.random("data that sets the state").bits() as u32 >> 1,
+        pass: context.random("data for warming up").bits() as u32 >> 1,
         content: Content::Incompressible,
         ..*load
     };

@@ -63,7 +63,7 @@ impl Test for Sustained {
         test::SUSTAINED
     }
     fn about(&self) -> &'static str {
-        "writes in a row to the end of every cache, and again after rests"
+        "sequential writes until every cache is full, and again after pauses"
     }
     fn source(&self) -> &'static str {
         "docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#change-points, docs/field/cautions.md#order-and-budgets"
@@ -79,14 +79,10 @@ impl Test for Sustained {
             Setting {
                 name: "total",
                 default: "256GiB",
-                about: "write at most this much, and no more than the medium holds",
+                about: "write limit, and no more than the medium holds",
             },
-            Setting { name: "time", default: "10m", about: "for at most this long" },
-            Setting {
-                name: "time_after",
-                default: "60s",
-                about: "for at most this long after a rest",
-            },
+            Setting { name: "time", default: "10m", about: "time limit" },
+            Setting { name: "time_after", default: "60s", about: "time limit after a pause" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -140,7 +136,7 @@ impl Test for Sustained {
         if rest_ns > 0 && rest_ns >= context.time_left_ns() {
             return CellOutcome::left_out(
                 cell,
-                "there is no time to rest and write again; give it more with --time-limit",
+                "there is no time to pause and write again; give it more with --time-limit",
             );
         }
         stretch::rest(rest_ns, context);
@@ -223,7 +219,7 @@ fn begin(
     let load = stretch::load(cell, context, "data, first pass");
     let limits = LoopLimits { max_ops: most_ops, ..LoopLimits::time(READ_NS * 4) };
     let tally = context.drive(
-        "filling the beginning",
+        "filling the front",
         &load,
         &limits,
         &mut sequential(span, cell.block_bytes()),

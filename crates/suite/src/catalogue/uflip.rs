@@ -107,7 +107,7 @@ impl Test for Uflip {
         test::UFLIP
     }
     fn about(&self) -> &'static str {
-        "nine micro-benchmarks, one parameter varied at a time"
+        "nine micro-benchmarks that vary one parameter at a time"
     }
     fn source(&self) -> &'static str {
         "docs/field/snia-and-uflip.md#uflip"
@@ -117,18 +117,18 @@ impl Test for Uflip {
             Setting {
                 name: "form",
                 default: "granularity,alignment,locality,partitioning,order,parallelism,mix,pause-before,burst",
-                about: "which micro-benchmarks",
+                about: "micro-benchmarks to run",
             },
-            Setting { name: "span", default: "512MiB", about: "how much of the middle" },
+            Setting { name: "span", default: "512MiB", about: "span in the middle" },
             Setting {
                 name: "state_time",
                 default: "60s",
-                about: "random writes of random sizes for this long first",
+                about: "time for random writes of random sizes first",
             },
             Setting {
                 name: "max_time",
                 default: "6s",
-                about: "at most this long each, beside the pause",
+                about: "time limit for each, without the pause",
             },
         ]
     }
@@ -410,7 +410,7 @@ fn pause(cell: &PlannedCell, context: &mut CellContext<'_>) -> CellOutcome {
             false
         };
         let tally =
-            context.drive_watched("reading in a row", &reading, &limits, &mut row, &mut watch);
+            context.drive_watched("sequential reads", &reading, &limits, &mut row, &mut watch);
         (tally, median(&mut took_ns))
     };
     let (tally, before_ns) = read(context, 64);

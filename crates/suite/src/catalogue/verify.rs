@@ -54,7 +54,7 @@ impl Test for Verify {
         test::VERIFY
     }
     fn about(&self) -> &'static str {
-        "writes everything and reads it back: good, changed, overwritten and corrupted sectors"
+        "writes everything and reads it back: counts good, changed, overwritten and corrupted sectors"
     }
     fn source(&self) -> &'static str {
         "docs/field/counterfeits.md#f3probe"
@@ -64,20 +64,16 @@ impl Test for Verify {
             Setting {
                 name: "region",
                 default: "whole",
-                about: "whole (on a file or with --span: all of that), middle, front",
+                about: "whole (a file or --span: all of it), middle or front",
             },
-            Setting { name: "span", default: "1GiB", about: "how much of the middle or front" },
-            Setting { name: "block", default: "1MiB", about: "size of one write and read" },
+            Setting { name: "span", default: "1GiB", about: "span of the middle or front" },
+            Setting { name: "block", default: "1MiB", about: "size of each write and read" },
             Setting {
                 name: "parts",
                 default: "16",
-                about: "parts that are finished one by one; a run that goes on repeats none",
+                about: "parts that are finished one by one; a resumed run repeats none",
             },
-            Setting {
-                name: "max_time",
-                default: "24h",
-                about: "at most this long, each part its share",
-            },
+            Setting { name: "max_time", default: "24h", about: "time limit, shared by the parts" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -104,7 +100,7 @@ impl Test for Verify {
         let Some(span) = cells.or_skip(target.region(region, wanted_bytes)) else { return Ok(()) };
         if target.kind == TargetKind::Simulated && span.bytes > MOST_SIMULATED_BYTES {
             let most = Bytes(MOST_SIMULATED_BYTES);
-            cells.skip(format!("a simulated medium keeps in memory what is written; verify at most {most} of it: --span 0+4GiB"));
+            cells.skip(format!("a simulated medium keeps written data in memory; verify at most {most} of it: --span 0+4GiB"));
             return Ok(());
         }
         let part_bytes = span.bytes.div_ceil(parts).next_multiple_of(block_bytes);

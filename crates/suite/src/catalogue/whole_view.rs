@@ -55,8 +55,8 @@ impl Test for WholeView {
             Setting { name: "direction", default: "read", about: "read, write" },
             Setting { name: "places", default: "100", about: "how many places" },
             Setting { name: "each", default: "4MiB", about: "how much at each" },
-            Setting { name: "block", default: "256KiB", about: "size of one I/O in a row" },
-            Setting { name: "max_time", default: "90s", about: "at most this long each way" },
+            Setting { name: "block", default: "256KiB", about: "size of each sequential I/O" },
+            Setting { name: "max_time", default: "90s", about: "time limit per direction" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -265,7 +265,7 @@ impl View<'_, '_> {
         }));
         if self.rates.len() < places {
             cell.flags.push(Flag::Note {
-                text: format!("time for {} of {places} places", self.rates.len()),
+                text: format!("the time was enough for {} of {places} places", self.rates.len()),
             });
         }
         let rates = self.rates.iter().map(|(at, bps)| [*at as f64, *bps]).collect();
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!((cell.stop, cell.series[0].points.len()), (Stop::Time, 5));
         let gaps = cell.series[0].points.windows(2).map(|pair| pair[1][0] - pair[0][0]);
         assert!(gaps.fold(0.0, f64::max) < 21.0 * GIB as f64);
-        insta::assert_snapshot!(cell.flags.last().unwrap(), @"time for 5 of 100 places");
+        insta::assert_snapshot!(cell.flags.last().unwrap(), @"the time was enough for 5 of 100 places");
     }
 
     #[test]

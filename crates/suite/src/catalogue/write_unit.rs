@@ -33,7 +33,7 @@ impl Test for WriteUnit {
         test::WRITE_UNIT
     }
     fn about(&self) -> &'static str {
-        "writes in a row, by block size, for the unit in which the medium programs"
+        "sequential writes, by block size: finds the unit that the medium programs at once"
     }
     fn source(&self) -> &'static str {
         "docs/field/allocation-units.md#inference"
@@ -45,8 +45,8 @@ impl Test for WriteUnit {
                 default: "512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB",
                 about: "sizes of a write",
             },
-            Setting { name: "span", default: "128MiB", about: "how much of the middle" },
-            Setting { name: "max_time", default: "10s", about: "at most this long a size" },
+            Setting { name: "span", default: "128MiB", about: "span in the middle" },
+            Setting { name: "max_time", default: "10s", about: "time limit per size" },
         ]
     }
     fn needs(&self) -> Needs {

@@ -105,12 +105,12 @@ fn conclude(seen: &[Seen<'_>], writers: &[UnfinishedCell]) -> Recognition {
         let was_written = writers.iter().any(|writer| writer.span.overlaps(&first.place));
         let why = match first.state {
             State::Earlier => format!(
-                "at {at} lies what was there earlier, not what this run has left there: a copy, or writes were lost"
+                "{at} holds older data than this run left there: a copy, or writes were lost"
             ),
-            _ if was_written => format!("at {at} lies data that this run has not written"),
-            _ => format!(
-                "at {at}, where this run has not written, other data lies than when it began"
-            ),
+            _ if was_written => format!("{at} holds data that this run has not written"),
+            _ => {
+                format!("{at}, which this run has not written, holds other data than when it began")
+            }
         };
         let more = wrong.len() - 1;
         let why = if more == 0 {

@@ -264,7 +264,7 @@ fn a_copy_that_is_empty_where_the_last_cell_wrote_is_not_ours() {
     let story = story(card, &jobs, u64::MAX, false, 7);
     let judged = seen_as(&story.states[1], &story);
     assert!(
-        matches!(&judged, Recognition::Strange { why, .. } if why.contains("what was there earlier")),
+        matches!(&judged, Recognition::Strange { why, .. } if why.contains("older data than this run left there")),
         "{judged:?}"
     );
     assert_eq!(seen_as(&story.card, &story), Recognition::Ours);
@@ -286,7 +286,7 @@ fn what_is_found_is_said_in_words() {
     };
     let mut changed = story.card.clone();
     changed.flash[64 << 10..65 << 10].fill(0x55);
-    insta::assert_snapshot!(why(&changed), @"at 64 KiB, where this run has not written, other data lies than when it began");
+    insta::assert_snapshot!(why(&changed), @"64 KiB, which this run has not written, holds other data than when it began");
     let mut emptied = story.card.clone();
     emptied.flash[1 << 20..(1 << 20) + (64 << 10)].fill(0xff);
     assert!(
@@ -296,7 +296,7 @@ fn what_is_found_is_said_in_words() {
     );
     changed = story.card.clone();
     changed.flash[1 << 20..(1 << 20) + 4096].fill(0x55);
-    assert_eq!(why(&changed), "at 1 MiB lies data that this run has not written");
+    assert_eq!(why(&changed), "1 MiB holds data that this run has not written");
     let nothing =
         recognise(&mut story.card.seen(), &Filler::new(SEED), &FingerprintHistory::default())
             .unwrap();

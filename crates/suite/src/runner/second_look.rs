@@ -64,7 +64,7 @@ impl Runner<'_> {
         let gone = capacity::gone(medium, &self.filler, &marks).unwrap_or(0);
         let doubt = if gone > 0 {
             format!(
-                "{gone} of {} places that had kept what was written to them lost it when {} more were written",
+                "{gone} of {} places lost their data when {} more were written",
                 marks.len(),
                 Bytes(written_bytes)
             )
@@ -72,7 +72,7 @@ impl Runner<'_> {
             && capacity::folds(&self.end.cells[place], medium, &self.filler, &mut random)
                 .unwrap_or(false)
         {
-            "what was written to some places was read at others, too".into()
+            "data of some places was read at others, too".into()
         } else {
             return true;
         };
@@ -146,7 +146,7 @@ impl Runner<'_> {
         outcome.cell.written_bytes = outcome.cell.written_bytes.saturating_add(first.written_bytes);
         capacity::leave_open(
             &mut outcome.cell,
-            format!("{doubt}; probed anew, nothing was missing"),
+            format!("{doubt}; a second probe found nothing missing"),
         );
         self.keep(at, outcome, failed, listener)
     }

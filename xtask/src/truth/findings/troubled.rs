@@ -2,7 +2,8 @@
 //! that stand still: fakes and tricks are found all the same, nothing is falsely said of the
 //! others, and the host changes no verdict.
 
-use ::findings::Use;
+use ::findings::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_EMPTIES, FLUSH_LIES, IF_HONEST, IS_FAKE};
+use ::findings::{Fitness, Use};
 use record::units::SECOND_NS;
 use record::{Finding, Record, Severity};
 use stats::Random;
@@ -126,8 +127,6 @@ fn first(record: &Record) -> &str {
         .map_or("nothing", |finding| finding.statement.as_str())
 }
 
-const CALLED_FAKE: &str = "Do not use it. It is a fake";
-
 /// A fake of each kind in turn, of which less than half is there in every other case: its middle is
 /// missing.
 fn fake(seed: u64, number: u64) -> Drawn {
@@ -155,7 +154,7 @@ fn fakes(seed: u64, many: u64, part: &mut Part) {
         let missed = each(many, |number| {
             let drawn = fake(seed, number);
             let record = look_through(&drawn.profile, &drawn.trouble, &suite, drawn.seed, true);
-            let is_found = first(&record).starts_with(CALLED_FAKE);
+            let is_found = first(&record).starts_with(&format!("{DO_NOT_USE} {IS_FAKE}"));
             (!is_found).then(|| {
                 drawn.misled(
                     format!("fake not found by {name}"),
@@ -233,17 +232,19 @@ fn lying_flushes(seed: u64, many: u64, part: &mut Part) {
             &mut dice,
         );
         let record = drawn.look(&standard);
-        let promised = record
-            .findings
-            .iter()
-            .find(|finding| finding.id == "verdict-database")
-            .filter(|finding| {
-                let is_praise =
-                    ["Good as", "Usable as"].iter().any(|word| finding.statement.starts_with(word));
-                is_praise && !finding.statement.contains("if its flush is honest")
-            });
+        let promised =
+            record.findings.iter().find(|finding| finding.id == "verdict-database").filter(
+                |finding| {
+                    let is_praise = match Fitness::said(&finding.statement) {
+                        // Without a level nobody can tell that it is no praise.
+                        None => true,
+                        Some(level) => level >= Fitness::Usable,
+                    };
+                    is_praise && !finding.statement.contains(IF_HONEST)
+                },
+            );
         promised
-            .or_else(|| of_flush(&record, "as it should"))
+            .or_else(|| of_flush(&record, FLUSH_EMPTIES))
             .map(|finding| drawn.wrong("lying flush praised", &finding.statement))
     });
     part.row("lying flush: told, or said that it cannot be told", Target::AtLeast(98.0), praised);
@@ -283,13 +284,12 @@ fn accusations(seed: u64, many: u64, part: &mut Part) {
 /// Uses that every medium is judged for.
 const USES: [Use; 5] =
     [Use::RootDisk, Use::Camera, Use::Video { mbit: 50 }, Use::Logger, Use::Database];
-const LEVELS: [&str; 4] = ["Unusable", "Poor", "Usable", "Good"];
 
 /// What a run comes to.
 #[derive(PartialEq)]
 struct Verdict {
     /// How good it is for each use; none where that is not said, or not flatly.
-    levels: [Option<&'static str>; 5],
+    levels: [Option<Fitness>; 5],
     /// What is said of each.
     told: [String; 5],
     /// What stands against it.
@@ -301,15 +301,12 @@ impl Verdict {
         let judged = ::findings::conclude_for(record, &USES);
         let told: Vec<&Finding> =
             judged.iter().filter(|finding| finding.id.starts_with("verdict-")).collect();
-        let of = |wanted: Use| {
-            told.iter().find(|finding| finding.statement.contains(&format!(" as {wanted}")))
-        };
+        let of = |wanted: Use| told.iter().find(|finding| finding.id == wanted.verdict_id());
         let level = |wanted: Use| {
             let finding = of(wanted)?;
-            let is_flat = !finding.statement.contains("as far as the few samples tell");
-            LEVELS
-                .into_iter()
-                .find(|level| is_flat && finding.statement.starts_with(&format!("{level} as ")))
+            let is_flat = !finding.statement.contains(FEW_SAMPLES);
+            Fitness::said(&finding.statement)
+                .filter(|level| is_flat && *level >= Fitness::NotSuitable)
         };
         let is_blame = |finding: &&Finding| {
             Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()))
@@ -337,6 +334,12 @@ impl Verdict {
         (!said.is_empty()).then(|| said.join("; "))
     }
 
+    /// A verdict from which no level can be read.
+    fn without_level(&self) -> Option<String> {
+        let is_one = |told: &&String| !told.is_empty() && Fitness::said(told).is_none();
+        self.told.iter().find(is_one).map(|told| format!("a verdict without a level: {told}"))
+    }
+
     /// Whether something that `other` says of a use is not said.
     fn withholds(&self, other: &Verdict) -> bool {
         self.levels
@@ -362,13 +365,14 @@ fn verdicts(seed: u64, many: u64, part: &mut Part) {
         (drawn, records)
     }) {
         lies.push(
-            of_flush(&record, "does not wait for flash")
+            of_flush(&record, FLUSH_LIES)
                 .map(|finding| drawn.wrong("an honest flush called a lie", &finding.statement)),
         );
         let [verdict, quiet, again] = [&record, &quiet, &again].map(Verdict::of);
         by_host.push(
             verdict
-                .otherwise(&quiet)
+                .without_level()
+                .or_else(|| verdict.otherwise(&quiet))
                 .map(|said| drawn.wrong("the host changed the verdict", &said)),
         );
         by_chance.push(

@@ -1,7 +1,12 @@
 //! What each profile is, and what a run has to say of such a medium.
 
+use ::findings::Fitness;
+use ::findings::phrases::{
+    COPY_NOW, DO_NOT_USE, FLUSH_LIES, FLUSH_UNTESTED, IF_HONEST, IS_FAKE, MANY_PLACES, ONE_AREA,
+    OVERSTATED, RANDOM_WRITES, STAYS_FAST,
+};
 use flashmark::exit::Exit;
-use record::{Ended, Finding, Severity};
+use record::{Bound, Ended, Finding, Severity};
 use sim::Profile;
 
 use super::told::Told;
@@ -73,7 +78,8 @@ impl Label {
         match self {
             Label::Fake => {
                 expect(
-                    told.first.starts_with("Do not use it. It is a fake: it says 64 GiB, it has "),
+                    told.first
+                        .starts_with(&format!("{DO_NOT_USE} {IS_FAKE} it says 64 GiB, it has ")),
                     "it is not called a fake first",
                 );
                 expect(
@@ -87,13 +93,10 @@ impl Label {
             }
             Label::Worn => {
                 expect(
-                    told.first.starts_with("Do not use it. ") && says("Copy what is on it now"),
+                    told.first.starts_with(DO_NOT_USE) && says(COPY_NOW),
                     "nobody is told to copy what is on it",
                 );
-                expect(
-                    says("It fails in many places") || says("An area of it is dying"),
-                    "its damage is not told",
-                );
+                expect(says(MANY_PLACES) || says(ONE_AREA), "its damage is not told");
                 expect(
                     told.exit
                         == if told.record.run.ended == Ended::Error {
@@ -105,13 +108,13 @@ impl Label {
                 );
             }
             Label::Liar => {
-                let named = says("its flush does not wait for flash");
-                let left_open = says("if it flushes honestly") || says("if its flush is honest");
+                let named = says(FLUSH_LIES);
+                let left_open = says(FLUSH_UNTESTED) || says(IF_HONEST);
                 expect(named || left_open, "its flush is taken for honest");
                 expect(named || told.record.run.suite != "full", "full does not find the lie");
             }
             Label::Cheat => expect(
-                told.record.run.suite != "full" || says("Benchmarks flatter it"),
+                told.record.run.suite != "full" || says(OVERSTATED),
                 "full does not name the cheat",
             ),
             Label::Honest => {}
@@ -120,7 +123,7 @@ impl Label {
             faults.extend(recommendations(&told.record.findings));
         } else {
             expect(told.exit == Exit::Done, "the exit code is not 0");
-            expect(!says("Do not use it") && !says("fake:"), "it is condemned");
+            expect(!says(DO_NOT_USE) && !says(IS_FAKE), "it is condemned");
             faults.extend(misjudged(profile, told));
         }
         faults
@@ -175,14 +178,14 @@ fn is_so(profile: &Profile, id: &str) -> bool {
     }
 }
 
-/// From how many random writes a second on a medium is poor, usable and good as a root disk
+/// From how many random writes a second on a medium is poor, usable and good for a root disk
 /// (docs/findings/verdict-root-disk.md).
 const WRITES: [f64; 3] = [9.0, 90.0, 500.0];
 /// A figure this near to a threshold may be on its other side; in parts.
 const NEAR: f64 = 0.15;
-const WORDS: [&str; 4] = ["Unusable", "Poor", "Usable", "Good"];
+const LEVELS: [Fitness; 4] = [Fitness::NotSuitable, Fitness::Poor, Fitness::Usable, Fitness::Good];
 
-/// What is wrong with the verdict on it as a root disk, by the long-run truth of its random writes:
+/// What is wrong with the verdict on it for a root disk, by the long-run truth of its random writes:
 /// praise of what does not last without a word of doubt, or blame for random writes that are
 /// faster.
 fn misjudged(profile: &Profile, told: &Told) -> Option<String> {
@@ -190,15 +193,16 @@ fn misjudged(profile: &Profile, told: &Told) -> Option<String> {
     let slowest = truth.random_write_4k_iops.min(truth.random_write_16k_iops);
     let level = |iops: f64| WRITES.iter().filter(|least| iops >= **least).count();
     let verdict = told.record.findings.iter().find(|finding| finding.id == "verdict-root-disk")?;
-    let said =
-        WORDS.iter().position(|word| verdict.statement.starts_with(&format!("{word} as ")))?;
-    let is_doubted =
-        told.first.contains("if it stays as fast") || told.first.contains("and stays as fast");
+    let Some(fitness) = Fitness::said(&verdict.statement) else {
+        return Some(format!("a verdict without a level: {}", verdict.statement));
+    };
+    let said = LEVELS.iter().position(|level| *level == fitness)?;
+    let is_doubted = told.first.contains(STAYS_FAST);
     // "At most" leaves open how much worse it is.
-    let is_upper_bound = verdict.statement.contains(": at most ");
+    let is_upper_bound = verdict.statement.contains(&format!(" reach {} ", Bound::AtMost.words()));
     let is_praised = said > level(slowest * (1.0 + NEAR)) && !is_doubted && !is_upper_bound;
     let is_blamed =
-        said < level(slowest * (1.0 - NEAR)) && verdict.statement.contains("random writes of");
+        said < level(slowest * (1.0 - NEAR)) && verdict.statement.contains(RANDOM_WRITES);
     (is_praised || is_blamed).then(|| {
         format!("it does {slowest:.1} random writes a second in truth: {}", verdict.statement)
     })

@@ -82,7 +82,7 @@ fn judge(
         return Recognition::Ours;
     }
     let why = format!(
-        "at {} lies other data than the matrix left there",
+        "at {} there is other data than the matrix left",
         record::units::Bytes(first.offset_bytes)
     );
     Recognition::Strange {

@@ -169,7 +169,7 @@ fn goes_on(flashmark: &Flashmark, run: &Path, device: &LoopDevice, may_lose: boo
     let name = run.file_name().unwrap().to_str().unwrap();
     let resumed = flashmark.run(&["resume", name, "--quiet"]);
     let refused =
-        resumed.code == Some(3) && resumed.err.contains("lies data that this run has not written");
+        resumed.code == Some(3) && resumed.err.contains("holds data that this run has not written");
     assert!(resumed.code == Some(0) || refused && may_lose, "{resumed}");
     if refused {
         flashmark.done(&["resume", name, "--quiet", "--erase", device.word()]);

@@ -108,7 +108,7 @@ fn work(work: &WorkPlaces) -> WorkView {
     WorkView {
         title: words::capitalised(&words::test(&work.work)),
         unit: if work.larger_is_better {
-            "a second; more is better"
+            "per second; more is better"
         } else {
             "seconds; less is better"
         },

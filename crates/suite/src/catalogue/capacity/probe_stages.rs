@@ -346,7 +346,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         let pieces =
             (self.run_bytes / MIB..bytes / MIB).map(|piece| Extent::new(first + piece * MIB, MIB));
         let started_ns = self.prober.now_ns();
-        self.prober.write("overwhelming caches", self.run_pass, MIB, pieces)?;
+        self.prober.write("filling caches", self.run_pass, MIB, pieces)?;
         self.run_ns += self.prober.now_ns() - started_ns;
         self.run_bytes = self.run_bytes.max(bytes);
         Ok(())

@@ -320,7 +320,7 @@ impl<'a, 'b> Prober<'a, 'b> {
             turn.filter(harmless).take(bytes.div_ceil(MIB) as usize).collect();
         self.cursor_bytes += chosen.len() as u64 * MIB;
         let pass = self.new_data();
-        self.write("overwhelming caches", pass, MIB, chosen)
+        self.write("filling caches", pass, MIB, chosen)
     }
 
     /// What is left of the cell's time, less what putting back will take, in nanoseconds.

@@ -36,7 +36,7 @@ fn what_does_not_go_is_left_out() {
     assert_eq!(span_of(&file.planned(&["random-write"])[0]), Extent::new(0, 64 * MIB));
     insta::assert_snapshot!(
         file.left_out(&["random-write region=middle,front"]),
-        @"random-write: needs a raw medium: a file is a part of one, nobody knows which"
+        @"random-write: needs a raw medium: a file is only an unknown part of one"
     );
 }
 

@@ -175,7 +175,7 @@ impl WarmUp {
         }
         if before.ops < self.stretch.warm_up_ops {
             let text = format!(
-                "time for {} of {} I/Os that set the state; give it more",
+                "the time was enough for {} of {} warm-up I/Os; give it more",
                 before.ops, self.stretch.warm_up_ops
             );
             cell.flags.push(Flag::Note { text });

@@ -240,7 +240,7 @@ fn plans_on_files_spans_and_simulated_media() {
     bed.target.facts.keeps_data = true;
     assert_eq!(range(&bed), (0, 8 * GIB, Some(Region::Whole)));
     bed.target.kind = TargetKind::Simulated;
-    assert!(bed.left_out(&["verify"]).contains("keeps in memory"));
+    assert!(bed.left_out(&["verify"]).contains("keeps written data in memory"));
     bed.target.only = Some(Extent::new(3 * MIB, 5 * MIB));
     assert_eq!(range(&bed), (3 * MIB, 8 * MIB, Some(Region::Middle)));
     assert_eq!(bed.planned(&["verify"]).len(), 10, "no part is smaller than a block");

@@ -58,7 +58,7 @@ impl Prober<'_, '_> {
         let cell = &mut self.outcome.cell;
         cell.stop = Stop::Error;
         cell.reason = Some(format!(
-            "what lies on the medium could not be kept, so no more of it was overwritten: {reason}"
+            "data on the medium could not be kept, so no more of it was overwritten: {reason}"
         ));
         Err(Halt::Over)
     }

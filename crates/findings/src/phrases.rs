@@ -1,0 +1,28 @@
+//! Words of statements that are looked for elsewhere: written from here and read back from here.
+
+/// What the verdict on a medium that fails a check begins with.
+pub const DO_NOT_USE: &str = "Do not use it.";
+/// What a fake is called.
+pub const IS_FAKE: &str = "It is a fake:";
+/// What to do first with a medium that reports errors.
+pub const COPY_NOW: &str = "Copy what is on it now, before anything else.";
+/// Errors all over the medium.
+pub const MANY_PLACES: &str = "It fails in many places.";
+/// Errors that lie close together.
+pub const ONE_AREA: &str = "One area fails:";
+/// What stands before the verdict on a medium that is faster in benchmarks than in use.
+pub const OVERSTATED: &str = "Benchmarks overstate it:";
+/// A flush that lies.
+pub const FLUSH_LIES: &str = "its flush does not wait for flash";
+/// A flush that empties a cache.
+pub const FLUSH_EMPTIES: &str = "as it should";
+/// The condition of a verdict that depends on a flush whose honesty no figure shows.
+pub const IF_HONEST: &str = "if its flush is honest, which only a power cut can show";
+/// A caveat: the flush was not tested.
+pub const FLUSH_UNTESTED: &str = "whether its flush is honest";
+/// A caveat: nothing was measured for long enough to fill caches, or to heat it up.
+pub const STAYS_FAST: &str = "whether it stays this fast";
+/// A caveat of a verdict that is not certain.
+pub const FEW_SAMPLES: &str = " (few samples)";
+/// What a verdict by random writes speaks of.
+pub const RANDOM_WRITES: &str = "random writes";
