@@ -55,6 +55,7 @@ mod tests;
 mod thresholds;
 mod throttling;
 mod uflip;
+mod use_level;
 mod uses;
 mod verdict;
 mod wear;
@@ -68,6 +69,7 @@ pub use compare::{
 };
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::{headline, standard_cell, streaming_cell};
+pub use use_level::{UseLevel, UseStanding, use_levels};
 pub use uses::{Use, UseError};
 pub use write_unit::{UnitFit, fit_unit};
 

@@ -34,6 +34,11 @@ impl Fitness {
             Fitness::Good => "good",
         }
     }
+
+    /// How the sentence of a verdict on a use begins; [`crate::use_levels`] reads it back.
+    pub(crate) fn lead(self) -> String {
+        capitalised(self.word())
+    }
 }
 
 /// Random writes of a 5400 rpm laptop disk: the yardstick
@@ -68,7 +73,7 @@ pub(crate) struct UseVerdict {
     /// What it takes to be sure and was not measured.
     untested: Vec<&'static str>,
     /// What it depends on and no run can tell.
-    condition: Option<&'static str>,
+    pub condition: Option<&'static str>,
 }
 
 impl Need {
@@ -439,7 +444,7 @@ fn database(record: &Record) -> Option<UseVerdict> {
     Some(UseVerdict { condition: is_open.then_some(IF_HONEST), ..verdict })
 }
 
-fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
+pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
     match wanted {
         Use::RootDisk => root_disk(record),
         Use::Camera => camera(record),
@@ -489,7 +494,7 @@ pub(crate) fn verdicts(record: &Record, uses: &[Use]) -> Vec<UseVerdict> {
 const USUAL_VIDEO: [u32; 8] = [8, 17, 28, 50, 100, 200, 400, 720];
 
 /// The fastest usual recording it is good for, or else usable for, or else the slowest one.
-fn usual_video(record: &Record) -> u32 {
+pub(crate) fn usual_video(record: &Record) -> u32 {
     let fastest = |level: Fitness| {
         USUAL_VIDEO
             .into_iter()
@@ -568,12 +573,12 @@ pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
 }
 
 /// Whether a figure is certain enough to be said flatly.
-fn is_sure(verdict: &UseVerdict) -> bool {
+pub(crate) fn is_sure(verdict: &UseVerdict) -> bool {
     verdict.confidence.is_none_or(|share| share >= 0.95)
 }
 
 /// What was asked for and cannot be said.
-fn untested(record: &Record, wanted: Use) -> Finding {
+pub(crate) fn untested(record: &Record, wanted: Use) -> Finding {
     let has = |test: &str| record.cells_of(test).next().is_some();
     let why = match wanted {
         Use::Database => return commits::untested(record),
@@ -598,14 +603,14 @@ fn untested(record: &Record, wanted: Use) -> Finding {
     .done()
 }
 
-fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
+pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
     let UseVerdict { wanted, level, reason, evidence, confidence, untested, condition } = verdict;
     let severity = match level {
         Fitness::Unusable if asked && is_sure(verdict) => Severity::Failure,
         Fitness::Unusable | Fitness::Poor => Severity::Warning,
         Fitness::Fair | Fitness::Good => Severity::Info,
     };
-    let word = capitalised(level.word());
+    let word = level.lead();
     let doubt = if is_sure(verdict) { "" } else { ", as far as the few samples tell" };
     let open = if untested.is_empty() {
         String::new()
