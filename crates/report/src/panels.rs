@@ -6,9 +6,11 @@ mod curves;
 mod latency;
 mod spans;
 
+use std::collections::BTreeMap;
+
 use record::{Cell, Estimate, Record, metric, test};
 
-use crate::chart::{Chart, ChartMark, Stroke, Style};
+use crate::chart::{AxisUnit, Chart, ChartMark, Stroke, Style};
 use crate::headline::CellRelation;
 use crate::tables::Table;
 use crate::{figure, headline, words};
@@ -33,6 +35,16 @@ pub(crate) fn first_of_record(record: &Record, most: usize) -> Vec<Panel> {
     each(record).take(most).collect()
 }
 
+/// The two of a page's first sheet: rate against block size, and the rate along the medium or a
+/// fill; each where the record supports it.
+pub(crate) fn of_sheet(record: &Record) -> [Option<Panel>; 2] {
+    let is_rate = |panel: &Panel| panel.chart.y.unit == AxisUnit::Rate;
+    [
+        Some(blocks::rates(record)).filter(|panel| !panel.chart.is_empty()),
+        curves::all(record).find(|panel| is_rate(panel) && !panel.chart.is_empty()),
+    ]
+}
+
 fn each(record: &Record) -> impl Iterator<Item = Panel> {
     const USUAL: [fn(&Record) -> Panel; 6] = [
         blocks::random_writes,
@@ -49,7 +61,19 @@ fn each(record: &Record) -> impl Iterator<Item = Panel> {
         .map(move |panel| panel(record))
         .chain(curves)
         .chain(activity)
+        .chain(std::iter::once_with(move || blocks::variant_rates(record)))
         .filter(|panel| !panel.chart.is_empty())
+        .scan(BTreeMap::new(), |titles, panel| Some(with_own_title(panel, titles)))
+}
+
+/// The same; numbered where a chart before it has its title.
+fn with_own_title(mut panel: Panel, titles: &mut BTreeMap<String, usize>) -> Panel {
+    let many = titles.entry(panel.chart.title.clone()).or_insert(0);
+    *many += 1;
+    if *many > 1 {
+        panel.chart.title.push_str(&format!(", {many}"));
+    }
+    panel
 }
 
 /// Cells that differ in block size alone.

@@ -64,7 +64,7 @@ fn a_small_chart_is_drawn_to_the_letter() {
         (Scale::Linear, AxisUnit::Iops),
         vec![point(512.0, 10.0), point(4096.0, 20.0), point(f64::NAN, 3.0)],
     );
-    let svg = draw(&chart, DrawingSize::Narrow).replace("><", ">\n<");
+    let svg = draw(&chart).replace("><", ">\n<");
     insta::assert_snapshot!(svg, @r#"
     <svg class="chart narrow" viewBox="0 0 340 334" role="img" aria-labelledby="test-narrow" tabindex="0">
     <title id="test-narrow">A &amp; B &lt;i&gt;. up against across.</title>
@@ -115,7 +115,7 @@ fn what_has_no_place_is_not_drawn() {
         vec![point(0.0, 1.0), point(1.0, -1.0), point(1.0, f64::INFINITY)],
     );
     assert!(nothing.is_empty());
-    let svg = draw(&nothing, DrawingSize::Wide);
+    let svg = draw(&nothing);
     assert!(!svg.contains("<circle") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     let one = chart(
         (Scale::Log, AxisUnit::Blocks),
@@ -137,14 +137,22 @@ fn a_yardstick_alone_is_no_chart() {
 }
 
 #[test]
-fn the_same_chart_has_the_same_points_in_both_sizes() {
-    let chart = chart(
-        (Scale::Log, AxisUnit::Blocks),
-        (Scale::Linear, AxisUnit::Iops),
-        vec![point(512.0, 10.0), point(4096.0, 20.0)],
-    );
-    let tips = |size| draw(&chart, size).matches(r#"<circle class="tip"#).count();
-    assert_eq!((tips(DrawingSize::Wide), tips(DrawingSize::Narrow)), (2, 2));
+fn a_logarithmic_axis_says_so() {
+    let drawn = |x, y| draw(&chart((x, AxisUnit::Blocks), (y, AxisUnit::Iops), vec![point(512.0, 10.0)]));
+    let svg = drawn(Scale::Log, Scale::Linear);
+    assert!(svg.contains(">across (log scale)<") && svg.contains(">up<"), "{svg}");
+    let svg = drawn(Scale::Linear, Scale::Log);
+    assert!(svg.contains(">across<") && svg.contains(">up (log scale)<"), "{svg}");
+}
+
+#[test]
+fn a_long_line_is_drawn_no_finer_than_it_is_seen() {
+    let points = (0..5000).map(|at| point(f64::from(at), 10.0)).collect();
+    let svg = draw(&chart((Scale::Linear, AxisUnit::Bytes), (Scale::Linear, AxisUnit::Iops), points));
+    let (_, path) = svg.rsplit_once(r#"<path class="line s1" d=""#).expect("a line");
+    let corners = path.split('"').next().unwrap_or_default().matches('L').count();
+    assert!((200..400).contains(&corners), "{corners}");
+    assert_eq!(svg.matches("</title></circle>").count(), 24);
 }
 
 /// Numbers after `name="` wherever it occurs.
@@ -196,14 +204,11 @@ proptest! {
     ) {
         let mut chart = chart((sx, ux), (sy, uy), numbers_in.into_iter().map(|(x, y)| point(x, y)).collect());
         chart.series[0].name = name;
-        for size in [DrawingSize::Wide, DrawingSize::Narrow] {
-            let svg = draw(&chart, size);
-            for what in ["NaN", "inf\"", "-inf"] {
-                prop_assert!(!svg.split('>').any(|tag| tag.contains(what) && tag.starts_with("<path")), "{svg}");
-            }
-            let width: f64 = if size == DrawingSize::Wide { 760.0 } else { 340.0 };
-            prop_assert!(numbers(&svg, "cx").iter().all(|x| (0.0..=width).contains(x)), "{svg}");
-            prop_assert!(numbers(&svg, "x").iter().all(|x| (0.0..=width).contains(x)), "{svg}");
+        let svg = draw(&chart);
+        for what in ["NaN", "inf\"", "-inf"] {
+            prop_assert!(!svg.split('>').any(|tag| tag.contains(what) && tag.starts_with("<path")), "{svg}");
         }
+        prop_assert!(numbers(&svg, "cx").iter().all(|x| (0.0..=360.0).contains(x)), "{svg}");
+        prop_assert!(numbers(&svg, "x").iter().all(|x| (0.0..=360.0).contains(x)), "{svg}");
     }
 }

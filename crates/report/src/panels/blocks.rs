@@ -57,25 +57,43 @@ pub(super) fn random_writes(record: &Record) -> Panel {
             label: format!("{}: {} IOPS", yardstick::DISK, yardstick::DISK_IOPS),
         }],
         note: format!(
-            "What decides whether a medium can carry a system. Measured after the first fast writes; where a doubt says that a figure may not last, a large cache may still have taken them.{}",
+            "What decides whether a medium can carry a system. Measured after the first fast writes; where a caveat says that a figure may not last, a large cache may still have taken them.{}",
             undrawn(&groups)
         ),
     };
     Panel { chart, table }
 }
 
-/// Rate against block size, both directions.
+/// Rate against block size, both directions: the cells that stand for their tests.
 pub(super) fn rates(record: &Record) -> Panel {
-    let groups = groups(record, &TESTS);
+    let mut groups = groups(record, &TESTS);
+    groups.retain(|group| !is_variant(group));
+    rate_panel("rate", "Rate against block size", &groups)
+}
+
+/// The same with all variants; empty where there are none.
+pub(super) fn variant_rates(record: &Record) -> Panel {
+    let mut groups = groups(record, &TESTS);
+    if !groups.iter().any(is_variant) {
+        groups.clear();
+    }
+    rate_panel("rate-variants", "Rate against block size, with every variant", &groups)
+}
+
+fn is_variant(group: &Group) -> bool {
+    group.style.stroke != Stroke::Solid
+}
+
+fn rate_panel(id: &str, title: &str, groups: &[Group]) -> Panel {
     let mut table = Table::new(&COLUMNS);
     let mut series: Vec<ChartLine> = groups
         .iter()
         .map(|group| line(&group.name, group, group.style, &mut table, rate))
         .collect();
-    series.extend(disk(&groups, "5400 rpm disk, random", yardstick::disk_random_bps, metric::BPS));
+    series.extend(disk(groups, "5400 rpm disk, random", yardstick::disk_random_bps, metric::BPS));
     let chart = Chart {
-        id: "rate".to_owned(),
-        title: "Rate against block size".to_owned(),
+        id: id.to_owned(),
+        title: title.to_owned(),
         x: blocks(),
         y: AxisSpec {
             label: "bytes a second, more is better".to_owned(),
@@ -84,7 +102,7 @@ pub(super) fn rates(record: &Record) -> Panel {
         },
         series,
         references: Vec::new(),
-        note: format!("{}{}", disk_note(), undrawn(&groups)),
+        note: format!("{}{}", disk_note(), undrawn(groups)),
     };
     Panel { chart, table }
 }

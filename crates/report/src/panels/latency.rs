@@ -12,7 +12,7 @@ use crate::tables::Table;
 use crate::{figure, headline, words, yardstick};
 
 /// Points of a curve; more cannot be told apart on a page.
-const MOST_POINTS: usize = 120;
+const MOST_POINTS: usize = 60;
 /// A tail is drawn as far as this many samples lie beyond it: fewer do not support a percentile
 /// (docs/field/statistics.md#percentiles: p99 needs 299).
 const BEYOND: u64 = 3;
