@@ -61,7 +61,6 @@ fn each(record: &Record) -> impl Iterator<Item = Panel> {
         .map(move |panel| panel(record))
         .chain(curves)
         .chain(activity)
-        .chain(std::iter::once_with(move || blocks::variant_rates(record)))
         .filter(|panel| !panel.chart.is_empty())
         .scan(BTreeMap::new(), |titles, panel| Some(with_own_title(panel, titles)))
 }
@@ -155,7 +154,8 @@ fn hue(test: &str) -> usize {
     }
 }
 
-/// The look of the n-th variant of a test; the 0-th is what stands for it.
+/// The look of the n-th variant of a test; the 0-th is what stands for it, with a mark of its own
+/// for those who cannot tell its colour.
 fn style(hue: usize, variant: usize) -> Style {
     const LOOKS: [(Stroke, ChartMark); 4] = [
         (Stroke::Solid, ChartMark::Disc),
@@ -163,7 +163,10 @@ fn style(hue: usize, variant: usize) -> Style {
         (Stroke::Dotted, ChartMark::Triangle),
         (Stroke::Dashed, ChartMark::Diamond),
     ];
-    let (stroke, mark) = if variant == 0 { LOOKS[0] } else { LOOKS[1 + (variant - 1) % 3] };
+    let (stroke, mark) = match variant {
+        0 => (LOOKS[0].0, LOOKS[hue % LOOKS.len()].1),
+        _ => LOOKS[1 + (variant - 1) % 3],
+    };
     Style { hue, stroke, mark }
 }
 

@@ -21,7 +21,7 @@ const CHARACTER: f64 = 7.5;
 /// Characters of a tick; what no medium can do may be cut.
 const LONGEST_TICK: usize = 14;
 /// Points of a line that can be pointed at; a longer line is sampled.
-const MOST_TIPS: usize = 24;
+const MOST_TIPS: usize = 12;
 /// Points nearer to each other than this many pixels are drawn as one.
 const NEAR: f64 = 1.0;
 

@@ -150,9 +150,8 @@ impl RunPage {
         let others = panels::of_record(record)
             .into_iter()
             .filter(|panel| on_sheet.iter().all(|drawn| drawn.chart.id != panel.chart.id));
-        let numbers = |panel: Panel| {
-            TableView::new(panel.table, format!("Numbers: {}", panel.chart.title))
-        };
+        let numbers =
+            |panel: Panel| TableView::new(panel.table, format!("Numbers: {}", panel.chart.title));
         let mut page = RunPage {
             cover: Cover::of(record, "report", doubts::state(record)),
             sheet: Sheet::of(record, [rate, along]),
@@ -170,7 +169,7 @@ impl RunPage {
             },
             panels: others.map(panel).map(PanelView::folded).collect(),
             sheet_numbers: on_sheet.into_iter().map(numbers).collect(),
-            all: tables::all(record)
+            all: tables::for_page(record)
                 .into_iter()
                 .map(|(test, table)| TableView::new(table, test))
                 .collect(),

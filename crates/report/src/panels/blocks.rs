@@ -64,36 +64,26 @@ pub(super) fn random_writes(record: &Record) -> Panel {
     Panel { chart, table }
 }
 
-/// Rate against block size, both directions: the cells that stand for their tests.
+/// The cells that stand for their tests: with every variant a chart has more lines than can be
+/// told apart, and the table of all results has them.
+fn standing<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
+    let mut groups = groups(record, tests);
+    groups.retain(|group| group.style.stroke == Stroke::Solid);
+    groups
+}
+
+/// Rate against block size, both directions.
 pub(super) fn rates(record: &Record) -> Panel {
-    let mut groups = groups(record, &TESTS);
-    groups.retain(|group| !is_variant(group));
-    rate_panel("rate", "Rate against block size", &groups)
-}
-
-/// The same with all variants; empty where there are none.
-pub(super) fn variant_rates(record: &Record) -> Panel {
-    let mut groups = groups(record, &TESTS);
-    if !groups.iter().any(is_variant) {
-        groups.clear();
-    }
-    rate_panel("rate-variants", "Rate against block size, with every variant", &groups)
-}
-
-fn is_variant(group: &Group) -> bool {
-    group.style.stroke != Stroke::Solid
-}
-
-fn rate_panel(id: &str, title: &str, groups: &[Group]) -> Panel {
+    let groups = standing(record, &TESTS);
     let mut table = Table::new(&COLUMNS);
     let mut series: Vec<ChartLine> = groups
         .iter()
         .map(|group| line(&group.name, group, group.style, &mut table, rate))
         .collect();
-    series.extend(disk(groups, "5400 rpm disk, random", yardstick::disk_random_bps, metric::BPS));
+    series.extend(disk(&groups, "5400 rpm disk, random", yardstick::disk_random_bps, metric::BPS));
     let chart = Chart {
-        id: id.to_owned(),
-        title: title.to_owned(),
+        id: "rate".to_owned(),
+        title: "Rate against block size".to_owned(),
         x: blocks(),
         y: AxisSpec {
             label: "bytes a second, more is better".to_owned(),
@@ -102,14 +92,14 @@ fn rate_panel(id: &str, title: &str, groups: &[Group]) -> Panel {
         },
         series,
         references: Vec::new(),
-        note: format!("{}{}", disk_note(), undrawn(groups)),
+        note: format!("{}{}", disk_note(), undrawn(&groups)),
     };
     Panel { chart, table }
 }
 
 /// Access time against block size.
 pub(super) fn access_times(record: &Record) -> Panel {
-    let groups = groups(record, &TESTS[..2]);
+    let groups = standing(record, &TESTS[..2]);
     let mut table = Table::new(&COLUMNS);
     let mut series: Vec<ChartLine> = groups
         .iter()

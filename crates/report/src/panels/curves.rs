@@ -78,8 +78,14 @@ fn is_readable(series: &Series) -> bool {
         && !(series.y == SeriesAxis::Bps && is_place(series.x) && moved < FEWEST_BYTES)
 }
 
+/// The course of a cell, which every cell keeps.
+fn is_course(series: &Series) -> bool {
+    ["rate", "slowest I/O"].contains(&series.name.as_str())
+}
+
 /// Every cell keeps its course, a hundred in a full run. Worth a chart are those of the headline's
-/// writes, and those of tests this page knows nothing of; the record has the rest.
+/// writes and of a sustained one, and curves that a test keeps for their own sake; the record has
+/// the rest.
 fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
     if !is_readable(series) {
         return false;
@@ -91,6 +97,7 @@ fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
                     .params
                     .block_bytes
                     .is_some_and(|bytes| headline::RANDOM_WRITE_SIZES.contains(&bytes))
+                && series.y != SeriesAxis::Bps
         }
         test::SEQUENTIAL_WRITE => {
             findings::streaming_cell(record, test::SEQUENTIAL_WRITE)
@@ -102,7 +109,8 @@ fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
         | test::SEEK
         | test::BUFFERED_READ
         | test::ALIGN_READ => false,
-        _ => true,
+        test::SUSTAINED => true,
+        _ => !is_course(series),
     }
 }
 

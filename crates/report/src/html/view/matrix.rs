@@ -109,10 +109,7 @@ fn work(work: &WorkPlaces) -> WorkView {
     let title = words::capitalised(&words::test(&work.work));
     WorkView {
         ranking: TableView::new(matrix::ranking(work), format!("{title}: all combinations")),
-        by_scheduler: TableView::new(
-            matrix::by_scheduler(work),
-            format!("{title}: by scheduler"),
-        ),
+        by_scheduler: TableView::new(matrix::by_scheduler(work), format!("{title}: by scheduler")),
         title,
         unit: if work.larger_is_better {
             "a second; more is better"

@@ -127,9 +127,7 @@ fn badge(standing: &UseStanding) -> Badge {
         UseLevel::Poor => ("poor", "M8 3v6.5M8 12v1"),
         UseLevel::NotSuitable => ("unfit", "M4 4l8 8M12 4l-8 8"),
         UseLevel::NotTested => ("open", "M4 8h8"),
-        UseLevel::CannotBeTold => {
-            ("open", "M5.5 6c0-3.5 5-3.5 5 0 0 2-2.5 2-2.5 4M8 12.5v1")
-        }
+        UseLevel::CannotBeTold => ("open", "M5.5 6c0-3.5 5-3.5 5 0 0 2-2.5 2-2.5 4M8 12.5v1"),
     };
     Badge {
         class,
