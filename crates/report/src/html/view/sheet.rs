@@ -32,6 +32,8 @@ pub(super) struct Sheet {
     pub untested: Vec<(String, String)>,
     /// The most important first.
     pub caveats: Vec<Caveat>,
+    /// What made it: program, run, seed.
+    pub origin: String,
 }
 
 /// A use and how the medium does for it.
@@ -73,15 +75,17 @@ impl Sheet {
                 None => Some("No verdict: what it takes to judge was not measured.".to_owned()),
             },
             danger: dangers.iter().map(|finding| FindingView::of(finding, "#about-")).collect(),
-            badges: findings::use_levels(record).iter().map(badge).collect(),
+            badges: findings::use_levels(record).iter().map(|use_| badge(record, use_)).collect(),
             figures: FiguresView {
                 caption: "Sequential and random access, each figure with its 95 % interval",
                 rows: headline::four_figures(record).iter().map(headline_row).collect(),
             },
-            charts: vec![
-                chart(rate, "Rate against block size"),
-                chart(along, "Rate along the medium"),
-            ],
+            charts: if rate.is_none() && along.is_none() {
+                Vec::new()
+            } else {
+                vec![chart(rate, "Rate against block size"), chart(along, "Rate along the medium")]
+            },
+            origin: origin(record),
             untested: untested(record),
             caveats: caveats(record),
         }
@@ -120,7 +124,10 @@ fn dangers(record: &Record) -> Vec<&Finding> {
     dangers
 }
 
-fn badge(standing: &UseStanding) -> Badge {
+fn badge(record: &Record, standing: &UseStanding) -> Badge {
+    // Of what was not judged by a rate none is named.
+    let has_rate = record.findings.iter().any(|finding| finding.id == "verdict-video")
+        || matches!(standing.level, UseLevel::Good | UseLevel::Usable | UseLevel::Poor);
     let (class, icon) = match standing.level {
         UseLevel::Good => ("good", "M3.5 8.5l3 3 6-7"),
         UseLevel::Usable => ("usable", "M3 9c2-3 3-3 5-1s3 2 5-1"),
@@ -135,6 +142,7 @@ fn badge(standing: &UseStanding) -> Badge {
         use_name: match standing.wanted {
             Use::RootDisk => "Root disk".to_owned(),
             Use::Camera => "Camera".to_owned(),
+            Use::Video { .. } if !has_rate => "Video".to_owned(),
             Use::Video { mbit } => format!("Video, {mbit} Mbit/s"),
             Use::Logger => "Data logger".to_owned(),
             Use::Database => "Database".to_owned(),
@@ -163,6 +171,19 @@ fn chart(panel: Option<Panel>, title: &str) -> SheetChart {
     }
 }
 
+/// "flashmark 0.1.0, run 20261120-101500-5f3a, seed 42", for whoever wants to do it again.
+fn origin(record: &Record) -> String {
+    let run = &record.run;
+    let software =
+        [&run.software.name, &run.software.version].map(|part| words::clean(part)).join(" ");
+    let id = words::clean(&run.id);
+    let mut parts = vec![software.trim().to_owned()];
+    parts.push(if id.is_empty() { id } else { format!("run {id}") });
+    parts.push(format!("seed {}", run.seed));
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
 /// Whether it is a fake where nobody looked, then what was left out.
 fn untested(record: &Record) -> Vec<(String, String)> {
     let was_looked_at =
@@ -170,7 +191,10 @@ fn untested(record: &Record) -> Vec<(String, String)> {
     let fake = (!was_looked_at).then(|| {
         ("whether it is a fake".to_owned(), doubts::absence(record, test::CAPACITY, None))
     });
-    let skipped = doubts::skipped(record).into_iter().map(|(reason, tests)| (tests, reason));
+    let skipped = doubts::skipped(record).into_iter().map(|(reason, tests)| {
+        let names: Vec<String> = tests.split(", ").map(words::test).collect();
+        (names.join(", "), reason)
+    });
     fake.into_iter().chain(skipped).collect()
 }
 
