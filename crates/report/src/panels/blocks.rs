@@ -65,10 +65,16 @@ pub(super) fn random_writes(record: &Record) -> Panel {
 }
 
 /// The cells that stand for their tests: with every variant a chart has more lines than can be
-/// told apart, and the table of all results has them.
+/// told apart, and the table of all results has them. None where there is only one block size to
+/// draw against.
 fn standing<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
     let mut groups = groups(record, tests);
     groups.retain(|group| group.style.stroke == Stroke::Solid);
+    let sizes = || groups.iter().flat_map(|group| &group.cells).map(|c| c.params.block_bytes);
+    let first = sizes().next();
+    if sizes().all(|size| Some(size) == first) {
+        groups.clear();
+    }
     groups
 }
 

@@ -118,9 +118,12 @@ fn panel(id: String, title: String, kept: &[Kept]) -> Panel {
     let (x, y) = (axis(kept[0].1.x), axis(kept[0].1.y));
     let several = kept.iter().any(|(cell, _)| cell.test != kept[0].0.test);
     let mut table = Table::new(&["Curve", x.1, y.1]);
-    let mut series = Vec::new();
+    let (mut series, mut names): (Vec<ChartLine>, Vec<String>) = (Vec::new(), Vec::new());
     for (at, (cell, curve)) in kept.iter().enumerate() {
-        let name = name(cell, curve, several, kept.len());
+        let own = name(cell, curve, several, kept.len());
+        let twins = names.iter().filter(|name| **name == own).count();
+        names.push(own.clone());
+        let name = if twins > 0 { format!("{own}, {}", twins + 1) } else { own };
         rows(&mut table, &name, cell, curve);
         let same = kept[..at].iter().filter(|(before, _)| before.test == cell.test).count();
         let hue = if several { hue(&cell.test) } else { (hue(&cell.test) + at) % HUES };

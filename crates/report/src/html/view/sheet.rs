@@ -166,7 +166,7 @@ fn chart(panel: Option<Panel>, title: &str) -> SheetChart {
         None => SheetChart {
             title: title.to_owned(),
             svg: String::new(),
-            note: "Not measured in this run.".to_owned(),
+            note: "Not measured in this run, or not often enough for a chart.".to_owned(),
         },
     }
 }
