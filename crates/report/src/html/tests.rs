@@ -375,6 +375,10 @@ fn text_stands_out_in_light_and_dark_and_on_paper() {
             ("alarm", "paper"),
             ("good", "paper"),
             ("usable", "paper"),
+            ("usable", "info-wash"),
+            ("usable", "warn-wash"),
+            ("usable", "alarm-wash"),
+            ("paper", "ink"),
         ];
         for (text, ground) in pairs {
             let found = contrast(colours[text], colours[ground]);

@@ -43,16 +43,8 @@ fn panel(record: &Record, test: &str, title: &str, sizes: &[u64]) -> Panel {
         .filter_map(|&size| findings::standard_cell(record, test, Some(size)))
         .filter(|cell| figure::impossible(cell).is_none())
         .collect();
-    let mut table = Table::new(&[
-        "#Block",
-        "#n",
-        "#Half within",
-        "#90 %",
-        "#99 %",
-        "#99.9 %",
-        "#Slowest",
-        "Stop",
-    ]);
+    let mut table =
+        Table::new(&["#Block", "#n", "#p50", "#p90", "#p99", "#p99.9", "#Slowest", "Stop"]);
     let mut series = Vec::new();
     for (at, cell) in cells.iter().enumerate() {
         push(&mut table, cell);
