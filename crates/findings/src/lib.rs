@@ -59,6 +59,7 @@ mod tests;
 mod thresholds;
 mod throttling;
 mod uflip;
+mod use_levels;
 mod uses;
 mod verdict;
 mod wear;
@@ -75,6 +76,7 @@ pub use fitness::Fitness;
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::{headline, standard_cell, streaming_cell};
 pub use summary::summary;
+pub use use_levels::{UseStanding, use_levels};
 pub use uses::{Use, UseError};
 pub use write_unit::{UnitFit, fit_unit};
 

@@ -48,7 +48,7 @@ pub(crate) struct UseVerdict {
     /// What it takes to be sure and was not measured.
     untested: Vec<&'static str>,
     /// What it depends on and no run can tell.
-    condition: Option<&'static str>,
+    pub condition: Option<&'static str>,
 }
 
 impl Need {
@@ -417,7 +417,7 @@ fn database(record: &Record) -> Option<UseVerdict> {
     Some(UseVerdict { condition: is_open.then_some(IF_HONEST), ..verdict })
 }
 
-fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
+pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
     match wanted {
         Use::RootDisk => root_disk(record),
         Use::Camera => camera(record),
@@ -467,7 +467,7 @@ pub(crate) fn verdicts(record: &Record, uses: &[Use]) -> Vec<UseVerdict> {
 const USUAL_VIDEO: [u32; 8] = [8, 17, 28, 50, 100, 200, 400, 720];
 
 /// The fastest usual recording it is good for, or else usable for, or else the slowest one.
-fn usual_video(record: &Record) -> u32 {
+pub(crate) fn usual_video(record: &Record) -> u32 {
     let fastest = |level: Fitness| {
         USUAL_VIDEO
             .into_iter()
@@ -558,12 +558,12 @@ impl UseVerdict {
 }
 
 /// Whether a figure is certain enough to be said flatly.
-fn is_sure(verdict: &UseVerdict) -> bool {
+pub(crate) fn is_sure(verdict: &UseVerdict) -> bool {
     verdict.confidence.is_none_or(|share| share >= 0.95)
 }
 
 /// What was asked for and cannot be said.
-fn untested(record: &Record, wanted: Use) -> Finding {
+pub(crate) fn untested(record: &Record, wanted: Use) -> Finding {
     let has = |test: &str| record.cells_of(test).next().is_some();
     let (level, why) = match wanted {
         Use::Database => return commits::untested(record),
@@ -590,7 +590,7 @@ fn untested(record: &Record, wanted: Use) -> Finding {
     FindingBuilder::info(wanted.verdict_id(), format!("{}: {why}.", level.verdict(wanted))).done()
 }
 
-fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
+pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
     let UseVerdict { wanted, level, reason, evidence, confidence, untested, condition } = verdict;
     let severity = match level {
         Fitness::NotSuitable if asked && is_sure(verdict) => Severity::Failure,

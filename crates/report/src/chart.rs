@@ -14,7 +14,7 @@ mod scale;
 mod svg;
 
 pub use scale::{AxisUnit, Scale};
-pub use svg::{DrawingSize, draw};
+pub use svg::draw;
 
 /// A line chart as data; [`draw`] makes SVG of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,16 @@ pub struct AxisSpec {
     pub scale: Scale,
     /// What its numbers are.
     pub unit: AxisUnit,
+}
+
+impl AxisSpec {
+    /// What is written along it: the label, and that it is logarithmic where it is.
+    pub(crate) fn name(&self) -> String {
+        match self.scale {
+            Scale::Linear => self.label.clone(),
+            Scale::Log => format!("{} (log scale)", self.label),
+        }
+    }
 }
 
 /// A line with its points in order of x.

@@ -5,6 +5,7 @@ use findings::{BlockSizePoint, ChangedFigure, Curve, FasterMedium, MediaComparis
 use record::units::{Bytes, significant};
 
 use crate::html::PageHead;
+use crate::html::view::TableView;
 use crate::tables::Table;
 use crate::{text, words};
 
@@ -86,7 +87,7 @@ struct ComparisonPage {
 pub(crate) struct CurveView {
     pub title: String,
     pub sentences: Vec<String>,
-    pub table: ComparisonTable,
+    pub table: TableView,
 }
 
 impl CurveView {
@@ -94,15 +95,9 @@ impl CurveView {
         CurveView {
             title: title(curve),
             sentences: sentences(curve),
-            table: ComparisonTable { table: table(curve) },
+            table: TableView::new(table(curve), format!("{}, by block size", title(curve))),
         }
     }
-}
-
-#[derive(Template)]
-#[template(path = "table.html")]
-pub(crate) struct ComparisonTable {
-    table: Table,
 }
 
 fn title(curve: &Curve) -> String {

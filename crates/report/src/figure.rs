@@ -13,6 +13,16 @@ pub(crate) struct MetricText {
     pub shown: Shown,
 }
 
+impl MetricText {
+    /// Whether it is what single I/Os took.
+    pub fn is_latency(&self) -> bool {
+        self.name.starts_with(LATENCY)
+    }
+}
+
+/// How the names of order statistics of single I/Os begin.
+const LATENCY: &str = "latency ";
+
 /// A number with all it needs, or why it is withheld.
 pub(crate) enum Shown {
     /// May be printed, with its interval in words and its sample count.
@@ -194,7 +204,7 @@ fn time(name: &str, latency: &Latency, ns: u64, interval: String) -> MetricText 
         interval,
         n: latency.n,
     };
-    MetricText { name: format!("latency {}", name.replace("9_9", "9.9")), shown }
+    MetricText { name: format!("{LATENCY}{}", name.replace("9_9", "9.9")), shown }
 }
 
 fn percentile_interval(latency: &Latency, name: &str) -> Option<String> {

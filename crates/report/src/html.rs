@@ -3,9 +3,13 @@
 //!
 //! A content security policy names the two scripts-and-styles of the page by their SHA-256, so that
 //! even markup that should slip through could not run. The page is whole without JavaScript; the
-//! script makes tooltips quicker, opens what is folded before printing, and hands out the record as
-//! a file.
+//! script makes tooltips quicker, opens what a link leads to in browsers that do not do so
+//! themselves, and hands out the record as a file.
+//!
+//! The page of a run has two layers: a first sheet, which is all that is printed, and everything
+//! else, folded.
 
+mod carried;
 pub(crate) mod view;
 
 use askama::Template;
@@ -53,11 +57,6 @@ pub(crate) fn body(record: &Record) -> String {
         None => RunPage::part_of(record).as_main().render(),
     };
     body.expect("a template that compiled renders into memory")
-}
-
-/// JSON that may stand between script tags: `<` cannot begin an end tag or a comment there.
-pub(crate) fn inert_json(json: &str) -> String {
-    json.replace('<', "\\u003c")
 }
 
 #[cfg(test)]

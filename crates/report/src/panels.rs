@@ -6,9 +6,11 @@ mod curves;
 mod latency;
 mod spans;
 
+use std::collections::BTreeMap;
+
 use record::{Cell, Estimate, Record, metric, test};
 
-use crate::chart::{Chart, ChartMark, Stroke, Style};
+use crate::chart::{AxisUnit, Chart, ChartMark, Stroke, Style};
 use crate::headline::CellRelation;
 use crate::tables::Table;
 use crate::{figure, headline, words};
@@ -33,6 +35,16 @@ pub(crate) fn first_of_record(record: &Record, most: usize) -> Vec<Panel> {
     each(record).take(most).collect()
 }
 
+/// The two of a page's first sheet: rate against block size, and the rate along the medium or a
+/// fill; each where the record supports it.
+pub(crate) fn of_sheet(record: &Record) -> [Option<Panel>; 2] {
+    let is_rate = |panel: &Panel| panel.chart.y.unit == AxisUnit::Rate;
+    [
+        Some(blocks::rates(record)).filter(|panel| !panel.chart.is_empty()),
+        curves::all(record).find(|panel| is_rate(panel) && !panel.chart.is_empty()),
+    ]
+}
+
 fn each(record: &Record) -> impl Iterator<Item = Panel> {
     const USUAL: [fn(&Record) -> Panel; 6] = [
         blocks::random_writes,
@@ -50,6 +62,17 @@ fn each(record: &Record) -> impl Iterator<Item = Panel> {
         .chain(curves)
         .chain(activity)
         .filter(|panel| !panel.chart.is_empty())
+        .scan(BTreeMap::new(), |titles, panel| Some(with_own_title(panel, titles)))
+}
+
+/// The same; numbered where a chart before it has its title.
+fn with_own_title(mut panel: Panel, titles: &mut BTreeMap<String, usize>) -> Panel {
+    let many = titles.entry(panel.chart.title.clone()).or_insert(0);
+    *many += 1;
+    if *many > 1 {
+        panel.chart.title.push_str(&format!(", {many}"));
+    }
+    panel
 }
 
 /// Cells that differ in block size alone.
@@ -131,7 +154,8 @@ fn hue(test: &str) -> usize {
     }
 }
 
-/// The look of the n-th variant of a test; the 0-th is what stands for it.
+/// The look of the n-th variant of a test; the 0-th is what stands for it, with a mark of its own
+/// for those who cannot tell its colour.
 fn style(hue: usize, variant: usize) -> Style {
     const LOOKS: [(Stroke, ChartMark); 4] = [
         (Stroke::Solid, ChartMark::Disc),
@@ -139,7 +163,10 @@ fn style(hue: usize, variant: usize) -> Style {
         (Stroke::Dotted, ChartMark::Triangle),
         (Stroke::Dashed, ChartMark::Diamond),
     ];
-    let (stroke, mark) = if variant == 0 { LOOKS[0] } else { LOOKS[1 + (variant - 1) % 3] };
+    let (stroke, mark) = match variant {
+        0 => (LOOKS[0].0, LOOKS[hue % LOOKS.len()].1),
+        _ => LOOKS[1 + (variant - 1) % 3],
+    };
     Style { hue, stroke, mark }
 }
 

@@ -109,6 +109,11 @@ fn told_apart(cell: &Cell, cells: &[&Cell]) -> String {
 
 /// Every metric of these cells, one row each.
 pub(crate) fn of_cells(cells: &[&Cell]) -> Table {
+    of_metrics(cells, |_| true)
+}
+
+/// The metrics of these cells that are wanted, one row each.
+fn of_metrics(cells: &[&Cell], is_wanted: fn(&MetricText) -> bool) -> Table {
     let mut table = Table::new(&["Cell", "Metric", "#Figure", "95 % interval", "#n", "Stop"]);
     for cell in cells {
         let notes = table.notes_of(cell);
@@ -116,13 +121,13 @@ pub(crate) fn of_cells(cells: &[&Cell]) -> Table {
             (Some(why), _) => {
                 vec![MetricText { name: "-".to_owned(), shown: Shown::Withheld(why) }]
             }
-            (None, none) if none.is_empty() => {
+            (None, figures) if figures.is_empty() => {
                 vec![MetricText {
                     name: "-".to_owned(),
                     shown: Shown::Withheld("nothing measured".to_owned()),
                 }]
             }
-            (None, figures) => figures,
+            (None, figures) => figures.into_iter().filter(is_wanted).collect(),
         };
         for (at, figure) in figures.iter().enumerate() {
             let mut notes = if at == 0 { notes.clone() } else { Vec::new() };
@@ -139,14 +144,61 @@ pub(crate) fn of_cells(cells: &[&Cell]) -> Table {
     table
 }
 
-/// Every cell of a record: one table for each test, in the order of the record.
-pub fn all(record: &Record) -> Vec<(String, Table)> {
+/// What single I/Os of these cells took, a row for each cell; empty where none is told.
+fn of_latencies(cells: &[&Cell]) -> Table {
+    let mut table = Table::new(&[
+        "Cell", "#n", "#Fastest", "#p50", "#p90", "#p95", "#p99", "#p99.9", "#Slowest",
+    ]);
+    for cell in cells.iter().filter(|cell| figure::impossible(cell).is_none()) {
+        let Some(latency) = &cell.metrics.latency_ns else { continue };
+        let extreme = |ns: u64| {
+            if ns > 0 { words::quantity("_ns", ns as f64) } else { "-".to_owned() }
+        };
+        let percentile = |name: &str, ns: Option<u64>| figure::percentile(latency, name, ns);
+        let row = vec![
+            told_apart(cell, cells),
+            latency.n.to_string(),
+            extreme(latency.min),
+            percentile("p50", latency.p50),
+            percentile("p90", latency.p90),
+            percentile("p95", latency.p95),
+            percentile("p99", latency.p99),
+            percentile("p99_9", latency.p99_9),
+            extreme(latency.max),
+        ];
+        table.push(row, Vec::new());
+    }
+    table
+}
+
+/// Every cell of a record for a page: for each test its figures, and a second table of what single
+/// I/Os took.
+pub(crate) fn for_page(record: &Record) -> Vec<(String, Table)> {
+    let tables = tests(record).into_iter().flat_map(|test| {
+        let cells: Vec<&Cell> = record.cells_of(test).collect();
+        let name = words::capitalised(&words::test(test));
+        let figures = of_metrics(&cells, |figure| !figure.is_latency());
+        [(name.clone(), figures), (format!("{name}: latency"), of_latencies(&cells))]
+    });
+    tables.filter(|(_, table)| !table.rows.is_empty()).collect()
+}
+
+/// The tests of a record, in its order.
+fn tests(record: &Record) -> Vec<&str> {
     let mut tests: Vec<&str> = Vec::new();
     for cell in &record.cells {
         if !tests.contains(&cell.test.as_str()) {
             tests.push(&cell.test);
         }
     }
+    tests
+}
+
+/// Every cell of a record: one table for each test, in the order of the record.
+pub fn all(record: &Record) -> Vec<(String, Table)> {
     let table = |test: &str| of_cells(&record.cells_of(test).collect::<Vec<_>>());
-    tests.into_iter().map(|test| (words::capitalised(&words::test(test)), table(test))).collect()
+    tests(record)
+        .into_iter()
+        .map(|test| (words::capitalised(&words::test(test)), table(test)))
+        .collect()
 }

@@ -93,8 +93,11 @@ pub fn medium_line(record: &Record) -> String {
     std::iter::once(name(&record.medium)).chain(medium_facts(record)).collect::<Vec<_>>().join(", ")
 }
 
-/// A test's name as a person says it: "random write".
+/// A test's name as a person says it: "random write", "precondition".
 pub fn test(name: &str) -> String {
+    if name == record::test::PRIME {
+        return "precondition".to_owned();
+    }
     clean(name).replace('-', " ")
 }
 

@@ -26,7 +26,7 @@
     box.style.top = (top < 8 ? at.bottom + 6 : top) + window.scrollY + "px";
   }
   document.querySelectorAll("svg.chart").forEach(function (chart) {
-    var tips = Array.prototype.slice.call(chart.querySelectorAll(".tip"));
+    var tips = Array.prototype.slice.call(chart.querySelectorAll(".tips circle"));
     tips.forEach(function (tip) {
       var title = tip.querySelector("title");
       tip.dataset.tip = title.textContent;
@@ -51,26 +51,51 @@
       show(tips[(tips.indexOf(shown) + step + tips.length) % tips.length]);
     });
   });
-  // On paper nothing is folded.
+  // What a link leads to is opened; most browsers do so themselves.
+  function open() {
+    var at = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (var it = at; it; it = it.parentElement) if (it.tagName === "DETAILS") it.open = true;
+    if (at) at.scrollIntoView();
+  }
+  window.addEventListener("hashchange", open);
+  if (location.hash) open();
+  // On paper nothing is folded; of a page with a first sheet only that is printed.
   var folded = [];
   window.addEventListener("beforeprint", function () {
+    if (document.querySelector(".sheet")) return;
     folded = Array.prototype.slice.call(document.querySelectorAll("details:not([open])"));
     folded.forEach(function (details) { details.open = true; });
   });
   window.addEventListener("afterprint", function () {
     folded.forEach(function (details) { details.open = false; });
   });
-  // The record as a file.
+  // The record as a file: unpacked, and its curves made points again.
   var button = document.getElementById("download");
   var record = document.getElementById("flashmark-record");
-  if (button && record) {
+  function points(text) {
+    return text.replace(/"(packed|rates)":\[\[([^\]]*)\],\[([^\]]*)\]\]/g, function (_, kind, steps, values) {
+      var at = 0;
+      values = values.split(",");
+      return '"points":[' + steps.split(",").map(function (step, i) {
+        at += +step;
+        return "[" + at + "," + (kind === "rates" ? step * 1e9 / values[i] : values[i]) + "]";
+      }).join(",") + "]";
+    });
+  }
+  function text() {
+    var bytes = Uint8Array.from(atob(record.textContent), function (c) { return c.charCodeAt(0); });
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text().then(points);
+  }
+  if (button && record && window.DecompressionStream) {
     button.hidden = false;
     button.addEventListener("click", function () {
-      var link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([record.textContent], { type: "application/json" }));
-      link.download = document.getElementById("raw").dataset.file;
-      link.click();
-      setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+      text().then(function (json) {
+        var link = document.createElement("a");
+        link.href = URL.createObjectURL(new Blob([json], { type: "application/json" }));
+        link.download = document.getElementById("raw").dataset.file;
+        link.click();
+        setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+      });
     });
   }
 })();

@@ -50,6 +50,14 @@ fn the_same_words_give_the_same_bytes() {
 }
 
 #[test]
+fn the_page_of_a_standard_run_is_small() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:class10", "--suite", "standard", "--seed", "7", "--quiet"]);
+    let page = fs::read_to_string(flashmark.run_dir().join("report.html")).unwrap();
+    assert!(page.len() < 400_000, "{} bytes", page.len());
+}
+
+#[test]
 fn another_seed_gives_other_figures() {
     let cells = |seed: &str| {
         let text = record_of(&["sim:class10", "--suite", "quick", "--seed", seed]);

@@ -6,27 +6,13 @@ use super::scale::AxisScale;
 use super::{Along, Chart, ChartLine, ChartMark, ChartPoint, Reference, Stroke};
 use crate::words;
 
-/// How large a drawing is, in CSS pixels. Text has one size, so a phone gets a drawing of its own
-/// and not a smaller print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DrawingSize {
-    /// 760 pixels wide, for a page with room.
-    Wide,
-    /// For a phone held upright.
-    Narrow,
-}
-
-impl DrawingSize {
-    fn width(self) -> f64 {
-        if self == DrawingSize::Wide { 760.0 } else { 340.0 }
-    }
-    fn plot_height(self) -> f64 {
-        if self == DrawingSize::Wide { 300.0 } else { 240.0 }
-    }
-    fn name(self) -> &'static str {
-        if self == DrawingSize::Wide { "wide" } else { "narrow" }
-    }
-}
+/// Width of a drawing in CSS pixels: what a phone held upright has, and half of what a page has
+/// where there is room. Text has one size, so one drawing is read on both.
+const WIDTH: f64 = 360.0;
+/// Height of the plot within it.
+const PLOT_HEIGHT: f64 = 220.0;
+/// At most about so many values of y get a line.
+const Y_TICKS: usize = 6;
 
 /// Height of a line of text, and the width reserved for one character of it: wider than any usual
 /// sans serif needs on average, so that no label is cut whatever font the reader has.
@@ -35,20 +21,21 @@ const CHARACTER: f64 = 7.5;
 /// Characters of a tick; what no medium can do may be cut.
 const LONGEST_TICK: usize = 14;
 /// Points of a line that can be pointed at; a longer line is sampled.
-const MOST_TIPS: usize = 60;
+const MOST_TIPS: usize = 12;
+/// Points nearer to each other than this many pixels are drawn as one.
+const NEAR: f64 = 1.0;
 
 /// Draws a chart. The result is one `<svg>` element, to be styled by the page (classes `grid`,
-/// `axis`, `line`, `s0`..`s5`, `ref`, `tip`).
-pub fn draw(chart: &Chart, size: DrawingSize) -> String {
-    let layout = Layout::of(chart, size);
+/// `axis`, `line`, `s0`..`s5`, `ref`, `tips`).
+pub fn draw(chart: &Chart) -> String {
+    let layout = Layout::of(chart);
     let mut out = String::new();
-    let (id, name) = (format!("{}-{}", escape(&chart.id), size.name()), size.name());
+    let id = escape(&chart.id);
     let _ = write!(
         out,
-        r#"<svg class="chart {name}" viewBox="0 0 {} {}" role="img" aria-labelledby="{id}" tabindex="0"><title id="{id}">{}</title>"#,
-        size.width(),
+        r#"<svg class="chart" viewBox="0 0 {WIDTH} {}" role="img" aria-labelledby="{id}" tabindex="0"><title id="{id}">{}</title>"#,
         layout.height,
-        escape(&format!("{}. {} against {}.", chart.title, chart.y.label, chart.x.label))
+        escape(&format!("{}. {} against {}.", chart.title, chart.y.name(), chart.x.name()))
     );
     legend(&mut out, &layout);
     grid(&mut out, chart, &layout);
@@ -80,9 +67,8 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    fn of(chart: &'a Chart, size: DrawingSize) -> Layout<'a> {
-        let width = size.width();
-        let (legend, legend_height) = place_legend(chart, width);
+    fn of(chart: &'a Chart) -> Layout<'a> {
+        let (legend, legend_height) = place_legend(chart);
         let points =
             || chart.series.iter().flat_map(|line| &line.points).filter(|point| chart.fits(point));
         let along =
@@ -98,14 +84,14 @@ impl<'a> Layout<'a> {
         let y =
             AxisScale::over(chart.y.scale, chart.y.unit, heights.chain(along(Along::Y))).upright();
         let y_ticks: Vec<(f64, String)> = y
-            .ticks(if size == DrawingSize::Wide { 7 } else { 6 })
+            .ticks(Y_TICKS)
             .into_iter()
             .map(|(at, label)| (at, words::clipped(&label, LONGEST_TICK)))
             .collect();
         let longest = y_ticks.iter().map(|(_, label)| text_width(label)).fold(20.0, f64::max);
-        let (left, right) = (longest + 10.0, width - 28.0);
+        let (left, right) = (longest + 10.0, WIDTH - 28.0);
         let top = legend_height + LINE + 10.0;
-        let bottom = top + size.plot_height();
+        let bottom = top + PLOT_HEIGHT;
         let x = x.laid(left, right);
         let x_ticks = fitting(&x, left, right);
         Layout {
@@ -148,7 +134,7 @@ fn text_width(text: &str) -> f64 {
 }
 
 /// Lays the legend out in rows; returns the places and the height.
-fn place_legend(chart: &Chart, width: f64) -> (Vec<(&ChartLine, String, f64, f64)>, f64) {
+fn place_legend(chart: &Chart) -> (Vec<(&ChartLine, String, f64, f64)>, f64) {
     let (mut x, mut y) = (0.0, LINE - 5.0);
     let mut placed = Vec::new();
     for line in chart
@@ -156,9 +142,9 @@ fn place_legend(chart: &Chart, width: f64) -> (Vec<(&ChartLine, String, f64, f64
         .iter()
         .filter(|line| !line.name.is_empty() && line.points.iter().any(|p| chart.fits(p)))
     {
-        let name = words::clipped(&line.name, ((width - 34.0) / CHARACTER) as usize);
+        let name = words::clipped(&line.name, ((WIDTH - 34.0) / CHARACTER) as usize);
         let needed = 34.0 + text_width(&name);
-        if x > 0.0 && x + needed > width {
+        if x > 0.0 && x + needed > WIDTH {
             (x, y) = (0.0, y + LINE);
         }
         placed.push((line, name, x, y));
@@ -186,7 +172,7 @@ fn grid(out: &mut String, chart: &Chart, layout: &Layout) {
         out,
         r#"<text class="name" x="0" y="{}">{}</text>"#,
         top - 10.0,
-        escape(&chart.y.label)
+        escape(&chart.y.name())
     );
     for (value, label) in &layout.y_ticks {
         let y = layout.y.at(*value);
@@ -211,7 +197,7 @@ fn grid(out: &mut String, chart: &Chart, layout: &Layout) {
         out,
         r#"<path class="axis" d="M{left} {bottom}H{right}"/><text class="name end" x="{right}" y="{}">{}</text>"#,
         bottom + 2.0 * LINE + 2.0,
-        escape(&chart.x.label)
+        escape(&chart.x.name())
     );
 }
 
@@ -285,14 +271,8 @@ fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine)
     intervals(out, layout, line, &points);
     if line.style.stroke != Stroke::Points && points.len() > 1 {
         let _ = write!(out, r#"<path class="{}" d=""#, class(line));
-        for (at, point) in points.iter().enumerate() {
-            let _ = write!(
-                out,
-                "{}{:.1} {:.1}",
-                if at == 0 { "M" } else { "L" },
-                layout.x.at(point.x),
-                layout.y.at(point.y)
-            );
+        for (at, (x, y)) in apart(layout, &points).into_iter().enumerate() {
+            let _ = write!(out, "{}{x:.1} {y:.1}", if at == 0 { "M" } else { "L" });
         }
         out.push_str(r#""/>"#);
     }
@@ -310,6 +290,19 @@ fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine)
             mark(out, line, x, y);
         }
     }
+}
+
+/// Where the points lie, without those too near to the one before to be told from it.
+fn apart(layout: &Layout, points: &[&ChartPoint]) -> Vec<(f64, f64)> {
+    let mut kept: Vec<(f64, f64)> = Vec::new();
+    for (at, point) in points.iter().enumerate() {
+        let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));
+        let is_near = |last: &(f64, f64)| (last.0 - x).abs() < NEAR && (last.1 - y).abs() < NEAR;
+        if at + 1 == points.len() || !kept.last().is_some_and(is_near) {
+            kept.push((x, y));
+        }
+    }
+    kept
 }
 
 /// Whiskers at few points, a band along many.
@@ -360,16 +353,20 @@ fn mark(out: &mut String, line: &ChartLine, x: f64, y: f64) {
 fn tips(out: &mut String, chart: &Chart, layout: &Layout, line: &ChartLine) {
     let points: Vec<&ChartPoint> =
         line.points.iter().filter(|point| !point.tip.is_empty() && chart.fits(point)).collect();
+    if points.is_empty() {
+        return;
+    }
     let step = points.len().div_ceil(MOST_TIPS).max(1);
+    let _ = write!(out, r#"<g class="tips s{}">"#, line.style.hue);
     for point in points.iter().step_by(step) {
         let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));
         let _ = write!(
             out,
-            r#"<circle class="tip s{}" cx="{x:.1}" cy="{y:.1}" r="9"><title>{}</title></circle>"#,
-            line.style.hue,
+            r#"<circle cx="{x:.1}" cy="{y:.1}" r="9"><title>{}</title></circle>"#,
             escape(&point.tip)
         );
     }
+    out.push_str("</g>");
 }
 
 /// Text for XML and HTML, in an element or in an attribute.

@@ -64,45 +64,47 @@ fn a_small_chart_is_drawn_to_the_letter() {
         (Scale::Linear, AxisUnit::Iops),
         vec![point(512.0, 10.0), point(4096.0, 20.0), point(f64::NAN, 3.0)],
     );
-    let svg = draw(&chart, DrawingSize::Narrow).replace("><", ">\n<");
+    let svg = draw(&chart).replace("><", ">\n<");
     insta::assert_snapshot!(svg, @r#"
-    <svg class="chart narrow" viewBox="0 0 340 334" role="img" aria-labelledby="test-narrow" tabindex="0">
-    <title id="test-narrow">A &amp; B &lt;i&gt;. up against across.</title>
+    <svg class="chart" viewBox="0 0 360 314" role="img" aria-labelledby="test" tabindex="0">
+    <title id="test">A &amp; B &lt;i&gt;. up against across (log scale).</title>
     <path class="line s1" d="M0 8.5h26"/>
     <circle class="mark s1" cx="13.0" cy="8.5" r="3.2"/>
     <text class="key" x="33" y="13">&quot;one&quot;</text>
     <text class="name" x="0" y="40">up</text>
-    <path class="grid" d="M30 290.0H312"/>
-    <text class="tick end" x="22" y="294.0">0</text>
-    <path class="grid" d="M30 238.5H312"/>
-    <text class="tick end" x="22" y="242.5">5</text>
-    <path class="grid" d="M30 187.1H312"/>
-    <text class="tick end" x="22" y="191.1">10</text>
-    <path class="grid" d="M30 135.6H312"/>
-    <text class="tick end" x="22" y="139.6">15</text>
-    <path class="grid" d="M30 84.2H312"/>
-    <text class="tick end" x="22" y="88.2">20</text>
-    <path class="grid" d="M30.0 290v5"/>
-    <text class="tick mid" x="30.0" y="308">512 B</text>
-    <path class="grid" d="M124.0 290v5"/>
-    <text class="tick mid" x="124.0" y="308">1 KiB</text>
-    <path class="grid" d="M218.0 290v5"/>
-    <text class="tick mid" x="218.0" y="308">2 KiB</text>
-    <path class="grid" d="M312.0 290v5"/>
-    <text class="tick mid" x="312.0" y="308">4 KiB</text>
-    <path class="axis" d="M30 290H312"/>
-    <text class="name end" x="312" y="328">across</text>
-    <path class="whisker s1" d="M30.0 197.4V176.8"/>
-    <path class="whisker s1" d="M312.0 104.8V63.6"/>
-    <path class="line s1" d="M30.0 187.1L312.0 84.2"/>
-    <circle class="mark s1" cx="30.0" cy="187.1" r="3.2"/>
-    <circle class="mark s1" cx="312.0" cy="84.2" r="3.2"/>
-    <circle class="tip s1" cx="30.0" cy="187.1" r="9">
+    <path class="grid" d="M30 270.0H332"/>
+    <text class="tick end" x="22" y="274.0">0</text>
+    <path class="grid" d="M30 222.8H332"/>
+    <text class="tick end" x="22" y="226.8">5</text>
+    <path class="grid" d="M30 175.7H332"/>
+    <text class="tick end" x="22" y="179.7">10</text>
+    <path class="grid" d="M30 128.5H332"/>
+    <text class="tick end" x="22" y="132.5">15</text>
+    <path class="grid" d="M30 81.3H332"/>
+    <text class="tick end" x="22" y="85.3">20</text>
+    <path class="grid" d="M30.0 270v5"/>
+    <text class="tick mid" x="30.0" y="288">512 B</text>
+    <path class="grid" d="M130.7 270v5"/>
+    <text class="tick mid" x="130.7" y="288">1 KiB</text>
+    <path class="grid" d="M231.3 270v5"/>
+    <text class="tick mid" x="231.3" y="288">2 KiB</text>
+    <path class="grid" d="M332.0 270v5"/>
+    <text class="tick mid" x="332.0" y="288">4 KiB</text>
+    <path class="axis" d="M30 270H332"/>
+    <text class="name end" x="332" y="308">across (log scale)</text>
+    <path class="whisker s1" d="M30.0 185.1V166.2"/>
+    <path class="whisker s1" d="M332.0 100.2V62.5"/>
+    <path class="line s1" d="M30.0 175.7L332.0 81.3"/>
+    <circle class="mark s1" cx="30.0" cy="175.7" r="3.2"/>
+    <circle class="mark s1" cx="332.0" cy="81.3" r="3.2"/>
+    <g class="tips s1">
+    <circle cx="30.0" cy="175.7" r="9">
     <title>512: 10</title>
     </circle>
-    <circle class="tip s1" cx="312.0" cy="84.2" r="9">
+    <circle cx="332.0" cy="81.3" r="9">
     <title>4096: 20</title>
     </circle>
+    </g>
     </svg>
     "#);
 }
@@ -115,7 +117,7 @@ fn what_has_no_place_is_not_drawn() {
         vec![point(0.0, 1.0), point(1.0, -1.0), point(1.0, f64::INFINITY)],
     );
     assert!(nothing.is_empty());
-    let svg = draw(&nothing, DrawingSize::Wide);
+    let svg = draw(&nothing);
     assert!(!svg.contains("<circle") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     let one = chart(
         (Scale::Log, AxisUnit::Blocks),
@@ -137,14 +139,24 @@ fn a_yardstick_alone_is_no_chart() {
 }
 
 #[test]
-fn the_same_chart_has_the_same_points_in_both_sizes() {
-    let chart = chart(
-        (Scale::Log, AxisUnit::Blocks),
-        (Scale::Linear, AxisUnit::Iops),
-        vec![point(512.0, 10.0), point(4096.0, 20.0)],
-    );
-    let tips = |size| draw(&chart, size).matches(r#"<circle class="tip"#).count();
-    assert_eq!((tips(DrawingSize::Wide), tips(DrawingSize::Narrow)), (2, 2));
+fn a_logarithmic_axis_says_so() {
+    let drawn =
+        |x, y| draw(&chart((x, AxisUnit::Blocks), (y, AxisUnit::Iops), vec![point(512.0, 10.0)]));
+    let svg = drawn(Scale::Log, Scale::Linear);
+    assert!(svg.contains(">across (log scale)<") && svg.contains(">up<"), "{svg}");
+    let svg = drawn(Scale::Linear, Scale::Log);
+    assert!(svg.contains(">across<") && svg.contains(">up (log scale)<"), "{svg}");
+}
+
+#[test]
+fn a_long_line_is_drawn_no_finer_than_it_is_seen() {
+    let points = (0..5000).map(|at| point(f64::from(at), 10.0)).collect();
+    let svg =
+        draw(&chart((Scale::Linear, AxisUnit::Bytes), (Scale::Linear, AxisUnit::Iops), points));
+    let (_, path) = svg.rsplit_once(r#"<path class="line s1" d=""#).expect("a line");
+    let corners = path.split('"').next().unwrap_or_default().matches('L').count();
+    assert!((200..400).contains(&corners), "{corners}");
+    assert_eq!(svg.matches("</title></circle>").count(), 12);
 }
 
 /// Numbers after `name="` wherever it occurs.
@@ -196,14 +208,11 @@ proptest! {
     ) {
         let mut chart = chart((sx, ux), (sy, uy), numbers_in.into_iter().map(|(x, y)| point(x, y)).collect());
         chart.series[0].name = name;
-        for size in [DrawingSize::Wide, DrawingSize::Narrow] {
-            let svg = draw(&chart, size);
-            for what in ["NaN", "inf\"", "-inf"] {
-                prop_assert!(!svg.split('>').any(|tag| tag.contains(what) && tag.starts_with("<path")), "{svg}");
-            }
-            let width: f64 = if size == DrawingSize::Wide { 760.0 } else { 340.0 };
-            prop_assert!(numbers(&svg, "cx").iter().all(|x| (0.0..=width).contains(x)), "{svg}");
-            prop_assert!(numbers(&svg, "x").iter().all(|x| (0.0..=width).contains(x)), "{svg}");
+        let svg = draw(&chart);
+        for what in ["NaN", "inf\"", "-inf"] {
+            prop_assert!(!svg.split('>').any(|tag| tag.contains(what) && tag.starts_with("<path")), "{svg}");
         }
+        prop_assert!(numbers(&svg, "cx").iter().all(|x| (0.0..=360.0).contains(x)), "{svg}");
+        prop_assert!(numbers(&svg, "x").iter().all(|x| (0.0..=360.0).contains(x)), "{svg}");
     }
 }

@@ -4,35 +4,42 @@ use askama::Template;
 use record::{Finding, Record, Severity};
 
 use super::PageHead;
-use crate::chart::{self, DrawingSize};
-use crate::doubts::{self, Doubt};
+use crate::chart;
+use crate::doubts;
 use crate::figure::Shown;
 use crate::panels::{self, Panel};
-use crate::tables::{self, Table};
+use crate::tables;
 use crate::{headline, words};
 
 mod cover;
 mod facts;
 mod matrix;
+mod sheet;
+mod table;
 
 use cover::Cover;
+use sheet::Sheet;
 
 pub(super) use matrix::MatrixPage;
+pub(crate) use table::TableView;
 
-/// The page of one run.
+/// The page of one run: a first sheet, and everything else folded.
 #[derive(Template)]
 #[template(path = "run.html", blocks = ["main"])]
 pub(super) struct RunPage {
     cover: Cover,
-    /// What is told before everything else.
-    verdicts: Vec<FindingView>,
+    sheet: Sheet,
+    /// What is folded, in order: id and title.
+    parts: Vec<(&'static str, &'static str)>,
+    /// The verdict on each use with what it rests on.
+    reasons: Vec<FindingView>,
     findings: Vec<FindingView>,
     about: Vec<AboutView>,
-    sentences: Vec<String>,
-    headline: Vec<HeadlineRow>,
+    sizes: FiguresView,
     panels: Vec<PanelView>,
-    doubts: Vec<Doubt>,
-    all: Vec<(String, TableView)>,
+    /// The numbers of the charts on the first sheet.
+    sheet_numbers: Vec<TableView>,
+    all: Vec<TableView>,
     plan: TableView,
 }
 
@@ -75,23 +82,23 @@ struct HeadlineRow {
     impossible: bool,
 }
 
-/// A chart in both sizes, with its table.
+/// Rows of figures, each with all it needs.
+#[derive(Template)]
+#[template(path = "figures.html")]
+pub(crate) struct FiguresView {
+    caption: &'static str,
+    rows: Vec<HeadlineRow>,
+}
+
+/// A chart with its table.
 #[derive(Template)]
 #[template(path = "panel.html")]
 pub(crate) struct PanelView {
     title: String,
     note: String,
-    wide: String,
-    narrow: String,
+    svg: String,
     table: TableView,
     open: bool,
-}
-
-/// A table; a template of its own, so that other pages can use it.
-#[derive(Template)]
-#[template(path = "table.html")]
-pub(crate) struct TableView {
-    table: Table,
 }
 
 impl FindingView {
@@ -136,43 +143,79 @@ impl RunPage {
     pub fn part_of(record: &Record) -> RunPage {
         let nothing = record.cells.is_empty() && record.plan.is_empty();
         let finding = |finding: &Finding| FindingView::of(finding, "#about-");
-        RunPage {
+        let (reasons, findings): (Vec<&Finding>, Vec<&Finding>) =
+            record.findings.iter().partition(|found| findings::is_verdict(found));
+        let [rate, along] = panels::of_sheet(record);
+        let on_sheet: Vec<Panel> = [&rate, &along].into_iter().flatten().cloned().collect();
+        let others = panels::of_record(record)
+            .into_iter()
+            .filter(|panel| on_sheet.iter().all(|drawn| drawn.chart.id != panel.chart.id));
+        let numbers =
+            |panel: Panel| TableView::new(panel.table, format!("Numbers: {}", panel.chart.title));
+        let mut page = RunPage {
             cover: Cover::of(record, "report", doubts::state(record)),
-            verdicts: record
-                .findings
-                .iter()
-                .filter(|found| is_told_first(found))
-                .map(finding)
-                .collect(),
-            findings: record
-                .findings
-                .iter()
-                .filter(|found| !is_told_first(found))
-                .map(finding)
-                .collect(),
+            sheet: Sheet::of(record, [rate, along]),
+            parts: Vec::new(),
+            reasons: reasons.into_iter().map(finding).collect(),
+            findings: findings.into_iter().map(finding).collect(),
             about: about(record),
-            sentences: headline::sentences(record),
-            headline: if nothing {
-                Vec::new()
-            } else {
-                headline::rows(record).iter().map(headline_row).collect()
+            sizes: FiguresView {
+                caption: "Key figures, with random writes at four block sizes",
+                rows: if nothing {
+                    Vec::new()
+                } else {
+                    headline::rows(record).iter().map(headline_row).collect()
+                },
             },
-            panels: panels::of_record(record).into_iter().map(panel).collect(),
-            doubts: doubts::doubts(record),
-            all: tables::all(record)
+            panels: others.map(panel).map(PanelView::folded).collect(),
+            sheet_numbers: on_sheet.into_iter().map(numbers).collect(),
+            all: tables::for_page(record)
                 .into_iter()
-                .map(|(test, table)| (test, TableView { table }))
+                .map(|(test, table)| TableView::new(table, test))
                 .collect(),
-            plan: TableView { table: facts::plan(record) },
-        }
+            plan: TableView::new(
+                facts::plan(record),
+                "What was planned, and whether it was done".to_owned(),
+            ),
+        };
+        page.parts = page.parts();
+        page
+    }
+
+    /// The parts that have something to say.
+    fn parts(&self) -> Vec<(&'static str, &'static str)> {
+        let parts = [
+            (!self.reasons.is_empty(), sheet::REASONS, "Reasons for the verdict"),
+            (!self.findings.is_empty(), "findings", "Findings"),
+            (self.sheet.has_more_caveats(), sheet::ALL_CAVEATS, "All caveats"),
+            (self.sheet.has_more_untested(), sheet::ALL_UNTESTED, "All that was not tested"),
+            (!self.sizes.rows.is_empty(), "sizes", "Figures by block size"),
+            (!self.panels.is_empty() || !self.sheet_numbers.is_empty(), "charts", "Charts"),
+            (!self.all.is_empty(), "results", "All results"),
+            (!self.about.is_empty(), "meaning", "What the findings mean"),
+            (true, "method", "Method, medium and host"),
+            (!self.plan.is_empty(), "plan", "Plan"),
+        ];
+        parts.into_iter().filter(|(has, ..)| *has).map(|(_, id, title)| (id, title)).collect()
+    }
+
+    fn title_of(&self, id: &str) -> &'static str {
+        self.parts.iter().find(|(known, _)| *known == id).map_or("", |(_, title)| title)
+    }
+
+    fn has(&self, id: &str) -> bool {
+        self.parts.iter().any(|(known, _)| *known == id)
     }
 }
 
 /// The verdict, and whatever is wrong with the medium.
 pub(crate) fn is_told_first(finding: &Finding) -> bool {
-    finding.id == "verdict"
-        || finding.id == crate::text::NOT_PUT_BACK
-        || finding.severity == Severity::Failure
+    finding.id == "verdict" || is_danger(finding)
+}
+
+/// What comes before all else: data at stake, and failures.
+fn is_danger(finding: &Finding) -> bool {
+    finding.id == crate::text::NOT_PUT_BACK || finding.severity == Severity::Failure
 }
 
 /// The pages of all findings of a record, each once.
@@ -246,11 +289,10 @@ fn headline_row(row: &headline::HeadlineRow) -> HeadlineRow {
 /// A chart with its table, drawn.
 pub(crate) fn panel(panel: Panel) -> PanelView {
     PanelView {
-        wide: chart::draw(&panel.chart, DrawingSize::Wide),
-        narrow: chart::draw(&panel.chart, DrawingSize::Narrow),
-        title: panel.chart.title,
+        svg: chart::draw(&panel.chart),
         note: panel.chart.note,
         open: panel.table.rows.len() <= 8,
-        table: TableView { table: panel.table },
+        table: TableView::new(panel.table, format!("Numbers: {}", panel.chart.title)),
+        title: panel.chart.title,
     }
 }

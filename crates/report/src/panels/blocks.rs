@@ -64,9 +64,23 @@ pub(super) fn random_writes(record: &Record) -> Panel {
     Panel { chart, table }
 }
 
+/// The cells that stand for their tests: with every variant a chart has more lines than can be
+/// told apart, and the table of all results has them. None where there is only one block size to
+/// draw against.
+fn standing<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
+    let mut groups = groups(record, tests);
+    groups.retain(|group| group.style.stroke == Stroke::Solid);
+    let sizes = || groups.iter().flat_map(|group| &group.cells).map(|c| c.params.block_bytes);
+    let first = sizes().next();
+    if sizes().all(|size| Some(size) == first) {
+        groups.clear();
+    }
+    groups
+}
+
 /// Rate against block size, both directions.
 pub(super) fn rates(record: &Record) -> Panel {
-    let groups = groups(record, &TESTS);
+    let groups = standing(record, &TESTS);
     let mut table = Table::new(&COLUMNS);
     let mut series: Vec<ChartLine> = groups
         .iter()
@@ -91,7 +105,7 @@ pub(super) fn rates(record: &Record) -> Panel {
 
 /// Access time against block size.
 pub(super) fn access_times(record: &Record) -> Panel {
-    let groups = groups(record, &TESTS[..2]);
+    let groups = standing(record, &TESTS[..2]);
     let mut table = Table::new(&COLUMNS);
     let mut series: Vec<ChartLine> = groups
         .iter()

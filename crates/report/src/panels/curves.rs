@@ -25,7 +25,7 @@ pub(super) fn all(record: &Record) -> impl Iterator<Item = Panel> {
     let (fills, others): (Vec<Kept>, Vec<Kept>) =
         kept.into_iter().partition(|(cell, _)| is_fill(cell));
     let rates = fills.into_iter().filter(|(_, series)| series.y == SeriesAxis::Bps).collect();
-    let fills = grouped(rates, |a, b| a.1.x == b.1.x);
+    let fills = grouped(rates, |a: &Kept, b: &Kept| a.1.x == b.1.x);
     let others = grouped(
         others.into_iter().filter(|(cell, series)| is_telling(record, cell, series)).collect(),
         |a, b| (&a.0.test, a.1.x, a.1.y, &a.1.name) == (&b.0.test, b.1.x, b.1.y, &b.1.name),
@@ -59,12 +59,37 @@ fn grouped<'a>(kept: Vec<Kept<'a>>, alike: impl Fn(&Kept, &Kept) -> bool) -> Vec
 
 /// Tests whose point is how the rate goes along the medium.
 fn is_fill(cell: &Cell) -> bool {
-    cell.test == test::PRIME || cell.test.ends_with("fill")
+    [test::PRIME, test::ZERO_FILL, test::RANDOM_FILL].contains(&cell.test.as_str())
+}
+
+/// A curve of fewer points than this is no curve.
+const FEWEST_POINTS: usize = 24;
+/// The rate over less than this is that of a handful of I/Os.
+const FEWEST_BYTES: f64 = 64.0 * 1_048_576.0;
+
+/// Whether there is a course to be seen in a curve of a test that is not a fill: enough points, a
+/// rate over enough bytes, and not a place against a place.
+fn is_readable(series: &Series) -> bool {
+    let finite = || series.points.iter().filter(|point| point.iter().all(|at| at.is_finite()));
+    let moved = finite().map(|point| point[0]).fold(0.0, f64::max);
+    let is_place = |axis| matches!(axis, SeriesAxis::OffsetBytes | SeriesAxis::Bytes);
+    finite().count() >= FEWEST_POINTS
+        && !(is_place(series.x) && is_place(series.y))
+        && !(series.y == SeriesAxis::Bps && is_place(series.x) && moved < FEWEST_BYTES)
+}
+
+/// The course of a cell, which every cell keeps.
+fn is_course(series: &Series) -> bool {
+    ["rate", "slowest I/O"].contains(&series.name.as_str())
 }
 
 /// Every cell keeps its course, a hundred in a full run. Worth a chart are those of the headline's
-/// writes, and those of tests this page knows nothing of; the record has the rest.
+/// writes and of a sustained one, and curves that a test keeps for their own sake; the record has
+/// the rest.
 fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
+    if !is_readable(series) {
+        return false;
+    }
     match cell.test.as_str() {
         test::RANDOM_WRITE => {
             headline::kind(record, cell) == headline::CellRelation::Standard
@@ -72,14 +97,20 @@ fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
                     .params
                     .block_bytes
                     .is_some_and(|bytes| headline::RANDOM_WRITE_SIZES.contains(&bytes))
+                && series.y != SeriesAxis::Bps
         }
         test::SEQUENTIAL_WRITE => {
             findings::streaming_cell(record, test::SEQUENTIAL_WRITE)
                 .is_some_and(|standing| standing.id == cell.id)
                 && series.y == SeriesAxis::Bps
         }
-        test::RANDOM_READ | test::SEQUENTIAL_READ | test::SEEK | test::BUFFERED_READ => false,
-        _ => true,
+        test::RANDOM_READ
+        | test::SEQUENTIAL_READ
+        | test::SEEK
+        | test::BUFFERED_READ
+        | test::ALIGN_READ => false,
+        test::SUSTAINED => true,
+        _ => !is_course(series),
     }
 }
 
@@ -87,9 +118,12 @@ fn panel(id: String, title: String, kept: &[Kept]) -> Panel {
     let (x, y) = (axis(kept[0].1.x), axis(kept[0].1.y));
     let several = kept.iter().any(|(cell, _)| cell.test != kept[0].0.test);
     let mut table = Table::new(&["Curve", x.1, y.1]);
-    let mut series = Vec::new();
+    let (mut series, mut names): (Vec<ChartLine>, Vec<String>) = (Vec::new(), Vec::new());
     for (at, (cell, curve)) in kept.iter().enumerate() {
-        let name = name(cell, curve, several, kept.len());
+        let own = name(cell, curve, several, kept.len());
+        let twins = names.iter().filter(|name| **name == own).count();
+        names.push(own.clone());
+        let name = if twins > 0 { format!("{own}, {}", twins + 1) } else { own };
         rows(&mut table, &name, cell, curve);
         let same = kept[..at].iter().filter(|(before, _)| before.test == cell.test).count();
         let hue = if several { hue(&cell.test) } else { (hue(&cell.test) + at) % HUES };

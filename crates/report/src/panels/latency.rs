@@ -12,7 +12,7 @@ use crate::tables::Table;
 use crate::{figure, headline, words, yardstick};
 
 /// Points of a curve; more cannot be told apart on a page.
-const MOST_POINTS: usize = 120;
+const MOST_POINTS: usize = 60;
 /// A tail is drawn as far as this many samples lie beyond it: fewer do not support a percentile
 /// (docs/field/statistics.md#percentiles: p99 needs 299).
 const BEYOND: u64 = 3;
@@ -43,16 +43,8 @@ fn panel(record: &Record, test: &str, title: &str, sizes: &[u64]) -> Panel {
         .filter_map(|&size| findings::standard_cell(record, test, Some(size)))
         .filter(|cell| figure::impossible(cell).is_none())
         .collect();
-    let mut table = Table::new(&[
-        "#Block",
-        "#n",
-        "#Half within",
-        "#90 %",
-        "#99 %",
-        "#99.9 %",
-        "#Slowest",
-        "Stop",
-    ]);
+    let mut table =
+        Table::new(&["#Block", "#n", "#p50", "#p90", "#p99", "#p99.9", "#Slowest", "Stop"]);
     let mut series = Vec::new();
     for (at, cell) in cells.iter().enumerate() {
         push(&mut table, cell);

@@ -3,7 +3,7 @@
 
 use record::{Ended, Record};
 
-use super::super::inert_json;
+use super::super::carried::carried;
 use super::facts;
 use crate::{doubts, words};
 
@@ -29,10 +29,12 @@ pub(super) struct Cover {
     pub how: Vec<(&'static str, Vec<(String, String)>)>,
     /// Whether the record holds what is nobody else's business.
     pub private: bool,
+    /// What the run is called.
+    pub run: String,
     /// What the record is called as a file.
     pub file_name: String,
-    /// The record, where the page carries it.
-    pub json: Option<String>,
+    /// The record, compressed, where the page carries it.
+    pub carried: Option<String>,
 }
 
 impl Cover {
@@ -49,13 +51,14 @@ impl Cover {
             skipped: doubts::skipped(record),
             how: facts::sections(record),
             private: facts::is_private(record),
+            run: words::clean(&record.run.id),
             file_name: facts::file_name(record),
-            json: None,
+            carried: None,
         }
     }
 
     /// The same with the record in it.
     pub fn with_record(self, record: &Record) -> Cover {
-        Cover { json: Some(inert_json(&record.to_json())), ..self }
+        Cover { carried: Some(carried(record)), ..self }
     }
 }

@@ -205,8 +205,7 @@ fn host(host: &Host) -> Vec<(String, String)> {
 
 /// What was planned, and whether it was done.
 pub(super) fn plan(record: &Record) -> Table {
-    let mut table =
-        Table::new(&["Planned", "Parameters", "Settings", "#At most", "#Writes at most", "Done"]);
+    let mut table = Table::new(&["Planned", "Parameters", "#At most", "#Writes at most", "Done"]);
     for planned in &record.plan {
         let done = record
             .cells
@@ -219,16 +218,18 @@ pub(super) fn plan(record: &Record) -> Table {
         } else {
             Bytes(planned.max_written_bytes).to_string()
         };
+        // Settings are those of all cells of a test.
+        let settings = words::settings(&planned.params);
+        let notes = if settings.is_empty() { Vec::new() } else { vec![table.note(settings)] };
         table.push(
             vec![
                 words::clean(&planned.id),
                 words::params(&planned.params),
-                words::settings(&planned.params),
                 Nanos(planned.max_ns).to_string(),
                 written,
                 done.to_owned(),
             ],
-            Vec::new(),
+            notes,
         );
     }
     table

@@ -66,7 +66,8 @@ impl MatrixPage {
                 .map(|text| words::clean(&text))
                 .collect(),
             works: matrix.works.iter().map(work).collect(),
-            fragmentation: matrix::fragmentation(matrix).map(|table| TableView { table }),
+            fragmentation: matrix::fragmentation(matrix)
+                .map(|table| TableView::new(table, "Extents of the files".to_owned())),
             recommended: words::clean(&recommended),
             commands: commands
                 .into_iter()
@@ -105,16 +106,17 @@ fn work(work: &WorkPlaces) -> WorkView {
             if one_mount { filesystem.clone() } else { format!("{filesystem}, {mount_options}") };
         HeatRow { label: words::clean(&label), cells: schedulers.iter().map(cell).collect() }
     };
+    let title = words::capitalised(&words::test(&work.work));
     WorkView {
-        title: words::capitalised(&words::test(&work.work)),
+        ranking: TableView::new(matrix::ranking(work), format!("{title}: all combinations")),
+        by_scheduler: TableView::new(matrix::by_scheduler(work), format!("{title}: by scheduler")),
+        title,
         unit: if work.larger_is_better {
             "per second; more is better"
         } else {
             "seconds; less is better"
         },
         rows: rows.iter().map(row).collect(),
-        ranking: TableView { table: matrix::ranking(work) },
-        by_scheduler: TableView { table: matrix::by_scheduler(work) },
         failed: work
             .failed
             .iter()

@@ -1,0 +1,144 @@
+//! The record as a page carries it: JSON with its curves laid out so that they compress, gzip,
+//! base64.
+//!
+//! Curves are most of a record, and most of a curve are digits that follow from others: positions go
+//! up in equal steps, and a rate of 17 digits is a step divided by a time of a few. So points
+//! become `"packed"` (steps of x, values of y), or `"rates"` (steps of x, nanoseconds for each)
+//! where exactly the same rate comes out again. Whatever does not, stays as it is. The page's
+//! script turns them back.
+
+use std::io::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use record::Record;
+
+/// How points begin in the JSON of a record. Within a text its quotes would be escaped.
+const POINTS: &str = r#""points":[["#;
+/// Whole numbers below this are exact in JavaScript, too.
+const EXACT: i64 = 1 << 53;
+
+/// A record as text that may stand between script tags.
+pub(super) fn carried(record: &Record) -> String {
+    let json = serde_json::to_string(record).expect("a record has only string keys");
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(packed(&json).as_bytes()).expect("memory takes every byte");
+    STANDARD.encode(encoder.finish().expect("memory takes every byte"))
+}
+
+/// The same JSON with packed curves.
+fn packed(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find(POINTS) {
+        let from = at + POINTS.len();
+        let Some(length) = rest[from..].find("]]") else { break };
+        let points = &rest[from..from + length];
+        out.push_str(&rest[..at]);
+        match columns(points) {
+            Some(columns) => out.push_str(&columns),
+            None => {
+                out.push_str(POINTS);
+                out.push_str(points);
+                out.push_str("]]");
+            }
+        }
+        rest = &rest[from + length + 2..];
+    }
+    out + rest
+}
+
+/// Points `a,b],[c,d` as columns; `None` where a position is no whole number.
+fn columns(points: &str) -> Option<String> {
+    let mut before = 0;
+    let (mut steps, mut values): (Vec<i64>, Vec<&str>) = (Vec::new(), Vec::new());
+    for point in points.split("],[") {
+        let (x, y) = point.split_once(',')?;
+        let x: i64 = x.strip_suffix(".0")?.parse().ok().filter(|x: &i64| x.abs() < EXACT)?;
+        steps.push(x - before);
+        values.push(y);
+        before = x;
+    }
+    let times: Option<Vec<String>> =
+        steps.iter().zip(&values).map(|(step, y)| Some(time_of(*step, y)?.to_string())).collect();
+    let steps: Vec<String> = steps.iter().map(i64::to_string).collect();
+    Some(match times {
+        Some(times) => format!(r#""rates":[[{}],[{}]]"#, steps.join(","), times.join(",")),
+        None => format!(r#""packed":[[{}],[{}]]"#, steps.join(","), values.join(",")),
+    })
+}
+
+/// The nanoseconds in which a step has this rate, to the bit.
+fn time_of(step: i64, rate: &str) -> Option<i64> {
+    let rate: f64 = rate.parse().ok().filter(|rate| *rate > 0.0)?;
+    let scaled = step as f64 * 1e9;
+    let time = (scaled / rate).round();
+    ((1.0..EXACT as f64).contains(&time) && scaled / time == rate).then_some(time as i64)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    /// What the page's script makes of what a page carries.
+    pub fn taken_out(carried: &str) -> String {
+        let bytes = STANDARD.decode(carried).expect("base64");
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect("gzip");
+        unpacked(&text)
+    }
+
+    fn unpacked(text: &str) -> String {
+        let (mut out, mut rest) = (String::new(), text);
+        loop {
+            let next = ["packed", "rates"]
+                .into_iter()
+                .filter_map(|kind| Some((rest.find(&format!(r#""{kind}":[["#))?, kind)))
+                .min();
+            let Some((at, kind)) = next else { return out + rest };
+            let (columns, after) =
+                rest[at + kind.len() + 5..].split_once("]]").expect("columns end");
+            let (steps, values) = columns.split_once("],[").expect("two columns");
+            let mut x = 0;
+            let points = steps.split(',').zip(values.split(',')).map(|(step, value)| {
+                let step: i64 = step.parse().expect("a step");
+                x += step;
+                match kind {
+                    "rates" => {
+                        let time: f64 = value.parse().expect("a time");
+                        format!("[{x}.0,{:?}]", step as f64 * 1e9 / time)
+                    }
+                    _ => format!("[{x}.0,{value}]"),
+                }
+            });
+            out += &rest[..at];
+            out += &format!(r#""points":[{}]"#, points.collect::<Vec<_>>().join(","));
+            rest = after;
+        }
+    }
+
+    fn check(json: &str, expected: &str) {
+        assert_eq!(packed(json), expected);
+        assert_eq!(unpacked(expected), json);
+    }
+
+    #[test]
+    fn curves_are_packed_as_far_as_nothing_is_lost() {
+        check(r#"{"points":[]}"#, r#"{"points":[]}"#);
+        check(r#"{"points":[[1.5,2.0],[2.0,3.0]]}"#, r#"{"points":[[1.5,2.0],[2.0,3.0]]}"#);
+        check(r#"{"points":[[4.0,null],[8.0,0.5]]}"#, r#"{"packed":[[4,4],[null,0.5]]}"#);
+        check(r#"{"points":[[8.0,7.0],[4.0,0.1]]} x"#, r#"{"packed":[[8,-4],[7.0,0.1]]} x"#);
+        check(
+            r#"{"points":[[4096.0,35772925.76419214],[8192.0,4096000000000.0]],"points":[[1.0,null]]}"#,
+            r#"{"rates":[[4096,4096],[114500,1]],"packed":[[1],[null]]}"#,
+        );
+        let whole = r#"{"points":[[9007199254740992.0,1.0]]}"#;
+        check(whole, whole);
+        let text = r#"{"label":"\"points\":[[1.0,2.0]]"}"#;
+        check(text, text);
+    }
+}

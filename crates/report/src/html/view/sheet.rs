@@ -1,0 +1,219 @@
+//! The first sheet: what fits on one page of paper and is all that most readers need.
+
+use findings::{Fitness, Use, UseStanding};
+use record::{Finding, Record, Severity, test};
+
+use super::{FiguresView, FindingView, headline_row, is_danger};
+use crate::panels::Panel;
+use crate::{chart, doubts, headline, words};
+
+/// Where the verdicts on the uses are told with their reasons.
+pub(super) const REASONS: &str = "reasons";
+/// Where all caveats are told.
+pub(super) const ALL_CAVEATS: &str = "all-caveats";
+/// Where all that was not tested is told.
+pub(super) const ALL_UNTESTED: &str = "all-untested";
+
+/// Caveats on the sheet.
+const MOST_CAVEATS: usize = 3;
+/// Lines of what was not tested on the sheet.
+const MOST_UNTESTED: usize = 4;
+
+/// What stands on the first sheet.
+pub(super) struct Sheet {
+    /// Data at stake and failures.
+    pub danger: Vec<FindingView>,
+    /// The verdict in a sentence or a few; none where it is among what comes first.
+    pub verdict: Option<String>,
+    pub badges: Vec<Badge>,
+    pub figures: FiguresView,
+    pub charts: Vec<SheetChart>,
+    /// What was not tested, and why.
+    pub untested: Vec<(String, String)>,
+    /// The most important first.
+    pub caveats: Vec<Caveat>,
+    /// What made it: program, run, seed.
+    pub origin: String,
+}
+
+/// A use and how the medium does for it.
+pub(super) struct Badge {
+    pub class: &'static str,
+    /// What is drawn: a path on a field of 16 by 16.
+    pub icon: &'static str,
+    pub use_name: String,
+    pub word: &'static str,
+    /// What qualifies the word; may be empty.
+    pub note: &'static str,
+}
+
+/// A chart, or why there is none.
+pub(super) struct SheetChart {
+    pub title: String,
+    /// Markup.
+    pub svg: String,
+    pub note: String,
+}
+
+/// What a reader must know before trusting the numbers.
+pub(super) struct Caveat {
+    pub about: String,
+    pub text: String,
+    pub is_severe: bool,
+}
+
+impl Sheet {
+    /// The sheet of a record with these two charts.
+    pub fn of(record: &Record, [rate, along]: [Option<Panel>; 2]) -> Sheet {
+        let dangers = dangers(record);
+        let verdict = record.findings.iter().find(|finding| finding.id == "verdict");
+        let is_told = |finding: &Finding| dangers.iter().any(|told| told.id == finding.id);
+        Sheet {
+            verdict: match verdict {
+                Some(finding) if is_told(finding) => None,
+                Some(finding) => Some(words::clean(&finding.statement)),
+                None => Some("No verdict: what it takes to judge was not measured.".to_owned()),
+            },
+            danger: dangers.iter().map(|finding| FindingView::of(finding, "#about-")).collect(),
+            badges: findings::use_levels(record).iter().map(|use_| badge(record, use_)).collect(),
+            figures: FiguresView {
+                caption: "Sequential and random access, each figure with its 95 % interval",
+                rows: headline::four_figures(record).iter().map(headline_row).collect(),
+            },
+            charts: if rate.is_none() && along.is_none() {
+                Vec::new()
+            } else {
+                vec![chart(rate, "Rate against block size"), chart(along, "Rate along the medium")]
+            },
+            origin: origin(record),
+            untested: untested(record),
+            caveats: caveats(record),
+        }
+    }
+
+    /// The caveats that have room.
+    pub fn first_caveats(&self) -> &[Caveat] {
+        &self.caveats[..self.caveats.len().min(MOST_CAVEATS)]
+    }
+
+    /// Whether there are others.
+    pub fn has_more_caveats(&self) -> bool {
+        self.caveats.len() > MOST_CAVEATS
+    }
+
+    /// The lines of what was not tested that have room.
+    pub fn first_untested(&self) -> &[(String, String)] {
+        &self.untested[..self.untested.len().min(MOST_UNTESTED)]
+    }
+
+    /// Whether there are others.
+    pub fn has_more_untested(&self) -> bool {
+        self.untested.len() > MOST_UNTESTED
+    }
+}
+
+/// Data at stake, then a verdict that is a failure, then the failures it does not tell already.
+fn dangers(record: &Record) -> Vec<&Finding> {
+    let mut dangers: Vec<&Finding> = Vec::new();
+    for finding in record.findings.iter().filter(|finding| is_danger(finding)) {
+        let is_told = |told: &&Finding| told.statement.contains(&finding.statement);
+        if !dangers.iter().any(is_told) {
+            dangers.push(finding);
+        }
+    }
+    dangers
+}
+
+fn badge(record: &Record, standing: &UseStanding) -> Badge {
+    // Of what was not judged by a rate none is named.
+    let has_rate = record.findings.iter().any(|finding| finding.id == "verdict-video")
+        || matches!(standing.level, Fitness::Good | Fitness::Usable | Fitness::Poor);
+    let (class, icon) = match standing.level {
+        Fitness::Good => ("good", "M3.5 8.5l3 3 6-7"),
+        Fitness::Usable => ("usable", "M3 9c2-3 3-3 5-1s3 2 5-1"),
+        Fitness::Poor => ("poor", "M8 3v6.5M8 12v1"),
+        Fitness::NotSuitable => ("unfit", "M4 4l8 8M12 4l-8 8"),
+        Fitness::NotTested => ("open", "M4 8h8"),
+        Fitness::CannotTell => ("open", "M5.5 6c0-3.5 5-3.5 5 0 0 2-2.5 2-2.5 4M8 12.5v1"),
+    };
+    Badge {
+        class,
+        icon,
+        use_name: match standing.wanted {
+            Use::RootDisk => "Root disk".to_owned(),
+            Use::Camera => "Camera".to_owned(),
+            Use::Video { .. } if !has_rate => "Video".to_owned(),
+            Use::Video { mbit } => format!("Video, {mbit} Mbit/s"),
+            Use::Logger => "Data logger".to_owned(),
+            Use::Database => "Database".to_owned(),
+        },
+        word: standing.level.word(),
+        note: match standing {
+            UseStanding { condition: Some(_), .. } => "on a condition",
+            UseStanding { is_unsure: true, .. } => "few samples",
+            _ => "",
+        },
+    }
+}
+
+fn chart(panel: Option<Panel>, title: &str) -> SheetChart {
+    match panel {
+        Some(panel) => SheetChart {
+            svg: chart::draw(&panel.chart),
+            title: panel.chart.title,
+            note: panel.chart.note,
+        },
+        None => SheetChart {
+            title: title.to_owned(),
+            svg: String::new(),
+            note: "Not measured in this run, or not often enough for a chart.".to_owned(),
+        },
+    }
+}
+
+/// "flashmark 0.1.0, run 20261120-101500-5f3a, seed 42", for whoever wants to do it again.
+fn origin(record: &Record) -> String {
+    let run = &record.run;
+    let software =
+        [&run.software.name, &run.software.version].map(|part| words::clean(part)).join(" ");
+    let id = words::clean(&run.id);
+    let mut parts = vec![software.trim().to_owned()];
+    parts.push(if id.is_empty() { id } else { format!("run {id}") });
+    parts.push(format!("seed {}", run.seed));
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+/// Whether it is a fake where nobody looked, then what was left out.
+fn untested(record: &Record) -> Vec<(String, String)> {
+    let was_looked_at =
+        record.findings.iter().any(|finding| ["capacity", "verify"].contains(&finding.id.as_str()));
+    let fake = (!was_looked_at).then(|| {
+        ("whether it is a fake".to_owned(), doubts::absence(record, test::CAPACITY, None))
+    });
+    let skipped = doubts::skipped(record).into_iter().map(|(reason, tests)| {
+        let names: Vec<String> = tests.split(", ").map(words::test).collect();
+        (names.join(", "), reason)
+    });
+    fake.into_iter().chain(skipped).collect()
+}
+
+/// What makes figures impossible and what failed, then what findings warn of, then what else may
+/// be wrong with a figure.
+fn caveats(record: &Record) -> Vec<Caveat> {
+    let (severe, slight): (Vec<Caveat>, Vec<Caveat>) = doubts::doubts(record)
+        .into_iter()
+        .map(|doubt| Caveat { about: doubt.about, text: doubt.text, is_severe: doubt.severe })
+        .partition(|caveat| caveat.is_severe);
+    let warnings = record.findings.iter().filter(|finding| {
+        finding.severity == Severity::Warning
+            && !findings::is_verdict(finding)
+            && !is_danger(finding)
+    });
+    let warnings = warnings.map(|finding| Caveat {
+        about: String::new(),
+        text: words::clean(&finding.statement),
+        is_severe: false,
+    });
+    severe.into_iter().chain(warnings).chain(slight).collect()
+}
