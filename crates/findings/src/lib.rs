@@ -31,6 +31,7 @@ mod flush;
 pub mod gate;
 mod genuineness;
 mod geometry;
+mod glance;
 mod headline;
 mod host;
 mod identity;
@@ -67,6 +68,7 @@ pub use compare::{
     compare,
 };
 pub use geometry::{Levels, fit_levels, fit_page};
+pub use glance::{UseAtAGlance, UseLevel, uses_at_a_glance};
 pub use headline::{headline, standard_cell, streaming_cell};
 pub use uses::{Use, UseError};
 pub use write_unit::{UnitFit, fit_unit};

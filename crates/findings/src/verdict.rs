@@ -68,7 +68,7 @@ pub(crate) struct UseVerdict {
     /// What it takes to be sure and was not measured.
     untested: Vec<&'static str>,
     /// What it depends on and no run can tell.
-    condition: Option<&'static str>,
+    pub condition: Option<&'static str>,
 }
 
 impl Need {
@@ -489,7 +489,7 @@ pub(crate) fn verdicts(record: &Record, uses: &[Use]) -> Vec<UseVerdict> {
 const USUAL_VIDEO: [u32; 8] = [8, 17, 28, 50, 100, 200, 400, 720];
 
 /// The fastest usual recording it is good for, or else usable for, or else the slowest one.
-fn usual_video(record: &Record) -> u32 {
+pub(crate) fn usual_video(record: &Record) -> u32 {
     let fastest = |level: Fitness| {
         USUAL_VIDEO
             .into_iter()
@@ -568,7 +568,7 @@ pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
 }
 
 /// Whether a figure is certain enough to be said flatly.
-fn is_sure(verdict: &UseVerdict) -> bool {
+pub(crate) fn is_sure(verdict: &UseVerdict) -> bool {
     verdict.confidence.is_none_or(|share| share >= 0.95)
 }
 
