@@ -224,20 +224,23 @@ pub struct ShowFlags {
     /// Which run: its id, the beginning of it, "latest", or a record file.
     #[arg(default_value = "latest")]
     pub run: String,
-    /// Every cell, not only the summary.
+    /// All that was found, not only one screen of it.
     #[arg(long)]
+    pub details: bool,
+    /// Every cell with every metric.
+    #[arg(long, visible_alias = "cells", conflicts_with = "details")]
     pub all: bool,
     /// Every finding with its evidence, its confidence, and what it means.
-    #[arg(long, conflicts_with_all = ["all", "json"])]
+    #[arg(long, conflicts_with_all = ["all", "details", "json"])]
     pub findings: bool,
     /// Judges it for these uses: root-disk, camera, video=100Mbit, logger, database.
     #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
     pub uses: Vec<String>,
     /// The record as JSON.
-    #[arg(long, conflicts_with = "all")]
+    #[arg(long, conflicts_with_all = ["all", "details"])]
     pub json: bool,
     /// What can be read of a damaged run at all, and what is lost; writes nothing.
-    #[arg(long, conflicts_with_all = ["all", "findings", "json", "uses"])]
+    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "uses"])]
     pub salvage: bool,
 }
 
@@ -345,7 +348,10 @@ pub struct MatrixFlags {
     /// Prints what would be done and does nothing.
     #[arg(long)]
     pub plan: bool,
-    /// No progress on the screen.
+    /// Prints at the end all that was found, not only one screen of it.
+    #[arg(long, conflicts_with = "quiet")]
+    pub details: bool,
+    /// Nothing on the screen but errors: neither progress nor summary.
     #[arg(long, short)]
     pub quiet: bool,
 }

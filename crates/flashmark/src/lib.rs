@@ -25,6 +25,7 @@ pub mod restore;
 pub mod sampler;
 pub mod session;
 pub mod signals;
+pub mod terminal;
 pub mod undo_file;
 pub mod watchdog;
 pub mod words;

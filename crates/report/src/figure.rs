@@ -53,22 +53,25 @@ pub(crate) fn said_impossible(flag: &Flag) -> String {
     if text.starts_with("impossible") { text } else { format!("impossible: {text}") }
 }
 
-/// Stands where an interval would, for what is a fact and no estimate.
-const SEEN: &str = "as seen";
-
-/// The largest or smallest of what was seen, and what was counted over all of it, are facts, not
-/// estimates: they have a sample count but no interval.
-fn is_fact(name: &str) -> bool {
-    ["worst_", "longest_", "max_", "min_", "slowest_", "replay_"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
-        || [
-            metric::DEBT_NS,
-            metric::CPU_NS_PER_IO,
-            metric::HOST_LATENESS_NS,
-            metric::HOST_LATENESS_P99_NS,
-        ]
-        .contains(&name)
+/// What a metric is that is a fact and no estimate, which has a sample count but no interval: the
+/// largest or smallest there was, or what was counted over all of it; one word, which stands where
+/// an interval would.
+fn fact(name: &str) -> Option<&'static str> {
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    Some(match name {
+        metric::DEBT_NS => "total",
+        metric::CPU_NS_PER_IO | metric::HOST_LATENESS_NS => "mean",
+        metric::HOST_LATENESS_P99_NS => "99 of 100",
+        _ if begins(&["slowest_", "min_"]) => "minimum",
+        _ if begins(&["worst_", "longest_", "max_"]) => "maximum",
+        _ if !begins(&["replay_"]) => return None,
+        _ if name.contains("_max_") => "maximum",
+        _ if name.contains("_p50_") => "median",
+        _ if name.contains("_p99_") => "99 of 100",
+        _ if name.contains("_rate_") => "mean",
+        _ if name.ends_with("_ns") || name.ends_with("_percent") => "total",
+        _ => "count",
+    })
 }
 
 /// One estimate of a cell.
@@ -83,9 +86,9 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
             return Shown::Withheld("nothing measured".to_owned());
         }
         // A passing state has no level: the figure bounds it on one side, and that is all it says.
-        _ if let Some(bound) = bound.filter(|_| !is_fact(name)) => bound.to_owned(),
+        _ if let Some(bound) = bound.filter(|_| fact(name).is_none()) => bound.to_owned(),
         Some(ends) => words::interval(name, ends),
-        None if is_fact(name) => SEEN.to_owned(),
+        None if let Some(what) = fact(name) => what.to_owned(),
         None => {
             return Shown::Withheld(format!(
                 "no interval from {}",
@@ -156,15 +159,18 @@ fn latencies(latency: &Latency) -> Vec<MetricText> {
         ("p99", latency.p99),
         ("p99_9", latency.p99_9),
     ];
-    let extreme = |name: &str, ns: u64| (ns > 0).then(|| time(name, latency, ns, SEEN.to_owned()));
-    let interval = |name| percentile_interval(latency, name).unwrap_or_else(|| SEEN.to_owned());
+    let extreme = |name: &str, ns: u64, what: &str| {
+        (ns > 0).then(|| time(name, latency, ns, what.to_owned()))
+    };
+    let interval =
+        |name| percentile_interval(latency, name).unwrap_or_else(|| "no interval".to_owned());
     let middle = percentiles
         .into_iter()
         .filter_map(|(name, ns)| Some(time(name, latency, ns?, interval(name))));
-    extreme("fastest", latency.min)
+    extreme("fastest", latency.min, "minimum")
         .into_iter()
         .chain(middle)
-        .chain(extreme("slowest", latency.max))
+        .chain(extreme("slowest", latency.max, "maximum"))
         .collect()
 }
 

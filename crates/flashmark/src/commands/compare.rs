@@ -5,7 +5,8 @@ use store::atomic_write;
 use crate::cli::CompareFlags;
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result};
-use crate::outputs::print;
+use crate::outputs::{print, print_document};
+use crate::terminal::Stream;
 
 /// Compares runs: as text, as JSON (`--json`) and as a page (`--html`); exit code 0.
 pub fn run(flags: &CompareFlags) -> Result {
@@ -16,12 +17,12 @@ pub fn run(flags: &CompareFlags) -> Result {
     }
     let json = || serde_json::to_string_pretty(&comparison).map(|text| text + "\n").or_internal();
     match &flags.json {
-        Some(path) if path.as_os_str() == "-" => print(&json()?)?,
+        Some(path) if path.as_os_str() == "-" => print_document(&json()?)?,
         Some(path) => atomic_write(path, json()?.as_bytes()).or_internal()?,
         None => {}
     }
     if flags.json.as_ref().is_none_or(|path| path.as_os_str() != "-") {
-        print(&report::compare::summary(&comparison, 80))?;
+        print(&report::compare::summary(&comparison, Stream::Output.width()))?;
     }
     Ok(Exit::Done)
 }

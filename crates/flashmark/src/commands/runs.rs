@@ -5,7 +5,7 @@ use store::{RunSummary, Store};
 
 use crate::cli::RunsFlags;
 use crate::exit::{Exit, OrExit, Result};
-use crate::outputs::print;
+use crate::outputs::{print, print_document};
 use crate::{damage, not_restored};
 
 /// Lists the runs that are kept, what they owe to media and what of them is damaged; exit code 0.
@@ -14,7 +14,7 @@ pub fn run(flags: &RunsFlags) -> Result {
     let runs = store.runs().or_usage()?;
     if flags.json {
         let list: Vec<serde_json::Value> = runs.iter().map(json).collect();
-        print(&format!("{}\n", serde_json::to_string_pretty(&list).or_internal()?))?;
+        print_document(&format!("{}\n", serde_json::to_string_pretty(&list).or_internal()?))?;
         return Ok(Exit::Done);
     }
     if runs.is_empty() {

@@ -1,12 +1,15 @@
 //! `flashmark show`: the summary of a run.
 
+use std::path::Path;
+
 use record::Record;
 use store::{Loaded, RunDir, Store};
 
 use crate::cli::ShowFlags;
 use crate::exit::{Exit, OrExit, Result};
-use crate::outputs::{print, text_summary};
+use crate::outputs::{self, print, print_document};
 use crate::request::{RunRequest, read_uses};
+use crate::terminal::Stream;
 use crate::{damage, not_restored};
 
 mod salvage;
@@ -32,13 +35,21 @@ pub fn run(flags: &ShowFlags) -> Result {
         record.findings = findings::conclude_for(&record, &uses);
     }
     if flags.findings {
-        print(&report::text::findings(&record, 80))?;
+        print(&report::text::findings(&record, Stream::Output.width()))?;
     } else if flags.json {
-        print(&record.to_json())?;
+        print_document(&record.to_json())?;
     } else if flags.all {
-        print(&report::text::table(&record))?;
+        print(&report::text::table(&record, Stream::Output.width()))?;
     } else {
-        print(&text_summary(&record, false))?;
+        // A record that somebody sent has no run around it.
+        let is_run = dir.journal_path().exists();
+        let (run, files) = match is_run {
+            true => (dir.name().to_owned(), outputs::files(&dir)),
+            false => (flags.run.clone(), Vec::new()),
+        };
+        let files: Vec<_> =
+            files.into_iter().filter(|(_, path)| Path::new(path).exists()).collect();
+        outputs::show(&record, &run, &files, flags.details, Stream::Output)?;
     }
     Ok(Exit::Done)
 }
