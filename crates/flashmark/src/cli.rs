@@ -104,6 +104,22 @@ pub fn left_out(error: &clap::Error) -> Option<String> {
     Some(format!("this build is without `{name}`; `cargo build --features {feature}` brings it"))
 }
 
+/// What to say where a target was typed and no command.
+pub fn without_command(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let is_target = typed.starts_with(['/', '.', '~'])
+        || typed.starts_with("sim:")
+        || std::path::Path::new(typed).exists();
+    let typed = report::words::clean(typed);
+    is_target.then(|| {
+        format!(
+            "what to do with {typed}? `flashmark run {typed}` measures it; `flashmark check {typed}` tells whether it is genuine, fit and healthy"
+        )
+    })
+}
+
 /// Flags of `list`.
 #[derive(Debug, Args)]
 pub struct ListFlags {
@@ -148,6 +164,12 @@ pub struct RunFlags {
     /// The longest the run may take, for example 10m.
     #[arg(long, value_name = "DURATION")]
     pub time_limit: Option<String>,
+    /// Measures each rate until it is certain to this share, for example 2%; finer takes longer.
+    #[arg(long, value_name = "SHARE")]
+    pub precision: Option<String>,
+    /// Spends about this long, for example 5m: more time makes rates more certain.
+    #[arg(long, value_name = "DURATION", conflicts_with_all = ["precision", "time_limit"])]
+    pub time: Option<String>,
     /// Goes on measuring a medium that turned out to be a fake.
     #[arg(long)]
     pub anyway: bool,

@@ -12,6 +12,7 @@ pub mod clock;
 pub mod commands;
 pub mod consent;
 pub mod damage;
+pub mod effort;
 pub mod exit;
 pub mod messages;
 pub mod not_restored;

@@ -95,7 +95,7 @@ fn ascii(text: &str) -> String {
             '·' | '–' | '—' | '−' | '‑' | '━' | '╌' => out.push('-'),
             '±' => out.push_str("+-"),
             '×' => out.push('x'),
-            '…' => out.push_str("..."),
+            '…' => out.push('.'),
             '≤' => out.push_str("<="),
             '≥' => out.push_str(">="),
             '→' => out.push_str("->"),
@@ -116,6 +116,6 @@ mod tests {
     #[test]
     fn ascii_says_the_same() {
         assert_eq!(ascii("9.07 MB/s ± 3.00 %, 370 µs, 45.0 °C"), "9.07 MB/s +- 3.00 %, 370 us, 45.0 C");
-        assert_eq!(ascii("SanDisk 闪 – a…"), "SanDisk ? - a...");
+        assert_eq!(ascii("SanDisk 闪 – a…"), "SanDisk ? - a.");
     }
 }

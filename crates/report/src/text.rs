@@ -352,7 +352,7 @@ impl Page {
     }
 
     fn row(&mut self, label: &str, shown: &Shown, stop: &str, worst: &str) {
-        let label = words::clipped(label, LABEL);
+        let label = short(label, LABEL);
         match shown {
             Shown::Number { text, interval, n, .. } => {
                 let gap =
@@ -414,7 +414,7 @@ impl Page {
             };
             let worst = figure::worst_ns(cell).map(words::stall).unwrap_or_else(|| "-".to_owned());
             self.row(
-                &format!("  {}", words::clipped(&what, LABEL - 3)),
+                &format!("  {}", short(&what, LABEL - 3)),
                 &primary.shown,
                 words::stop(cell.stop),
                 &worst,
@@ -461,6 +461,16 @@ pub(crate) fn paragraph(text: &str, width: usize) -> String {
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
     out.prose(text, 2, |_, text| text.to_owned());
     out.text
+}
+
+/// At most so many letters of a name; two dots stand where something was left out, which every
+/// terminal has.
+fn short(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(2)).collect();
+    kept.trim_end_matches([' ', ',']).to_owned() + ".."
 }
 
 /// An interval without the unit that its figure says already.

@@ -9,6 +9,7 @@ use suite::Plan;
 
 use crate::cli::RunFlags;
 use crate::clock;
+use crate::effort;
 use crate::exit::{Exit, OrExit, Result};
 use crate::open_target::OpenTarget;
 use crate::outputs::print;
@@ -20,9 +21,13 @@ use crate::words;
 
 /// Measures a target and keeps the run; with `--plan` only prints what would be done.
 pub fn run(flags: &RunFlags) -> Result {
-    let (mut request, wanted) = request::read(flags)?;
+    let (mut request, mut wanted) = request::read(flags)?;
     let mut opened = OpenTarget::open(&request)?;
-    let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
+    let mut plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
+    if let Some(time_ns) = wanted.time_ns {
+        effort::spend(&mut wanted.suite, &mut wanted.choice, &plan, time_ns);
+        plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
+    }
     if wanted.plan_only {
         print(&describe(&plan, &opened, &request))?;
         return Ok(Exit::Done);

@@ -341,7 +341,7 @@ fn runs_that_are_not_there() {
     flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime", "--quiet"]);
     insta::assert_snapshot!(flashmark.run(&["show", "sim-clas10"]).said(&[]), @r"
     exit 2
-    flashmark: there is no run 'sim-clas10'; the closest are sim-class10-quick-1; `flashmark runs` lists them
+    flashmark: there is no run 'sim-clas10'; did you mean sim-class10-quick-1? `flashmark runs` lists them
     ");
     insta::assert_snapshot!(flashmark.run(&["resume"]).said(&[]), @r"
     exit 2

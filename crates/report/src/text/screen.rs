@@ -5,7 +5,7 @@ use findings::{Use, UseAtAGlance, UseLevel, uses_at_a_glance};
 use record::{Cell, Finding, Record, Severity};
 
 use super::wrap::{self, cut};
-use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, spread, without_unit};
+use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, short, spread, without_unit};
 use crate::doubts::{self, Doubt};
 use crate::figure::{self, Shown};
 use crate::headline::{self, HeadlineRow};
@@ -19,6 +19,8 @@ const WIDTH: usize = 80;
 const COUNT: usize = INTERVAL + 7;
 const P99: usize = 10;
 const SLOWEST: usize = 9;
+/// A label is never wider.
+const WIDEST: usize = 40;
 const ROW: usize = FIGURE + 2 + COUNT + 2 + P99 + SLOWEST;
 
 /// Where the rest of a run is.
@@ -71,7 +73,7 @@ struct Caps {
 }
 
 const CAPS: [Caps; 4] = [
-    Caps { medium: 2, owed: 3, state: 3, faults: 3, fault: 2, verdict: 4, skipped: 2, caveats: 2 },
+    Caps { medium: 2, owed: 3, state: 3, faults: 3, fault: 2, verdict: 3, skipped: 2, caveats: 2 },
     Caps { medium: 1, owed: 3, state: 2, faults: 2, fault: 2, verdict: 3, skipped: 2, caveats: 2 },
     Caps { medium: 1, owed: 2, state: 2, faults: 1, fault: 2, verdict: 2, skipped: 1, caveats: 2 },
     Caps { medium: 1, owed: 2, state: 1, faults: 1, fault: 1, verdict: 2, skipped: 1, caveats: 1 },
@@ -97,12 +99,11 @@ impl Screen<'_> {
         top.extend(self.facts());
         let (faults, faults_left) = self.faults(caps);
         top.extend(faults);
-        let verdict = record.findings.iter().find(|finding| finding.id == "verdict");
-        let loud = verdict.map_or(Severity::Info, |verdict| verdict.severity);
-        let said = verdict.map(|verdict| {
-            self.prose(&words::clean(&verdict.statement), 2, caps.verdict, of_severity(loud))
-        });
-        top.extend(said.unwrap_or_default());
+        if let Some(verdict) = self.verdict() {
+            let most = caps.verdict + usize::from(verdict.severity == Severity::Failure);
+            let ink = of_severity(verdict.severity);
+            top.extend(self.prose(&words::clean(&verdict.statement), 2, most, ink));
+        }
         top.extend(self.uses());
 
         let (rows, unplanned) = self.four();
@@ -127,7 +128,8 @@ impl Screen<'_> {
 
         let mut rows = rows;
         let fixed = top.len() + heads.len() + bottom_of(&rows).len();
-        let mut room = most.saturating_sub(fixed + of_rows(&rows));
+        // One line stays free above the figures.
+        let mut room = most.saturating_sub(fixed + of_rows(&rows) + 1);
         for row in wanted {
             if row.lines.len() > room {
                 break;
@@ -214,6 +216,10 @@ impl Screen<'_> {
         laid.iter().enumerate().map(|(at, line)| pad(at) + &ink(&self.ink, line)).collect()
     }
 
+    fn verdict(&self) -> Option<&Finding> {
+        self.record.findings.iter().find(|finding| finding.id == "verdict")
+    }
+
     fn facts(&self) -> Vec<String> {
         let label = self.record.run.label.as_deref().map(words::clean);
         let label = label.filter(|label| !label.is_empty());
@@ -233,12 +239,15 @@ impl Screen<'_> {
         for finding in record.findings.iter().filter(|finding| finding.id == NOT_PUT_BACK) {
             lines.extend(self.prose(&words::clean(&finding.statement), 2, caps.owed, Ink::alarm));
         }
+        let verdict = self.verdict();
         if let Some(state) = doubts::state(record) {
-            lines.extend(self.prose(&state, 2, caps.state, Ink::warn));
+            // What failed is the verdict then.
+            let is_told = verdict.is_some_and(|verdict| verdict.severity == Severity::Failure);
+            let most = if is_told { 1 } else { caps.state };
+            lines.extend(self.prose(&state, 2, most, Ink::warn));
         }
         let is_said = |finding: &Finding| {
-            let mut verdicts = record.findings.iter().filter(|other| other.id == "verdict");
-            verdicts.any(|verdict| verdict.statement.contains(&finding.statement))
+            verdict.is_some_and(|verdict| verdict.statement.contains(&finding.statement))
         };
         let faults: Vec<&Finding> = record
             .findings
@@ -265,10 +274,8 @@ impl Screen<'_> {
                 && !findings::is_verdict(finding)
                 && !finding.id.ends_with("claim")
         };
-        let is_refused = record
-            .findings
-            .iter()
-            .any(|finding| finding.id == "verdict" && finding.severity == Severity::Failure);
+        let is_refused =
+            self.verdict().is_some_and(|verdict| verdict.severity == Severity::Failure);
         if record.cells.is_empty() {
             return Vec::new();
         }
@@ -309,13 +316,23 @@ impl Screen<'_> {
         kinds.iter().flat_map(|kind| self.prose(kind, 2, 3, as_told)).collect()
     }
 
+    /// Columns of a label: as many more as the terminal is wider.
+    fn label(&self) -> usize {
+        LABEL + self.width.saturating_sub(ROW).min(WIDEST - LABEL)
+    }
+
+    /// Columns of a label with its figure.
+    fn figure(&self) -> usize {
+        FIGURE - LABEL + self.label()
+    }
+
     fn heads(&self) -> Vec<String> {
         if self.width < ROW {
             return Vec::new();
         }
         let heads = format!(
             "{}  {}  {:>P99$}{:>SLOWEST$}",
-            spread("", "figure", FIGURE),
+            spread("", "figure", self.figure()),
             spread("95 % interval", "n", COUNT),
             "p99",
             "slowest"
@@ -332,7 +349,16 @@ impl Screen<'_> {
         };
         let (unplanned, told): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unplanned);
         let names = unplanned.into_iter().map(|row| row.label.to_lowercase().replace("kib", "KiB"));
-        (told.iter().map(|row| self.of_headline(row)).collect(), names.collect())
+        // Why there is none of them is said once, by what ended the run or left them out.
+        let why = |row: &HeadlineRow<'_>| match &row.shown {
+            Shown::Withheld(why) if row.cell.is_none() => Some(why.clone()),
+            _ => None,
+        };
+        let first = told.first().and_then(why);
+        let is_said = doubts::state(self.record).is_some() || !self.record.skipped.is_empty();
+        let is_one = is_said && first.is_some() && told.iter().all(|row| why(row) == first);
+        let rows = told.iter().filter(|_| !is_one).map(|row| self.of_headline(row));
+        (rows.collect(), names.collect())
     }
 
     /// What else was measured: random writes of other sizes, fills, then every other test by the
@@ -349,6 +375,9 @@ impl Screen<'_> {
                 continue;
             }
             let Some(primary) = figure::primary(cell) else { continue };
+            if matches!(&primary.shown, Shown::Withheld(why) if !why.starts_with("impossible")) {
+                continue;
+            }
             let what = words::row(&cell.params);
             let test = words::capitalised(&words::test(&cell.test));
             let label = if what.is_empty() { test } else { format!("{test}, {what}") };
@@ -362,7 +391,7 @@ impl Screen<'_> {
     }
 
     fn row<'r>(&self, label: &str, shown: &Shown, cell: Option<&'r Cell>) -> Row<'r> {
-        let label = words::clipped(label, LABEL);
+        let label = short(label, self.label());
         let lines = match shown {
             Shown::Withheld(why) => self.withheld(&label, why),
             Shown::Number { text, interval, n, .. } => {
@@ -370,9 +399,9 @@ impl Screen<'_> {
                 let p99 = cell.filter(|cell| figure::impossible(cell).is_none()).and_then(|cell| {
                     Some(words::stall(cell.metrics.latency_ns.as_ref()?.p99? as f64))
                 });
-                let room = FIGURE.saturating_sub(text.chars().count());
+                let room = self.figure().saturating_sub(text.chars().count());
                 // A label that is too long for its figure is cut further.
-                let label = words::clipped(&label, room.saturating_sub(1));
+                let label = short(&label, room.saturating_sub(1));
                 let gap = " ".repeat(room.saturating_sub(label.chars().count()));
                 let figure = self.ink.strong(text);
                 if self.width < ROW {
@@ -401,10 +430,10 @@ impl Screen<'_> {
         if self.width < ROW {
             let why = cut(why, self.width - 4, 0, 2);
             let below = why.iter().map(|line| format!("    {}", ink(&self.ink, line)));
-            return std::iter::once(spread(label, "-", FIGURE)).chain(below).collect();
+            return std::iter::once(spread(label, "-", self.figure())).chain(below).collect();
         }
-        let why = cut(why, self.width - FIGURE - 2, 0, 1).join(" ");
-        vec![format!("{}  {}", spread(label, "-", FIGURE), ink(&self.ink, &why))]
+        let why = cut(why, self.width - self.figure() - 2, 0, 1).join(" ");
+        vec![format!("{}  {}", spread(label, "-", self.figure()), ink(&self.ink, &why))]
     }
 
     /// The caveats that matter most, in a line each, and how many there are besides: what was
@@ -422,8 +451,9 @@ impl Screen<'_> {
             _ => 3,
         });
         let lines = ranked.iter().take(most).flat_map(|doubt| {
-            let about =
-                if doubt.about.is_empty() { String::new() } else { format!("{}: ", doubt.about) };
+            // The usual places are not said.
+            let about = doubt.about.replace(", middle", "").replace(", in a file", "");
+            let about = if about.is_empty() { about } else { format!("{about}: ") };
             let ink = if doubt.severe { Ink::alarm } else { Ink::warn };
             self.prose(&format!("Caveat: {about}{}", doubt.text), 2, 1, ink)
         });
@@ -448,13 +478,23 @@ impl Screen<'_> {
         if whole.len() <= scaled {
             return whole;
         }
-        let mut names: Vec<String> = unplanned.into_iter().collect();
-        for name in reasons.iter().flat_map(|(_, tests)| tests.split(", ")) {
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
+        // The reason for most of it is said first.
+        let mut reasons = reasons;
+        let many = |tests: &str| tests.split(", ").count();
+        reasons.sort_by_key(|(_, tests)| std::cmp::Reverse(many(tests)));
+        let text = match reasons.split_first() {
+            None => format!("Not run: {}", unplanned.unwrap_or_default()),
+            Some(((reason, tests), others)) => {
+                let others: usize = others.iter().map(|(_, tests)| many(tests)).sum();
+                let others = match others {
+                    0 => String::new(),
+                    n => format!("; {n} more for other reasons"),
+                };
+                let first = unplanned.map(|names| format!("{names}; ")).unwrap_or_default();
+                format!("Not run: {first}{tests} ({reason}){others}")
             }
-        }
-        self.prose(&format!("Not run: {}", names.join(", ")), 2, most, as_told)
+        };
+        self.prose(&text, 2, most, as_told)
     }
 
     fn cells_left(&self, shown: usize) -> String {
