@@ -18,11 +18,16 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Start with:  flashmark run . --suite quick     the storage under this directory, in about a minute, without root
-             flashmark list                    what is plugged in, and whether testing it is safe
+Start with:
+  flashmark run . --suite quick
+      the storage under this directory, in about a minute, without root
+  flashmark list
+      what is plugged in, and whether testing it is safe
 
-Exit codes:  0 done, 1 the medium failed a check, 2 usage, 3 refused for safety, 4 I/O error on the medium,
-             5 internal error, 130 interrupted (the record is kept and can be resumed)";
+Exit codes:
+  0 done, 1 the medium failed a check, 2 usage, 3 refused for safety,
+  4 I/O error on the medium, 5 internal error, 130 interrupted (the record is
+  kept and can be resumed)";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

@@ -31,6 +31,7 @@ mod span;
 mod submit;
 mod support;
 mod swapped;
+mod terminals;
 mod torture;
 mod vm;
 mod watch;

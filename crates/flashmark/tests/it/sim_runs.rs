@@ -350,7 +350,7 @@ fn the_summary_fits_a_narrow_terminal() {
         "sim:class10",
         "--suite",
         "full",
-        "--quiet",
+        "--details",
         "--label",
         &"long words ".repeat(20),
     ]);

@@ -2,6 +2,7 @@
 //! counted, and where it is stands at its end.
 
 use findings::{Use, UseAtAGlance, UseLevel, uses_at_a_glance};
+use record::test::RANDOM_WRITE;
 use record::{Cell, Finding, Record, Severity};
 
 use super::wrap::{self, cut};
@@ -22,6 +23,9 @@ const SLOWEST: usize = 9;
 /// A label is never wider.
 const WIDEST: usize = 40;
 const ROW: usize = FIGURE + 2 + COUNT + 2 + P99 + SLOWEST;
+
+/// What the line with the command for the rest begins with.
+const DETAILS: &str = "Details";
 
 /// Where the rest of a run is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,18 +50,18 @@ pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<
     let width = width.max(super::MIN_WIDTH);
     let most = if width < WIDTH { LINES * WIDTH / width } else { LINES };
     let screen = Screen { record, width, ink: Ink(colour), rest };
-    // The first that has room; the last always has.
-    let mut laid = Vec::new();
-    for caps in CAPS {
-        laid = match findings::matrix::of(record) {
-            Some(matrix) => screen.of_matrix(&matrix, &caps, most),
-            None => screen.of_run(&caps, most),
-        };
-        if laid.len() <= most {
-            break;
-        }
-    }
-    laid.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+    let matrix = findings::matrix::of(record);
+    let laid = |caps: &Caps| match &matrix {
+        Some(matrix) => (screen.of_matrix(matrix, caps, most), true),
+        None => screen.of_run(caps, most),
+    };
+    // The first that has room for every random write; else the first that has room at all, which
+    // the last always has.
+    let tries: Vec<(Vec<String>, bool)> =
+        CAPS.iter().map(laid).filter(|(lines, _)| lines.len() <= most).collect();
+    let best = tries.iter().find(|(_, has_all)| *has_all).or(tries.first());
+    let lines = best.map(|(lines, _)| lines.clone()).unwrap_or_else(|| laid(&CAPS[LAST]).0);
+    lines.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 /// The most lines of each part.
@@ -72,9 +76,11 @@ struct Caps {
     caveats: usize,
 }
 
-const CAPS: [Caps; 4] = [
+const LAST: usize = 4;
+const CAPS: [Caps; LAST + 1] = [
     Caps { medium: 2, owed: 3, state: 3, faults: 3, fault: 2, verdict: 3, skipped: 2, caveats: 2 },
-    Caps { medium: 1, owed: 3, state: 2, faults: 2, fault: 2, verdict: 3, skipped: 2, caveats: 2 },
+    Caps { medium: 1, owed: 3, state: 2, faults: 3, fault: 2, verdict: 3, skipped: 1, caveats: 2 },
+    Caps { medium: 1, owed: 3, state: 2, faults: 2, fault: 2, verdict: 2, skipped: 1, caveats: 2 },
     Caps { medium: 1, owed: 2, state: 2, faults: 1, fault: 2, verdict: 2, skipped: 1, caveats: 2 },
     Caps { medium: 1, owed: 2, state: 1, faults: 1, fault: 1, verdict: 2, skipped: 1, caveats: 1 },
 ];
@@ -93,7 +99,8 @@ struct Row<'a> {
 }
 
 impl Screen<'_> {
-    fn of_run(&self, caps: &Caps, most: usize) -> Vec<String> {
+    /// The lines of a run, and whether every size of random write is among them.
+    fn of_run(&self, caps: &Caps, most: usize) -> (Vec<String>, bool) {
         let record = self.record;
         let mut top = self.prose(&words::medium_line(record), 2, caps.medium, Ink::strong);
         top.extend(self.facts());
@@ -130,18 +137,18 @@ impl Screen<'_> {
         let fixed = top.len() + heads.len() + bottom_of(&rows).len();
         // One line stays free above the figures.
         let mut room = most.saturating_sub(fixed + of_rows(&rows) + 1);
-        for row in wanted {
-            if row.lines.len() > room {
-                break;
-            }
+        let mut wanted = wanted.into_iter().peekable();
+        while let Some(row) = wanted.next_if(|row| row.lines.len() <= room) {
             room -= row.lines.len();
             rows.push(row);
         }
+        let is_write = |row: &Row<'_>| row.cell.is_some_and(|cell| cell.test == RANDOM_WRITE);
+        let has_all = !wanted.any(|row| is_write(&row));
         let bottom = bottom_of(&rows);
         let mut lines = top;
         let used = lines.len() + heads.len() + of_rows(&rows) + bottom.len();
         let mut blanks = most.saturating_sub(used);
-        if !heads.is_empty() && blanks > 0 {
+        if !rows.is_empty() && blanks > 0 {
             lines.push(String::new());
             blanks -= 1;
         }
@@ -151,7 +158,7 @@ impl Screen<'_> {
             lines.push(String::new());
         }
         lines.extend(bottom);
-        lines
+        (lines, has_all)
     }
 
     /// A matrix: each work with its best way, and what is near it.
@@ -348,12 +355,18 @@ impl Screen<'_> {
                 && matches!(&row.shown, Shown::Withheld(why) if why == doubts::NOT_PLANNED)
         };
         let (unplanned, told): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unplanned);
-        let names = unplanned.into_iter().map(|row| row.label.to_lowercase().replace("kib", "KiB"));
+        let names = unplanned.into_iter().map(|row| {
+            // "Random read, 4 KiB" stands in a list.
+            row.label.to_lowercase().replace("kib", "KiB").replace(", ", " ")
+        });
         // Why there is none of them is said once, by what ended the run or left them out.
         let why = |row: &HeadlineRow<'_>| match &row.shown {
             Shown::Withheld(why) if row.cell.is_none() => Some(why.clone()),
             _ => None,
         };
+        if self.record.cells.is_empty() && self.record.plan.is_empty() {
+            return (Vec::new(), Vec::new());
+        }
         let first = told.first().and_then(why);
         let is_said = doubts::state(self.record).is_some() || !self.record.skipped.is_empty();
         let is_one = is_said && first.is_some() && told.iter().all(|row| why(row) == first);
@@ -526,10 +539,11 @@ impl Screen<'_> {
         let command = format!("flashmark show {run} --details");
         let files = self.rest.files.iter().map(|(what, path)| (*what, path.clone()));
         let all: Vec<(&str, String)> =
-            std::iter::once(("Details", command)).chain(files).collect();
+            std::iter::once((DETAILS, command)).chain(files).collect();
         let longest = all.iter().map(|(what, _)| what.len()).max().unwrap_or_default() + 2;
         for (what, text) in all {
-            if longest + text.chars().count() <= self.width || !self.rest.breaks_paths {
+            let breaks = self.rest.breaks_paths || what == DETAILS;
+            if longest + text.chars().count() <= self.width || !breaks {
                 lines.push(format!("{what:longest$}{text}"));
                 continue;
             }

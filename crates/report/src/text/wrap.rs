@@ -56,13 +56,18 @@ fn lines(text: &str, [first, rest]: [usize; 2], breaks: bool) -> Vec<String> {
             used += gap + letters.len();
             continue;
         }
-        let piece = if breaks { rest.max(1) } else { letters.len() };
-        for letters in letters.chunks(piece) {
-            if used > 0 || lines.len() == 1 && letters.len() > first {
-                lines.push(String::new());
-            }
-            push(&mut lines, letters, 0);
-            used = letters.len();
+        if used > 0 {
+            lines.push(String::new());
+        }
+        let room = if lines.len() == 1 { first } else { rest };
+        let at = if breaks { room.clamp(1, letters.len()) } else { letters.len() };
+        let (head, tail) = letters.split_at(at);
+        push(&mut lines, head, 0);
+        used = head.len();
+        for piece in tail.chunks(rest.max(1)) {
+            lines.push(String::new());
+            push(&mut lines, piece, 0);
+            used = piece.len();
         }
     }
     lines
