@@ -42,10 +42,10 @@ pub fn run(flags: &ShowFlags) -> Result {
         print(&report::text::table(&record, Stream::Output.width()))?;
     } else {
         // A record that somebody sent has no run around it.
-        let is_run = dir.journal_path().exists();
-        let (run, files) = match is_run {
-            true => (dir.name().to_owned(), outputs::files(&dir)),
-            false => (flags.run.clone(), Vec::new()),
+        let (run, files) = if Path::new(&flags.run).is_file() {
+            (flags.run.clone(), Vec::new())
+        } else {
+            (dir.name().to_owned(), outputs::files(&dir))
         };
         let files: Vec<_> =
             files.into_iter().filter(|(_, path)| Path::new(path).exists()).collect();
