@@ -67,7 +67,8 @@ impl Stream {
     /// A text as it can be shown here: no line wider than there are columns, no letter that the
     /// locale has not.
     pub fn fitted(self, text: &str) -> String {
-        report::text::fold(&letters(text), self.width(), self.breaks_words())
+        let folded = report::text::fold(text, self.width(), self.breaks_words());
+        letters(&folded.replace('\u{a0}', " "))
     }
 }
 

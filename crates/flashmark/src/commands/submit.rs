@@ -43,7 +43,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
         Some(id) => server.replace(id, &document.packed)?,
         None => server.submit(&document.packed)?,
     };
-    print(&told(&receipt, &server, name))?;
+    print_document(&told(&receipt, &server, name))?;
     Ok(Exit::Done)
 }
 

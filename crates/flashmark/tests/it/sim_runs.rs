@@ -259,7 +259,6 @@ fn claims_that_do_not_hold_fail_the_medium() {
             "sim:class10",
             "--suite",
             "quick",
-            "--quiet",
             "--claim",
             claims,
         ]);

@@ -38,7 +38,10 @@ pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
         out += "\n";
         out += &paragraph(&format!("To have {}", words::clean(&way)), width);
         for (what, line) in lines {
-            out += &fold(&format!("  # {what}\n  {}\n", words::clean(&line)), width, false);
+            // What is to be typed stays on one line.
+            let line = words::clean(&line).replace(' ', "\u{a0}");
+            out += &fold(&format!("  # {what}\n"), width, true);
+            out += &format!("  {line}\n");
         }
     }
     for (reason, what) in doubts::skipped(record) {

@@ -103,15 +103,27 @@ impl Screen<'_> {
     fn of_run(&self, caps: &Caps, most: usize) -> (Vec<String>, bool) {
         let record = self.record;
         let mut top = self.prose(&words::medium_line(record), 2, caps.medium, Ink::strong);
-        top.extend(self.facts());
         let (faults, faults_left) = self.faults(caps);
         top.extend(faults);
+        // What the medium comes to is read first; where it must not be used, how far the run came
+        // is no matter.
+        let is_refused =
+            self.verdict().is_some_and(|verdict| verdict.severity == Severity::Failure);
+        let state = doubts::state(record).map(|state| {
+            let most = if is_refused { 1 } else { caps.state };
+            self.prose(&state, 2, most, Ink::warn)
+        });
+        let state = state.unwrap_or_default();
+        let (before, after) = if is_refused { (vec![], state) } else { (state, vec![]) };
+        top.extend(before);
         if let Some(verdict) = self.verdict() {
             let most = caps.verdict + usize::from(verdict.severity == Severity::Failure);
             let ink = of_severity(verdict.severity);
             top.extend(self.prose(&words::clean(&verdict.statement), 2, most, ink));
         }
         top.extend(self.uses());
+        top.extend(after);
+        top.extend(self.facts());
 
         let (rows, unplanned) = self.four();
         let wanted = self.others(&rows);
@@ -238,8 +250,7 @@ impl Screen<'_> {
         self.prose(&facts.join(", "), 2, 1, Ink::faint)
     }
 
-    /// What endangers data, how far the run came, and what failed; and how many failures have no
-    /// room.
+    /// What endangers data and what failed; and how many failures have no room.
     fn faults(&self, caps: &Caps) -> (Vec<String>, usize) {
         let record = self.record;
         let mut lines = Vec::new();
@@ -247,12 +258,6 @@ impl Screen<'_> {
             lines.extend(self.prose(&words::clean(&finding.statement), 2, caps.owed, Ink::alarm));
         }
         let verdict = self.verdict();
-        if let Some(state) = doubts::state(record) {
-            // What failed is the verdict then.
-            let is_told = verdict.is_some_and(|verdict| verdict.severity == Severity::Failure);
-            let most = if is_told { 1 } else { caps.state };
-            lines.extend(self.prose(&state, 2, most, Ink::warn));
-        }
         let is_said = |finding: &Finding| {
             verdict.is_some_and(|verdict| verdict.statement.contains(&finding.statement))
         };

@@ -11,7 +11,8 @@ const UNITS: [&str; 31] = [
 /// Stands where something was left out.
 pub(crate) const CUT: &str = "[...]";
 
-/// The words of a text; a number and its unit are one.
+/// The words of a text; a number and its unit are one, and what blanks hold together that are not
+/// to be broken at.
 fn words(text: &str) -> Vec<String> {
     let is_number = |word: &str| {
         let bare = word.trim_start_matches(['(', '-', '+', '\'', '"']);
@@ -24,7 +25,8 @@ fn words(text: &str) -> Vec<String> {
     };
     let mut words: Vec<String> = Vec::new();
     let mut last = "";
-    for word in text.split_whitespace() {
+    let is_gap = |letter: char| letter.is_whitespace() && letter != '\u{a0}';
+    for word in text.split(is_gap).filter(|word| !word.is_empty()) {
         let belongs = is_number(last) && is_unit(word)
             || matches!(last, "±" | "+-") && is_number(word)
             || matches!(word, "±" | "+-");
