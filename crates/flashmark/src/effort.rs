@@ -32,7 +32,10 @@ pub fn read_precision(text: &str) -> Result<f64> {
 
 /// The tests that only `--only` names stand in no suite: they are added, at their published
 /// settings, so that they can be changed like the others.
-fn all_entries<'a>(suite: &'a mut Suite, choice: &Choice) -> impl Iterator<Item = &'a mut SuiteEntry> {
+fn all_entries<'a>(
+    suite: &'a mut Suite,
+    choice: &Choice,
+) -> impl Iterator<Item = &'a mut SuiteEntry> {
     for only in &choice.only {
         if !suite.tests.iter().any(|entry| entry.test == *only) {
             suite.tests.push(SuiteEntry { test: only.clone(), settings: Vec::new() });

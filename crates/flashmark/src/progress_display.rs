@@ -78,7 +78,8 @@ impl Line {
         }
         let head = format!("{}/{} done", self.done.min(self.cells), self.cells);
         let (cell, left) = (self.cell.clone(), self.left());
-        let mut parts: Vec<String> = [head, cell, left].into_iter().chain(self.more.clone()).collect();
+        let mut parts: Vec<String> =
+            [head, cell, left].into_iter().chain(self.more.clone()).collect();
         if width < WIDE {
             let left = match self.left_ns {
                 Some(left_ns) if !self.is_longer => format!("<{}", roughly(left_ns)),

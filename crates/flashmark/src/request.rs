@@ -13,8 +13,8 @@ use suite::catalogue::test_name;
 use suite::definition::Suite;
 
 use crate::claims;
-use crate::effort;
 use crate::cli::RunFlags;
+use crate::effort;
 use crate::exit::{OrExit, Result, usage};
 use crate::outputs::Outputs;
 

@@ -116,7 +116,10 @@ mod tests {
 
     #[test]
     fn ascii_says_the_same() {
-        assert_eq!(ascii("9.07 MB/s ± 3.00 %, 370 µs, 45.0 °C"), "9.07 MB/s +- 3.00 %, 370 us, 45.0 C");
+        assert_eq!(
+            ascii("9.07 MB/s ± 3.00 %, 370 µs, 45.0 °C"),
+            "9.07 MB/s +- 3.00 %, 370 us, 45.0 C"
+        );
         assert_eq!(ascii("SanDisk 闪 – a…"), "SanDisk ? - a.");
     }
 }

@@ -128,9 +128,10 @@ fn grid(columns: &[TableColumn], rows: Vec<Vec<String>>) -> String {
 /// The first column on lines of its own, the others below it.
 fn stacked(table: &Table) -> String {
     let rest = table.columns.get(1..).unwrap_or_default();
-    let rows = table.rows.iter().map(|row| {
-        [row.cells.get(1..).unwrap_or_default().to_vec(), vec![notes(row)]].concat()
-    });
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| [row.cells.get(1..).unwrap_or_default().to_vec(), vec![notes(row)]].concat());
     let grid = grid(rest, rows.collect());
     let mut lines = grid.lines();
     let mut text = lines.next().map(|heads| format!(" {heads}\n")).unwrap_or_default();

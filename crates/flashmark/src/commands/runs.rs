@@ -27,14 +27,17 @@ pub fn run(flags: &RunsFlags) -> Result {
     for line in runs.iter().filter_map(|run| not_restored::line(&run.dir)) {
         print(&format!("{line}\n"))?;
     }
-    let rows = runs.iter().map(|run| Ok((run.dir.name(), said(run)?))).collect::<Result<Vec<_>>>()?;
+    let rows =
+        runs.iter().map(|run| Ok((run.dir.name(), said(run)?))).collect::<Result<Vec<_>>>()?;
     let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
-    let is_wide = rows
-        .iter()
-        .any(|(_, said)| longest + 2 + said.chars().count() > Stream::Output.width());
+    let is_wide =
+        rows.iter().any(|(_, said)| longest + 2 + said.chars().count() > Stream::Output.width());
     for (run, (name, said)) in runs.iter().zip(rows) {
-        let lines =
-            if is_wide { format!("{name}\n    {said}\n") } else { format!("{name:<longest$}  {said}\n") };
+        let lines = if is_wide {
+            format!("{name}\n    {said}\n")
+        } else {
+            format!("{name:<longest$}  {said}\n")
+        };
         print(&lines)?;
         for line in damage::lines(run.damage.iter()) {
             print(&format!("    {line}\n"))?;

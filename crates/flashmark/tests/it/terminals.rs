@@ -143,7 +143,8 @@ fn without_unicode_everything_is_ascii() {
         }
     };
     ascii(&["run", "sim:ssd", "--suite", "quick"]);
-    for words in [&["show"][..], &["show", "--details"], &["show", "--all"], &["show", "--findings"]]
+    for words in
+        [&["show"][..], &["show", "--details"], &["show", "--all"], &["show", "--findings"]]
     {
         ascii(words);
     }
@@ -247,7 +248,10 @@ fn record_of(profile: &str, suite: &str) -> Record {
 /// The screen of a record on a terminal of so many columns, with its files; codes of colours are
 /// made visible.
 fn screen(record: &Record, columns: usize, colour: bool) -> String {
-    let files = [("Record", "/runs/it/record.json".to_owned()), ("Page", "/runs/it/report.html".to_owned())];
+    let files = [
+        ("Record", "/runs/it/record.json".to_owned()),
+        ("Page", "/runs/it/report.html".to_owned()),
+    ];
     let rest = Elsewhere { run: &record.run.id, files: &files, breaks_paths: true };
     let text = one_screen(record, columns, colour, &rest);
     assert!(text.lines().count() <= LINES, "{text}");

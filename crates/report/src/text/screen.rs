@@ -205,7 +205,8 @@ impl Screen<'_> {
         let each = (room / matrix.works.len().max(1)).max(1);
         let mut works = Vec::new();
         for work in &matrix.works {
-            let mut said = self.prose(&words::clean(&work.statement()), 2, each.min(2), Ink::strong);
+            let mut said =
+                self.prose(&words::clean(&work.statement()), 2, each.min(2), Ink::strong);
             let places = work.places.iter().map(|place| place_line(work, place));
             said.extend(places.flat_map(|place| self.prose(&place, 4, 1, Ink::faint)));
             said.truncate(each);
@@ -242,8 +243,7 @@ impl Screen<'_> {
     fn facts(&self) -> Vec<String> {
         let label = self.record.run.label.as_deref().map(words::clean);
         let label = label.filter(|label| !label.is_empty());
-        let facts: Vec<String> =
-            doubts::run_facts(self.record).into_iter().chain(label).collect();
+        let facts: Vec<String> = doubts::run_facts(self.record).into_iter().chain(label).collect();
         if facts.is_empty() {
             return Vec::new();
         }
@@ -543,8 +543,7 @@ impl Screen<'_> {
         let run = Some(self.rest.run).filter(|run| !run.is_empty()).unwrap_or("latest");
         let command = format!("flashmark show {run} --details");
         let files = self.rest.files.iter().map(|(what, path)| (*what, path.clone()));
-        let all: Vec<(&str, String)> =
-            std::iter::once((DETAILS, command)).chain(files).collect();
+        let all: Vec<(&str, String)> = std::iter::once((DETAILS, command)).chain(files).collect();
         let longest = all.iter().map(|(what, _)| what.len()).max().unwrap_or_default() + 2;
         for (what, text) in all {
             let breaks = self.rest.breaks_paths || what == DETAILS;

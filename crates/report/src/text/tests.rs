@@ -560,11 +560,17 @@ fn a_use_stands_on_one_line() {
 
 #[test]
 fn the_files_of_a_run_count_among_its_lines() {
-    let files = [("Record", "/runs/one/record.json".to_owned()), ("Page", "/runs/one/report.html".to_owned())];
+    let files = [
+        ("Record", "/runs/one/record.json".to_owned()),
+        ("Page", "/runs/one/report.html".to_owned()),
+    ];
     let rest = Elsewhere { run: "one", files: &files, breaks_paths: true };
     for record in demo::all() {
         let text = one_screen(&record, 80, false, &rest);
         assert!(text.lines().count() <= 24, "{text}");
-        assert!(text.ends_with("Record   /runs/one/record.json\nPage     /runs/one/report.html\n"), "{text}");
+        assert!(
+            text.ends_with("Record   /runs/one/record.json\nPage     /runs/one/report.html\n"),
+            "{text}"
+        );
     }
 }

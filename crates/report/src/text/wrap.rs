@@ -111,8 +111,12 @@ pub(crate) fn cut(text: &str, width: usize, indent: usize, most: usize) -> Vec<S
         .or_else(|| fits(&[',', ';', ':'], 0, width * most / 4))
         .unwrap_or_else(|| {
             let all = words(text);
-            let longest = (1..all.len()).rev().map(|n| laid(&format!("{} {CUT}", all[..n].join(" "))));
-            longest.into_iter().find(|laid| laid.len() <= most).unwrap_or_else(|| vec![CUT.to_owned()])
+            let longest =
+                (1..all.len()).rev().map(|n| laid(&format!("{} {CUT}", all[..n].join(" "))));
+            longest
+                .into_iter()
+                .find(|laid| laid.len() <= most)
+                .unwrap_or_else(|| vec![CUT.to_owned()])
         })
 }
 
@@ -214,14 +218,24 @@ mod tests {
     #[test]
     fn a_number_keeps_its_unit() {
         check("certain to 27.9 % only", 15, &["certain to", "27.9 % only"]);
-        check("(16.5 MB/s against 9.40 MB/s): yes", 13, &["(16.5 MB/s", "against", "9.40 MB/s):", "yes"]);
+        check(
+            "(16.5 MB/s against 9.40 MB/s): yes",
+            13,
+            &["(16.5 MB/s", "against", "9.40 MB/s):", "yes"],
+        );
         check("9.07 MB/s ± 3.00 %, worst 6 ms", 20, &["9.07 MB/s ± 3.00 %,", "worst 6 ms"]);
     }
 
     #[test]
     fn what_has_no_room_is_cut_at_a_sentence_or_a_clause_and_marked() {
-        assert_eq!(cut("One thing. Another thing. A third.", 34, 0, 1), ["One thing. Another thing. A third."]);
-        assert_eq!(cut("One thing. Another thing. A third.", 32, 0, 1), ["One thing. Another thing. [...]"]);
+        assert_eq!(
+            cut("One thing. Another thing. A third.", 34, 0, 1),
+            ["One thing. Another thing. A third."]
+        );
+        assert_eq!(
+            cut("One thing. Another thing. A third.", 32, 0, 1),
+            ["One thing. Another thing. [...]"]
+        );
         assert_eq!(
             cut("random read: certain to 35.3 % only; give it more time", 44, 0, 1),
             ["random read: certain to 35.3 % only [...]"]
