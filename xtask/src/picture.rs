@@ -12,20 +12,22 @@ const PICTURE: &str = "docs/images/terminal.svg";
 /// Columns of the terminal that is drawn.
 const COLUMNS: u16 = 80;
 /// Lines that it shows of what was printed.
-const LINES: usize = 19;
+const LINES: usize = 24;
 /// What is typed: simulated, and so the same whenever it is drawn.
-const WORDS: &str = "run sim:class10-bypass --suite quick --seed 5 --quiet";
+const WORDS: &str = "run sim:class10-bypass --suite quick --seed 5";
 
 /// Runs the program in a terminal of its own and draws what it printed.
 pub fn run(root: &Path) -> Result<()> {
     let home = tempfile::tempdir().context("making a place for the results")?;
     let program = root.join("target/release/flashmark");
     ensure!(program.exists(), "build it first: cargo build --release");
-    let line = format!("stty cols {COLUMNS} rows 60; exec {} {WORDS}", program.display());
+    let line =
+        format!("stty cols {COLUMNS} rows 60; exec {} {WORDS} 2>/dev/null", program.display());
     let output = Command::new("script")
         .args(["--quiet", "--return", "--command", &line, "/dev/null"])
         .env("FLASHMARK_HOME", home.path())
         .env("TERM", "xterm-256color")
+        .env("LC_ALL", "C.UTF-8")
         .env_remove("NO_COLOR")
         .output()
         .context("script (util-linux) is needed")?;
@@ -37,7 +39,7 @@ pub fn run(root: &Path) -> Result<()> {
 }
 
 fn drawn(text: &str) -> String {
-    let prompt = format!("\x1b[2m$\x1b[0m flashmark {}\n", WORDS.trim_end_matches(" --quiet"));
+    let prompt = format!("\x1b[2m$\x1b[0m flashmark {}\n", WORDS);
     let first: Vec<&str> = text.lines().take(LINES).collect();
     Term::new().min_width_px(720).render_svg(&(prompt + &first.join("\n") + "\n"))
 }

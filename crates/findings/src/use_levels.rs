@@ -140,9 +140,9 @@ mod tests {
         let memory = Record { flags: vec![record::Flag::MemoryFilesystem], ..system(200.0) };
         for wanted in uses {
             let told = verdict::untested(&empty(), wanted);
-            assert_eq!(said(&told), Some(Fitness::CannotTell), "{}", told.statement);
+            assert_eq!(said(&told), Some(Fitness::NotTested), "{}", told.statement);
             let record = Record { findings: vec![told], ..empty() };
-            assert_eq!(of(&record, wanted), Fitness::CannotTell);
+            assert_eq!(of(&record, wanted), Fitness::NotTested);
             let of_memory = crate::conclude_for(&memory, &[wanted]);
             assert_eq!(said(&of_memory[1]), Some(Fitness::CannotTell));
         }

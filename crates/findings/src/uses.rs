@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use record::alike::closest;
 use serde::{Deserialize, Serialize};
 
 /// A use. Written `root-disk`, `camera`, `video=100Mbit`, `logger`, `database`.
@@ -32,11 +33,13 @@ pub struct UseError {
 
 impl fmt::Display for UseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "'{}' is not a known use; type root-disk, camera, video=100Mbit, logger or database",
-            self.given
-        )
+        write!(f, "'{}' is not a known use; ", self.given)?;
+        let name = self.given.split('=').next().unwrap_or_default();
+        let near = closest(name, ["root-disk", "camera", "video=100Mbit", "logger", "database"]);
+        if !near.is_empty() && !self.given.is_empty() {
+            write!(f, "did you mean {}? Else ", near.join(" or "))?;
+        }
+        f.write_str("type root-disk, camera, video=100Mbit, logger or database")
     }
 }
 
@@ -133,6 +136,7 @@ mod tests {
         {
             assert!(read(text).is_err(), "{text}");
         }
+        insta::assert_snapshot!(read("root-disc").unwrap_err(), @"'root-disc' is not a known use; did you mean root-disk? Else type root-disk, camera, video=100Mbit, logger or database");
         insta::assert_snapshot!(read("phone").unwrap_err(), @"'phone' is not a known use; type root-disk, camera, video=100Mbit, logger or database");
     }
 

@@ -18,12 +18,18 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Start with:  flashmark check .                 is the storage here genuine, fit, healthy? Two minutes, without root
-             flashmark run . --suite quick     the numbers that decide, in about a minute
-             flashmark list                    what is plugged in, and whether testing it is safe
+Start with:
+  flashmark check .
+      is the storage here genuine, fit, healthy? Two minutes, without root
+  flashmark run . --suite quick
+      the storage under this directory, in about a minute, without root
+  flashmark list
+      what is plugged in, and whether testing it is safe
 
-Exit codes:  0 done, 1 the medium failed a check, 2 usage, 3 refused for safety, 4 I/O error on the medium,
-             5 internal error, 130 interrupted (the record is kept and can be resumed)";
+Exit codes:
+  0 done, 1 the medium failed a check, 2 usage, 3 refused for safety,
+  4 I/O error on the medium, 5 internal error, 130 interrupted (the record is
+  kept and can be resumed)";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -108,6 +114,22 @@ pub fn left_out(error: &clap::Error) -> Option<String> {
     Some(format!("this build is without `{name}`; `cargo build --features {feature}` brings it"))
 }
 
+/// What to say where a target was typed and no command.
+pub fn without_command(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let is_target = typed.starts_with(['/', '.', '~'])
+        || typed.starts_with("sim:")
+        || std::path::Path::new(typed).exists();
+    let typed = report::words::clean(typed);
+    is_target.then(|| {
+        format!(
+            "what to do with {typed}? `flashmark run {typed}` measures it; `flashmark check {typed}` tells whether it is genuine, fit and healthy"
+        )
+    })
+}
+
 /// Flags of `list`.
 #[derive(Debug, Args)]
 pub struct ListFlags {
@@ -157,12 +179,18 @@ pub struct CheckFlags {
 }
 
 const CHECK_HELP: &str = "\
-Examples:  flashmark check /dev/sdX                     is this card a fake? What lies on it is put back
-           flashmark check . --for root-disk            will the storage here do for a Raspberry Pi?
-           flashmark check /dev/sdX --erase ID          the same with writes: what lies on it is lost
-           flashmark check . --budget 15s --json        one line for a script
+Examples:
+  flashmark check /dev/sdX
+      is this card a fake? What lies on it is put back
+  flashmark check . --for root-disk
+      will the storage here do for a Raspberry Pi?
+  flashmark check /dev/sdX --erase ID
+      the same with writes: what lies on it is lost
+  flashmark check . --budget 15s --json
+      one line for a script
 
-Exit codes are those of run: 0 done, 1 it failed (fake, broken, unfit for --for, below --claim).";
+Exit codes are those of run: 0 done, 1 it failed (fake, broken, not suitable
+for a --for, below a --claim).";
 
 /// Flags of `run`.
 #[derive(Debug, Args)]
@@ -201,6 +229,12 @@ pub struct RunFlags {
     /// The longest the run may take, for example 10m.
     #[arg(long, value_name = "DURATION")]
     pub time_limit: Option<String>,
+    /// Measures each rate until it is certain to this share, for example 2%; finer takes longer.
+    #[arg(long, value_name = "SHARE")]
+    pub precision: Option<String>,
+    /// Spends about this long, for example 5m: more time makes rates more certain.
+    #[arg(long, value_name = "DURATION", conflicts_with_all = ["precision", "time_limit"])]
+    pub time: Option<String>,
     /// Goes on measuring a medium that turned out to be a fake.
     #[arg(long)]
     pub anyway: bool,
@@ -277,20 +311,23 @@ pub struct ShowFlags {
     /// Which run: its id, the beginning of it, "latest", or a record file.
     #[arg(default_value = "latest")]
     pub run: String,
-    /// Every cell, not only the summary.
+    /// All that was found, not only one screen of it.
     #[arg(long)]
+    pub details: bool,
+    /// Every cell with every metric.
+    #[arg(long, visible_alias = "cells", conflicts_with = "details")]
     pub all: bool,
     /// Every finding with its evidence, its confidence, and what it means.
-    #[arg(long, conflicts_with_all = ["all", "json"])]
+    #[arg(long, conflicts_with_all = ["all", "details", "json"])]
     pub findings: bool,
     /// Judges it for these uses: root-disk, camera, video=100Mbit, logger, database.
     #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
     pub uses: Vec<String>,
     /// The record as JSON.
-    #[arg(long, conflicts_with = "all")]
+    #[arg(long, conflicts_with_all = ["all", "details"])]
     pub json: bool,
     /// What can be read of a damaged run at all, and what is lost; writes nothing.
-    #[arg(long, conflicts_with_all = ["all", "findings", "json", "uses"])]
+    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "uses"])]
     pub salvage: bool,
 }
 
@@ -343,9 +380,11 @@ pub struct CompareFlags {
 }
 
 const COMPARE_HELP: &str = "\
-Examples:  flashmark compare latest card-b.json                which of two media is faster at what
-           flashmark run . --label before; (change something); flashmark run . --label after
-           flashmark compare --before before --after after --fail-if 10%";
+Examples:
+  flashmark compare latest card-b.json
+      which of two media is faster at what
+  flashmark compare --before before --after after --fail-if 10%
+      after `run --label before`, a change, and `run --label after`";
 
 /// Flags of `matrix`.
 #[derive(Debug, Args)]
@@ -417,7 +456,10 @@ pub struct MatrixFlags {
     /// Prints what would be done and does nothing.
     #[arg(long)]
     pub plan: bool,
-    /// No progress on the screen.
+    /// Prints at the end all that was found, not only one screen of it.
+    #[arg(long, conflicts_with = "quiet")]
+    pub details: bool,
+    /// Nothing on the screen but errors: neither progress nor summary.
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -2,16 +2,20 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use flashmark::cli::{self, Cli};
 use flashmark::exit::OrExit;
+use flashmark::terminal::Stream;
 use flashmark::{commands, exit};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    // Help is as wide as what it is printed on.
+    let command = Cli::command().term_width(Stream::Output.width());
+    let typed = command.try_get_matches().and_then(|typed| Cli::from_arg_matches(&typed));
+    let cli = match typed {
         Ok(cli) => cli,
         Err(error) => {
-            match cli::left_out(&error) {
+            match cli::left_out(&error).or_else(|| cli::without_command(&error)) {
                 Some(line) => flashmark::say!("flashmark: {line}"),
                 None => drop(error.print()),
             }

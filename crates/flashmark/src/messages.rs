@@ -11,7 +11,8 @@ use std::io::Write;
 pub fn beside(words: fmt::Arguments<'_>) {
     let mut error = std::io::stderr().lock();
     // In one piece, so that lines of several threads do not mix.
-    let _ = error.write_all(words.to_string().as_bytes()).and_then(|()| error.flush());
+    let words = crate::terminal::letters(&words.to_string());
+    let _ = error.write_all(words.as_bytes()).and_then(|()| error.flush());
 }
 
 /// Says a line on standard error, as `format!` words it.

@@ -1,13 +1,15 @@
 //! Where results go: the terminal, the run's directory, and the files the user named.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use record::Record;
+use report::text::Elsewhere;
 use store::{RunDir, atomic_write};
 
 use crate::exit::{Exit, Failure, OrExit, Result, usage};
+use crate::terminal::Stream;
 
 /// Name of the page in a run's directory.
 pub const PAGE_FILE: &str = "report.html";
@@ -21,7 +23,10 @@ pub struct Outputs {
     /// Writes the page there; without it, it is kept with the run.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// No progress on the screen.
+    /// Prints at the end all that was found, not only one screen of it.
+    #[arg(long, conflicts_with = "quiet")]
+    pub details: bool,
+    /// Nothing on the screen but errors: neither progress nor summary.
     #[arg(long, short)]
     pub quiet: bool,
     /// What is printed at the end.
@@ -85,28 +90,22 @@ pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
     match outputs.end_screen {
         EndScreen::Summary => {}
         EndScreen::Check => return print(&check_screen(record, dir)),
-        EndScreen::CheckLine => return print(&check_line(record, dir, None)?),
+        EndScreen::CheckLine => return print_document(&check_line(record, dir, None)?),
     }
-    let mut summary = text_summary(record, to_stdout);
-    summary += &format!(
-        "\nRecord  {}\nPage    {}\n",
-        dir.record_path().display(),
-        dir.path().join(PAGE_FILE).display()
-    );
-    if to_stdout {
-        crate::say_text!("{summary}")
-    } else {
-        print(&summary)?
+    if outputs.quiet {
+        return Ok(());
     }
-    Ok(())
+    let files = files(dir);
+    let stream = if to_stdout { Stream::Error } else { Stream::Output };
+    show(record, dir.name(), &files, outputs.details, stream)
 }
 
 /// Three answers and four figures, and where the rest is.
 pub fn check_screen(record: &Record, dir: &RunDir) -> String {
-    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let (width, colour) = (Stream::Output.width(), Stream::Output.has_colour());
     format!(
-        "{}\nEverything that was measured: flashmark show {} --findings\n",
-        report::text::check(record, 80, colour),
+        "{}\nEverything that was measured: flashmark show {} --details\n",
+        report::text::check(record, width, colour),
         dir.name()
     )
 }
@@ -127,16 +126,54 @@ pub fn check_line(record: &Record, dir: &RunDir, cached: Option<&str>) -> Result
     Ok(format!("{line}\n"))
 }
 
-/// The summary, as wide as the terminal but at most 80 columns, coloured on a terminal only.
-pub fn text_summary(record: &Record, to_stderr: bool) -> String {
-    let terminal =
-        if to_stderr { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
-    let colour = terminal && std::env::var_os("NO_COLOR").is_none();
-    report::text::summary(record, 80, colour)
+/// The files that every run has, for the end of a screen.
+pub fn files(dir: &RunDir) -> Vec<(&'static str, String)> {
+    let page = dir.path().join(PAGE_FILE);
+    [("Record", dir.record_path()), ("Page", page.as_path())]
+        .into_iter()
+        .map(|(what, path)| (what, path.display().to_string()))
+        .collect()
 }
 
-/// Prints to standard output; a reader that has gone away is no error.
+/// Prints what a run came to: one screen, or all of it; `run` is what to call it in `show`, and
+/// `files` are what it left.
+pub fn show(
+    record: &Record,
+    run: &str,
+    files: &[(&'static str, String)],
+    details: bool,
+    stream: Stream,
+) -> Result<()> {
+    let (width, colour) = (stream.width(), stream.has_colour());
+    let text = if details {
+        let mut text = report::text::details(record, width, colour);
+        let lines = files.iter().map(|(what, path)| format!("{what:<8}  {path}\n"));
+        if !files.is_empty() {
+            text += &format!("\n{}", lines.collect::<String>());
+        }
+        text
+    } else {
+        let rest = Elsewhere { run, files, breaks_paths: stream.breaks_words() };
+        report::text::one_screen(record, width, colour, &rest)
+    };
+    match stream {
+        Stream::Output => print(&text),
+        Stream::Error => {
+            crate::say_text!("{}", stream.fitted(&text));
+            Ok(())
+        }
+    }
+}
+
+/// Prints for a person, to standard output: no line is wider than the terminal, no letter beyond
+/// what the locale has. A reader that has gone away is no error.
 pub fn print(text: &str) -> Result<()> {
+    print_document(&Stream::Output.fitted(text))
+}
+
+/// Prints to standard output as it is: for programs, and for files. A reader that has gone away is
+/// no error.
+pub fn print_document(text: &str) -> Result<()> {
     match print_whole(text) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(anyhow::anyhow!("standard output cannot be written: {error}")).or_internal()

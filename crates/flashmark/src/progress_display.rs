@@ -1,7 +1,6 @@
 //! What the person in front of it sees while a run goes on: a progress bar with its ETA on a terminal, plain lines
 //! elsewhere; never silent for more than 2 s.
 
-use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -11,6 +10,7 @@ use record::units::{Bytes, BytesPerSecond, Iops, Nanos};
 use record::{Cell, Flag, PlannedCell, Stop};
 use suite::{CellProgress, RunEvent};
 
+use crate::terminal::{self, Stream};
 use crate::words;
 
 /// Time between two updates of the screen.
@@ -19,6 +19,8 @@ const TICK: Duration = Duration::from_millis(200);
 const PLAIN: Duration = Duration::from_millis(1900);
 /// A call longer than this is announced while it lasts.
 const LONG_CALL_NS: u64 = 5_000_000_000;
+/// On a narrower terminal there is no bar, and a cell and its figure stand on a line each.
+const WIDE: usize = 64;
 
 /// The screen. Dropping it wipes the bar.
 pub struct Screen {
@@ -30,13 +32,80 @@ pub struct Screen {
 
 #[derive(Default)]
 struct State {
-    line: String,
+    progress: Line,
     share: f64,
     over: bool,
     last_plain: Option<Instant>,
+}
+
+/// What the line of progress is made of.
+#[derive(Clone, Debug, Default)]
+struct Line {
     cells: usize,
-    index: usize,
+    done: usize,
     cell: String,
+    /// What is left of the run, in nanoseconds: it only shrinks.
+    left_ns: Option<u64>,
+    /// More seems to be left than was told: it is not known.
+    is_longer: bool,
+    /// Rate, phase, time and bytes, the most important first.
+    more: Vec<String>,
+}
+
+impl Line {
+    /// Takes note of what is left. Never more than was told before; where that cannot hold, it is
+    /// not known until it holds again.
+    fn take_left(&mut self, left_ns: u64) {
+        let is_told = left_ns > 0;
+        let known = self.left_ns.unwrap_or(u64::MAX);
+        self.is_longer = !is_told || left_ns > known.saturating_add(known / 8 + 2_000_000_000);
+        if is_told && !self.is_longer {
+            self.left_ns = Some(left_ns.min(known));
+        }
+    }
+
+    fn left(&self) -> String {
+        match self.left_ns {
+            Some(left_ns) if !self.is_longer => format!("at most {} left", roughly(left_ns)),
+            _ => "time left unknown".to_owned(),
+        }
+    }
+
+    /// In at most so many columns; what has no room is left out, the least important first.
+    fn text(&self, width: usize) -> String {
+        if self.cell.is_empty() {
+            return String::new();
+        }
+        let head = format!("{}/{} done", self.done.min(self.cells), self.cells);
+        let (cell, left) = (self.cell.clone(), self.left());
+        let mut parts: Vec<String> =
+            [head, cell, left].into_iter().chain(self.more.clone()).collect();
+        if width < WIDE {
+            let left = match self.left_ns {
+                Some(left_ns) if !self.is_longer => format!("<{}", roughly(left_ns)),
+                _ => "time unknown".to_owned(),
+            };
+            parts = vec![format!("{}/{} {}", self.done, self.cells, self.cell), left];
+        }
+        while parts.len() > 1 && joined_width(&parts) > width {
+            parts.pop();
+        }
+        report::words::clipped(&parts.join(", "), width)
+    }
+}
+
+fn joined_width(parts: &[String]) -> usize {
+    parts.iter().map(|part| part.chars().count()).sum::<usize>() + 2 * (parts.len() - 1)
+}
+
+/// A length of time in one number, rounded up.
+fn roughly(ns: u64) -> String {
+    let seconds = ns.div_ceil(1_000_000_000);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3600)),
+    }
 }
 
 /// Tells how long the I/O under way has lasted, in nanoseconds; 0 when there is none.
@@ -46,16 +115,15 @@ impl Screen {
     /// Opens the screen for a run of `cells` cells. `waiting` is asked about calls that do not
     /// return.
     pub fn open(cells: usize, quiet: bool, waiting: IoWait) -> Screen {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = Stream::Error.is_terminal();
         let bar = (!quiet && terminal).then(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(10));
-            let style =
-                ProgressStyle::with_template("{bar:20.cyan/dim} {msg}").expect("a fixed template");
-            bar.set_style(style.progress_chars("━━╌"));
+            bar.set_style(style(Stream::Error.own_width()));
             bar
         });
-        let state = Arc::new(Mutex::new(State { cells, ..State::default() }));
+        let progress = Line { cells, ..Line::default() };
+        let state = Arc::new(Mutex::new(State { progress, ..State::default() }));
         let plain = !quiet && !terminal;
         let ticker = (!quiet).then(|| {
             let (state, bar) = (Arc::clone(&state), bar.clone());
@@ -64,20 +132,26 @@ impl Screen {
         Screen { state, bar, plain, ticker }
     }
 
+    /// So many cells are planned by now.
+    pub fn expect(&self, cells: usize) {
+        lock(&self.state).progress.cells = cells;
+    }
+
     /// Shows an event: as a line where something ended, else in the bar.
     pub fn show(&self, event: &RunEvent<'_>) {
         match event {
             RunEvent::CellStarted { index, cell, .. } => {
                 let mut state = lock(&self.state);
-                state.index = *index;
-                state.cell = words::cell(&cell.test, &cell.params);
-                state.line = format!("{}/{} {}", index + 1, state.cells, state.cell);
-                state.share = 0.0;
+                state.begin(*index);
+                state.progress.cell = words::cell(&cell.test, &cell.params);
             }
             RunEvent::Progress(progress) => self.progress(progress),
-            RunEvent::CellFinished { cell, .. } => self.print(&finished(cell)),
+            RunEvent::CellFinished { index, cell } => {
+                lock(&self.state).begin(index + 1);
+                self.print(&finished(cell));
+            }
             RunEvent::Skipped(skip) => {
-                self.print(&format!("  {:<34} left out: {}", skip.test, skip.reason))
+                self.print(&row(&skip.test, &format!("left out: {}", skip.reason)))
             }
             RunEvent::Flagged(flag) => self.print(&format!("  note: {flag}")),
             RunEvent::CellRevised { .. } | RunEvent::Owing(_) | RunEvent::Marked(_) => {}
@@ -89,9 +163,9 @@ impl Screen {
         // names of media and paths, and what other programs complained of, stand in what is printed
         let line = &words::visible(line);
         match &self.bar {
-            Some(bar) => bar.println(line),
+            Some(bar) => bar.println(Stream::Error.fitted(line)),
             None if self.plain => {
-                crate::say!("{line}");
+                crate::say!("{}", Stream::Error.fitted(line));
                 lock(&self.state).last_plain = Some(Instant::now());
             }
             None => {}
@@ -100,19 +174,25 @@ impl Screen {
 
     fn progress(&self, progress: &CellProgress<'_>) {
         let mut state = lock(&self.state);
-        let done = (state.index as f64 + progress.share) / state.cells.max(1) as f64;
-        state.share = done;
-        state.line = format!(
-            "{}/{} {} {}: {}, {}; {} written, about {} left",
-            progress.index + 1,
-            state.cells,
-            state.cell,
-            progress.phase,
+        let cells = state.progress.cells.max(1) as f64;
+        state.share = (progress.index as f64 + progress.share) / cells;
+        let line = &mut state.progress;
+        line.take_left(progress.remaining_ns);
+        line.more = vec![
             rate(progress),
-            Nanos(progress.elapsed_ns),
-            Bytes(progress.written_bytes),
-            Nanos(progress.remaining_ns),
-        );
+            progress.phase.to_owned(),
+            Nanos(progress.elapsed_ns).to_string(),
+            format!("{} written", Bytes(progress.written_bytes)),
+        ];
+    }
+}
+
+impl State {
+    /// So many cells are done.
+    fn begin(&mut self, done: usize) {
+        self.progress.done = done;
+        self.progress.more.clear();
+        self.share = done as f64 / self.progress.cells.max(1) as f64;
     }
 }
 
@@ -134,30 +214,50 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// Columns of the bar and the blank after it.
+const BAR: usize = 16;
+
+fn style(width: usize) -> ProgressStyle {
+    let template = match (width < WIDE, Stream::Error.has_colour()) {
+        (true, _) => "{wide_msg}",
+        (false, true) => "{bar:15.cyan/dim} {wide_msg}",
+        (false, false) => "{bar:15} {wide_msg}",
+    };
+    let chars = if terminal::has_utf8() { "━━╌" } else { "##-" };
+    ProgressStyle::with_template(template).expect("a fixed template").progress_chars(chars)
+}
+
 fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &IoWait) {
+    let mut width = Stream::Error.own_width();
+    let mut drawn = 0;
     loop {
-        let (line, share, over, due) = {
+        let (progress, share, over, due) = {
             let mut state = lock(state);
             let due = plain && state.last_plain.is_none_or(|last| last.elapsed() >= PLAIN);
             if due {
                 state.last_plain = Some(Instant::now());
             }
-            (state.line.clone(), state.share, state.over, due)
+            (state.progress.clone(), state.share, state.over, due)
         };
         if over {
             return;
         }
+        let now = Stream::Error.own_width();
+        if let Some(bar) = bar.filter(|_| now != width) {
+            resize(bar, drawn, now);
+            width = now;
+        }
+        // A column stays free: a full line makes some terminals begin the next.
+        let room = width.saturating_sub(if bar.is_some() && width >= WIDE { BAR + 1 } else { 1 });
         let waited_ns = waiting();
         let line = if waited_ns >= LONG_CALL_NS {
-            format!(
-                "{line}\n  the medium has not answered for {}; still waiting (Ctrl-C ends the run and keeps the record)",
-                Nanos(waited_ns)
-            )
+            unanswered(waited_ns, room)
         } else {
-            line
+            terminal::letters(&progress.text(room))
         };
         match bar {
             Some(bar) => {
+                drawn = line.chars().count() + if width >= WIDE { BAR } else { 0 };
                 bar.set_position((share * 1000.0) as u64);
                 bar.set_message(line);
             }
@@ -168,12 +268,40 @@ fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &
     }
 }
 
+/// A line that had room on a wider terminal takes several on a narrower one; the bar would wipe
+/// only the last.
+fn resize(bar: &ProgressBar, drawn: usize, width: usize) {
+    bar.suspend(|| {
+        let above = drawn.div_ceil(width.max(1)).saturating_sub(1);
+        if above > 0 {
+            crate::say_text!("\u{1b}[{above}A\r\u{1b}[J");
+        }
+    });
+    bar.set_style(style(width));
+}
+
+fn unanswered(waited_ns: u64, room: usize) -> String {
+    let what = format!("the medium has not answered for {}", Nanos(waited_ns));
+    let way_out = "still waiting (Ctrl-C ends the run and keeps the record)";
+    let whole = format!("{what}; {way_out}");
+    if whole.chars().count() <= room { whole } else { report::words::clipped(&what, room) }
+}
+
 fn rate(progress: &CellProgress<'_>) -> String {
     let per_io = progress.bytes / progress.ops.max(1);
     if per_io >= 128 << 10 {
         BytesPerSecond(progress.bps).to_string()
     } else {
         Iops(progress.iops).to_string()
+    }
+}
+
+/// A name and what is said of it: side by side, or below each other where there is no room.
+fn row(name: &str, said: &str) -> String {
+    if Stream::Error.width() < WIDE {
+        format!("  {name}\n    {said}")
+    } else {
+        format!("  {name:<34}  {said}")
     }
 }
 
@@ -188,7 +316,7 @@ fn finished(cell: &Cell) -> String {
     };
     let doubt =
         if cell.flags.iter().any(Flag::is_impossible) { "  IMPOSSIBLE, see below" } else { "" };
-    format!("  {name:<34} {figure}{doubt}")
+    row(&name, &format!("{figure}{doubt}"))
 }
 
 /// One line about what will be measured, for `--plan`.
@@ -199,8 +327,56 @@ pub fn planned(cell: &PlannedCell) -> String {
         format!("writes at most {}", Bytes(cell.max_written_bytes))
     };
     format!(
-        "  {:<34} at most {:<12} {written}",
+        "  {:<34}  at most {:<12} {written}",
         words::cell(&cell.test, &cell.params),
         Nanos(cell.max_ns).to_string()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line() -> Line {
+        Line {
+            cells: 77,
+            done: 12,
+            cell: "random-write 4 KiB".to_owned(),
+            left_ns: Some(154_000_000_000),
+            is_longer: false,
+            more: vec!["49.2 IOPS".to_owned(), "measuring".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_line_of_progress_has_room_on_every_terminal() {
+        for width in 10..200 {
+            assert!(line().text(width).chars().count() <= width, "{width}");
+        }
+        insta::assert_snapshot!(line().text(100), @"12/77 done, random-write 4 KiB, at most 3 min left, 49.2 IOPS, measuring");
+        insta::assert_snapshot!(line().text(39), @"12/77 random-write 4 KiB, <3 min");
+    }
+
+    #[test]
+    fn what_is_left_only_shrinks_or_is_unknown() {
+        let mut line = Line::default();
+        let seconds = [100, 90, 92, 200, 150, 80, 0, 70];
+        let told = seconds.map(|seconds: u64| {
+            line.take_left(seconds * 1_000_000_000);
+            line.left()
+        });
+        assert_eq!(
+            told,
+            [
+                "at most 100 s left",
+                "at most 90 s left",
+                "at most 90 s left",
+                "time left unknown",
+                "time left unknown",
+                "at most 80 s left",
+                "time left unknown",
+                "at most 70 s left",
+            ]
+        );
+    }
 }

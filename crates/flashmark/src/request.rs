@@ -5,6 +5,7 @@ use std::fs;
 use device::Extent;
 use findings::Use;
 use record::Claims;
+use record::alike::closest;
 use record::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use suite::Choice;
@@ -13,6 +14,7 @@ use suite::definition::Suite;
 
 use crate::claims;
 use crate::cli::RunFlags;
+use crate::effort;
 use crate::exit::{OrExit, Result, usage};
 use crate::outputs::Outputs;
 
@@ -63,6 +65,8 @@ pub struct Wanted {
     pub suite: Suite,
     /// Tests and settings that the user chose of it, and a time limit.
     pub choice: Choice,
+    /// About how long the run is to take, where the user said so; in nanoseconds.
+    pub time_ns: Option<u64>,
     /// The user's words for the run (`--label`).
     pub label: Option<String>,
     /// Where results go beside the store.
@@ -73,12 +77,17 @@ pub struct Wanted {
 
 /// Reads the flags of `run`.
 pub fn read(flags: &RunFlags) -> Result<(RunRequest, Wanted)> {
-    let suite = read_suite(&flags.suite)?;
+    let mut suite = read_suite(&flags.suite)?;
     let time_limit_ns = flags.time_limit.as_deref().map(read_time_limit).transpose()?;
     let set = flags.set.iter().map(|text| read_setting(text)).collect::<Result<_>>()?;
     let named = |names: &[String]| names.iter().map(|name| test_name(name).to_owned()).collect();
-    let choice = Choice { only: named(&flags.only), skip: named(&flags.skip), set, time_limit_ns };
+    let mut choice =
+        Choice { only: named(&flags.only), skip: named(&flags.skip), set, time_limit_ns };
     flags.outputs.check()?;
+    if let Some(precision) = &flags.precision {
+        effort::be_precise(&mut suite, &mut choice, effort::read_precision(precision)?);
+    }
+    let time_ns = flags.time.as_deref().map(|text| read_duration("--time", text)).transpose()?;
     let request = RunRequest {
         target: flags.target.clone(),
         erase: flags.access.erase.clone(),
@@ -96,13 +105,14 @@ pub fn read(flags: &RunFlags) -> Result<(RunRequest, Wanted)> {
             .unwrap_or_else(|| if flags.target.starts_with("sim:") { 1 } else { fresh_seed() }),
         claims: flags.claim.as_deref().map(claims::read).transpose()?,
         uses: read_uses(&flags.uses)?,
-        time_limit_ns: time_limit_ns.or(suite.time_limit_ns),
+        time_limit_ns: time_ns.or(choice.time_limit_ns).or(suite.time_limit_ns),
         file_bytes: file_bytes(&suite, &choice),
         reopened: false,
     };
     let wanted = Wanted {
         suite,
         choice,
+        time_ns,
         label: flags.label.clone(),
         outputs: flags.outputs.clone(),
         plan_only: flags.plan,
@@ -118,8 +128,12 @@ fn read_suite(name: &str) -> Result<Suite> {
         Ok(text) => Suite::parse(name, &text).or_usage(),
         Err(error) => {
             let known = Suite::names().collect::<Vec<_>>().join(", ");
+            let hint = match closest(name, Suite::names()).as_slice() {
+                [] => String::new(),
+                near => format!("; did you mean {}?", near.join(" or ")),
+            };
             usage(format_args!(
-                "--suite {name}: neither a suite ({known}) nor a file that can be read ({error})"
+                "--suite {name}: neither a suite ({known}) nor a file that can be read ({error}){hint}"
             ))
         }
     }

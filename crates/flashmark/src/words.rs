@@ -48,14 +48,19 @@ pub fn cell(test: &str, params: &Params) -> String {
     words
 }
 
-/// What a cell without a rate of its own has: how long its I/Os took. A replay goes at the rate of
-/// what was recorded.
+/// What a cell without a rate of its own has: how long its I/Os took, or else how many there were.
+/// A replay goes at the rate of what was recorded.
 fn typical(cell: &Cell) -> String {
     let latency = cell.metrics.latency_ns.as_ref();
-    let told = latency.and_then(|latency| Some((latency.p50?, latency.max)));
-    told.map_or("nothing measured".to_owned(), |(p50, max)| {
-        format!("typically {}, worst {}", Nanos(p50), Nanos(max))
-    })
+    match latency.and_then(|latency| Some((latency.p50?, latency.max))) {
+        Some((p50, max)) => format!("typically {}, slowest {}", Nanos(p50), Nanos(max)),
+        None if cell.ops > 0 => {
+            let noun = if cell.ops == 1 { "I/O" } else { "I/Os" };
+            format!("done: {} {noun}, {}", cell.ops, Bytes(cell.bytes))
+        }
+        None if !cell.metrics.other.is_empty() || !cell.series.is_empty() => "done".to_owned(),
+        None => "nothing measured".to_owned(),
+    }
 }
 
 /// A cell's main figure: what the test is about, with its interval.
@@ -84,6 +89,6 @@ pub fn figure(cell: &Cell) -> String {
     };
     let stall = metrics.other.get(metric::WORST_STALL_NS).map(|stall| stall.value as u64);
     let worst = stall.or(metrics.latency_ns.as_ref().map(|latency| latency.max));
-    let worst = worst.map(|ns| format!(", worst {}", Nanos(ns))).unwrap_or_default();
+    let worst = worst.map(|ns| format!(", slowest {}", Nanos(ns))).unwrap_or_default();
     format!("{value}{interval}{worst}")
 }

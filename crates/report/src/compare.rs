@@ -9,8 +9,7 @@ use crate::html::view::TableView;
 use crate::tables::Table;
 use crate::{text, words};
 
-/// The comparison for a terminal, in lines of at most `width` columns; tables as wide as they need
-/// to be.
+/// The comparison for a terminal, in lines of at most `width` columns.
 pub fn summary(comparison: &MediaComparison, width: usize) -> String {
     let mut out = String::new();
     for medium in &comparison.media {
@@ -32,11 +31,12 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
         out += &text::paragraph(&format!("- {}: {}", rank.wanted, order(rank)), width);
     }
     for curve in &comparison.curves {
-        out += &format!("\n{}\n", title(curve));
+        out += "\n";
+        out += &text::paragraph(&title(curve), width);
         for sentence in sentences(curve) {
             out += &text::paragraph(&sentence, width);
         }
-        out += &text::plain(&table(curve));
+        out += &text::plain(&table(curve), width);
     }
     if !comparison.not_compared.is_empty() {
         out += "\nNot compared\n";
@@ -45,7 +45,11 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
         }
     }
     if comparison.media.len() < 2 {
-        out += "\nAll runs are of one medium: there is nothing to compare it with.\n";
+        out += "\n";
+        out += &text::paragraph(
+            "All runs are of one medium: there is nothing to compare it with.",
+            width,
+        );
     }
     out
 }

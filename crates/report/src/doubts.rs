@@ -61,6 +61,8 @@ pub(crate) struct Doubt {
     pub text: String,
     /// Whether numbers were withheld for it, or a cell failed.
     pub severe: bool,
+    /// The ids of those cells.
+    pub cells: Vec<String>,
 }
 
 /// Errors and impossible numbers first, then the run's own flags, then the cells', one line for
@@ -72,6 +74,7 @@ pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {
             about: words::cell(cell),
             text: format!("stopped by an error: {}", error(cell)),
             severe: true,
+            cells: vec![cell.id.clone()],
         });
     }
     lines.extend(grouped(record, |cell| figure::impossible_flags(cell).collect()));
@@ -79,6 +82,7 @@ pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {
         about: String::new(),
         text: words::doubt(flag),
         severe: flag.is_impossible(),
+        cells: Vec::new(),
     }));
     lines.extend(grouped(record, |cell| {
         figure::doubts(cell).filter(|flag| !flag.is_impossible()).collect()
@@ -112,7 +116,8 @@ fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> Doubt {
     let text =
         if flag.is_impossible() { figure::said_impossible(flag) } else { words::doubt(flag) };
     let text = if differ { format!("in one cell, {text}") } else { text };
-    Doubt { about, text, severe: flag.is_impossible() }
+    let cells = cells.iter().map(|cell| cell.id.clone()).collect();
+    Doubt { about, text, severe: flag.is_impossible(), cells }
 }
 
 /// Notes are told apart by their words, everything else by its kind.
@@ -139,6 +144,9 @@ fn says_size(reason: &str, block_bytes: Option<u64>) -> bool {
     reason.contains(&named) || !reason.contains(" blocks")
 }
 
+/// Said of a test that was not in the plan.
+pub(crate) const NOT_PLANNED: &str = "not part of this run";
+
 /// Why a test (at a block size, where one is asked for) has no cell in this record; one phrase.
 pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
     let asked = |cell: &&PlannedCell| {
@@ -158,7 +166,7 @@ pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> 
         return format!("skipped: {}", words::clean(&skip.reason));
     }
     match record.run.ended {
-        _ if planned.is_empty() => "not part of this run".to_owned(),
+        _ if planned.is_empty() => NOT_PLANNED.to_owned(),
         Ended::Running => "not measured yet".to_owned(),
         Ended::Interrupted => "the run was interrupted first".to_owned(),
         Ended::Error => "the medium failed first".to_owned(),

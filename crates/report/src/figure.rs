@@ -71,30 +71,25 @@ pub(crate) fn said_impossible(flag: &Flag) -> String {
     if text.starts_with("impossible") { text } else { format!("impossible: {text}") }
 }
 
-/// Stands where an interval would, for what is a fact and no estimate.
-fn fact(name: &str) -> &'static str {
-    match name {
-        _ if name.starts_with("min_") => "minimum",
-        _ if ["worst_", "longest_", "max_", "slowest_"].iter().any(|it| name.starts_with(it)) => {
-            "maximum"
-        }
-        _ => "measured",
-    }
-}
-
-/// The largest or smallest of what was seen, and what was counted over all of it, are facts, not
-/// estimates: they have a sample count but no interval.
-fn is_fact(name: &str) -> bool {
-    ["worst_", "longest_", "max_", "min_", "slowest_", "replay_"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
-        || [
-            metric::DEBT_NS,
-            metric::CPU_NS_PER_IO,
-            metric::HOST_LATENESS_NS,
-            metric::HOST_LATENESS_P99_NS,
-        ]
-        .contains(&name)
+/// What a metric is that is a fact and no estimate, which has a sample count but no interval: the
+/// largest or smallest there was, or what was counted over all of it; one word, which stands where
+/// an interval would.
+fn fact(name: &str) -> Option<&'static str> {
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    Some(match name {
+        metric::DEBT_NS => "total",
+        metric::CPU_NS_PER_IO | metric::HOST_LATENESS_NS => "mean",
+        metric::HOST_LATENESS_P99_NS => "99 of 100",
+        _ if begins(&["slowest_", "min_"]) => "minimum",
+        _ if begins(&["worst_", "longest_", "max_"]) => "maximum",
+        _ if !begins(&["replay_"]) => return None,
+        _ if name.contains("_max_") => "maximum",
+        _ if name.contains("_p50_") => "median",
+        _ if name.contains("_p99_") => "99 of 100",
+        _ if name.contains("_rate_") => "mean",
+        _ if name.ends_with("_ns") || name.ends_with("_percent") => "total",
+        _ => "count",
+    })
 }
 
 /// One estimate of a cell.
@@ -109,9 +104,9 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
             return Shown::Withheld("nothing measured".to_owned());
         }
         // A passing state has no level: the figure bounds it on one side, and that is all it says.
-        _ if let Some(bound) = bound.filter(|_| !is_fact(name)) => bound.to_owned(),
+        _ if let Some(bound) = bound.filter(|_| fact(name).is_none()) => bound.to_owned(),
         Some(ends) => words::interval(name, ends),
-        None if is_fact(name) => fact(name).to_owned(),
+        None if let Some(what) = fact(name) => what.to_owned(),
         None => {
             return Shown::Withheld(format!(
                 "no interval from {}",

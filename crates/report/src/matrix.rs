@@ -260,7 +260,10 @@ mod tests {
     fn the_best_comes_first_and_with_the_lines_to_type() {
         let record = record();
         let matrix = findings::matrix::of(&record).unwrap();
-        let text = crate::text::summary(&record, 80, false);
+        let screen = crate::text::summary(&record, 80, false);
+        assert!(screen.lines().count() <= 24, "{screen}");
+        assert!(screen.contains("ext4 (noatime) with none is best"), "{screen}");
+        let text = crate::text::details(&record, 80, false);
         assert!(
             text.contains("untar: ext4 (noatime) with none is best: 102 per second, 1.42x faster"),
             "{text}"

@@ -1,23 +1,30 @@
 //! Reports for a terminal.
 
 mod matrix;
+mod screen;
+mod wrap;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement};
 use record::{Answer, Finding, Record, Severity};
 
 use crate::figure::{self, Shown};
-use crate::tables::{self, Table};
+use crate::tables::{self, Table, TableColumn, TableRow};
 use crate::{doubts, headline, words};
 
-/// What a person sees when a run ends: the medium, a few plain sentences, the headline, then doubts
-/// and what was left out. Lines are at most `width` columns wide (80 where less is asked for than a
-/// figure needs); `colour` adds ANSI colours and nothing else.
-pub fn summary(record: &Record, width: usize, colour: bool) -> String {
+pub use screen::{Elsewhere, one_screen, summary};
+pub use wrap::fold;
+use wrap::{joined, wrapped};
+
+/// All that a run came to: the medium, a few plain sentences, the headline, every other test, then
+/// caveats and what was left out. Lines are at most `width` columns wide; `colour` adds ANSI
+/// colours and nothing else.
+pub fn details(record: &Record, width: usize, colour: bool) -> String {
+    let width = width.max(MIN_WIDTH);
     if let Some(found) = findings::matrix::of(record) {
-        return self::matrix::summary(record, &found, width);
+        return self::matrix::details(record, &found, width);
     }
-    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(colour) };
+    let mut out = Page { text: String::new(), width, ink: Ink(colour) };
     out.opening(record);
     out.headline(record);
     out.findings(record);
@@ -92,12 +99,13 @@ pub fn findings(record: &Record, width: usize) -> String {
     out.text
 }
 
-/// Every cell with every metric, one table for each test, footnotes beneath. As wide as it needs to
-/// be.
-pub fn table(record: &Record) -> String {
-    let mut text = words::medium_line(record) + "\n";
+/// Every cell with every metric, one table for each test, footnotes beneath; lines of at most
+/// `width` columns.
+pub fn table(record: &Record, width: usize) -> String {
+    let width = width.max(MIN_WIDTH);
+    let mut text = paragraph(&words::medium_line(record), width);
     for (test, table) in tables::all(record) {
-        text.push_str(&format!("\n{test}\n{}", plain(&table)));
+        text.push_str(&format!("\n{test}\n{}", plain(&table, width)));
     }
     if record.cells.is_empty() {
         text.push_str("\nNothing measured yet.\n");
@@ -105,25 +113,92 @@ pub fn table(record: &Record) -> String {
     text
 }
 
-/// A table in aligned columns with its footnotes.
-pub(crate) fn plain(table: &Table) -> String {
+/// A table in aligned columns with its footnotes, where it is not too wide; else its first column
+/// stands above the others, or each row is said in words.
+pub(crate) fn plain(table: &Table, width: usize) -> String {
+    let is_narrow = |text: &String| text.lines().all(|line| line.chars().count() <= width);
+    let mut text = Some(aligned(table))
+        .filter(is_narrow)
+        .or_else(|| Some(stacked(table)).filter(is_narrow))
+        .unwrap_or_else(|| in_words(table, width));
+    for (at, note) in table.notes.iter().enumerate() {
+        let lead = format!("  [{}] ", at + 1);
+        let indent = lead.chars().count();
+        for (at, line) in wrapped(note, width - indent).iter().enumerate() {
+            let lead = if at == 0 { lead.clone() } else { " ".repeat(indent) };
+            text.push_str(&format!("{lead}{line}\n"));
+        }
+    }
+    text
+}
+
+fn notes(row: &TableRow) -> String {
+    row.notes.iter().map(|n| format!("[{n}]")).collect()
+}
+
+fn aligned(table: &Table) -> String {
+    let rows = table.rows.iter().map(|row| [row.cells.clone(), vec![notes(row)]].concat());
+    grid(&table.columns, rows.collect())
+}
+
+fn grid(columns: &[TableColumn], rows: Vec<Vec<String>>) -> String {
     let mut grid = comfy_table::Table::new();
     grid.load_style(NOTHING).force_no_tty().set_content_arrangement(ContentArrangement::Disabled);
-    let named = table.columns.iter().map(|column| column.name.to_owned());
+    let named = columns.iter().map(|column| column.name.to_owned());
     grid.set_header(named.chain([String::new()]).collect::<Vec<_>>());
-    for row in &table.rows {
-        let notes: String = row.notes.iter().map(|n| format!("[{n}]")).collect();
-        grid.add_row(row.cells.iter().cloned().chain([notes]).collect::<Vec<_>>());
+    for row in rows {
+        grid.add_row(row);
     }
-    for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| column.numeric) {
+    for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.numeric) {
         let numbers = grid
             .column_mut(at)
             .unwrap_or_else(|| unreachable!("column {} was just added", column.name));
         numbers.set_cell_alignment(CellAlignment::Right);
     }
-    let mut text = grid.trim_fmt() + "\n";
-    for (at, note) in table.notes.iter().enumerate() {
-        text.push_str(&format!("  [{}] {note}\n", at + 1));
+    grid.trim_fmt() + "\n"
+}
+
+/// The first column on lines of its own, the others below it.
+fn stacked(table: &Table) -> String {
+    let rest = table.columns.get(1..).unwrap_or_default();
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| [row.cells.get(1..).unwrap_or_default().to_vec(), vec![notes(row)]].concat());
+    let grid = grid(rest, rows.collect());
+    let mut lines = grid.lines();
+    let mut text = lines.next().map(|heads| format!(" {heads}\n")).unwrap_or_default();
+    for (row, line) in table.rows.iter().zip(lines) {
+        if let Some(first) = row.cells.first().filter(|first| !first.is_empty()) {
+            text.push_str(&format!(" {first}\n"));
+        }
+        text.push_str(&format!(" {line}\n"));
+    }
+    text
+}
+
+/// Each row in words, each figure with the name of its column.
+fn in_words(table: &Table, width: usize) -> String {
+    let mut text = String::new();
+    for row in &table.rows {
+        let mut cells = row.cells.iter().zip(&table.columns);
+        let first = cells.next().map(|(text, _)| text.clone()).unwrap_or_default();
+        for line in wrapped(&first, width - 1).iter().filter(|line| !line.is_empty()) {
+            text.push_str(&format!(" {line}\n"));
+        }
+        let told = cells.filter(|(text, _)| !text.is_empty()).map(|(text, column)| {
+            let name = column.name.to_lowercase();
+            if column.numeric || column.name.contains('%') {
+                format!("{name} {text}")
+            } else {
+                text.clone()
+            }
+        });
+        let notes = Some(notes(row)).filter(|notes| !notes.is_empty());
+        let parts: Vec<String> = told.chain(notes).collect();
+        for line in joined(&parts, width - 3) {
+            text.push_str(&format!("   {line}\n"));
+        }
     }
     text
 }
@@ -141,18 +216,20 @@ fn claim_answer(finding: &Finding) -> Answer {
 
 /// The finding that stands before the verdict.
 pub(crate) const NOT_PUT_BACK: &str = "not-put-back";
-/// Narrower than this, a row of the headline cannot be read.
-const MIN_WIDTH: usize = 60;
 /// Where the answers of a check begin.
 const ANSWER: usize = 13;
+/// Nothing is made narrower than this.
+const MIN_WIDTH: usize = 40;
 /// Columns of the headline: label and figure, two blanks, interval and n, two blanks, stop,
-/// slowest: 80 in all.
+/// slowest: 80 in all. On a narrower terminal, what comes after the figure stands below it.
 const LABEL: usize = 23;
 const FIGURE: usize = LABEL + 11;
 const INTERVAL: usize = 16;
 const COUNT: usize = INTERVAL + 7;
 const STOP: usize = 11;
 const SLOWEST: usize = 8;
+/// A whole row of the headline.
+const ROW: usize = FIGURE + 2 + COUNT + 2 + STOP + SLOWEST;
 
 /// ANSI colours, or none.
 struct Ink(bool);
@@ -287,7 +364,7 @@ impl Page {
     fn findings(&mut self, record: &Record) {
         let loud = |finding: &&Finding| match finding.severity {
             Severity::Failure => false,
-            // What is impossible stands among the doubts, figure by figure.
+            // What is impossible stands among the caveats, figure by figure.
             Severity::Warning => !["verdict", "impossible", "standstill", NOT_PUT_BACK]
                 .contains(&finding.id.as_str()),
             Severity::Info => finding.id != "verdict" && findings::is_verdict(finding),
@@ -310,7 +387,9 @@ impl Page {
         } else {
             format!("{} more, and the evidence", others)
         };
-        self.indented(&format!("{more}: flashmark show --findings"), [2, 2], Ink::faint);
+        let run = words::clean(&record.run.id);
+        let command = format!("flashmark show {run} --findings");
+        self.indented(&format!("{more}: {command}"), [2, 2], Ink::faint);
     }
 
     fn headline(&mut self, record: &Record) {
@@ -324,6 +403,10 @@ impl Page {
     }
 
     fn heads(&mut self) {
+        self.line("");
+        if self.width < ROW {
+            return;
+        }
         let heads = format!(
             "{}  {}  {:STOP$}{:>SLOWEST$}",
             spread("", "figure", FIGURE),
@@ -331,25 +414,32 @@ impl Page {
             "stop",
             "slowest"
         );
-        self.line("");
         let heads = self.ink.faint(&heads);
         self.line(&heads);
     }
 
     fn row(&mut self, label: &str, shown: &Shown, stop: &str, worst: &str) {
-        let label = words::clipped(label, LABEL);
+        let label = short(label, LABEL);
         match shown {
             Shown::Number { text, interval, n, .. } => {
-                let unit =
-                    text.split_once(' ').map(|(_, unit)| format!(" {unit}")).unwrap_or_default();
-                let interval = interval.strip_suffix(&unit).unwrap_or(interval);
                 let gap =
                     " ".repeat(FIGURE.saturating_sub(label.chars().count() + text.chars().count()));
                 let figure = self.ink.strong(text);
+                if self.width < ROW {
+                    self.line(&format!("{label}{gap}{figure}"));
+                    let parts = [interval.clone(), format!("n {n}"), stop.to_owned()];
+                    let slowest = (worst != "-").then(|| format!("slowest {worst}"));
+                    let parts: Vec<String> = parts.into_iter().chain(slowest).collect();
+                    return self.below(&parts);
+                }
                 self.line(&format!(
                     "{label}{gap}{figure}  {}  {stop:STOP$}{worst:>SLOWEST$}",
-                    spread(interval, &n.to_string(), COUNT)
+                    spread(without_unit(interval, text), &n.to_string(), COUNT)
                 ));
+            }
+            Shown::Withheld(why) if self.width < ROW => {
+                self.line(&spread(&label, "-", FIGURE));
+                self.below(std::slice::from_ref(why));
             }
             Shown::Withheld(why) => {
                 let ink = if why.starts_with("impossible") { Ink::alarm } else { Ink::faint };
@@ -360,6 +450,14 @@ impl Page {
                     self.line(&format!("{start}  {why}"));
                 }
             }
+        }
+    }
+
+    /// What belongs to the row above it and had no room there.
+    fn below(&mut self, parts: &[String]) {
+        for line in joined(parts, self.width - 4) {
+            let line = self.ink.faint(&line);
+            self.line(&format!("    {line}"));
         }
     }
 
@@ -383,7 +481,7 @@ impl Page {
             };
             let worst = figure::worst_ns(cell).map(words::stall).unwrap_or_else(|| "-".to_owned());
             self.row(
-                &format!("  {}", words::clipped(&what, LABEL - 3)),
+                &format!("  {}", short(&what, LABEL - 3)),
                 &primary.shown,
                 words::stop(cell.stop),
                 &worst,
@@ -432,6 +530,22 @@ pub(crate) fn paragraph(text: &str, width: usize) -> String {
     out.text
 }
 
+/// At most so many letters of a name; two dots stand where something was left out, which every
+/// terminal has.
+fn short(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(2)).collect();
+    kept.trim_end_matches([' ', ',']).to_owned() + ".."
+}
+
+/// An interval without the unit that its figure says already.
+fn without_unit<'a>(interval: &'a str, figure: &str) -> &'a str {
+    let unit = figure.split_once(' ').map(|(_, unit)| format!(" {unit}")).unwrap_or_default();
+    interval.strip_suffix(&unit).unwrap_or(interval)
+}
+
 /// One text to the left, one to the right, at least a blank between.
 fn spread(left: &str, right: &str, width: usize) -> String {
     let room = width.saturating_sub(left.chars().count()).max(right.chars().count() + 1);
@@ -446,30 +560,6 @@ fn wrapped_after(text: &str, lead: usize, width: usize) -> Vec<String> {
     let lines = wrapped(&rest, width.saturating_sub(lead).max(1));
     let lead_of = |at| if at == 0 { label.clone() } else { " ".repeat(lead) };
     lines.iter().enumerate().map(|(at, line)| lead_of(at) + line).collect()
-}
-
-/// Lines of at most `width` characters, broken at spaces; a longer word is broken where it must be.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for word in text.split_whitespace() {
-        let chars: Vec<char> = word.chars().collect();
-        for piece in chars.chunks(width) {
-            let gap = usize::from(used > 0);
-            if used + gap + piece.len() > width {
-                lines.push(String::new());
-                used = 0;
-            }
-            let line = lines.last_mut().expect("there is always a line");
-            if used > 0 {
-                line.push(' ');
-                used += 1;
-            }
-            line.extend(piece);
-            used += piece.len();
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use record::alike::edits_to_beginnings;
+use record::alike::{edits, edits_to_beginnings};
 
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
 
@@ -14,7 +14,7 @@ const LATEST: &str = "latest";
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     /// No run is called so, and no file or directory either.
-    #[error("there is no run '{name}'{}; `flashmark runs` lists them", suggestion(closest))]
+    #[error("there is no run '{name}'; {}`flashmark runs` lists them", suggestion(closest))]
     Unknown {
         /// What was asked for.
         name: String,
@@ -48,7 +48,7 @@ pub enum FindError {
 fn suggestion(closest: &[String]) -> String {
     match closest {
         [] => String::new(),
-        names => format!("; the closest are {}", names.join(", ")),
+        names => format!("did you mean {}? ", names.join(" or ")),
     }
 }
 
@@ -94,6 +94,8 @@ fn at_path(path: &Path, runs: &[RunDir]) -> Result<RunDir, FindError> {
 fn unknown(name: &str, runs: &[RunDir]) -> FindError {
     let mut ranked: Vec<(usize, &str)> =
         runs.iter().rev().map(|run| (distance(name, run.name()), run.name())).collect();
+    // The word for the one written last may be mistyped too.
+    ranked.push((edits(name, LATEST), LATEST));
     ranked.sort_by_key(|(distance, _)| *distance);
     let alike = ranked.iter().filter(|(distance, _)| *distance <= name.chars().count() / 3 + 1);
     FindError::Unknown {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use record::Content;
+use record::alike::closest;
 use record::units::{Bytes, Nanos};
 
 /// Something about a test that can be set.
@@ -29,12 +30,14 @@ pub enum SettingError {
         hint: String,
     },
     /// The test has no such setting.
-    #[error("{test} has no setting '{name}'; it has {known}")]
+    #[error("{test} has no setting '{name}'; {hint}it has {known}")]
     UnknownSetting {
         /// Name of the test that was to be set.
         test: String,
         /// What was asked for.
         name: String,
+        /// What may have been meant: "did you mean block? ", or nothing.
+        hint: String,
         /// Names of all settings it has, separated by commas.
         known: String,
     },
@@ -75,9 +78,14 @@ impl TestSettings {
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
         let Some(slot) = self.values.get_mut(name) else {
             let known = self.values.keys().copied().collect::<Vec<_>>().join(", ");
+            let hint = match closest(name, self.values.keys().copied()).as_slice() {
+                [] => String::new(),
+                near => format!("did you mean {}? ", near.join(" or ")),
+            };
             return Err(SettingError::UnknownSetting {
                 test: self.test.into(),
                 name: name.into(),
+                hint,
                 known,
             });
         };

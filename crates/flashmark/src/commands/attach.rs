@@ -17,7 +17,7 @@ use crate::attach::{self, Attached, AttachedMedium, words};
 use crate::cli::{AttachFlags, DetachFlags};
 use crate::exit::{Exit, Failure, OrExit, Result, usage};
 use crate::open_target::find_profile;
-use crate::outputs::print;
+use crate::outputs::{print, print_document};
 use crate::signals;
 
 /// How often the one who waits looks.
@@ -39,7 +39,7 @@ pub fn attach(flags: &AttachFlags) -> Result {
         Attached::new(&profile, SimOptions { seed: flags.seed, capacity, keep_data: true }, flags)?;
     // The path alone on standard output, for scripts; everything else beside it.
     crate::say_text!("{}", introduction(&profile, &attached, flags.served));
-    print(&format!("{}\n", attached.path().display()))?;
+    print_document(&format!("{}\n", attached.path().display()))?;
     if flags.served {
         let_go_of_terminal().or_internal()?;
     }
@@ -161,7 +161,7 @@ fn in_background(flags: &AttachFlags) -> Result {
         .transpose()
         .or_internal()?;
     crate::say_text!("{introduction}");
-    print(&node)?;
+    print_document(&node)?;
     Ok(Exit::Done)
 }
 

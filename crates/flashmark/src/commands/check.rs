@@ -14,7 +14,7 @@ use crate::cli::{CheckFlags, RunFlags};
 use crate::commands::run;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::open_target::OpenTarget;
-use crate::outputs::{self, EndScreen, Outputs, print};
+use crate::outputs::{self, EndScreen, Outputs, print, print_document};
 use crate::request::{self, RunRequest, Wanted};
 
 const SUITE: &str = "check";
@@ -63,10 +63,12 @@ fn as_run(flags: &CheckFlags) -> RunFlags {
         label: flags.label.clone(),
         seed: flags.seed,
         time_limit: None,
+        time: None,
+        precision: None,
         anyway: false,
         access: flags.access.clone(),
         plan: flags.plan,
-        outputs: Outputs { json: None, html: None, quiet: flags.quiet, end_screen },
+        outputs: Outputs { json: None, html: None, details: false, quiet: flags.quiet, end_screen },
     }
 }
 
@@ -163,7 +165,7 @@ fn is_same_question(before: &RunRequest, now: &RunRequest) -> bool {
 fn show_again(record: &Record, dir: &RunDir, json: bool) -> Result<Exit> {
     let when = record.run.finished.as_deref().unwrap_or_default();
     if json {
-        print(&outputs::check_line(record, dir, Some(when))?)?;
+        print_document(&outputs::check_line(record, dir, Some(when))?)?;
     } else {
         print(&outputs::check_screen(record, dir))?;
         print(&format!("Measured {when} by its identity; --again measures it now.\n"))?;

@@ -7,7 +7,8 @@ use store::{Store, atomic_write};
 use crate::cli::CompareFlags;
 use crate::commands::show::load_from;
 use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::print;
+use crate::outputs::{print, print_document};
+use crate::terminal::Stream;
 
 /// Compares runs: as text, as JSON (`--json`) and as a page (`--html`). Exit code 0, and with
 /// `--fail-if` 1 where something became slower than allowed.
@@ -23,14 +24,15 @@ pub fn run(flags: &CompareFlags) -> Result {
     }
     let json = || told_as_json(&comparison, regression.as_ref());
     match &flags.json {
-        Some(path) if path.as_os_str() == "-" => print(&json()?)?,
+        Some(path) if path.as_os_str() == "-" => print_document(&json()?)?,
         Some(path) => atomic_write(path, json()?.as_bytes()).or_internal()?,
         None => {}
     }
     if flags.json.as_ref().is_none_or(|path| path.as_os_str() != "-") {
-        print(&report::compare::summary(&comparison, 80))?;
+        let width = Stream::Output.width();
+        print(&report::compare::summary(&comparison, width))?;
         if let Some(regression) = &regression {
-            print(&report::compare::regression(regression, 80))?;
+            print(&report::compare::regression(regression, width))?;
         }
     }
     regression.map_or(Ok(Exit::Done), |regression| passed(&regression, flags.strict))

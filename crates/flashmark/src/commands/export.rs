@@ -13,7 +13,7 @@ use store::export::{CsvSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
 use crate::cli::{ExportFlags, ExportFormat};
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::print;
+use crate::outputs::print_document;
 
 /// Runs the command. Only the published subset of a run is exported.
 pub fn run(flags: &ExportFlags) -> Result {
@@ -38,7 +38,7 @@ pub fn run(flags: &ExportFlags) -> Result {
         }
     }
     if let Some(path) = target(flags) {
-        print(&format!("{}\n", path.display()))?;
+        print_document(&format!("{}\n", path.display()))?;
     }
     Ok(Exit::Done)
 }

@@ -8,7 +8,7 @@ use record::units::Bytes;
 
 use crate::cli::ListFlags;
 use crate::exit::{Exit, OrExit, Result};
-use crate::outputs::print;
+use crate::outputs::{print, print_document};
 use crate::words;
 
 /// Lists media, what they hold, what uses them and whether testing them is safe; exit code 0.
@@ -21,7 +21,7 @@ pub fn run(flags: &ListFlags) -> Result {
     if flags.json {
         let list: Vec<serde_json::Value> =
             seen.map(|(disk, contents)| as_json(disk, contents, &not_seen)).collect();
-        print(&format!(
+        print_document(&format!(
             "{}
 ",
             escaped(&serde_json::to_string_pretty(&list).or_internal()?)

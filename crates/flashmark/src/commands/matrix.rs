@@ -37,6 +37,7 @@ pub fn run(flags: &MatrixFlags) -> Result {
         html: flags.html.clone(),
         xlsx: flags.xlsx.clone(),
         csv: flags.csv.clone(),
+        details: flags.details,
         quiet: flags.quiet,
     };
     outputs.check()?;
@@ -99,8 +100,8 @@ fn go_on(
     let request: MatrixRequest = serde_json::from_value(request).or_usage()?;
     let lock = dir.lock().or_refuse()?;
     let Replayed { mut record, traces, .. } = dir.replay().or_usage()?;
-    let crate::outputs::Outputs { json, html, quiet, .. } = flags.outputs.clone();
-    let outputs = MatrixOutputs { json, html, quiet, ..MatrixOutputs::default() };
+    let crate::outputs::Outputs { json, html, details, quiet, .. } = flags.outputs.clone();
+    let outputs = MatrixOutputs { json, html, details, quiet, ..MatrixOutputs::default() };
     if record.run.ended == Ended::Complete {
         record.findings = findings::conclude(&record);
         if !dir.has_its_record() {

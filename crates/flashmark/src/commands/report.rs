@@ -7,7 +7,7 @@ use store::atomic_write;
 use crate::cli::ReportFlags;
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::print;
+use crate::outputs::print_document;
 
 /// Writes the page of each run and prints where it is; exit code 0.
 pub fn run(flags: &ReportFlags) -> Result {
@@ -41,5 +41,5 @@ fn file_name(id: &str) -> String {
 
 fn write(path: &Path, page: &str) -> Result<()> {
     atomic_write(path, page.as_bytes()).or_internal()?;
-    print(&format!("{}\n", path.display()))
+    print_document(&format!("{}\n", path.display()))
 }

@@ -9,6 +9,7 @@ use suite::Plan;
 
 use crate::cli::RunFlags;
 use crate::clock;
+use crate::effort;
 use crate::exit::{Exit, OrExit, Result};
 use crate::open_target::OpenTarget;
 use crate::outputs::print;
@@ -26,8 +27,12 @@ pub fn run(flags: &RunFlags) -> Result {
 }
 
 /// The same of a target that is open.
-pub fn measure(mut request: RunRequest, wanted: Wanted, mut opened: OpenTarget) -> Result {
-    let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
+pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarget) -> Result {
+    let mut plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
+    if let Some(time_ns) = wanted.time_ns {
+        effort::spend(&mut wanted.suite, &mut wanted.choice, &plan, time_ns);
+        plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
+    }
     if wanted.plan_only {
         print(&describe(&plan, &opened, &request))?;
         return Ok(Exit::Done);

@@ -5,7 +5,8 @@ use store::{RunSummary, Store};
 
 use crate::cli::RunsFlags;
 use crate::exit::{Exit, OrExit, Result};
-use crate::outputs::print;
+use crate::outputs::{print, print_document};
+use crate::terminal::Stream;
 use crate::{damage, not_restored};
 
 /// Lists the runs that are kept, what they owe to media and what of them is damaged; exit code 0.
@@ -14,7 +15,7 @@ pub fn run(flags: &RunsFlags) -> Result {
     let runs = store.runs().or_usage()?;
     if flags.json {
         let list: Vec<serde_json::Value> = runs.iter().map(json).collect();
-        print(&format!("{}\n", serde_json::to_string_pretty(&list).or_internal()?))?;
+        print_document(&format!("{}\n", serde_json::to_string_pretty(&list).or_internal()?))?;
         return Ok(Exit::Done);
     }
     if runs.is_empty() {
@@ -26,32 +27,41 @@ pub fn run(flags: &RunsFlags) -> Result {
     for line in runs.iter().filter_map(|run| not_restored::line(&run.dir)) {
         print(&format!("{line}\n"))?;
     }
-    for run in &runs {
-        let line = match &run.overview {
-            Ok(it) => {
-                let ended = serde_json::to_value(it.ended).or_internal()?;
-                let label = it
-                    .label
-                    .as_deref()
-                    .map(|label| format!("  \"{}\"", clean(label)))
-                    .unwrap_or_default();
-                format!(
-                    "{:<44} {:<12} {:>3}/{:<3} cells  {}{label}\n",
-                    run.dir.name(),
-                    ended.as_str().unwrap_or("-"),
-                    it.cells_done,
-                    it.cells_planned,
-                    clean(&it.medium)
-                )
-            }
-            Err(reason) => format!("{:<44} damaged: {}\n", run.dir.name(), clean(reason)),
+    let rows =
+        runs.iter().map(|run| Ok((run.dir.name(), said(run)?))).collect::<Result<Vec<_>>>()?;
+    let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    let is_wide =
+        rows.iter().any(|(_, said)| longest + 2 + said.chars().count() > Stream::Output.width());
+    for (run, (name, said)) in runs.iter().zip(rows) {
+        let lines = if is_wide {
+            format!("{name}\n    {said}\n")
+        } else {
+            format!("{name:<longest$}  {said}\n")
         };
-        print(&line)?;
+        print(&lines)?;
         for line in damage::lines(run.damage.iter()) {
             print(&format!("    {line}\n"))?;
         }
     }
     Ok(Exit::Done)
+}
+
+/// How far a run came, of which medium, and what its user calls it; or why it cannot be read.
+fn said(run: &RunSummary) -> Result<String> {
+    let it = match &run.overview {
+        Ok(overview) => overview,
+        Err(reason) => return Ok(format!("damaged: {}", clean(reason))),
+    };
+    let ended = serde_json::to_value(it.ended).or_internal()?;
+    let label = it.label.as_deref().map(clean).map(|label| format!("  \"{label}\""));
+    Ok(format!(
+        "{:<11}  {:>3}/{:<3} cells  {}{}",
+        ended.as_str().unwrap_or("-"),
+        it.cells_done,
+        it.cells_planned,
+        clean(&it.medium),
+        label.unwrap_or_default()
+    ))
 }
 
 /// A run for other programs; `damage` and `owed` are there only where there is some.

@@ -1,13 +1,16 @@
 //! `flashmark show`: the summary of a run.
 
+use std::path::Path;
+
 use record::Record;
 use store::{Loaded, RunDir, Store};
 
 use crate::cli::ShowFlags;
 use crate::exit::{Exit, OrExit, Result};
-use crate::outputs::{print, text_summary};
+use crate::outputs::{self, print, print_document};
 use crate::request::{RunRequest, read_uses};
 use crate::session::concluded_for;
+use crate::terminal::Stream;
 use crate::{damage, not_restored};
 
 mod salvage;
@@ -33,13 +36,21 @@ pub fn run(flags: &ShowFlags) -> Result {
         concluded_for(&mut record, &uses);
     }
     if flags.findings {
-        print(&report::text::findings(&record, 80))?;
+        print(&report::text::findings(&record, Stream::Output.width()))?;
     } else if flags.json {
-        print(&record.to_json())?;
+        print_document(&record.to_json())?;
     } else if flags.all {
-        print(&report::text::table(&record))?;
+        print(&report::text::table(&record, Stream::Output.width()))?;
     } else {
-        print(&text_summary(&record, false))?;
+        // A record that somebody sent has no run around it.
+        let (run, files) = if Path::new(&flags.run).is_file() {
+            (flags.run.clone(), Vec::new())
+        } else {
+            (dir.name().to_owned(), outputs::files(&dir))
+        };
+        let files: Vec<_> =
+            files.into_iter().filter(|(_, path)| Path::new(path).exists()).collect();
+        outputs::show(&record, &run, &files, flags.details, Stream::Output)?;
     }
     Ok(Exit::Done)
 }

@@ -4,7 +4,7 @@ use sim::Profile;
 
 use crate::exit::{Exit, OrExit, Result};
 use crate::open_target::profile_text;
-use crate::outputs::print;
+use crate::outputs::{print, print_document};
 
 /// `flashmark sim list`: each built-in profile with a line about it.
 pub fn list() -> Result {
@@ -20,6 +20,6 @@ pub fn show(name: &str) -> Result {
     let name = name.strip_prefix("sim:").unwrap_or(name);
     let text = profile_text(name)?;
     Profile::parse(name, &text).or_usage()?; // what is shown is a profile
-    print(&text)?;
+    print_document(&text)?;
     Ok(Exit::Done)
 }

@@ -10,7 +10,7 @@ use report::words::clean;
 use crate::cli::SubmitFlags;
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
-use crate::outputs::print;
+use crate::outputs::{print, print_document};
 
 mod document;
 mod server;
@@ -33,7 +33,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
     }
     let document = SubmissionDocument::of(&record)?;
     if flags.show {
-        print(&document.json)?;
+        print_document(&document.json)?;
         return Ok(Exit::Done);
     }
     let server = server(flags)?;
@@ -43,7 +43,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
         Some(id) => server.replace(id, &document.packed)?,
         None => server.submit(&document.packed)?,
     };
-    print(&told(&receipt, &server, name))?;
+    print_document(&told(&receipt, &server, name))?;
     Ok(Exit::Done)
 }
 

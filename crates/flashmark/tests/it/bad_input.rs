@@ -96,7 +96,7 @@ fn profiles() {
 fn suites() {
     insta::assert_snapshot!(said(&["run", "sim:class10", "--suite", "quik"]), @r"
     exit 2
-    flashmark: --suite quik: neither a suite (quick, standard, full, seeds) nor a file that can be read (No such file or directory (os error 2))
+    flashmark: --suite quik: neither a suite (quick, standard, full, seeds) nor a file that can be read (No such file or directory (os error 2)); did you mean quick?
     ");
     let scratch = Scratch::new();
     let names = [(scratch.word(), "SCRATCH")];
@@ -170,7 +170,7 @@ fn tests_and_settings() {
     ");
     insta::assert_snapshot!(run_with(&["--set", "prime.spam=1MiB"]), @r"
     exit 2
-    flashmark: prime has no setting 'spam'; it has block, max_time, passes, span
+    flashmark: prime has no setting 'spam'; did you mean span? it has block, max_time, passes, span
     ");
     insta::assert_snapshot!(run_with(&["--set", "prime.span=4kk"]), @r"
     exit 2
@@ -341,7 +341,7 @@ fn runs_that_are_not_there() {
     flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime", "--quiet"]);
     insta::assert_snapshot!(flashmark.run(&["show", "sim-clas10"]).said(&[]), @r"
     exit 2
-    flashmark: there is no run 'sim-clas10'; the closest are sim-class10-quick-1; `flashmark runs` lists them
+    flashmark: there is no run 'sim-clas10'; did you mean sim-class10-quick-1? `flashmark runs` lists them
     ");
     insta::assert_snapshot!(flashmark.run(&["resume"]).said(&[]), @r"
     exit 2
@@ -350,7 +350,8 @@ fn runs_that_are_not_there() {
     insta::assert_snapshot!(flashmark.run(&["resume", "latest"]).said(&[]), @r"
     exit 0
     --- and on standard output
-    sim-class10-quick-1 is finished; show it with: flashmark show sim-class10-quick-1
+    sim-class10-quick-1 is finished; show it with: flashmark show
+      sim-class10-quick-1
     ");
 }
 
@@ -400,7 +401,10 @@ fn a_journal_that_does_not_say_what_was_run() {
     insta::assert_snapshot!(flashmark.done(&["runs"]).said(&names), @r"
     exit 0
     --- and on standard output
-    sim-class10-quick-1                          damaged: the journal 'HOME/sim-class10-quick-1/journal.jsonl' does not say what was run: its first line is damaged (it has no checksum); start a new run, `flashmark show --salvage` shows what is left of this one
+    sim-class10-quick-1
+        damaged: the journal 'HOME/sim-class10-quick-1/journal.jsonl'
+          does not say what was run: its first line is damaged (it has no checksum);
+          start a new run, `flashmark show --salvage` shows what is left of this one
     ");
 }
 

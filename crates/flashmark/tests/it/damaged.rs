@@ -70,10 +70,8 @@ fn a_flipped_bit_costs_one_cell_which_resume_measures_again() {
         1
     );
     let listed = flashmark.done(&["runs"]).out;
-    assert!(
-        listed.contains("interrupted") && listed.contains(&format!("\n    {said}\n")),
-        "{listed}"
-    );
+    let flat = listed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("interrupted") && flat.contains(said.trim()), "{listed}");
     let listed: Value = serde_json::from_str(&flashmark.done(&["runs", "--json"]).out).unwrap();
     assert_eq!(listed[0]["damage"][0].as_str(), Some(said.as_str()));
     assert_eq!(
@@ -281,7 +279,9 @@ fn what_is_not_put_back_stands_first_wherever_the_run_is_spoken_of() {
         name_of(&dir)
     );
     for words in [&["runs"][..], &["show"], &["show", "--all"], &["show", "--salvage"]] {
-        assert_eq!(flashmark.done(words).out.lines().next(), Some(line.as_str()), "{words:?}");
+        let told = flashmark.done(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.starts_with(&line), "{words:?}: {told}");
     }
     for words in [&["show", "--json"][..], &["export", "latest"], &["compare", "latest", "latest"]]
     {

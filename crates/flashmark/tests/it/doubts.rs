@@ -78,7 +78,7 @@ fn a_sparse_file_is_doubted() {
         path.to_str().unwrap(),
         "--only",
         "sequential-read",
-        "--quiet",
+        "--details",
         "--time-limit",
         "1s",
     ]);
@@ -128,7 +128,7 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
         mount.word(),
         "--only",
         only,
-        "--quiet",
+        "--details",
         "--time-limit",
         "3s",
         "--for",

@@ -11,7 +11,7 @@ use crate::support::{Flashmark, Scratch};
 /// The first five lines that `run --suite standard` prints, as one.
 fn opening(profile: &str) -> String {
     let flashmark = Flashmark::new();
-    let ran = flashmark.run(&["run", &format!("sim:{profile}"), "--suite", "standard", "--quiet"]);
+    let ran = flashmark.run(&["run", &format!("sim:{profile}"), "--suite", "standard"]);
     let opening = ran.out.lines().take(5).collect::<Vec<_>>().join(" ");
     opening.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -79,7 +79,7 @@ fn patterns_of_uflip_are_put_in_words() {
 #[test]
 fn a_good_card_is_called_good_and_no_cheat() {
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", "sim:a1", "--suite", "standard", "--quiet"]);
+    let ran = flashmark.done(&["run", "sim:a1", "--suite", "standard"]);
     let flat = ran.out.lines().take(5).collect::<Vec<_>>().join(" ");
     assert!(flat.contains("Good for a root disk"), "{flat}");
     let cheats = [

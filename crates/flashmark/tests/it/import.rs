@@ -32,7 +32,10 @@ fn a_file_becomes_a_run_that_every_command_shows() {
         "--kind",
         "sd",
     ]);
-    insta::assert_snapshot!(ran.out, @"fio_randwrite-4k-qd1.json: fio 3.33 of SD32G, 1 result (random-write) -> fio-a6ce9965b86397cb");
+    insta::assert_snapshot!(ran.out, @r"
+    fio_randwrite-4k-qd1.json: fio 3.33 of SD32G, 1 result (random-write) ->
+      fio-a6ce9965b86397cb
+    ");
     let run = imported(&flashmark).remove(0);
     let name = run.file_name().unwrap().to_str().unwrap();
     let source = std::fs::read(run.join("imported.txt")).unwrap();
@@ -71,10 +74,14 @@ fn the_same_file_again_is_the_same_run() {
 fn a_plan_keeps_nothing() {
     let flashmark = Flashmark::new();
     insta::assert_snapshot!(flashmark.done(&["import", "--plan", &fixture("f3read_damaged.txt"), &fixture("article_seeker_list.txt")]).out, @r"
-    f3read_damaged.txt: f3 8.0, 2 results (f3:read, verify) -> would be f3-5e85ad62d512c049
-    article_seeker_list.txt: seeker of Lexar, 1 result (seek) -> would be seeker-47a570366350b435-1
-    article_seeker_list.txt: seeker of Transcend, 1 result (seek) -> would be seeker-47a570366350b435-2
-    article_seeker_list.txt: seeker of Duracell, 1 result (seek) -> would be seeker-47a570366350b435-3
+    f3read_damaged.txt: f3 8.0, 2 results (f3:read, verify) -> would be
+      f3-5e85ad62d512c049
+    article_seeker_list.txt: seeker of Lexar, 1 result (seek) -> would be
+      seeker-47a570366350b435-1
+    article_seeker_list.txt: seeker of Transcend, 1 result (seek) -> would be
+      seeker-47a570366350b435-2
+    article_seeker_list.txt: seeker of Duracell, 1 result (seek) -> would be
+      seeker-47a570366350b435-3
     ");
     assert_eq!(imported(&flashmark), [] as [PathBuf; 0]);
 }

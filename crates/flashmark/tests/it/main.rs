@@ -33,6 +33,7 @@ mod span;
 mod submit;
 mod support;
 mod swapped;
+mod terminals;
 mod torture;
 mod vm;
 mod watch;

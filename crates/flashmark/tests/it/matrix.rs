@@ -169,7 +169,7 @@ fn a_directory_is_tried_on_a_file_that_is_gone_afterwards() {
         "2",
     ];
     let words = [
-        &["matrix", scratch.word(), "--size", "64MiB", "--seed", "5", "--quiet"],
+        &["matrix", scratch.word(), "--size", "64MiB", "--seed", "5", "--details"],
         &axes[..],
         LOGGER,
     ]

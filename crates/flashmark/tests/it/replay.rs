@@ -113,7 +113,7 @@ fn a_replay_of_a_fio_log_is_the_recorded_io() {
 fn a_replay_leaves_a_record_like_any_run() {
     let flashmark = Flashmark::new();
     let ran =
-        flashmark.done(&["replay", word(&fixture("fio-ext4.blktrace.0")), "sim:a1", "--quiet"]);
+        flashmark.done(&["replay", word(&fixture("fio-ext4.blktrace.0")), "sim:a1", "--details"]);
     let record = flashmark.record();
     assert_eq!(record.run.suite, "replay");
     let forms: Vec<_> = record.cells.iter().map(|cell| cell.params.form.clone().unwrap()).collect();
@@ -243,7 +243,7 @@ fn a_trace_that_breaks_off_is_replayed_up_to_there() {
     let whole = fs::read(fixture("fio-ext4.blktrace.0")).unwrap();
     let path = scratch.file("t.blktrace.0", &whole[..whole.len() - 20]);
     let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["replay", word(&path), "sim:a1", "--speed", "max", "--quiet"]);
+    let ran = flashmark.done(&["replay", word(&path), "sim:a1", "--speed", "max", "--details"]);
     assert!(ran.out.contains("the trace is not whole: t.blktrace.0 breaks off"), "{}", ran.out);
 }
 

@@ -262,15 +262,7 @@ fn every_size_in_the_middle_unless_said_otherwise() {
 fn claims_that_do_not_hold_fail_the_medium() {
     let claimed = |claims: &str| {
         let flashmark = Flashmark::new();
-        let ran = flashmark.run(&[
-            "run",
-            "sim:class10",
-            "--suite",
-            "quick",
-            "--quiet",
-            "--claim",
-            claims,
-        ]);
+        let ran = flashmark.run(&["run", "sim:class10", "--suite", "quick", "--claim", claims]);
         let findings =
             flashmark.record().findings.into_iter().filter(|finding| finding.id == "claim");
         let failed = findings.filter(|finding| finding.severity == Severity::Failure).count();
@@ -358,7 +350,7 @@ fn the_summary_fits_a_narrow_terminal() {
         "sim:class10",
         "--suite",
         "full",
-        "--quiet",
+        "--details",
         "--label",
         &"long words ".repeat(20),
     ]);

@@ -97,6 +97,8 @@ impl Flashmark {
             .args(words)
             .env("FLASHMARK_HOME", self.home())
             .env_remove("NO_COLOR")
+            .env_remove("COLUMNS")
+            .env("LC_ALL", "C.UTF-8")
             .stdin(Stdio::null());
         command
     }

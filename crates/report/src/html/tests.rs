@@ -449,7 +449,7 @@ proptest! {
         let page = page(&record);
         prop_assert_eq!(page.matches("</script").count(), 2);
         prop_assert!(!markup(&page).contains("NaN"));
-        let text = crate::text::summary(&record, 80, false) + &crate::text::table(&record);
+        let text = crate::text::details(&record, 80, false) + &crate::text::table(&record, 80);
         prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
     }
 }

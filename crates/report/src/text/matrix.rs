@@ -3,13 +3,12 @@
 use findings::matrix::Matrix;
 use record::Record;
 
-use super::{paragraph, plain};
+use super::{fold, paragraph, plain};
 use crate::matrix::{commands, fragmentation, ranking, state};
 use crate::{doubts, words};
 
-/// The summary of a matrix for a terminal; sentences in lines of at most `width` columns, tables as
-/// wide as they need to be.
-pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
+/// All that a matrix came to, for a terminal of `width` columns.
+pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
     let mut out = paragraph(&words::medium_line(record), width);
     if let Some(state) = state(record) {
         out += &paragraph(&state, width);
@@ -18,7 +17,7 @@ pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
         out += "\n";
         out += &paragraph(&words::clean(&work.statement()), width);
         if !work.places.is_empty() {
-            out += &plain(&ranking(work));
+            out += &plain(&ranking(work), width);
         }
         for (way, reason) in &work.failed {
             out += &paragraph(
@@ -33,12 +32,16 @@ pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
     }
     if let Some(table) = fragmentation(matrix) {
         out += "\nFragmentation of the files\n";
-        out += &plain(&table);
+        out += &plain(&table, width);
     }
     if let Some((way, lines)) = commands(record, matrix) {
-        out += &format!("\nTo have {}\n", words::clean(&way));
+        out += "\n";
+        out += &paragraph(&format!("To have {}", words::clean(&way)), width);
         for (what, line) in lines {
-            out += &format!("  # {what}\n  {}\n", words::clean(&line));
+            // What is to be typed stays on one line.
+            let line = words::clean(&line).replace(' ', "\u{a0}");
+            out += &fold(&format!("  # {what}\n"), width, true);
+            out += &format!("  {line}\n");
         }
     }
     for (reason, what) in doubts::skipped(record) {

@@ -200,8 +200,8 @@ fn a_run_that_is_not_found_names_the_closest() {
         sandbox.run(id, &[]);
     }
     insta::assert_snapshot!(refusal("20260102"), @"'20260102' is the beginning of 2 runs: 20260102-stick, 20260102-stick-2; type more of it");
-    insta::assert_snapshot!(refusal("20260102-stock"), @"there is no run '20260102-stock'; the closest are 20260102-stick, 20260102-stick-2; `flashmark runs` lists them");
-    insta::assert_snapshot!(refusal("dsik"), @"there is no run 'dsik'; the closest are disk; `flashmark runs` lists them");
+    insta::assert_snapshot!(refusal("20260102-stock"), @"there is no run '20260102-stock'; did you mean 20260102-stick or 20260102-stick-2? `flashmark runs` lists them");
+    insta::assert_snapshot!(refusal("dsik"), @"there is no run 'dsik'; did you mean disk? `flashmark runs` lists them");
     insta::assert_snapshot!(refusal("completely-different-thing"), @"there is no run 'completely-different-thing'; `flashmark runs` lists them");
     insta::assert_snapshot!(refusal("no/such.json"), @"there is no run 'no/such.json'; `flashmark runs` lists them");
     insta::assert_snapshot!(refusal(sandbox.path().to_str().unwrap()), @"'DIR' is neither a run's directory nor a record file; name a run from `flashmark runs` or a record file");

@@ -6,7 +6,8 @@ use record::Record;
 use store::{RunDir, atomic_write};
 
 use crate::exit::{OrExit, Result};
-use crate::outputs::{self, PAGE_FILE, keepable, print};
+use crate::outputs::{self, PAGE_FILE, keepable};
+use crate::terminal::Stream;
 
 /// Name of the workbook in a run's directory.
 pub const WORKBOOK_FILE: &str = "matrix.xlsx";
@@ -24,7 +25,9 @@ pub struct MatrixOutputs {
     pub xlsx: Option<PathBuf>,
     /// Where the raw values go as well, as CSV.
     pub csv: Option<PathBuf>,
-    /// Whether to show no progress on the screen.
+    /// Whether to print all that was found at the end, not only one screen of it.
+    pub details: bool,
+    /// Whether to show nothing on the screen but errors.
     pub quiet: bool,
 }
 
@@ -57,18 +60,13 @@ impl MatrixOutputs {
             Some(path) => atomic_write(path, record.to_json().as_bytes()).or_internal()?,
             None => {}
         }
-        let place = |name: &str| dir.path().join(name).display().to_string();
-        let mut summary = outputs::text_summary(record, to_stdout);
-        summary += &format!(
-            "\nRecord    {}\nPage      {}\n",
-            dir.record_path().display(),
-            place(PAGE_FILE)
-        );
-        summary += &format!("Workbook  {}\nValues    {}\n", place(WORKBOOK_FILE), place(CSV_FILE));
-        if to_stdout {
-            crate::say_text!("{summary}");
+        if self.quiet {
             return Ok(());
         }
-        print(&summary)
+        let place = |name: &str| dir.path().join(name).display().to_string();
+        let mut files = outputs::files(dir);
+        files.extend([("Workbook", place(WORKBOOK_FILE)), ("Values", place(CSV_FILE))]);
+        let stream = if to_stdout { Stream::Error } else { Stream::Output };
+        outputs::show(record, dir.name(), &files, self.details, stream)
     }
 }

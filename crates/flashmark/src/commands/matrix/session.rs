@@ -167,6 +167,7 @@ impl Teller<'_> {
             MatrixEvent::Begun { combination, repeat, done, of, left_ns } => {
                 (self.at, self.of, self.left_ns, self.since) =
                     (*done, (*of).max(1), *left_ns, Instant::now());
+                self.screen.expect(self.of);
                 self.cell = planned(combination);
                 self.cell.test += &format!(", repeat {repeat}");
                 self.screen.show(&suite::RunEvent::CellStarted {

@@ -1,0 +1,185 @@
+//! How much time a run gets: `--precision` and `--time`, said in the settings that the tests have.
+
+use record::units::{MILLISECOND_NS, Nanos, SECOND_NS, saturating_sum};
+use suite::Choice;
+use suite::Plan;
+use suite::catalogue::find;
+use suite::definition::{Suite, SuiteEntry};
+
+use crate::exit::{Result, usage};
+
+/// Settings that say how certain a figure must be before its cell ends.
+const CERTAINTY: [&str; 2] = ["certainty", "slow_certainty"];
+/// The longest that a cell may take.
+const MOST: &str = "max_time";
+/// The least that it takes where it is certain.
+const LEAST: &str = "min_time";
+/// A cell gets at most so many times the time that its suite gives it.
+const MOST_TIMES: f64 = 100.0;
+
+/// Reads `--precision`: a share of the figure, as "2%" or "0.02".
+pub fn read_precision(text: &str) -> Result<f64> {
+    let number = text.trim().strip_suffix('%').map(|percent| percent.trim().parse::<f64>());
+    let share = match number {
+        Some(percent) => percent.map(|percent| percent / 100.0),
+        None => text.trim().parse::<f64>(),
+    };
+    match share {
+        Ok(share) if share > 0.0 && share <= 0.5 => Ok(share),
+        _ => usage(format_args!("--precision {text}: write a share up to 50 %, for example 2%")),
+    }
+}
+
+/// The tests that only `--only` names stand in no suite: they are added, at their published
+/// settings, so that they can be changed like the others.
+fn all_entries<'a>(
+    suite: &'a mut Suite,
+    choice: &Choice,
+) -> impl Iterator<Item = &'a mut SuiteEntry> {
+    for only in &choice.only {
+        if !suite.tests.iter().any(|entry| entry.test == *only) {
+            suite.tests.push(SuiteEntry { test: only.clone(), settings: Vec::new() });
+        }
+    }
+    suite.tests.iter_mut()
+}
+
+/// A setting as the suite has it, or else as it was published; `None` where the test has none of
+/// this name.
+fn typed(entry: &SuiteEntry, name: &str) -> Option<String> {
+    let own = entry.settings.iter().rev().find(|(known, _)| known == name);
+    let published = || {
+        let settings = find(&entry.test).ok()?.settings();
+        settings.iter().find(|setting| setting.name == name).map(|it| it.default.to_owned())
+    };
+    own.map(|(_, value)| value.clone()).or_else(published)
+}
+
+fn set(entry: &mut SuiteEntry, name: &str, value: String) {
+    entry.settings.retain(|(known, _)| known != name);
+    entry.settings.push((name.to_owned(), value));
+}
+
+fn share(text: &str) -> Option<f64> {
+    match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0),
+        None => text.trim().parse().ok(),
+    }
+}
+
+fn duration_ns(entry: &SuiteEntry, name: &str) -> Option<u64> {
+    typed(entry, name)?.parse::<Nanos>().ok().map(|ns| ns.0)
+}
+
+/// A time as a setting takes it; at least a millisecond.
+fn in_words(ns: f64) -> String {
+    format!("{}ms", (ns / MILLISECOND_NS as f64).round().max(1.0) as u64)
+}
+
+/// Every rate is measured until its interval is this narrow on either side, and gets the time that
+/// it takes: four times as much for half the width. A test without such a setting stays as it is.
+pub fn be_precise(suite: &mut Suite, choice: &mut Choice, wanted: f64) {
+    let mut longest = 1.0_f64;
+    for entry in all_entries(suite, choice) {
+        let Some(own) = CERTAINTY.iter().find_map(|name| share(&typed(entry, name)?)) else {
+            continue;
+        };
+        // 0 % is never reached: such a cell takes all of its time already.
+        let times = if own > 0.0 { (own / wanted).powi(2).clamp(1.0, MOST_TIMES) } else { 1.0 };
+        longest = longest.max(times);
+        for name in CERTAINTY {
+            if typed(entry, name).is_some() {
+                set(entry, name, format!("{}%", wanted * 100.0));
+            }
+        }
+        if let Some(most_ns) = duration_ns(entry, MOST) {
+            set(entry, MOST, in_words(most_ns as f64 * times));
+        }
+    }
+    if choice.time_limit_ns.is_none() {
+        choice.time_limit_ns = suite.time_limit_ns.map(|limit| (limit as f64 * longest) as u64);
+    }
+}
+
+/// The run is made to take about this long: what can be measured for longer is never certain
+/// enough, and gets in proportion what the other cells leave. `plan` is what the suite would do.
+pub fn spend(suite: &mut Suite, choice: &mut Choice, plan: &Plan, time_ns: u64) {
+    let can_stretch = |test: &str| {
+        let test = find(test).map(|test| test.settings()).unwrap_or_default();
+        let has = |name: &str| test.iter().any(|setting| setting.name == name);
+        has(MOST) && CERTAINTY.iter().any(|name| has(name))
+    };
+    let sum = |wanted: bool| {
+        let cells = plan.cells.iter().filter(|cell| can_stretch(&cell.test) == wanted);
+        saturating_sum(cells.map(|cell| cell.max_ns)) as f64
+    };
+    let (stretched, fixed) = (sum(true), sum(false));
+    let time = time_ns as f64;
+    // Where the others alone would take nearly all of it, all give way.
+    let (of_stretched, of_fixed) = if fixed < time / 2.0 {
+        ((time - fixed) / stretched.max(1.0), 1.0)
+    } else {
+        (time / (stretched + fixed).max(1.0), time / (stretched + fixed).max(1.0))
+    };
+    for entry in all_entries(suite, choice) {
+        let can_stretch = can_stretch(&entry.test);
+        let times = if can_stretch { of_stretched } else { of_fixed };
+        if can_stretch {
+            for name in CERTAINTY {
+                if typed(entry, name).is_some() {
+                    set(entry, name, "0%".to_owned());
+                }
+            }
+        }
+        let Some(most_ns) = duration_ns(entry, MOST) else { continue };
+        let most_ns = most_ns as f64 * times;
+        set(entry, MOST, in_words(most_ns));
+        if let Some(least_ns) = duration_ns(entry, LEAST).filter(|least| *least as f64 > most_ns) {
+            set(entry, LEAST, in_words((least_ns as f64).min(most_ns)));
+        }
+    }
+    choice.time_limit_ns = Some(time_ns.max(SECOND_NS));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quick() -> (Suite, Choice) {
+        (Suite::built_in("quick").unwrap(), Choice::default())
+    }
+
+    fn of(suite: &Suite, test: &str, name: &str) -> String {
+        typed(suite.tests.iter().find(|entry| entry.test == test).unwrap(), name).unwrap()
+    }
+
+    #[test]
+    fn twice_as_precise_takes_four_times_as_long() {
+        let (mut suite, mut choice) = quick();
+        be_precise(&mut suite, &mut choice, 0.025);
+        assert_eq!(of(&suite, "random-write", "certainty"), "2.5%");
+        assert_eq!(of(&suite, "random-write", "slow_certainty"), "2.5%");
+        assert_eq!(of(&suite, "random-write", "max_time"), "40000ms");
+        assert_eq!(of(&suite, "prime", "max_time"), "19s", "it has no certainty");
+        assert_eq!(choice.time_limit_ns, Some(4 * 74 * SECOND_NS));
+    }
+
+    #[test]
+    fn less_precise_takes_no_longer() {
+        let (mut suite, mut choice) = quick();
+        be_precise(&mut suite, &mut choice, 0.2);
+        assert_eq!(of(&suite, "random-read", "certainty"), "20%");
+        assert_eq!(of(&suite, "random-read", "max_time"), "4000ms");
+        assert_eq!(choice.time_limit_ns, Some(74 * SECOND_NS));
+    }
+
+    #[test]
+    fn precisions_are_shares() {
+        for (text, share) in [("2%", 0.02), ("0.5 %", 0.005), ("0.1", 0.1)] {
+            assert_eq!(read_precision(text).ok(), Some(share), "{text}");
+        }
+        for text in ["", "0", "0%", "-1%", "80%", "2 %%", "x"] {
+            assert!(read_precision(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! What stands on the screen: one screen of every medium, on terminals of every width, with and
+//! without colours and letters.
+
+use record::{Ended, Record};
+use report::text::{Elsewhere, one_screen};
+
+use crate::support::{Flashmark, Ran};
+
+/// Lines of the smallest terminal.
+const LINES: usize = 24;
+
+/// What a run leaves.
+const FILES: [&str; 2] = ["Record ", "Page "];
+
+/// Names of all simulated media.
+fn profiles() -> Vec<String> {
+    sim::Profile::all().iter().map(|profile| profile.name().to_owned()).collect()
+}
+
+fn wide_lines(text: &str, width: usize) -> Vec<&str> {
+    text.lines().filter(|line| line.chars().count() > width).collect()
+}
+
+/// What these words print on a terminal of so many columns.
+fn printed(flashmark: &Flashmark, words: &[&str], columns: usize) -> String {
+    let ran = Ran::of(flashmark.command(words).env("COLUMNS", columns.to_string()));
+    assert!(matches!(ran.code, Some(0 | 1 | 4)), "{words:?}: {ran}");
+    ran.out
+}
+
+/// One screen of the run that was written last, on three terminals; `files` are what it left.
+fn check_screen(flashmark: &Flashmark, what: &str, files: &[&str]) {
+    let screen = printed(flashmark, &["show"], 80);
+    assert!(screen.lines().count() <= LINES, "{what}: {screen}");
+    for columns in [40, 80, 120] {
+        let screen = printed(flashmark, &["show"], columns);
+        assert_eq!(wide_lines(&screen, columns), [""; 0], "{what}, {columns} columns");
+        for line in [&["Details "], files].concat() {
+            assert!(screen.contains(&format!("\n{line}")), "{what}: {screen}");
+        }
+        assert!(!screen.to_lowercase().contains("doubt") && !screen.contains("as seen"), "{what}");
+    }
+}
+
+/// Measures it, and looks at its screen.
+fn check_run(profile: &str, suite: &str) {
+    let flashmark = Flashmark::new();
+    let ran = flashmark.run(&["run", &format!("sim:{profile}"), "--suite", suite, "--quiet"]);
+    assert!(matches!(ran.code, Some(0 | 1 | 4)), "{profile}: {ran}");
+    assert!(ran.out.is_empty(), "--quiet prints nothing: {ran}");
+    check_screen(&flashmark, &format!("{profile} {suite}"), &FILES);
+}
+
+#[test]
+fn every_medium_has_one_screen() {
+    for profile in profiles() {
+        check_run(&profile, "quick");
+    }
+}
+
+#[test]
+fn every_suite_has_one_screen() {
+    for profile in ["class10", "a1", "fake-wrap", "worn", "flush-liar", "disk-5400"] {
+        check_run(profile, "standard");
+    }
+    check_run("class10", "full");
+    check_run("class6", "seeds");
+}
+
+#[test]
+fn single_tests_with_long_labels_have_one_screen() {
+    for only in ["random-write", "seek", "capacity", "log-append", "sequential-read"] {
+        let flashmark = Flashmark::new();
+        let label = "long words ".repeat(20);
+        flashmark.done(&["run", "sim:class10", "--only", only, "--label", &label, "--quiet"]);
+        check_screen(&flashmark, only, &FILES);
+    }
+}
+
+#[test]
+fn what_others_measured_has_one_screen() {
+    for name in ["fio_randwrite-4k-qd1.json", "f3read_damaged.txt"] {
+        let flashmark = Flashmark::new();
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import/").to_owned() + name;
+        flashmark.done(&["import", &file]);
+        check_screen(&flashmark, name, &["Record "]);
+    }
+}
+
+#[cfg(feature = "lab")]
+#[test]
+fn a_replay_has_one_screen() {
+    let flashmark = Flashmark::new();
+    let scratch = crate::support::Scratch::new();
+    let lines = "fio version 2 iolog\nx add\nx open\nx read 0 4096\nx write 8192 65536\nx close\n";
+    let trace = scratch.file("work.iolog", lines);
+    let words = ["replay", trace.to_str().unwrap(), "sim:class10", "--speed", "max", "--quiet"];
+    flashmark.done(&words);
+    check_screen(&flashmark, "replay", &FILES);
+    let screen = printed(&flashmark, &["show"], 80);
+    assert!(screen.contains("Replay"), "{screen}");
+}
+
+#[test]
+fn no_screen_is_wider_than_its_terminal() {
+    let flashmark = Flashmark::new();
+    for profile in ["class10", "a1"] {
+        flashmark.done(&["run", &format!("sim:{profile}"), "--suite", "quick", "--quiet"]);
+    }
+    let screens: [&[&str]; 14] = [
+        &["runs"],
+        &["tests"],
+        &["tests", "random-write"],
+        &["sim", "list"],
+        &["list"],
+        &["show", "--findings"],
+        &["show", "--all"],
+        &["show", "--details"],
+        &["show", "--salvage"],
+        &["run", "sim:class10", "--plan"],
+        &["compare", "sim-class10-quick-1", "sim-a1-quick-1"],
+        &["--help"],
+        &["show", "--help"],
+        &["list", "--help"],
+    ];
+    for words in screens {
+        for columns in [40, 80, 120] {
+            let screen = printed(&flashmark, words, columns);
+            assert_eq!(wide_lines(&screen, columns), [""; 0], "{words:?}, {columns} columns");
+        }
+    }
+}
+
+#[test]
+fn without_unicode_everything_is_ascii() {
+    let flashmark = Flashmark::new();
+    let ascii = |words: &[&str]| {
+        let ran = Ran::of(flashmark.command(words).env("LC_ALL", "C"));
+        assert_eq!(ran.code, Some(0), "{words:?}: {ran}");
+        for text in [&ran.out, &ran.err] {
+            let other: Vec<char> = text.chars().filter(|letter| !letter.is_ascii()).collect();
+            assert!(other.is_empty(), "{words:?}: {other:?} in {text}");
+        }
+    };
+    ascii(&["run", "sim:ssd", "--suite", "quick"]);
+    for words in
+        [&["show"][..], &["show", "--details"], &["show", "--all"], &["show", "--findings"]]
+    {
+        ascii(words);
+    }
+    for words in [&["runs"][..], &["tests"], &["sim", "list"], &["list"], &["--help"]] {
+        ascii(words);
+    }
+    let shown = Ran::of(&mut flashmark.command(&["show", "--details"]));
+    assert!(shown.out.contains('µ'), "where there is Unicode, it is used: {shown}");
+}
+
+#[test]
+fn what_is_for_programs_is_left_as_it_is() {
+    let flashmark = Flashmark::new();
+    let label = "Grüße aus der Schublade";
+    flashmark.done(&["run", "sim:ssd", "--only", "prime", "--label", label, "--quiet"]);
+    for words in [&["show", "--json"][..], &["runs", "--json"]] {
+        let ran = Ran::of(flashmark.command(words).env("LC_ALL", "C").env("COLUMNS", "40"));
+        assert!(ran.out.contains(label), "{words:?}: {ran}");
+    }
+    let ran = flashmark.done(&["run", "sim:ssd", "--only", "prime", "--quiet", "--json", "-"]);
+    assert!(Record::from_json(&ran.out).is_ok() && ran.err.is_empty(), "{ran}");
+}
+
+#[test]
+fn a_run_can_end_with_all_of_it() {
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", "sim:class10", "--suite", "quick", "--details"]);
+    assert!(ran.out.lines().count() > LINES && ran.out.contains("\nFindings\n"), "{ran}");
+    assert!(ran.out.contains("\nCaveats\n") && ran.out.contains("\nRecord "), "{ran}");
+    let shown = flashmark.done(&["show", "--details"]);
+    assert_eq!(shown.out, ran.out);
+}
+
+#[test]
+fn what_measured_something_does_not_say_that_it_did_not() {
+    let ran = Flashmark::new().done(&["run", "sim:class10", "--suite", "standard"]);
+    let said: Vec<&str> =
+        ran.err.lines().filter(|line| line.contains("nothing measured")).collect();
+    assert_eq!(said, [""; 0]);
+    assert_eq!(wide_lines(&ran.err, 80), [""; 0]);
+}
+
+#[test]
+fn more_precision_makes_narrower_intervals() {
+    let width = |more: &[&str]| {
+        let flashmark = Flashmark::new();
+        let words = ["run", "sim:a1", "--suite", "quick", "--only", "random-read", "--quiet"];
+        flashmark.done(&[&words, more].concat());
+        let record = flashmark.record();
+        let cell = record.cells.iter().find(|cell| cell.test == "random-read").unwrap();
+        let rate = cell.metrics.iops.unwrap();
+        let [low, high] = rate.ci95.unwrap();
+        (high - low) / 2.0 / rate.value
+    };
+    let (usual, fine, long) = (width(&[]), width(&["--precision", "1%"]), width(&["--time", "5m"]));
+    assert!(fine <= 0.01 && fine < usual && long < usual, "{usual} {fine} {long}");
+}
+
+#[test]
+fn time_is_spent_about_as_it_was_given() {
+    for (given, seconds) in [("30s", 30.0), ("5m", 300.0)] {
+        let flashmark = Flashmark::new();
+        flashmark.done(&["run", "sim:class10", "--suite", "quick", "--time", given, "--quiet"]);
+        let spent = flashmark.record().run.elapsed_ns as f64 / 1e9;
+        assert!((0.5 * seconds..=1.2 * seconds).contains(&spent), "{given}: {spent} s");
+    }
+}
+
+#[test]
+fn what_is_mistyped_names_what_may_have_been_meant() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:class10", "--only", "seek", "--quiet"]);
+    let said = |words: &[&str]| {
+        let ran = flashmark.run(words);
+        assert_eq!(ran.code, Some(2), "{words:?}: {ran}");
+        ran.err
+    };
+    for (words, meant) in [
+        (&["run", "sim:class10", "--for", "root-disc"][..], "did you mean root-disk?"),
+        (&["run", "sim:class10", "--set", "random-write.blok=4k"], "did you mean block?"),
+        (&["run", "sim:class10", "--suite", "standrad"], "did you mean standard?"),
+        (&["run", "sim:class10", "--only", "random-wrte"], "did you mean random-write"),
+        (&["run", "sim:clas10"], "did you mean class10"),
+        (&["show", "lates"], "did you mean latest"),
+        (&["show", "sim-clas10"], "did you mean sim-class10"),
+        (&["/dev/sdx"], "`flashmark run /dev/sdx`"),
+        (&["."], "`flashmark check .`"),
+    ] {
+        let said = said(words);
+        assert!(said.contains(meant), "{words:?}: {said}");
+    }
+}
+
+/// A run of this medium, as a record.
+fn record_of(profile: &str, suite: &str) -> Record {
+    let flashmark = Flashmark::new();
+    flashmark.run(&["run", &format!("sim:{profile}"), "--suite", suite, "--seed", "2", "--quiet"]);
+    flashmark.record()
+}
+
+/// The screen of a record on a terminal of so many columns, with its files; codes of colours are
+/// made visible.
+fn screen(record: &Record, columns: usize, colour: bool) -> String {
+    let files = [
+        ("Record", "/runs/it/record.json".to_owned()),
+        ("Page", "/runs/it/report.html".to_owned()),
+    ];
+    let rest = Elsewhere { run: &record.run.id, files: &files, breaks_paths: true };
+    let text = one_screen(record, columns, colour, &rest);
+    assert!(text.lines().count() <= LINES, "{text}");
+    text.replace("\u{1b}[0m", "}").replace("\u{1b}[", "{")
+}
+
+/// Colours add colours and nothing else.
+fn check_colours(record: &Record) {
+    for columns in [80, 120] {
+        let mut coloured = screen(record, columns, true);
+        assert!(coloured.contains('{'), "{coloured}");
+        for code in ["{1m", "{2m", "{31m", "{33m", "}"] {
+            coloured = coloured.replace(code, "");
+        }
+        assert_eq!(coloured, screen(record, columns, false));
+    }
+}
+
+#[test]
+fn the_screen_of_a_good_medium() {
+    let record = record_of("a1", "standard");
+    check_colours(&record);
+    insta::assert_snapshot!(screen(&record, 80, false), @r"
+    a1, simulated medium, 32 GiB
+    standard suite, 3 min 15 s, 2.40 GB written
+    Good as a root disk, a camera card, a card for video of 200 Mbit/s and a data
+      logger's store; as a database's disk only if its flush is honest, which only
+      cutting the power can tell. [...]
+    Good for root disk, camera, video of 200 Mbit/s, data logger.
+    Usable as database (if its flush is honest).
+
+                                figure  95 % interval         n         p99  slowest
+    Sequential read          67.6 MB/s  65.0 to 68.6         66           -  18.2 ms
+    Sequential write         61.6 MB/s  58.6 to 63.1         59           -  22.1 ms
+    Random read, 4 KiB       2942 IOPS  2853 to 3006       1472      431 µs  3.49 ms
+    Random write, 4 KiB      1491 IOPS  1435 to 1516       4543     5.05 ms  37.5 ms
+    Random write, 512 B       826 IOPS  785 to 848         2652     5.70 ms  53.7 ms
+    Random write, 16 KiB      771 IOPS  744 to 784         2404     5.29 ms  33.3 ms
+    Random write, 64 KiB      266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
+    Caveat: sequential read 512 KiB: still moving [...]
+    Caveat: random read (6 cells): the span was never written by this run [...]
+    Not run: random-read, random-write (32 threads [...]
+    Not shown: 70 of 77 cells, 9 findings, 4 caveats.
+    Details  flashmark show sim-a1-standard-2 --details
+    Record   /runs/it/record.json
+    Page     /runs/it/report.html
+    ");
+    insta::assert_snapshot!(screen(&record, 120, false), @"");
+}
+
+#[test]
+fn the_screen_of_a_fake() {
+    let record = record_of("fake-wrap", "standard");
+    check_colours(&record);
+    insta::assert_snapshot!(screen(&record, 80, false), @r"
+    fake-wrap, simulated medium, 64 GiB
+    standard suite, 10.7 s, 21.0 MB written
+    Do not use it. It is a fake: it says 64 GiB, it has at most 40 GiB; what is
+      written beyond overwrites what is in front, without an error.
+    Not suitable for any use.
+
+                                figure  95 % interval         n         p99  slowest
+    Capacity, 4 KiB, whol..        0 B  0 to 40 GiB          12           -        -
+
+    Not run: prime, zero-fill, random-fill, sequential-write, sequential-read,
+      random-read, seek, align-read, random-write, record-ops, sector-write [...]
+    Not shown: 1 finding.
+    Details  flashmark show sim-fake-wrap-standard-2 --details
+    Record   /runs/it/record.json
+    Page     /runs/it/report.html
+    ");
+    insta::assert_snapshot!(screen(&record, 80, true), @"");
+    insta::assert_snapshot!(screen(&record, 120, false), @"");
+}
+
+#[test]
+fn the_screen_of_a_slow_medium() {
+    let record = record_of("class10", "standard");
+    check_colours(&record);
+    insta::assert_snapshot!(screen(&record, 80, false), @r"
+    class10, simulated medium, 4 GiB
+    standard suite, 7 min 29 s, 1.12 GB written
+    Benchmarks flatter it: zeros are written faster than data. Unusable as a root
+      disk: 2.91 random writes of 4 KiB a second, a laptop disk does 90. [...]
+    Good for video of 50 Mbit/s, data logger (few samples).
+    Usable as camera, database (if its flush is honest).
+    Not suitable for root disk.
+
+                                figure  95 % interval         n         p99  slowest
+    Sequential read          20.7 MB/s  19.5 to 21.3         31           -  59.4 ms
+    Sequential write         9.11 MB/s  8.55 to 9.44         31           -   136 ms
+    Random read, 4 KiB        985 IOPS  954 to 1002         498     1.32 ms  4.50 ms
+    Random write, 4 KiB      2.91 IOPS  2.70 to 3.12         87           -   458 ms
+    Random write, 512 B      2.88 IOPS  2.74 to 3.14         82           -   453 ms
+    Random write, 16 KiB     2.91 IOPS  2.71 to 3.09         87           -   487 ms
+    Random write, 64 KiB     2.73 IOPS  2.46 to 2.82         87           -   1.14 s
+    Caveat: random fill 1 MiB: zeros are written 1.76 times as fast [...]
+    Caveat: sequential write 512 KiB: certain to 6.75 % only; give it more time
+    Not run: random-read, random-write (32 threads [...]
+    Not shown: 70 of 77 cells, 12 findings, 13 caveats.
+    Details  flashmark show sim-class10-standard-2 --details
+    Record   /runs/it/record.json
+    Page     /runs/it/report.html
+    ");
+    insta::assert_snapshot!(screen(&record, 80, true), @"");
+    insta::assert_snapshot!(screen(&record, 120, false), @"");
+}
+
+#[test]
+fn the_screen_of_an_interrupted_run() {
+    let mut record = record_of("class10", "standard");
+    record.cells.truncate(14);
+    record.run.ended = Ended::Interrupted;
+    record.findings = findings::conclude(&record);
+    check_colours(&record);
+    insta::assert_snapshot!(screen(&record, 80, false), @r"
+    class10, simulated medium, 4 GiB
+    standard suite, 7 min 29 s, 866 MB written
+    The run was interrupted: 14 of 77 planned cells are done; it can be resumed.
+    Benchmarks flatter it: zeros are written faster than data. Usable as a camera
+      card; good as a card for video of 50 Mbit/s and a data logger's store, if it
+      flushes honestly: not tested. It writes 9.11 MB/s in sequence.
+    Good for video of 50 Mbit/s, data logger.
+    Usable as camera.
+    Not tested: root disk, database.
+
+                                figure  95 % interval         n         p99  slowest
+    Sequential read                  -  interrupted before it
+    Sequential write         9.11 MB/s  8.55 to 9.44         31           -   136 ms
+    Random read, 4 KiB               -  skipped: 32 threads [...]
+    Random write, 4 KiB              -  skipped: 32 threads [...]
+    Caveat: random fill 1 MiB: zeros are written 1.76 times as fast [...]
+    Caveat: sequential write 512 KiB: certain to 6.75 % only; give it more time
+    Not run: random-read, random-write (32 threads: medium or reader takes one
+      command at a time, so what a queue would do cannot be told here) [...]
+    Not shown: 13 of 14 cells, 5 findings.
+    Details  flashmark show sim-class10-standard-2 --details
+    Record   /runs/it/record.json
+    Page     /runs/it/report.html
+    ");
+    insta::assert_snapshot!(screen(&record, 120, false), @"");
+}

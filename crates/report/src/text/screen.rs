@@ -1,0 +1,615 @@
+//! One screen: what a run came to in as many lines as a small terminal has. What is not on it is
+//! counted, and where it is stands at its end.
+
+use findings::{Fitness, Use, UseStanding, use_levels};
+use record::test::RANDOM_WRITE;
+use record::{Cell, Finding, Record, Severity};
+
+use super::wrap::{self, cut};
+use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, short, spread, without_unit};
+use crate::doubts::{self, Doubt};
+use crate::figure::{self, Shown};
+use crate::headline::{self, HeadlineRow};
+use crate::words;
+
+/// Lines of a small terminal, without the one for what is typed next.
+const LINES: usize = 23;
+/// A terminal of this width has so few lines; a narrower one may have as much more of them.
+const WIDTH: usize = 80;
+/// Columns of a row, from the left: label and figure, interval and n, 99 of 100, slowest.
+const COUNT: usize = INTERVAL + 7;
+const P99: usize = 10;
+const SLOWEST: usize = 9;
+/// A label is never wider.
+const WIDEST: usize = 40;
+const ROW: usize = FIGURE + 2 + COUNT + 2 + P99 + SLOWEST;
+
+/// What the line with the command for the rest begins with.
+const DETAILS: &str = "Details";
+
+/// Where the rest of a run is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Elsewhere<'a> {
+    /// What to call the run in `flashmark show`.
+    pub run: &'a str,
+    /// Files of it: what each is, and its path.
+    pub files: &'a [(&'static str, String)],
+    /// Whether paths that are wider than the terminal are broken.
+    pub breaks_paths: bool,
+}
+
+/// What a person sees when a run ends: the medium, what is wrong with it, what it is good for, the
+/// figures that everyone knows, and where the rest is; at most 24 lines of 80 columns.
+pub fn summary(record: &Record, width: usize, colour: bool) -> String {
+    let run = words::clean(&record.run.id);
+    one_screen(record, width, colour, &Elsewhere { run: &run, ..Elsewhere::default() })
+}
+
+/// The same with the files of the run, whose lines count among the 24.
+pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<'_>) -> String {
+    let width = width.max(super::MIN_WIDTH);
+    let most = if width < WIDTH { LINES * WIDTH / width } else { LINES };
+    let screen = Screen { record, width, ink: Ink(colour), rest };
+    let matrix = findings::matrix::of(record);
+    let laid = |caps: &Caps| match &matrix {
+        Some(matrix) => (screen.of_matrix(matrix, caps, most), true),
+        None => screen.of_run(caps, most),
+    };
+    // The first that has room for every random write; else the first that has room at all, which
+    // the last always has.
+    let tries: Vec<(Vec<String>, bool)> =
+        CAPS.iter().map(laid).filter(|(lines, _)| lines.len() <= most).collect();
+    let best = tries.iter().find(|(_, has_all)| *has_all).or(tries.first());
+    let lines = best.map(|(lines, _)| lines.clone()).unwrap_or_else(|| laid(&CAPS[LAST]).0);
+    lines.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// The most lines of each part.
+struct Caps {
+    medium: usize,
+    owed: usize,
+    state: usize,
+    faults: usize,
+    fault: usize,
+    verdict: usize,
+    skipped: usize,
+    caveats: usize,
+}
+
+const LAST: usize = 4;
+const CAPS: [Caps; LAST + 1] = [
+    Caps { medium: 2, owed: 3, state: 3, faults: 3, fault: 2, verdict: 3, skipped: 2, caveats: 2 },
+    Caps { medium: 1, owed: 3, state: 2, faults: 3, fault: 2, verdict: 3, skipped: 1, caveats: 2 },
+    Caps { medium: 1, owed: 3, state: 2, faults: 2, fault: 2, verdict: 2, skipped: 1, caveats: 2 },
+    Caps { medium: 1, owed: 2, state: 2, faults: 1, fault: 2, verdict: 2, skipped: 1, caveats: 2 },
+    Caps { medium: 1, owed: 2, state: 1, faults: 1, fault: 1, verdict: 2, skipped: 1, caveats: 1 },
+];
+
+struct Screen<'a> {
+    record: &'a Record,
+    width: usize,
+    ink: Ink,
+    rest: &'a Elsewhere<'a>,
+}
+
+/// A row of figures, and the cell it is of.
+struct Row<'a> {
+    lines: Vec<String>,
+    cell: Option<&'a Cell>,
+}
+
+impl Screen<'_> {
+    /// The lines of a run, and whether every size of random write is among them.
+    fn of_run(&self, caps: &Caps, most: usize) -> (Vec<String>, bool) {
+        let record = self.record;
+        let mut top = self.prose(&words::medium_line(record), 2, caps.medium, Ink::strong);
+        let (faults, faults_left) = self.faults(caps);
+        top.extend(faults);
+        // What the medium comes to is read first; where it must not be used, how far the run came
+        // is no matter.
+        let is_refused =
+            self.verdict().is_some_and(|verdict| verdict.severity == Severity::Failure);
+        let state = doubts::state(record).map(|state| {
+            let most = if is_refused { 1 } else { caps.state };
+            self.prose(&state, 2, most, Ink::warn)
+        });
+        let state = state.unwrap_or_default();
+        let (before, after) = if is_refused { (vec![], state) } else { (state, vec![]) };
+        top.extend(before);
+        if let Some(verdict) = self.verdict() {
+            let most = caps.verdict + usize::from(verdict.severity == Severity::Failure);
+            let ink = of_severity(verdict.severity);
+            top.extend(self.prose(&words::clean(&verdict.statement), 2, most, ink));
+        }
+        top.extend(self.uses());
+        top.extend(after);
+        top.extend(self.facts());
+
+        let (rows, unplanned) = self.four();
+        let wanted = self.others(&rows);
+        let of_rows = |rows: &[Row<'_>]| rows.iter().map(|row| row.lines.len()).sum::<usize>();
+        let heads = if rows.is_empty() && wanted.is_empty() { Vec::new() } else { self.heads() };
+
+        let shown_cells = |rows: &[Row<'_>]| rows.iter().filter(|row| row.cell.is_some()).count();
+        let bottom_of = |rows: &[Row<'_>]| {
+            let ranked = self.caveats(rows, caps.caveats);
+            let mut bottom = ranked.0;
+            bottom.extend(self.skipped(&unplanned, caps.skipped));
+            let left = [
+                self.cells_left(shown_cells(rows)),
+                counted(faults_left, "failure"),
+                counted(self.findings_left(), "finding"),
+                counted(ranked.1, "caveat"),
+            ];
+            bottom.extend(self.elsewhere(&left));
+            bottom
+        };
+
+        let mut rows = rows;
+        let fixed = top.len() + heads.len() + bottom_of(&rows).len();
+        // One line stays free above the figures.
+        let mut room = most.saturating_sub(fixed + of_rows(&rows) + 1);
+        let mut wanted = wanted.into_iter().peekable();
+        while let Some(row) = wanted.next_if(|row| row.lines.len() <= room) {
+            room -= row.lines.len();
+            rows.push(row);
+        }
+        let is_write = |row: &Row<'_>| row.cell.is_some_and(|cell| cell.test == RANDOM_WRITE);
+        let has_all = !wanted.any(|row| is_write(&row));
+        let bottom = bottom_of(&rows);
+        let mut lines = top;
+        let used = lines.len() + heads.len() + of_rows(&rows) + bottom.len();
+        let mut blanks = most.saturating_sub(used);
+        if !rows.is_empty() && blanks > 0 {
+            lines.push(String::new());
+            blanks -= 1;
+        }
+        lines.extend(heads);
+        lines.extend(rows.into_iter().flat_map(|row| row.lines));
+        if blanks > 0 && !bottom.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(bottom);
+        (lines, has_all)
+    }
+
+    /// A matrix: each work with its best way, and what is near it.
+    fn of_matrix(
+        &self,
+        matrix: &findings::matrix::Matrix,
+        caps: &Caps,
+        most: usize,
+    ) -> Vec<String> {
+        let record = self.record;
+        let mut lines = self.prose(&words::medium_line(record), 2, caps.medium, Ink::strong);
+        lines.extend(self.facts());
+        let owed = record.findings.iter().find(|finding| finding.id == NOT_PUT_BACK);
+        lines.extend(owed.into_iter().flat_map(|finding| {
+            self.prose(&words::clean(&finding.statement), 2, caps.owed, Ink::alarm)
+        }));
+        if let Some(state) = crate::matrix::state(record) {
+            lines.extend(self.prose(&state, 2, caps.state, Ink::warn));
+        }
+        if let Some(best) = matrix.overall.first() {
+            lines.extend(self.prose(&words::clean(&best.statement()), 2, 2, Ink::strong));
+        }
+        let failed: usize = matrix.works.iter().map(|work| work.failed.len()).sum();
+        let skipped = self.skipped(&[], caps.skipped);
+        let left = [counted(failed, "failure")];
+        let tables = ["all ranks, their intervals, and the lines to type".to_owned()];
+        let bottom: Vec<String> = skipped
+            .into_iter()
+            .chain(self.elsewhere(&left.into_iter().chain(tables).collect::<Vec<_>>()))
+            .collect();
+        let room = most.saturating_sub(lines.len() + bottom.len());
+        let each = (room / matrix.works.len().max(1)).max(1);
+        let mut works = Vec::new();
+        for work in &matrix.works {
+            let mut said =
+                self.prose(&words::clean(&work.statement()), 2, each.min(2), Ink::strong);
+            let places = work.places.iter().map(|place| place_line(work, place));
+            said.extend(places.flat_map(|place| self.prose(&place, 4, 1, Ink::faint)));
+            said.truncate(each);
+            works.extend(said);
+        }
+        // Works that have no line of their own are named with how many there are.
+        if works.len() > room {
+            works.truncate(room.saturating_sub(1));
+            works.push(format!("{} of {} works are shown.", works.len(), matrix.works.len()));
+        }
+        lines.extend(works);
+        lines.extend(bottom);
+        lines
+    }
+
+    /// At most so many lines of a text, each in its ink.
+    fn prose(
+        &self,
+        text: &str,
+        indent: usize,
+        most: usize,
+        ink: impl Fn(&Ink, &str) -> String,
+    ) -> Vec<String> {
+        let most = if self.width < WIDTH { most * WIDTH / self.width } else { most };
+        let laid = cut(text, self.width, indent, most);
+        let pad = |at: usize| " ".repeat(if at == 0 { 0 } else { indent });
+        laid.iter().enumerate().map(|(at, line)| pad(at) + &ink(&self.ink, line)).collect()
+    }
+
+    fn verdict(&self) -> Option<&Finding> {
+        self.record.findings.iter().find(|finding| finding.id == "verdict")
+    }
+
+    fn facts(&self) -> Vec<String> {
+        let label = self.record.run.label.as_deref().map(words::clean);
+        let label = label.filter(|label| !label.is_empty());
+        let facts: Vec<String> = doubts::run_facts(self.record).into_iter().chain(label).collect();
+        if facts.is_empty() {
+            return Vec::new();
+        }
+        self.prose(&facts.join(", "), 2, 1, Ink::faint)
+    }
+
+    /// What endangers data and what failed; and how many failures have no room.
+    fn faults(&self, caps: &Caps) -> (Vec<String>, usize) {
+        let record = self.record;
+        let mut lines = Vec::new();
+        for finding in record.findings.iter().filter(|finding| finding.id == NOT_PUT_BACK) {
+            lines.extend(self.prose(&words::clean(&finding.statement), 2, caps.owed, Ink::alarm));
+        }
+        let verdict = self.verdict();
+        let is_said = |finding: &Finding| {
+            verdict.is_some_and(|verdict| verdict.statement.contains(&finding.statement))
+        };
+        let faults: Vec<&Finding> = record
+            .findings
+            .iter()
+            .filter(|finding| {
+                let is_own = finding.severity == Severity::Failure && finding.id != NOT_PUT_BACK;
+                (is_own || finding.id == "standstill")
+                    && !findings::is_verdict(finding)
+                    && !is_said(finding)
+            })
+            .collect();
+        for finding in faults.iter().take(caps.faults) {
+            let ink = of_severity(finding.severity);
+            lines.extend(self.prose(&words::clean(&finding.statement), 2, caps.fault, ink));
+        }
+        (lines, faults.len().saturating_sub(caps.faults))
+    }
+
+    /// What the medium comes to for each use: at most three lines, each use on one of them.
+    fn uses(&self) -> Vec<String> {
+        let record = self.record;
+        let is_fault = |finding: &Finding| {
+            finding.severity == Severity::Failure
+                && !findings::is_verdict(finding)
+                && !finding.id.ends_with("claim")
+        };
+        let is_refused =
+            self.verdict().is_some_and(|verdict| verdict.severity == Severity::Failure);
+        if record.cells.is_empty() {
+            return Vec::new();
+        }
+        if is_refused && record.findings.iter().any(is_fault) {
+            return self.prose("Not suitable for any use.", 2, 1, Ink::alarm);
+        }
+        let all = use_levels(record);
+        // The conditions where there is room; a doubt that few samples leave goes first.
+        let mut laid = Vec::new();
+        for notes in [Notes::All, Notes::Conditions] {
+            laid = self.levels(&all, notes);
+            if laid.len() <= 3 {
+                break;
+            }
+        }
+        laid
+    }
+
+    fn levels(&self, all: &[UseStanding], notes: Notes) -> Vec<String> {
+        let mut kinds: Vec<String> = [
+            ("Good for", Fitness::Good),
+            ("Usable for", Fitness::Usable),
+            ("Poor for", Fitness::Poor),
+            ("Not suitable for", Fitness::NotSuitable),
+            ("Cannot be told here:", Fitness::CannotTell),
+            ("Not tested:", Fitness::NotTested),
+        ]
+        .into_iter()
+        .filter_map(|(lead, level)| {
+            let of_level = all.iter().filter(|one| one.level == level);
+            let names: Vec<String> = of_level.map(|one| named(one, notes)).collect();
+            (!names.is_empty()).then(|| format!("{lead} {}.", names.join(", ")))
+        })
+        .collect();
+        if kinds.len() > 3 {
+            let last = kinds.split_off(2).join(" ");
+            kinds.push(last);
+        }
+        let as_told = |_: &Ink, line: &str| line.to_owned();
+        kinds.iter().flat_map(|kind| self.prose(kind, 2, 3, as_told)).collect()
+    }
+
+    /// Columns of a label: as many more as the terminal is wider.
+    fn label(&self) -> usize {
+        LABEL + self.width.saturating_sub(ROW).min(WIDEST - LABEL)
+    }
+
+    /// Columns of a label with its figure.
+    fn figure(&self) -> usize {
+        FIGURE - LABEL + self.label()
+    }
+
+    fn heads(&self) -> Vec<String> {
+        if self.width < ROW {
+            return Vec::new();
+        }
+        let heads = format!(
+            "{}  {}  {:>P99$}{:>SLOWEST$}",
+            spread("", "figure", self.figure()),
+            spread("95 % interval", "n", COUNT),
+            "p99",
+            "slowest"
+        );
+        vec![self.ink.faint(&heads)]
+    }
+
+    /// The four figures that everyone knows, and the names of those that were not in the plan.
+    fn four(&self) -> (Vec<Row<'_>>, Vec<String>) {
+        let rows = headline::four_figures(self.record);
+        let is_unplanned = |row: &HeadlineRow<'_>| {
+            row.cell.is_none()
+                && matches!(&row.shown, Shown::Withheld(why) if why == doubts::NOT_PLANNED)
+        };
+        let (unplanned, told): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unplanned);
+        let names = unplanned.into_iter().map(|row| {
+            // "Random read, 4 KiB" stands in a list.
+            row.label.to_lowercase().replace("kib", "KiB").replace(", ", " ")
+        });
+        // Why there is none of them is said once, by what ended the run or left them out.
+        let why = |row: &HeadlineRow<'_>| match &row.shown {
+            Shown::Withheld(why) if row.cell.is_none() => Some(why.clone()),
+            _ => None,
+        };
+        if self.record.cells.is_empty() && self.record.plan.is_empty() {
+            return (Vec::new(), Vec::new());
+        }
+        let first = told.first().and_then(why);
+        let is_said = doubts::state(self.record).is_some() || !self.record.skipped.is_empty();
+        let is_one = is_said && first.is_some() && told.iter().all(|row| why(row) == first);
+        let rows = told.iter().filter(|_| !is_one).map(|row| self.of_headline(row));
+        (rows.collect(), names.collect())
+    }
+
+    /// What else was measured: random writes of other sizes, fills, then every other test by the
+    /// figure it is about.
+    fn others<'r>(&'r self, shown: &[Row<'_>]) -> Vec<Row<'r>> {
+        let is_shown = |cell: &Cell| {
+            shown.iter().any(|row| row.cell.is_some_and(|other| std::ptr::eq(other, cell)))
+        };
+        let rows = headline::rows(self.record);
+        let measured = rows.iter().filter(|row| row.cell.is_some_and(|cell| !is_shown(cell)));
+        let mut others: Vec<Row<'r>> = measured.map(|row| self.of_headline(row)).collect();
+        for cell in &self.record.cells {
+            if headline::TESTS.contains(&cell.test.as_str()) {
+                continue;
+            }
+            let Some(primary) = figure::primary(cell) else { continue };
+            if matches!(&primary.shown, Shown::Withheld(why) if !why.starts_with("impossible")) {
+                continue;
+            }
+            let what = words::row(&cell.params);
+            let test = words::capitalised(&words::test(&cell.test));
+            let label = if what.is_empty() { test } else { format!("{test}, {what}") };
+            others.push(self.row(&label, &primary.shown, Some(cell)));
+        }
+        others
+    }
+
+    fn of_headline<'r>(&self, row: &HeadlineRow<'r>) -> Row<'r> {
+        self.row(&row.label, &row.shown, row.cell)
+    }
+
+    fn row<'r>(&self, label: &str, shown: &Shown, cell: Option<&'r Cell>) -> Row<'r> {
+        let label = short(label, self.label());
+        let lines = match shown {
+            Shown::Withheld(why) => self.withheld(&label, why),
+            Shown::Number { text, interval, n, .. } => {
+                let slowest = cell.and_then(figure::worst_ns).map(words::stall);
+                let p99 = cell.filter(|cell| figure::impossible(cell).is_none()).and_then(|cell| {
+                    Some(words::stall(cell.metrics.latency_ns.as_ref()?.p99? as f64))
+                });
+                let room = self.figure().saturating_sub(text.chars().count());
+                // A label that is too long for its figure is cut further.
+                let label = short(&label, room.saturating_sub(1));
+                let gap = " ".repeat(room.saturating_sub(label.chars().count()));
+                let figure = self.ink.strong(text);
+                if self.width < ROW {
+                    let told = |lead: &str, text: &Option<String>| {
+                        text.as_ref().map(|text| format!("{lead} {text}"))
+                    };
+                    let parts = [Some(interval.clone()), Some(format!("n {n}"))];
+                    let times = [told("p99", &p99), told("slowest", &slowest)];
+                    let parts: Vec<String> = parts.into_iter().chain(times).flatten().collect();
+                    let below = wrap::joined(&parts, self.width - 4);
+                    let below = below.iter().map(|line| format!("    {}", self.ink.faint(line)));
+                    std::iter::once(format!("{label}{gap}{figure}")).chain(below).collect()
+                } else {
+                    let counted = spread(without_unit(interval, text), &n.to_string(), COUNT);
+                    let [p99, slowest] = [p99, slowest].map(|text| text.unwrap_or("-".to_owned()));
+                    vec![format!("{label}{gap}{figure}  {counted}  {p99:>P99$}{slowest:>SLOWEST$}")]
+                }
+            }
+        };
+        Row { lines, cell }
+    }
+
+    /// A row without a number: why, in a line.
+    fn withheld(&self, label: &str, why: &str) -> Vec<String> {
+        let ink = if why.starts_with("impossible") { Ink::alarm } else { Ink::faint };
+        if self.width < ROW {
+            let why = cut(why, self.width - 4, 0, 2);
+            let below = why.iter().map(|line| format!("    {}", ink(&self.ink, line)));
+            return std::iter::once(spread(label, "-", self.figure())).chain(below).collect();
+        }
+        let why = cut(why, self.width - self.figure() - 2, 0, 1).join(" ");
+        vec![format!("{}  {}", spread(label, "-", self.figure()), ink(&self.ink, &why))]
+    }
+
+    /// The caveats that matter most, in a line each, and how many there are besides: what was
+    /// withheld or failed, then what is about the rows that are shown.
+    fn caveats(&self, rows: &[Row<'_>], most: usize) -> (Vec<String>, usize) {
+        let of_row = |doubt: &Doubt| {
+            let mut cells = rows.iter().filter_map(|row| row.cell);
+            cells.any(|cell| doubt.cells.contains(&cell.id))
+        };
+        let mut ranked = doubts::doubts(self.record);
+        ranked.sort_by_key(|doubt| match doubt {
+            doubt if doubt.severe => 0,
+            doubt if of_row(doubt) => 1,
+            doubt if doubt.about.is_empty() => 2,
+            _ => 3,
+        });
+        let lines = ranked.iter().take(most).flat_map(|doubt| {
+            // The usual places are not said.
+            let about = doubt.about.replace(", middle", "").replace(", in a file", "");
+            let about = if about.is_empty() { about } else { format!("{about}: ") };
+            let ink = if doubt.severe { Ink::alarm } else { Ink::warn };
+            self.prose(&format!("Caveat: {about}{}", doubt.text), 2, 1, ink)
+        });
+        (lines.collect(), ranked.len().saturating_sub(most))
+    }
+
+    /// What was not measured, and why where there is room.
+    fn skipped(&self, unplanned: &[String], most: usize) -> Vec<String> {
+        let reasons = doubts::skipped(self.record);
+        let unplanned = Some(unplanned.join(", ")).filter(|names| !names.is_empty());
+        let full = unplanned
+            .iter()
+            .cloned()
+            .chain(reasons.iter().map(|(reason, tests)| format!("{tests} ({reason})")));
+        let full = full.collect::<Vec<_>>().join("; ");
+        if full.is_empty() {
+            return Vec::new();
+        }
+        let as_told = |_: &Ink, line: &str| line.to_owned();
+        let whole = self.prose(&format!("Not run: {full}"), 2, usize::MAX / WIDTH, as_told);
+        let scaled = if self.width < WIDTH { most * WIDTH / self.width } else { most };
+        if whole.len() <= scaled {
+            return whole;
+        }
+        // The reason for most of it is said first.
+        let mut reasons = reasons;
+        let many = |tests: &str| tests.split(", ").count();
+        reasons.sort_by_key(|(_, tests)| std::cmp::Reverse(many(tests)));
+        let text = match reasons.split_first() {
+            None => format!("Not run: {}", unplanned.unwrap_or_default()),
+            Some(((reason, tests), others)) => {
+                let others: usize = others.iter().map(|(_, tests)| many(tests)).sum();
+                let others = match others {
+                    0 => String::new(),
+                    n => format!("; {n} more for other reasons"),
+                };
+                let first = unplanned.map(|names| format!("{names}; ")).unwrap_or_default();
+                format!("Not run: {first}{tests} ({reason}){others}")
+            }
+        };
+        self.prose(&text, 2, most, as_told)
+    }
+
+    fn cells_left(&self, shown: usize) -> String {
+        let all = self.record.cells.len();
+        match all.saturating_sub(shown) {
+            0 => String::new(),
+            left => format!("{left} of {all} cells"),
+        }
+    }
+
+    fn findings_left(&self) -> usize {
+        let is_shown = |finding: &&Finding| {
+            findings::is_verdict(finding)
+                || finding.severity == Severity::Failure
+                || finding.id == "standstill"
+        };
+        self.record.findings.len() - self.record.findings.iter().filter(is_shown).count()
+    }
+
+    /// What is not on the screen, and where it is.
+    fn elsewhere(&self, left: &[String]) -> Vec<String> {
+        let left: Vec<&str> =
+            left.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        let mut lines = Vec::new();
+        if !left.is_empty() {
+            lines.extend(self.prose(&format!("Not shown: {}.", left.join(", ")), 2, 2, Ink::faint));
+        }
+        let run = Some(self.rest.run).filter(|run| !run.is_empty()).unwrap_or("latest");
+        let command = format!("flashmark show {run} --details");
+        let files = self.rest.files.iter().map(|(what, path)| (*what, path.clone()));
+        let all: Vec<(&str, String)> = std::iter::once((DETAILS, command)).chain(files).collect();
+        let longest = all.iter().map(|(what, _)| what.len()).max().unwrap_or_default() + 2;
+        for (what, text) in all {
+            let breaks = self.rest.breaks_paths || what == DETAILS;
+            if longest + text.chars().count() <= self.width || !breaks {
+                lines.push(format!("{what:longest$}{text}"));
+                continue;
+            }
+            let laid = wrap::wrapped(&text, self.width - longest);
+            for (at, part) in laid.iter().enumerate() {
+                let lead = if at == 0 { what } else { "" };
+                lines.push(format!("{lead:longest$}{part}"));
+            }
+        }
+        lines
+    }
+}
+
+/// What is said of a use beside its level.
+#[derive(Clone, Copy, PartialEq)]
+enum Notes {
+    All,
+    Conditions,
+}
+
+/// A use in few words: "video (100 Mbit/s)", "database (if its flush is honest)".
+fn named(one: &UseStanding, notes: Notes) -> String {
+    let name = match one.wanted {
+        Use::RootDisk => "root disk".to_owned(),
+        Use::Camera => "camera".to_owned(),
+        Use::Video { .. } if one.level == Fitness::NotTested => "video".to_owned(),
+        Use::Video { mbit } => format!("video at {mbit} Mbit/s"),
+        Use::Logger => "data logger".to_owned(),
+        Use::Database => "database".to_owned(),
+    };
+    let condition =
+        one.condition.map(|condition| condition.split(',').next().unwrap_or(condition).to_owned());
+    let few = (one.is_unsure && notes == Notes::All).then(|| "few samples".to_owned());
+    let notes: Vec<String> = condition.into_iter().chain(few).collect();
+    if notes.is_empty() { name } else { format!("{name} ({})", notes.join(", ")) }
+}
+
+/// One way of a work with what it came to, "ext4 (noatime), bfq: 0.52 of the best".
+fn place_line(
+    work: &findings::matrix::WorkPlaces,
+    place: &findings::matrix::CombinationResult,
+) -> String {
+    let unit = if work.larger_is_better { "a second" } else { "seconds" };
+    format!(
+        "{}: {} {unit}, {} times the best, n {}",
+        words::clean(&place.way.words()),
+        record::units::significant(place.centre),
+        record::units::significant(place.relative),
+        place.figures.len()
+    )
+}
+
+fn of_severity(severity: Severity) -> impl Fn(&Ink, &str) -> String {
+    match severity {
+        Severity::Info => Ink::strong,
+        Severity::Warning => Ink::warn,
+        Severity::Failure => Ink::alarm,
+    }
+}
+
+fn counted(n: usize, noun: &str) -> String {
+    if n == 0 { String::new() } else { words::count(n, noun) }
+}

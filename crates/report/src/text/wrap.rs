@@ -1,0 +1,263 @@
+//! Text in lines: broken at spaces, never within a figure; and cut where there is no room, with a
+//! mark.
+
+/// Units that stay on the line of their number.
+const UNITS: [&str; 31] = [
+    "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "B/s", "kB/s", "MB/s", "GB/s",
+    "KiB/s", "MiB/s", "Mbit/s", "IOPS", "ns", "us", "µs", "ms", "s", "min", "h", "d", "%", "x",
+    "/s", "°C", "C", "rpm",
+];
+
+/// Stands where something was left out.
+pub(crate) const CUT: &str = "[...]";
+
+/// The words of a text; a number and its unit are one, and what blanks hold together that are not
+/// to be broken at.
+fn words(text: &str) -> Vec<String> {
+    let is_number = |word: &str| {
+        let bare = word.trim_start_matches(['(', '-', '+', '\'', '"']);
+        bare.starts_with(|c: char| c.is_ascii_digit())
+            && bare.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | '+' | '-'))
+            && !bare.ends_with([',', '.'])
+    };
+    let is_unit = |word: &str| {
+        UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')', '\'', '"', '?']))
+    };
+    let mut words: Vec<String> = Vec::new();
+    let mut last = "";
+    let is_gap = |letter: char| letter.is_whitespace() && letter != '\u{a0}';
+    for word in text.split(is_gap).filter(|word| !word.is_empty()) {
+        let belongs = is_number(last) && is_unit(word)
+            || matches!(last, "±" | "+-") && is_number(word)
+            || matches!(word, "±" | "+-");
+        match words.last_mut() {
+            Some(before) if belongs => *before += &format!(" {word}"),
+            _ => words.push(word.to_owned()),
+        }
+        last = word;
+    }
+    words
+}
+
+/// Lines of at most `width` characters, broken at spaces; a longer word is broken where it must be.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    lines(text, [width, width], true)
+}
+
+/// The same with a width of its own for the first line, and words that are longer than it broken
+/// only where `breaks` says so.
+fn lines(text: &str, [first, rest]: [usize; 2], breaks: bool) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in words(text) {
+        let letters: Vec<char> = word.chars().collect();
+        let room = if lines.len() == 1 { first } else { rest };
+        let gap = usize::from(used > 0);
+        if used + gap + letters.len() <= room {
+            push(&mut lines, &letters, gap);
+            used += gap + letters.len();
+            continue;
+        }
+        if used > 0 {
+            lines.push(String::new());
+        }
+        let room = if lines.len() == 1 { first } else { rest };
+        let at = if breaks { room.clamp(1, letters.len()) } else { letters.len() };
+        let (head, tail) = letters.split_at(at);
+        push(&mut lines, head, 0);
+        used = head.len();
+        for piece in tail.chunks(rest.max(1)) {
+            lines.push(String::new());
+            push(&mut lines, piece, 0);
+            used = piece.len();
+        }
+    }
+    lines
+}
+
+fn push(lines: &mut [String], letters: &[char], gap: usize) {
+    if let Some(line) = lines.last_mut() {
+        line.push_str(&" ".repeat(gap));
+        line.extend(letters);
+    }
+}
+
+/// A text in at most `most` lines of `width` characters, those after the first shorter by
+/// `indent`. What has no room is cut off at the end of a sentence, or else of a clause, and a mark
+/// stands for it.
+pub(crate) fn cut(text: &str, width: usize, indent: usize, most: usize) -> Vec<String> {
+    let laid = |text: &str| lines(text, [width, width.saturating_sub(indent)], true);
+    let whole = laid(text);
+    if whole.len() <= most {
+        return whole;
+    }
+    let ends = |marks: &[char]| -> Vec<usize> {
+        text.char_indices()
+            .filter(|(at, c)| marks.contains(c) && text[at + c.len_utf8()..].starts_with(' '))
+            .map(|(at, _)| at)
+            .collect()
+    };
+    let fits = |marks: &[char], keeps: usize, least: usize| {
+        ends(marks)
+            .into_iter()
+            .rev()
+            .filter(|at| *at >= least)
+            .map(|at| laid(&format!("{} {CUT}", &text[..at + keeps])))
+            .find(|laid| laid.len() <= most)
+    };
+    let half = width * most / 2;
+    fits(&['.'], 1, half)
+        .or_else(|| fits(&[';', ':'], 0, half))
+        .or_else(|| fits(&[',', ';', ':'], 0, width * most / 4))
+        .unwrap_or_else(|| {
+            let all = words(text);
+            let longest =
+                (1..all.len()).rev().map(|n| laid(&format!("{} {CUT}", all[..n].join(" "))));
+            longest
+                .into_iter()
+                .find(|laid| laid.len() <= most)
+                .unwrap_or_else(|| vec![CUT.to_owned()])
+        })
+}
+
+/// Parts in lines of at most `width` characters, divided by commas; none is broken that has room.
+pub(crate) fn joined(parts: &[String], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let part = if at + 1 < parts.len() { format!("{part},") } else { part.clone() };
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + part.chars().count() <= width => {
+                *line += &format!(" {part}");
+            }
+            _ => lines.extend(wrapped(&part, width)),
+        }
+    }
+    lines
+}
+
+/// A text for a terminal of `width` columns: lines that are wider are broken at spaces and go on
+/// below where their text begins. Words that are wider themselves (paths, addresses) are broken
+/// only with `breaks`.
+pub fn fold(text: &str, width: usize, breaks: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches('\n');
+        if seen_width(bare) <= width {
+            out += line;
+            continue;
+        }
+        let margin = bare.len() - bare.trim_start().len();
+        let indent = hanging(bare, width);
+        // What stands in columns before the text stays as it is.
+        let (head, text) = match column(bare, width) {
+            Some(at) => bare.split_at(at),
+            None => bare.split_at(margin),
+        };
+        let first = width.saturating_sub(head.chars().count());
+        let laid = lines(text, [first, width.saturating_sub(indent)], breaks);
+        for (at, part) in laid.iter().enumerate() {
+            let pad = if at == 0 { head.to_owned() } else { " ".repeat(indent) };
+            out += &format!("{}\n", format!("{pad}{part}").trim_end());
+        }
+        if !line.ends_with('\n') {
+            out.pop();
+        }
+    }
+    out
+}
+
+/// Where lines after the first begin.
+fn hanging(line: &str, width: usize) -> usize {
+    let margin = line.chars().take_while(|c| *c == ' ').count();
+    let column = column(line, width).map(|at| line[..at].chars().count());
+    column.unwrap_or(if margin + 2 <= width / 2 { margin + 2 } else { 2 })
+}
+
+/// Where the last column begins that leaves half of the width to its text, in bytes: columns are
+/// two blanks apart.
+fn column(line: &str, width: usize) -> Option<usize> {
+    let margin = line.len() - line.trim_start().len();
+    let gaps = line.match_indices("  ").map(|(at, _)| at);
+    let begins = gaps.filter(|at| *at > margin).map(|at| {
+        let rest = &line[at..];
+        at + rest.len() - rest.trim_start().len()
+    });
+    begins.filter(|at| line[..*at].chars().count() <= width / 2).last()
+}
+
+/// Columns that a line takes, colours not counted.
+fn seen_width(line: &str) -> usize {
+    let mut count = 0;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\u{1b}' {
+            letters.by_ref().find(|c| c.is_ascii_alphabetic());
+        } else {
+            count += 1;
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, width: usize, lines: &[&str]) {
+        assert_eq!(wrapped(text, width), lines);
+    }
+
+    #[test]
+    fn text_is_broken_at_spaces_and_where_it_must_be() {
+        check("", 10, &[""]);
+        check("one two three", 7, &["one two", "three"]);
+        check("abcdefghij k", 4, &["abcd", "efgh", "ij k"]);
+        check("a bcdefghij k", 4, &["a", "bcde", "fghi", "j k"]);
+    }
+
+    #[test]
+    fn a_number_keeps_its_unit() {
+        check("certain to 27.9 % only", 15, &["certain to", "27.9 % only"]);
+        check(
+            "(16.5 MB/s against 9.40 MB/s): yes",
+            13,
+            &["(16.5 MB/s", "against", "9.40 MB/s):", "yes"],
+        );
+        check("9.07 MB/s ± 3.00 %, worst 6 ms", 20, &["9.07 MB/s ± 3.00 %,", "worst 6 ms"]);
+    }
+
+    #[test]
+    fn what_has_no_room_is_cut_at_a_sentence_or_a_clause_and_marked() {
+        assert_eq!(
+            cut("One thing. Another thing. A third.", 34, 0, 1),
+            ["One thing. Another thing. A third."]
+        );
+        assert_eq!(
+            cut("One thing. Another thing. A third.", 32, 0, 1),
+            ["One thing. Another thing. [...]"]
+        );
+        assert_eq!(
+            cut("random read: certain to 35.3 % only; give it more time", 44, 0, 1),
+            ["random read: certain to 35.3 % only [...]"]
+        );
+        assert_eq!(cut("no clause is in these words at all", 20, 0, 1), ["no clause is [...]"]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_wide_goes_on_below_its_text() {
+        assert_eq!(
+            fold("sd-worst      SD card, 4 GB, the worst there is\nshort\n", 32, true),
+            "sd-worst      SD card, 4 GB, the\n              worst there is\nshort\n"
+        );
+        assert_eq!(fold("  a b c d e f g", 10, true), "  a b c d\n    e f g");
+        let path = "/a/very/long/path/to/somewhere";
+        assert_eq!(fold(path, 10, false), path);
+        assert!(fold(path, 10, true).lines().all(|line| line.len() <= 10));
+    }
+
+    #[test]
+    fn parts_stay_whole() {
+        let parts = ["2.74 to 3.14".to_owned(), "n 82".to_owned(), "slowest 453 ms".to_owned()];
+        assert_eq!(joined(&parts, 20), ["2.74 to 3.14, n 82,", "slowest 453 ms"]);
+    }
+}
