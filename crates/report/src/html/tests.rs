@@ -236,6 +236,20 @@ fn no_more_caveats_than_fit_and_none_lost() {
 }
 
 #[test]
+fn that_nobody_looked_for_a_fake_is_said_once() {
+    let mut record = demo::good();
+    record.skipped.push(record::Skip {
+        test: record::test::CAPACITY.to_owned(),
+        reason: "needs a raw medium".to_owned(),
+    });
+    let page = page(&record);
+    let untested = between(sheet(&page), "<h2>Not tested</h2>", "</section>")[0];
+    assert_eq!(untested.matches("needs a raw medium").count(), 1, "{untested}");
+    assert!(untested.contains("<b>whether it is a fake</b>: skipped: needs"), "{untested}");
+    assert!(untested.contains("<b>record ops, ext2 fill</b>: not in this suite"), "{untested}");
+}
+
+#[test]
 fn ids_titles_and_links_are_sound() {
     for page in pages() {
         let markup = markup(&page);

@@ -191,9 +191,14 @@ fn untested(record: &Record) -> Vec<(String, String)> {
     let fake = (!was_looked_at).then(|| {
         ("whether it is a fake".to_owned(), doubts::absence(record, test::CAPACITY, None))
     });
-    let skipped = doubts::skipped(record).into_iter().map(|(reason, tests)| {
-        let names: Vec<String> = tests.split(", ").map(words::test).collect();
-        (names.join(", "), reason)
+    let skipped = doubts::skipped(record).into_iter().filter_map(|(reason, tests)| {
+        // That a fake was not looked for is said already.
+        let names: Vec<String> = tests
+            .split(", ")
+            .filter(|name| was_looked_at || *name != test::CAPACITY)
+            .map(words::test)
+            .collect();
+        (!names.is_empty()).then(|| (names.join(", "), reason))
     });
     fake.into_iter().chain(skipped).collect()
 }
