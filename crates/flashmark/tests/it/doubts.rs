@@ -137,10 +137,7 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
         "class=10",
     ];
     let ran = flashmark.done(&words);
-    assert!(
-        ran.out.contains("This is memory, not a medium: no storage was measured."),
-        "{ran}"
-    );
+    assert!(ran.out.contains("This is memory, not a medium: no storage was measured."), "{ran}");
     assert!(
         ran.out.contains("Cannot be told here for") && !ran.out.to_lowercase().contains("good for"),
         "{ran}"

@@ -107,7 +107,9 @@ fn unfit_for_what_it_is_wanted_for_is_a_failed_check() {
     let refused = run("phone");
     assert_eq!(refused.code, Some(2));
     assert!(
-        refused.err.contains("'phone' is not a known use; type root-disk, camera, video=100Mbit, logger or database"),
+        refused.err.contains(
+            "'phone' is not a known use; type root-disk, camera, video=100Mbit, logger or database"
+        ),
         "{refused}"
     );
 }
