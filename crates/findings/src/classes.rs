@@ -6,8 +6,8 @@ use record::{Claims, Finding, Record, Severity, test};
 
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
+use crate::fitness::capitalised;
 use crate::thresholds::{ANDROID, APP, Class, RASPBERRY_PI, SPEED, UHS, VIDEO};
-use crate::verdict::capitalised;
 
 /// A class against the figures of this record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use crate::verdict::capitalised;
-
 /// How well a medium does what a use asks of it, the worst first; before them what nobody knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fitness {
@@ -54,6 +52,12 @@ impl Fitness {
     pub fn said(statement: &str) -> Option<Fitness> {
         Fitness::ALL.into_iter().find(|level| statement.starts_with(&level.verdict("")))
     }
+}
+
+/// The first letter large.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use record::{Bound, Direction, Finding, Record, Severity, metric, test};
 use crate::conditions::{self, listed, listed_with};
 use crate::figure::{self, SoundFigure, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
+use crate::fitness::capitalised;
 use crate::flush::Flush;
 use crate::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, IF_HONEST, RANDOM_WRITES};
 use crate::stalls::{self, EVENTS, Stalls};
@@ -677,12 +678,6 @@ fn praise(verdicts: &[UseVerdict]) -> Vec<String> {
             Some(format!("{} only {}.", verdict.level.verdict(verdict.wanted), verdict.condition?))
         });
     flat.chain(only_if).collect()
-}
-
-/// The first letter large.
-pub(crate) fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -216,8 +216,8 @@ pub struct RunFlags {
     /// random writes). Below it: exit code 1.
     #[arg(long, value_name = "CLAIMS")]
     pub claim: Option<String>,
-    /// What you want it for: root-disk, camera, video=100Mbit, logger, database. Unfit for one of
-    /// them: exit code 1.
+    /// What you want it for: root-disk, camera, video=100Mbit, logger, database. Not suitable
+    /// for one of them: exit code 1.
     #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
     pub uses: Vec<String>,
     /// Your words for this run.

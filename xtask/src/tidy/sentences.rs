@@ -27,10 +27,8 @@ pub const WORDS: [(&str, &str); 18] = [
     ("unfit", "not suitable"),
 ];
 
-/// What is no sentence of ours: the page that quotes the words, and pages that cite how others say
-/// it or what was said in a version of its time.
-const LEFT_ALONE: [&str; 4] =
-    ["docs/style.md", "docs/field/", "CHANGELOG.md", "docs/command-line.md"];
+/// The page that quotes the words, and pages that cite how others say it.
+const LEFT_ALONE: [&str; 2] = ["docs/style.md", "docs/field/"];
 
 /// Text that names something: a series of records that are kept, a mode that is typed.
 const NAMES: [&str; 2] = ["rate while overwhelming", "doubtful"];
@@ -104,8 +102,9 @@ fn paragraphs(text: &str) -> Vec<(usize, String)> {
     let (mut found, mut is_code, mut is_open): (Vec<(usize, String)>, _, _) =
         (Vec::new(), false, false);
     for (number, line) in (1..).zip(text.lines()) {
-        is_code ^= line.trim_start().starts_with("```");
-        let is_prose = !is_code && !line.starts_with("    ") && !line.starts_with('|');
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        let is_prose = !is_code && !is_fence && !line.starts_with("    ") && !line.starts_with('|');
         if !is_prose || line.trim().is_empty() {
             is_open = false;
         } else if let Some((_, paragraph)) = found.last_mut().filter(|_| is_open) {

@@ -336,5 +336,12 @@ mod tests {
         ("docs/a.md", page),
         ("docs/field/a.md", "As seen in a row."),
     ];
-    insta::assert_snapshot!(check(sentences::sentences_are_in_the_fields_words, &files), @"");
+    insta::assert_snapshot!(check(sentences::sentences_are_in_the_fields_words, &files), @r"
+    crates/findings/src/a.rs: line 4: 'in a row'; say sequential; of counts, in succession
+    crates/findings/src/a.rs: line 6: 'doubt'; say caveat
+    crates/findings/src/a.rs: line 7: 'unfit'; say not suitable
+    crates/report/templates/a.html: line 1: 'unfit'; say not suitable
+    docs/a.md: line 1: 'go together'; say are autocorrelated
+    docs/a.md: line 12: 'certain to'; say ± or confidence
+    ");
 }

@@ -245,7 +245,7 @@ impl Threads {
             let watched = self.watch(form, phase, begun_ns, limit_ns, signals, run);
             let ends: Vec<_> = handles
                 .into_iter()
-                .map(|handle| handle.join().expect("a lane does not panic"))
+                .map(|handle| handle.join().expect("a thread does not panic"))
                 .collect();
             (ends, now_ns() - begun_ns, watched.err())
         });
