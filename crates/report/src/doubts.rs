@@ -159,9 +159,13 @@ pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> 
     let of_cell = |name: &str| planned.iter().any(|cell| cell.id == name);
     // What was left out while it ran was left out last, and that decides.
     let skips = || record.skipped.iter().rev();
-    let fitting = skips()
-        .find(|skip| of_cell(&skip.test))
-        .or_else(|| skips().find(|skip| about(&skip.test) && says_size(&skip.reason, block_bytes)));
+    // Where the run ended before it, that is why.
+    let is_cut_short = !planned.is_empty() && record.run.ended != Ended::Complete;
+    let fitting = skips().find(|skip| of_cell(&skip.test)).or_else(|| {
+        skips()
+            .filter(|_| !is_cut_short)
+            .find(|skip| about(&skip.test) && says_size(&skip.reason, block_bytes))
+    });
     if let Some(skip) = fitting {
         return format!("skipped: {}", words::clean(&skip.reason));
     }
