@@ -115,7 +115,7 @@ fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> Doubt {
     let differ = cells.iter().any(|cell| !cell.flags.contains(flag));
     let text =
         if flag.is_impossible() { figure::said_impossible(flag) } else { words::doubt(flag) };
-    let about = if differ { format!("{about}, one of them") } else { about };
+    let about = if differ { format!("one of {about}") } else { about };
     let cells = cells.iter().map(|cell| cell.id.clone()).collect();
     Doubt { about, text, severe: flag.is_impossible(), cells }
 }

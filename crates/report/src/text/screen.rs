@@ -486,7 +486,7 @@ impl Screen<'_> {
         let named = |tests: &[&str]| {
             let (parts, whole): (Vec<&str>, Vec<&str>) =
                 tests.iter().copied().partition(|test| is_known(test));
-            let parts = (!parts.is_empty()).then(|| format!("parts of {}", parts.join(" and of ")));
+            let parts = (!parts.is_empty()).then(|| format!("parts of {}", parts.join(", ")));
             let whole = (!whole.is_empty()).then(|| whole.join(", "));
             whole.into_iter().chain(parts).collect::<Vec<_>>().join(", ")
         };
@@ -504,8 +504,11 @@ impl Screen<'_> {
         if wrap::wrapped(&whole, self.width - 2).len() <= scaled {
             return self.prose(&whole, 2, most, as_told);
         }
+        // What most was left out for comes first.
+        let mut by_number: Vec<&(String, String)> = reasons.iter().collect();
+        by_number.sort_by_key(|(_, tests)| std::cmp::Reverse(tests.split(", ").count()));
         let mut tests: Vec<&str> = Vec::new();
-        for test in reasons.iter().flat_map(|(_, tests)| tests.split(", ")) {
+        for test in by_number.iter().flat_map(|(_, tests)| tests.split(", ")) {
             if !tests.contains(&test) {
                 tests.push(test);
             }
