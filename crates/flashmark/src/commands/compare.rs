@@ -6,7 +6,7 @@ use crate::cli::CompareFlags;
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::{print, print_document};
-use crate::terminal::Stream;
+use crate::terminal::OutputStream;
 
 /// Compares runs: as text, as JSON (`--json`) and as a page (`--html`); exit code 0.
 pub fn run(flags: &CompareFlags) -> Result {
@@ -22,7 +22,7 @@ pub fn run(flags: &CompareFlags) -> Result {
         None => {}
     }
     if flags.json.as_ref().is_none_or(|path| path.as_os_str() != "-") {
-        print(&report::compare::summary(&comparison, Stream::Output.width()))?;
+        print(&report::compare::summary(&comparison, OutputStream::Output.width()))?;
     }
     Ok(Exit::Done)
 }
