@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 use flashmark::cli::{self, Cli};
 use flashmark::exit::OrExit;
-use flashmark::terminal::Stream;
+use flashmark::terminal::OutputStream;
 use flashmark::{commands, exit};
 
 fn main() -> ExitCode {
     // Help is as wide as what it is printed on.
-    let command = Cli::command().term_width(Stream::Output.width());
+    let command = Cli::command().term_width(OutputStream::Output.width());
     let typed = command.try_get_matches().and_then(|typed| Cli::from_arg_matches(&typed));
     let cli = match typed {
         Ok(cli) => cli,

@@ -9,7 +9,7 @@ use report::text::Elsewhere;
 use store::{RunDir, atomic_write};
 
 use crate::exit::{Exit, Failure, OrExit, Result, usage};
-use crate::terminal::Stream;
+use crate::terminal::OutputStream;
 
 /// Name of the page in a run's directory.
 pub const PAGE_FILE: &str = "report.html";
@@ -96,13 +96,13 @@ pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
         return Ok(());
     }
     let files = files(dir);
-    let stream = if to_stdout { Stream::Error } else { Stream::Output };
+    let stream = if to_stdout { OutputStream::Error } else { OutputStream::Output };
     show(record, dir.name(), &files, outputs.details, stream)
 }
 
 /// Three answers and four figures, and where the rest is.
 pub fn check_screen(record: &Record, dir: &RunDir) -> String {
-    let (width, colour) = (Stream::Output.width(), Stream::Output.has_colour());
+    let (width, colour) = (OutputStream::Output.width(), OutputStream::Output.has_colour());
     format!(
         "{}\nEverything that was measured: flashmark show {} --details\n",
         report::text::check(record, width, colour),
@@ -142,7 +142,7 @@ pub fn show(
     run: &str,
     files: &[(&'static str, String)],
     details: bool,
-    stream: Stream,
+    stream: OutputStream,
 ) -> Result<()> {
     let (width, colour) = (stream.width(), stream.has_colour());
     let text = if details {
@@ -157,8 +157,8 @@ pub fn show(
         report::text::one_screen(record, width, colour, &rest)
     };
     match stream {
-        Stream::Output => print(&text),
-        Stream::Error => {
+        OutputStream::Output => print(&text),
+        OutputStream::Error => {
             crate::say_text!("{}", stream.fitted(&text));
             Ok(())
         }
@@ -168,7 +168,7 @@ pub fn show(
 /// Prints for a person, to standard output: no line is wider than the terminal, no letter beyond
 /// what the locale has. A reader that has gone away is no error.
 pub fn print(text: &str) -> Result<()> {
-    print_document(&Stream::Output.fitted(text))
+    print_document(&OutputStream::Output.fitted(text))
 }
 
 /// Prints to standard output as it is: for programs, and for files. A reader that has gone away is

@@ -10,7 +10,7 @@ use record::units::{Bytes, BytesPerSecond, Iops, Nanos};
 use record::{Cell, Flag, PlannedCell, Stop};
 use suite::{CellProgress, RunEvent};
 
-use crate::terminal::{self, Stream};
+use crate::terminal::{self, OutputStream};
 use crate::words;
 
 /// Time between two updates of the screen.
@@ -115,11 +115,11 @@ impl Screen {
     /// Opens the screen for a run of `cells` cells. `waiting` is asked about calls that do not
     /// return.
     pub fn open(cells: usize, quiet: bool, waiting: IoWait) -> Screen {
-        let terminal = Stream::Error.is_terminal();
+        let terminal = OutputStream::Error.is_terminal();
         let bar = (!quiet && terminal).then(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(10));
-            bar.set_style(style(Stream::Error.own_width()));
+            bar.set_style(style(OutputStream::Error.own_width()));
             bar
         });
         let progress = Line { cells, ..Line::default() };
@@ -163,9 +163,9 @@ impl Screen {
         // names of media and paths, and what other programs complained of, stand in what is printed
         let line = &words::visible(line);
         match &self.bar {
-            Some(bar) => bar.println(Stream::Error.fitted(line)),
+            Some(bar) => bar.println(OutputStream::Error.fitted(line)),
             None if self.plain => {
-                crate::say!("{}", Stream::Error.fitted(line));
+                crate::say!("{}", OutputStream::Error.fitted(line));
                 lock(&self.state).last_plain = Some(Instant::now());
             }
             None => {}
@@ -218,7 +218,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 const BAR: usize = 16;
 
 fn style(width: usize) -> ProgressStyle {
-    let template = match (width < WIDE, Stream::Error.has_colour()) {
+    let template = match (width < WIDE, OutputStream::Error.has_colour()) {
         (true, _) => "{wide_msg}",
         (false, true) => "{bar:15.cyan/dim} {wide_msg}",
         (false, false) => "{bar:15} {wide_msg}",
@@ -228,7 +228,7 @@ fn style(width: usize) -> ProgressStyle {
 }
 
 fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &IoWait) {
-    let mut width = Stream::Error.own_width();
+    let mut width = OutputStream::Error.own_width();
     let mut drawn = 0;
     loop {
         let (progress, share, over, due) = {
@@ -242,7 +242,7 @@ fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &
         if over {
             return;
         }
-        let now = Stream::Error.own_width();
+        let now = OutputStream::Error.own_width();
         if let Some(bar) = bar.filter(|_| now != width) {
             resize(bar, drawn, now);
             width = now;
@@ -298,7 +298,7 @@ fn rate(progress: &CellProgress<'_>) -> String {
 
 /// A name and what is said of it: side by side, or below each other where there is no room.
 fn row(name: &str, said: &str) -> String {
-    if Stream::Error.width() < WIDE {
+    if OutputStream::Error.width() < WIDE {
         format!("  {name}\n    {said}")
     } else {
         format!("  {name:<34}  {said}")

@@ -12,19 +12,19 @@ const MOST: usize = 120;
 
 /// Where text goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     /// Standard output: results.
     Output,
     /// Standard error: progress and what is said beside the results.
     Error,
 }
 
-impl Stream {
+impl OutputStream {
     /// Whether somebody sits in front of it.
     pub fn is_terminal(self) -> bool {
         match self {
-            Stream::Output => std::io::stdout().is_terminal(),
-            Stream::Error => std::io::stderr().is_terminal(),
+            OutputStream::Output => std::io::stdout().is_terminal(),
+            OutputStream::Error => std::io::stderr().is_terminal(),
         }
     }
 
@@ -34,8 +34,8 @@ impl Stream {
         let size = |fd| rustix::termios::tcgetwinsize(fd).ok().map(|size| size.ws_col.into());
         let own = match self {
             _ if !self.is_terminal() => None,
-            Stream::Output => size(rustix::stdio::stdout()),
-            Stream::Error => size(rustix::stdio::stderr()),
+            OutputStream::Output => size(rustix::stdio::stdout()),
+            OutputStream::Error => size(rustix::stdio::stderr()),
         };
         own.or(told).filter(|columns| *columns > 0)
     }

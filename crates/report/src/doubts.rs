@@ -115,7 +115,7 @@ fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> Doubt {
     let differ = cells.iter().any(|cell| !cell.flags.contains(flag));
     let text =
         if flag.is_impossible() { figure::said_impossible(flag) } else { words::doubt(flag) };
-    let text = if differ { format!("in one cell, {text}") } else { text };
+    let about = if differ { format!("one of {about}") } else { about };
     let cells = cells.iter().map(|cell| cell.id.clone()).collect();
     Doubt { about, text, severe: flag.is_impossible(), cells }
 }
@@ -159,9 +159,13 @@ pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> 
     let of_cell = |name: &str| planned.iter().any(|cell| cell.id == name);
     // What was left out while it ran was left out last, and that decides.
     let skips = || record.skipped.iter().rev();
-    let fitting = skips()
-        .find(|skip| of_cell(&skip.test))
-        .or_else(|| skips().find(|skip| about(&skip.test) && says_size(&skip.reason, block_bytes)));
+    // Where the run ended before it, that is why.
+    let is_cut_short = !planned.is_empty() && record.run.ended != Ended::Complete;
+    let fitting = skips().find(|skip| of_cell(&skip.test)).or_else(|| {
+        skips()
+            .filter(|_| !is_cut_short)
+            .find(|skip| about(&skip.test) && says_size(&skip.reason, block_bytes))
+    });
     if let Some(skip) = fitting {
         return format!("skipped: {}", words::clean(&skip.reason));
     }

@@ -8,7 +8,7 @@ use crate::cli::CompareFlags;
 use crate::commands::show::load_from;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::{print, print_document};
-use crate::terminal::Stream;
+use crate::terminal::OutputStream;
 
 /// Compares runs: as text, as JSON (`--json`) and as a page (`--html`). Exit code 0, and with
 /// `--fail-if` 1 where something became slower than allowed.
@@ -29,7 +29,7 @@ pub fn run(flags: &CompareFlags) -> Result {
         None => {}
     }
     if flags.json.as_ref().is_none_or(|path| path.as_os_str() != "-") {
-        let width = Stream::Output.width();
+        let width = OutputStream::Output.width();
         print(&report::compare::summary(&comparison, width))?;
         if let Some(regression) = &regression {
             print(&report::compare::regression(regression, width))?;

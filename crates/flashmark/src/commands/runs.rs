@@ -6,7 +6,7 @@ use store::{RunSummary, Store};
 use crate::cli::RunsFlags;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::{print, print_document};
-use crate::terminal::Stream;
+use crate::terminal::OutputStream;
 use crate::{damage, not_restored};
 
 /// Lists the runs that are kept, what they owe to media and what of them is damaged; exit code 0.
@@ -30,8 +30,9 @@ pub fn run(flags: &RunsFlags) -> Result {
     let rows =
         runs.iter().map(|run| Ok((run.dir.name(), said(run)?))).collect::<Result<Vec<_>>>()?;
     let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
-    let is_wide =
-        rows.iter().any(|(_, said)| longest + 2 + said.chars().count() > Stream::Output.width());
+    let is_wide = rows
+        .iter()
+        .any(|(_, said)| longest + 2 + said.chars().count() > OutputStream::Output.width());
     for (run, (name, said)) in runs.iter().zip(rows) {
         let lines = if is_wide {
             format!("{name}\n    {said}\n")

@@ -10,7 +10,7 @@ use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::{self, print, print_document};
 use crate::request::{RunRequest, read_uses};
 use crate::session::concluded_for;
-use crate::terminal::Stream;
+use crate::terminal::OutputStream;
 use crate::{damage, not_restored};
 
 mod salvage;
@@ -36,11 +36,11 @@ pub fn run(flags: &ShowFlags) -> Result {
         concluded_for(&mut record, &uses);
     }
     if flags.findings {
-        print(&report::text::findings(&record, Stream::Output.width()))?;
+        print(&report::text::findings(&record, OutputStream::Output.width()))?;
     } else if flags.json {
         print_document(&record.to_json())?;
     } else if flags.all {
-        print(&report::text::table(&record, Stream::Output.width()))?;
+        print(&report::text::table(&record, OutputStream::Output.width()))?;
     } else {
         // A record that somebody sent has no run around it.
         let (run, files) = if Path::new(&flags.run).is_file() {
@@ -50,7 +50,7 @@ pub fn run(flags: &ShowFlags) -> Result {
         };
         let files: Vec<_> =
             files.into_iter().filter(|(_, path)| Path::new(path).exists()).collect();
-        outputs::show(&record, &run, &files, flags.details, Stream::Output)?;
+        outputs::show(&record, &run, &files, flags.details, OutputStream::Output)?;
     }
     Ok(Exit::Done)
 }

@@ -130,7 +130,7 @@ fn suites() {
     ");
     insta::assert_snapshot!(read("[[test]]\nname = \"prime\"\nspam = \"1MiB\"\n"), @r"
     exit 2
-    flashmark: prime has no setting 'spam'; it has block, max_time, passes, span
+    flashmark: prime has no setting 'spam'; did you mean span? it has block, max_time, passes, span
     ");
     insta::assert_snapshot!(read("[[test]]\nname = \"prime\"\nspan = \"4kk\"\n"), @r"
     exit 2

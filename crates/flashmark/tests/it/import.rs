@@ -50,7 +50,7 @@ fn a_file_becomes_a_run_that_every_command_shows() {
         ("fio", Some("SanDisk"))
     );
     assert!(!record.findings.is_empty(), "conclusions are drawn");
-    insta::assert_snapshot!(flashmark.done(&["runs"]).out, @"fio-a6ce9965b86397cb                         complete       1/1   cells  SanDisk SD32G");
+    insta::assert_snapshot!(flashmark.done(&["runs"]).out, @"fio-a6ce9965b86397cb  complete       1/1   cells  SanDisk SD32G");
     assert!(flashmark.done(&["show", name]).out.contains("SanDisk"));
     assert!(flashmark.done(&["show", name, "--all"]).out.contains("8600"));
     let page = flashmark.home().join("page.html");

@@ -150,9 +150,8 @@ const AU: (&str, &[&str]) = ("au", &["512KiB", "4MiB"]);
 
 /// Names of the tests that write, as the program tells them.
 fn writing_tests() -> Vec<String> {
-    let list = Flashmark::new().done(&["tests"]).out;
-    let writing = list.lines().filter(|line| line.contains("[writes]"));
-    writing.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+    let writing = suite::catalogue::CATALOGUE.iter().filter(|test| test.needs().writing);
+    writing.map(|test| test.name().to_owned()).collect()
 }
 
 /// A suite of two to four tests that write, with settings of chance's choice.

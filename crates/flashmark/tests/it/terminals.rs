@@ -276,12 +276,12 @@ fn the_screen_of_a_good_medium() {
     check_colours(&record);
     insta::assert_snapshot!(screen(&record, 80, false), @r"
     a1, simulated medium, 32 GiB
-    standard suite, 3 min 15 s, 2.40 GB written
     Good as a root disk, a camera card, a card for video of 200 Mbit/s and a data
       logger's store; as a database's disk only if its flush is honest, which only
       cutting the power can tell. [...]
     Good for root disk, camera, video of 200 Mbit/s, data logger.
     Usable as database (if its flush is honest).
+    standard suite, 3 min 15 s, 2.40 GB written
 
                                 figure  95 % interval         n         p99  slowest
     Sequential read          67.6 MB/s  65.0 to 68.6         66           -  18.2 ms
@@ -293,13 +293,37 @@ fn the_screen_of_a_good_medium() {
     Random write, 64 KiB      266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
     Caveat: sequential read 512 KiB: still moving [...]
     Caveat: random read (6 cells): the span was never written by this run [...]
-    Not run: random-read, random-write (32 threads [...]
+    Not run (why: --details): buffered-read [...]
     Not shown: 70 of 77 cells, 9 findings, 4 caveats.
     Details  flashmark show sim-a1-standard-2 --details
     Record   /runs/it/record.json
     Page     /runs/it/report.html
     ");
-    insta::assert_snapshot!(screen(&record, 120, false), @"");
+    insta::assert_snapshot!(screen(&record, 120, false), @r"
+    a1, simulated medium, 32 GiB
+    Good as a root disk, a camera card, a card for video of 200 Mbit/s and a data logger's store; as a database's disk only
+      if its flush is honest, which only cutting the power can tell. 118 commits a second with a rollback journal, 673 with
+      a write-ahead log.
+    Good for root disk, camera, video of 200 Mbit/s, data logger.
+    Usable as database (if its flush is honest).
+    standard suite, 3 min 15 s, 2.40 GB written
+
+                                                 figure  95 % interval         n         p99  slowest
+    Sequential read                           67.6 MB/s  65.0 to 68.6         66           -  18.2 ms
+    Sequential write                          61.6 MB/s  58.6 to 63.1         59           -  22.1 ms
+    Random read, 4 KiB                        2942 IOPS  2853 to 3006       1472      431 µs  3.49 ms
+    Random write, 4 KiB                       1491 IOPS  1435 to 1516       4543     5.05 ms  37.5 ms
+    Random write, 512 B                        826 IOPS  785 to 848         2652     5.70 ms  53.7 ms
+    Random write, 16 KiB                       771 IOPS  744 to 784         2404     5.29 ms  33.3 ms
+    Random write, 64 KiB                       266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
+    Caveat: sequential read 512 KiB: still moving: the last windows differ by 14.4 %; a longer run shows where it settles
+    Caveat: random read (6 cells): the span was never written by this run; reads of unwritten flash can be faked
+    Not run (why: --details): buffered-read, parts of random-read and of random-write
+    Not shown: 70 of 77 cells, 9 findings, 4 caveats.
+    Details  flashmark show sim-a1-standard-2 --details
+    Record   /runs/it/record.json
+    Page     /runs/it/report.html
+    ");
 }
 
 #[test]
@@ -308,23 +332,55 @@ fn the_screen_of_a_fake() {
     check_colours(&record);
     insta::assert_snapshot!(screen(&record, 80, false), @r"
     fake-wrap, simulated medium, 64 GiB
-    standard suite, 10.7 s, 21.0 MB written
     Do not use it. It is a fake: it says 64 GiB, it has at most 40 GiB; what is
       written beyond overwrites what is in front, without an error.
     Not suitable for any use.
+    standard suite, 10.7 s, 21.0 MB written
 
                                 figure  95 % interval         n         p99  slowest
     Capacity, 4 KiB, whol..        0 B  0 to 40 GiB          12           -        -
 
-    Not run: prime, zero-fill, random-fill, sequential-write, sequential-read,
-      random-read, seek, align-read, random-write, record-ops, sector-write [...]
+    Not run (why: --details): random-read, random-write, buffered-read, prime,
+      zero-fill, random-fill, sequential-write, sequential-read, seek [...]
     Not shown: 1 finding.
     Details  flashmark show sim-fake-wrap-standard-2 --details
     Record   /runs/it/record.json
     Page     /runs/it/report.html
     ");
-    insta::assert_snapshot!(screen(&record, 80, true), @"");
-    insta::assert_snapshot!(screen(&record, 120, false), @"");
+    insta::assert_snapshot!(screen(&record, 80, true), @r"
+    {1mfake-wrap, simulated medium, 64 GiB}
+    {31mDo not use it. It is a fake: it says 64 GiB, it has at most 40 GiB; what is}
+      {31mwritten beyond overwrites what is in front, without an error.}
+    {31mNot suitable for any use.}
+    {2mstandard suite, 10.7 s, 21.0 MB written}
+
+    {2m                            figure  95 % interval         n         p99  slowest}
+    Capacity, 4 KiB, whol..        {1m0 B}  0 to 40 GiB          12           -        -
+
+    Not run (why: --details): random-read, random-write, buffered-read, prime,
+      zero-fill, random-fill, sequential-write, sequential-read, seek [...]
+    {2mNot shown: 1 finding.}
+    Details  flashmark show sim-fake-wrap-standard-2 --details
+    Record   /runs/it/record.json
+    Page     /runs/it/report.html
+    ");
+    insta::assert_snapshot!(screen(&record, 120, false), @r"
+    fake-wrap, simulated medium, 64 GiB
+    Do not use it. It is a fake: it says 64 GiB, it has at most 40 GiB; what is written beyond overwrites what is in front,
+      without an error.
+    Not suitable for any use.
+    standard suite, 10.7 s, 21.0 MB written
+
+                                                 figure  95 % interval         n         p99  slowest
+    Capacity, 4 KiB, whole medium                   0 B  0 to 40 GiB          12           -        -
+
+    Not run (why: --details): random-read, random-write, buffered-read, prime, zero-fill, random-fill, sequential-write,
+      sequential-read, seek, align-read, record-ops, sector-write, flush-cost, commit, log-append, ext2-format, ext2-fill
+    Not shown: 1 finding.
+    Details  flashmark show sim-fake-wrap-standard-2 --details
+    Record   /runs/it/record.json
+    Page     /runs/it/report.html
+    ");
 }
 
 #[test]
@@ -333,12 +389,12 @@ fn the_screen_of_a_slow_medium() {
     check_colours(&record);
     insta::assert_snapshot!(screen(&record, 80, false), @r"
     class10, simulated medium, 4 GiB
-    standard suite, 7 min 29 s, 1.12 GB written
     Benchmarks flatter it: zeros are written faster than data. Unusable as a root
       disk: 2.91 random writes of 4 KiB a second, a laptop disk does 90. [...]
     Good for video of 50 Mbit/s, data logger (few samples).
     Usable as camera, database (if its flush is honest).
     Not suitable for root disk.
+    standard suite, 7 min 29 s, 1.12 GB written
 
                                 figure  95 % interval         n         p99  slowest
     Sequential read          20.7 MB/s  19.5 to 21.3         31           -  59.4 ms
@@ -350,14 +406,62 @@ fn the_screen_of_a_slow_medium() {
     Random write, 64 KiB     2.73 IOPS  2.46 to 2.82         87           -   1.14 s
     Caveat: random fill 1 MiB: zeros are written 1.76 times as fast [...]
     Caveat: sequential write 512 KiB: certain to 6.75 % only; give it more time
-    Not run: random-read, random-write (32 threads [...]
+    Not run (why: --details): buffered-read [...]
     Not shown: 70 of 77 cells, 12 findings, 13 caveats.
     Details  flashmark show sim-class10-standard-2 --details
     Record   /runs/it/record.json
     Page     /runs/it/report.html
     ");
-    insta::assert_snapshot!(screen(&record, 80, true), @"");
-    insta::assert_snapshot!(screen(&record, 120, false), @"");
+    insta::assert_snapshot!(screen(&record, 80, true), @r"
+    {1mclass10, simulated medium, 4 GiB}
+    {33mBenchmarks flatter it: zeros are written faster than data. Unusable as a root}
+      {33mdisk: 2.91 random writes of 4 KiB a second, a laptop disk does 90. [...]}
+    Good for video of 50 Mbit/s, data logger (few samples).
+    Usable as camera, database (if its flush is honest).
+    Not suitable for root disk.
+    {2mstandard suite, 7 min 29 s, 1.12 GB written}
+
+    {2m                            figure  95 % interval         n         p99  slowest}
+    Sequential read          {1m20.7 MB/s}  19.5 to 21.3         31           -  59.4 ms
+    Sequential write         {1m9.11 MB/s}  8.55 to 9.44         31           -   136 ms
+    Random read, 4 KiB        {1m985 IOPS}  954 to 1002         498     1.32 ms  4.50 ms
+    Random write, 4 KiB      {1m2.91 IOPS}  2.70 to 3.12         87           -   458 ms
+    Random write, 512 B      {1m2.88 IOPS}  2.74 to 3.14         82           -   453 ms
+    Random write, 16 KiB     {1m2.91 IOPS}  2.71 to 3.09         87           -   487 ms
+    Random write, 64 KiB     {1m2.73 IOPS}  2.46 to 2.82         87           -   1.14 s
+    {33mCaveat: random fill 1 MiB: zeros are written 1.76 times as fast [...]}
+    {33mCaveat: sequential write 512 KiB: certain to 6.75 % only; give it more time}
+    Not run (why: --details): buffered-read [...]
+    {2mNot shown: 70 of 77 cells, 12 findings, 13 caveats.}
+    Details  flashmark show sim-class10-standard-2 --details
+    Record   /runs/it/record.json
+    Page     /runs/it/report.html
+    ");
+    insta::assert_snapshot!(screen(&record, 120, false), @r"
+    class10, simulated medium, 4 GiB
+    Benchmarks flatter it: zeros are written faster than data. Unusable as a root disk: 2.91 random writes of 4 KiB a
+      second, a laptop disk does 90. [...]
+    Good for video of 50 Mbit/s, data logger (few samples).
+    Usable as camera, database (if its flush is honest).
+    Not suitable for root disk.
+    standard suite, 7 min 29 s, 1.12 GB written
+
+                                                 figure  95 % interval         n         p99  slowest
+    Sequential read                           20.7 MB/s  19.5 to 21.3         31           -  59.4 ms
+    Sequential write                          9.11 MB/s  8.55 to 9.44         31           -   136 ms
+    Random read, 4 KiB                         985 IOPS  954 to 1002         498     1.32 ms  4.50 ms
+    Random write, 4 KiB                       2.91 IOPS  2.70 to 3.12         87           -   458 ms
+    Random write, 512 B                       2.88 IOPS  2.74 to 3.14         82           -   453 ms
+    Random write, 16 KiB                      2.91 IOPS  2.71 to 3.09         87           -   487 ms
+    Random write, 64 KiB                      2.73 IOPS  2.46 to 2.82         87           -   1.14 s
+    Caveat: random fill 1 MiB: zeros are written 1.76 times as fast [...]
+    Caveat: sequential write 512 KiB: certain to 6.75 % only; give it more time
+    Not run (why: --details): buffered-read, parts of random-read and of random-write
+    Not shown: 70 of 77 cells, 12 findings, 13 caveats.
+    Details  flashmark show sim-class10-standard-2 --details
+    Record   /runs/it/record.json
+    Page     /runs/it/report.html
+    ");
 }
 
 #[test]
@@ -369,7 +473,6 @@ fn the_screen_of_an_interrupted_run() {
     check_colours(&record);
     insta::assert_snapshot!(screen(&record, 80, false), @r"
     class10, simulated medium, 4 GiB
-    standard suite, 7 min 29 s, 866 MB written
     The run was interrupted: 14 of 77 planned cells are done; it can be resumed.
     Benchmarks flatter it: zeros are written faster than data. Usable as a camera
       card; good as a card for video of 50 Mbit/s and a data logger's store, if it
@@ -377,20 +480,45 @@ fn the_screen_of_an_interrupted_run() {
     Good for video of 50 Mbit/s, data logger.
     Usable as camera.
     Not tested: root disk, database.
+    standard suite, 7 min 29 s, 866 MB written
 
                                 figure  95 % interval         n         p99  slowest
     Sequential read                  -  interrupted before it
     Sequential write         9.11 MB/s  8.55 to 9.44         31           -   136 ms
-    Random read, 4 KiB               -  skipped: 32 threads [...]
-    Random write, 4 KiB              -  skipped: 32 threads [...]
+    Random read, 4 KiB               -  interrupted before it
+    Random write, 4 KiB              -  interrupted before it
+    Fill, incompressible     9.40 MB/s  8.84 to 9.68         24           -   131 ms
     Caveat: random fill 1 MiB: zeros are written 1.76 times as fast [...]
     Caveat: sequential write 512 KiB: certain to 6.75 % only; give it more time
-    Not run: random-read, random-write (32 threads: medium or reader takes one
-      command at a time, so what a queue would do cannot be told here) [...]
-    Not shown: 13 of 14 cells, 5 findings.
+    Not run (why: --details): random-read, random-write, buffered-read
+    Not shown: 12 of 14 cells, 5 findings.
     Details  flashmark show sim-class10-standard-2 --details
     Record   /runs/it/record.json
     Page     /runs/it/report.html
     ");
-    insta::assert_snapshot!(screen(&record, 120, false), @"");
+    insta::assert_snapshot!(screen(&record, 120, false), @r"
+    class10, simulated medium, 4 GiB
+    The run was interrupted: 14 of 77 planned cells are done; it can be resumed.
+    Benchmarks flatter it: zeros are written faster than data. Usable as a camera card; good as a card for video of
+      50 Mbit/s and a data logger's store, if it flushes honestly: not tested. It writes 9.11 MB/s in sequence.
+    Good for video of 50 Mbit/s, data logger.
+    Usable as camera.
+    Not tested: root disk, database.
+    standard suite, 7 min 29 s, 866 MB written
+
+                                                 figure  95 % interval         n         p99  slowest
+    Sequential read                                   -  interrupted before it
+    Sequential write                          9.11 MB/s  8.55 to 9.44         31           -   136 ms
+    Random read, 4 KiB                                -  interrupted before it
+    Random write, 4 KiB                               -  interrupted before it
+    Fill, incompressible                      9.40 MB/s  8.84 to 9.68         24           -   131 ms
+    Fill, zeros                               16.5 MB/s  15.7 to 16.9         24           -  74.5 ms
+    Caveat: random fill 1 MiB: zeros are written 1.76 times as fast [...]
+    Caveat: sequential write 512 KiB: certain to 6.75 % only; give it more time
+    Not run (why: --details): random-read, random-write, buffered-read
+    Not shown: 11 of 14 cells, 5 findings.
+    Details  flashmark show sim-class10-standard-2 --details
+    Record   /runs/it/record.json
+    Page     /runs/it/report.html
+    ");
 }

@@ -480,41 +480,43 @@ impl Screen<'_> {
         (lines.collect(), ranked.len().saturating_sub(most))
     }
 
-    /// What was not measured, and why where there is room.
+    /// What was not measured, and why where there is room. A test of which other cells were
+    /// measured was left out in part.
     fn skipped(&self, unplanned: &[String], most: usize) -> Vec<String> {
-        let reasons = doubts::skipped(self.record);
+        let as_told = |_: &Ink, line: &str| line.to_owned();
+        let is_known = |test: &str| self.record.cells_of(test).next().is_some();
+        let named = |tests: &[&str]| {
+            let (parts, whole): (Vec<&str>, Vec<&str>) =
+                tests.iter().copied().partition(|test| is_known(test));
+            let parts = (!parts.is_empty()).then(|| format!("parts of {}", parts.join(", ")));
+            let whole = (!whole.is_empty()).then(|| whole.join(", "));
+            whole.into_iter().chain(parts).collect::<Vec<_>>().join(", ")
+        };
         let unplanned = Some(unplanned.join(", ")).filter(|names| !names.is_empty());
-        let full = unplanned
-            .iter()
-            .cloned()
-            .chain(reasons.iter().map(|(reason, tests)| format!("{tests} ({reason})")));
-        let full = full.collect::<Vec<_>>().join("; ");
+        let reasons = doubts::skipped(self.record);
+        let full = reasons.iter().map(|(reason, tests)| {
+            format!("{} ({reason})", named(&tests.split(", ").collect::<Vec<_>>()))
+        });
+        let full: Vec<String> = unplanned.iter().cloned().chain(full).collect();
         if full.is_empty() {
             return Vec::new();
         }
-        let as_told = |_: &Ink, line: &str| line.to_owned();
-        let whole = self.prose(&format!("Not run: {full}"), 2, usize::MAX / WIDTH, as_told);
+        let whole = format!("Not run: {}", full.join("; "));
         let scaled = if self.width < WIDTH { most * WIDTH / self.width } else { most };
-        if whole.len() <= scaled {
-            return whole;
+        if wrap::wrapped(&whole, self.width - 2).len() <= scaled {
+            return self.prose(&whole, 2, most, as_told);
         }
-        // The reason for most of it is said first.
-        let mut reasons = reasons;
-        let many = |tests: &str| tests.split(", ").count();
-        reasons.sort_by_key(|(_, tests)| std::cmp::Reverse(many(tests)));
-        let text = match reasons.split_first() {
-            None => format!("Not run: {}", unplanned.unwrap_or_default()),
-            Some(((reason, tests), others)) => {
-                let others: usize = others.iter().map(|(_, tests)| many(tests)).sum();
-                let others = match others {
-                    0 => String::new(),
-                    n => format!("; {n} more for other reasons"),
-                };
-                let first = unplanned.map(|names| format!("{names}; ")).unwrap_or_default();
-                format!("Not run: {first}{tests} ({reason}){others}")
+        // What most was left out for comes first.
+        let mut by_number: Vec<&(String, String)> = reasons.iter().collect();
+        by_number.sort_by_key(|(_, tests)| std::cmp::Reverse(tests.split(", ").count()));
+        let mut tests: Vec<&str> = Vec::new();
+        for test in by_number.iter().flat_map(|(_, tests)| tests.split(", ")) {
+            if !tests.contains(&test) {
+                tests.push(test);
             }
-        };
-        self.prose(&text, 2, most, as_told)
+        }
+        let names: Vec<String> = unplanned.into_iter().chain([named(&tests)]).collect();
+        self.prose(&format!("Not run (why: --details): {}", names.join(", ")), 2, most, as_told)
     }
 
     fn cells_left(&self, shown: usize) -> String {

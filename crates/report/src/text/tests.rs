@@ -380,9 +380,9 @@ fn one_screen_is_one_screen() {
 fn one_screen_of_a_good_card() {
     insta::assert_snapshot!(summary(&demo::good(), 80, false), @r"
     SanDisk Extreme A1, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
-    standard suite, 2026-11-20, 11 min 41 s, 4.14 GB written, from the camera drawer
     Good for root disk, camera, video of 200 Mbit/s, data logger.
     Not tested: database.
+    standard suite, 2026-11-20, 11 min 41 s, 4.14 GB written, from the camera drawer
 
                                 figure  95 % interval         n         p99  slowest
     Sequential read          66.4 MB/s  65.6 to 67.2         64           -   132 ms
@@ -409,10 +409,10 @@ fn one_screen_of_a_good_card() {
 fn one_screen_of_a_horrible_card() {
     insta::assert_snapshot!(summary(&demo::horrible(), 80, false), @r"
     Transcend SDHC 32G, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
-    standard suite, 2026-11-20, 11 min 41 s, 3.71 GB written, from the camera drawer
     Good for camera, video of 8 Mbit/s.
     Not suitable for root disk, data logger.
     Not tested: database.
+    standard suite, 2026-11-20, 11 min 41 s, 3.71 GB written, from the camera drawer
 
                                 figure  95 % interval         n         p99  slowest
     Sequential read          24.5 MB/s  24.2 to 24.8         64           -   356 ms
@@ -439,12 +439,12 @@ fn one_screen_of_what_vanished() {
     insta::assert_snapshot!(summary(&demo::broken(), 80, false), @r#"
     Generic </script><img src=x onerror=alert(1)> [2J & "quotes", USB stick,
       31.9 GB, behind a reader, a file on ext4
-    standard suite, 2026-11-20, 11 min 41 s, 165 kB written [...]
     The medium failed: 5 of 6 planned cells are done. Random write 4 KiB, in a file:
       the device went away (ENODEV) </script><img src=x onerror=alert(1)> [2J &
       "quotes".
     Good for data logger (few samples).
     Not tested: root disk, camera, video, database.
+    standard suite, 2026-11-20, 11 min 41 s, 165 kB written [...]
 
                                 figure  95 % interval         n         p99  slowest
     Sequential read                  -  impossible: the page cache answered [...]
@@ -477,11 +477,11 @@ fn on_a_narrow_terminal_rows_fold_between_their_parts() {
     insta::assert_snapshot!(summary(&demo::good(), 40, false), @r"
     SanDisk Extreme A1, SD card, 31.9 GB,
       DDR50, 4 bit, 50 MHz
-    standard suite, 2026-11-20, 11 min 41 s,
-      4.14 GB written [...]
     Good for root disk, camera, video of
       200 Mbit/s, data logger.
     Not tested: database.
+    standard suite, 2026-11-20, 11 min 41 s,
+      4.14 GB written [...]
 
     Sequential read          66.4 MB/s
         65.6 to 67.2 MB/s, n 64,

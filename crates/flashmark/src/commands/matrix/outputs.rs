@@ -7,7 +7,7 @@ use store::{RunDir, atomic_write};
 
 use crate::exit::{OrExit, Result};
 use crate::outputs::{self, PAGE_FILE, keepable};
-use crate::terminal::Stream;
+use crate::terminal::OutputStream;
 
 /// Name of the workbook in a run's directory.
 pub const WORKBOOK_FILE: &str = "matrix.xlsx";
@@ -66,7 +66,7 @@ impl MatrixOutputs {
         let place = |name: &str| dir.path().join(name).display().to_string();
         let mut files = outputs::files(dir);
         files.extend([("Workbook", place(WORKBOOK_FILE)), ("Values", place(CSV_FILE))]);
-        let stream = if to_stdout { Stream::Error } else { Stream::Output };
+        let stream = if to_stdout { OutputStream::Error } else { OutputStream::Output };
         outputs::show(record, dir.name(), &files, self.details, stream)
     }
 }
