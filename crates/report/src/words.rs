@@ -28,10 +28,6 @@ pub(crate) fn doubt(flag: &Flag) -> String {
         Flag::BusyHost { .. } => {
             "the machine was busy when the run began: run it again on an idle one if a figure surprises you".to_owned()
         }
-        Flag::NotConverged { relative_half_width } => format!(
-            "certain to {} % only; give it more time",
-            significant(relative_half_width * 100.0)
-        ),
         flag => clean(&flag.to_string()),
     }
 }
