@@ -208,7 +208,7 @@ mod tests {
             slow.metrics.iops.as_mut().unwrap().ci95 = Some(ends);
             Record { cells: vec![slow, commit(2, "wal", 70.8)], ..empty() }
         };
-        insta::assert_snapshot!(told(&with_ends([0.6, 30.0])), @"Cannot be told here for a database: 3.65 commits per second (0.600 to 30.0) with a rollback journal, 70.8 (68.0 to 73.6) with a write-ahead log; the first may be anything from 0.600 to 30.0.");
+        insta::assert_snapshot!(told(&with_ends([0.6, 30.0])), @"Cannot be told here for a database: 3.65 commits per second (0.600 to 30.0) with a rollback journal, 70.8 (68.0 to 73.6) with a write-ahead log; the first is not certain enough.");
         assert!(told(&with_ends([1.5, 10.0])).starts_with("Poor for a database (few samples)"));
     }
 }

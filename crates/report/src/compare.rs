@@ -141,7 +141,7 @@ fn sentences(curve: &Curve) -> Vec<String> {
                 .map(|[low, high]| format!(" (between {} and {})", size(low), size(high)))
                 .unwrap_or_default();
             format!(
-                "{winner} becomes faster than {loser} at blocks of about {}{range}.",
+                "{winner} overtakes {loser} at blocks of about {}{range}.",
                 size(crossing.block_bytes)
             )
         })

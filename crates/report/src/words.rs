@@ -329,7 +329,7 @@ pub fn confidence(finding: &Finding) -> Option<String> {
     let percent = finding.confidence.filter(|share| (0.0..=1.0).contains(share))? * 100.0;
     // Whoever says 100 % is asked how they know.
     Some(if percent > 99.0 {
-        "more than 99 % confidence".to_owned()
+        "over 99 % confidence".to_owned()
     } else {
         format!("{} % confidence", percent.floor())
     })

@@ -89,7 +89,7 @@ fn a_sparse_file_is_doubted() {
         .lines()
         .find(|line| line.starts_with("- ") && line.contains("never written; "))
         .unwrap_or_else(|| panic!("{ran}"));
-    insta::assert_snapshot!(doubt, @"- the file has 8 MiB that were never written; reading them touches no medium");
+    insta::assert_snapshot!(doubt, @"- 8 MiB of the file were never written; reading them does not touch the medium");
     assert_eq!(fs::metadata(&path).unwrap().len(), 8 * MIB);
 }
 
