@@ -293,7 +293,7 @@ fn the_screen_of_a_good_medium() {
     Random write, 64 KiB      266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
     Caveat: sequential read 512 KiB: still moving [...]
     Caveat: random read (6 cells): the span was never written by this run [...]
-    Not run (why: --details): buffered-read [...]
+    Not run (why: --details): buffered-read, parts of random-read, random-write
     Not shown: 70 of 77 cells, 9 findings, 4 caveats.
     Details  flashmark show sim-a1-standard-2 --details
     Record   /runs/it/record.json
@@ -318,7 +318,7 @@ fn the_screen_of_a_good_medium() {
     Random write, 64 KiB                       266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
     Caveat: sequential read 512 KiB: still moving: the last windows differ by 14.4 %; a longer run shows where it settles
     Caveat: random read (6 cells): the span was never written by this run; reads of unwritten flash can be faked
-    Not run (why: --details): buffered-read, parts of random-read and of random-write
+    Not run (why: --details): buffered-read, parts of random-read, random-write
     Not shown: 70 of 77 cells, 9 findings, 4 caveats.
     Details  flashmark show sim-a1-standard-2 --details
     Record   /runs/it/record.json
@@ -340,8 +340,8 @@ fn the_screen_of_a_fake() {
                                 figure  95 % interval         n         p99  slowest
     Capacity, 4 KiB, whol..        0 B  0 to 40 GiB          12           -        -
 
-    Not run (why: --details): random-read, random-write, buffered-read, prime,
-      zero-fill, random-fill, sequential-write, sequential-read, seek [...]
+    Not run (why: --details): prime, zero-fill, random-fill, sequential-write,
+      sequential-read, random-read, seek, align-read, random-write, record-ops [...]
     Not shown: 1 finding.
     Details  flashmark show sim-fake-wrap-standard-2 --details
     Record   /runs/it/record.json
@@ -357,8 +357,8 @@ fn the_screen_of_a_fake() {
     {2m                            figure  95 % interval         n         p99  slowest}
     Capacity, 4 KiB, whol..        {1m0 B}  0 to 40 GiB          12           -        -
 
-    Not run (why: --details): random-read, random-write, buffered-read, prime,
-      zero-fill, random-fill, sequential-write, sequential-read, seek [...]
+    Not run (why: --details): prime, zero-fill, random-fill, sequential-write,
+      sequential-read, random-read, seek, align-read, random-write, record-ops [...]
     {2mNot shown: 1 finding.}
     Details  flashmark show sim-fake-wrap-standard-2 --details
     Record   /runs/it/record.json
@@ -374,8 +374,8 @@ fn the_screen_of_a_fake() {
                                                  figure  95 % interval         n         p99  slowest
     Capacity, 4 KiB, whole medium                   0 B  0 to 40 GiB          12           -        -
 
-    Not run (why: --details): random-read, random-write, buffered-read, prime, zero-fill, random-fill, sequential-write,
-      sequential-read, seek, align-read, record-ops, sector-write, flush-cost, commit, log-append, ext2-format, ext2-fill
+    Not run (why: --details): prime, zero-fill, random-fill, sequential-write, sequential-read, random-read, seek,
+      align-read, random-write, record-ops, sector-write, flush-cost, commit, log-append, ext2-format, ext2-fill [...]
     Not shown: 1 finding.
     Details  flashmark show sim-fake-wrap-standard-2 --details
     Record   /runs/it/record.json
@@ -406,7 +406,7 @@ fn the_screen_of_a_slow_medium() {
     Random write, 64 KiB     2.73 IOPS  2.46 to 2.82         87           -   1.14 s
     Caveat: random fill 1 MiB: zeros are written 1.76 times as fast [...]
     Caveat: sequential write 512 KiB: certain to 6.75 % only; give it more time
-    Not run (why: --details): buffered-read [...]
+    Not run (why: --details): buffered-read, parts of random-read, random-write
     Not shown: 70 of 77 cells, 12 findings, 13 caveats.
     Details  flashmark show sim-class10-standard-2 --details
     Record   /runs/it/record.json
@@ -431,7 +431,7 @@ fn the_screen_of_a_slow_medium() {
     Random write, 64 KiB     {1m2.73 IOPS}  2.46 to 2.82         87           -   1.14 s
     {33mCaveat: random fill 1 MiB: zeros are written 1.76 times as fast [...]}
     {33mCaveat: sequential write 512 KiB: certain to 6.75 % only; give it more time}
-    Not run (why: --details): buffered-read [...]
+    Not run (why: --details): buffered-read, parts of random-read, random-write
     {2mNot shown: 70 of 77 cells, 12 findings, 13 caveats.}
     Details  flashmark show sim-class10-standard-2 --details
     Record   /runs/it/record.json
@@ -456,7 +456,7 @@ fn the_screen_of_a_slow_medium() {
     Random write, 64 KiB                      2.73 IOPS  2.46 to 2.82         87           -   1.14 s
     Caveat: random fill 1 MiB: zeros are written 1.76 times as fast [...]
     Caveat: sequential write 512 KiB: certain to 6.75 % only; give it more time
-    Not run (why: --details): buffered-read, parts of random-read and of random-write
+    Not run (why: --details): buffered-read, parts of random-read, random-write
     Not shown: 70 of 77 cells, 12 findings, 13 caveats.
     Details  flashmark show sim-class10-standard-2 --details
     Record   /runs/it/record.json
