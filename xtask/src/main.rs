@@ -10,7 +10,6 @@ mod docs;
 mod footprint;
 mod generated;
 mod mutants;
-mod pages;
 mod picture;
 mod release_notes;
 mod released;

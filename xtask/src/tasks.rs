@@ -1,11 +1,11 @@
 //! What can be asked for, and who does it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Parser;
 
 use crate::{
-    agree, agree_work, attached, bench, docs, footprint, generated, mutants, pages, picture,
+    agree, agree_work, attached, bench, docs, footprint, generated, mutants, picture,
     release_notes, schema, tidy, torture, truth,
 };
 
@@ -19,10 +19,6 @@ pub enum Task {
     Schema(generated::Flags),
     /// Writes docs/command-line.md and docs/tests.md from the program itself.
     Docs(generated::Flags),
-    /// Writes the man pages into a directory.
-    Man { directory: PathBuf },
-    /// Writes the shell completions into a directory.
-    Completions { directory: PathBuf },
     /// Measures whether our numbers agree with fio's, on a loop device of its own (root).
     Agree(agree::Flags),
     /// Measures whether works on a mounted file system agree with fio, on a loop device of its own
@@ -58,8 +54,6 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Tidy => tidy::run(root),
         Task::Schema(flags) => schema::run(root, &flags),
         Task::Docs(flags) => docs::run(root, &flags),
-        Task::Man { directory } => pages::man(&directory),
-        Task::Completions { directory } => pages::completions(&directory),
         Task::Agree(flags) => agree::run(root, &flags),
         Task::AgreeWork(flags) => agree_work::run(root, &flags),
         Task::Work(flags) => agree_work::once(&flags),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use crate::outputs::Outputs;
 
@@ -88,6 +89,13 @@ pub enum Command {
     /// Simulated media to try things on.
     #[command(subcommand)]
     Sim(SimCommand),
+    /// Prints completions for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Prints a man page, for `man -l -`.
+    Man(ManFlags),
 }
 
 /// Commands that a build may be without: name, the feature that brings it, whether it is here.
@@ -128,6 +136,16 @@ pub fn without_command(error: &clap::Error) -> Option<String> {
             "what to do with {typed}? `flashmark run {typed}` measures it; `flashmark check {typed}` tells whether it is genuine, fit and healthy"
         )
     })
+}
+
+/// Flags of `man`.
+#[derive(Debug, Args)]
+pub struct ManFlags {
+    /// Of which command; without it, of the program.
+    pub command: Vec<String>,
+    /// Writes all pages there instead.
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "command")]
+    pub dir: Option<PathBuf>,
 }
 
 /// Flags of `list`.

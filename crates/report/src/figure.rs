@@ -105,6 +105,10 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         }
         // A passing state has no level: the figure bounds it on one side, and that is all it says.
         _ if let Some(bound) = bound.filter(|_| fact(name).is_none()) => bound.to_owned(),
+        // Where little is known but a limit, a figure would say more than is known.
+        Some([low, high]) if name == metric::REAL_BYTES && low < high / 4.0 => {
+            return Shown::Withheld(format!("at most {}", words::quantity(name, high)));
+        }
         Some(ends) => words::interval(name, ends),
         None if let Some(what) = fact(name) => what.to_owned(),
         None => {

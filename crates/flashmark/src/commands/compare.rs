@@ -72,14 +72,19 @@ fn changed(before: &str, after: &str) -> Result<MediaComparison> {
             "--before {before} --after {after}: these are runs of different media; hold media against each other with: flashmark compare {before} {after}"
         ));
     }
-    is_a_change(&sides)?;
+    // A run held against itself tells nothing, and would pass.
+    if same_run(&sides).is_some() {
+        return usage(format_args!(
+            "'{before}' and '{after}' hold the same run; name two that differ"
+        ));
+    }
     Ok(findings::compare_sides(&sides))
 }
 
 fn side_by_side(names: &[String]) -> Result<MediaComparison> {
     let sides = names.iter().map(|name| side(name)).collect::<Result<Vec<_>>>()?;
     let records: Vec<Record> = sides.iter().flat_map(|side| side.records.clone()).collect();
-    if !findings::is_one_medium(&records) {
+    if !findings::is_one_medium(&records) || same_run(&sides).is_some() {
         return Ok(findings::compare(&records));
     }
     if sides.len() < 2 {
@@ -88,26 +93,20 @@ fn side_by_side(names: &[String]) -> Result<MediaComparison> {
             names.join(" ")
         ));
     }
-    is_a_change(&sides)?;
     Ok(findings::compare_sides(&sides))
 }
 
-/// A run held against itself tells nothing.
-fn is_a_change(sides: &[ComparisonSide]) -> Result<()> {
-    for (at, side) in sides.iter().enumerate() {
-        for other in &sides[at + 1..] {
-            let same = side.records.iter().any(|one| {
-                !one.cells.is_empty() && other.records.iter().any(|run| run.cells == one.cells)
-            });
-            if same {
-                return usage(format_args!(
-                    "'{}' and '{}' hold the same run; name two that differ",
-                    side.name, other.name
-                ));
-            }
-        }
-    }
-    Ok(())
+/// Two sides that hold the same run, if there are any.
+fn same_run(sides: &[ComparisonSide]) -> Option<(&ComparisonSide, &ComparisonSide)> {
+    let holds = |side: &ComparisonSide, run: &Record| {
+        !run.cells.is_empty() && side.records.iter().any(|other| other.cells == run.cells)
+    };
+    sides.iter().enumerate().find_map(|(at, side)| {
+        let other = sides[at + 1..]
+            .iter()
+            .find(|other| side.records.iter().any(|run| holds(other, run)))?;
+        Some((side, other))
+    })
 }
 
 /// "10%" or "10": a share between 0 and 1.

@@ -13,6 +13,7 @@ pub mod import;
 pub mod list;
 #[cfg(feature = "lab")]
 pub mod matrix;
+pub mod pages;
 #[cfg(feature = "export")]
 pub mod publish;
 #[cfg(feature = "lab")]
@@ -62,6 +63,8 @@ pub fn run_command(command: Command) -> Result {
         Command::Watch(flags) => watch::run(&flags),
         #[cfg(feature = "lab")]
         Command::Capture(flags) => capture::run(&flags),
+        Command::Completions { shell } => pages::completions(shell),
+        Command::Man(flags) => pages::man(&flags),
         Command::Sim(SimCommand::List) => sim::list(),
         Command::Sim(SimCommand::Show { profile }) => sim::show(&profile),
         #[cfg(feature = "attach")]

@@ -94,9 +94,9 @@ fn profiles() {
 
 #[test]
 fn suites() {
-    insta::assert_snapshot!(said(&["run", "sim:class10", "--suite", "quik"]), @r"
+    insta::assert_snapshot!(said(&["run", "sim:class10", "--suite", "quik"]), @"
     exit 2
-    flashmark: --suite quik: neither a suite (quick, standard, full, seeds) nor a file that can be read (No such file or directory (os error 2)); did you mean quick?
+    flashmark: --suite quik: neither a suite (check, quick, standard, full, seeds) nor a file that can be read (No such file or directory (os error 2)); did you mean quick?
     ");
     let scratch = Scratch::new();
     let names = [(scratch.word(), "SCRATCH")];
@@ -136,9 +136,9 @@ fn suites() {
     exit 2
     flashmark: prime.span: '4kk' is not a size; write a number with B, KiB, MiB, GiB (binary) or kB, MB, GB (decimal), for example 4KiB or 32GB
     ");
-    insta::assert_snapshot!(said_among(&["run", "sim:class10", "--suite", scratch.word()], &names), @r"
+    insta::assert_snapshot!(said_among(&["run", "sim:class10", "--suite", scratch.word()], &names), @"
     exit 2
-    flashmark: --suite SCRATCH: neither a suite (quick, standard, full, seeds) nor a file that can be read (Is a directory (os error 21))
+    flashmark: --suite SCRATCH: neither a suite (check, quick, standard, full, seeds) nor a file that can be read (Is a directory (os error 21))
     ");
 }
 
@@ -237,21 +237,21 @@ fn claims() {
     exit 2
     flashmark: --claim 32GB: write NAME=VALUE, for example capacity=32GB
     ");
-    insta::assert_snapshot!(run_with(&["--claim", "speed=9"]), @r"
+    insta::assert_snapshot!(run_with(&["--claim", "speed=9"]), @"
     exit 2
-    flashmark: --claim speed: known are capacity, class, uhs, video, app, read, write
+    flashmark: --claim speed: known are capacity, class, uhs, video, app, read, write, random-read, random-write, p99, longest; did you mean read?
     ");
-    insta::assert_snapshot!(run_with(&["--claim", "class=3"]), @r"
+    insta::assert_snapshot!(run_with(&["--claim", "class=3"]), @"
     exit 2
-    flashmark: --claim class: '3' does not fit; examples: capacity=32GB, class=10, uhs=3, video=30, app=A1, read=95MB/s
+    flashmark: --claim class: '3' does not fit; examples: capacity=32GB, class=10, uhs=3, video=30, app=A1, read=95MB/s, random-write=500IOPS, p99=20ms, longest=1s
     ");
-    insta::assert_snapshot!(run_with(&["--claim", "capacity=lots"]), @r"
+    insta::assert_snapshot!(run_with(&["--claim", "capacity=lots"]), @"
     exit 2
-    flashmark: --claim capacity: 'lots' does not fit; examples: capacity=32GB, class=10, uhs=3, video=30, app=A1, read=95MB/s
+    flashmark: --claim capacity: 'lots' does not fit; examples: capacity=32GB, class=10, uhs=3, video=30, app=A1, read=95MB/s, random-write=500IOPS, p99=20ms, longest=1s
     ");
-    insta::assert_snapshot!(run_with(&["--claim", "app=B1"]), @r"
+    insta::assert_snapshot!(run_with(&["--claim", "app=B1"]), @"
     exit 2
-    flashmark: --claim app: 'B1' does not fit; examples: capacity=32GB, class=10, uhs=3, video=30, app=A1, read=95MB/s
+    flashmark: --claim app: 'B1' does not fit; examples: capacity=32GB, class=10, uhs=3, video=30, app=A1, read=95MB/s, random-write=500IOPS, p99=20ms, longest=1s
     ");
     insta::assert_snapshot!(run_with(&["--claim", "class=10,class=4"]), @r"
     exit 2

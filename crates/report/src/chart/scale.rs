@@ -207,6 +207,7 @@ impl AxisScale {
             .find(|&step| step >= rough * 0.999)
             .unwrap_or(decade * 10.0);
         let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
-        (first..=last).map(|n| n as f64 * step).collect()
+        // The ends of a range over a single value may lie where no value is taken any more.
+        (first..=last).map(|n| n as f64 * step).filter(|&tick| self.holds(tick)).collect()
     }
 }

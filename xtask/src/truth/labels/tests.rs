@@ -34,5 +34,5 @@ fn seeds_name_every_medium() {
 fn every_suite_is_among_them() {
     let mut suites: Vec<&str> = Suite::names().collect();
     suites.sort_unstable();
-    assert_eq!(suites, ["full", "quick", "seeds", "standard"]);
+    assert_eq!(suites, ["check", "full", "quick", "seeds", "standard"]);
 }
