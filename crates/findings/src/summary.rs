@@ -3,9 +3,10 @@
 
 use record::collection::HeadlineFigure;
 use record::units::{Bytes, saturating_sum};
-use record::{Answer, CapacityKind, Cell, Finding, Record, Severity, Summary, test};
+use record::{Answer, CapacityKind, Cell, Finding, Flag, Record, Severity, Summary, test};
 
 use crate::figure::SoundFigure;
+use crate::fitness::capitalised;
 use crate::verdict::{self, UseVerdict};
 use crate::{Fitness, Use, conclude_for, gate, genuineness, headline, is_verdict, matrix};
 
@@ -113,12 +114,17 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     if genuineness::is_fake(record) {
         return (Answer::No, "a fake is fit for nothing.".into());
     }
+    if record.flags.iter().any(Flag::is_impossible) {
+        let why = statement(findings, "impossible").unwrap_or_default();
+        return (Answer::CannotBeTold, why);
+    }
     if findings.iter().any(is_fault) {
         return (Answer::No, verdict.unwrap_or_default());
     }
     let judged = verdict::judged(record, wanted);
     let is_open = |of: &&Use| !judged.iter().any(|verdict| verdict.wanted == **of);
     let open = wanted.iter().filter(is_open).filter_map(|of| statement(findings, of.verdict_id()));
+    let open = open.map(|told| without_level(&told));
     let said = verdict.filter(|_| !judged.is_empty());
     let reasons: Vec<String> = said.into_iter().chain(open).collect();
     let any = |fits: bool| judged.iter().any(|verdict| (verdict.level >= Fitness::Usable) == fits);
@@ -137,6 +143,12 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
         }
     };
     (answer, if reasons.is_empty() { not_judged(record) } else { reasons.join(" ") })
+}
+
+/// "For a database: commits were not measured." of the verdict that begins with "Not tested".
+fn without_level(told: &str) -> String {
+    let level = capitalised(Fitness::NotTested.word());
+    told.strip_prefix(&level).map_or(told.to_owned(), |rest| capitalised(rest.trim()))
 }
 
 /// Why there is no verdict.

@@ -158,7 +158,7 @@ pub struct ListFlags {
 
 /// Flags of `check`.
 #[derive(Debug, Args)]
-#[command(after_help = CHECK_HELP)]
+#[command(override_usage = "flashmark check TARGET [OPTIONS]", after_help = CHECK_HELP)]
 pub struct CheckFlags {
     /// A directory, a block device, a regular file, or sim:PROFILE. On a device nothing is
     /// overwritten for good unless you give it away with --erase.
@@ -229,9 +229,9 @@ pub struct RunFlags {
     /// Changes a setting of a test; `flashmark tests` shows them. May be given several times.
     #[arg(long, value_name = "TEST.SETTING=VALUE")]
     pub set: Vec<String>,
-    /// What the box claims: capacity=32GB,class=10,uhs=1,video=30,app=A1,read=95MB/s,write=40MB/s;
-    /// or your own limits: random-read=1500IOPS,random-write=500IOPS,p99=20ms,longest=1s (of 4 KiB
-    /// random writes). Below it: exit code 1.
+    /// What the box claims, separated by commas: capacity=32GB, class=10, uhs=1, video=30, app=A1,
+    /// read=95MB/s, write=40MB/s; or your own limits: random-read=1500IOPS, random-write=500IOPS,
+    /// p99=20ms, longest=1s (of 4 KiB random writes). Below it: exit code 1.
     #[arg(long, value_name = "CLAIMS")]
     pub claim: Option<String>,
     /// What you want it for: root-disk, camera, video=100Mbit, logger, database. Not suitable
@@ -323,8 +323,20 @@ pub struct RestoreFlags {
     pub quiet: bool,
 }
 
+const SHOW_HELP: &str = "\
+Columns:
+  95 % interval   where the figure lies in 95 of 100 runs like this one
+  n               I/Os behind the figure
+  p99             99 of 100 I/Os took no longer; - where they were too few
+  slowest         the longest of these I/Os
+  stop            why it ended: converged (certain enough), time, bytes, ops
+
+One number for a script:
+  flashmark show --json | jq .summary.random_write_4k_iops";
+
 /// Flags of `show`.
 #[derive(Debug, Args)]
+#[command(after_help = SHOW_HELP)]
 pub struct ShowFlags {
     /// Which run: its id, the beginning of it, "latest", or a record file.
     #[arg(default_value = "latest")]

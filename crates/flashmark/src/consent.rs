@@ -169,9 +169,9 @@ mod tests {
           ext4 'MYPHOTOS', 1 GiB
         As it is not empty, erase has to be typed on a terminal; in a script, say --erase 4C53 --yes.
         ");
-        insta::assert_snapshot!(plan(&Contents::default(), Some("4C53")), @r"
+        insta::assert_snapshot!(plan(&Contents::default(), Some("4C53")), @"
         Would be erased:
-          nothing that is known
+          nothing that is recognised; data without a signature would not be
         ");
         insta::assert_snapshot!(plan(&hidden, None), @r"
         On it, and not given away:

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use record::Record;
+use record::{Answer, Record};
 use report::text::Elsewhere;
 use store::{RunDir, atomic_write};
 
@@ -103,8 +103,14 @@ pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
 /// Three answers and four figures, and where the rest is.
 pub fn check_screen(record: &Record, dir: &RunDir) -> String {
     let (width, colour) = (OutputStream::Output.width(), OutputStream::Output.has_colour());
+    let is_fake = record.summary.as_ref().is_some_and(|found| found.genuine == Answer::No);
+    let size = if is_fake {
+        format!("How much of it is real: flashmark run {} --only capacity\n", record.target.path)
+    } else {
+        String::new()
+    };
     format!(
-        "{}\nEverything that was measured: flashmark show {} --details\n",
+        "{}\n{size}Everything that was measured: flashmark show {} --details\n",
         report::text::check(record, width, colour),
         dir.name()
     )

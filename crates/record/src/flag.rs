@@ -276,8 +276,10 @@ impl std::fmt::Display for Flag {
             Flag::PartlyPrimed { primed_bytes, wanted_bytes } => {
                 write!(
                     f,
-                    "preconditioned {} of {} before the time was up",
-                    crate::units::Bytes(*primed_bytes),
+                    "preconditioned {} % of {} before the time was up",
+                    crate::units::significant(
+                        *primed_bytes as f64 / (*wanted_bytes).max(1) as f64 * 100.0
+                    ),
                     crate::units::Bytes(*wanted_bytes)
                 )
             }

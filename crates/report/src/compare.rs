@@ -217,7 +217,7 @@ pub fn regression(found: &Regression, width: usize) -> String {
         (0, 0) if all == 0 => "Nothing was measured of both.".to_owned(),
         (0, 0) => format!("Passed: none of {all} figures is slower by more than {percent}."),
         (0, unclear) if unclear == all => format!(
-            "Cannot be told: of none of {all} figures is it certain. More runs of each label, or --precision, narrow the intervals; --strict fails on this."
+            "Cannot be told of any of {all} figures. More runs of each label, or --precision, narrow the intervals; --strict fails on this."
         ),
         (0, unclear) => format!(
             "Passed as far as can be told: of {unclear} of {all} figures it is not certain; --strict fails on these."

@@ -339,7 +339,11 @@ impl Page {
             Answer::Partly | Answer::CannotBeTold | Answer::NotTested => Ink::warn,
         };
         let word = answer.words();
-        let joint = if answer == Answer::NotTested { ", because" } else { ":" };
+        let is_clause = because.starts_with(|c: char| c.is_lowercase());
+        let joint = match answer {
+            Answer::NotTested if is_clause => ", because",
+            _ => ":",
+        };
         let text = format!("{question:ANSWER$}{word}{joint} {}", words::clean(because));
         let lead = format!("{question:ANSWER$}{word}");
         let painted = format!("{question:ANSWER$}{}", ink(&self.ink, word));

@@ -7,7 +7,7 @@
 use findings::Use;
 use jiff::Timestamp;
 use record::units::SECOND_NS;
-use record::{Ended, Medium, Record};
+use record::{Ended, Medium, Record, TargetKind};
 use store::{RunDir, Store};
 
 use crate::cli::{CheckFlags, RunFlags};
@@ -83,7 +83,9 @@ fn not_asked_for(uses: &[Use]) -> Vec<String> {
 
 /// The last complete check of this medium, where it was asked the same within a day.
 fn earlier(request: &RunRequest, opened: &OpenTarget) -> Result<Option<(Record, RunDir)>> {
-    if !knows_itself(&opened.medium) {
+    // A file of the same name may be another, and whoever gives a medium away wants it measured.
+    let is_file = opened.target.kind == TargetKind::File;
+    if is_file || request.erase.is_some() || !knows_itself(&opened.medium) {
         return Ok(None);
     }
     let store = Store::open(Store::default_root());

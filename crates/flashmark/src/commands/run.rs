@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use record::units::{Bytes, MIB, Nanos, saturating_sum, significant};
-use record::{Ended, Pattern, PlannedCell, Run, Software};
+use record::{Ended, Pattern, PlannedCell, Run, Software, TargetKind};
 use store::{Journal, Opening, RunDir, Store};
 use suite::Plan;
 
@@ -197,8 +197,10 @@ fn describe(plan: &Plan, opened: &OpenTarget, request: &RunRequest) -> String {
         Nanos(plan.max_ns()),
         Bytes(written)
     );
+    // A file is written in one place of its medium, whose share of the wear nobody knows.
+    let is_file = opened.target.kind == TargetKind::File;
     if let Some(capacity) =
-        opened.medium.capacity_bytes.filter(|capacity| *capacity > 0 && written > 0)
+        opened.medium.capacity_bytes.filter(|capacity| *capacity > 0 && written > 0 && !is_file)
     {
         let programmed = worst_wear_bytes(plan, opened.info.au_bytes);
         text += &format!(

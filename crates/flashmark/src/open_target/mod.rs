@@ -198,14 +198,17 @@ impl OpenTarget {
             .flatten()
             .collect::<Vec<_>>()
             .join(" ");
-        let size = self
-            .medium
-            .capacity_bytes
+        let is_file = self.target.kind == TargetKind::File;
+        let own_bytes = is_file.then_some(self.info.facts.capacity_bytes);
+        let size = own_bytes
+            .or(self.medium.capacity_bytes)
             .map(|bytes| format!(", {}", Bytes(bytes)))
             .unwrap_or_default();
         let on =
             self.target.device.as_deref().map(|device| format!(" on {device}")).unwrap_or_default();
-        let name = if name.is_empty() {
+        let name = if is_file {
+            "a file".to_owned()
+        } else if name.is_empty() {
             "medium without a name".to_owned()
         } else {
             report::words::clean(&name)

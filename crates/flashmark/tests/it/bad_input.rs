@@ -398,14 +398,11 @@ fn a_journal_that_does_not_say_what_was_run() {
     exit 2
     flashmark: the journal 'HOME/sim-class10-quick-1/journal.jsonl' does not say what was run: its first line is damaged (it has no checksum); start a new run, `flashmark show --salvage` shows what is left of this one
     ");
-    insta::assert_snapshot!(flashmark.done(&["runs"]).said(&names), @r"
-    exit 0
-    --- and on standard output
-    sim-class10-quick-1
-        damaged: the journal 'HOME/sim-class10-quick-1/journal.jsonl'
-          does not say what was run: its first line is damaged (it has no checksum);
-          start a new run, `flashmark show --salvage` shows what is left of this one
-    ");
+    // Where lines are broken depends on how long the path is.
+    let listed = flashmark.done(&["runs"]).said(&names);
+    let listed = listed.split_whitespace().collect::<Vec<_>>().join(" ");
+    let damaged = "sim-class10-quick-1 damaged: the journal 'HOME/sim-class10-quick-1/journal.jsonl' does not say what was run: its first line is damaged (it has no checksum); start a new run, `flashmark show --salvage` shows what is left of this one";
+    assert!(listed.ends_with(damaged), "{listed}");
 }
 
 #[test]

@@ -86,8 +86,9 @@ fn a_list_says_what_is_on_a_medium_and_that_it_is_not_safe_to_erase() {
         (&disk["safe_to_erase"], &disk["why"], &disk["contents"]),
         (&true.into(), &"it is free and empty".into(), &serde_json::json!([]))
     );
-    insta::assert_snapshot!(listed_as_text(&device), @r"
-    holds nothing that is known
+    insta::assert_snapshot!(listed_as_text(&device), @"
+    holds nothing that is recognised; data without a signature would
+    not be
     free; reading is safe, --erase /dev/loopX allows it to be
     overwritten
     ");

@@ -107,7 +107,7 @@ fn no_screen_is_wider_than_its_terminal() {
     for profile in ["class10", "a1"] {
         flashmark.done(&["run", &format!("sim:{profile}"), "--suite", "quick", "--quiet"]);
     }
-    let screens: [&[&str]; 14] = [
+    let screens: [&[&str]; 18] = [
         &["runs"],
         &["tests"],
         &["tests", "random-write"],
@@ -119,6 +119,10 @@ fn no_screen_is_wider_than_its_terminal() {
         &["show", "--salvage"],
         &["run", "sim:class10", "--plan"],
         &["compare", "sim-class10-quick-1", "sim-a1-quick-1"],
+        &["check", "sim:class10", "--quiet"],
+        &["check", "sim:fake-wrap", "--quiet"],
+        &["check", "--help"],
+        &["run", "--help"],
         &["--help"],
         &["show", "--help"],
         &["list", "--help"],
@@ -512,4 +516,18 @@ fn the_screen_of_an_interrupted_run() {
     Record   /runs/it/record.json
     Page     /runs/it/report.html
     ");
+}
+
+#[test]
+fn the_screens_of_a_check_and_of_a_comparison() {
+    let flashmark = Flashmark::new();
+    for profile in ["class10", "a1"] {
+        flashmark.run(&["run", &format!("sim:{profile}"), "--suite", "quick", "--quiet"]);
+    }
+    for columns in [40, 80, 120] {
+        let check = printed(&flashmark, &["check", "sim:a1", "--for", "root-disk", "-q"], columns);
+        insta::assert_snapshot!(format!("check_{columns}"), check);
+        let words = ["compare", "sim-a1-quick-1", "sim-class10-quick-1"];
+        insta::assert_snapshot!(format!("compare_{columns}"), printed(&flashmark, &words, columns));
+    }
 }

@@ -291,7 +291,9 @@ fn complaint(text: &str) -> String {
     let reason = text.rsplit(": ").next().unwrap_or_default().trim();
     match reason {
         "Permission denied" | "Operation not permitted" => {
-            "no right to read it; run it as root".to_owned()
+            let is_root = rustix::process::geteuid().is_root();
+            let way_on = if is_root { "" } else { "; run it as root" };
+            format!("no right to read it{way_on}")
         }
         "No medium found" => "no medium is in it".to_owned(),
         "" => "blkid does not say why".to_owned(),

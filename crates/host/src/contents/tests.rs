@@ -88,7 +88,10 @@ fn what_was_found_in_words() {
 #[test]
 fn empty_is_said_only_of_what_could_be_looked_at() {
     assert_eq!(Contents::default().is_empty(), Some(true));
-    assert_eq!(Contents::default().lines(), ["nothing that is known"]);
+    assert_eq!(
+        Contents::default().lines(),
+        ["nothing that is recognised; data without a signature would not be"]
+    );
     assert_eq!(Contents::unknown("it is gone").is_empty(), None);
     assert_eq!(Contents::unknown("it is gone").lines(), ["cannot be told: it is gone"]);
     let bare = ContentItem { partition: Some(1), size_bytes: 1 << 30, ..ContentItem::default() };

@@ -8,6 +8,8 @@ use super::{ContentItem, Contents};
 const MOST_CHARACTERS: usize = 128;
 /// As many things are named in one line.
 const MOST_NAMED: usize = 4;
+/// What is not told apart from an empty medium is said.
+const NOTHING: &str = "nothing that is recognised; data without a signature would not be";
 
 /// One line for each thing found, and one more where not everything could be looked at.
 pub fn lines(contents: &Contents) -> Vec<String> {
@@ -17,7 +19,7 @@ pub fn lines(contents: &Contents) -> Vec<String> {
     match (&contents.unknown, lines.is_empty()) {
         (Some(why), true) => lines.push(format!("cannot be told: {}", shown(why))),
         (Some(why), false) => lines.push(format!("there may be more: {}", shown(why))),
-        (None, true) => lines.push("nothing that is known".to_owned()),
+        (None, true) => lines.push(NOTHING.to_owned()),
         (None, false) => {}
     }
     lines

@@ -221,6 +221,15 @@ fn data_at_stake_and_failures_come_before_all() {
     assert_eq!(sheet.matches("It is a fake.").count(), 1, "what the verdict tells is told once");
     let calm = super::page(&concluded(demo::good()));
     assert!(!calm.contains(r#"role="alert""#));
+    // A list with another role is none to a screen reader, and its lines are no lines of it.
+    for page in [&calm, &page] {
+        assert!(
+            !page
+                .split("<ul")
+                .skip(1)
+                .any(|list| list.split('>').next().is_some_and(|tag| tag.contains("role=")))
+        );
+    }
 }
 
 #[test]
