@@ -13,6 +13,8 @@ const PICTURE: &str = "docs/images/terminal.svg";
 const COLUMNS: u16 = 80;
 /// Lines that it shows of what was printed.
 const LINES: usize = 24;
+/// Where runs are kept, as the picture says it.
+const KEPT: &str = "~/.local/share/flashmark";
 /// What is typed: simulated, and so the same whenever it is drawn.
 const WORDS: &str = "run sim:class10-bypass --suite quick --seed 5";
 
@@ -33,6 +35,7 @@ pub fn run(root: &Path) -> Result<()> {
         .context("script (util-linux) is needed")?;
     let said = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
     ensure!(output.status.success(), "{WORDS}: {said}");
+    let said = said.replace(&home.path().display().to_string(), KEPT);
     fs::write(root.join(PICTURE), drawn(&said)).with_context(|| PICTURE.to_owned())?;
     println!("drew {PICTURE}");
     Ok(())

@@ -214,8 +214,15 @@ fn memory_mounted_under_a_device_s_name_does_not_prove_to_be_on_it() {
     let mounted = Command::new("mount").args(["-t", "tmpfs", "/dev/loop0", at]).status().unwrap();
     let proved = prove_on_device(&roots, dir.path(), number);
     let place = device_of_directory(&roots, dir.path());
-    let left = Command::new("umount").arg(at).status().unwrap();
-    assert!(mounted.success() && left.success());
+    // A program that a test beside this one starts holds what is open here for a moment.
+    let leaves = || Command::new("umount").arg(at).status().is_ok_and(|status| status.success());
+    let has_left = (0..100).any(|_| {
+        leaves() || {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            false
+        }
+    });
+    assert!(mounted.success() && has_left);
     assert!(proved.is_err(), "a fill would have gone to memory as if to a disk");
     assert!(place.is_ok_and(|place| place.in_memory && place.medium().is_none()));
 }

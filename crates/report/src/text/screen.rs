@@ -230,8 +230,20 @@ impl Screen<'_> {
         most: usize,
         ink: impl Fn(&Ink, &str) -> String,
     ) -> Vec<String> {
-        let most = if self.width < WIDTH { most * WIDTH / self.width } else { most };
-        let laid = cut(text, self.width, indent, most);
+        self.inked(&cut(text, self.width, indent, self.most(most)), indent, ink)
+    }
+
+    /// So many lines of 80 columns, on this terminal.
+    fn most(&self, lines: usize) -> usize {
+        if self.width < WIDTH { lines * WIDTH / self.width } else { lines }
+    }
+
+    fn inked(
+        &self,
+        laid: &[String],
+        indent: usize,
+        ink: impl Fn(&Ink, &str) -> String,
+    ) -> Vec<String> {
         let pad = |at: usize| " ".repeat(if at == 0 { 0 } else { indent });
         laid.iter().enumerate().map(|(at, line)| pad(at) + &ink(&self.ink, line)).collect()
     }
@@ -473,9 +485,11 @@ impl Screen<'_> {
         let lines = ranked.iter().take(most).flat_map(|doubt| {
             // The usual places are not said.
             let about = doubt.about.replace(", middle", "").replace(", in a file", "");
-            let about = if about.is_empty() { about } else { format!("{about}: ") };
+            let name =
+                if about.is_empty() { "Caveat".to_owned() } else { format!("Caveat: {about}") };
             let ink = if doubt.severe { Ink::alarm } else { Ink::warn };
-            self.prose(&format!("Caveat: {about}{}", doubt.text), 2, 1, ink)
+            let laid = wrap::cut_after(&name, &doubt.text, self.width, self.most(1));
+            self.inked(&laid, 2, ink)
         });
         (lines.collect(), ranked.len().saturating_sub(most))
     }

@@ -399,8 +399,8 @@ fn one_screen_of_a_good_card() {
     Seek, 512 B, whole me..    4000 /s  3960 to 4040      30000      350 µs  1.37 ms
     Buffered read, device..  67.0 MB/s  65.7 to 68.3          5           -        -
     Buffered read, cache..   1.90 GB/s  1.86 to 1.94          5           -        -
-    Caveat: sequential read 120 KiB [...]
-    Caveat: sequential write 120 KiB [...]
+    Caveat: sequential read 120 KiB: 120 KiB is split into commands of 64 KiB [...]
+    Caveat: sequential write 120 KiB: 120 KiB is split into commands of 64 KiB [...]
     Not run: record-ops, ext2-fill (not in this suite)
     Not shown: 77 of 89 cells.
     Details  flashmark show 20261120-101500-5f3a --details
@@ -512,14 +512,14 @@ fn on_a_narrow_terminal_rows_fold_between_their_parts() {
     Seek, 512 B, whole me..    4000 /s
         3960 to 4040 /s, n 30000,
         p99 350 µs, slowest 1.37 ms
-    Buffered read, device..  67.0 MB/s
-        65.7 to 68.3 MB/s, n 5
 
-    Caveat: sequential read 120 KiB [...]
-    Caveat: sequential write 120 KiB [...]
+    Caveat: sequential read 120 KiB: 120 KiB
+      is split into commands of 64 KiB [...]
+    Caveat: sequential write 120 KiB:
+      120 KiB is split into commands [...]
     Not run: record-ops, ext2-fill (not in
       this suite)
-    Not shown: 78 of 89 cells.
+    Not shown: 79 of 89 cells.
     Details  flashmark show
              20261120-101500-5f3a --details
     ");

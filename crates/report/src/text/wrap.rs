@@ -109,15 +109,23 @@ pub(crate) fn cut(text: &str, width: usize, indent: usize, most: usize) -> Vec<S
     fits(&['.'], 1, half)
         .or_else(|| fits(&[';', ':'], 0, half))
         .or_else(|| fits(&[',', ';', ':'], 0, width * most / 4))
-        .unwrap_or_else(|| {
-            let all = words(text);
-            let longest =
-                (1..all.len()).rev().map(|n| laid(&format!("{} {CUT}", all[..n].join(" "))));
-            longest
-                .into_iter()
-                .find(|laid| laid.len() <= most)
-                .unwrap_or_else(|| vec![CUT.to_owned()])
-        })
+        .unwrap_or_else(|| cut_anywhere(text, width, indent, most))
+}
+
+/// The same, cut off between two words, wherever these are.
+fn cut_anywhere(text: &str, width: usize, indent: usize, most: usize) -> Vec<String> {
+    let laid = |text: &str| lines(text, [width, width.saturating_sub(indent)], true);
+    let all = words(text);
+    let longest = (1..all.len()).rev().map(|n| laid(&format!("{} {CUT}", all[..n].join(" "))));
+    longest.into_iter().find(|laid| laid.len() <= most).unwrap_or_else(|| vec![CUT.to_owned()])
+}
+
+/// A text after a name, as [`cut`] has it; never the name alone.
+pub(crate) fn cut_after(name: &str, text: &str, width: usize, most: usize) -> Vec<String> {
+    let whole = format!("{name}: {text}");
+    let laid = cut(&whole, width, 2, most);
+    let is_bare = laid.join(" ").strip_suffix(CUT).is_some_and(|left| left.trim_end() == name);
+    if is_bare { cut_anywhere(&whole, width, 2, most) } else { laid }
 }
 
 /// Parts in lines of at most `width` characters, divided by commas; none is broken that has room.
@@ -259,5 +267,13 @@ mod tests {
     fn parts_stay_whole() {
         let parts = ["2.74 to 3.14".to_owned(), "n 82".to_owned(), "slowest 453 ms".to_owned()];
         assert_eq!(joined(&parts, 20), ["2.74 to 3.14, n 82,", "slowest 453 ms"]);
+    }
+
+    #[test]
+    fn a_name_is_never_all_that_is_left() {
+        let said = |text: &str| cut_after("Caveat: random write (4 cells)", text, 60, 1);
+        let long = "preconditioned 70.7 % of 256 MiB before the time was up";
+        assert_eq!(said(long), ["Caveat: random write (4 cells): preconditioned 70.7 % [...]"]);
+        assert_eq!(said("short"), ["Caveat: random write (4 cells): short"]);
     }
 }
