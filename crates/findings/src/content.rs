@@ -21,6 +21,8 @@ struct Pair<'a> {
     ratio: Ratio,
     /// What the interval must leave out.
     least: f64,
+    /// Whether the ratio is that of the medians and not of the rates.
+    is_of_medians: bool,
 }
 
 impl<'a> Pair<'a> {
@@ -37,8 +39,9 @@ impl<'a> Pair<'a> {
         // not medians.
         let typical =
             typical.filter(|typical| typical.value >= TELLING && typical.is_above(AT_LEAST));
+        let is_of_medians = typical.is_some();
         let (ratio, least) = typical.map_or((mean, TELLING), |typical| (typical, AT_LEAST));
-        Some(Pair { easy, hard, ratio, least })
+        Some(Pair { easy, hard, ratio, least, is_of_medians })
     }
 
     /// The median time of the hard writes over that of the easy ones, with its interval.
@@ -52,6 +55,12 @@ impl<'a> Pair<'a> {
         let (value, factor) = (hard / easy, easy_half.hypot(hard_half).exp());
         Some(Ratio { value, ci95: Some([value / factor, value * factor]) })
             .filter(|ratio| ratio.value.is_finite())
+    }
+
+    /// Both rates, as what the ratio is of or beside it.
+    fn rates(&self) -> String {
+        let lead = if self.is_of_medians { ", by the median write; on average" } else { ":" };
+        format!("{lead} {} against {}", self.easy.with_interval(), self.hard.with_interval())
     }
 
     fn tells(&self) -> bool {
@@ -119,10 +128,9 @@ fn compression(record: &Record) -> Option<Finding> {
     let pair =
         strongest(pairs(record, |content| matches!(content, Content::Zeros | Content::Byte(_))))?;
     let statement = format!(
-        "Zeros are written {} faster than incompressible data: {} against {}. The controller compresses or recognises them. Tools that write zeros overstate it for pictures, video and archives.",
+        "Zeros are written {} faster than incompressible data{}. The controller compresses or recognises them. Tools that write zeros overstate it for pictures, video and archives.",
         figure::times(pair.ratio.value),
-        pair.easy.with_interval(),
-        pair.hard.with_interval()
+        pair.rates()
     );
     Some(told("compression", &pair, statement))
 }
@@ -130,10 +138,9 @@ fn compression(record: &Record) -> Option<Finding> {
 fn repeats(record: &Record) -> Option<Finding> {
     let pair = strongest(pairs(record, |content| content == Content::Repeated))?;
     let statement = format!(
-        "A repeated block is written {} faster than blocks that differ: {} against {}. The controller recognises repeated data.",
+        "A repeated block is written {} faster than blocks that differ{}. The controller recognises repeated data.",
         figure::times(pair.ratio.value),
-        pair.easy.with_interval(),
-        pair.hard.with_interval()
+        pair.rates()
     );
     Some(told("repeats-recognised", &pair, statement))
 }

@@ -15,6 +15,7 @@
 //! comes to), then any other file.
 
 mod advice;
+mod asked;
 mod caches;
 mod capacity;
 mod cell_gate;
@@ -67,6 +68,7 @@ mod write_unit;
 
 use record::{Finding, Record};
 
+pub use asked::untold;
 pub use compare::{
     BlockSizePoint, ChangedFigure, Compared, ComparisonSide, Crossing, Curve, FasterMedium,
     MediaComparison, Rank, RankPlace, Regression, compare, compare_sides, is_one_medium,
@@ -76,7 +78,7 @@ pub use fitness::Fitness;
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::{headline, standard_cell, streaming_cell};
 pub use summary::summary;
-pub use use_levels::{UseStanding, use_levels};
+pub use use_levels::{UseStanding, beside_levels, use_levels};
 pub use uses::{Use, UseError};
 pub use write_unit::{UnitFit, fit_unit};
 

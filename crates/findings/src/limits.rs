@@ -7,6 +7,7 @@ use record::{Bound, Claims, Finding, Record, metric};
 
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
+use crate::phrases::CLAIM_HOLDS;
 
 /// A `claim` for each limit.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
@@ -104,7 +105,7 @@ fn untested(claim: &str) -> Finding {
 fn told(claim: &str, holds: Option<bool>, found: &str) -> FindingBuilder {
     match holds {
         Some(true) => {
-            FindingBuilder::info("claim", format!("The claim of {claim} holds: {found}."))
+            FindingBuilder::info("claim", format!("The claim of {claim} {CLAIM_HOLDS} {found}."))
         }
         Some(false) => FindingBuilder::failure(
             "claim",

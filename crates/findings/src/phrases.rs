@@ -24,5 +24,7 @@ pub const FLUSH_UNTESTED: &str = "whether its flush is honest";
 pub const STAYS_FAST: &str = "whether it stays this fast";
 /// A caveat of a verdict that is not certain.
 pub const FEW_SAMPLES: &str = " (few samples)";
+/// What stands between a claim that holds and what shows it.
+pub const CLAIM_HOLDS: &str = "holds:";
 /// What a verdict by random writes speaks of.
 pub const RANDOM_WRITES: &str = "random writes";

@@ -348,6 +348,13 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             Nanos(limit_ns)
         ),
     };
+    let longest_ns = stalls.worst().ns;
+    let before = before(record).filter(|(ns, ..)| *ns > longest_ns);
+    // What a card may do at any time is evidence only.
+    let settling = before.filter(|(ns, ..)| *ns > limit_ns).map(|(ns, n, _)| {
+        format!(" While it filled its cache before that, one of {n} took {}.", Nanos(ns))
+    });
+    let statement = statement + &settling.unwrap_or_default();
     let draft = if is_too_long {
         FindingBuilder::warning("stalls", statement)
     } else {
@@ -372,8 +379,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         .then(|| LIMITS_NS.into_iter().zip(count.above).map(line))
         .into_iter()
         .flatten();
-    let longest_ns = stalls.worst().ns;
-    let before = before(record).filter(|(ns, ..)| *ns > longest_ns).map(|(ns, n, cell)| {
+    let before = before.map(|(ns, n, cell)| {
         format!(
             "{}: slowest of {n} warm-up writes, which filled its cache, {}",
             figure::named(cell),

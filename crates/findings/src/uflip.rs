@@ -60,16 +60,41 @@ fn dearer(slow: &SoundFigure<'_>, fast: &SoundFigure<'_>) -> Ratio {
     Ratio::of(fast, slow)
 }
 
-/// Values from the smallest on that cost the same as `base`, and the first that does not.
-fn same_up_to<'a>(
-    found: &[(f64, SoundFigure<'a>)],
-    base: &SoundFigure<'_>,
-) -> (Option<f64>, Option<(f64, SoundFigure<'a>)>) {
-    let beyond = found
-        .iter()
-        .position(|(_, figure)| dearer(figure, base).value > SAME)
-        .unwrap_or(found.len());
-    (found[..beyond].last().map(|(value, _)| *value), found.get(beyond).cloned())
+/// How the cost of a write stands to that of another, by the whole interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cost {
+    Same,
+    More,
+    Unclear,
+}
+
+fn cost(of: &SoundFigure<'_>, against: &SoundFigure<'_>) -> Cost {
+    match dearer(of, against).ci95 {
+        Some([_, high]) if high <= SAME => Cost::Same,
+        Some([low, _]) if low > SAME => Cost::More,
+        _ => Cost::Unclear,
+    }
+}
+
+/// How far from the smallest value on writes cost the same as `base`.
+struct Reach<'a> {
+    /// The largest value up to which all surely do.
+    same: Option<f64>,
+    /// The first value that surely costs more.
+    more: Option<(f64, SoundFigure<'a>)>,
+    /// Whether none lies between both of which neither is sure.
+    is_clear: bool,
+}
+
+fn reach<'a>(found: &[(f64, SoundFigure<'a>)], base: &SoundFigure<'_>) -> Reach<'a> {
+    let costs: Vec<Cost> = found.iter().map(|(_, figure)| cost(figure, base)).collect();
+    let same = costs.iter().position(|cost| *cost != Cost::Same).unwrap_or(costs.len());
+    let more = costs.iter().position(|cost| *cost == Cost::More);
+    Reach {
+        same: found[..same].last().map(|(value, _)| *value),
+        more: more.map(|at| found[at].clone()),
+        is_clear: more.unwrap_or(costs.len()) == same,
+    }
 }
 
 /// `random-locality`, `write-rows`, `write-order`, `pauses`, `start-up`, `parallel`.
@@ -92,17 +117,27 @@ fn locality(record: &Record) -> Option<Finding> {
     let base = in_a_row(record)?;
     let found = writes(record, "locality", Pattern::Uniform);
     let (widest, widest_figure) = found.last().filter(|_| found.len() >= 3)?;
-    let (within, beyond) = same_up_to(&found, &base);
+    let reached = reach(&found, &base);
     let range = |value: f64| size((value * BASE_BYTES as f64) as u64);
     let whole = dearer(widest_figure, &base);
-    let statement = match (within, &beyond) {
+    let statement = match (reached.same, &reached.more) {
+        (same, _) if same.is_none_or(|same| same <= 1.0) && !reached.is_clear => {
+            "Whether random writes are cheap within a small range cannot be told from these few \
+             writes."
+                .to_owned()
+        }
+        (Some(within), None) if !reached.is_clear => format!(
+            "Random writes within {} cost less than twice as much as sequential ones; what they cost over {} cannot be told from these few writes.",
+            range(within),
+            range(*widest)
+        ),
         (_, None) => format!(
             "Random writes cost at most {} as much as sequential ones, over {} and over less: location does not matter.",
             figure::times(whole.value.max(1.0)),
             range(*widest)
         ),
         (Some(within), Some(_)) if within > 1.0 => format!(
-            "Random writes within {} cost about as much as sequential ones; over {} they cost {} as much. Keep random writes within such a range.",
+            "Random writes within {} cost less than twice as much as sequential ones; over {} they cost {} as much. Keep random writes within such a range.",
             range(within),
             range(*widest),
             figure::times(whole.value)
@@ -128,19 +163,27 @@ fn locality(record: &Record) -> Option<Finding> {
 /// How many rows it writes in turn as if each were the only one.
 fn rows(record: &Record) -> Option<Finding> {
     let found = writes(record, "partitioning", Pattern::Sequential);
-    let base = at(&found, 1.0)?.clone();
+    let base = found.first().filter(|(rows, _)| *rows == 1.0)?.1.clone();
     let most = found.last().filter(|_| found.len() >= 3)?.0;
-    let (up_to, beyond) = same_up_to(&found, &base);
-    let up_to = up_to?;
-    let statement = match &beyond {
-        None => format!("It handles {most} sequential write streams without slowing down."),
-        Some((rows, figure)) if up_to <= 1.0 => format!(
+    // One stream is what the others are held against.
+    let reached = reach(&found[1..], &base);
+    let up_to = reached.same.unwrap_or(1.0);
+    let dearer = |figure: &SoundFigure<'_>| figure::times(dearer(figure, &base).value);
+    let statement = match &reached.more {
+        None if reached.is_clear => {
+            format!("It handles {most} sequential write streams without slowing down.")
+        }
+        None => format!(
+            "It handles {up_to} sequential write streams without slowing down; whether more slow it down cannot be told from these few writes."
+        ),
+        Some((rows, figure)) if up_to <= 1.0 && reached.is_clear => format!(
             "It handles only one sequential write stream: with {rows} in turn each write costs {} as much. Programs that write several files should take turns.",
-            figure::times(dearer(figure, &base).value)
+            dearer(figure)
         ),
         Some((rows, figure)) => format!(
-            "It handles up to {up_to} sequential write streams; with {rows} in turn each write costs {} as much. Programs that write more files at once should take turns.",
-            figure::times(dearer(figure, &base).value)
+            "It handles {}{up_to} sequential write streams; with {rows} in turn each write costs {} as much. Programs that write more files at once should take turns.",
+            if reached.is_clear { "up to " } else { "at least " },
+            dearer(figure)
         ),
     };
     let lines = found.iter().map(|(rows, figure)| format!("{rows} streams: {figure}"));
@@ -154,6 +197,42 @@ fn rows(record: &Record) -> Option<Finding> {
     )
 }
 
+fn step_name(value: f64) -> String {
+    match value {
+        -1.0 => "backwards".to_owned(),
+        0.0 => "in one place".to_owned(),
+        steps => format!("in steps of {}", size((steps.max(0.0) * BASE_BYTES as f64) as u64)),
+    }
+}
+
+fn order_told(found: &[(f64, SoundFigure<'_>)], base: &SoundFigure<'_>) -> String {
+    let others = || found.iter().filter(|(value, _)| *value != 1.0);
+    let of = |wanted: Cost| others().filter(move |(_, figure)| cost(figure, base) == wanted);
+    let factor = |figure: &SoundFigure<'_>| figure::times(dearer(figure, base).value);
+    let slow: Vec<String> = of(Cost::More)
+        .map(|(value, figure)| format!("{} {}", step_name(*value), factor(figure)))
+        .collect();
+    let named = |wanted: Cost| of(wanted).map(|(value, _)| step_name(*value)).collect::<Vec<_>>();
+    let (same, unclear) = (named(Cost::Same), named(Cost::Unclear));
+    let open = if unclear.is_empty() {
+        String::new()
+    } else {
+        format!(" Cannot be told from so few writes: {}.", unclear.join(", "))
+    };
+    match (slow.is_empty(), same.is_empty()) {
+        (true, _) if unclear.is_empty() => "Write order does not matter: backwards, in one place and in steps, writes cost less than twice as much as sequential ones.".to_owned(),
+        (true, true) => "Whether write order matters cannot be told from so few writes.".to_owned(),
+        (true, false) => format!("Writes cost less than twice as much as sequential ones: {}.{open}", same.join(", ")),
+        (false, true) if unclear.is_empty() => format!("Only sequential writes are cheap; against them, writes cost: {}.", slow.join(", ")),
+        (false, true) => format!("Write order matters. Against sequential writes, these cost more: {}.{open}", slow.join(", ")),
+        (false, false) => format!(
+            "Write order matters. Against sequential writes, these cost more: {}. These cost less than twice as much: {}.{open}",
+            slow.join(", "),
+            same.join(", ")
+        ),
+    }
+}
+
 /// Which order of writes it minds.
 fn order(record: &Record) -> Option<Finding> {
     let found = writes(record, "order", Pattern::Sequential);
@@ -161,38 +240,12 @@ fn order(record: &Record) -> Option<Finding> {
     if found.len() < 3 {
         return None;
     }
-    let name = |value: f64| match value {
-        -1.0 => "backwards".to_owned(),
-        0.0 => "in one place".to_owned(),
-        steps => format!("in steps of {}", size((steps.max(0.0) * BASE_BYTES as f64) as u64)),
-    };
-    let (slow, same): (Vec<_>, Vec<_>) = found
-        .iter()
-        .filter(|(value, _)| *value != 1.0)
-        .partition(|(_, figure)| dearer(figure, &base).value > SAME);
-    let slow_words: Vec<String> = slow
-        .iter()
-        .map(|(value, figure)| {
-            format!("{} {}", name(*value), figure::times(dearer(figure, &base).value))
-        })
-        .collect();
-    let same_words: Vec<String> = same.iter().map(|(value, _)| name(*value)).collect();
-    let statement = match (slow_words.is_empty(), same_words.is_empty()) {
-        (true, _) => "Write order does not matter: backwards, in one place and in steps, writes cost as much as sequential ones.".to_owned(),
-        (false, true) => format!("Only sequential writes are cheap; against them, writes cost: {}.", slow_words.join(", ")),
-        (false, false) => {
-            format!(
-                "Write order matters. Against sequential writes, these cost more: {}. These cost the same: {}.",
-                slow_words.join(", "),
-                same_words.join(", ")
-            )
-        }
-    };
+    let statement = order_told(&found, &base);
     let lines = found.iter().map(|(value, figure)| {
         if *value == 1.0 {
             format!("sequential: {figure}")
         } else {
-            format!("{}: {figure}", name(*value))
+            format!("{}: {figure}", step_name(*value))
         }
     });
     Some(
@@ -211,12 +264,19 @@ fn pauses(record: &Record) -> Option<Finding> {
     let burst = writes(record, "burst", Pattern::Uniform);
     let (longest_ns, longest) = paused.last()?;
     let gain = Ratio::of(longest, &base);
-    let first = paused.iter().find(|(_, figure)| Ratio::of(figure, &base).value >= HELPS);
+    let helps = |figure: &SoundFigure<'_>| Ratio::of(figure, &base).is_above(HELPS);
+    let first = paused.iter().find(|(_, figure)| helps(figure));
+    let is_useless = gain.ci95.is_some_and(|[_, high]| high < HELPS);
     let statement = match first {
         Some((pause_ns, figure)) => format!(
             "Pauses help: with {} before each, random writes are {} faster. It cleans up while idle.",
             Nanos(*pause_ns as u64),
             figure::times(Ratio::of(figure, &base).value)
+        ),
+        None if !is_useless => format!(
+            "Whether pauses help cannot be told from these few writes: with {} before each, random writes are {}x as fast.",
+            Nanos(*longest_ns as u64),
+            gain.text()
         ),
         None => format!(
             "Pauses do not help: with {} before each, random writes take {} of the time they take without.",
@@ -306,10 +366,17 @@ fn parallel(record: &Record) -> Option<Finding> {
     let (reads, writes) = (of(Direction::Read), of(Direction::Write));
     let said = |what: &str, found: &Option<(Ratio, f64, SoundFigure<'_>, SoundFigure<'_>)>| {
         let (gain, most, ..) = found.as_ref()?;
-        Some(if gain.value >= HELPS {
-            format!("{what} are {} faster with {most} I/Os in flight", figure::times(gain.value))
-        } else {
-            format!("{what} are no faster with more I/Os in flight")
+        Some(match gain.ci95 {
+            Some([low, _]) if low > HELPS => {
+                format!(
+                    "{what} are {} faster with {most} I/Os in flight",
+                    figure::times(gain.value)
+                )
+            }
+            Some([_, high]) if high < HELPS => {
+                format!("{what} gain less than {HELPS}x from more I/Os in flight")
+            }
+            _ => format!("what more I/Os in flight bring to {what} cannot be told"),
         })
     };
     let parts: Vec<String> = [said("random reads", &reads), said("random writes", &writes)]
@@ -319,11 +386,13 @@ fn parallel(record: &Record) -> Option<Finding> {
     if parts.is_empty() {
         return None;
     }
-    let helped = [&reads, &writes].into_iter().flatten().any(|found| found.0.value >= HELPS);
-    let lead = if helped {
+    let both = || [&reads, &writes].into_iter().flatten().map(|found| &found.0);
+    let lead = if both().any(|gain| gain.is_above(HELPS)) {
         "It processes several I/Os in parallel"
-    } else {
+    } else if both().all(|gain| gain.ci95.is_some_and(|[_, high]| high < HELPS)) {
         "It processes one I/O at a time"
+    } else {
+        "Whether it processes several I/Os in parallel cannot be told"
     };
     let figures: Vec<SoundFigure<'_>> = [reads, writes]
         .into_iter()

@@ -69,6 +69,18 @@ fn standing(record: &Record, wanted: Use, level: Fitness) -> UseStanding {
     }
 }
 
+/// What the verdict that sums up says beside the levels of uses: its sentences without those that
+/// only name uses, and the levels that a sentence of what is left gives a reason for.
+pub fn beside_levels(statement: &str) -> (String, Vec<Fitness>) {
+    let is_reason = |sentence: &str| sentence.contains(": ");
+    let left: Vec<&str> = statement
+        .split_inclusive(". ")
+        .filter(|sentence| Fitness::said(sentence).is_none() || is_reason(sentence))
+        .collect();
+    let levels = left.iter().filter_map(|sentence| Fitness::said(sentence)).collect();
+    (left.concat().trim_end().to_owned(), levels)
+}
+
 /// The use that a verdict is on: of a recording, with the rate that it names.
 fn read_use(finding: &Finding, usual: Use) -> Use {
     let rate = || {
@@ -160,6 +172,23 @@ mod tests {
         assert_eq!(use_levels(&empty()).len(), 5);
         record.findings = vec![FindingBuilder::failure("verdict", "Do not use it.").done()];
         assert!(use_levels(&record).iter().all(|found| found.level == Fitness::NotSuitable));
+    }
+
+    #[test]
+    fn sentences_that_only_name_uses_are_told_from_reasons() {
+        let statement = "Not suitable for a root disk: writes reach 3.79 IOPS (2.58 to 6.44); a \
+                         disk 90. Good for a camera. Usable for a logger only if its flush is \
+                         honest. Not tested: whether it is genuine.";
+        let (left, levels) = beside_levels(statement);
+        assert_eq!(
+            left,
+            "Not suitable for a root disk: writes reach 3.79 IOPS (2.58 to 6.44); a disk 90. Not \
+             tested: whether it is genuine."
+        );
+        assert_eq!(levels, [Fitness::NotSuitable]);
+        assert_eq!(beside_levels("Good for a camera."), (String::new(), vec![]));
+        let unusable = "Do not use it. It is a fake: it says 64 GiB.";
+        assert_eq!(beside_levels(unusable), (unusable.to_owned(), vec![]));
     }
 
     #[test]

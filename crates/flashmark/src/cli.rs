@@ -170,6 +170,9 @@ pub struct CheckFlags {
     /// What the box claims, as `run` takes it. Below it: exit code 1.
     #[arg(long, value_name = "CLAIMS")]
     pub claim: Option<String>,
+    /// Exit code 1 also where that cannot be told of a use or a claim.
+    #[arg(long)]
+    pub strict: bool,
     /// The longest it may take: 15s for a script, more for narrower intervals.
     #[arg(long, value_name = "DURATION", default_value = "2m")]
     pub budget: String,
@@ -238,6 +241,9 @@ pub struct RunFlags {
     /// for one of them: exit code 1.
     #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
     pub uses: Vec<String>,
+    /// Exit code 1 also where that cannot be told of a use or a claim.
+    #[arg(long)]
+    pub strict: bool,
     /// Your words for this run.
     #[arg(long)]
     pub label: Option<String>,

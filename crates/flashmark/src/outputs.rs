@@ -75,7 +75,7 @@ pub fn check<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
 }
 
 /// Delivers a record: summary on the terminal, page, record file.
-pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
+pub fn deliver(record: &Record, dir: &RunDir, exit: Exit, outputs: &Outputs) -> Result<()> {
     let page = report::html::page(record);
     keepable(dir.write_file(PAGE_FILE, page.as_bytes()), dir)?;
     if let Some(path) = &outputs.html {
@@ -90,7 +90,7 @@ pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
     match outputs.end_screen {
         EndScreen::Summary => {}
         EndScreen::Check => return print(&check_screen(record, dir)),
-        EndScreen::CheckLine => return print_document(&check_line(record, dir, None)?),
+        EndScreen::CheckLine => return print_document(&check_line(record, dir, exit, None)?),
     }
     if outputs.quiet {
         return Ok(());
@@ -118,12 +118,17 @@ pub fn check_screen(record: &Record, dir: &RunDir) -> String {
 
 /// The summary of a check as one line of JSON, with the run that it is of. `cached` says when it was
 /// measured, where that was not now.
-pub fn check_line(record: &Record, dir: &RunDir, cached: Option<&str>) -> Result<String> {
+pub fn check_line(
+    record: &Record,
+    dir: &RunDir,
+    exit: Exit,
+    cached: Option<&str>,
+) -> Result<String> {
     let mut line = serde_json::json!({
         "run": dir.name(),
         "cached": cached.is_some(),
         "measured": record.run.finished,
-        "exit": Exit::of(record, None) as u8,
+        "exit": exit as u8,
     });
     let summary = serde_json::to_value(&record.summary).or_internal()?;
     if let (Some(line), serde_json::Value::Object(summary)) = (line.as_object_mut(), summary) {

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use device::Extent;
+use device::{Extent, IoError};
 use findings::Use;
-use record::Claims;
 use record::alike::closest;
 use record::units::{Bytes, Nanos};
+use record::{Claims, Record};
 use serde::{Deserialize, Serialize};
 use suite::Choice;
 use suite::catalogue::test_name;
@@ -15,7 +15,7 @@ use suite::definition::Suite;
 use crate::claims;
 use crate::cli::RunFlags;
 use crate::effort;
-use crate::exit::{OrExit, Result, usage};
+use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::Outputs;
 
 /// What the user wants measured, and how. Kept in the journal, so that a run can be resumed.
@@ -49,6 +49,9 @@ pub struct RunRequest {
     /// What the medium is wanted for; none: everything is judged, and nothing fails by it.
     #[serde(default)]
     pub uses: Vec<Use>,
+    /// What cannot be told of a use or a claim counts as failed.
+    #[serde(default)]
+    pub strict: bool,
     /// The longest the run may take, in nanoseconds.
     pub time_limit_ns: Option<u64>,
     /// Largest span any cell touches; a test file is made this large.
@@ -105,6 +108,7 @@ pub fn read(flags: &RunFlags) -> Result<(RunRequest, Wanted)> {
             .unwrap_or_else(|| if flags.target.starts_with("sim:") { 1 } else { fresh_seed() }),
         claims: flags.claim.as_deref().map(claims::read).transpose()?,
         uses: read_uses(&flags.uses)?,
+        strict: flags.strict,
         time_limit_ns: time_ns.or(choice.time_limit_ns).or(suite.time_limit_ns),
         file_bytes: file_bytes(&suite, &choice),
         reopened: false,
@@ -222,6 +226,20 @@ impl RunRequest {
     /// that was asked for by name and puts back what it overwrites.
     pub fn borrows(&self) -> bool {
         self.restoring && self.erase.is_none()
+    }
+
+    /// How a run ends for a script: with `--strict`, what cannot be told of what was asked for counts
+    /// as failed, and is named.
+    pub fn exit(&self, record: &Record, error: Option<&IoError>) -> Exit {
+        let exit = Exit::of(record, error);
+        if exit != Exit::Done || !self.strict {
+            return exit;
+        }
+        let untold = findings::untold(record, &self.uses);
+        for what in &untold {
+            crate::say!("flashmark: --strict: cannot be told: {what}");
+        }
+        if untold.is_empty() { exit } else { Exit::MediumFailed }
     }
 
     /// The only range to touch, where one was named.

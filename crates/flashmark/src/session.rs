@@ -291,7 +291,8 @@ fn conclude(
     let record = dir.replay().or_internal()?.record;
     let record = judged(record, request, dir);
     keepable(dir.write_record(&record), dir)?;
-    outputs::deliver(&record, dir, outputs)?;
+    let exit = request.exit(&record, end.error.as_ref());
+    outputs::deliver(&record, dir, exit, outputs)?;
     if let Some(reason) = end.failed {
         return keepable(
             Err(anyhow::anyhow!(
@@ -301,7 +302,6 @@ fn conclude(
         );
     }
     keepable(kept, dir)?;
-    let exit = Exit::of(&record, end.error.as_ref());
     match (exit, end.error) {
         (Exit::Internal, Some(error)) => Err(anyhow::anyhow!("{error}")).or_internal(),
         (Exit::Interrupted, _) => {
@@ -336,8 +336,9 @@ pub fn conclude_late(dir: &RunDir, lock: Lock, request: &RunRequest, outputs: &O
         dir.journal(lock).or_internal()?.append(&ending.into()).or_internal()?;
     }
     let record = judged_and_written(dir, request)?;
-    outputs::deliver(&record, dir, outputs)?;
-    Ok(Exit::of(&record, None))
+    let exit = request.exit(&record, None);
+    outputs::deliver(&record, dir, exit, outputs)?;
+    Ok(exit)
 }
 
 /// Makes the record of a run again from its journal.

@@ -87,8 +87,9 @@ pub fn figure(cell: &Cell) -> String {
         }
         _ => String::new(),
     };
+    // Of what was measured, as in every table of the run.
     let stall = metrics.other.get(metric::WORST_STALL_NS).map(|stall| stall.value as u64);
-    let worst = stall.or(metrics.latency_ns.as_ref().map(|latency| latency.max));
+    let worst = metrics.latency_ns.as_ref().map(|latency| latency.max).or(stall);
     let worst = worst.map(|ns| format!(", slowest {}", Nanos(ns))).unwrap_or_default();
     format!("{value}{interval}{worst}")
 }

@@ -29,7 +29,7 @@ pub fn run(flags: &CheckFlags) -> Result {
     let opened = OpenTarget::open(&request)?;
     let earlier = if flags.again || flags.plan { None } else { earlier(&request, &opened)? };
     match earlier {
-        Some((record, dir)) => show_again(&record, &dir, flags.json),
+        Some((record, dir)) => show_again(&record, &dir, &request, flags.json),
         None => run::measure(request, wanted, opened),
     }
 }
@@ -60,6 +60,7 @@ fn as_run(flags: &CheckFlags) -> RunFlags {
         set: Vec::new(),
         claim: flags.claim.clone(),
         uses: flags.uses.clone(),
+        strict: flags.strict,
         label: flags.label.clone(),
         seed: flags.seed,
         time_limit: None,
@@ -164,15 +165,16 @@ fn is_same_question(before: &RunRequest, now: &RunRequest) -> bool {
     question(before) == question(now)
 }
 
-fn show_again(record: &Record, dir: &RunDir, json: bool) -> Result<Exit> {
+fn show_again(record: &Record, dir: &RunDir, request: &RunRequest, json: bool) -> Result<Exit> {
+    let exit = request.exit(record, None);
     let when = record.run.finished.as_deref().unwrap_or_default();
     if json {
-        print_document(&outputs::check_line(record, dir, Some(when))?)?;
+        print_document(&outputs::check_line(record, dir, exit, Some(when))?)?;
     } else {
         print(&outputs::check_screen(record, dir))?;
         print(&format!("Measured {when} by its identity; --again measures it now.\n"))?;
     }
-    Ok(Exit::of(record, None))
+    Ok(exit)
 }
 
 #[cfg(test)]

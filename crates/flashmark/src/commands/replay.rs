@@ -289,7 +289,7 @@ impl ReplaySession {
         let mut record = self.dir.replay().or_internal()?.record;
         crate::session::concluded_for(&mut record, &[]);
         self.dir.write_record(&record).or_internal()?;
-        outputs::deliver(&record, &self.dir, &self.outputs)?;
+        outputs::deliver(&record, &self.dir, Exit::of(&record, None), &self.outputs)?;
         match (ended, &outcome.failure) {
             (Ended::Interrupted, _) => {
                 crate::say!(

@@ -116,12 +116,17 @@ impl Screen<'_> {
         let state = state.unwrap_or_default();
         let (before, after) = if is_refused { (vec![], state) } else { (state, vec![]) };
         top.extend(before);
+        let (uses, reasoned) = self.uses();
         if let Some(verdict) = self.verdict() {
             let most = caps.verdict + usize::from(verdict.severity == Severity::Failure);
             let ink = of_severity(verdict.severity);
-            top.extend(self.prose(&words::clean(&verdict.statement), 2, most, ink));
+            let said = if uses.is_empty() { &verdict.statement } else { &reasoned };
+            if !said.is_empty() {
+                top.extend(self.prose(&words::clean(said), 2, most, ink));
+            }
         }
-        top.extend(self.uses());
+        top.extend(uses);
+        top.extend(self.claims(caps));
         top.extend(after);
         top.extend(self.facts());
 
@@ -138,7 +143,7 @@ impl Screen<'_> {
             let left = [
                 self.cells_left(shown_cells(rows)),
                 counted(faults_left, "failure"),
-                counted(self.findings_left(), "finding"),
+                counted(self.findings_left(caps), "finding"),
                 counted(ranked.1, "caveat"),
             ];
             bottom.extend(self.elsewhere(&left));
@@ -290,8 +295,25 @@ impl Screen<'_> {
         (lines, faults.len().saturating_sub(caps.faults))
     }
 
-    /// What the medium comes to for each use: at most three lines, each use on one of them.
-    fn uses(&self) -> Vec<String> {
+    /// What came of the claims that did not fail: those that do are faults.
+    fn claims(&self, caps: &Caps) -> Vec<String> {
+        let claims = self.claims_told().take(caps.faults);
+        claims
+            .flat_map(|claim| {
+                let ink = of_severity(claim.severity);
+                self.prose(&words::clean(&claim.statement), 2, 2, ink)
+            })
+            .collect()
+    }
+
+    fn claims_told(&self) -> impl Iterator<Item = &Finding> {
+        let findings = self.record.findings.iter();
+        findings.filter(|it| it.id == "claim" && it.severity != Severity::Failure)
+    }
+
+    /// What the medium comes to for each use, at most three lines; and what the verdict says beside
+    /// them. A use stands in one of both.
+    fn uses(&self) -> (Vec<String>, String) {
         let record = self.record;
         let is_fault = |finding: &Finding| {
             finding.severity == Severity::Failure
@@ -300,13 +322,17 @@ impl Screen<'_> {
         };
         let is_refused =
             self.verdict().is_some_and(|verdict| verdict.severity == Severity::Failure);
+        let statement = self.verdict().map_or("", |verdict| &verdict.statement);
         if record.cells.is_empty() {
-            return Vec::new();
+            return (Vec::new(), statement.to_owned());
         }
         if is_refused && record.findings.iter().any(is_fault) {
-            return self.prose("Not suitable for any use.", 2, 1, Ink::alarm);
+            let none = self.prose("Not suitable for any use.", 2, 1, Ink::alarm);
+            return (none, statement.to_owned());
         }
-        let all = use_levels(record);
+        let (beside, reasoned) = findings::beside_levels(statement);
+        let mut all = use_levels(record);
+        all.retain(|one| !reasoned.contains(&one.level));
         // The conditions where there is room; a doubt that few samples leave goes first.
         let mut laid = Vec::new();
         for notes in [Notes::All, Notes::Conditions] {
@@ -315,7 +341,7 @@ impl Screen<'_> {
                 break;
             }
         }
-        laid
+        (laid, beside)
     }
 
     fn levels(&self, all: &[UseStanding], notes: Notes) -> Vec<String> {
@@ -541,13 +567,15 @@ impl Screen<'_> {
         }
     }
 
-    fn findings_left(&self) -> usize {
+    fn findings_left(&self, caps: &Caps) -> usize {
         let is_shown = |finding: &&Finding| {
             findings::is_verdict(finding)
                 || finding.severity == Severity::Failure
                 || finding.id == "standstill"
         };
-        self.record.findings.len() - self.record.findings.iter().filter(is_shown).count()
+        let shown = self.record.findings.iter().filter(is_shown).count()
+            + self.claims_told().take(caps.faults).count();
+        self.record.findings.len() - shown
     }
 
     /// What is not on the screen, and where it is.

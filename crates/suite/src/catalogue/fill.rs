@@ -142,7 +142,7 @@ fn is_telling(ratio: Estimate) -> bool {
 
 fn fooled(ratio: f64) -> Flag {
     let text = format!(
-        "zeros are written {}x faster: the controller compresses or recognises data; this figure is the honest one",
+        "zeros are written {}x faster on average: the controller compresses or recognises data; this figure is the honest one",
         significant(ratio)
     );
     Flag::Note { text }

@@ -1,0 +1,65 @@
+//! What a user asked for, as a use or a claim, and the run cannot tell: for whoever must not take
+//! silence for a yes.
+
+use record::{Record, Severity};
+
+use crate::phrases::CLAIM_HOLDS;
+use crate::{Fitness, Use, use_levels};
+
+/// What cannot be told of these uses and of the claims of the user, each in a few words; empty where
+/// all of it is told, one way or the other. A verdict that few samples leave open at the border
+/// between fit and unfit is not told.
+pub fn untold(record: &Record, uses: &[Use]) -> Vec<String> {
+    let levels = use_levels(record);
+    let is_told = |wanted: &Use| {
+        levels.iter().filter(|one| one.wanted == *wanted).any(|one| {
+            let is_known = !matches!(one.level, Fitness::NotTested | Fitness::CannotTell);
+            let is_at_border = matches!(one.level, Fitness::Poor | Fitness::Usable);
+            is_known && one.condition.is_none() && !(one.is_unsure && is_at_border)
+        })
+    };
+    let open = uses.iter().filter(|wanted| !is_told(wanted)).map(Use::to_string);
+    let is_open = |finding: &&record::Finding| {
+        finding.id == "claim"
+            && finding.severity != Severity::Failure
+            && !finding.statement.contains(CLAIM_HOLDS)
+    };
+    let claims = record.findings.iter().filter(is_open).map(|claim| claim.statement.clone());
+    open.chain(claims).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::units::KIB;
+    use record::{Claims, Record};
+
+    use super::*;
+    use crate::testing::{empty, exact, iops};
+
+    fn judged(cells: Vec<record::Cell>, claims: Claims, uses: &[Use]) -> Record {
+        let mut record = Record { cells, ..empty() };
+        record.medium.claims = Some(claims);
+        record.findings = crate::conclude_for(&record, uses);
+        record
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_told_and_what_was_is() {
+        let uses = [Use::RootDisk, Use::Logger];
+        let claims = || Claims { random_write_iops: Some(300.0), ..Claims::default() };
+        let writes = || {
+            [4 * KIB, 16 * KIB].map(|block| exact(iops("random-write", 1, block, 600.0, 1_000_000)))
+        };
+        let nothing = judged(Vec::new(), claims(), &uses);
+        let open = untold(&nothing, &uses);
+        assert_eq!(open.len(), 3, "{open:?}");
+        let written = judged(writes().into(), claims(), &[Use::RootDisk]);
+        assert_eq!(untold(&written, &[Use::RootDisk]), [""; 0], "{:?}", written.findings);
+        let too_slow = Claims { random_write_iops: Some(900.0), ..Claims::default() };
+        let failed = judged(writes().into(), too_slow, &[]);
+        assert_eq!(untold(&failed, &[]), [""; 0], "a claim that fails is told");
+        let class = Claims { speed_class: Some(10), ..Claims::default() };
+        let untested = judged(writes().into(), class, &[]);
+        assert!(untold(&untested, &[])[0].contains("was not tested"), "{untested:?}");
+    }
+}
