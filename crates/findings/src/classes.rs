@@ -537,7 +537,8 @@ mod tests {
         let of =
             |bps: f64, share: f64| judged_claim(claims(), medium([bps, 1.0, 1.0, 1.0], 1, share));
         for (bps, share, severity, words) in [
-            (20.0e6, 0.001, Severity::Info, " holds: "),
+            (20.1e6, 0.001, Severity::Info, " holds: "),
+            (20.0e6, 0.001, Severity::Info, " probably holds, though not for certain: "),
             (19.9e6, 0.001, Severity::Failure, " does not hold: "),
             // Known to 5 %: below with a probability of 0.95 from 4.2 % below on.
             (19.1e6, 0.05, Severity::Failure, " does not hold: "),

@@ -457,7 +457,7 @@ mod tests {
         let before = Estimate { value: 4.02e9, ci95: None, n: 5373 + 82 };
         record.cells[0].metrics.other.insert("worst_stall_ns".into(), before);
         let finding = told(&record, "stalls");
-        insta::assert_snapshot!(finding.statement, @"The slowest of 5373 small writes took 2.00 ms, within the 250 ms that an SD card up to 32 GB may be busy.");
+        insta::assert_snapshot!(finding.statement, @"The slowest of 5373 small writes took 2.00 ms, within the 250 ms that an SD card up to 32 GB may be busy. While it filled its cache before that, one of 82 took 4.02 s.");
         let is_named = |line: &String| {
             line.contains("slowest of 82 warm-up writes, which filled its cache, 4.02 s")
         };

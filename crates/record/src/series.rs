@@ -1,5 +1,7 @@
 //! Curves kept with a cell.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 /// What an axis of a series means; names carry the unit.
@@ -37,4 +39,64 @@ pub struct Series {
     pub y: SeriesAxis,
     /// The points in order of x.
     pub points: Vec<[f64; 2]>,
+}
+
+/// Significant digits of the values of a curve: ten times finer than a histogram tells times apart.
+const DIGITS: i32 = 4;
+
+impl Series {
+    /// Rounds measured values (rates and times) to four significant digits: what is beyond is noise,
+    /// and most of the size of a record.
+    pub fn round(&mut self) {
+        use SeriesAxis::{Bps, Iops, LatencyNs};
+        if matches!(self.y, Bps | Iops | LatencyNs) {
+            self.points.iter_mut().for_each(|[_, y]| *y = rounded(*y));
+        }
+    }
+}
+
+/// What is shown of it, three digits, is the same as of the value itself: a last digit of 5 that is
+/// not exact goes to the side that the value lies on.
+fn rounded(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let exponent = value.abs().log10().floor() as i32 + 1 - DIGITS;
+    // Powers of ten above one are exact, those below are not.
+    let unit = 10f64.powi(exponent.abs());
+    let units = if exponent >= 0 { value / unit } else { value * unit };
+    let whole = units.round();
+    let is_tie = whole % 10.0 == 5.0 || whole % 10.0 == -5.0;
+    let whole = match (units - whole).partial_cmp(&0.0) {
+        Some(Ordering::Greater) if is_tie => whole + 1.0,
+        Some(Ordering::Less) if is_tie => whole - 1.0,
+        _ => whole,
+    };
+    if exponent >= 0 { whole * unit } else { whole / unit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_keep_four_digits_and_places_all_of_theirs() {
+        let of = |y: SeriesAxis| {
+            let points = vec![[123_456.0, 123_456.0], [2.0, -98.765_4], [3.0, 0.0], [4.0, 0.25]];
+            let mut series = Series { name: "a".into(), x: SeriesAxis::Ops, y, points };
+            series.round();
+            series.points
+        };
+        assert_eq!(
+            of(SeriesAxis::Bps),
+            [[123_456.0, 123_400.0], [2.0, -98.77], [3.0, 0.0], [4.0, 0.25]]
+        );
+        assert_eq!(of(SeriesAxis::OffsetBytes)[0][1], 123_456.0);
+        assert_eq!(rounded(17_976.0), 17_980.0);
+        assert_eq!(
+            [161_480.0, 162_520.0, 162_500.0].map(rounded),
+            [161_400.0, 162_600.0, 162_500.0]
+        );
+        assert!(rounded(f64::NAN).is_nan() && rounded(f64::INFINITY).is_infinite());
+    }
 }

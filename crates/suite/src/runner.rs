@@ -408,6 +408,7 @@ impl Runner<'_> {
             reporter.written_bytes,
         ));
         unsettled(&mut outcome.cell);
+        outcome.cell.series.iter_mut().for_each(record::Series::round);
         let ProgressReporter { failed, written_bytes, written_last, .. } = reporter;
         Measured { outcome, failed, written_bytes, written_last: written_last.into() }
     }

@@ -17,6 +17,8 @@ use host_stalls::SlowIos;
 
 /// Points a curve keeps at most; neighbours are merged beyond.
 const CURVE_POINTS: usize = 240;
+/// Points of the curve of slowest I/Os, which is only looked at.
+const SLOWEST_POINTS: usize = 120;
 
 /// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 %
 /// (docs/field/ftl.md#profiles, "Jitter"), 5 times as long. The notes say 3 to 10 times; with this,
@@ -313,7 +315,7 @@ pub fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
     }
 }
 
-/// The slowest I/O of each of at most [`CURVE_POINTS`] stretches of equal length.
+/// The slowest I/O of each of at most [`SLOWEST_POINTS`] stretches of equal length.
 struct Slowest {
     peaks: Vec<u64>,
     stretch: u64,
@@ -322,7 +324,7 @@ struct Slowest {
 
 impl Default for Slowest {
     fn default() -> Self {
-        Slowest { peaks: Vec::with_capacity(CURVE_POINTS), stretch: 1, filled: 0 }
+        Slowest { peaks: Vec::with_capacity(SLOWEST_POINTS), stretch: 1, filled: 0 }
     }
 }
 
@@ -342,7 +344,7 @@ impl Slowest {
     }
 
     fn begin_stretch(&mut self) {
-        if self.peaks.len() == CURVE_POINTS {
+        if self.peaks.len() == SLOWEST_POINTS {
             self.peaks = self.peaks.chunks(2).map(|pair| pair[0].max(pair[1])).collect();
             self.stretch *= 2;
         }

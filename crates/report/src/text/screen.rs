@@ -24,6 +24,9 @@ const SLOWEST: usize = 9;
 const WIDEST: usize = 40;
 const ROW: usize = FIGURE + 2 + COUNT + 2 + P99 + SLOWEST;
 
+/// So many claims that did not fail are told.
+const CLAIMS: usize = 4;
+
 /// What the line with the command for the rest begins with.
 const DETAILS: &str = "Details";
 
@@ -143,7 +146,7 @@ impl Screen<'_> {
             let left = [
                 self.cells_left(shown_cells(rows)),
                 counted(faults_left, "failure"),
-                counted(self.findings_left(caps), "finding"),
+                counted(self.findings_left(), "finding"),
                 counted(ranked.1, "caveat"),
             ];
             bottom.extend(self.elsewhere(&left));
@@ -297,11 +300,13 @@ impl Screen<'_> {
 
     /// What came of the claims that did not fail: those that do are faults.
     fn claims(&self, caps: &Caps) -> Vec<String> {
-        let claims = self.claims_told().take(caps.faults);
+        let claims = self.claims_told().take(CLAIMS);
         claims
             .flat_map(|claim| {
+                let said = words::clean(&claim.statement);
+                let said = said.strip_prefix("The claim of ").unwrap_or(&said);
                 let ink = of_severity(claim.severity);
-                self.prose(&words::clean(&claim.statement), 2, 2, ink)
+                self.prose(&format!("Claim: {said}"), 2, caps.fault, ink)
             })
             .collect()
     }
@@ -567,14 +572,14 @@ impl Screen<'_> {
         }
     }
 
-    fn findings_left(&self, caps: &Caps) -> usize {
+    fn findings_left(&self) -> usize {
         let is_shown = |finding: &&Finding| {
             findings::is_verdict(finding)
                 || finding.severity == Severity::Failure
                 || finding.id == "standstill"
         };
         let shown = self.record.findings.iter().filter(is_shown).count()
-            + self.claims_told().take(caps.faults).count();
+            + self.claims_told().take(CLAIMS).count();
         self.record.findings.len() - shown
     }
 
