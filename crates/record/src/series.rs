@@ -27,7 +27,7 @@ pub enum SeriesAxis {
     Celsius,
 }
 
-/// A curve of at most a few hundred points.
+/// A curve of at most a few hundred points; measured values have four significant digits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {

@@ -178,7 +178,7 @@ mod tests {
         assert!((ran.other("random-fill/1", "zero_to_random_ratio") - 2.0).abs() < 1e-9);
         insta::assert_snapshot!(
             ran.cell("random-fill/1").flags.last().unwrap(),
-            @"zeros are written 2.00x faster: the controller compresses or recognises data; this figure is the honest one"
+            @"zeros are written 2.00x faster on average: the controller compresses or recognises data; this figure is the honest one"
         );
         assert_eq!(
             ran.cell("zero-fill/1").metrics.bps.unwrap().value.round(),

@@ -327,7 +327,7 @@ mod tests {
         assert_eq!((rates.points[0][0], rates.points[99][0]), (0.0, (4 * GIB - 4 * MIB) as f64));
         assert!(
             rates.points.is_sorted_by_key(|point| point[0] as u64)
-                && rates.points.iter().all(|point| point[1] == 256.0 * 1024.0 * 1000.0)
+                && rates.points.iter().all(|point| point[1] == 262_100_000.0)
         );
         assert_eq!(
             (ran.requests.len(), ran.other("whole-view/1", "access_ns")),
