@@ -108,7 +108,7 @@ fn segments(au_bytes: u64) -> Option<u64> {
 fn file_system(record: &Record, writes: &SoundFigure) -> Option<Finding> {
     let au = geometry::au_bytes(record);
     let statement = format!(
-        "For a system on this medium, use F2FS, which writes sequentially, or ext4 with its erase block set and rare commits: random writes reach only {}.",
+        "If a system must run on this medium: F2FS, which writes sequentially, or ext4 with its erase block set and rare commits. Random writes reach only {}.",
         writes.with_interval()
     );
     let draft = FindingBuilder::info("advice-file-system", statement).figure(writes);

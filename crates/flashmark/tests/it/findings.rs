@@ -81,7 +81,7 @@ fn a_good_card_is_called_good_and_no_cheat() {
     let flashmark = Flashmark::new();
     let ran = flashmark.done(&["run", "sim:a1", "--suite", "standard"]);
     let flat = ran.out.lines().take(5).collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("Good for a root disk"), "{flat}");
+    assert!(flat.contains("Good for root disk"), "{flat}");
     let cheats = [
         "span-cache",
         "small-span",

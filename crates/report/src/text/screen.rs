@@ -1,6 +1,7 @@
 //! One screen: what a run came to in as many lines as a small terminal has. What is not on it is
 //! counted, and where it is stands at its end.
 
+use findings::phrases::OVERSTATED;
 use findings::{Fitness, Use, UseStanding, use_levels};
 use record::test::RANDOM_WRITE;
 use record::{Cell, Finding, Record, Severity};
@@ -120,15 +121,17 @@ impl Screen<'_> {
         let (before, after) = if is_refused { (vec![], state) } else { (state, vec![]) };
         top.extend(before);
         let (uses, reasoned) = self.uses();
-        if let Some(verdict) = self.verdict() {
+        let verdict = self.verdict().map(|verdict| {
             let most = caps.verdict + usize::from(verdict.severity == Severity::Failure);
-            let ink = of_severity(verdict.severity);
             let said = if uses.is_empty() { &verdict.statement } else { &reasoned };
-            if !said.is_empty() {
-                top.extend(self.prose(&words::clean(said), 2, most, ink));
-            }
-        }
-        top.extend(uses);
+            let said = Some(words::clean(said)).filter(|said| !said.is_empty());
+            let ink = of_severity(verdict.severity);
+            (verdict.severity, said.map(|said| self.prose(&said, 2, most, ink)).unwrap_or_default())
+        });
+        // A reason for blame comes before what it is good for, what praise rests on after it.
+        let (severity, verdict) = verdict.unwrap_or((Severity::Info, Vec::new()));
+        let is_praise = severity == Severity::Info && !reasoned.starts_with(OVERSTATED);
+        top.extend(if is_praise { [uses, verdict] } else { [verdict, uses] }.concat());
         top.extend(self.claims(caps));
         top.extend(after);
         top.extend(self.facts());
