@@ -47,6 +47,11 @@ pub enum AxisUnit {
 impl AxisUnit {
     /// What a tick says.
     pub fn label(self, value: f64) -> String {
+        self.label_to(value, 0)
+    }
+
+    /// The same, to so many decimals of large numbers.
+    fn label_to(self, value: f64, decimals: usize) -> String {
         const RATES: [(f64, &str); 4] = [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")];
         const AMOUNTS: [(f64, &str); 5] =
             [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")];
@@ -54,19 +59,21 @@ impl AxisUnit {
             [(3.6e12, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
         match self {
             AxisUnit::Blocks => Bytes(value.round() as u64).to_string(),
-            AxisUnit::Bytes => scaled(value, &AMOUNTS),
-            AxisUnit::Rate => scaled(value, &RATES),
-            AxisUnit::Time => scaled(value, &TIMES),
-            AxisUnit::Iops => short(value),
+            AxisUnit::Bytes => scaled(value, &AMOUNTS, decimals),
+            AxisUnit::Rate => scaled(value, &RATES, decimals),
+            AxisUnit::Time => scaled(value, &TIMES, decimals),
+            AxisUnit::Iops => short(value, decimals),
             AxisUnit::OneIn if value >= 0.999 => "all".to_owned(),
-            AxisUnit::OneIn => format!("1 in {}", short((1.0 / value).round())),
-            AxisUnit::Plain(unit) => format!("{} {unit}", short(value)).trim_end().to_owned(),
+            AxisUnit::OneIn => format!("1 in {}", short((1.0 / value).round(), 0)),
+            AxisUnit::Plain(unit) => {
+                format!("{} {unit}", short(value, decimals)).trim_end().to_owned()
+            }
         }
     }
 }
 
 /// A value in the largest unit it fills.
-fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+fn scaled(value: f64, units: &[(f64, &str)], decimals: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -75,15 +82,15 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
         .find(|(factor, _)| value.abs() >= *factor * 0.9999)
         .or(units.last())
         .expect("there are units");
-    format!("{} {unit}", short(value / factor))
+    format!("{} {unit}", short(value / factor, decimals))
 }
 
-/// As few digits as say it: "0.25", "10", "12 000".
-fn short(value: f64) -> String {
+/// As few digits as say it: "0.25", "10", "12 000"; numbers from 100 on to so many decimals.
+fn short(value: f64, decimals: usize) -> String {
     let text = if value.abs() >= 100.0 || value.fract().abs() < 1e-9 {
-        format!("{value:.0}")
+        format!("{value:.decimals$}")
     } else {
-        format!("{value:.3}")
+        format!("{value:.fine$}", fine = decimals.max(3))
     };
     let text =
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
@@ -154,7 +161,13 @@ impl AxisScale {
             (Scale::Log, _) => self.decades(most),
             (Scale::Linear, _) => self.steps(most),
         };
-        values.into_iter().map(|value| (value, self.unit.label(value))).collect()
+        let labels = |decimals: usize| -> Vec<String> {
+            values.iter().map(|value| self.unit.label_to(*value, decimals)).collect()
+        };
+        // A short stretch far from zero: as many decimals as tell one tick from the next.
+        let differ = |labels: &Vec<String>| labels.windows(2).all(|pair| pair[0] != pair[1]);
+        let labels = (0..=6).map(labels).find(differ).unwrap_or_else(|| labels(0));
+        values.iter().copied().zip(labels).collect()
     }
 
     fn holds(&self, value: f64) -> bool {

@@ -53,6 +53,9 @@ fn ticks_are_what_a_person_would_choose() {
         6,
         "15.9 GB, 16 GB, 16.1 GB, 16.2 GB, 16.3 GB, 16.4 GB",
     );
+    // A short stretch far from zero: no two ticks say the same.
+    check(Linear, AxisUnit::Bytes, &[125.0e9, 125.5e9], 3, "125 GB, 125.2 GB, 125.4 GB");
+    check(Linear, AxisUnit::Bytes, &[64.0e9, 64.0005e9], 3, "64 GB, 64.0002 GB, 64.0004 GB");
     check(Linear, AxisUnit::Time, &[0.0, 120e9], 5, "0, 50 s, 100 s");
     check(Linear, AxisUnit::Plain("°C"), &[41.0, 44.0], 4, "41 °C, 42 °C, 43 °C, 44 °C");
 }
