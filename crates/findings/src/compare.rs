@@ -16,16 +16,22 @@ use crate::{Fitness, Use, verdict};
 
 mod hosts;
 mod regression;
+mod works;
 
 pub use regression::{ChangedFigure, Regression, regression};
+pub use works::{ComparedFigure, FastestMedium, WorkComparison, WorkRow};
 
 /// Several media compared. The first is held against each of the others, and so on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MediaComparison {
     /// What was compared, in the order given.
     pub media: Vec<Compared>,
+    /// Whether these are two states of one medium: first after a change, then before it.
+    pub is_change: bool,
     /// What differs about the hosts and the runs and could explain a difference; to be read first.
     pub differences: Vec<String>,
+    /// All media at each kind of work.
+    pub works: Vec<WorkComparison>,
     /// Each pair, each kind of work.
     pub curves: Vec<Curve>,
     /// Who is best for what.
@@ -161,14 +167,19 @@ pub fn compare(records: &[Record]) -> MediaComparison {
     MediaComparison { ranks, ..held_against_each_other(&groups) }
 }
 
-/// Compares runs of one medium, before and after something was changed. Of one medium none is best,
-/// so nothing is ranked.
+/// Compares runs of one medium. Of one medium none is best, so nothing is ranked.
 pub fn compare_sides(sides: &[ComparisonSide]) -> MediaComparison {
     let groups: Vec<Group> = sides
         .iter()
         .map(|side| Group { name: side.name.clone(), records: distinct(&side.records) })
         .collect();
     held_against_each_other(&groups)
+}
+
+/// Compares runs of one medium before and after something was changed. The first medium of the
+/// comparison is what it is after, so that every ratio says what became of it.
+pub fn compare_change(before: ComparisonSide, after: ComparisonSide) -> MediaComparison {
+    MediaComparison { is_change: true, ..compare_sides(&[after, before]) }
 }
 
 /// Whether all of these are runs of one medium.
@@ -180,10 +191,11 @@ fn held_against_each_other(groups: &[Group]) -> MediaComparison {
     let pairs: Vec<(&Group, &Group)> = (0..groups.len())
         .flat_map(|a| (a + 1..groups.len()).map(move |b| (&groups[a], &groups[b])))
         .collect();
-    let of_works = |(a, b): &(&Group, &Group)| -> Vec<(Option<Curve>, Vec<String>)> {
+    let of_works = |(a, b): &(&Group, &Group)| -> Vec<(Option<Curve>, Vec<NotCompared>)> {
         WORK.iter().map(|(test, metric)| curve(a, b, test, metric)).collect()
     };
     let (curves, not_compared): (Vec<_>, Vec<_>) = pairs.iter().flat_map(of_works).unzip();
+    let curves: Vec<Curve> = curves.into_iter().flatten().collect();
     MediaComparison {
         media: groups
             .iter()
@@ -192,11 +204,38 @@ fn held_against_each_other(groups: &[Group]) -> MediaComparison {
                 runs: group.records.iter().map(|record| record.run.id.clone()).collect(),
             })
             .collect(),
+        is_change: false,
         differences: hosts::differences(groups),
-        curves: curves.into_iter().flatten().collect(),
+        works: works::works(groups, &curves),
+        curves,
         ranks: Vec::new(),
-        not_compared: not_compared.into_iter().flatten().collect(),
+        not_compared: told(not_compared.into_iter().flatten()),
     }
+}
+
+/// What one of a pair was measured at, and why the other cannot be held against it.
+struct NotCompared {
+    test: String,
+    block: u64,
+    why: String,
+}
+
+/// A line for each reason, with all block sizes that it is the reason of; of several pairs once.
+fn told(all: impl Iterator<Item = NotCompared>) -> Vec<String> {
+    let mut lines: Vec<(String, String, Vec<u64>)> = Vec::new();
+    for NotCompared { test, block, why } in all {
+        match lines.iter_mut().find(|(known, reason, _)| *known == test && *reason == why) {
+            Some((.., blocks)) if blocks.contains(&block) => {}
+            Some((.., blocks)) => blocks.push(block),
+            None => lines.push((test, why, vec![block])),
+        }
+    }
+    let line = |(test, why, mut blocks): (String, String, Vec<u64>)| {
+        blocks.sort_unstable();
+        let sizes: Vec<String> = blocks.into_iter().map(|block| Bytes(block).to_string()).collect();
+        format!("{test}, {}: {why}", sizes.join(", "))
+    };
+    lines.into_iter().map(line).collect()
 }
 
 /// A copy of a run is no repeat of it.
@@ -237,7 +276,7 @@ fn groups(records: &[Record]) -> Vec<Group<'_>> {
 }
 
 /// A to Z, then AA, AB and so on, as the columns of a table.
-fn letters(at: usize) -> String {
+pub fn letters(at: usize) -> String {
     let last = char::from(b'A' + (at % 26) as u8);
     if at < 26 { last.to_string() } else { format!("{}{last}", letters(at / 26 - 1)) }
 }
@@ -295,7 +334,7 @@ fn curve<'a>(
     b: &Group<'a>,
     test: &'a str,
     metric: &'a str,
-) -> (Option<Curve>, Vec<String>) {
+) -> (Option<Curve>, Vec<NotCompared>) {
     let of_both = [a, b].into_iter().flat_map(|group| &group.records);
     let mut sizes: Vec<u64> = of_both
         .flat_map(|record| figure::cells(record, test))
@@ -307,7 +346,7 @@ fn curve<'a>(
     for block in sizes {
         match point(a, b, test, metric, block) {
             Ok(point) => points.push(point),
-            Err(why) => not_compared.push(format!("{test}, {}: {why}", Bytes(block))),
+            Err(why) => not_compared.push(NotCompared { test: test.to_owned(), block, why }),
         }
     }
     let crossings = crossings(&points);

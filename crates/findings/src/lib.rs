@@ -70,9 +70,9 @@ use record::{Finding, Record};
 
 pub use asked::untold;
 pub use compare::{
-    BlockSizePoint, ChangedFigure, Compared, ComparisonSide, Crossing, Curve, FasterMedium,
-    MediaComparison, Rank, RankPlace, Regression, compare, compare_sides, is_one_medium,
-    regression,
+    BlockSizePoint, ChangedFigure, Compared, ComparedFigure, ComparisonSide, Crossing, Curve,
+    FasterMedium, FastestMedium, MediaComparison, Rank, RankPlace, Regression, WorkComparison,
+    WorkRow, compare, compare_change, compare_sides, is_one_medium, letters, regression,
 };
 pub use fitness::Fitness;
 pub use geometry::{Levels, fit_levels, fit_page};

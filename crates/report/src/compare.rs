@@ -5,18 +5,23 @@ use findings::{BlockSizePoint, ChangedFigure, Curve, FasterMedium, MediaComparis
 use record::units::{Bytes, significant};
 
 use crate::html::PageHead;
-use crate::html::view::TableView;
+use crate::html::view::{self, PanelView, TableView};
 use crate::tables::Table;
 use crate::{text, words};
 
+mod names;
+#[cfg(test)]
+mod screens;
+mod works;
+
+use names::Names;
+
 /// The comparison for a terminal, in lines of at most `width` columns.
 pub fn summary(comparison: &MediaComparison, width: usize) -> String {
+    let names = Names::of(comparison);
     let mut out = String::new();
-    for medium in &comparison.media {
-        out += &text::paragraph(
-            &format!("{} ({})", words::clean(&medium.name), words::count(medium.runs.len(), "run")),
-            width,
-        );
+    for line in names.media(comparison) {
+        out += &text::paragraph(&line, width);
     }
     if !comparison.differences.is_empty() {
         out += "\nNot only the media differ\n";
@@ -30,13 +35,13 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
     for rank in &comparison.ranks {
         out += &text::paragraph(&format!("- {}: {}", rank.wanted, order(rank)), width);
     }
-    for curve in &comparison.curves {
+    for work in &comparison.works {
         out += "\n";
-        out += &text::paragraph(&title(curve), width);
-        for sentence in sentences(curve) {
+        out += &text::paragraph(&works::title(work), width);
+        for sentence in works::sentences(comparison, work) {
             out += &text::paragraph(&sentence, width);
         }
-        out += &text::plain(&table(curve), width);
+        out += &text::plain(&works::table(comparison, work, &names), width);
     }
     if !comparison.not_compared.is_empty() {
         out += "\nNot compared\n";
@@ -56,15 +61,10 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
 
 /// The comparison as a page.
 pub fn page(comparison: &MediaComparison) -> String {
-    let media = comparison
-        .media
-        .iter()
-        .map(|medium| {
-            format!("{} ({})", words::clean(&medium.name), words::count(medium.runs.len(), "run"))
-        })
-        .collect();
+    let names = Names::of(comparison);
     let page = ComparisonPage {
-        media,
+        title: names.heading(comparison),
+        media: names.media(comparison),
         differences: comparison
             .differences
             .iter()
@@ -72,7 +72,15 @@ pub fn page(comparison: &MediaComparison) -> String {
             .collect(),
         ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
         not_compared: comparison.not_compared.iter().map(|why| words::clean(why)).collect(),
-        curves: comparison.curves.iter().map(CurveView::of).collect(),
+        works: comparison
+            .works
+            .iter()
+            .map(|work| WorkView {
+                title: works::title(work),
+                sentences: works::sentences(comparison, work),
+                panel: view::panel(works::panel(comparison, work, &names)),
+            })
+            .collect(),
     };
     page.render().expect("a template that compiled renders into memory")
 }
@@ -80,11 +88,19 @@ pub fn page(comparison: &MediaComparison) -> String {
 #[derive(Template)]
 #[template(path = "compare.html")]
 struct ComparisonPage {
+    title: String,
     media: Vec<String>,
     differences: Vec<String>,
     ranks: Vec<(String, String)>,
     not_compared: Vec<String>,
-    curves: Vec<CurveView>,
+    works: Vec<WorkView>,
+}
+
+/// All media at one kind of work.
+struct WorkView {
+    title: String,
+    sentences: Vec<String>,
+    panel: PanelView,
 }
 
 /// A pair of media at one kind of work.
@@ -127,25 +143,26 @@ fn order(rank: &findings::Rank) -> String {
     rank.order.iter().enumerate().map(place).collect::<Vec<_>>().join("; ")
 }
 
+/// Where one overtakes the other.
+fn crossings(curve: &Curve) -> Vec<String> {
+    let (a, b) = (words::clean(&curve.a), words::clean(&curve.b));
+    let size = |bytes: f64| Bytes(bytes.max(0.0).round() as u64).to_string();
+    let told = |crossing: &findings::Crossing| {
+        let (winner, loser) = if crossing.above == "a" { (&a, &b) } else { (&b, &a) };
+        let range = crossing
+            .ci95
+            .map(|[low, high]| format!(" (between {} and {})", size(low), size(high)))
+            .unwrap_or_default();
+        let block = size(crossing.block_bytes);
+        format!("{winner} overtakes {loser} at blocks of about {block}{range}.")
+    };
+    curve.crossings.iter().map(told).collect()
+}
+
 /// Where the curves cross; or who is faster everywhere.
 fn sentences(curve: &Curve) -> Vec<String> {
     let (a, b) = (words::clean(&curve.a), words::clean(&curve.b));
-    let mut said: Vec<String> = curve
-        .crossings
-        .iter()
-        .map(|crossing| {
-            let (winner, loser) = if crossing.above == "a" { (&a, &b) } else { (&b, &a) };
-            let size = |bytes: f64| Bytes(bytes.max(0.0).round() as u64).to_string();
-            let range = crossing
-                .ci95
-                .map(|[low, high]| format!(" (between {} and {})", size(low), size(high)))
-                .unwrap_or_default();
-            format!(
-                "{winner} overtakes {loser} at blocks of about {}{range}.",
-                size(crossing.block_bytes)
-            )
-        })
-        .collect();
+    let mut said = crossings(curve);
     let all = |wanted: FasterMedium| {
         !curve.points.is_empty() && curve.points.iter().all(|point| point.judgement == wanted)
     };

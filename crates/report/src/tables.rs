@@ -1,5 +1,7 @@
 //! Tables as data: what a terminal and a page both print.
 
+use std::borrow::Cow;
+
 use record::units::Bytes;
 use record::{Cell, Flag, Record, Stop};
 
@@ -21,7 +23,7 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableColumn {
     /// Text of the head, without the `#` that [`Table::new`] takes for numbers.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Whether it holds numbers, which stand to the right.
     pub numeric: bool,
 }
@@ -37,14 +39,31 @@ pub struct TableRow {
     pub leads: bool,
 }
 
+impl TableColumn {
+    fn new(name: Cow<'static, str>) -> TableColumn {
+        match name {
+            Cow::Borrowed(name) if name.starts_with('#') => {
+                TableColumn { name: name.trim_start_matches('#').into(), numeric: true }
+            }
+            Cow::Owned(name) if name.starts_with('#') => {
+                TableColumn { name: name.trim_start_matches('#').to_owned().into(), numeric: true }
+            }
+            name => TableColumn { name, numeric: false },
+        }
+    }
+}
+
 impl Table {
     /// An empty table; a name that begins with `#` is a column of numbers.
     pub fn new(columns: &[&'static str]) -> Table {
-        let column = |name: &&'static str| TableColumn {
-            name: name.trim_start_matches('#'),
-            numeric: name.starts_with('#'),
-        };
+        let column = |name: &&'static str| TableColumn::new(Cow::Borrowed(name));
         Table { columns: columns.iter().map(column).collect(), ..Table::default() }
+    }
+
+    /// The same with names of the moment.
+    pub fn named(columns: Vec<String>) -> Table {
+        let columns = columns.into_iter().map(|name| TableColumn::new(Cow::Owned(name)));
+        Table { columns: columns.collect(), ..Table::default() }
     }
 
     /// Adds a row of its own.

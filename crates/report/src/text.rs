@@ -144,7 +144,7 @@ fn aligned(table: &Table) -> String {
 fn grid(columns: &[TableColumn], rows: Vec<Vec<String>>) -> String {
     let mut grid = comfy_table::Table::new();
     grid.load_style(NOTHING).force_no_tty().set_content_arrangement(ContentArrangement::Disabled);
-    let named = columns.iter().map(|column| column.name.to_owned());
+    let named = columns.iter().map(|column| column.name.to_string());
     grid.set_header(named.chain([String::new()]).collect::<Vec<_>>());
     for row in rows {
         grid.add_row(row);

@@ -168,3 +168,56 @@ fn other_queue_depths_and_what_one_lacks_are_told_and_not_compared() {
         ]
     );
 }
+
+#[test]
+fn three_media_have_one_table_a_work_and_the_fastest_is_told_from_the_next() {
+    let media = [
+        run("slow", [10.0, 5.0, 2.0]),
+        run("fast", [100.0, 50.0, 2.02]),
+        run("middle", [50.0, 50.0, 1.0]),
+    ];
+    let found = compare(&media);
+    let [work] = &found.works[..] else { panic!("{:?}", found.works) };
+    let told: Vec<_> = work
+        .rows
+        .iter()
+        .map(|row| {
+            let fastest = row.fastest.unwrap();
+            (row.block_bytes, fastest.medium, fastest.next, fastest.judgement)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (4 * KIB, 1, 2, FasterMedium::Faster),
+            (16 * KIB, 1, 2, FasterMedium::Same),
+            (64 * KIB, 1, 0, FasterMedium::Same),
+        ]
+    );
+    let first = work.rows[0].fastest.unwrap();
+    let [low, high] = first.ci95.unwrap();
+    assert!((first.ratio - 2.0).abs() < 1e-9 && low < 2.0 && 2.0 < high && low > 1.9, "{first:?}");
+    let figure = work.rows[0].figures[2].unwrap();
+    assert_eq!((figure.value, figure.range, figure.runs), (50.0, Some([48.5, 51.5]), 1));
+    // Of two runs of a medium the range is theirs.
+    let mut again = run("slow", [12.0, 5.0, 2.0]);
+    again.run.id = "another".into();
+    let repeated = compare(&[&media[..], &[again]].concat());
+    let figure = repeated.works[0].rows[0].figures[0].unwrap();
+    assert_eq!((figure.value, figure.range, figure.runs), (11.0, Some([10.0, 12.0]), 2));
+}
+
+#[test]
+fn what_was_measured_at_another_depth_has_no_place_and_the_reason_is_told_once() {
+    let mut deep = run("deep", [100.0, 50.0, 20.0]);
+    deep.cells.iter_mut().for_each(|cell| cell.params.queue_depth = 32);
+    let found = compare(&[run("a", [10.0, 5.0, 2.0]), run("b", [10.0, 5.0, 2.0]), deep]);
+    assert!(found.works[0].rows.iter().all(|row| row.figures[2].is_none()));
+    assert_eq!(
+        found.not_compared,
+        [
+            "random-write, 4 KiB, 16 KiB, 64 KiB: queue depth 1 of a, 32 of deep",
+            "random-write, 4 KiB, 16 KiB, 64 KiB: queue depth 1 of b, 32 of deep",
+        ]
+    );
+}

@@ -78,7 +78,8 @@ fn changed(before: &str, after: &str) -> Result<MediaComparison> {
             "'{before}' and '{after}' hold the same run; name two that differ"
         ));
     }
-    Ok(findings::compare_sides(&sides))
+    let [after, before] = sides;
+    Ok(findings::compare_change(before, after))
 }
 
 fn side_by_side(names: &[String]) -> Result<MediaComparison> {

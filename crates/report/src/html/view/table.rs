@@ -11,7 +11,7 @@ pub(crate) struct TableView {
     caption: String,
     /// Classes that set columns of numbers to the right.
     numeric: String,
-    heads: Vec<&'static str>,
+    heads: Vec<String>,
     groups: Vec<Group>,
     notes: Vec<String>,
 }
@@ -39,7 +39,7 @@ impl TableView {
         TableView {
             caption,
             numeric: numeric.map(|(at, _)| format!("n{}", at + 1)).collect::<Vec<_>>().join(" "),
-            heads: columns.iter().map(|column| column.name).collect(),
+            heads: columns.iter().map(|column| column.name.to_string()).collect(),
             groups: groups(table.rows, grouped),
             notes: table.notes,
         }

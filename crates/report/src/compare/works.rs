@@ -1,0 +1,148 @@
+//! A kind of work of a comparison: its table, what follows from it in sentences, and its chart.
+
+use findings::{FasterMedium, FastestMedium, MediaComparison, WorkComparison, WorkRow};
+use record::metric;
+use record::units::{Bytes, significant};
+
+use super::names::Names;
+use crate::chart::{
+    Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, Scale,
+    Stroke, Style,
+};
+use crate::panels::Panel;
+use crate::tables::Table;
+use crate::{words, yardstick};
+
+pub(super) fn title(work: &WorkComparison) -> String {
+    words::capitalised(&words::test(&work.test))
+}
+
+/// The order in which media stand in columns: as they were named; before and then after.
+fn columns(comparison: &MediaComparison) -> Vec<usize> {
+    let mut columns: Vec<usize> = (0..comparison.media.len()).collect();
+    if comparison.is_change {
+        columns.reverse();
+    }
+    columns
+}
+
+/// A row a block size, a column a medium, and which is faster by how much.
+pub(super) fn table(comparison: &MediaComparison, work: &WorkComparison, names: &Names) -> Table {
+    let columns = columns(comparison);
+    let is_pair = columns.len() == 2;
+    let last = if is_pair { format!("{} is", names.head(0)) } else { "Fastest".to_owned() };
+    let heads = columns.iter().map(|at| format!("#{}", names.head(*at)));
+    let mut table = Table::named(
+        std::iter::once("Block".to_owned()).chain(heads).chain(std::iter::once(last)).collect(),
+    );
+    for row in &work.rows {
+        let figure = |at: &usize| {
+            let figure = row.figures.get(*at).copied().flatten();
+            figure.map_or("-".to_owned(), |found| words::quantity(&work.metric, found.value))
+        };
+        let judged = if is_pair { of_pair(comparison, work, row) } else { fastest(row, names) };
+        let cells = std::iter::once(Bytes(row.block_bytes).to_string())
+            .chain(columns.iter().map(figure))
+            .chain(std::iter::once(judged))
+            .collect();
+        table.push(cells, Vec::new());
+    }
+    table
+}
+
+/// What the first of two is against the second.
+fn of_pair(comparison: &MediaComparison, work: &WorkComparison, row: &WorkRow) -> String {
+    let curve = comparison.curves.iter().find(|curve| curve.test == work.test);
+    let point = curve
+        .and_then(|curve| curve.points.iter().find(|point| point.block_bytes == row.block_bytes));
+    point.map(super::judged).unwrap_or_default()
+}
+
+/// "A: 3.10x B (2.90x to 3.30x)", "A or B".
+fn fastest(row: &WorkRow, names: &Names) -> String {
+    let Some(FastestMedium { medium, next, ratio, ci95, judgement }) = row.fastest else {
+        return String::new();
+    };
+    let (first, second) = (names.head(medium), names.head(next));
+    match (judgement, ci95) {
+        (FasterMedium::Faster, Some([low, high])) => format!(
+            "{first}: {}x {second} ({}x to {}x)",
+            significant(ratio),
+            significant(low),
+            significant(high)
+        ),
+        _ => format!("{first} or {second}"),
+    }
+}
+
+/// Where curves cross, or who is fastest everywhere.
+pub(super) fn sentences(comparison: &MediaComparison, work: &WorkComparison) -> Vec<String> {
+    let curves = comparison.curves.iter().filter(|curve| curve.test == work.test);
+    if comparison.media.len() == 2 {
+        return curves.flat_map(super::sentences).collect();
+    }
+    let crossings = curves.flat_map(super::crossings);
+    let sure = |row: &WorkRow| {
+        row.fastest.filter(|found| found.judgement == FasterMedium::Faster).map(|it| it.medium)
+    };
+    let first = work.rows.first().and_then(sure);
+    let everywhere = first
+        .filter(|_| work.rows.iter().all(|row| sure(row) == first))
+        .and_then(|medium| comparison.media.get(medium))
+        .map(|medium| format!("{} is the fastest at every size.", words::clean(&medium.name)));
+    everywhere.into_iter().chain(crossings).collect()
+}
+
+/// All media against block size, with the table.
+pub(super) fn panel(comparison: &MediaComparison, work: &WorkComparison, names: &Names) -> Panel {
+    let is_random = work.metric == metric::IOPS;
+    let (label, unit, disk) = if is_random {
+        ("IOPS, more is better", AxisUnit::Iops, yardstick::DISK_IOPS)
+    } else {
+        ("bytes per second, more is better", AxisUnit::Rate, yardstick::DISK_BPS)
+    };
+    let series = columns(comparison).into_iter().enumerate().map(|(nth, at)| ChartLine {
+        name: names.head(at).to_owned(),
+        points: points(work, at, names.head(at)),
+        style: look(nth),
+    });
+    let chart = Chart {
+        id: format!("compare-{}", work.test),
+        title: title(work),
+        x: AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: AxisUnit::Blocks },
+        y: AxisSpec { label: label.to_owned(), scale: Scale::Log, unit },
+        series: series.filter(|line| !line.points.is_empty()).collect(),
+        references: vec![Reference {
+            along: Along::Y,
+            value: disk,
+            label: format!("{}: {}", yardstick::DISK, words::quantity(&work.metric, disk)),
+        }],
+        note: "Medians over runs; whiskers: the 95 % interval of a single run, or from the lowest run to the highest.".to_owned(),
+    };
+    Panel { chart, table: table(comparison, work, names) }
+}
+
+fn points(work: &WorkComparison, medium: usize, name: &str) -> Vec<ChartPoint> {
+    let point = |row: &WorkRow| {
+        let figure = row.figures.get(medium).copied().flatten()?;
+        let tip = format!(
+            "{name}, {}: {} ({})",
+            Bytes(row.block_bytes),
+            words::quantity(&work.metric, figure.value),
+            words::count(figure.runs, "run")
+        );
+        let x = row.block_bytes as f64;
+        Some(ChartPoint { x, y: figure.value, interval: figure.range, tip })
+    };
+    work.rows.iter().filter_map(point).collect()
+}
+
+/// Six colours, then the same again with another stroke and mark.
+fn look(nth: usize) -> Style {
+    let (stroke, mark) = if nth < HUES {
+        (Stroke::Solid, ChartMark::Disc)
+    } else {
+        (Stroke::Dashed, ChartMark::Square)
+    };
+    Style { hue: nth % HUES, stroke, mark }
+}
