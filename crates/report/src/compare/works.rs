@@ -96,10 +96,10 @@ pub(super) fn sentences(comparison: &MediaComparison, work: &WorkComparison) -> 
 /// All media against block size, with the table.
 pub(super) fn panel(comparison: &MediaComparison, work: &WorkComparison, names: &Names) -> Panel {
     let is_random = work.metric == metric::IOPS;
-    let (label, unit, disk) = if is_random {
-        ("IOPS, more is better", AxisUnit::Iops, yardstick::DISK_IOPS)
+    let (what, label, unit, disk) = if is_random {
+        ("IOPS", "IOPS, more is better", AxisUnit::Iops, yardstick::DISK_IOPS)
     } else {
-        ("bytes per second, more is better", AxisUnit::Rate, yardstick::DISK_BPS)
+        ("rate", "bytes per second, more is better", AxisUnit::Rate, yardstick::DISK_BPS)
     };
     let series = columns(comparison).into_iter().enumerate().map(|(nth, at)| ChartLine {
         name: names.head(at).to_owned(),
@@ -108,7 +108,7 @@ pub(super) fn panel(comparison: &MediaComparison, work: &WorkComparison, names: 
     });
     let chart = Chart {
         id: format!("compare-{}", work.test),
-        title: title(work),
+        title: format!("{}: {what} against block size", title(work)),
         x: AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: AxisUnit::Blocks },
         y: AxisSpec { label: label.to_owned(), scale: Scale::Log, unit },
         series: series.filter(|line| !line.points.is_empty()).collect(),
