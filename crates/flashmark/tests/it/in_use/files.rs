@@ -183,7 +183,7 @@ fn swap_file() -> Arranged {
     tried("swapon", &["--priority", "0", &stage.target])?;
     let undo = Undo::by(&["swapoff", &stage.target]);
     // Renamed: /proc/swaps follows the name, the identity stays.
-    Ok(stage.says("swap space").keeps(undo))
+    Ok(stage.swapped_to().says("swap space").keeps(undo))
 }
 
 /// A process that holds the file as these lines of Python do.

@@ -186,7 +186,7 @@ fn swap() -> Arranged {
     tried("swapon", &["--priority", "0", attached.word()])?;
     let undo = Undo::by(&["swapoff", attached.word()]);
     let says = format!("{} is swap space", attached.name());
-    Ok(stage.says(says).keeps(attached).keeps(undo))
+    Ok(stage.swapped_to().says(says).keeps(attached).keeps(undo))
 }
 
 fn held(code: &str, says: &[&str]) -> Arranged {

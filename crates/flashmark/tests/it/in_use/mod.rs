@@ -13,6 +13,7 @@ mod media;
 mod stacks;
 
 use std::any::Any;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,6 +40,8 @@ struct Stage {
     erase: String,
     /// What must not change.
     image: Option<PathBuf>,
+    /// Whether only the beginning of it must not change, as the kernel writes to the rest.
+    is_written_by_kernel: bool,
     /// What the refusal must say.
     says: Vec<String>,
     /// What holds the target; the last goes first.
@@ -53,6 +56,7 @@ impl Stage {
             erase: target.clone(),
             target,
             image: None,
+            is_written_by_kernel: false,
             says: Vec::new(),
             keep: Vec::new(),
         }
@@ -68,6 +72,24 @@ impl Stage {
     fn unchanged(mut self, image: &Path) -> Stage {
         self.image = Some(image.to_owned());
         self
+    }
+
+    /// Swap space is written to whenever the kernel pages out; its first page never.
+    fn swapped_to(mut self) -> Stage {
+        self.is_written_by_kernel = true;
+        self
+    }
+
+    /// What of the image must not change.
+    fn kept(&self) -> Option<String> {
+        let image = self.image.as_deref()?;
+        if !self.is_written_by_kernel {
+            return Some(format!("{:?}", sum(image)));
+        }
+        let mut page = [0; 4096];
+        let read = std::fs::File::open(image).and_then(|mut file| file.read_exact(&mut page));
+        read.expect("the image is there");
+        Some(format!("{page:?}"))
     }
 
     fn erased_as(mut self, name: &str) -> Stage {
@@ -104,10 +126,10 @@ impl Stage {
 
     /// What is wrong with how it is refused.
     fn fault_in_refusal(&self) -> Option<String> {
-        let before = self.image.as_deref().map(sum);
+        let before = self.kept();
         let (ran, runs) = self.overwritten();
         let missing = self.says.iter().find(|words| !ran.err.contains(words.as_str()));
-        if self.image.as_deref().map(sum) != before {
+        if self.kept() != before {
             return Some(format!("it was WRITTEN TO: {ran}"));
         }
         match missing {
