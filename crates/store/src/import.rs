@@ -10,6 +10,7 @@
 //! more than any medium does) is refused with the reason, and no text of any kind makes this panic.
 
 mod assemble;
+mod clean;
 mod completion;
 mod dd;
 mod diskmark;
@@ -22,13 +23,15 @@ mod ioping;
 mod iostat;
 mod iozone;
 mod keep;
+mod reading;
 mod seeker;
 mod table;
 pub(crate) mod text;
 
 use record::Record;
 
-use self::imported_run::{ImportTrouble, ImportedRun};
+use self::imported_run::ImportedRun;
+use self::reading::Reading;
 use self::text::ImportText;
 
 pub use self::keep::{Batch, KeptRecord, SOURCE_FILE};
@@ -36,11 +39,36 @@ pub use self::keep::{Batch, KeptRecord, SOURCE_FILE};
 /// The longest file that is read.
 pub const MOST_BYTES: usize = 16 << 20;
 /// The most lines of one.
-pub const MOST_LINES: usize = 200_000;
+pub const MOST_LINES: usize = 2_000_000;
 /// The most media in one.
 const MOST_MEDIA: usize = 1000;
 /// The most cells one file makes.
 pub const MOST_CELLS: usize = 20_000;
+
+/// The most lines that are listed as not understood; the rest are counted.
+pub const MOST_LISTED: usize = 200;
+
+/// What became of a text.
+#[derive(Clone, Debug, Default)]
+pub struct Import {
+    /// What was made of it, one for each medium.
+    pub records: Vec<Record>,
+    /// Lines that look like a figure and were not taken, in their order.
+    pub left: Vec<Leftover>,
+    /// How many there are, also those that are not listed.
+    pub left_count: usize,
+}
+
+/// A line that was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Its number in the file, counted from 1.
+    pub line: u32,
+    /// The line, cut and without control characters.
+    pub text: String,
+    /// Why, where it is of a tool and cannot be read or cannot be true.
+    pub why: Option<String>,
+}
 
 /// A file could not be imported. Says what it looks like and what is wrong with it, but not its
 /// name.
@@ -114,7 +142,9 @@ struct Importer {
     name: &'static str,
     /// All of them have to be there.
     signs: &'static [Sign],
-    read: fn(&ImportText, &Hints) -> Result<Vec<ImportedRun>, ImportTrouble>,
+    read: fn(&ImportText, &Hints, &mut Reading) -> Vec<ImportedRun>,
+    /// Lines of its output that are no results, though they may look so.
+    chatter: fn(&str) -> bool,
 }
 
 /// All of them; a file may hold the output of several.
@@ -146,8 +176,7 @@ fn names() -> Vec<&'static str> {
 /// it is.
 ///
 /// # Errors
-/// Where the text is not understood, or holds what cannot be true. Nothing is imported of such a
-/// file.
+/// Where nothing in it is understood, with the reason.
 pub fn read(name: &str, bytes: &[u8]) -> Result<Vec<Record>, ImportError> {
     read_with(name, bytes, &Hints::default())
 }
@@ -157,36 +186,75 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Vec<Record>, ImportError> {
 /// # Errors
 /// As [`read`].
 pub fn read_with(name: &str, bytes: &[u8], hints: &Hints) -> Result<Vec<Record>, ImportError> {
+    understand(name, bytes, hints).map(|import| import.records)
+}
+
+/// As [`read_with`], and which lines were not taken though they look like figures.
+///
+/// # Errors
+/// As [`read`].
+pub fn understand(name: &str, bytes: &[u8], hints: &Hints) -> Result<Import, ImportError> {
     if bytes.len() > MOST_BYTES {
         return Err(ImportError::TooLong(bytes.len()));
     }
-    let text = text::decode(bytes)?;
-    if text.trim().is_empty() {
-        return Err(ImportError::Empty);
-    }
-    if let Some(records) = own(&text) {
-        return records;
-    }
-    if text.lines().nth(MOST_LINES).is_some() {
+    if bytes.iter().filter(|byte| **byte == b'\n').count() > MOST_LINES {
         return Err(ImportError::TooManyLines);
     }
-    let source = ImportText::new(&text);
-    let mut found = Vec::new();
-    for importer in IMPORTERS
-        .iter()
-        .filter(|importer| importer.signs.iter().all(|sign| (sign.is_there)(&source)))
-    {
-        let broken =
-            |trouble: ImportTrouble| ImportError::Broken { tool: importer.name, what: trouble.0 };
-        let these = (importer.read)(&source, hints).map_err(broken)?;
-        these.iter().try_for_each(imported_run::check).map_err(broken)?;
-        found.extend(these);
+    let cleaned = clean::clean(bytes);
+    if cleaned.text.trim().is_empty() {
+        let is_empty = cleaned.damaged.is_empty();
+        return Err(if is_empty { ImportError::Empty } else { ImportError::NotText });
     }
-    found.retain(|one| !one.cells.is_empty());
+    if let Some(records) = own(&cleaned.text) {
+        return records.map(|records| Import { records, ..Import::default() });
+    }
+    let lines = text::lines_of(&cleaned.text);
+    let source = ImportText::new(&cleaned.text, &lines);
+    let mut reading = Reading::new(&cleaned, &source);
+    let (found, tool) = all(&source, hints, &mut reading);
     if found.is_empty() {
-        return Err(ImportError::Unknown { nearest: nearest(&source) });
+        return Err(nothing(&source, &reading, tool, !cleaned.damaged.is_empty()));
     }
-    Ok(assemble::records(name, bytes, found))
+    let (left, left_count) = reading.left();
+    Ok(Import { records: assemble::records(name, bytes, found), left, left_count })
+}
+
+/// What all importers find, and the first of them that found something wrong.
+fn all(
+    source: &ImportText,
+    hints: &Hints,
+    reading: &mut Reading,
+) -> (Vec<ImportedRun>, Option<&'static str>) {
+    let mut found = Vec::new();
+    let mut tool = None;
+    for importer in IMPORTERS {
+        if !importer.signs.iter().all(|sign| (sign.is_there)(source)) {
+            continue;
+        }
+        let before = reading.refusals();
+        let these = (importer.read)(source, hints, reading);
+        if reading.refusals() > before {
+            tool.get_or_insert(importer.name);
+        }
+        if these.iter().any(|one| !one.cells.is_empty()) {
+            reading.take_chatter(importer.chatter);
+        }
+        found.extend(these.into_iter().filter(|one| !one.cells.is_empty()));
+    }
+    (found, tool)
+}
+
+fn nothing(
+    source: &ImportText,
+    reading: &Reading,
+    tool: Option<&'static str>,
+    is_damaged: bool,
+) -> ImportError {
+    match tool.zip(reading.first_refusal()) {
+        Some((tool, what)) => ImportError::Broken { tool, what },
+        None if is_damaged => ImportError::NotText,
+        None => ImportError::Unknown { nearest: nearest(source) },
+    }
 }
 
 /// A record of our own as JSON, or the CSV that `flashmark export` writes.
@@ -200,7 +268,7 @@ fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
         );
     }
     let read = table::read(text)?;
-    Some(read.map_or_else(|trouble| broken(table::NAME, trouble.0), Ok))
+    Some(read.map_or_else(|trouble| broken(table::NAME, trouble.what), Ok))
 }
 
 /// The importer of whose signs most are there, and those that are not.

@@ -9,7 +9,7 @@ use record::units::Bytes;
 use record::{MediumKind, Record};
 use report::words::clean;
 use store::Store;
-use store::import::{Batch, Hints, IozoneUnit, MOST_BYTES, read_with};
+use store::import::{Batch, Hints, Import, IozoneUnit, MOST_BYTES, understand};
 
 use crate::cli::ImportFlags;
 use crate::exit::{Exit, OrExit, Result, usage};
@@ -24,8 +24,8 @@ struct Known {
     kind: Option<MediumKind>,
 }
 
-/// Keeps what other tools printed as runs; exit code 2 if a file was not understood, though the
-/// others are kept.
+/// Keeps what other tools printed as runs. Exit code 1 if part of a file was not understood, or one
+/// of several files; 2 if nothing was. What was understood is kept in any case.
 pub fn run(flags: &ImportFlags) -> Result {
     let known = known(flags)?;
     let hints = Hints {
@@ -36,49 +36,77 @@ pub fn run(flags: &ImportFlags) -> Result {
     };
     let store = Store::open(Store::default_root());
     let mut batch = if flags.plan { None } else { Some(Batch::new(&store).or_internal()?) };
-    let (mut lines, mut exit) = (String::new(), Exit::Done);
+    let (mut lines, mut outcome) = (String::new(), Outcome::default());
     for file in &flags.files {
+        let name = clean(&called(file));
         let understood = bytes_of(file).and_then(|bytes| {
-            Ok((
-                read_with(&called(file), &bytes, &hints).map_err(|error| error.to_string())?,
-                bytes,
-            ))
+            let found = understand(&called(file), &bytes, &hints);
+            Ok((found.map_err(|error| error.to_string())?, bytes))
         });
-        let (records, bytes) = match understood {
+        let (found, bytes) = match understood {
             Ok(found) => found,
             Err(what) => {
-                crate::say!("flashmark: {}: {}", clean(&called(file)), clean(&what));
-                exit = Exit::Usage;
+                crate::say!("flashmark: {name}: {}", clean(&what));
+                outcome.has_nothing_of_one = true;
                 continue;
             }
         };
-        for mut record in records {
+        outcome.has_something = true;
+        outcome.has_left |= found.left_count > 0;
+        for mut record in found.records.iter().cloned() {
             tell(&mut record, &known);
             record.findings = findings::conclude(&record);
-            let kept = match &mut batch {
-                Some(batch) => {
-                    let kept = batch.add(&record, &bytes).or_internal()?;
-                    if kept.is_new {
-                        kept.name
-                    } else {
-                        format!("{} (was there already)", kept.name)
-                    }
-                }
-                None => format!("would be {}", record.run.id),
-            };
-            lines += &format!(
-                "{}: {} -> {}\n",
-                clean(&called(file)),
-                understood_as(&record),
-                clean(&kept)
-            );
+            let kept = keep(batch.as_mut(), &record, &bytes)?;
+            lines += &format!("{name}: {} -> {}\n", understood_as(&record), clean(&kept));
         }
+        list_left(&name, &found);
     }
     if let Some(batch) = batch {
         batch.finish().or_internal()?;
     }
     print(&lines)?;
-    Ok(exit)
+    Ok(outcome.exit())
+}
+
+/// What became of all files.
+#[derive(Default)]
+struct Outcome {
+    has_something: bool,
+    has_left: bool,
+    has_nothing_of_one: bool,
+}
+
+impl Outcome {
+    fn exit(&self) -> Exit {
+        match self {
+            Outcome { has_something: false, .. } => Exit::Usage,
+            Outcome { has_left: false, has_nothing_of_one: false, .. } => Exit::Done,
+            _ => Exit::MediumFailed,
+        }
+    }
+}
+
+/// Under which name a record is kept, and whether it was there.
+fn keep(batch: Option<&mut Batch>, record: &Record, bytes: &[u8]) -> Result<String> {
+    let Some(batch) = batch else { return Ok(format!("would be {}", record.run.id)) };
+    let kept = batch.add(record, bytes).or_internal()?;
+    Ok(if kept.is_new { kept.name } else { format!("{} (was there already)", kept.name) })
+}
+
+/// Lists the lines that look like figures and were not taken.
+fn list_left(name: &str, found: &Import) {
+    for left in &found.left {
+        let why = left.why.as_ref().map(|why| format!(" ({})", clean(why))).unwrap_or_default();
+        crate::say!(
+            "flashmark: {name}, line {}: not understood: {}{why}",
+            left.line,
+            clean(&left.text)
+        );
+    }
+    let more = found.left_count.saturating_sub(found.left.len());
+    if more > 0 {
+        crate::say!("flashmark: {name}: {more} more lines were not understood");
+    }
 }
 
 fn known(flags: &ImportFlags) -> Result<Known> {

@@ -36,6 +36,7 @@ fn record(name: &str, id: String, found: ImportedRun) -> Record {
     let ImportedRun {
         tool,
         version,
+        at: _,
         mut cells,
         medium,
         mut target,

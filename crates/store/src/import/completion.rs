@@ -5,24 +5,18 @@
 use record::{Cell, Params};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, label, note, other, whole_ns};
+use super::reading::Reading;
 use super::text::{ImportText, number, wanted};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "a list of completion times",
-    signs: &[
-        Sign {
-            what: "lines 'ext4: 123s' or 'xfs/cfq: 94-96s'",
-            is_there: |source| source.has(|line| entry(line).is_some()),
-        },
-        Sign {
-            what: "nothing but such lines",
-            is_there: |source| {
-                source.lines.iter().all(|line| line.trim().is_empty() || entry(line).is_some())
-            },
-        },
-    ],
+    signs: &[Sign {
+        what: "lines 'ext4: 123s' or 'xfs/cfq: 94-96s'",
+        is_there: |source| source.has(|line| entry(line).is_some()),
+    }],
     read,
+    chatter: |_| false,
 };
 
 /// File systems as such lists call them (a name may go on: "xfslazy", "ext4nj").
@@ -49,23 +43,27 @@ fn entry(line: &str) -> Option<(&str, &str, &str, &str)> {
     ))
 }
 
-fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("stopwatch");
     for (at, line) in source.numbered() {
         let Some((filesystem, scheduler, low, high)) = entry(line) else { continue };
-        let (low, high) = (
-            wanted(at, "the time", number(low))?,
-            wanted(at, "the end of the range", number(high))?,
-        );
-        if high < low {
-            return Err(ImportTrouble::at(at, "the range ends before it begins"));
+        if let Some((low, high)) = reading.accept(at, range(at, low, high)) {
+            reading.add(&mut found, at, of_times(filesystem, scheduler, low, high));
         }
-        found.push(of_times(filesystem, scheduler, low, high))?;
     }
     found
         .notes
         .push("a list of completion times; what was done, and on what, is not in the text".into());
-    Ok(vec![found])
+    vec![found]
+}
+
+fn range(at: usize, low: &str, high: &str) -> Result<(f64, f64), ImportTrouble> {
+    let low = wanted(at, "the time", number(low))?;
+    let high = wanted(at, "the end of the range", number(high))?;
+    if high < low {
+        return Err(ImportTrouble::at(at, "the range ends before it begins"));
+    }
+    Ok((low, high))
 }
 
 fn of_times(filesystem: &str, scheduler: &str, low: f64, high: f64) -> Cell {

@@ -1,62 +1,45 @@
 //! dd: single runs and transcripts of several, and the list "Block: / Write: / Read:" that people
 //! make of a sweep over block sizes.
-//!
-//! Its kB, MB and GB are powers of 1000.
 
-use record::units::KIB;
+mod summary;
+mod sweep;
+
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
+use self::summary::{Summary, begins_summary, records, summary};
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, label, note, room_for_another, whole_ns,
 };
-use super::text::{ImportText, decimal_rate, number, short, size, wanted, whole};
+use super::reading::Reading;
+use super::text::{ImportText, number, short, size, whole};
 use super::{Hints, Importer, Sign};
+
+pub(super) use self::sweep::IMPORTER as SWEEP;
 
 pub(super) const RUNS: Importer = Importer {
     name: "dd output",
     signs: &[
         Sign {
             what: "'.. records out'",
-            is_there: |source| source.has(|line| line.trim_end().ends_with("records out")),
+            is_there: |source| source.has(|line| records(line).is_some()) || has_summary(source),
         },
-        Sign {
-            what: "a line '.. bytes .. copied, .. s, ..'",
-            is_there: |source| source.has(|line| summary(line).is_some()),
-        },
+        Sign { what: "a line '.. bytes .. copied, .. s, ..'", is_there: has_summary },
     ],
     read: read_runs,
+    chatter: |_| false,
 };
 
-pub(super) const SWEEP: Importer = Importer {
-    name: "a dd sweep",
-    signs: &[
-        Sign {
-            what: "a line 'Write: .. MB/s .. MB/s' or 'Read: ..'",
-            is_there: |source| {
-                source.has(|line| way(line).is_some_and(|(_, rest)| rest.contains("B/s")))
-            },
-        },
-        Sign {
-            what: "only lines of rates, after 'Block: 4K 8K ..', 'Write:' and 'Read:'",
-            is_there: |source| source.lines.iter().all(|line| belongs(line)),
-        },
-    ],
-    read: read_sweep,
-};
+fn has_summary(source: &ImportText) -> bool {
+    source.numbered().any(|(at, line)| summary_at(source, at, line).is_some())
+}
 
-/// Bytes, seconds, and the rate as printed, of "67108864 bytes (67 MB, 64 MiB) copied, 1.72648 s,
-/// 38.9 MB/s"; BSD: ".. transferred in 1.7 secs (..)".
-fn summary(line: &str) -> Option<(u64, &str, &str)> {
-    let line = line.trim();
-    let (bytes, rest) = line.split_once(" bytes ")?;
-    let bytes = whole(bytes)?;
-    let copied = || {
-        let (_, rest) = rest.split_once("copied, ")?;
-        rest.split_once(", ")
-    };
-    let transferred = || rest.strip_prefix("transferred in ")?.split_once(" (");
-    let (time, rate) = copied().or_else(transferred)?;
-    Some((bytes, time, rate.trim_end_matches(')')))
+/// The summary that begins in a line, and how many lines it takes.
+fn summary_at(source: &ImportText, at: usize, line: &str) -> Option<(Summary, usize)> {
+    match summary(line) {
+        Some(found) => Some((found, 1)),
+        None if begins_summary(line) => source.wrapped(at, summary),
+        None => None,
+    }
 }
 
 /// What a command line says: `if=`, `of=`, `bs=`, flags and conversions.
@@ -125,46 +108,108 @@ impl Command {
     }
 }
 
-fn read_runs(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
-    let mut media: Vec<(String, ImportedRun)> = Vec::new();
-    let (mut asked, mut records) = (None, None);
+/// A summary whose output has not ended: what follows shows whether it was a look on the way.
+struct Pending {
+    at: usize,
+    summary: Summary,
+}
+
+#[derive(Default)]
+struct Transcript {
+    media: Vec<(String, ImportedRun)>,
+    asked: Option<Command>,
+    records: Option<String>,
+    pending: Vec<Pending>,
+}
+
+fn read_runs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+    let mut state = Transcript::default();
+    let mut next = source.begin();
     for (at, line) in source.numbered() {
+        if at < next {
+            continue;
+        }
         let line = line.trim();
         if let Some(found) = command(line) {
-            (asked, records) = (Some(found), None);
-        } else if let Some((counts, _)) = line.split_once(" records out") {
-            records = Some(counts.to_owned());
-        } else if let Some((bytes, time, rate)) = summary(line) {
-            let cell = of_run(at, asked.as_ref(), records.take().as_deref(), (bytes, time, rate))?;
-            let place =
-                asked.as_ref().map(|command| command.place().to_owned()).unwrap_or_default();
-            let found = match media.iter_mut().find(|(known, _)| *known == place) {
-                Some((_, found)) => found,
-                None => {
-                    let mut found = ImportedRun::by("dd");
-                    found.on(&place);
-                    found.command =
-                        asked.as_ref().map(|command| command.words.clone()).unwrap_or_default();
-                    room_for_another(&media)?;
-                    media.push((place, found));
-                    &mut media.last_mut().expect("one was just added").1
-                }
-            };
-            found.push(cell)?;
-            asked = None;
+            state.flush(reading);
+            (state.asked, state.records) = (Some(found), None);
+        } else if let Some(counts) = records(line) {
+            state.records = Some(counts.to_owned());
+            reading.take(at);
+        } else if let Some((found, lines)) = summary_at(source, at, line) {
+            next = at + lines;
+            reading.take_many(at, lines);
+            state.push(Pending { at, summary: found }, reading);
         }
     }
-    Ok(media.into_iter().map(|(_, found)| found).collect())
+    state.flush(reading);
+    state.media.into_iter().map(|(_, found)| found).collect()
+}
+
+impl Transcript {
+    /// With `status=progress` dd prints how far it is; what it says after its records counts.
+    fn push(&mut self, one: Pending, reading: &mut Reading) {
+        if self.records.is_none() {
+            return self.pending.push(one);
+        }
+        let rises = |pair: &[Pending]| pair[0].summary.bytes < pair[1].summary.bytes;
+        let is_progress = self.pending.windows(2).all(rises)
+            && self.pending.last().is_some_and(|last| {
+                last.summary.bytes <= one.summary.bytes
+                    && last.summary.seconds <= one.summary.seconds
+            });
+        if is_progress {
+            self.pending.clear();
+        }
+        self.flush(reading);
+        let records = self.records.take();
+        let asked = self.asked.take();
+        self.add(one, asked.as_ref(), records.as_deref(), reading);
+    }
+
+    /// What no records follow are results.
+    fn flush(&mut self, reading: &mut Reading) {
+        for one in std::mem::take(&mut self.pending) {
+            let asked = self.asked.take();
+            self.add(one, asked.as_ref(), None, reading);
+        }
+    }
+
+    fn add(
+        &mut self,
+        one: Pending,
+        asked: Option<&Command>,
+        records: Option<&str>,
+        reading: &mut Reading,
+    ) {
+        let Some(cell) = reading.accept(one.at, of_run(one.at, asked, records, &one.summary))
+        else {
+            return;
+        };
+        let place = asked.map(|command| command.place().to_owned()).unwrap_or_default();
+        let known = self.media.iter().position(|(known, _)| *known == place);
+        let at = match known {
+            Some(at) => at,
+            None if reading.accept(one.at, room_for_another(&self.media)).is_none() => return,
+            None => {
+                let mut found = ImportedRun::by("dd");
+                found.on(&place);
+                found.command = asked.map(|command| command.words.clone()).unwrap_or_default();
+                self.media.push((place, found));
+                self.media.len() - 1
+            }
+        };
+        reading.add(&mut self.media[at].1, one.at, cell);
+    }
 }
 
 fn of_run(
     at: usize,
     asked: Option<&Command>,
     records: Option<&str>,
-    (bytes, time, rate): (u64, &str, &str),
+    summary: &Summary,
 ) -> Result<Cell, ImportTrouble> {
-    let (time, unit) = time.split_once(' ').unwrap_or((time, "s"));
-    let seconds = wanted(at, "the time", number(time).filter(|_| unit.starts_with('s')))?;
+    let Summary { bytes, seconds, bps: printed } = *summary;
     let (whole_records, partial) = records
         .and_then(|text| text.split_once('+'))
         .and_then(|(a, b)| Some((whole(a)?, whole(b)?)))
@@ -177,11 +222,12 @@ fn of_run(
     cell.written_bytes = if cell.params.direction == Some(Direction::Write) { bytes } else { 0 };
     cell.elapsed_ns = whole_ns(seconds * 1e9);
     // dd prints two or three digits of the rate; bytes and time have more.
-    let printed = rate.split_once(' ').and_then(|(value, unit)| decimal_rate(number(value)?, unit));
     let exact = (seconds > 0.0)
         .then(|| bytes as f64 / seconds)
         .filter(|exact| printed.is_none_or(|printed| (exact / printed - 1.0).abs() < 0.06));
-    let bps = wanted(at, "the rate", exact.or(printed))?;
+    let bps = exact
+        .or(printed)
+        .ok_or_else(|| ImportTrouble::at(at, "the rate is missing or is no number"))?;
     if exact.is_none() {
         note(
             &mut cell,
@@ -260,104 +306,4 @@ fn of_command(asked: Option<&Command>, block_bytes: Option<u64>) -> Cell {
         note(&mut cell, format!("{} may be slower than the medium", asked.input));
     }
     cell
-}
-
-/// "Block", "Write" or "Read", and what follows.
-fn way(line: &str) -> Option<(&'static str, &str)> {
-    let (word, rest) = line.trim().split_once(':')?;
-    ["Block", "Write", "Read"]
-        .into_iter()
-        .find(|known| word.trim().eq_ignore_ascii_case(known))
-        .map(|known| (known, rest))
-}
-
-/// A line of a list, or the rest of one that was wrapped.
-fn belongs(line: &str) -> bool {
-    way(line).is_some()
-        || line.split_whitespace().all(|word| number(word).is_some() || word.ends_with("B/s"))
-}
-
-/// Sizes for which the script behind these lists measures.
-const SIZES: [u64; 9] =
-    [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, 1024 * KIB];
-
-/// The most block sizes of a sweep.
-const MOST_SIZES: usize = 64;
-
-fn read_sweep(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
-    let mut found = ImportedRun::by("dd");
-    let mut sizes: Option<Vec<u64>> = None;
-    let mut current: Option<(&str, usize, Vec<&str>)> = None;
-    let ends = [(0, "Block:")];
-    for (at, line) in source.numbered().chain(ends) {
-        let Some((kind, rest)) = way(line) else {
-            if let Some((_, _, words)) = &mut current {
-                words.extend(line.split_whitespace());
-            }
-            continue;
-        };
-        match current.take() {
-            Some(("Block", at, words)) => {
-                let read: Option<Vec<u64>> = words.iter().map(|word| size(word)).collect();
-                let read = read.filter(|sizes| sizes.len() <= MOST_SIZES);
-                sizes = Some(read.ok_or_else(|| {
-                    ImportTrouble::at(at, "a block size is none, or there are too many")
-                })?);
-            }
-            Some((kind, at, words)) => {
-                found.cells.extend(of_rates(at, kind, &words, sizes.as_deref())?)
-            }
-            None => {}
-        }
-        current = Some((kind, at, rest.split_whitespace().collect()));
-    }
-    Ok(vec![found])
-}
-
-fn of_rates(
-    at: usize,
-    kind: &str,
-    words: &[&str],
-    sizes: Option<&[u64]>,
-) -> Result<Vec<Cell>, ImportTrouble> {
-    let rates: Option<Vec<f64>> =
-        words.chunks(2).map(|pair| decimal_rate(number(pair[0])?, pair.get(1)?)).collect();
-    let rates =
-        rates.ok_or_else(|| ImportTrouble::at(at, "not only rates, as in '7.2 MB/s 12.1 MB/s'"))?;
-    let known = sizes.unwrap_or(&SIZES);
-    if rates.len() != known.len() {
-        return Err(ImportTrouble::at(
-            at,
-            format_args!("{} rates for {} block sizes", rates.len(), known.len()),
-        ));
-    }
-    let writes = kind == "Write";
-    let of_one = |(block, bps): (&u64, f64)| {
-        let (test, direction) = if writes {
-            (test::SEQUENTIAL_WRITE, Direction::Write)
-        } else {
-            (test::SEQUENTIAL_READ, Direction::Read)
-        };
-        let content = writes.then_some(Content::Zeros);
-        let pattern = Some(Pattern::Sequential);
-        let params = Params {
-            direction: Some(direction),
-            pattern,
-            block_bytes: Some(*block),
-            content,
-            ..Params::default()
-        };
-        let mut cell = cell(test, params);
-        cell.metrics.bps = Some(estimate(bps, 1));
-        cell.metrics.iops = Some(estimate(bps / (*block).max(1) as f64, 1));
-        note(
-            &mut cell,
-            "the list does not say with which options; the script it comes from writes zeros, past the page cache",
-        );
-        if sizes.is_none() {
-            note(&mut cell, "the line with the block sizes is missing; taken for 4K to 1M");
-        }
-        cell
-    };
-    Ok(known.iter().zip(rates).map(of_one).collect())
 }

@@ -7,7 +7,8 @@
 use record::{Cell, Direction, Host, Params, Path, Pattern, Region};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note, other};
-use super::text::{ImportText, between, number, short, size, wanted, whole};
+use super::reading::Reading;
+use super::text::{ImportText, between, decimal, short, size, wanted, whole};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
@@ -23,6 +24,7 @@ pub(super) const IMPORTER: Importer = Importer {
         },
     ],
     read,
+    chatter: |line| line.contains("MB/s = 1") || line.contains("[MB/s] = 1"),
 };
 
 /// What KDiskMark's "MB/s" have been, in bytes: 10^6, 1000 KiB, 1 MiB.
@@ -33,7 +35,7 @@ const MEGABYTES: [(f64, &str); 3] = [
 ];
 
 /// Head, MB/s, IOPS and microseconds of a line of results.
-fn result(line: &str) -> Option<(&str, &str, Option<&str>, Option<&str>)> {
+fn result(line: &str) -> Option<Parts<'_>> {
     let (head, rest) = line.split_once("MB/s")?;
     let (head, value) = head.rsplit_once(':')?;
     let begins = ["Sequential", "Random", "SEQ", "RND"]
@@ -93,7 +95,7 @@ fn is_unit(word: &str) -> bool {
     ["KiB", "MiB", "KB", "MB"].contains(&word)
 }
 
-fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let is_kdiskmark = source.contains("KDiskMark (")
         || source.contains("KDiskMark:")
         || source.contains("github.com/JonMagon/KDiskMark");
@@ -105,27 +107,34 @@ fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTroubl
         if let Some(next) = section(line) {
             direction = next;
         }
-        let Some((head, value, iops, us)) = result(line) else { continue };
-        let rate = wanted(at, "the rate", number(value))?;
-        let iops = iops.map(|text| wanted(at, "IOPS", number(text))).transpose()?;
+        let Some(parts) = result(line) else { continue };
+        let Some([rate, iops, us]) = reading.accept(at, numbers(at, parts)) else { continue };
         // What was not run stands there as zero.
-        if rate == 0.0 {
+        let Some(rate) = rate.filter(|rate| *rate > 0.0) else {
+            reading.take(at);
             continue;
-        }
-        let mut cell = of_line(head, way(line).or(direction), is_kdiskmark);
+        };
+        let mut cell = of_line(parts.0, way(line).or(direction), is_kdiskmark);
         cell.params.span_bytes = span;
         figures(&mut cell, rate, iops, is_kdiskmark);
-        if let Some(us) = us
-            .map(|text| wanted(at, "the latency", number(text)))
-            .transpose()?
-            .filter(|us| *us > 0.0)
-        {
+        if let Some(us) = us.filter(|us| *us > 0.0) {
             other(&mut cell, "mean_latency_ns", us * 1e3, runs);
         }
-        found.push(cell)?;
+        reading.add(&mut found, at, cell);
     }
     about(&mut found, source);
-    Ok(vec![found])
+    vec![found]
+}
+
+/// What [`result`] finds in a line.
+type Parts<'a> = (&'a str, &'a str, Option<&'a str>, Option<&'a str>);
+
+/// Rate, IOPS and latency.
+fn numbers(at: usize, (_, rate, iops, us): Parts) -> Result<[Option<f64>; 3], ImportTrouble> {
+    let read = |what: &str, text: Option<&str>| {
+        text.map(|text| wanted(at, what, decimal(text))).transpose()
+    };
+    Ok([read("the rate", Some(rate))?, read("IOPS", iops)?, read("the latency", us)?])
 }
 
 fn version(source: &ImportText, is_kdiskmark: bool) -> String {

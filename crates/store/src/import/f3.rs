@@ -7,6 +7,7 @@ use record::units::saturating_sum;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, metric, test};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note, other, whole_ns};
+use super::reading::Reading;
 use super::text::{ImportText, between, binary_rate, number, short, time_ns, wanted, whole};
 use super::{Hints, Importer, Sign};
 
@@ -26,6 +27,7 @@ pub(super) const IMPORTER: Importer = Importer {
         },
     ],
     read,
+    chatter: |_| false,
 };
 
 const BEGINNINGS: [&str; 6] =
@@ -33,36 +35,75 @@ const BEGINNINGS: [&str; 6] =
 const ENDS: [&str; 3] = ["Average ", "Data OK:", "*Usable* size:"];
 const SECTOR: u64 = 512;
 
-fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+/// One output after the other: each begins with the name of its program.
+fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+    let begins = |line: &str| BEGINNINGS[..3].iter().any(|words| line.trim().starts_with(words));
+    source.parts(begins).iter().map(|part| read_one(part, reading)).collect()
+}
+
+fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut found = ImportedRun::by("f3");
-    if let Some(version) = source
-        .lines
-        .iter()
-        .find_map(|line| line.strip_prefix("F3 "))
-        .and_then(|rest| rest.rsplit(' ').next())
-    {
+    let heads = source.lines.iter().find_map(|line| line.trim().strip_prefix("F3 "));
+    if let Some(version) = heads.and_then(|rest| rest.rsplit(' ').next()) {
         found.version = short(version, 20);
     }
-    if source.contains("*Usable* size:") {
-        probe(source, &mut found)?;
+    let line_of = |words: &str| source.numbered().find(|(_, line)| line.contains(words));
+    if let Some((at, _)) = line_of("*Usable* size:")
+        && let Some(cells) = reading.accept(at, probe(source, &mut found))
+    {
+        reading.add_all(&mut found, at, cells);
+        source
+            .numbered()
+            .filter(|(_, line)| is_of_probe(line))
+            .for_each(|(at, _)| reading.take(at));
     }
-    if source.contains("Data OK:") {
-        found.cells.push(verified(source)?);
+    if let Some((at, _)) = line_of("Data OK:")
+        && let Some(cell) = reading.accept(at, verified(source))
+    {
+        reading.add(&mut found, at, cell);
     }
+    let is_speed =
+        |line: &str| speed(0, line.trim()).is_ok_and(|cell| cell.is_some()).then_some(());
     for (at, line) in source.numbered() {
-        found.cells.extend(speed(at, line.trim())?);
+        let lines = source.wrapped(at, is_speed).map_or(1, |(_, lines)| lines);
+        if !begins_speed(line) {
+            continue;
+        }
+        let joined: Vec<&str> = (at..at + lines).map(|at| source.line(at).trim()).collect();
+        if let Some(Some(cell)) = reading.accept(at, speed(at, &joined.join(" "))) {
+            reading.take_many(at, lines);
+            reading.add(&mut found, at, cell);
+        }
     }
-    if found.cells.is_empty() {
-        return Err(ImportTrouble::new("it ends before its result"));
+    if found.cells.is_empty() && source.has(|line| line.trim().starts_with("F3 ")) {
+        reading.refuse(source.begin(), "it ends before its result");
     }
-    Ok(vec![found])
+    found
+}
+
+/// Lines of f3probe with times or rates that are no results of ours.
+fn is_of_probe(line: &str) -> bool {
+    let line = line.trim();
+    ["Probe time:", "Operation:", "Write:", "Read:", "Reset:", "Sequential ", "Random "]
+        .iter()
+        .any(|words| line.starts_with(words))
+        || line.contains(" blocks / ")
+        || line.contains("avg of")
+}
+
+fn begins_speed(line: &str) -> bool {
+    line.trim().get(..8).is_some_and(|word| word.eq_ignore_ascii_case("average "))
+        && line.to_ascii_lowercase().contains("speed")
 }
 
 /// "Average reading speed: 352.86 MB/s", since version 9 "Average sequential read speed: 352.86
 /// MB/s (2412544 sectors / 6.83s)".
 fn speed(at: usize, line: &str) -> Result<Option<Cell>, ImportTrouble> {
-    let Some((words, rest)) =
-        line.strip_prefix("Average ").and_then(|rest| rest.split_once(" speed:"))
+    let lower = line.to_ascii_lowercase();
+    let Some((words, rest)) = lower
+        .strip_prefix("average ")
+        .and_then(|rest| rest.split_once(" speed:"))
+        .and_then(|(words, rest)| Some((words, line.get(line.len() - rest.len()..)?)))
     else {
         return Ok(None);
     };
@@ -163,7 +204,7 @@ fn verified(source: &ImportText) -> Result<Cell, ImportTrouble> {
 }
 
 /// What f3probe finds, under the names of `capacity`.
-fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<(), ImportTrouble> {
+fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<Vec<Cell>, ImportTrouble> {
     let blocks = |words: &str| {
         let line = source.lines.iter().find(|line| line.trim_start().starts_with(words))?;
         Some((between(line, "(", " block").and_then(whole)?, *line))
@@ -198,9 +239,8 @@ fn probe(source: &ImportText, found: &mut ImportedRun) -> Result<(), ImportTroub
     if let Some(device) = between(source.text, "The device `", "'") {
         found.on(device);
     }
-    found.cells.push(cell);
-    found.cells.extend(source.numbered().filter_map(|(_, line)| probed_speed(line.trim(), block)));
-    Ok(())
+    let speeds = source.lines.iter().filter_map(|line| probed_speed(line.trim(), block));
+    Ok([cell].into_iter().chain(speeds).collect())
 }
 
 /// The kinds of `capacity`: 0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain.

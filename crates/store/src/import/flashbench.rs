@@ -5,12 +5,11 @@
 //! more loses the end of its unit ("1.589G/"), a negative difference loses the end of "ns"
 //! ("-54142n").
 
-use std::collections::BTreeMap;
-
 use record::{Cell, Content, Direction, Params, Pattern, Region, Series, SeriesAxis, test};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note, other};
-use super::text::{ImportText, between, number, signed, size, wanted, whole};
+use super::reading::Reading;
+use super::text::{ImportText, between, number, size, wanted, whole, with_unit};
 use super::{Hints, Importer, Sign};
 
 pub(super) const ALIGN: Importer = Importer {
@@ -26,6 +25,7 @@ pub(super) const ALIGN: Importer = Importer {
         },
     ],
     read: read_align,
+    chatter: |_| false,
 };
 
 pub(super) const AREAS: Importer = Importer {
@@ -35,6 +35,7 @@ pub(super) const AREAS: Importer = Importer {
         is_there: |source| source.has(|line| row(line).is_some()),
     }],
     read: read_areas,
+    chatter: |_| false,
 };
 
 const SIDES: [&str; 4] = ["pre", "on", "post", "diff"];
@@ -57,9 +58,9 @@ fn times(line: &str) -> Option<[&str; 4]> {
 /// Nanoseconds of "9.16µs", "-1055ns", "1.2ms", "-54142n" (the field was too narrow for the last
 /// letter) and "-123456" (and for both).
 fn time_ns(text: &str) -> Option<f64> {
-    let end =
-        text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-')).unwrap_or(text.len());
-    let (value, unit) = (signed(text.get(..end)?)?, text.get(end..)?);
+    let plain = text.strip_prefix('-').unwrap_or(text);
+    let (value, unit) = with_unit(plain)?;
+    let value = if plain.len() < text.len() { -value } else { value };
     let factor = match unit {
         "ns" | "n" => 1.0,
         "" if value <= 0.0 => 1.0,
@@ -72,33 +73,65 @@ fn time_ns(text: &str) -> Option<f64> {
     Some(value * factor)
 }
 
-fn read_align(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+/// A listing for each run of lines of which none comes again: the same boundary once more begins
+/// another.
+fn read_align(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("flashbench");
-    let mut curves: BTreeMap<&str, Vec<[f64; 2]>> = BTreeMap::new();
+    let mut rows: Vec<(usize, u64, [f64; 4])> = Vec::new();
     let mut cut = false;
     for (at, line) in source.numbered() {
         let Some(size) = boundary(line) else { continue };
-        let texts = times(line)
-            .ok_or_else(|| ImportTrouble::at(at, "not all of pre, on, post and diff are there"))?;
+        let Some((texts, lines)) = source.wrapped(at, |line| times(line).map(owned)) else {
+            reading.refuse(at, "not all of pre, on, post and diff are there");
+            continue;
+        };
+        let Some(ns) = reading.accept(at, row_ns(at, &texts)) else { continue };
+        if rows.iter().any(|(_, known, _)| *known == size) {
+            listing(source, &mut found, &std::mem::take(&mut rows), cut, reading);
+            cut = false;
+        }
         cut |= texts
             .iter()
             .any(|text| text.ends_with('n') || text.ends_with(|c: char| c.is_ascii_digit()));
-        for (name, text) in SIDES.into_iter().zip(texts) {
-            let ns = wanted(at, name, time_ns(text))?;
-            curves.entry(name).or_default().push([size as f64, ns]);
-        }
+        reading.take_many(at, lines);
+        rows.push((at, size, ns));
     }
-    let smallest = curves.values().flatten().map(|[size, _]| *size).fold(f64::INFINITY, f64::min);
+    listing(source, &mut found, &rows, cut, reading);
+    vec![found]
+}
+
+fn owned(texts: [&str; 4]) -> [String; 4] {
+    texts.map(str::to_owned)
+}
+
+fn row_ns(at: usize, texts: &[String; 4]) -> Result<[f64; 4], ImportTrouble> {
+    let mut ns = [0.0; 4];
+    for ((place, name), text) in ns.iter_mut().zip(SIDES).zip(texts) {
+        *place = wanted(at, name, time_ns(text))?;
+    }
+    Ok(ns)
+}
+
+/// The cell of one listing.
+fn listing(
+    source: &ImportText,
+    found: &mut ImportedRun,
+    rows: &[(usize, u64, [f64; 4])],
+    cut: bool,
+    reading: &mut Reading,
+) {
+    let Some(smallest) = rows.iter().map(|(_, size, _)| *size).min() else { return };
     let params = Params {
         direction: Some(Direction::Read),
         pattern: Some(Pattern::Strided),
         // It halves the size down to twice that of a read.
-        block_bytes: blocksize(source)
-            .or((smallest.is_finite() && smallest >= 2.0).then_some(smallest as u64 / 2)),
+        block_bytes: blocksize(source).or((smallest >= 2).then_some(smallest / 2)),
         ..Params::default()
     };
     let mut cell = cell(test::ALIGN_READ, params);
-    for (name, mut points) in curves {
+    for (side, name) in SIDES.into_iter().enumerate() {
+        let mut points: Vec<[f64; 2]> =
+            rows.iter().map(|(_, size, ns)| [*size as f64, ns[side]]).collect();
         points.sort_by(|a, b| a[0].total_cmp(&b[0]));
         cell.series.push(Series {
             name: name.to_owned(),
@@ -107,15 +140,14 @@ fn read_align(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, Import
             points,
         });
     }
-    cell.series.sort_by_key(|series| series.name != "diff");
+    cell.series.sort_by(|a, b| (a.name != "diff", &a.name).cmp(&(b.name != "diff", &b.name)));
     if cut {
         note(
             &mut cell,
             "negative differences have lost the end of their unit; they are nanoseconds",
         );
     }
-    found.cells.push(cell);
-    Ok(vec![found])
+    reading.add(found, rows[0].0, cell);
 }
 
 /// The size of a read, where the command stands above its output.
@@ -178,7 +210,7 @@ fn heading(line: &str) -> Option<Heading> {
     (n_aus.is_some() || is_command).then_some(Heading { n_aus, is_random })
 }
 
-fn read_areas(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read_areas(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("flashbench");
     let mut current = Heading::default();
     for (at, line) in source.numbered() {
@@ -187,8 +219,10 @@ fn read_areas(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, Import
         }
         let Some((block, texts)) = row(line) else { continue };
         for (column, text) in texts.iter().enumerate() {
-            let (bps, is_cut) = rate(text)
-                .ok_or_else(|| ImportTrouble::at(at, format_args!("'{text}' is no rate")))?;
+            let Some((bps, is_cut)) = rate(text) else {
+                reading.refuse(at, format_args!("'{text}' is no rate"));
+                continue;
+            };
             let mut cell =
                 if texts.len() > 1 { of_area(block, column) } else { of_open_aus(block, current) };
             cell.metrics.bps = Some(estimate(bps, 1));
@@ -196,10 +230,10 @@ fn read_areas(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, Import
             if is_cut {
                 note(&mut cell, "the field was too narrow for the end of its unit");
             }
-            found.push(cell)?;
+            reading.add(&mut found, at, cell);
         }
     }
-    Ok(vec![found])
+    vec![found]
 }
 
 fn writes(block_bytes: u64, pattern: Pattern, form: &str) -> Params {

@@ -6,7 +6,8 @@ use record::{Cell, Direction, Flag, Params, Path, Pattern, test};
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, note, room_for_another, whole_ns,
 };
-use super::text::{ImportText, between, binary_rate, number, wanted, whole};
+use super::reading::Reading;
+use super::text::{ImportText, between, binary_rate, decimal, wanted, whole};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
@@ -19,12 +20,12 @@ pub(super) const IMPORTER: Importer = Importer {
         Sign {
             what: "'.. MB in .. seconds = .. MB/sec'",
             is_there: |source| {
-                source
-                    .has(|line| timing(line).is_some_and(|(_, rest)| rest.contains(" seconds = ")))
+                source.has(|line| timing(line).is_some_and(|(_, rest)| rest.contains(" seconds")))
             },
         },
     ],
     read,
+    chatter: |_| false,
 };
 
 /// Size of each read that `hdparm -t` and `-T` make.
@@ -35,7 +36,7 @@ fn timing(line: &str) -> Option<(&str, &str)> {
     line.trim().strip_prefix("Timing ")?.split_once(" reads:")
 }
 
-fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut media: Vec<ImportedRun> = Vec::new();
     for (at, line) in source.numbered() {
         let trimmed = line.trim();
@@ -44,20 +45,26 @@ fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTroubl
             if media.last().is_none_or(|found| found.target.path != device) {
                 let mut found = ImportedRun::by("hdparm");
                 found.on(device);
-                room_for_another(&media)?;
-                media.push(found);
+                if reading.accept(at, room_for_another(&media)).is_some() {
+                    media.push(found);
+                }
             }
-        } else if let Some((what, rest)) = timing(line) {
-            let cell = timed(at, what, rest)?;
+        } else if timing(line).is_some() {
             if media.is_empty() {
                 media.push(ImportedRun::by("hdparm"));
             }
-            if let Some(found) = media.last_mut() {
-                found.push(cell)?;
+            let whole_line = |line: &str| line.contains("/sec").then(|| line.to_owned());
+            let (line, lines) = source.wrapped(at, whole_line).unwrap_or((line.to_owned(), 1));
+            let (what, rest) = timing(&line).unwrap_or_default();
+            if let (Some(cell), Some(found)) =
+                (reading.accept(at, timed(at, what, rest)), media.last_mut())
+            {
+                reading.take_many(at, lines);
+                reading.add(found, at, cell);
             }
         }
     }
-    Ok(media)
+    media
 }
 
 fn timed(at: usize, what: &str, rest: &str) -> Result<Cell, ImportTrouble> {
@@ -77,9 +84,9 @@ fn timed(at: usize, what: &str, rest: &str) -> Result<Cell, ImportTrouble> {
         "the megabytes",
         rest.split_whitespace().next().and_then(whole).map(|n| n as f64),
     )?;
-    let seconds = wanted(at, "the seconds", between(rest, " in ", " seconds").and_then(number))?;
+    let seconds = wanted(at, "the seconds", between(rest, " in ", " seconds").and_then(decimal))?;
     let printed = rest.split_once('=').map(|(_, rate)| rate.trim()).unwrap_or_default();
-    let bps = printed.split_once(' ').and_then(|(value, unit)| binary_rate(number(value)?, unit));
+    let bps = printed.split_once(' ').and_then(|(value, unit)| binary_rate(decimal(value)?, unit));
     let params = Params {
         direction: Some(Direction::Read),
         pattern: Some(Pattern::Sequential),

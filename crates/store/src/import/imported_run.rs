@@ -5,7 +5,7 @@ use std::fmt;
 
 use record::{Cell, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Target, TargetKind};
 
-use super::{MOST_CELLS, MOST_MEDIA};
+use super::MOST_MEDIA;
 
 /// No medium moves so many bytes in a second.
 const MOST_BPS: f64 = 1e12;
@@ -16,17 +16,22 @@ const MOST_NS: f64 = 3.2e17;
 /// No medium holds so many bytes.
 const MOST_BYTES: u64 = 1 << 60;
 
-/// Why an output cannot be read, in words.
+/// Why a line or a whole output cannot be read, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ImportTrouble(pub String);
+pub(super) struct ImportTrouble {
+    /// The place of the line in the text, counted from 0, where it is one.
+    pub at: Option<usize>,
+    /// What is wrong with it.
+    pub what: String,
+}
 
 impl ImportTrouble {
     pub fn at(line: usize, what: impl fmt::Display) -> ImportTrouble {
-        ImportTrouble(format!("line {line}: {what}"))
+        ImportTrouble { at: Some(line), what: what.to_string() }
     }
 
     pub fn new(what: impl fmt::Display) -> ImportTrouble {
-        ImportTrouble(what.to_string())
+        ImportTrouble { at: None, what: what.to_string() }
     }
 }
 
@@ -37,6 +42,8 @@ pub(super) struct ImportedRun {
     pub tool: &'static str,
     /// "3.33", or nothing where the text does not say.
     pub version: String,
+    /// The place of its first line in the text.
+    pub at: Option<usize>,
     /// The results; assembling the record gives them their ids.
     pub cells: Vec<Cell>,
     /// What the text says of the medium.
@@ -56,15 +63,6 @@ pub(super) struct ImportedRun {
 }
 
 impl ImportedRun {
-    /// Adds a result; refuses more than one file may make.
-    pub fn push(&mut self, cell: Cell) -> Result<(), ImportTrouble> {
-        if self.cells.len() == MOST_CELLS {
-            return Err(ImportTrouble::new(format_args!("it has more than {MOST_CELLS} results")));
-        }
-        self.cells.push(cell);
-        Ok(())
-    }
-
     pub fn by(tool: &'static str) -> ImportedRun {
         ImportedRun { tool, ..ImportedRun::default() }
     }
@@ -162,18 +160,8 @@ pub(super) fn percentiles(latency: &mut Latency, by_share: impl Fn(f64) -> Optio
     latency.p99_9 = at(0.999);
 }
 
-/// Whether all of it can be true: finite, not negative, and no more than any medium does.
-pub(super) fn check(found: &ImportedRun) -> Result<(), ImportTrouble> {
-    if found.cells.len() > MOST_CELLS {
-        return Err(ImportTrouble::new(format_args!(
-            "it has {} results; at most {MOST_CELLS} are read",
-            found.cells.len()
-        )));
-    }
-    found.cells.iter().try_for_each(check_cell)
-}
-
-fn check_cell(cell: &Cell) -> Result<(), ImportTrouble> {
+/// Whether a result can be true: finite, not negative, and no more than any medium does.
+pub(super) fn check_cell(cell: &Cell) -> Result<(), ImportTrouble> {
     let metrics = &cell.metrics;
     let limit = |name: &str, value: f64, most: f64| {
         let fits = value.is_finite() && (0.0..=most).contains(&value);

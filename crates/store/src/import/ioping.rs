@@ -9,7 +9,10 @@ use record::{
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, note, percentiles, room_for_another, whole_ns,
 };
-use super::text::{ImportText, between, binary_rate, number, prefix, size, time_ns, wanted};
+use super::reading::Reading;
+use super::text::{
+    ImportText, between, binary_rate, number, prefix, size, time_ns, wanted, with_unit,
+};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
@@ -25,8 +28,13 @@ pub(super) const IMPORTER: Importer = Importer {
         },
     ],
     read,
+    chatter: |line| {
+        let line = line.trim();
+        line.starts_with("generated ") && line.contains(" requests in ")
+    },
 };
 
+/// Also of versions before 0.8, which print one unit for all: "0.2/2.8/12.7/5.0 ms".
 fn extremes(line: &str) -> Option<&str> {
     line.trim().strip_prefix("min/avg/max/mdev = ")
 }
@@ -34,7 +42,7 @@ fn extremes(line: &str) -> Option<&str> {
 /// Most points of the curve over requests.
 const MOST_POINTS: usize = 400;
 
-fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut media = Vec::new();
     let mut requests: Vec<f64> = Vec::new();
     let mut block = None;
@@ -43,22 +51,26 @@ fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTroubl
         if let Some((bytes, ns)) = request(line) {
             block = Some(bytes);
             requests.extend(ns);
+            reading.take(at);
         } else if let Some(name) = between(line, "--- ", " ioping statistics ---") {
             current = Some((found_on(name), begun(block)));
         } else if let Some((_, cell)) = &mut current {
             if line.contains(" completed in ") {
-                completed(at, line, cell)?;
+                if reading.accept(at, completed(at, line, cell)).is_some() {
+                    reading.take(at);
+                }
             } else if let Some(times) = extremes(line) {
-                finish(at, times, cell, &mut requests)?;
+                reading.accept(at, finish(at, times, cell, &mut requests));
                 if let Some((mut found, cell)) = current.take() {
-                    found.cells.push(cell);
-                    room_for_another(&media)?;
-                    media.push(found);
+                    reading.add(&mut found, at, cell);
+                    if reading.accept(at, room_for_another(&media)).is_some() {
+                        media.push(found);
+                    }
                 }
             }
         }
     }
-    Ok(media)
+    media
 }
 
 /// Size and time of "4 KiB <<< /dev/loop0 (block device 1 GiB): request=2 time=155.3 us"; the first
@@ -174,12 +186,12 @@ fn finish(
     cell: &mut Cell,
     requests: &mut Vec<f64>,
 ) -> Result<(), ImportTrouble> {
-    let ns: Option<Vec<f64>> = times
-        .split(" / ")
-        .map(|time| {
-            time.trim().split_once(' ').and_then(|(value, unit)| time_ns(number(value)?, unit))
-        })
-        .collect();
+    let unit = with_unit(times.rsplit('/').next().unwrap_or_default()).map_or("", |(_, unit)| unit);
+    let of_one = |text: &str| {
+        let (value, own) = with_unit(text)?;
+        time_ns(value, if own.is_empty() { unit } else { own })
+    };
+    let ns: Option<Vec<f64>> = times.split('/').map(of_one).collect();
     let Some(&[min, mean, max, ..]) = ns.as_deref() else {
         return Err(ImportTrouble::at(at, "the times are not four"));
     };

@@ -7,6 +7,7 @@ use record::{Cell, Host, Params, TargetKind};
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, label, note, other, room_for_another,
 };
+use super::reading::Reading;
 use super::text::{ImportText, between, number, short, whole};
 use super::{Hints, Importer, Sign};
 
@@ -28,6 +29,7 @@ pub(super) const IMPORTER: Importer = Importer {
         },
     ],
     read,
+    chatter: |_| false,
 };
 
 const SECTOR: f64 = 512.0;
@@ -87,7 +89,7 @@ fn figures<'a>(head: &'a str, line: &'a str) -> Vec<(&'a str, &'a str)> {
     }
 }
 
-fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let banner =
         source.lines.iter().find(|line| line.starts_with("Linux ") && line.contains(" CPU)"));
     let host = banner.map(|line| host(line));
@@ -96,6 +98,7 @@ fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTroubl
     for (at, line) in source.numbered() {
         if is_head(line) {
             head = Some(line);
+            reading.take(at);
             continue;
         }
         let Some(columns) =
@@ -108,11 +111,13 @@ fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTroubl
             .first()
             .filter(|(name, _)| name.starts_with("Device"))
             .map_or("", |(_, device)| device);
-        let mut cell = of_look(at, &columns)?;
+        let Some(mut cell) = reading.accept(at, of_look(at, &columns)) else { continue };
         let place = match media.iter().position(|(known, _)| known == device) {
             Some(place) => place,
             None => {
-                room_for_another(&media)?;
+                if reading.accept(at, room_for_another(&media)).is_none() {
+                    continue;
+                }
                 media.push((device.to_owned(), found_of(device, host.clone())));
                 media.len() - 1
             }
@@ -122,9 +127,9 @@ fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTroubl
         if found.cells.is_empty() && banner.is_some() {
             note(&mut cell, "the first look is the mean since the machine was started");
         }
-        found.push(cell)?;
+        reading.add(found, at, cell);
     }
-    Ok(media.into_iter().map(|(_, found)| found).collect())
+    media.into_iter().map(|(_, found)| found).collect()
 }
 
 fn found_of(device: &str, host: Option<Host>) -> ImportedRun {

@@ -7,7 +7,8 @@ use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note, other};
-use super::text::{ImportText, between, number, short, size, whole};
+use super::reading::Reading;
+use super::text::{ImportText, number, short, size, whole};
 use super::{Hints, Importer, IozoneUnit, Sign};
 
 pub(super) const TABLE: Importer = Importer {
@@ -15,7 +16,7 @@ pub(super) const TABLE: Importer = Importer {
     signs: &[
         Sign {
             what: "a head with 'KB reclen'",
-            is_there: |source| source.has(is_head) || is_bare(source),
+            is_there: |source| source.has(|line| is_head(line) || is_bare(line)),
         },
         Sign {
             what: "a line of results: KB, record length, then figures",
@@ -23,6 +24,7 @@ pub(super) const TABLE: Importer = Importer {
         },
     ],
     read: read_table,
+    chatter: is_chatter,
 };
 
 pub(super) const THREADS: Importer = Importer {
@@ -40,6 +42,7 @@ pub(super) const THREADS: Importer = Importer {
         },
     ],
     read: read_threads,
+    chatter: is_chatter,
 };
 
 /// What iozone measures, in the order of its columns: our names, direction, pattern.
@@ -85,8 +88,11 @@ fn is_head(line: &str) -> bool {
     line.contains("reclen") && line.contains("kb")
 }
 
-/// A line of results: kB of the file, kB of a record, figures.
-fn row(line: &str) -> Option<(u64, u64, Vec<f64>)> {
+/// kB of the file, kB of a record, figures.
+type Row = (u64, u64, Vec<f64>);
+
+/// A line of results.
+fn row(line: &str) -> Option<Row> {
     let mut words =
         line.split(|c: char| c.is_whitespace() || c == '_').filter(|word| !word.is_empty());
     let (file, record) = (whole(words.next()?)?, whole(words.next()?)?);
@@ -100,15 +106,38 @@ fn row(line: &str) -> Option<(u64, u64, Vec<f64>)> {
         .then_some((file, record, figures))
 }
 
-/// Lines of results and nothing else.
-fn is_bare(source: &ImportText) -> bool {
-    let mut lines = source.lines.iter().filter(|line| !line.trim().is_empty());
-    lines.all(|line| row(line).is_some_and(|(file, _, figures)| file >= 64 && figures.len() >= 2))
+/// A line of results that needs no head to be known.
+fn is_bare(line: &str) -> bool {
+    row(line).is_some_and(|(file, record, figures)| {
+        file >= 64 && record <= 16 * 1024 && figures.len() >= 2
+    })
+}
+
+fn is_chatter(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with("Output is in")
+        || line.starts_with("OPS Mode.")
+        || line.starts_with("Time Resolution =")
+        || line.contains("Processor cache")
+        || line.starts_with("Parent sees") && line.contains("Min xfer")
+}
+
+/// Whether a run begins here.
+fn begins_run(line: &str) -> bool {
+    line.contains("Iozone: Performance Test") || line.contains("Run began:")
+}
+
+/// The runs in a text; a banner and its "Run began" are of one.
+fn runs<'a>(source: &ImportText<'a>) -> Vec<ImportText<'a>> {
+    let has_banner = source.has(|line| line.contains("Iozone: Performance Test"));
+    source.parts(|line| {
+        if has_banner { line.contains("Iozone: Performance Test") } else { begins_run(line) }
+    })
 }
 
 fn head(source: &ImportText) -> Head {
     let mut head = Head { threads: 1, ..Head::default() };
-    for line in &source.lines {
+    for line in source.lines {
         let line = line.trim();
         let lower = line.to_ascii_lowercase();
         head.has_options |= lower.starts_with("command line used")
@@ -218,40 +247,88 @@ fn by_place(line: &str) -> Option<Vec<usize>> {
     })
 }
 
-fn read_table(source: &ImportText, hints: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read_table(source: &ImportText, hints: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+    runs(source).iter().map(|part| read_run(part, hints, reading)).collect()
+}
+
+fn read_run(source: &ImportText, hints: &Hints, reading: &mut Reading) -> ImportedRun {
     let head = head(source);
     let mut found = found_of(source);
+    let mut is_below_head = false;
+    let has_head = source.has(is_head);
     for (at, line) in source.numbered() {
-        let Some((file_kib, record_kib, figures)) = row(line) else { continue };
-        let Some((columns, doubt)) = columns(&head, line, figures.len()) else {
-            return Err(ImportTrouble::at(
-                at,
-                format_args!(
-                    "{} figures; which of iozone's columns they are is lost",
-                    figures.len()
-                ),
-            ));
+        is_below_head |= is_head(line);
+        let Some((row, lines)) = row_at(source, at, line, has_head) else {
+            if is_below_head && is_odd_row(line) {
+                reading.refuse(at, "not all of its figures are numbers");
+            }
+            continue;
         };
-        let guessed =
-            if figures.len() == 4 { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
-        let unit = head.unit.or(hints.iozone_unit).unwrap_or(guessed);
-        for (column, figure) in columns.into_iter().zip(figures) {
-            let mut cell = of_column(&head, column, record_kib, file_kib);
-            figure_of(&mut cell, figure, unit, file_kib / record_kib);
-            if head.unit.is_none() && hints.iozone_unit.is_none() {
-                note(&mut cell, unsaid(unit));
-            }
-            doubt.iter().for_each(|doubt| note(&mut cell, *doubt));
-            if !head.has_options {
-                note(
-                    &mut cell,
-                    "the text does not say with which options: whether past the page cache, and when a write was done",
-                );
-            }
-            found.push(cell)?;
-        }
+        let Some((columns, doubt)) = columns(&head, line, row.2.len()) else {
+            let count = row.2.len();
+            reading.refuse(
+                at,
+                format_args!("{count} figures; which of iozone's columns they are is lost"),
+            );
+            continue;
+        };
+        reading.take_many(at, lines);
+        reading.add_all(&mut found, at, of_row(&head, hints, row, columns, doubt));
     }
-    Ok(vec![found])
+    found
+}
+
+/// A line of results, or one that goes on in the next.
+fn row_at(source: &ImportText, at: usize, line: &str, has_head: bool) -> Option<(Row, usize)> {
+    let found = row(line).filter(|_| has_head || is_bare(line))?;
+    // A row of all columns has been wrapped where only numbers follow and give thirteen.
+    let next = source.line(at + 1);
+    let more: Option<Vec<f64>> = next.split_whitespace().map(number).collect();
+    match more.filter(|more| has_head && !more.is_empty() && row(next).is_none()) {
+        Some(more) if found.2.len() + more.len() <= COLUMNS.len() && found.2.len() >= 4 => {
+            let (file, record, mut figures) = found;
+            figures.extend(more);
+            Some(((file, record, figures), 2))
+        }
+        _ => Some((found, 1)),
+    }
+}
+
+/// A file size and a record length, and something behind them that is not all numbers.
+fn is_odd_row(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_begun = words.len() >= 4
+        && whole(words[0]).is_some_and(|file| file >= 64)
+        && whole(words[1]).is_some_and(u64::is_power_of_two);
+    is_begun && words.iter().any(|word| number(word).is_none())
+}
+
+/// The cells of a line.
+fn of_row(
+    head: &Head,
+    hints: &Hints,
+    (file_kib, record_kib, figures): Row,
+    columns: Vec<usize>,
+    doubt: Option<&'static str>,
+) -> Vec<Cell> {
+    let guessed = if figures.len() == 4 { IozoneUnit::Operations } else { IozoneUnit::Kilobytes };
+    let unit = head.unit.or(hints.iozone_unit).unwrap_or(guessed);
+    let of_figure = |(column, figure): (usize, f64)| {
+        let mut cell = of_column(head, column, record_kib, file_kib);
+        figure_of(&mut cell, figure, unit, file_kib / record_kib);
+        if head.unit.is_none() && hints.iozone_unit.is_none() {
+            note(&mut cell, unsaid(unit));
+        }
+        doubt.iter().for_each(|doubt| note(&mut cell, *doubt));
+        if !head.has_options {
+            note(
+                &mut cell,
+                "the text does not say with which options: whether past the page cache, and when a write was done",
+            );
+        }
+        cell
+    };
+    columns.into_iter().zip(figures).map(of_figure).collect()
 }
 
 fn unsaid(unit: IozoneUnit) -> &'static str {
@@ -346,7 +423,11 @@ const WORKERS: [(&str, &str); 6] = [
     ("readers", "read"),
 ];
 
-fn read_threads(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read_threads(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+    runs(source).iter().map(|part| read_thread_run(part, reading)).collect()
+}
+
+fn read_thread_run(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut head = head(source);
     let kib = |words: &str| {
         source
@@ -355,68 +436,89 @@ fn read_threads(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, Impo
             .find_map(|line| line.trim().strip_prefix(words))
             .and_then(|rest| size(rest.trim()))
     };
-    let record = kib("Record Size")
-        .filter(|bytes| *bytes >= KIB)
-        .ok_or_else(|| ImportTrouble::new("the record size is missing"))?;
-    let file = kib("File size set to").unwrap_or(0);
     let mut found = found_of(source);
-    let mut last: Option<Cell> = None;
+    let Some(record) = kib("Record Size").filter(|bytes| *bytes >= KIB) else {
+        if source.has(|line| line.contains("Children see")) {
+            reading.refuse(source.begin(), "the record size is missing");
+        }
+        return found;
+    };
+    let file = kib("File size set to").unwrap_or(0);
+    let mut last: Option<(usize, Cell)> = None;
     for (at, line) in source.numbered() {
         let line = line.trim();
         let Some((words, value)) = line.split_once('=') else { continue };
-        let mut value = value.split_whitespace();
-        let figure = value.next().and_then(number);
         let words = words.trim();
         if let Some(rest) = words.strip_prefix("Children see throughput for") {
-            found.cells.extend(last.take());
-            let (threads, who) = rest
-                .trim()
-                .split_once(' ')
-                .ok_or_else(|| ImportTrouble::at(at, "the number of threads is missing"))?;
-            let form = WORKERS.iter().find(|(name, _)| who.trim() == *name).map(|(_, form)| *form);
-            let column = form.and_then(|form| COLUMNS.iter().position(|(name, ..)| *name == form));
-            let Some(column) = column else { continue };
-            head.threads = whole(threads)
-                .and_then(|n| u32::try_from(n).ok())
-                .ok_or_else(|| ImportTrouble::at(at, "the number of threads is none"))?;
-            let figure =
-                figure.ok_or_else(|| ImportTrouble::at(at, "the throughput is no number"))?;
-            let unit = if value.next().is_some_and(|unit| unit.starts_with("ops")) {
-                IozoneUnit::Operations
-            } else {
-                IozoneUnit::Kilobytes
-            };
-            let mut cell = of_column(&head, column, record / KIB, file / KIB);
-            let records = (file / record).saturating_mul(u64::from(head.threads));
-            figure_of(&mut cell, figure, unit, records);
-            cell.bytes = records.saturating_mul(record);
-            cell.written_bytes =
-                if cell.params.direction == Some(Direction::Write) { cell.bytes } else { 0 };
-            label(&mut cell, "threads", threads);
-            last = Some(cell);
-        } else if let (Some(cell), Some(figure)) = (&mut last, figure) {
+            ended(&mut found, last.take(), reading);
+            let cell = children(at, rest, value, &mut head, record, file);
+            last = reading.accept(at, cell).flatten().map(|cell| (at, cell));
+        } else if let Some((_, cell)) = &mut last
+            && let Some((name, figure)) = seen_by(words, value)
+        {
             let factor = if line.ends_with("ops/sec") { record as f64 } else { KIB as f64 };
-            let name = match words {
-                _ if words.starts_with("Parent sees throughput") => "parent_bps",
-                _ if words.starts_with("Min throughput") => "slowest_thread_bps",
-                _ if words.starts_with("Max throughput") => "fastest_thread_bps",
-                _ if words.starts_with("Avg throughput") => "mean_thread_bps",
-                _ if words.starts_with("Min xfer") => "least_of_a_thread_bytes",
-                _ => continue,
-            };
             other(cell, name, figure * factor, 1);
+            reading.take(at);
         }
     }
-    found.cells.extend(last);
-    found.cells.iter_mut().for_each(|cell| {
+    ended(&mut found, last, reading);
+    found
+}
+
+fn ended(found: &mut ImportedRun, last: Option<(usize, Cell)>, reading: &mut Reading) {
+    if let Some((at, mut cell)) = last {
         note(
-            cell,
+            &mut cell,
             "the sum of what each thread did until the first was done; the others go on uncounted",
         );
-    });
-    let began = between(source.text, "Run began:", "\n").is_some();
-    if !began && found.cells.is_empty() {
-        return Err(ImportTrouble::new("no throughput of a kind that is known"));
+        reading.add(found, at, cell);
     }
-    Ok(vec![found])
+}
+
+/// The cell that "4 initial writers = 12.3 kB/sec" begins; none for a kind that is not known.
+fn children(
+    at: usize,
+    rest: &str,
+    value: &str,
+    head: &mut Head,
+    record: u64,
+    file: u64,
+) -> Result<Option<Cell>, ImportTrouble> {
+    let bad = |what: &str| ImportTrouble::at(at, what);
+    let (threads, who) =
+        rest.trim().split_once(' ').ok_or_else(|| bad("the number of threads is missing"))?;
+    let form = WORKERS.iter().find(|(name, _)| who.trim() == *name).map(|(_, form)| *form);
+    let column = form.and_then(|form| COLUMNS.iter().position(|(name, ..)| *name == form));
+    let Some(column) = column else { return Ok(None) };
+    head.threads = whole(threads)
+        .and_then(|n| u32::try_from(n).ok())
+        .ok_or_else(|| bad("the number of threads is none"))?;
+    let mut value = value.split_whitespace();
+    let figure = value.next().and_then(number).ok_or_else(|| bad("the throughput is no number"))?;
+    let unit = if value.next().is_some_and(|unit| unit.starts_with("ops")) {
+        IozoneUnit::Operations
+    } else {
+        IozoneUnit::Kilobytes
+    };
+    let mut cell = of_column(head, column, record / KIB, file / KIB);
+    let records = (file / record).saturating_mul(u64::from(head.threads));
+    figure_of(&mut cell, figure, unit, records);
+    cell.bytes = records.saturating_mul(record);
+    cell.written_bytes =
+        if cell.params.direction == Some(Direction::Write) { cell.bytes } else { 0 };
+    label(&mut cell, "threads", threads);
+    Ok(Some(cell))
+}
+
+/// What else is said of the threads, under our name.
+fn seen_by(words: &str, value: &str) -> Option<(&'static str, f64)> {
+    let name = match words {
+        _ if words.starts_with("Parent sees throughput") => "parent_bps",
+        _ if words.starts_with("Min throughput") => "slowest_thread_bps",
+        _ if words.starts_with("Max throughput") => "fastest_thread_bps",
+        _ if words.starts_with("Avg throughput") => "mean_thread_bps",
+        _ if words.starts_with("Min xfer") => "least_of_a_thread_bytes",
+        _ => return None,
+    };
+    Some((name, value.split_whitespace().next().and_then(number)?))
 }

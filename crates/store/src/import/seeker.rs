@@ -3,9 +3,8 @@
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Direction, Params, Path, Pattern, Region, metric, test};
 
-use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, estimate, note, other, room_for_another, whole_ns,
-};
+use super::imported_run::{ImportedRun, cell, estimate, note, other, room_for_another, whole_ns};
+use super::reading::Reading;
 use super::text::{ImportText, between, number, short, wanted, whole};
 use super::{Hints, Importer, Sign};
 
@@ -16,6 +15,7 @@ pub(super) const IMPORTER: Importer = Importer {
         is_there: |source| source.has(|line| access(line).is_some()),
     }],
     read,
+    chatter: |_| false,
 };
 
 /// seeker reads for half a minute.
@@ -28,7 +28,7 @@ fn access(line: &str) -> Option<(&str, f64)> {
     Some((name.trim_end_matches([':', ',', ' ']), number(value)?))
 }
 
-fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut media: Vec<ImportedRun> = Vec::new();
     let mut measured = (String::new(), None);
     let mut version = String::new();
@@ -48,19 +48,21 @@ fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTroubl
             Some(seeks) => {
                 found.on(&measured.0);
                 found.medium.capacity_bytes = measured.1;
-                let seeks = wanted(at, "the number of seeks", whole(seeks).map(|n| n as f64))?;
-                found.cells.push(of_seeks(seeks));
+                let seeks = wanted(at, "the number of seeks", whole(seeks).map(|n| n as f64));
+                let Some(seeks) = reading.accept(at, seeks) else { continue };
+                reading.add(&mut found, at, of_seeks(seeks));
             }
             None => {
                 // A list: each line is of a medium of its own.
                 found.medium.model = Some(short(name, 60)).filter(|name| !name.is_empty());
-                found.cells.push(of_access_time(ms));
+                reading.add(&mut found, at, of_access_time(ms));
             }
         }
-        room_for_another(&media)?;
-        media.push(found);
+        if reading.accept(at, room_for_another(&media)).is_some() {
+            media.push(found);
+        }
     }
-    Ok(media)
+    media
 }
 
 fn params() -> Params {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::imported_run::{
-    ImportTrouble, ImportedRun, cell, check, estimate, label, other, whole_ns,
+    ImportTrouble, ImportedRun, cell, check_cell, estimate, label, other, whole_ns,
 };
 use super::text::{number, short};
 use super::{MOST_CELLS, assemble};
@@ -58,10 +58,15 @@ fn unarmed(text: &str) -> String {
     armed.unwrap_or(text).to_owned()
 }
 
+/// Rows are counted with the head as the first.
+fn at_row(row: usize, what: impl std::fmt::Display) -> ImportTrouble {
+    ImportTrouble::new(format_args!("line {row}: {what}"))
+}
+
 fn figure(row: &Row, at: usize, name: &str) -> Result<Option<f64>, ImportTrouble> {
     let Some(text) = row.get(name) else { return Ok(None) };
     number(text).map(Some).ok_or_else(|| {
-        ImportTrouble::at(at, format_args!("{name} is '{}', which is no number", short(text, 20)))
+        at_row(at, format_args!("{name} is '{}', which is no number", short(text, 20)))
     })
 }
 
@@ -71,10 +76,7 @@ fn count(row: &Row, at: usize, name: &str) -> Result<Option<u64>, ImportTrouble>
         number(text).filter(|value| value.fract() == 0.0 && *value < 9e15).map(|value| value as u64)
     });
     whole.map(Some).ok_or_else(|| {
-        ImportTrouble::at(
-            at,
-            format_args!("{name} is '{}', which is no whole number", short(text, 20)),
-        )
+        at_row(at, format_args!("{name} is '{}', which is no whole number", short(text, 20)))
     })
 }
 
@@ -89,9 +91,9 @@ fn word<T: DeserializeOwned>(row: &Row, at: usize, name: &str) -> Result<Option<
             .unwrap_or_default(),
         None => Value::String(text.clone()),
     };
-    serde_json::from_value(value).map(Some).map_err(|_| {
-        ImportTrouble::at(at, format_args!("{name} is '{}', which is none", short(text, 20)))
-    })
+    serde_json::from_value(value)
+        .map(Some)
+        .map_err(|_| at_row(at, format_args!("{name} is '{}', which is none", short(text, 20))))
 }
 
 fn of_cells(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
@@ -174,12 +176,12 @@ fn json<T: DeserializeOwned + Default>(
 ) -> Result<T, ImportTrouble> {
     let Some(text) = row.get(name) else { return Ok(T::default()) };
     serde_json::from_str(text)
-        .map_err(|error| ImportTrouble::at(at, format_args!("{name} cannot be read: {error}")))
+        .map_err(|error| at_row(at, format_args!("{name} cannot be read: {error}")))
 }
 
 fn of_row(row: &Row, at: usize) -> Result<Cell, ImportTrouble> {
     let test = row.get("test").map(|test| short(test, 60)).filter(|test| !test.is_empty());
-    let test = test.ok_or_else(|| ImportTrouble::at(at, "the test is missing"))?;
+    let test = test.ok_or_else(|| at_row(at, "the test is missing"))?;
     let small = |name: &str| count(row, at, name).map(|n| n.and_then(|n| u32::try_from(n).ok()));
     let params = Params {
         direction: word(row, at, "direction")?,
@@ -260,7 +262,7 @@ fn of_tries(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
         let work = row
             .get("work")
             .map(|work| short(work, 60))
-            .ok_or_else(|| ImportTrouble::at(at, "the work is missing"))?;
+            .ok_or_else(|| at_row(at, "the work is missing"))?;
         let mut cell = cell(work, Params::default());
         for (column, name) in LABELS {
             label(&mut cell, name, row.get(column).map_or("", String::as_str));
@@ -294,6 +296,6 @@ fn finish(text: &str, found: Vec<ImportedRun>) -> Result<Vec<Record>, ImportTrou
     if found.iter().all(|found| found.cells.is_empty()) {
         return Err(ImportTrouble::new("it has no rows"));
     }
-    found.iter().try_for_each(check)?;
+    found.iter().flat_map(|found| &found.cells).try_for_each(check_cell)?;
     Ok(assemble::records("table", text.as_bytes(), found))
 }

@@ -1,86 +1,91 @@
 //! Text as tools print it, and the numbers in it.
 
-use super::ImportError;
 use super::imported_run::ImportTrouble;
 pub(crate) use super::imported_run::short;
 
 /// Longest line that is looked at; fio's JSON has shorter ones, and so has everything else.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// The text of a file, once decoded and cleaned of what only a terminal understands.
-pub(super) fn decode(bytes: &[u8]) -> Result<String, ImportError> {
-    let text = match bytes {
-        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => latin_or_utf8(rest),
-        _ => latin_or_utf8(bytes),
-    };
-    if text.contains('\0') {
-        return Err(ImportError::NotText);
-    }
-    Ok(tidied(&text))
-}
-
-fn utf16(bytes: &[u8], word: fn([u8; 2]) -> u16) -> String {
-    let words = bytes.chunks_exact(2).map(|pair| word([pair[0], pair[1]]));
-    char::decode_utf16(words).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
-}
-
-/// Old tools print µ as one byte: what is no UTF-8 is Latin-1.
-fn latin_or_utf8(bytes: &[u8]) -> String {
-    std::str::from_utf8(bytes)
-        .map_or_else(|_| bytes.iter().map(|byte| *byte as char).collect(), str::to_owned)
-}
-
-/// Without carriage returns, with plain spaces, and with what was overprinted by backspaces gone.
-fn tidied(text: &str) -> String {
-    if !text.contains(['\r', '\u{8}', '\u{a0}', '\u{1b}', '\u{202f}']) {
-        return text.to_owned();
-    }
-    let mut tidy = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\r' if letters.peek() == Some(&'\n') => {}
-            '\r' => tidy.push('\n'),
-            '\u{a0}' | '\u{202f}' => tidy.push(' '),
-            '\u{8}' => drop(tidy.pop_if_inside_a_line()),
-            // A colour: ESC [ .. letter.
-            '\u{1b}' => while letters.next().is_some_and(|c| !c.is_ascii_alphabetic()) {},
-            other => tidy.push(other),
-        }
-    }
-    tidy
-}
-
-trait InsideLine {
-    fn pop_if_inside_a_line(&mut self) -> Option<char>;
-}
-
-impl InsideLine for String {
-    fn pop_if_inside_a_line(&mut self) -> Option<char> {
-        if self.ends_with('\n') { None } else { self.pop() }
-    }
+/// The lines of a text without their ends; absurdly long ones are empty, in their places.
+pub(super) fn lines_of(text: &str) -> Vec<&str> {
+    text.lines().map(|line| if line.len() > LONGEST_LINE { &line[..0] } else { line }).collect()
 }
 
 /// A text in lines.
+#[derive(Clone, Copy)]
 pub(super) struct ImportText<'a> {
     /// The whole text, lines that are too long included.
     pub text: &'a str,
-    /// Its lines without their ends; absurdly long ones are empty here.
-    pub lines: Vec<&'a str>,
+    /// Its lines.
+    pub lines: &'a [&'a str],
+    /// How many lines are before the first of these.
+    first: usize,
 }
 
 impl<'a> ImportText<'a> {
-    pub fn new(text: &'a str) -> ImportText<'a> {
-        let lines =
-            text.lines().map(|line| if line.len() > LONGEST_LINE { "" } else { line }).collect();
-        ImportText { text, lines }
+    pub fn new(text: &'a str, lines: &'a [&'a str]) -> ImportText<'a> {
+        ImportText { text, lines, first: 0 }
     }
 
-    /// The lines with their numbers, counted from 1.
-    pub fn numbered(&self) -> impl Iterator<Item = (usize, &'a str)> + '_ {
-        (1..).zip(self.lines.iter().copied())
+    /// The lines with their places in the whole text, counted from 0.
+    pub fn numbered(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
+        (self.first..).zip(self.lines.iter().copied())
+    }
+
+    /// The place of the first line.
+    pub fn begin(&self) -> usize {
+        self.first
+    }
+
+    /// A line by its place, empty where there is none.
+    pub fn line(&self, at: usize) -> &'a str {
+        at.checked_sub(self.first).and_then(|at| self.lines.get(at)).copied().unwrap_or_default()
+    }
+
+    /// The place of the line that this byte of the text is in.
+    pub fn place_of(&self, byte: usize) -> usize {
+        let start = |line: &str| (line.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        self.first + self.lines.partition_point(|line| start(line) <= byte).saturating_sub(1)
+    }
+
+    /// The text in parts, a new one at each line that begins one; what is before the first of them
+    /// belongs to it.
+    pub fn parts(&self, begins: impl Fn(&str) -> bool) -> Vec<ImportText<'a>> {
+        let mut starts: Vec<usize> =
+            (0..self.lines.len()).filter(|at| begins(self.lines[*at])).collect();
+        if starts.len() < 2 {
+            return vec![*self];
+        }
+        starts[0] = 0;
+        let ends = starts.iter().skip(1).copied().chain([self.lines.len()]);
+        let offset =
+            |line: &str| (line.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        let parts = starts.iter().zip(ends).map(|(from, to)| {
+            let end = self.lines.get(to).map_or(self.text.len(), |line| offset(line));
+            ImportText {
+                text: self.text.get(offset(self.lines[*from])..end).unwrap_or_default(),
+                lines: &self.lines[*from..to],
+                first: self.first + from,
+            }
+        });
+        parts.collect()
+    }
+
+    /// What is read of this line, or of it and the next one or two where it was wrapped; and of how
+    /// many.
+    pub fn wrapped<T>(&self, at: usize, read: impl Fn(&str) -> Option<T>) -> Option<(T, usize)> {
+        if let Some(found) = read(self.line(at)) {
+            return Some((found, 1));
+        }
+        let mut joined = self.line(at).trim_end().to_owned();
+        for count in 2..=3 {
+            joined.push(' ');
+            joined += self.line(at + count - 1).trim();
+            if let Some(found) = read(&joined) {
+                return Some((found, count));
+            }
+        }
+        None
     }
 
     /// Whether a line is so.
@@ -92,6 +97,31 @@ impl<'a> ImportText<'a> {
     pub fn contains(&self, words: &str) -> bool {
         self.text.contains(words)
     }
+}
+
+/// Units that only a tool's figures have.
+const UNITS: [&str; 27] = [
+    "b/s", "kb/s", "mb/s", "gb/s", "tb/s", "kib/s", "mib/s", "gib/s", "b/sec", "kb/sec", "mb/sec",
+    "gb/sec", "m/s", "k/s", "g/s", "m/sec", "k/sec", "iops", "ops/s", "ops/sec", "us", "µs", "μs",
+    "usec", "ms", "msec", "mbps",
+];
+
+/// Whether a line holds a number with a unit of rates or times.
+pub(super) fn looks_like_a_figure(line: &str) -> bool {
+    let mut rest = line;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        rest = &rest[at..];
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
+        let Some(end) = end else { return false };
+        let unit = rest[end..].trim_start_matches([' ', '\t']);
+        let is_apart = |c: char| !c.is_alphanumeric() && c != '/';
+        let word = unit.split(is_apart).next().unwrap_or_default();
+        if word.len() <= 12 && UNITS.contains(&word.to_lowercase().as_str()) {
+            return true;
+        }
+        rest = &rest[end..];
+    }
+    false
 }
 
 /// What stands between two texts; the first occurrence of each, the second after the first.
@@ -112,14 +142,6 @@ pub(super) fn number(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
-/// The same with a sign in front.
-pub(super) fn signed(text: &str) -> Option<f64> {
-    match text.trim().strip_prefix('-') {
-        Some(rest) => number(rest).map(|value| -value),
-        None => number(text),
-    }
-}
-
 /// A whole number in decimal digits alone; none for a sign, a point, or more than 64 bits.
 pub(super) fn whole(text: &str) -> Option<u64> {
     let text = text.trim();
@@ -129,11 +151,27 @@ pub(super) fn whole(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
-/// "12.1MB/s" as 12.1 and "MB/s"; the unit may stand apart.
+/// "12.1MB/s" as 12.1 and "MB/s", "1e+03 us" as 1000 and "us", "49,3 MB/s" as 49.3; the unit may
+/// stand apart.
 pub(super) fn with_unit(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    Some((number(text.get(..end)?)?, text.get(end..)?.trim()))
+    let plain = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
+    let end = plain.unwrap_or(text.len());
+    let exponent = text.get(end..)?.strip_prefix(['e', 'E']).map(|rest| {
+        let digits = rest.trim_start_matches(['+', '-']);
+        let count = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        if count > 0 { 1 + rest.len() - digits.len() + count } else { 0 }
+    });
+    let end = end + exponent.unwrap_or(0);
+    Some((decimal(text.get(..end)?)?, text.get(end..)?.trim()))
+}
+
+/// A number with a decimal point or a decimal comma.
+pub(super) fn decimal(text: &str) -> Option<f64> {
+    if text.contains(',') && !text.contains('.') {
+        return number(&text.replacen(',', ".", 1));
+    }
+    number(text)
 }
 
 /// What a prefix multiplies by: "K", "M", "G", "T" of 1000 or 1024, in either case; "" is 1.
@@ -190,7 +228,7 @@ fn tidy(value: f64) -> f64 {
 pub(super) fn time_ns(value: f64, unit: &str) -> Option<f64> {
     let factor = match unit.trim() {
         "ns" | "nsec" => 1.0,
-        "us" | "usec" | "µs" | "μs" => 1e3,
+        "us" | "usec" | "µs" | "μs" | "µ" | "μ" | "u" => 1e3,
         "ms" | "msec" => 1e6,
         "s" | "sec" | "secs" | "seconds" => 1e9,
         "m" | "min" => 60e9,

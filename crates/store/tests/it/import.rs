@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use flashmark_store::import::{Hints, ImportError, IozoneUnit, MOST_BYTES, read, read_with};
+use flashmark_store::import::{
+    Hints, ImportError, IozoneUnit, MOST_BYTES, read, read_with, understand,
+};
 use proptest::prelude::*;
 use record::units::{Bytes, significant};
 use record::{Cell, Flag, Latency, Record, Stop};
@@ -1169,6 +1171,18 @@ fn what_is_not_understood_says_what_it_looks_like() {
     assert!(matches!(read("x", &long), Err(ImportError::TooLong(_))));
 }
 
+/// Why nothing of a text is taken, or how much is and why the first line is not that was left.
+fn told_why(text: &str) -> String {
+    match understand("x", text.as_bytes(), &Hints::default()) {
+        Err(error) => error.to_string(),
+        Ok(found) => {
+            let cells: usize = found.records.iter().map(|record| record.cells.len()).sum();
+            let why = found.left.first().and_then(|left| left.why.clone()).unwrap_or_default();
+            format!("{cells} taken; {why}")
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_the_reason() {
     let fio = String::from_utf8(bytes("fio_randwrite-4k-qd1.json")).unwrap();
@@ -1176,30 +1190,127 @@ fn what_cannot_be_is_refused_with_the_reason() {
         assert!(fio.contains(from), "{from}");
         refused(&fio.replace(from, to))
     };
-    insta::assert_snapshot!(with("\"iops\" : 8600.479904", "\"iops\" : -8600.479904"), @"it looks like fio JSON, but job 'randwrite-4k-qd1': -8600.479904 cannot be");
-    insta::assert_snapshot!(with("\"iops\" : 8600.479904", "\"iops\" : 1e300"), @"it looks like fio JSON, but job 'randwrite-4k-qd1': 1e300 cannot be");
-    insta::assert_snapshot!(with("\"iops\" : 8600.479904", "\"iops\" : nan"), @"it looks like fio JSON, but its JSON cannot be read: expected ident at line 72 column 19");
-    insta::assert_snapshot!(with("\"io_bytes\" : 176173056", "\"io_bytes\" : 99999999999999999999999"), @"it looks like fio JSON, but job 'randwrite-4k-qd1': 1e23 cannot be");
-    insta::assert_snapshot!(refused("1+0 records out\n512 bytes (512 B) copied, 1e-300 s, 5 MB/s\n512 bytes copied, 0 s, 9999999 TB/s\n"), @"it looks like dd output, but dd: bps of 9.999999e18 cannot be");
-    insta::assert_snapshot!(refused(" Timing buffered disk reads: 1024 MB in  2.75 seconds = inf MB/sec"), @"it looks like hdparm output, but line 1: the rate is missing or is no number");
-    insta::assert_snapshot!(refused("ext4: 9s\nxfs: 9-5s\n"), @"it looks like a list of completion times, but line 2: the range ends before it begins");
-    insta::assert_snapshot!(refused("524288 4 71 99999999999999999999999999 1335 1\n"), @"it looks like iozone output, but iozone: iops of 1e26 cannot be");
-    insta::assert_snapshot!(refused("Block: 4K 8K\nWrite: 1.7 MB/s 3.3 MB/s 5.6 MB/s\n"), @"it looks like a dd sweep, but line 2: 3 rates for 2 block sizes");
-    insta::assert_snapshot!(refused("4MiB  631M/s  9999999999999999999999999999999999999999999G/s\n"), @"it looks like flashbench --open-au or --find-fat output, but line 1: '9999999999999999999999999999999999999999999G/s' is no rate");
+    insta::assert_snapshot!(with("\"iops\" : 8600.479904", "\"iops\" : -8600.479904"), @"it looks like fio JSON, but line 1: job 'randwrite-4k-qd1': -8600.479904 cannot be");
+    insta::assert_snapshot!(with("\"iops\" : 8600.479904", "\"iops\" : 1e300"), @"it looks like fio JSON, but line 1: job 'randwrite-4k-qd1': 1e300 cannot be");
+    insta::assert_snapshot!(with("\"iops\" : 8600.479904", "\"iops\" : nan"), @"it looks like fio JSON, but line 72: its JSON cannot be read: expected ident");
+    insta::assert_snapshot!(with("\"io_bytes\" : 176173056", "\"io_bytes\" : 99999999999999999999999"), @"it looks like fio JSON, but line 1: job 'randwrite-4k-qd1': 1e23 cannot be");
+    insta::assert_snapshot!(told_why("1+0 records out\n512 bytes copied, 0 s, 9999999 TB/s\n"), @"it looks like dd output, but line 2: dd: iops of 1.9531248046875e16 cannot be");
+    insta::assert_snapshot!(told_why(" Timing buffered disk reads: 1024 MB in  2.75 seconds = inf MB/sec"), @"it looks like hdparm output, but line 1: the rate is missing or is no number");
+    insta::assert_snapshot!(told_why("ext4: 9s\nxfs: 9-5s\n"), @"1 taken; the range ends before it begins");
+    insta::assert_snapshot!(told_why("524288 4 71 99999999999999999999999999 1335 1\n"), @"3 taken; iozone: iops of 1e26 cannot be");
+    insta::assert_snapshot!(told_why("Block: 4K 8K\nWrite: 1.7 MB/s 3.3 MB/s 5.6 MB/s\n"), @"it looks like a dd sweep, but line 2: 3 rates for 2 block sizes");
+    insta::assert_snapshot!(told_why("4MiB  631M/s  9999999999999999999999999999999999999999999G/s\n"), @"1 taken; '9999999999999999999999999999999999999999999G/s' is no rate");
 }
 
 #[test]
-fn floods_are_refused() {
-    assert!(refused(&"ext4: 9s\n".repeat(20_001)).contains("more than 20000 results"));
-    assert!(refused(&"ext4: 9s\n".repeat(200_001)).contains("more than 200000 lines"));
+fn of_floods_no_more_than_is_bounded_is_kept_and_the_rest_is_told() {
+    let left = |text: &str| understand("x", text.as_bytes(), &Hints::default()).unwrap();
+    let many = left(&"ext4: 9s\n".repeat(20_001));
+    assert_eq!(many.records.iter().map(|record| record.cells.len()).sum::<usize>(), 20_000);
+    assert!(many.left[0].why.as_deref().unwrap().contains("more than 20000 results"));
+    assert!(refused(&"a\n".repeat(2_000_001)).contains("more than 2000000 lines"));
     let media: String =
         (0..1001).map(|number| format!("m{number}: 1.00 ms random access time\n")).collect();
-    assert!(refused(&media).contains("more than 1000 media"));
+    let many = left(&media);
+    assert_eq!(many.records.len(), 1000);
+    assert!(many.left[0].why.as_deref().unwrap().contains("more than 1000 media"));
     let objects = format!(
         "{{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ {}{{}} ] }}",
         "{},".repeat(400_001)
     );
     assert!(refused(&objects).contains("more than 400000 objects"));
+}
+
+/// What is taken of a text as "test direction block: rate", and which lines are left.
+fn understood(text: &[u8]) -> (usize, Vec<String>) {
+    let found = understand("x", text, &Hints::default()).unwrap();
+    let left = found.left.iter().map(|left| format!("{}: {}", left.line, left.text)).collect();
+    (found.records.iter().map(|record| record.cells.len()).sum(), left)
+}
+
+/// A comment with iozone's table and a dd sweep lost the sweep without a word: all of both is taken,
+/// wherever they stand, and what looks like a figure and is none of a tool's is told.
+#[test]
+fn a_whole_comment_is_taken_and_what_is_left_is_told() {
+    let iozone = String::from_utf8(bytes("article_iozone_O_comment03.txt")).unwrap();
+    let sweep = String::from_utf8(bytes("article_dd_sweep_comment03.txt")).unwrap();
+    let (of_iozone, none) = understood(iozone.as_bytes());
+    assert_eq!(none, [""; 0]);
+    let (of_sweep, none) = understood(sweep.as_bytes());
+    assert_eq!(none, [""; 0]);
+    assert!(of_iozone > 0 && of_sweep > 0);
+    let both = format!(
+        "Hello,\nI tried my card:\n\n{iozone}\nand then\n\n{sweep}\nmy friend says 20 MB/s.\n"
+    );
+    let (of_both, left) = understood(both.as_bytes());
+    assert_eq!(of_both, of_iozone + of_sweep);
+    assert!(left.len() == 1 && left[0].ends_with("my friend says 20 MB/s."), "{left:?}");
+    let quoted: String = both.lines().map(|line| format!("> {line}\r\n")).collect();
+    assert_eq!(understood(quoted.as_bytes()).0, of_both, "as mail quotes it");
+    let page = format!("<p>{}</p>", both.replace('&', "&amp;").replace('\n', "<br>\n"));
+    assert_eq!(understood(page.as_bytes()).0, of_both, "as a page has it");
+}
+
+/// dd's summary in languages that coreutils has (facts of its translations), with decimal commas.
+#[test]
+fn dd_is_read_in_any_language() {
+    let summaries = [
+        "104857600 bytes (105 MB, 100 MiB) copied, 2.5 s, 41.9 MB/s",
+        "104857600 Bytes (105 MB, 100 MiB) kopiert, 2,5 s, 41,9 MB/s",
+        "104857600 octets (105 MB, 100 MiB) copi\u{e9}s, 2,5 s, 41,9 MB/s",
+        "104857600 \u{431}\u{430}\u{439}\u{442} (105 MB, 100 MiB) \u{441}\u{43a}\u{43e}\u{43f}\u{438}\u{440}\u{43e}\u{432}\u{430}\u{43d}, 2,5 s, 41,9 MB/s",
+        "104857600 \u{431}\u{430}\u{439}\u{442} \u{441}\u{43a}\u{43e}\u{43f}\u{438}\u{440}\u{43e}\u{432}\u{430}\u{43d}\u{43e} (105 MB), 2,5 c, 41,9 MB/c",
+        "104857600 bytes (105 MB) copiados, 2,5 s, 41,9 MB/s",
+        "104857600 byte (105 MB, 100 MiB) copiati, 2,5 s, 41,9 MB/s",
+        "\u{5df2}\u{590d}\u{5236}104857600\u{5b57}\u{8282}(105 MB)\u{ff0c}2.5 \u{79d2}\u{ff0c}41.9 MB/\u{79d2}",
+    ];
+    for summary in summaries {
+        let text = format!("100+0 records in\n100+0 records out\n{summary}\n");
+        let found = understand("x", text.as_bytes(), &Hints::default());
+        let found = found.unwrap_or_else(|error| panic!("{summary}: {error}"));
+        let bps = found.records[0].cells[0].metrics.bps.unwrap().value;
+        assert!((bps / 41.94304e6 - 1.0).abs() < 0.005, "{summary}: {bps}");
+    }
+}
+
+/// One odd line costs itself: what stands around it is kept, and it is named.
+#[test]
+fn an_odd_line_costs_itself() {
+    let dd =
+        |rate: &str| format!("1+0 records out\n1048576 bytes (1.0 MB) copied, 0.1 s, {rate}\n");
+    let text = format!(
+        "{}{}{}",
+        dd("10.5 MB/s"),
+        " Timing buffered disk reads: 10 MB in  2.75 seconds = inf MB/sec\n",
+        dd("10.5 MB/s")
+    );
+    let (cells, left) = understood(text.as_bytes());
+    assert_eq!(cells, 2);
+    assert!(left.len() == 1 && left[0].starts_with("3: "), "{left:?}");
+    // NULs in the middle, as a crashed machine leaves them.
+    let mut damaged = dd("10.5 MB/s").into_bytes();
+    damaged.extend([0; 4096]);
+    damaged.extend(format!("\n{}", dd("10.5 MB/s")).bytes());
+    let (cells, left) = understood(&damaged);
+    assert!(cells == 2 && left.len() == 1, "{left:?}");
+}
+
+/// Of a fio document that is cut off in its third job the first two are kept.
+#[test]
+fn of_a_truncated_json_whole_jobs_are_kept() {
+    let text = String::from_utf8(bytes("fio_randread_blocksize_sweep.json")).unwrap();
+    let whole = read("x", text.as_bytes()).unwrap();
+    let third = text.match_indices("\"jobname\"").nth(2).unwrap().0;
+    let cut = &text[..third + 400];
+    let found = understand("x", cut.as_bytes(), &Hints::default()).unwrap();
+    assert_eq!(found.records[0].cells[..], whole[0].cells[..2]);
+    assert_eq!(found.left_count, 1);
+    assert!(found.left[0].why.as_deref().unwrap().contains("its JSON cannot be read"));
+    // And what other tools printed after it is read, too.
+    let sum = "1+0 records out\n1048576 bytes (1.0 MB) copied, 0.1 s, 10.5 MB/s\n";
+    let both = understand("x", format!("{text}{sum}").as_bytes(), &Hints::default()).unwrap();
+    let cells: usize = both.records.iter().map(|record| record.cells.len()).sum();
+    assert_eq!(cells, whole[0].cells.len() + 1);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::import::imported_run::{
     self, ImportTrouble, ImportedRun, estimate, label, note, percentiles, room_for_another,
     whole_ns,
 };
+use crate::import::reading::Reading;
 use crate::import::text::{ImportText, short};
 use crate::import::{Hints, Importer, Sign};
 
@@ -28,6 +29,7 @@ pub(in crate::import) const IMPORTER: Importer = Importer {
         },
     ],
     read,
+    chatter: |_| false,
 };
 
 /// The most documents in an array.
@@ -111,68 +113,141 @@ struct Times {
     bins: BTreeMap<String, f64>,
 }
 
-fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
-    let documents = documents(source.text)?;
+fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found: Vec<ImportedRun> = Vec::new();
-    for document in &documents {
+    for (at, document) in documents(source, reading) {
         let version = short(document.version.trim_start_matches("fio-"), 40);
-        for (filename, cells) in by_medium(document)? {
+        for (filename, cells) in by_medium(at, &document, reading) {
             // Documents of one medium are one run.
-            if let Some(known) = found
-                .iter_mut()
-                .find(|known| known.target.path == filename && known.version == version)
-            {
-                known.cells.extend(cells);
-                known.finished = ended(document).or(known.finished.take());
-                continue;
-            }
-            let mut one = ImportedRun {
-                version: version.clone(),
-                cells,
-                started: begun(document),
-                finished: ended(document),
-                ..ImportedRun::by("fio")
-            };
-            one.on(&filename);
-            found.push(one);
+            let known = found
+                .iter()
+                .position(|known| known.target.path == filename && known.version == version);
+            let place = known.unwrap_or_else(|| {
+                let mut one = ImportedRun {
+                    version: version.clone(),
+                    started: begun(&document),
+                    ..ImportedRun::by("fio")
+                };
+                one.on(&filename);
+                found.push(one);
+                found.len() - 1
+            });
+            let one = &mut found[place];
+            one.finished = ended(&document).or(one.finished.take());
+            reading.add_all(one, at, cells);
         }
     }
-    if found.iter().all(|one| one.cells.is_empty()) {
-        return Err(ImportTrouble::new("no job in it has done any I/O"));
+    if found.iter().all(|one| one.cells.is_empty()) && reading.refusals() == 0 {
+        reading.refuse(source.begin(), "no job in it has done any I/O");
     }
-    Ok(found)
+    found
 }
 
-/// fio prints notices in front of the JSON where it does not write to a file.
-fn documents(text: &str) -> Result<Vec<Document>, ImportTrouble> {
-    let begins = |line: &&str| line.trim_start().starts_with(['{', '[']);
-    let skipped: usize =
-        text.split_inclusive('\n').take_while(|line| !begins(line)).map(str::len).sum();
-    let json = text.get(skipped..).unwrap_or_default().trim();
+/// The documents with the places of their first lines. What stands around them, as fio's notices,
+/// is left to others; several runs appended to one file stand one after the other.
+fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document)> {
+    let text = source.text;
     // Each result is some objects, and each object costs memory: more of them than any run has is
     // an attack.
-    if json.bytes().filter(|byte| *byte == b'{').count() > MOST_OBJECTS {
-        return Err(ImportTrouble::new(format_args!("it has more than {MOST_OBJECTS} objects")));
+    if text.bytes().filter(|byte| *byte == b'{').count() > MOST_OBJECTS {
+        reading.refuse(source.begin(), format_args!("more than {MOST_OBJECTS} objects"));
+        return Vec::new();
     }
-    let unreadable = |error: serde_json::Error| {
-        ImportTrouble::new(format_args!("its JSON cannot be read: {error}"))
-    };
-    let documents: Vec<Document> = if json.starts_with('[') {
-        serde_json::from_str(json).map_err(unreadable)?
-    } else {
-        // Several runs appended to one file stand one after the other.
-        serde_json::Deserializer::from_str(json)
-            .into_iter()
-            .collect::<Result<_, _>>()
-            .map_err(unreadable)?
-    };
-    if documents.len() > MOST_DOCUMENTS {
-        return Err(ImportTrouble::new(format_args!(
-            "it has {} documents; at most {MOST_DOCUMENTS} are read",
-            documents.len()
-        )));
+    let mut documents = Vec::new();
+    let mut from = 0;
+    while let Some(start) = begins_json(text, from) {
+        let rest = &text[start..];
+        let first = source.place_of(start);
+        let (these, length) = match whole_json(rest) {
+            Ok(read) => read,
+            // Braces of something else.
+            Err(_) if !rest.contains("\"fio version\"") => break,
+            Err(error) => {
+                let last = first + error.line().saturating_sub(1);
+                let what = error.to_string();
+                let what = what.split(" at line ").next().unwrap_or_default();
+                reading.refuse(last, format_args!("its JSON cannot be read: {what}"));
+                let length = rest.split_inclusive('\n').take(error.line()).map(str::len).sum();
+                (whole_documents(rest), length)
+            }
+        };
+        let last = source.place_of((start + length).saturating_sub(1));
+        reading.take_many(first, last + 1 - first.min(last));
+        if documents.len() + these.len() > MOST_DOCUMENTS {
+            reading.refuse(first, format_args!("more than {MOST_DOCUMENTS} documents"));
+            break;
+        }
+        documents.extend(these.into_iter().map(|document| (first, document)));
+        from = start + length.max(1);
     }
-    Ok(documents)
+    documents
+}
+
+/// The byte of the next line that begins with a brace or a bracket.
+fn begins_json(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    for line in text.get(from..)?.split_inclusive('\n') {
+        if line.trim_start().starts_with(['{', '[']) {
+            return Some(at + line.len() - line.trim_start().len());
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// A document, or an array of them, and how many bytes it takes.
+fn whole_json(text: &str) -> Result<(Vec<Document>, usize), serde_json::Error> {
+    fn first<T: serde::de::DeserializeOwned>(text: &str) -> Result<(T, usize), serde_json::Error> {
+        let mut stream = serde_json::Deserializer::from_str(text).into_iter();
+        let value = stream.next().unwrap_or_else(|| serde_json::from_str(""))?;
+        Ok((value, stream.byte_offset()))
+    }
+    if text.starts_with('[') {
+        return first(text);
+    }
+    first(text).map(|(document, length)| (vec![document], length))
+}
+
+/// What can be read of a text that is cut off or damaged: whole documents of an array, and whole
+/// jobs of the one after them.
+fn whole_documents(text: &str) -> Vec<Document> {
+    let mut rest = text.strip_prefix('[').unwrap_or(text);
+    let mut documents = Vec::new();
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Document>();
+        let Some(Ok(document)) = stream.next() else { break };
+        let length = stream.byte_offset();
+        documents.push(document);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    documents.extend(salvaged(rest));
+    documents
+}
+
+/// What can be read of a document that is cut off or damaged: the jobs before that.
+fn salvaged(text: &str) -> Option<Document> {
+    let version = value_of(text, "fio version")?;
+    let global = value_of(text, "global options").unwrap_or_default();
+    let (_, mut rest) = text.split_once("\"jobs\"")?;
+    rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('[')?;
+    let mut jobs = Vec::new();
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<JobOut>();
+        let Some(Ok(job)) = stream.next() else { break };
+        let length = stream.byte_offset();
+        jobs.push(job);
+        rest = rest.get(length..)?;
+    }
+    let timestamp = value_of(text, "timestamp");
+    Some(Document { version, timestamp, global, jobs, client_stats: Vec::new() })
+}
+
+fn value_of<T: serde::de::DeserializeOwned>(text: &str, key: &str) -> Option<T> {
+    let (_, rest) = text.split_once(&format!("\"{key}\""))?;
+    let rest = rest.trim_start().strip_prefix(':')?;
+    serde_json::Deserializer::from_str(rest).into_iter().next()?.ok()
 }
 
 /// The clock is read when the output is written: at the end.
@@ -194,7 +269,7 @@ fn moment(seconds: f64) -> Option<String> {
 
 /// The cells of a document by what they were measured on. Jobs that fio made of one (`numjobs`) are
 /// added up.
-fn by_medium(document: &Document) -> Result<Vec<(String, Vec<Cell>)>, ImportTrouble> {
+fn by_medium(line: usize, document: &Document, reading: &mut Reading) -> Vec<(String, Vec<Cell>)> {
     let mut media: Vec<(String, Vec<Cell>)> = Vec::new();
     let mut places: BTreeMap<(String, u64, bool), (usize, usize)> = BTreeMap::new();
     let of_jobs = document
@@ -209,7 +284,9 @@ fn by_medium(document: &Document) -> Result<Vec<(String, Vec<Cell>)>, ImportTrou
             else {
                 continue;
             };
-            let cell = of_way(&job, out, direction, way)?;
+            let Some(cell) = reading.accept(line, of_way(&job, out, direction, way)) else {
+                continue;
+            };
             let key = (out.jobname.clone(), out.groupid.to_bits(), direction == Direction::Write);
             if let Some((medium, at)) = places.get(&key).filter(|_| job.threads > 1) {
                 add_up(&mut media[*medium].1[*at], cell);
@@ -218,7 +295,9 @@ fn by_medium(document: &Document) -> Result<Vec<(String, Vec<Cell>)>, ImportTrou
             let medium = match media.iter().position(|(name, _)| *name == filename) {
                 Some(medium) => medium,
                 None => {
-                    room_for_another(&media)?;
+                    if reading.accept(line, room_for_another(&media)).is_none() {
+                        return media;
+                    }
                     media.push((filename.clone(), Vec::new()));
                     media.len() - 1
                 }
@@ -227,7 +306,7 @@ fn by_medium(document: &Document) -> Result<Vec<(String, Vec<Cell>)>, ImportTrou
             places.insert(key, (medium, media[medium].1.len() - 1));
         }
     }
-    Ok(media)
+    media
 }
 
 fn of_way(job: &Job, out: &JobOut, direction: Direction, way: &Way) -> Result<Cell, ImportTrouble> {
@@ -259,7 +338,10 @@ fn of_way(job: &Job, out: &JobOut, direction: Direction, way: &Way) -> Result<Ce
     cell.metrics.iops = Some(estimate(way.iops, cell.ops));
     cell.metrics.bps = Some(estimate(way.bw_bytes.unwrap_or(way.bw * 1024.0), cell.ops));
     label(&mut cell, "job", &out.jobname);
-    add_intervals(&mut cell, way);
+    // With group_reporting the samples are of single jobs, and their rate is not that of the group.
+    if job.threads == 1 {
+        add_intervals(&mut cell, way);
+    }
     add_latency(&mut cell, way)?;
     Ok(cell)
 }

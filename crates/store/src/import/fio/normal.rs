@@ -9,6 +9,7 @@ use super::options::Job;
 use crate::import::imported_run::{
     ImportTrouble, ImportedRun, estimate, label, percentiles, whole_ns,
 };
+use crate::import::reading::Reading;
 use crate::import::text::{
     ImportText, between, decimal_rate, number, short, size, time_ns, whole, with_unit,
 };
@@ -27,10 +28,12 @@ pub(in crate::import) const IMPORTER: Importer = Importer {
         },
     ],
     read,
+    chatter: is_detail,
 };
 
 /// The result of a direction of a job while its lines are read.
 struct Part {
+    at: usize,
     cell: Cell,
     latency: Latency,
     is_total: bool,
@@ -38,7 +41,7 @@ struct Part {
     percentile_scale: f64,
 }
 
-fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("fio");
     let mut jobs: BTreeMap<&str, Job> = BTreeMap::new();
     let mut current: Option<(&str, Job)> = None;
@@ -50,7 +53,7 @@ fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTroubl
         } else if let Some(version) = trimmed.strip_prefix("fio-") {
             found.version = short(version, 40);
         } else if let Some((name, rest)) = line.split_once(": (groupid=") {
-            found.cells.extend(parts.drain(..).map(finished));
+            end(&mut found, &mut parts, reading);
             let mut job = jobs.get(name).cloned().unwrap_or_else(Job::unknown);
             job.threads = between(rest, "jobs=", ")")
                 .and_then(whole)
@@ -59,7 +62,8 @@ fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTroubl
             current = Some((name, job));
         } else if let Some(direction) = direction(trimmed) {
             let Some((name, job)) = &current else { continue };
-            parts.push(begun(at, name, job, direction, trimmed)?);
+            reading.take(at);
+            parts.extend(reading.accept(at, begun(at, name, job, direction, trimmed)));
         } else if let Some(part) = parts.last_mut() {
             detail(part, trimmed);
         }
@@ -69,12 +73,44 @@ fn read(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTroubl
             issued(&mut parts, totals);
         }
     }
-    found.cells.extend(parts.drain(..).map(finished));
+    end(&mut found, &mut parts, reading);
     let mut names = source.numbered().skip_while(|(_, line)| !line.starts_with("Disk stats"));
     if let Some((_, disk)) = names.find(|(_, line)| line.contains(": ios=")) {
         found.on(&format!("/dev/{}", disk.trim().split(':').next().unwrap_or_default()));
     }
-    Ok(vec![found])
+    vec![found]
+}
+
+/// Adds what a job came to.
+fn end(found: &mut ImportedRun, parts: &mut Vec<Part>, reading: &mut Reading) {
+    for part in parts.drain(..) {
+        let at = part.at;
+        reading.add(found, at, finished(part));
+    }
+}
+
+/// Lines of fio's output that say the same again, in detail or in sum.
+fn is_detail(line: &str) -> bool {
+    const LEADS: [&str; 16] = [
+        "slat",
+        "clat",
+        "lat (",
+        "bw (",
+        "iops ",
+        "cpu ",
+        "IO depths",
+        "submit",
+        "complete",
+        "issued rwt",
+        "latency ",
+        "READ:",
+        "WRITE:",
+        "Jobs:",
+        "| ",
+        "fio: ",
+    ];
+    let line = line.trim();
+    LEADS.iter().any(|lead| line.starts_with(lead)) || line.contains(": (g=")
 }
 
 /// "read" or "write" of a line of results.
@@ -154,6 +190,7 @@ fn begun(
     cell.metrics.iops = Some(estimate(iops, 0));
     cell.metrics.bps = Some(estimate(bps, 0));
     Ok(Part {
+        at,
         cell,
         latency: Latency::default(),
         is_total: false,

@@ -7,6 +7,7 @@ use record::{Cell, Direction, Latency, Params, Path};
 use crate::import::imported_run::{
     self, ImportTrouble, ImportedRun, estimate, label, note, percentiles, whole_ns,
 };
+use crate::import::reading::Reading;
 use crate::import::text::{ImportText, number, short};
 use crate::import::{Hints, Importer, Sign};
 
@@ -17,6 +18,7 @@ pub(in crate::import) const FULL: Importer = Importer {
         is_there: |source| source.has(is_full),
     }],
     read: read_full,
+    chatter: |_| false,
 };
 
 /// "rand-4k-write;0;0;131334;32833": name, KiB/s and IOPS of reading, the same of writing.
@@ -27,6 +29,7 @@ pub(in crate::import) const JOBS: Importer = Importer {
         is_there: |source| source.has(|line| job_line(line).is_some()),
     }],
     read: read_jobs,
+    chatter: is_of_diagnostics,
 };
 
 /// Where the fields of a direction begin in a line, counted from 0.
@@ -43,24 +46,29 @@ fn is_full(line: &str) -> bool {
     line.starts_with("3;fio-") || line.starts_with("4;fio-")
 }
 
-fn read_full(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read_full(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("fio");
     for (at, line) in source.numbered().filter(|(_, line)| is_full(line)) {
         let fields: Vec<&str> = line.split(';').collect();
         if fields.len() < WRITE + 36 {
-            return Err(ImportTrouble::at(
-                at,
-                format_args!("{} fields where terse output has 130", fields.len()),
-            ));
+            reading.refuse(at, format_args!("{} fields where terse output has 130", fields.len()));
+            continue;
         }
         found.version = short(fields[1].trim_start_matches("fio-"), 40);
+        reading.take(at);
         for (first, direction) in [(READ, Direction::Read), (WRITE, Direction::Write)] {
-            if let Some(cell) = of_fields(at, &fields, first, direction)? {
-                found.push(cell)?;
+            let cell = reading.accept(at, of_fields(at, &fields, first, direction));
+            if let Some(Some(cell)) = cell {
+                reading.add(&mut found, at, cell);
             }
         }
     }
-    Ok(vec![found])
+    vec![found]
+}
+
+/// Lines of Raspberry Pi Diagnostics around its figures.
+fn is_of_diagnostics(line: &str) -> bool {
+    line.contains("KB/sec (target") || line.contains("IOPS (target")
 }
 
 fn of_fields(
@@ -163,7 +171,7 @@ fn job_line(line: &str) -> Option<(&str, [f64; 4])> {
 }
 
 /// Runs of Raspberry Pi Diagnostics, up to three, or the same lines alone.
-fn read_jobs(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportTrouble> {
+fn read_jobs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun::by("Raspberry Pi Diagnostics");
     let mut run = String::new();
     for (at, line) in source.numbered() {
@@ -172,10 +180,11 @@ fn read_jobs(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportT
         }
         let Some((name, [read, reads, write, writes])) = job_line(line) else {
             if line.matches(';').count() == 4 && line.trim().starts_with("rand-") {
-                return Err(ImportTrouble::at(at, "a figure is no number"));
+                reading.refuse(at, "a figure is no number");
             }
             continue;
         };
+        reading.take(at);
         for (direction, rate, iops) in
             [(Direction::Read, read, reads), (Direction::Write, write, writes)]
         {
@@ -188,7 +197,7 @@ fn read_jobs(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportT
                     &mut cell,
                     "Raspberry Pi Diagnostics has 4 or 32 I/Os in flight, on a file of 64 or 256 MB that caches may hold",
                 );
-                found.push(cell)?;
+                reading.add(&mut found, at, cell);
             }
         }
     }
@@ -202,5 +211,5 @@ fn read_jobs(source: &ImportText, _: &Hints) -> Result<Vec<ImportedRun>, ImportT
                 .into(),
         );
     }
-    Ok(vec![found])
+    vec![found]
 }

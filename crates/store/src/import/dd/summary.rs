@@ -1,0 +1,130 @@
+//! The lines that dd ends with, in the languages that coreutils is translated to. Words differ, and
+//! their order; what is common to all is the order of the figures: bytes, time, rate.
+
+use crate::import::text::{decimal_rate, whole, with_unit};
+
+/// What dd says at its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Summary {
+    pub bytes: u64,
+    pub seconds: f64,
+    /// The rate as printed, in bytes a second; none where it is unlike one.
+    pub bps: Option<f64>,
+}
+
+/// Parts of the words for "copied" in coreutils' translations (its msgid "%s bytes copied, %s, %s").
+const COPIED: [&str; 26] = [
+    "copied",
+    "kopiert",
+    "kopeeritud",
+    "copié",
+    "copiad",
+    "copiat",
+    "kopiran",
+    "복사",
+    "gekopieerd",
+    "kopyaland",
+    "скопи",
+    "скапі",
+    "已复制",
+    "已複製",
+    "コピー",
+    "kopierade",
+    "kopierad",
+    "kopioitu",
+    "skopiowan",
+    "zkopírován",
+    "skopírov",
+    "kopieret",
+    "cóipeáil",
+    "másolva",
+    "disalin",
+    "chép",
+];
+
+/// "67108864 bytes (67 MB, 64 MiB) copied, 1.72648 s, 38.9 MB/s"; in Russian
+/// "скопировано 67108864 байт (67 MB), 1,72648 c, 38,9 MB/c"; BSD: ".. transferred in 1.7 secs
+/// (..)".
+pub(super) fn summary(line: &str) -> Option<Summary> {
+    let line = line.trim();
+    if line.len() > 400 {
+        return None;
+    }
+    if let Some((bytes, rest)) = line.split_once(" bytes transferred in ") {
+        let (time, rate) = rest.split_once(" (")?;
+        let bps =
+            with_unit(rate.trim_end_matches(')')).and_then(|(value, unit)| rate_of(value, unit));
+        return Some(Summary { bytes: whole(bytes)?, seconds: seconds(time)?, bps });
+    }
+    let wide;
+    let line = if line.contains('，') {
+        wide = line.replace('，', ", ");
+        &wide
+    } else {
+        line
+    };
+    let (rest, rate) = line.rsplit_once(", ")?;
+    let (head, time) = rest.rsplit_once(", ")?;
+    let (seconds, bytes) = (seconds(time)?, bytes(head)?);
+    let bps = with_unit(rate).and_then(|(value, unit)| rate_of(value, unit));
+    let agrees = bps.is_some_and(|bps| (bytes as f64 / seconds / bps - 1.0).abs() < 0.06);
+    (agrees || is_copied(head)).then_some(Summary { bytes, seconds, bps })
+}
+
+fn is_copied(head: &str) -> bool {
+    let lower = head.to_lowercase();
+    COPIED.iter().any(|word| lower.contains(word))
+}
+
+/// Whether a line looks as if the rest of it was wrapped to the next.
+pub(super) fn begins_summary(line: &str) -> bool {
+    line.len() < 400
+        && line.contains(|c: char| c.is_ascii_digit())
+        && (line.contains("B)") || line.contains(", ") && line.contains('(') || is_copied(line))
+        && bytes(line).is_some()
+}
+
+/// The first whole number of a line: dd prints no other before it.
+fn bytes(head: &str) -> Option<u64> {
+    let from = head.find(|c: char| c.is_ascii_digit())?;
+    let rest = head.get(from..)?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let is_fraction = rest.get(end..)?.starts_with(['.', '+', 'x']);
+    whole(rest.get(..end)?).filter(|_| !is_fraction)
+}
+
+/// "1.72648 s", "1,72648 c", "5 秒", "1e-05 s", "1.7 secs".
+fn seconds(text: &str) -> Option<f64> {
+    let (value, unit) = with_unit(text)?;
+    let is_short = unit.chars().count() <= 10;
+    let is_word = unit.chars().all(|c| c.is_alphabetic() || c == '.');
+    (is_short && is_word && unit != "ms").then_some(value)
+}
+
+/// Bytes a second of "38.9 MB/s", "38,9 MB/c", "38,9 МБ/с", "38,9 Mo/s".
+fn rate_of(value: f64, unit: &str) -> Option<f64> {
+    let unit = unit.strip_suffix("/c").map_or(unit.to_owned(), |bytes| format!("{bytes}/s"));
+    let latin = |c: char| match c {
+        'с' | '秒' => 's',
+        'Б' | 'б' | 'o' => 'B',
+        'М' => 'M',
+        'К' | 'к' => 'k',
+        'Г' => 'G',
+        other => other,
+    };
+    decimal_rate(value, &unit.chars().map(latin).collect::<String>())
+}
+
+/// "1000+0" of "1000+0 records out", "записей получено", "输出了 1000+0 块记录".
+pub(super) fn records(line: &str) -> Option<&str> {
+    if line.len() > 120 || !line.contains('+') {
+        return None;
+    }
+    let mut words = line.split_whitespace();
+    let counts = words.clone().find(|word| {
+        word.split_once('+').is_some_and(|(a, b)| whole(a).is_some() && whole(b).is_some())
+    })?;
+    let is_alone = |word: &str| word == counts || !word.contains(|c: char| c.is_ascii_digit());
+    (words.clone().count() <= 6 && words.clone().count() >= 2 && words.all(is_alone))
+        .then_some(counts)
+}

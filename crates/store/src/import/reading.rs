@@ -1,0 +1,149 @@
+//! What of a text was taken, and what was not. Importers say which lines they used and which they
+//! cannot believe; [`Reading::left`] computes what is left of the rest.
+
+use std::fmt;
+
+use record::Cell;
+
+use super::clean::CleanText;
+use super::imported_run::{self, ImportTrouble, ImportedRun};
+use super::text::{ImportText, looks_like_a_figure, short};
+use super::{Leftover, MOST_CELLS, MOST_LISTED};
+
+/// The lines of a text while importers read it.
+pub(super) struct Reading<'a> {
+    cleaned: &'a CleanText,
+    lines: &'a [&'a str],
+    taken: Vec<bool>,
+    /// Lines that cannot be believed, with the reason, in the order in which they were found.
+    refused: Vec<(usize, String)>,
+    cells: usize,
+}
+
+impl<'a> Reading<'a> {
+    pub fn new(cleaned: &'a CleanText, source: &'a ImportText<'a>) -> Reading<'a> {
+        Reading {
+            cleaned,
+            lines: source.lines,
+            taken: vec![false; source.lines.len()],
+            refused: Vec::new(),
+            cells: 0,
+        }
+    }
+
+    /// Says that a line was used, or belongs to what was.
+    pub fn take(&mut self, at: usize) {
+        if let Some(taken) = self.taken.get_mut(at) {
+            *taken = true;
+        }
+    }
+
+    /// Says it of this many lines.
+    pub fn take_many(&mut self, at: usize, count: usize) {
+        (at..at.saturating_add(count).min(self.taken.len())).for_each(|at| self.taken[at] = true);
+    }
+
+    /// Whether a line was used.
+    pub fn is_taken(&self, at: usize) -> bool {
+        self.taken.get(at).copied().unwrap_or(false)
+    }
+
+    /// Says that a line is of a tool, but cannot be read or cannot be true.
+    pub fn refuse(&mut self, at: usize, what: impl fmt::Display) {
+        if self.refused.len() < MOST_LISTED * 10 {
+            self.refused.push((at, what.to_string()));
+        }
+    }
+
+    /// The same for what stands nowhere in particular: `at` is where its output begins.
+    pub fn trouble(&mut self, at: usize, trouble: ImportTrouble) {
+        self.refuse(trouble.at.unwrap_or(at), trouble.what);
+    }
+
+    /// Takes a line and adds its result, where that can be true and there is room for it.
+    pub fn add(&mut self, found: &mut ImportedRun, at: usize, cell: Cell) {
+        self.add_all(found, at, [cell]);
+    }
+
+    /// The same for all results of a line.
+    pub fn add_all(
+        &mut self,
+        found: &mut ImportedRun,
+        at: usize,
+        cells: impl IntoIterator<Item = Cell>,
+    ) {
+        self.take(at);
+        for cell in cells {
+            if self.cells == MOST_CELLS {
+                self.refuse(at, format_args!("more than {MOST_CELLS} results; this is left out"));
+                return;
+            }
+            if let Err(trouble) = imported_run::check_cell(&cell) {
+                self.refuse(at, trouble.what);
+                continue;
+            }
+            self.cells += 1;
+            found.at.get_or_insert(at);
+            found.cells.push(cell);
+        }
+    }
+
+    /// The line with what was taken of it, for a tool's own reading of a `Result`.
+    pub fn accept<T>(&mut self, at: usize, result: Result<T, ImportTrouble>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(trouble) => {
+                self.trouble(at, trouble);
+                None
+            }
+        }
+    }
+
+    /// Lines of this kind belong to an output that was read: they are no results.
+    pub fn take_chatter(&mut self, is_chatter: fn(&str) -> bool) {
+        for (at, line) in self.lines.iter().enumerate() {
+            if !self.taken[at] && is_chatter(line) {
+                self.taken[at] = true;
+            }
+        }
+    }
+
+    /// How many lines were refused.
+    pub fn refusals(&self) -> usize {
+        self.refused.len()
+    }
+
+    /// Why the first line was refused that was.
+    pub fn first_refusal(&self) -> Option<String> {
+        let (at, what) = self.refused.first()?;
+        Some(format!("line {}: {what}", self.number(*at)))
+    }
+
+    fn number(&self, at: usize) -> u32 {
+        self.cleaned.numbers.get(at).copied().unwrap_or(1)
+    }
+
+    /// What was not taken though it looks like a figure, and what cannot be believed; at most
+    /// [`MOST_LISTED`] of them, and how many there are.
+    pub fn left(&self) -> (Vec<Leftover>, usize) {
+        let mut left: Vec<(usize, Option<&str>)> =
+            self.refused.iter().map(|(at, why)| (*at, Some(why.as_str()))).collect();
+        let untaken = |at: &usize| !self.taken[*at] && looks_like_a_figure(self.lines[*at]);
+        left.extend((0..self.lines.len()).filter(untaken).map(|at| (at, None)));
+        let damaged = self.cleaned.damaged.iter().filter(|at| !self.is_taken(**at));
+        left.extend(damaged.map(|at| (*at, Some("it holds bytes that are no text"))));
+        // Of what was said of a line, the reasons come first.
+        left.sort_by_key(|(at, why)| (*at, why.is_none()));
+        left.dedup_by(|later, first| {
+            later.0 == first.0 && (later.1.is_none() || later.1 == first.1)
+        });
+        let count = left.len();
+        let listed = left.into_iter().take(MOST_LISTED);
+        let listed = listed.map(|(at, why)| Leftover {
+            line: self.number(at),
+            text: short(self.lines.get(at).copied().unwrap_or_default(), 100),
+            why: why.map(|why| short(why, 300)),
+        });
+        (listed.collect(), count)
+    }
+}
