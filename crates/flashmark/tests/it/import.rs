@@ -103,12 +103,12 @@ fn what_is_not_understood_is_told_and_the_others_are_imported() {
         "/nowhere/at/all",
         scratch.word(),
     ]);
-    assert_eq!(ran.code, Some(2));
+    assert_eq!(ran.code, Some(1));
     let said = ran.said(&[(&called(scratch.path()), "DIR")]);
     insta::assert_snapshot!(said, @r"
-    exit 2
+    exit 1
     flashmark: notes.txt: it is not the output of a tool that is known (fio JSON, fio terse output, Raspberry Pi Diagnostics output, fio output, iozone output, iozone throughput output, dd output, a dd sweep, flashbench -a output, flashbench --open-au or --find-fat output, f3 output, hdparm output, ioping output, seeker output, KDiskMark or CrystalDiskMark text, iostat -x output, a list of completion times, Flashmark's own CSV)
-    flashmark: cut.json: it looks like fio JSON, but its JSON cannot be read: EOF while parsing an object at line 1 column 58
+    flashmark: cut.json: it looks like fio JSON, but line 1: its JSON cannot be read: EOF while parsing an object
     flashmark: table.txt: it is not understood: it looks most like iozone output; missing: a line of results: KB, record length, then figures
     flashmark: all: it cannot be read: No such file or directory (os error 2)
     flashmark: DIR: it is a directory; name the files in it
