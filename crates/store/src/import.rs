@@ -54,14 +54,14 @@ pub struct Import {
     /// What was made of it, one for each medium.
     pub records: Vec<Record>,
     /// Lines that look like a figure and were not taken, in their order.
-    pub left: Vec<Leftover>,
+    pub left: Vec<UnreadLine>,
     /// How many there are, also those that are not listed.
     pub left_count: usize,
 }
 
 /// A line that was not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leftover {
+pub struct UnreadLine {
     /// Its number in the file, counted from 1.
     pub line: u32,
     /// The line, cut and without control characters.

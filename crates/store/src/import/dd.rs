@@ -6,7 +6,7 @@ mod sweep;
 
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
-use self::summary::{Summary, begins_summary, records, summary};
+use self::summary::{DdSummary, begins_summary, records, summary};
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, label, note, room_for_another, whole_ns,
 };
@@ -34,7 +34,7 @@ fn has_summary(source: &ImportText) -> bool {
 }
 
 /// The summary that begins in a line, and how many lines it takes.
-fn summary_at(source: &ImportText, at: usize, line: &str) -> Option<(Summary, usize)> {
+fn summary_at(source: &ImportText, at: usize, line: &str) -> Option<(DdSummary, usize)> {
     match summary(line) {
         Some(found) => Some((found, 1)),
         None if begins_summary(line) => source.wrapped(at, summary),
@@ -111,7 +111,7 @@ impl Command {
 /// A summary whose output has not ended: what follows shows whether it was a look on the way.
 struct Pending {
     at: usize,
-    summary: Summary,
+    summary: DdSummary,
 }
 
 #[derive(Default)]
@@ -207,9 +207,9 @@ fn of_run(
     at: usize,
     asked: Option<&Command>,
     records: Option<&str>,
-    summary: &Summary,
+    summary: &DdSummary,
 ) -> Result<Cell, ImportTrouble> {
-    let Summary { bytes, seconds, bps: printed } = *summary;
+    let DdSummary { bytes, seconds, bps: printed } = *summary;
     let (whole_records, partial) = records
         .and_then(|text| text.split_once('+'))
         .and_then(|(a, b)| Some((whole(a)?, whole(b)?)))

@@ -8,7 +8,7 @@ use record::Cell;
 use super::clean::CleanText;
 use super::imported_run::{self, ImportTrouble, ImportedRun};
 use super::text::{ImportText, looks_like_a_figure, short};
-use super::{Leftover, MOST_CELLS, MOST_LISTED};
+use super::{MOST_CELLS, MOST_LISTED, UnreadLine};
 
 /// The lines of a text while importers read it.
 pub(super) struct Reading<'a> {
@@ -125,7 +125,7 @@ impl<'a> Reading<'a> {
 
     /// What was not taken though it looks like a figure, and what cannot be believed; at most
     /// [`MOST_LISTED`] of them, and how many there are.
-    pub fn left(&self) -> (Vec<Leftover>, usize) {
+    pub fn left(&self) -> (Vec<UnreadLine>, usize) {
         let mut left: Vec<(usize, Option<&str>)> =
             self.refused.iter().map(|(at, why)| (*at, Some(why.as_str()))).collect();
         let untaken = |at: &usize| !self.taken[*at] && looks_like_a_figure(self.lines[*at]);
@@ -139,7 +139,7 @@ impl<'a> Reading<'a> {
         });
         let count = left.len();
         let listed = left.into_iter().take(MOST_LISTED);
-        let listed = listed.map(|(at, why)| Leftover {
+        let listed = listed.map(|(at, why)| UnreadLine {
             line: self.number(at),
             text: short(self.lines.get(at).copied().unwrap_or_default(), 100),
             why: why.map(|why| short(why, 300)),

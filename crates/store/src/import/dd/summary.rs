@@ -5,7 +5,7 @@ use crate::import::text::{decimal_rate, whole, with_unit};
 
 /// What dd says at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Summary {
+pub(super) struct DdSummary {
     pub bytes: u64,
     pub seconds: f64,
     /// The rate as printed, in bytes a second; none where it is unlike one.
@@ -45,7 +45,7 @@ const COPIED: [&str; 26] = [
 /// "67108864 bytes (67 MB, 64 MiB) copied, 1.72648 s, 38.9 MB/s"; in Russian
 /// "скопировано 67108864 байт (67 MB), 1,72648 c, 38,9 MB/c"; BSD: ".. transferred in 1.7 secs
 /// (..)".
-pub(super) fn summary(line: &str) -> Option<Summary> {
+pub(super) fn summary(line: &str) -> Option<DdSummary> {
     let line = line.trim();
     if line.len() > 400 {
         return None;
@@ -54,7 +54,7 @@ pub(super) fn summary(line: &str) -> Option<Summary> {
         let (time, rate) = rest.split_once(" (")?;
         let bps =
             with_unit(rate.trim_end_matches(')')).and_then(|(value, unit)| rate_of(value, unit));
-        return Some(Summary { bytes: whole(bytes)?, seconds: seconds(time)?, bps });
+        return Some(DdSummary { bytes: whole(bytes)?, seconds: seconds(time)?, bps });
     }
     let wide;
     let line = if line.contains('，') {
@@ -68,7 +68,7 @@ pub(super) fn summary(line: &str) -> Option<Summary> {
     let (seconds, bytes) = (seconds(time)?, bytes(head)?);
     let bps = with_unit(rate).and_then(|(value, unit)| rate_of(value, unit));
     let agrees = bps.is_some_and(|bps| (bytes as f64 / seconds / bps - 1.0).abs() < 0.06);
-    (agrees || is_copied(head)).then_some(Summary { bytes, seconds, bps })
+    (agrees || is_copied(head)).then_some(DdSummary { bytes, seconds, bps })
 }
 
 fn is_copied(head: &str) -> bool {
