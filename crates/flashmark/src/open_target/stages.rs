@@ -49,7 +49,7 @@ pub fn clean_up_after_killed_runs() {
     }
 }
 
-fn tell(leftover: &host::UnreadLine) {
+fn tell(leftover: &host::Leftover) {
     let folder = words::visible(&leftover.directory.display().to_string());
     match &leftover.undone {
         Ok(()) => crate::say!(
