@@ -306,6 +306,17 @@ mod tests {
     }
 
     #[test]
+    fn a_medium_that_accepts_no_discards_is_told_to_discard_nothing() {
+        for (granularity, accepts) in [(0, false), (1, true)] {
+            let mut record = slow(Some(4 * MIB));
+            record.target.queue.as_mut().unwrap().discard_granularity_bytes = Some(granularity);
+            let text = advice(&record);
+            assert_eq!(text.contains("blkdiscard"), accepts, "{granularity}: {text}");
+            assert_eq!(text.contains("It accepts no discards here"), !accepts, "{granularity}");
+        }
+    }
+
+    #[test]
     fn what_is_advised_is_whole_units() {
         let text = advice(&slow(Some(24 * MIB)));
         assert!(

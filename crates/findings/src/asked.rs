@@ -15,7 +15,7 @@ pub fn untold(record: &Record, uses: &[Use]) -> Vec<String> {
         levels.iter().filter(|one| one.wanted == *wanted).any(|one| {
             let is_known = !matches!(one.level, Fitness::NotTested | Fitness::CannotTell);
             let is_at_border = matches!(one.level, Fitness::Poor | Fitness::Usable);
-            is_known && one.condition.is_none() && !(one.is_unsure && is_at_border)
+            is_known && one.condition.is_none() && !(one.doubt.is_some() && is_at_border)
         })
     };
     let open = uses.iter().filter(|wanted| !is_told(wanted)).map(Use::to_string);
@@ -35,6 +35,18 @@ mod tests {
 
     use super::*;
     use crate::testing::{empty, exact, iops};
+
+    /// `check --for database --strict` passed, though no test had looked at the flush.
+    #[test]
+    fn a_database_is_not_told_without_a_test_of_the_flush() {
+        let uses = [Use::Database];
+        let mut commits = exact(iops(record::test::COMMIT, 1, 4 * KIB, 900.0, 1_000_000));
+        commits.params.form = Some("rollback".into());
+        let writes = exact(iops("random-write", 1, 4 * KIB, 900.0, 1_000_000));
+        let record = judged(vec![commits, writes], Claims::default(), &uses);
+        assert!(record.findings.iter().any(|it| it.statement.contains("was not tested")));
+        assert_eq!(untold(&record, &uses), [Use::Database.to_string()]);
+    }
 
     fn judged(cells: Vec<record::Cell>, claims: Claims, uses: &[Use]) -> Record {
         let mut record = Record { cells, ..empty() };

@@ -8,16 +8,28 @@
 //! said.
 
 use record::units::Bytes;
-use record::{Medium, Record, metric, test};
+use record::{Record, metric, test};
 use serde::Serialize;
 
 use crate::figure::{self, Ratio, SoundFigure};
-use crate::{Fitness, Use, verdict};
 
+mod experiment;
+mod factors;
+mod groups;
 mod hosts;
+mod matrices;
+mod naming;
+mod ranks;
 mod regression;
 mod works;
 
+pub use experiment::{Experiment, Explained, ExplainedFigure, SimpleRatio};
+pub use factors::ExperimentFactor;
+pub use groups::with_medium_named;
+use groups::{RunGroup, distinct, groups, identity};
+pub use matrices::{CombinationRow, MatrixComparison};
+pub use naming::letters;
+pub use ranks::{Rank, RankPlace};
 pub use regression::{ChangedFigure, Regression, regression};
 pub use works::{ComparedFigure, FastestMedium, WorkComparison, WorkRow};
 
@@ -32,6 +44,12 @@ pub struct MediaComparison {
     pub differences: Vec<String>,
     /// All media at each kind of work.
     pub works: Vec<WorkComparison>,
+    /// Matrices of file systems and schedulers, a work each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matrices: Vec<MatrixComparison>,
+    /// What the differences come from, where runs form a grid of media and hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<Experiment>,
     /// Each pair, each kind of work.
     pub curves: Vec<Curve>,
     /// Who is best for what.
@@ -52,8 +70,15 @@ pub struct ComparisonSide {
 /// A medium and its runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// What it is called here; told apart by a letter where two have the same name.
+    /// What it is called here: what differs about it, where runs of one medium are compared; told
+    /// apart by a letter where two have the same name.
     pub name: String,
+    /// The same in a few letters, for the head of a column; absent where the name serves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// What the user typed for it, where it is called something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typed: Option<String>,
     /// Ids of its runs.
     pub runs: Vec<String>,
 }
@@ -106,6 +131,17 @@ pub enum FasterMedium {
     Unclear,
 }
 
+impl From<stats::LargerRate> for FasterMedium {
+    fn from(larger: stats::LargerRate) -> FasterMedium {
+        match larger {
+            stats::LargerRate::Larger => FasterMedium::Faster,
+            stats::LargerRate::Smaller => FasterMedium::Slower,
+            stats::LargerRate::Same => FasterMedium::Same,
+            stats::LargerRate::Unclear => FasterMedium::Unclear,
+        }
+    }
+}
+
 /// Where one curve overtakes another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Crossing {
@@ -119,26 +155,6 @@ pub struct Crossing {
     pub above: &'static str,
 }
 
-/// The media in order for one use, the best first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Rank {
-    /// The use, as it is typed.
-    pub wanted: String,
-    /// Name, what it comes to in a word, and the figure that decides, as text.
-    pub order: Vec<RankPlace>,
-}
-
-/// A place in a ranking.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RankPlace {
-    /// Name of the medium.
-    pub name: String,
-    /// "good", "usable", "poor", "not suitable".
-    pub level: &'static str,
-    /// The figure that decides.
-    pub figure: String,
-}
-
 /// What is compared: test, metric.
 const WORK: [(&str, &str); 4] = [
     (test::RANDOM_WRITE, metric::IOPS),
@@ -146,40 +162,47 @@ const WORK: [(&str, &str); 4] = [
     (test::SEQUENTIAL_WRITE, metric::BPS),
     (test::SEQUENTIAL_READ, metric::BPS),
 ];
-const USES: [Use; 5] =
-    [Use::RootDisk, Use::Camera, Use::Video { mbit: 100 }, Use::Logger, Use::Database];
-
-/// A medium with its records.
-struct Group<'a> {
-    name: String,
-    records: Vec<&'a Record>,
-}
 
 /// Compares the media of these records. Runs of one medium (same serial number, profile, or name
 /// and size) are its repeats.
 pub fn compare(records: &[Record]) -> MediaComparison {
-    let groups = groups(records);
-    let ranks = USES
-        .iter()
-        .map(|wanted| rank(&groups, *wanted))
-        .filter(|rank| !rank.order.is_empty())
-        .collect();
-    MediaComparison { ranks, ..held_against_each_other(&groups) }
+    let mut groups = groups(records);
+    naming::namesakes(&mut groups);
+    MediaComparison { ranks: ranks::ranks(&groups), ..held_against_each_other(&groups) }
 }
 
-/// Compares runs of one medium. Of one medium none is best, so nothing is ranked.
+/// The same of runs that may have been made in several hosts: a medium in another reader, under
+/// another kernel or with another setting is no repeat, and stands for itself. Four runs or more
+/// that differ in two things at least are an experiment.
+pub fn compare_runs(records: &[Record]) -> MediaComparison {
+    let groups = naming::by_host(groups(records));
+    MediaComparison {
+        ranks: ranks::ranks(&groups),
+        experiment: experiment::experiment(&distinct(records)),
+        ..held_against_each_other(&groups)
+    }
+}
+
+/// Compares runs of one medium, named by what differs about them. Of one medium none is best, so
+/// nothing is ranked.
 pub fn compare_sides(sides: &[ComparisonSide]) -> MediaComparison {
-    let groups: Vec<Group> = sides
-        .iter()
-        .map(|side| Group { name: side.name.clone(), records: distinct(&side.records) })
-        .collect();
-    held_against_each_other(&groups)
+    let mut groups = as_typed(sides);
+    naming::by_what_differs(&mut groups);
+    let all: Vec<Record> = sides.iter().flat_map(|side| side.records.clone()).collect();
+    MediaComparison {
+        experiment: experiment::experiment(&distinct(&all)),
+        ..held_against_each_other(&groups)
+    }
+}
+
+fn as_typed(sides: &[ComparisonSide]) -> Vec<RunGroup<'_>> {
+    sides.iter().map(|side| RunGroup::new(side.name.clone(), distinct(&side.records))).collect()
 }
 
 /// Compares runs of one medium before and after something was changed. The first medium of the
 /// comparison is what it is after, so that every ratio says what became of it.
 pub fn compare_change(before: ComparisonSide, after: ComparisonSide) -> MediaComparison {
-    MediaComparison { is_change: true, ..compare_sides(&[after, before]) }
+    MediaComparison { is_change: true, ..held_against_each_other(&as_typed(&[after, before])) }
 }
 
 /// Whether all of these are runs of one medium.
@@ -187,29 +210,37 @@ pub fn is_one_medium(records: &[Record]) -> bool {
     records.windows(2).all(|pair| identity(&pair[0].medium) == identity(&pair[1].medium))
 }
 
-fn held_against_each_other(groups: &[Group]) -> MediaComparison {
-    let pairs: Vec<(&Group, &Group)> = (0..groups.len())
+fn held_against_each_other(groups: &[RunGroup]) -> MediaComparison {
+    let pairs: Vec<(&RunGroup, &RunGroup)> = (0..groups.len())
         .flat_map(|a| (a + 1..groups.len()).map(move |b| (&groups[a], &groups[b])))
         .collect();
-    let of_works = |(a, b): &(&Group, &Group)| -> Vec<(Option<Curve>, Vec<NotCompared>)> {
+    let of_works = |(a, b): &(&RunGroup, &RunGroup)| -> Vec<(Option<Curve>, Vec<NotCompared>)> {
         WORK.iter().map(|(test, metric)| curve(a, b, test, metric)).collect()
     };
     let (curves, not_compared): (Vec<_>, Vec<_>) = pairs.iter().flat_map(of_works).unzip();
     let curves: Vec<Curve> = curves.into_iter().flatten().collect();
+    let (matrices, of_matrices) = matrices::matrices(groups);
     MediaComparison {
         media: groups
             .iter()
             .map(|group| Compared {
                 name: group.name.clone(),
+                head: group.head.clone(),
+                typed: group.typed.clone(),
                 runs: group.records.iter().map(|record| record.run.id.clone()).collect(),
             })
             .collect(),
         is_change: false,
+        experiment: None,
         differences: hosts::differences(groups),
         works: works::works(groups, &curves),
         curves,
         ranks: Vec::new(),
-        not_compared: told(not_compared.into_iter().flatten()),
+        matrices,
+        not_compared: told(not_compared.into_iter().flatten())
+            .into_iter()
+            .chain(of_matrices)
+            .collect(),
     }
 }
 
@@ -238,77 +269,9 @@ fn told(all: impl Iterator<Item = NotCompared>) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
-/// A copy of a run is no repeat of it.
-fn distinct(records: &[Record]) -> Vec<&Record> {
-    let mut kept: Vec<&Record> = Vec::new();
-    for record in records {
-        if !kept.iter().any(|known| is_copy(known, record)) {
-            kept.push(record);
-        }
-    }
-    kept
-}
-
-/// The same run once more: its cells are the same to the last number.
-fn is_copy(one: &Record, other: &Record) -> bool {
-    !one.cells.is_empty()
-        && one.cells == other.cells
-        && identity(&one.medium) == identity(&other.medium)
-}
-
-fn groups(records: &[Record]) -> Vec<Group<'_>> {
-    let mut keyed: Vec<(String, Group)> = Vec::new();
-    for record in distinct(records) {
-        let key = identity(&record.medium);
-        match keyed.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, group)) => group.records.push(record),
-            None => keyed.push((key, Group { name: name(&record.medium), records: vec![record] })),
-        }
-    }
-    let mut groups: Vec<Group> = keyed.into_iter().map(|(_, group)| group).collect();
-    let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
-    for (at, group) in groups.iter_mut().enumerate() {
-        if names.iter().filter(|name| **name == group.name).count() > 1 {
-            group.name = format!("{} ({})", group.name, letters(at));
-        }
-    }
-    groups
-}
-
-/// A to Z, then AA, AB and so on, as the columns of a table.
-pub fn letters(at: usize) -> String {
-    let last = char::from(b'A' + (at % 26) as u8);
-    if at < 26 { last.to_string() } else { format!("{}{last}", letters(at / 26 - 1)) }
-}
-
-/// What makes two runs runs of one medium.
-fn identity(medium: &Medium) -> String {
-    let own = medium.serial.clone().or_else(|| medium.cid.clone()).unwrap_or_default();
-    format!(
-        "{own}|{:?}|{:?}|{:?}|{:?}",
-        medium.profile, medium.vendor, medium.model, medium.capacity_bytes
-    )
-}
-
-fn name(medium: &Medium) -> String {
-    let words: Vec<&str> = [medium.vendor.as_deref(), medium.model.as_deref()]
-        .into_iter()
-        .flatten()
-        .map(str::trim)
-        .filter(|word| !word.is_empty())
-        .collect();
-    if words.is_empty() {
-        medium
-            .capacity_bytes
-            .map_or("a medium".into(), |bytes| format!("a medium of {}", figure::size(bytes)))
-    } else {
-        words.join(" ")
-    }
-}
-
 /// The figures of all runs of a medium at a block size, with so many I/Os in flight.
 fn figures<'a>(
-    group: &Group<'a>,
+    group: &RunGroup<'a>,
     test: &'a str,
     metric: &'a str,
     [block_bytes, in_flight]: [u64; 2],
@@ -322,7 +285,7 @@ fn figures<'a>(
 }
 
 /// I/Os in flight of the cell that stands for a block size; `None` where no run has one.
-fn in_flight(group: &Group, test: &str, block_bytes: u64) -> Option<u64> {
+fn in_flight(group: &RunGroup, test: &str, block_bytes: u64) -> Option<u64> {
     let mut cells =
         group.records.iter().filter_map(|record| figure::standard(record, test, block_bytes));
     cells.next().map(|cell| cell.params.in_flight())
@@ -330,8 +293,8 @@ fn in_flight(group: &Group, test: &str, block_bytes: u64) -> Option<u64> {
 
 /// What of a kind of work was measured of both, and what could not be compared.
 fn curve<'a>(
-    a: &Group<'a>,
-    b: &Group<'a>,
+    a: &RunGroup<'a>,
+    b: &RunGroup<'a>,
     test: &'a str,
     metric: &'a str,
 ) -> (Option<Curve>, Vec<NotCompared>) {
@@ -363,8 +326,8 @@ fn curve<'a>(
 
 /// Both at a block size, or why they cannot be compared there.
 fn point<'a>(
-    a: &Group<'a>,
-    b: &Group<'a>,
+    a: &RunGroup<'a>,
+    b: &RunGroup<'a>,
     test: &'a str,
     metric: &'a str,
     block_bytes: u64,
@@ -391,13 +354,7 @@ fn ratio(block_bytes: u64, a: &[SoundFigure], b: &[SoundFigure]) -> Option<Block
     let (ma, mb) = (stats::median(&mut va.clone())?, stats::median(&mut vb.clone())?);
     let (ratio, ci95, judgement) = match stats::compare(&va, &vb) {
         Some(found) => {
-            let judgement = match found.judgement {
-                stats::LargerRate::Larger => FasterMedium::Faster,
-                stats::LargerRate::Smaller => FasterMedium::Slower,
-                stats::LargerRate::Same => FasterMedium::Same,
-                stats::LargerRate::Unclear => FasterMedium::Unclear,
-            };
-            (found.ratio, Some([found.ci95.low, found.ci95.high]), judgement)
+            (found.ratio, Some([found.ci95.low, found.ci95.high]), found.judgement.into())
         }
         None => {
             let found = Ratio::of(a.first()?, b.first()?);
@@ -469,26 +426,6 @@ fn crossing_of(
             (x0 + (x1 - x0) * y0 / (y0 - y1)).exp()
         },
     )
-}
-
-fn rank(groups: &[Group], wanted: Use) -> Rank {
-    let mut order: Vec<(Fitness, f64, RankPlace)> = groups
-        .iter()
-        .filter_map(|group| {
-            let judged: Vec<(Fitness, f64, String)> = group
-                .records
-                .iter()
-                .filter_map(|record| verdict::standing(record, wanted))
-                .collect();
-            // Of several runs the middle one, by the figure that decides.
-            let mut judged = judged;
-            judged.sort_by(|a, b| a.1.total_cmp(&b.1));
-            let (level, key, figure) = judged.get(judged.len() / 2)?.clone();
-            Some((level, key, RankPlace { name: group.name.clone(), level: level.word(), figure }))
-        })
-        .collect();
-    order.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)));
-    Rank { wanted: wanted.into(), order: order.into_iter().map(|(_, _, place)| place).collect() }
 }
 
 #[cfg(test)]

@@ -63,6 +63,11 @@ impl<'a> Pair<'a> {
         format!("{lead} {} against {}", self.easy.with_interval(), self.hard.with_interval())
     }
 
+    /// Whether it is certain that the one data is no faster than the other.
+    fn is_equal(&self) -> bool {
+        self.ratio.ci95.is_some_and(|[_, high]| high < TELLING)
+    }
+
     fn tells(&self) -> bool {
         self.ratio.value >= TELLING && self.ratio.is_above(self.least)
     }
@@ -87,31 +92,64 @@ fn is_of_one_level(cell: &Cell) -> bool {
 
 /// Cells of a pair of tests, or of one test, that differ in content alone: (these, incompressible).
 fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
-    let mut pairs = Vec::new();
-    for easy in record.cells.iter().filter(|cell| {
-        gate::refusal(record, cell).is_none() && cell.params.content.is_some_and(is_easy)
-    }) {
-        let counterpart =
-            if easy.test == test::ZERO_FILL { test::RANDOM_FILL } else { easy.test.as_str() };
-        let same = |cell: &&Cell| {
-            let (a, b) = (&easy.params, &cell.params);
-            cell.params.content == Some(Content::Incompressible)
-                && (a.direction, a.pattern, a.block_bytes, a.region, a.threads, a.queue_depth)
-                    == (b.direction, b.pattern, b.block_bytes, b.region, b.threads, b.queue_depth)
-                && (easy.test == test::CONTENT_SWEEP || a.form == b.form)
-                && b.form.as_deref() != Some("rewrite-equal")
-        };
-        let is_rewrite = |cell: &&Cell| cell.params.form.as_deref() == Some("rewrite-new");
-        // New data over other data is as hard, where the host stood still during the first of them.
-        let hard = figure::cells(record, counterpart).filter(same).min_by_key(is_rewrite);
-        let hard = hard.filter(|hard| [easy, hard].into_iter().all(is_of_one_level));
-        pairs.extend(hard.and_then(|hard| Pair::of(easy, hard)));
-    }
-    pairs
+    let is_hard = |cell: &&Cell| {
+        cell.params.content == Some(Content::Incompressible)
+            && cell.params.form.as_deref() != Some("rewrite-equal")
+    };
+    let is_rewrite = |cell: &Cell| cell.params.form.as_deref() == Some("rewrite-new");
+    // New data over other data is as hard, where the host stood still during the first of them.
+    let (last, first): (Vec<_>, Vec<_>) =
+        gate::cells(record).filter(is_hard).partition(|cell| is_rewrite(cell));
+    let all_hard: Vec<&Cell> = first.into_iter().chain(last).collect();
+    gate::cells(record)
+        .filter(|cell| cell.params.content.is_some_and(is_easy))
+        .filter_map(|easy| {
+            let hard = all_hard.iter().copied().find(|hard| differ_in_content_alone(easy, hard))?;
+            let is_alike = [easy, hard].into_iter().all(is_of_one_level);
+            (is_alike && !fell_before(hard, &all_hard)).then(|| Pair::of(easy, hard))?
+        })
+        .collect()
 }
 
+fn differ_in_content_alone(easy: &Cell, hard: &Cell) -> bool {
+    let counterpart =
+        if easy.test == test::ZERO_FILL { test::RANDOM_FILL } else { easy.test.as_str() };
+    let (a, b) = (&easy.params, &hard.params);
+    hard.test == counterpart
+        && (a.direction, a.pattern, a.block_bytes, a.region, a.threads, a.queue_depth)
+            == (b.direction, b.pattern, b.block_bytes, b.region, b.threads, b.queue_depth)
+        && (easy.test == test::CONTENT_SWEEP || a.form == b.form)
+}
+
+/// The pair that differs most. Data that is no faster in large blocks is no faster in smaller ones
+/// that are written in the same way: such a pair tells of the medium's state, which changed between
+/// its cells.
 fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
-    pairs.into_iter().filter(Pair::tells).max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))
+    let params =
+        |pair: &Pair<'_>| (pair.easy.cell.params.pattern, pair.easy.cell.params.block_bytes);
+    let equal: Vec<_> = pairs.iter().filter(|pair| pair.is_equal()).map(params).collect();
+    let is_refuted = |pair: &Pair<'_>| {
+        let (pattern, bytes) = params(pair);
+        equal.iter().any(|(other, of_bytes)| *other == pattern && *of_bytes >= bytes)
+    };
+    pairs
+        .into_iter()
+        .filter(|pair| pair.tells() && !is_refuted(pair))
+        .max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))
+}
+
+/// Whether the same data was faster in smaller blocks: larger ones make nothing slower, so the
+/// medium had changed before this cell.
+fn fell_before(cell: &Cell, sweep: &[&Cell]) -> bool {
+    let rate = |cell| SoundFigure::of(cell, metric::BPS).map_or(0.0, |figure| figure.value);
+    let is_smaller = |other: &Cell| {
+        let (a, b) = (&cell.params, &other.params);
+        other.test == cell.test
+            && (a.direction, a.pattern, a.region, a.threads, a.queue_depth, &a.form)
+                == (b.direction, b.pattern, b.region, b.threads, b.queue_depth, &b.form)
+            && b.block_bytes < a.block_bytes
+    };
+    sweep.iter().any(|other| is_smaller(other) && rate(other) >= TELLING * rate(cell))
 }
 
 fn told(id: &str, pair: &Pair, statement: String) -> Finding {

@@ -152,10 +152,8 @@ const USUAL: u64 = 20;
 
 /// Reads that come only after many tries: three at least, and not of a host that stood still.
 fn retries(record: &Record) -> Option<FindingBuilder> {
-    let is_read = |cell: &&Cell| {
-        cell.params.direction == Some(Direction::Read) && gate::accusing(record, cell).is_none()
-    };
-    let long = record.cells.iter().filter(is_read).filter_map(|cell| {
+    let is_read = |cell: &&Cell| cell.params.direction == Some(Direction::Read);
+    let long = gate::accusing_cells(record).filter(is_read).filter_map(|cell| {
         let median_ns = cell.metrics.latency_ns.as_ref()?.p50?;
         let histogram = cell.histogram.as_ref()?;
         let depth = cell.params.in_flight();

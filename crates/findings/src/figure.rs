@@ -192,8 +192,7 @@ pub(crate) fn named(cell: &Cell) -> String {
 
 /// Cells of a test that the gate lets through, in order.
 pub(crate) fn cells<'a>(record: &'a Record, test: &'a str) -> impl Iterator<Item = &'a Cell> {
-    let is_of_a_medium = gate::of_run(record).is_none();
-    record.cells_of(test).filter(move |cell| is_of_a_medium && gate::of_cell(cell).is_none())
+    gate::cells(record).filter(move |cell| cell.test == test)
 }
 
 /// Of the cells of a test that has one for each form, that of this form.
@@ -201,21 +200,41 @@ pub(crate) fn form<'a>(record: &'a Record, test: &'a str, form: &str) -> Option<
     cells(record, test).find(|cell| cell.params.form.as_deref() == Some(form))
 }
 
-/// Which of several cells stands for a test; of equals the one with the largest span, since small
-/// ones are there to show a cache.
-fn standing(cell: &Cell) -> impl Ord + use<> {
-    (cell.params.standing(), std::cmp::Reverse(cell.params.span_bytes.unwrap_or(0)))
+/// The span that most of a test's best cells have, in bytes: the others were measured for comparison
+/// with them.
+fn usual_span(record: &Record, test: &str) -> Option<u64> {
+    let best = record.cells_of(test).map(|cell| cell.params.standing()).min()?;
+    let spans = || {
+        record
+            .cells_of(test)
+            .filter(|cell| cell.params.standing() == best)
+            .filter_map(|cell| cell.params.span_bytes)
+    };
+    spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
 }
 
-/// The cell that stands for a test at a block size.
+/// Of these cells of a test the one that stands for it: at the usual span, or else the largest, since
+/// small ones are there to show a cache. The one rule for every screen and every verdict.
+pub(crate) fn standing<'a>(
+    record: &'a Record,
+    test: &str,
+    cells: impl Iterator<Item = &'a Cell>,
+) -> Option<&'a Cell> {
+    let usual = usual_span(record, test);
+    cells.min_by_key(|cell| {
+        let span = cell.params.span_bytes;
+        (cell.params.standing(), span != usual, std::cmp::Reverse(span.unwrap_or(0)))
+    })
+}
+
+/// The cell that stands for a test at a block size, of those that the gate lets through.
 pub(crate) fn standard<'a>(
     record: &'a Record,
     test: &'a str,
     block_bytes: u64,
 ) -> Option<&'a Cell> {
-    cells(record, test)
-        .filter(|cell| cell.params.block_bytes == Some(block_bytes))
-        .min_by_key(|cell| standing(cell))
+    let same = cells(record, test).filter(|cell| cell.params.block_bytes == Some(block_bytes));
+    standing(record, test, same)
 }
 
 /// Random writes a second at a block size, sustained.
@@ -229,7 +248,7 @@ pub(crate) fn random_read(record: &Record, block_bytes: u64) -> Option<SoundFigu
 }
 
 /// What a test does with one I/O in flight, known with its interval.
-fn one_at_a_time<'a>(
+pub(crate) fn one_at_a_time<'a>(
     record: &'a Record,
     test: &'a str,
     block_bytes: u64,
@@ -287,10 +306,8 @@ pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<So
             && cell.params.in_flight() == 1
             && gate::bound(cell).is_some()
     };
-    SoundFigure::bounding(
-        record.cells_of(test::RANDOM_WRITE).filter(fits).min_by_key(|cell| standing(cell))?,
-        metric::IOPS,
-    )
+    let cells = record.cells_of(test::RANDOM_WRITE).filter(fits);
+    SoundFigure::bounding(standing(record, test::RANDOM_WRITE, cells)?, metric::IOPS)
 }
 
 /// Blocks from here on tell what a medium does in sequence; what smaller ones do is the way of the
@@ -309,25 +326,31 @@ pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<SoundF
         .filter(|figure| figure.ci95.is_some())
 }
 
+/// The end of the `sustained` test, with its interval.
+pub(crate) fn sustained(record: &Record) -> Option<SoundFigure<'_>> {
+    form(record, test::SUSTAINED, "first").and_then(sustained_of)
+}
+
+/// What the end of a fill came to, with the interval that its curve tells.
+pub(crate) fn sustained_of(cell: &Cell) -> Option<SoundFigure<'_>> {
+    SoundFigure::of(cell, metric::SUSTAINED_BPS)
+        .map(known_along)
+        .filter(|figure| figure.ci95.is_some())
+}
+
 /// The best honest word on sustained writing: the end of the `sustained` test, else sequential
 /// writes, else a fill with incompressible data, else `prime`. Of large blocks, and with its
 /// interval.
 pub(crate) fn sustained_write(record: &Record) -> Option<SoundFigure<'_>> {
     let is_large = |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= IN_SEQUENCE);
     let known = |figure: &SoundFigure| figure.ci95.is_some();
-    let sustained = || {
-        form(record, test::SUSTAINED, "first")
-            .and_then(|cell| SoundFigure::of(cell, metric::SUSTAINED_BPS))
-            .map(known_along)
-            .filter(known)
-    };
     let fill = |test| {
         cells(record, test)
             .filter(is_large)
             .find_map(|cell| SoundFigure::of(cell, metric::BPS))
             .filter(known)
     };
-    sustained()
+    sustained(record)
         .or_else(|| sequential(record, test::SEQUENTIAL_WRITE))
         .or_else(|| fill(test::RANDOM_FILL))
         .or_else(|| fill(test::PRIME))

@@ -7,7 +7,6 @@ use record::{Cell, Finding, Record, metric, test};
 
 use crate::figure::{self, SoundFigure, between};
 use crate::finding_builder::FindingBuilder;
-use crate::gate;
 use crate::phrases::{FLUSH_EMPTIES, FLUSH_LIES, FLUSH_UNTESTED};
 
 /// Data that is durable at so many times the rate the medium can write at all is not on flash: the
@@ -133,11 +132,8 @@ fn durable(cell: &Cell) -> Option<SoundFigure<'_>> {
 /// Small writes a second that were durable before the next began; `None` where their times have no
 /// interval.
 pub(crate) fn durable_writes(record: &Record) -> Option<SoundFigure<'_>> {
-    let small = record
-        .cells_of(test::FLUSH_COST)
-        .filter(|cell| cell.params.form.as_deref() == Some("flushed"));
-    let small = small
-        .filter(|cell| gate::refusal(record, cell).is_none())
+    let small = figure::cells(record, test::FLUSH_COST)
+        .filter(|cell| cell.params.form.as_deref() == Some("flushed"))
         .min_by_key(|cell| cell.params.block_bytes)?;
     let [fast_ns, slow_ns] = Times::of(small)?.both_ns();
     let ns = SoundFigure::of(small, metric::WRITE_NS)?.value

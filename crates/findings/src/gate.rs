@@ -16,6 +16,18 @@ pub fn refusal(record: &Record, cell: &Cell) -> Option<Refusal> {
     of_cell(cell).or_else(|| of_run(record))
 }
 
+/// The cells whose figures may be used as a level. The run is asked once: a log may have
+/// 100,000 cells.
+pub(crate) fn cells(record: &Record) -> impl Iterator<Item = &Cell> {
+    of_a_medium(record).filter(|cell| of_cell(cell).is_none())
+}
+
+/// The cells of a run of which figures may be used at all: all, or none of them.
+pub(crate) fn of_a_medium(record: &Record) -> impl Iterator<Item = &Cell> {
+    let cells = if of_run(record).is_none() { record.cells.as_slice() } else { &[] };
+    cells.iter()
+}
+
 /// Why no figure of a whole run may be used, ranked or published as a medium's.
 pub fn of_run(record: &Record) -> Option<Refusal> {
     if strayed(&record.flags, &record.cells).is_some() {
@@ -29,6 +41,12 @@ pub fn accusing(record: &Record, cell: &Cell) -> Option<Refusal> {
     refusal(record, cell)
         .or_else(|| disturbed(cell))
         .or_else(|| is_host_cached(record).then_some(Refusal::HostCached))
+}
+
+/// The cells from which something may be said against the medium.
+pub(crate) fn accusing_cells(record: &Record) -> impl Iterator<Item = &Cell> {
+    let is_cached = is_host_cached(record);
+    cells(record).filter(move |cell| !is_cached && disturbed(cell).is_none())
 }
 
 /// Whether the device lay in the host's page cache.

@@ -280,6 +280,17 @@ mod tests {
             .collect()
     }
 
+    #[test]
+    fn a_declared_unit_counts_from_16_kib_to_1_gib() {
+        let declared = |bytes| {
+            let mut record = crate::testing::empty();
+            record.medium.au_bytes = Some(bytes);
+            au_bytes(&record)
+        };
+        assert_eq!([16 * KIB - 1, GIB + 1].map(declared), [None, None]);
+        assert_eq!([16 * KIB, GIB].map(declared), [Some(16 * KIB), Some(GIB)]);
+    }
+
     #[track_caller]
     fn check(points: &[[f64; 2]], au: Option<u64>, page: Option<u64>) {
         let levels = fit_levels(points);

@@ -4,22 +4,10 @@
 use crate::genuineness;
 use record::collection::{HeadlineFigure, RunHeadline};
 use record::units::{KIB, MIB};
-use record::{Cell, Finding, Record, Severity, metric, test};
+use record::{Cell, Estimate, Finding, Record, Severity, metric, test};
 
 use crate::figure::SoundFigure;
 use crate::{TRICKS, conclude, figure, gate, is_verdict, matrix, stalls};
-
-/// The span most of a test's best cells have: the others were measured for comparison with them.
-fn usual_span(record: &Record, test: &str) -> Option<u64> {
-    let best = record.cells_of(test).map(|cell| cell.params.standing()).min()?;
-    let spans = || {
-        record
-            .cells_of(test)
-            .filter(|cell| cell.params.standing() == best)
-            .filter_map(|cell| cell.params.span_bytes)
-    };
-    spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
-}
 
 /// The cell that stands for a test, at a block size where one is asked for. It may be one whose
 /// numbers are not the medium's.
@@ -28,12 +16,8 @@ pub fn standard_cell<'a>(
     test: &'a str,
     block_bytes: Option<u64>,
 ) -> Option<&'a Cell> {
-    let usual = usual_span(record, test);
     let fits = |cell: &&Cell| block_bytes.is_none() || cell.params.block_bytes == block_bytes;
-    record
-        .cells_of(test)
-        .filter(fits)
-        .min_by_key(|cell| (cell.params.standing(), cell.params.span_bytes != usual))
+    figure::standing(record, test, record.cells_of(test).filter(fits))
 }
 
 /// The cell that stands for a sequential test: at the largest block up to 1 MiB that it was run at.
@@ -92,7 +76,34 @@ fn value(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
     }
 }
 
-/// The same with its cell and interval; `None` of the longest stall, which is of all cells.
+/// The cell and the metric that stand for a figure, with its value, as every screen shows it and as
+/// verdicts take it. `None` where there is none that is sound, and of the longest stall, which is
+/// of all cells.
+pub fn known_figure(record: &Record, wanted: HeadlineFigure) -> Option<KnownFigure<'_>> {
+    sound(record, wanted).map(|SoundFigure { cell, name, value, ci95, n, .. }| KnownFigure {
+        cell,
+        metric: name,
+        estimate: Estimate { value, ci95, n },
+    })
+}
+
+/// A figure with the cell that it is of.
+pub struct KnownFigure<'a> {
+    /// Where it was measured.
+    pub cell: &'a Cell,
+    /// The metric of the cell.
+    pub metric: &'a str,
+    /// Its value, in the unit of the metric.
+    pub estimate: Estimate,
+}
+
+/// What the end of a fill came to, with the interval that its curve tells; `None` of a cell that has
+/// no such end, or whose numbers are not a medium's.
+pub fn sustained_estimate(cell: &Cell) -> Option<Estimate> {
+    figure::sustained_of(cell).map(|SoundFigure { value, ci95, n, .. }| Estimate { value, ci95, n })
+}
+
+/// The same as a verdict takes it.
 pub(crate) fn sound(record: &Record, wanted: HeadlineFigure) -> Option<SoundFigure<'_>> {
     match wanted {
         HeadlineFigure::RandomWrite512 => one_at_a_time(record, test::RANDOM_WRITE, 512),
@@ -101,12 +112,11 @@ pub(crate) fn sound(record: &Record, wanted: HeadlineFigure) -> Option<SoundFigu
         HeadlineFigure::RandomWrite64k => one_at_a_time(record, test::RANDOM_WRITE, 64 * KIB),
         HeadlineFigure::RandomRead4k => one_at_a_time(record, test::RANDOM_READ, 4 * KIB),
         HeadlineFigure::WorstStall => None,
-        HeadlineFigure::SequentialWrite => {
-            let sustained = figure::form(record, test::SUSTAINED, "first")
-                .and_then(|cell| SoundFigure::of(cell, metric::SUSTAINED_BPS));
-            sustained.or_else(|| in_a_row(record, test::SEQUENTIAL_WRITE))
-        }
-        HeadlineFigure::SequentialRead => in_a_row(record, test::SEQUENTIAL_READ),
+        HeadlineFigure::SequentialWrite => figure::sustained(record)
+            .or_else(|| figure::sequential(record, test::SEQUENTIAL_WRITE))
+            .or_else(|| in_a_row(record, test::SEQUENTIAL_WRITE)),
+        HeadlineFigure::SequentialRead => figure::sequential(record, test::SEQUENTIAL_READ)
+            .or_else(|| in_a_row(record, test::SEQUENTIAL_READ)),
         HeadlineFigure::RandomFill => standard_cell(record, test::RANDOM_FILL, None)
             .and_then(|cell| SoundFigure::of(cell, metric::BPS)),
         HeadlineFigure::ZeroFill => standard_cell(record, test::ZERO_FILL, None)
@@ -114,14 +124,17 @@ pub(crate) fn sound(record: &Record, wanted: HeadlineFigure) -> Option<SoundFigu
     }
 }
 
+/// As a verdict takes it, or else without an interval.
 fn one_at_a_time<'a>(
     record: &'a Record,
     test: &'a str,
     block_bytes: u64,
 ) -> Option<SoundFigure<'a>> {
-    let cell = standard_cell(record, test, Some(block_bytes))?;
-    let is_alone = cell.params.queue_depth == 1 && cell.params.threads == 1;
-    SoundFigure::of(cell, metric::IOPS).filter(|_| is_alone)
+    let bare = || {
+        let cell = standard_cell(record, test, Some(block_bytes))?;
+        SoundFigure::of(cell, metric::IOPS).filter(|_| cell.params.in_flight() == 1)
+    };
+    figure::one_at_a_time(record, test, block_bytes).or_else(bare)
 }
 
 /// Of large blocks, or where nobody says how large they were.
@@ -134,7 +147,7 @@ fn in_a_row<'a>(record: &'a Record, test: &'a str) -> Option<SoundFigure<'a>> {
 #[cfg(test)]
 mod tests {
     use record::units::GIB;
-    use record::{Estimate, Flag, Params, Stop};
+    use record::{Flag, Params, Stop};
 
     use super::*;
     use crate::testing::{cell, empty, iops, known};
@@ -188,6 +201,32 @@ mod tests {
         assert!(!line.is_fake);
     }
 
+    /// Of one run a table said 2.63 IOPS and 9.25 MB/s, and its verdict 2.78 and 9.10.
+    #[test]
+    fn a_verdict_goes_by_the_figures_that_are_shown() {
+        let mut record = card();
+        let spans = [GIB, 512 * MIB, 512 * MIB].into_iter().zip(record.cells.iter_mut());
+        for (span, cell) in spans {
+            cell.params.span_bytes = Some(span);
+            cell.metrics.iops = cell.metrics.iops.map(|iops| known(iops.value, 0.02, 400));
+        }
+        let mut small = iops("random-write", 5, 4 * KIB, 2.63, 2_040_000_000);
+        small.params.span_bytes = Some(512 * MIB);
+        small.metrics.iops = Some(known(2.63, 0.02, 400));
+        record.cells.push(small);
+        let mut sustained = cell(test::SUSTAINED, 1, MIB);
+        sustained.params.form = Some("first".into());
+        sustained.metrics.other.insert(metric::SUSTAINED_BPS.into(), known(8.1e6, 0.02, 90));
+        record.cells.push(sustained);
+        let shown = |wanted| known_figure(&record, wanted).map(|known| known.estimate.value);
+        let judged = figure::random_write(&record, 4 * KIB).map(|figure| figure.value);
+        assert_eq!(judged, Some(2.63));
+        assert_eq!(shown(HeadlineFigure::RandomWrite4k), judged);
+        let judged = figure::sustained_write(&record).map(|figure| figure.value);
+        assert_eq!(judged, Some(8.1e6));
+        assert_eq!(shown(HeadlineFigure::SequentialWrite), judged);
+    }
+
     #[test]
     fn a_figure_of_a_broken_cell_is_absent() {
         let mut record = card();
@@ -224,21 +263,6 @@ mod tests {
         let mut liar = card();
         liar.findings = conclude(&record);
         assert!(!headline(&liar).is_fake);
-    }
-
-    #[test]
-    fn the_span_that_most_cells_have_stands_for_a_test() {
-        let of = |spans: &[u64]| {
-            let cells = spans.iter().zip(1..).map(|(span, number)| {
-                let mut cell = crate::testing::cell(record::test::RANDOM_WRITE, number, 4096);
-                cell.params.span_bytes = Some(*span);
-                cell
-            });
-            usual_span(&crate::testing::record_of(cells.collect()), record::test::RANDOM_WRITE)
-        };
-        assert_eq!(of(&[1, 1, 5]), Some(1));
-        assert_eq!(of(&[1, 5]), Some(5), "of as many the larger");
-        assert_eq!(of(&[]), None);
     }
 
     #[test]

@@ -232,4 +232,21 @@ mod tests {
         assert_eq!(hints(|cid| cid.manufacturer = 0x12, "2024-05"), 0);
         assert_eq!(hints(|cid| (cid.manufacturer, cid.oem) = (0xfe, *b"4V"), "2024-05"), 0);
     }
+
+    #[test]
+    fn no_card_is_older_than_cards_of_its_size() {
+        let is_too_old = |bytes: u64, year| {
+            let (manufacturer, oem, name) = (0x03, *b"SD", *b"SC16G");
+            let cid = Cid { manufacturer, oem, name, serial: 7, year, month: 5 };
+            !super::hints(&cid, Some(bytes), Some("2024-05")).is_empty()
+        };
+        for (bytes, first) in [
+            (2_200_000_000, 2000),
+            (2_200_000_001, 2006),
+            (33_000_000_000, 2006),
+            (33_000_000_001, 2009),
+        ] {
+            assert_eq!([first - 1, first].map(|year| is_too_old(bytes, year)), [true, false]);
+        }
+    }
 }

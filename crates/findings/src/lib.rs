@@ -35,7 +35,9 @@ mod genuineness;
 mod geometry;
 mod headline;
 mod host;
+mod host_effects;
 mod identity;
+mod imported_curves;
 mod levels;
 mod likelihood;
 mod limits;
@@ -66,17 +68,23 @@ mod verdict;
 mod wear;
 mod write_unit;
 
+use phrases::HOST_CACHED;
 use record::{Finding, Record};
 
 pub use asked::untold;
 pub use compare::{
-    BlockSizePoint, ChangedFigure, Compared, ComparedFigure, ComparisonSide, Crossing, Curve,
-    FasterMedium, FastestMedium, MediaComparison, Rank, RankPlace, Regression, WorkComparison,
-    WorkRow, compare, compare_change, compare_sides, is_one_medium, letters, regression,
+    BlockSizePoint, ChangedFigure, CombinationRow, Compared, ComparedFigure, ComparisonSide,
+    Crossing, Curve, Experiment, ExperimentFactor, Explained, ExplainedFigure, FasterMedium,
+    FastestMedium, MatrixComparison, MediaComparison, Rank, RankPlace, Regression, SimpleRatio,
+    WorkComparison, WorkRow, compare, compare_change, compare_runs, compare_sides, is_one_medium,
+    letters, regression, with_medium_named,
 };
 pub use fitness::Fitness;
 pub use geometry::{Levels, fit_levels, fit_page};
-pub use headline::{headline, standard_cell, streaming_cell};
+pub use headline::{
+    KnownFigure, headline, known_figure, standard_cell, streaming_cell, sustained_estimate,
+};
+pub use stalls::{LongestWrite, longest_write};
 pub use summary::summary;
 pub use use_levels::{UseStanding, beside_levels, use_levels};
 pub use uses::{Use, UseError};
@@ -149,6 +157,7 @@ ids! {
     "advice-scheduler",
     "advice-trim",
     "matrix",
+    "host-effects",
 }
 
 /// Tricks of a controller, told from how fast one thing is against another.
@@ -196,13 +205,22 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     if let Some(matrix) = matrix::of(record) {
         return matrix.findings();
     }
+    // Its cells are of settings of the host.
+    if let Some(effects) = host_effects::conclude(record) {
+        return effects;
+    }
     // What is no medium's leads to no conclusion on one.
     if let Some(findings) = not_of_a_medium::conclude(record, wanted) {
         return not_restored::conclude(record).into_iter().chain(findings).collect();
     }
     let mut rest = Vec::new();
-    rest.extend(classes::claims(record));
-    rest.extend(limits::conclude(record));
+    let is_of_the_medium = !gate::is_host_cached(record);
+    if is_of_the_medium {
+        rest.extend(classes::claims(record));
+        rest.extend(limits::conclude(record));
+    } else {
+        rest.extend(not_of_a_medium::of_claims(record, HOST_CACHED));
+    }
     // A probe that finds damage on a medium that fails says less than the errors do.
     let (failing, probed) = (failing::conclude(record), capacity::conclude(record));
     if genuineness::is_fake(record) {
@@ -216,7 +234,8 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(random_write::conclude(record));
     rest.extend(standstill::conclude(record));
     rest.extend(accusations(record));
-    rest.extend(classes::conclude(record));
+    rest.extend(classes::conclude(record).filter(|_| is_of_the_medium));
+    rest.extend(imported_curves::conclude(record));
     // The loudest first, otherwise in this order; advice follows from all of it.
     rest.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let is_fault =
@@ -261,12 +280,6 @@ fn accusations(record: &Record) -> Vec<Finding> {
         found.retain(|finding| !TRICKS.contains(&finding.id.as_str()));
     }
     found
-}
-
-/// The page of a finding, from the root of the project's sources; `None` for an id that is not
-/// ours.
-pub fn page(id: &str) -> Option<String> {
-    IDS.contains(&id).then(|| format!("docs/findings/{id}.md"))
 }
 
 /// What a kind of finding means and how it is concluded: the text of its page. A title, paragraphs,

@@ -3,11 +3,12 @@
 //! tested.
 
 use record::units::{Iops, KIB, Nanos};
-use record::{Bound, Claims, Finding, Record, metric};
+use record::{Bound, Cell, Claims, Finding, Record, test};
 
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::CLAIM_HOLDS;
+use crate::stalls;
 
 /// A `claim` for each limit.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
@@ -21,7 +22,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
         .map(|least| rate("4 KiB random reads", least, figure::random_read(record, 4 * KIB)));
     let written =
         claims.random_write_iops.map(|least| rate("4 KiB random writes", least, writes()));
-    [reads, written, p99(&claims, writes()), longest(&claims, writes())]
+    [reads, written, p99(&claims, writes()), longest(record, &claims)]
         .into_iter()
         .flatten()
         .collect()
@@ -80,21 +81,28 @@ fn p99(claims: &Claims, writes: Option<SoundFigure>) -> Option<Finding> {
     })
 }
 
-/// None of the random writes of 4 KiB longer than so long: one that was is enough, and none that
-/// was says nothing of later ones.
-fn longest(claims: &Claims, writes: Option<SoundFigure>) -> Option<Finding> {
+/// So many writes within a limit, and none beyond it, tell that at most one of a hundred is longer:
+/// 1 - 0.99^299 is 95 %.
+const TELLING: u64 = 299;
+
+/// None of the random writes of 4 KiB longer than so long, of all that the run made one at a time:
+/// one that was is enough. None that was tells only of as many writes as there were.
+fn longest(record: &Record, claims: &Claims) -> Option<Finding> {
     let limit_ns = claims.write_max_ns?;
     let claim = format!("no 4 KiB random write longer than {}", Nanos(limit_ns));
-    let latency = writes.as_ref().and_then(|writes| writes.cell.metrics.latency_ns.as_ref());
-    let (Some(writes), Some(latency)) = (&writes, latency) else { return Some(untested(&claim)) };
+    let is_one =
+        |cell: &Cell| cell.test == test::RANDOM_WRITE && cell.params.block_bytes == Some(4 * KIB);
+    let Some(all) = stalls::of(record, is_one, 4 * KIB) else { return Some(untested(&claim)) };
     // Those that came before what was counted, while the medium settled, were writes too.
-    let settling = writes.cell.metrics.other.get(metric::WORST_STALL_NS);
-    let (n, max_ns) = settling
-        .map(|all| (all.n, all.value as u64))
-        .filter(|(_, ns)| *ns > latency.max)
-        .unwrap_or((latency.n, latency.max));
+    let (n, max_ns) = all.with_warm_up();
     let found = format!("the longest of {n} took {}", Nanos(max_ns));
-    Some(told(&claim, Some(max_ns <= limit_ns), &found).figure(writes).done())
+    let (holds, found) = match () {
+        () if max_ns > limit_ns => (Some(false), found),
+        () if n < TELLING => (None, format!("{found}, which are too few")),
+        () => (Some(true), format!("{found}; at most 1 of {} is longer", n / 3)),
+    };
+    let found = told(&claim, holds, &found).note(all.to_string());
+    Some(found.done())
 }
 
 fn untested(claim: &str) -> Finding {
@@ -120,7 +128,7 @@ fn told(claim: &str, holds: Option<bool>, found: &str) -> FindingBuilder {
 
 #[cfg(test)]
 mod tests {
-    use record::{Flag, Severity};
+    use record::{Flag, Severity, metric};
 
     use super::*;
     use crate::testing::{empty, iops, known};
@@ -161,6 +169,39 @@ mod tests {
             assert_eq!(found, expected, "{limit} ns");
         }
         assert_eq!(severity(writes(1.0), empty()), Warning, "not tested is no pass");
+    }
+
+    /// "holds" of a limit of 1 s came of 23 writes, on a card that took 2.04 s for one of the next.
+    #[test]
+    fn few_writes_hold_no_limit_of_the_longest() {
+        let of = |writes: u64| {
+            let mut record = card(500.0, 20_000_000, 454_000_000);
+            record.cells[0].ops = writes;
+            record.cells[0].metrics.latency_ns.as_mut().unwrap().n = writes;
+            let claims = Claims { write_max_ns: Some(1_000_000_000), ..Claims::default() };
+            record.medium.claims = Some(claims);
+            conclude(&record)[0].clone()
+        };
+        let few = of(23);
+        assert_eq!(few.severity, Severity::Warning, "{few:?}");
+        assert!(few.statement.contains("cannot be told"), "{few:?}");
+        assert_eq!(of(298).severity, Severity::Warning);
+        let enough = of(299);
+        assert_eq!(enough.severity, Severity::Info);
+        assert!(enough.statement.contains("at most 1 of 99 is longer"), "{enough:?}");
+    }
+
+    /// A cell of its own span stood for all, and another had stood still for 2.04 s.
+    #[test]
+    fn every_cell_of_such_writes_counts() {
+        let mut record = card(500.0, 20_000_000, 454_000_000);
+        let mut other = iops("random-write", 2, 4 * KIB, 400.0, 2_040_000_000);
+        other.params.span_bytes = Some(64 << 20);
+        record.cells.push(other);
+        let claims = Claims { write_max_ns: Some(1_000_000_000), ..Claims::default() };
+        record.medium.claims = Some(claims);
+        let found = &conclude(&record)[0];
+        assert!(found.severity == Severity::Failure && found.statement.contains("2.04 s"));
     }
 
     /// "holds", though a write before those that were counted took longer.

@@ -32,17 +32,15 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
             .done(),
         );
     }
-    if record.medium.claims.is_some() {
-        findings.push(
-            FindingBuilder::warning(
-                "claim",
-                format!("Cannot be told here: whether it is what the box claims ({why})."),
-            )
-            .done(),
-        );
-    }
+    findings.extend(of_claims(record, why));
     findings.extend(failing::conclude(record));
     Some(findings)
+}
+
+/// What is said of claims where no figure is the medium's.
+pub(crate) fn of_claims(record: &Record, why: &str) -> Option<Finding> {
+    let said = format!("Cannot be told here: whether it is what the box claims ({why}).");
+    record.medium.claims.is_some().then(|| FindingBuilder::warning("claim", said).done())
 }
 
 #[cfg(test)]

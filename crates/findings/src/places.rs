@@ -91,11 +91,10 @@ fn units(record: &Record) -> impl Iterator<Item = &Cell> {
         let before = cell.metrics.other.get(metric::WARM_UP_NS).map_or(0, |before| before.n);
         before as f64 <= SET_WITHIN * cell.params.other.get("warm_up_ops").copied().unwrap_or(0.0)
     };
-    let is_of_a_medium = gate::of_run(record).is_none();
     let may_be_used = move |cell: &Cell| {
         gate::of_any(cell).is_none() && (cell.transient().is_none() || is_set(cell))
     };
-    record.cells_of(test::FRONT_AREA).filter(move |cell| is_of_a_medium && may_be_used(cell))
+    gate::of_a_medium(record).filter(move |cell| cell.test == test::FRONT_AREA && may_be_used(cell))
 }
 
 /// Allocation units at the front that are written faster or slower than one in the middle.

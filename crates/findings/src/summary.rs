@@ -8,7 +8,7 @@ use record::{Answer, CapacityKind, Cell, Finding, Flag, Record, Severity, Summar
 use crate::figure::SoundFigure;
 use crate::fitness::capitalised;
 use crate::verdict::{self, UseVerdict};
-use crate::{Fitness, Use, conclude_for, gate, genuineness, headline, is_verdict, matrix};
+use crate::{Fitness, Use, conclude_for, gate, genuineness, headline, is_verdict, matrix, stalls};
 
 /// What a record comes to for someone who wants the medium for these uses; for everything that is
 /// judged where none is named. Its findings are drawn anew, whatever it brings along.
@@ -31,6 +31,7 @@ pub fn summary(record: &Record, wanted: &[Use]) -> Summary {
     let low = |figure: &Option<SoundFigure>| Some(figure.as_ref()?.ci95?[0]);
     let high = |figure: &Option<SoundFigure>| Some(figure.as_ref()?.ci95?[1]);
     let latency = random_writes.as_ref().and_then(|found| found.cell.metrics.latency_ns.as_ref());
+    let longest = stalls::longest_write(record).filter(|_| of_a_medium);
     Summary {
         genuine,
         genuine_reason,
@@ -52,6 +53,8 @@ pub fn summary(record: &Record, wanted: &[Use]) -> Summary {
         random_write_4k_iops_high: high(&random_writes),
         random_write_4k_p99_ns: latency.and_then(|latency| latency.p99),
         random_write_4k_worst_ns: latency.map(|latency| latency.max),
+        longest_write_ns: longest.as_ref().map(|longest| longest.ns),
+        longest_write_n: longest.as_ref().map(|longest| longest.n),
     }
 }
 
@@ -298,7 +301,7 @@ mod tests {
         assert_eq!(answers(&memory, &[Use::RootDisk]), [Answer::NotTested; 3]);
         let mut lent = card(700.0);
         lent.cells.retain(|cell| cell.test == test::RANDOM_READ);
-        let reason = "/dev/sdX is only read; --erase ID allows it to be overwritten";
+        let reason = "what lies on /dev/sdX is kept; --erase ID allows it to be overwritten";
         let skip = |test: &str| Skip { test: test.into(), reason: reason.into() };
         lent.skipped = vec![skip(test::RANDOM_WRITE), skip(test::CAPACITY)];
         let found = summary(&lent, &[]);

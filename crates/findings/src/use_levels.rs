@@ -15,7 +15,7 @@ fn said(finding: &Finding) -> Option<Fitness> {
 }
 
 /// A use and how the medium does for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseStanding {
     /// The use.
     pub wanted: Use,
@@ -23,8 +23,8 @@ pub struct UseStanding {
     pub level: Fitness,
     /// What the level depends on and no run can tell.
     pub condition: Option<&'static str>,
-    /// Whether few samples tell it.
-    pub is_unsure: bool,
+    /// How sure it is where few samples tell it: "few samples, 59 % sure".
+    pub doubt: Option<String>,
 }
 
 /// How a medium does for each of the five uses, in the order they are told in: what the findings of
@@ -65,7 +65,7 @@ fn standing(record: &Record, wanted: Use, level: Fitness) -> UseStanding {
         wanted,
         level,
         condition: drawn.as_ref().and_then(|drawn| drawn.condition),
-        is_unsure: drawn.as_ref().is_some_and(|drawn| !verdict::is_sure(drawn)),
+        doubt: drawn.as_ref().and_then(verdict::doubt),
     }
 }
 

@@ -6,7 +6,8 @@ use std::str::FromStr;
 use record::alike::closest;
 use serde::{Deserialize, Serialize};
 
-/// A use. Written `root-disk`, `camera`, `video=100Mbit`, `logger`, `database`.
+/// A use. Written `root-disk`, `camera`, `video=100Mbit`, `logger`, `database`; the small computers
+/// that people have in mind are read as what their card is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Use {
@@ -53,7 +54,9 @@ impl FromStr for Use {
     fn from_str(text: &str) -> Result<Use, UseError> {
         let wrong = || UseError { given: text.to_owned() };
         match text.trim().to_ascii_lowercase().as_str() {
-            "root-disk" => Ok(Use::RootDisk),
+            "root-disk" | "pi" | "rpi" | "raspberry-pi" | "raspberrypi" | "raspberry" => {
+                Ok(Use::RootDisk)
+            }
             "camera" => Ok(Use::Camera),
             "logger" => Ok(Use::Logger),
             "database" => Ok(Use::Database),
@@ -128,6 +131,8 @@ mod tests {
             ("video=100Mbit", "video=100Mbit"),
             ("VIDEO=50", "video=50Mbit"),
             (" logger ", "logger"),
+            ("Raspberry-Pi", "root-disk"),
+            ("pi", "root-disk"),
         ] {
             assert_eq!(read(text).as_deref(), Ok(name), "{text}");
         }

@@ -12,7 +12,9 @@ use crate::figure::{self, SoundFigure, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
 use crate::fitness::capitalised;
 use crate::flush::Flush;
-use crate::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, IF_HONEST, RANDOM_WRITES};
+use crate::phrases::{
+    DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, IF_HONEST, IF_TESTED, RANDOM_WRITES,
+};
 use crate::stalls::{self, EVENTS, Stalls};
 use crate::thresholds::SPEED;
 use crate::{Fitness, Use, commits, gate};
@@ -413,12 +415,20 @@ fn database(record: &Record) -> Option<UseVerdict> {
         Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source)
     }));
     let verdict = weigh(Use::Database, needs, vec![])?;
-    let is_open = matches!(Flush::of(record), Flush::Unclear(_) | Flush::TooFast(_))
-        && verdict.level >= Fitness::Usable;
-    Some(UseVerdict { condition: is_open.then_some(IF_HONEST), ..verdict })
+    let condition = match Flush::of(record) {
+        Flush::Unclear(_) | Flush::TooFast(_) => Some(IF_HONEST),
+        Flush::Untested => Some(IF_TESTED),
+        Flush::Lies(..) | Flush::Empties(_) => None,
+    };
+    let condition = condition.filter(|_| verdict.level >= Fitness::Usable);
+    Some(UseVerdict { condition, ..verdict })
 }
 
+/// The verdict on a use; `None` where what it needs was not measured, or is not the medium's.
 pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
+    if gate::is_host_cached(record) {
+        return None;
+    }
     match wanted {
         Use::RootDisk => root_disk(record),
         Use::Camera => camera(record),
@@ -428,10 +438,31 @@ pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
     }
 }
 
-/// What a medium comes to for a use, the figure that decides as a number that is the better the
-/// larger, and as text.
-pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Fitness, f64, String)> {
-    let level = verdict_on(record, wanted)?.level;
+/// What a medium comes to for a use, by the figure that decides.
+pub(crate) struct UseFigure {
+    pub level: Fitness,
+    /// The better the larger.
+    pub key: f64,
+    /// The ends of its 95 % interval, in the unit of the key.
+    pub ends: Option<[f64; 2]>,
+    /// The figure as text.
+    pub text: String,
+    /// What the level depends on.
+    pub caveat: Option<String>,
+}
+
+/// The figure that decides on a use, for ranking media by it.
+pub(crate) fn use_figure(record: &Record, wanted: Use) -> Option<UseFigure> {
+    let verdict = verdict_on(record, wanted)?;
+    let caveats: Vec<String> =
+        doubt(&verdict).into_iter().chain(verdict.condition.map(str::to_owned)).collect();
+    let of = |key: f64, ends: Option<[f64; 2]>, text: String| UseFigure {
+        level: verdict.level,
+        key,
+        ends,
+        text,
+        caveat: (!caveats.is_empty()).then(|| caveats.join("; ")),
+    };
     let figure = match wanted {
         Use::RootDisk => [4 * KIB, 16 * KIB]
             .into_iter()
@@ -439,23 +470,20 @@ pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Fitness, f64, St
             .min_by(|a, b| a.value.total_cmp(&b.value))?,
         Use::Database => {
             let commits = commits::of(record)?;
-            return Some((level, commits.figure.value, commits.reason));
+            return Some(of(commits.figure.value, commits.figure.ci95, commits.reason));
         }
         Use::Camera | Use::Video { .. } => figure::sustained_write(record)?,
         Use::Logger => {
             let third = lines(record)?.0.lasting()?;
-            return Some((
-                level,
-                -(third.ns as f64),
-                format!("third slowest small write: {}", Nanos(third.ns)),
-            ));
+            let text = format!("third slowest small write: {}", Nanos(third.ns));
+            return Some(of(-(third.ns as f64), None, text));
         }
     };
     let what = match wanted {
         Use::Camera | Use::Video { .. } => "sequential writes".to_owned(),
         _ => format!("{RANDOM_WRITES} of {}", size(figure.cell.params.block_bytes.unwrap_or(0))),
     };
-    Some((level, figure.value, format!("{what}: {}", figure.text())))
+    Some(of(figure.value, figure.ci95, format!("{what}: {}", figure.with_interval())))
 }
 
 /// The verdicts on these uses; one that cannot be given is left out.
@@ -492,6 +520,9 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
                 .done(),
         ];
     }
+    if gate::is_host_cached(record) {
+        return of_host_memory(record, wanted);
+    }
     let verdicts = judged(record, wanted);
     let mut findings: Vec<Finding> =
         summary(record, &verdicts, !wanted.is_empty()).into_iter().collect();
@@ -507,6 +538,18 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
     let is_open = |(of, was_tried): &(Use, bool)| wanted.is_empty() && *was_tried && !given(of);
     findings.extend(open.filter(is_open).map(|(of, _)| untested(record, of)));
     findings
+}
+
+/// The verdicts on a device that lies in the host's memory: its figures praise and blame nothing.
+fn of_host_memory(record: &Record, wanted: &[Use]) -> Vec<Finding> {
+    let said = format!("Cannot be told here: what it is good for; {HOST_CACHED}.");
+    let is_written = record.cells.iter().any(writes);
+    let verdict = is_written.then(|| FindingBuilder::warning("verdict", said).done());
+    let of_use = |wanted: &Use| {
+        let said = format!("{}: {HOST_CACHED}.", Fitness::CannotTell.verdict(*wanted));
+        FindingBuilder::warning(wanted.verdict_id(), said).done()
+    };
+    verdict.into_iter().chain(wanted.iter().map(of_use)).collect()
 }
 
 /// The verdict where nothing but what the medium keeps was looked at: that it passed.
@@ -527,11 +570,9 @@ pub(crate) fn of_checks(findings: &[Finding]) -> Option<Finding> {
 /// What comes first where a medium was only read: nothing can be said of what it is good for, nor
 /// whether it is there.
 pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
-    let is_read = |cell: &record::Cell| {
-        cell.params.direction == Some(Direction::Read) && gate::refusal(record, cell).is_none()
-    };
+    let is_read = |cell: &record::Cell| cell.params.direction == Some(Direction::Read);
     let is_raw = record.target.kind == record::TargetKind::Block;
-    (is_raw && record.cells.iter().any(is_read) && !record.cells.iter().any(writes)).then(|| {
+    (is_raw && gate::cells(record).any(is_read) && !record.cells.iter().any(writes)).then(|| {
         let said = "It was only read. Not tested: whether it is a fake, and what it is good for. \
                     Both need writing; --only capacity finds a fake and puts back what was there.";
         FindingBuilder::info("verdict", said).done()
@@ -560,14 +601,48 @@ impl UseVerdict {
 
 /// Whether a figure is certain enough to be said flatly.
 pub(crate) fn is_sure(verdict: &UseVerdict) -> bool {
-    verdict.confidence.is_none_or(|share| share >= 0.95)
+    doubt(verdict).is_none()
+}
+
+/// How sure a level is that few samples tell: "few samples, 59 % sure"; `None` from 95 % on.
+pub(crate) fn doubt(verdict: &UseVerdict) -> Option<String> {
+    let share = verdict.confidence.filter(|share| *share < 0.95)?;
+    Some(format!("{FEW_SAMPLES}, {:.0} % sure", (100.0 * share).floor()))
+}
+
+/// The same as evidence.
+fn doubt_noted(verdict: &UseVerdict) -> Option<String> {
+    Some(format!("how well it does for {}: {}", verdict.wanted, doubt(verdict)?))
+}
+
+/// What stands behind a level that few samples tell.
+fn in_brackets(verdict: &UseVerdict) -> String {
+    doubt(verdict).map(|doubt| format!(" ({doubt})")).unwrap_or_default()
 }
 
 /// What was asked for and cannot be said.
 pub(crate) fn untested(record: &Record, wanted: Use) -> Finding {
+    if wanted == Use::Database {
+        return commits::untested(record);
+    }
+    let (level, why) = why_untested(record, wanted);
+    FindingBuilder::info(wanted.verdict_id(), format!("{}: {why}.", level.verdict(wanted))).done()
+}
+
+/// Whether it was tried, and why nothing can be said.
+pub(crate) fn why_untested(record: &Record, wanted: Use) -> (Fitness, String) {
+    if gate::is_host_cached(record) {
+        return (Fitness::CannotTell, HOST_CACHED.to_owned());
+    }
+    if let Some(why) = gate::of_run(record) {
+        return (Fitness::CannotTell, why.to_string());
+    }
     let has = |test: &str| record.cells_of(test).next().is_some();
     let (level, why) = match wanted {
-        Use::Database => return commits::untested(record),
+        Use::Database if commits::of(record).is_some() => {
+            (Fitness::CannotTell, "its commits gave no figure that is certain enough")
+        }
+        Use::Database => (Fitness::NotTested, "commits were not measured"),
         Use::RootDisk if has(test::RANDOM_WRITE) => (
             Fitness::CannotTell,
             "random writes of 4 and 16 KiB gave no figure that is certain enough",
@@ -588,7 +663,7 @@ pub(crate) fn untested(record: &Record, wanted: Use) -> Finding {
             "too few small writes were measured to tell the medium's stalls from the host's",
         ),
     };
-    FindingBuilder::info(wanted.verdict_id(), format!("{}: {why}.", level.verdict(wanted))).done()
+    (level, why.to_owned())
 }
 
 pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
@@ -600,7 +675,7 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
             Severity::Info
         }
     };
-    let caveat = if is_sure(verdict) { "" } else { FEW_SAMPLES };
+    let caveat = in_brackets(verdict);
     let open = if untested.is_empty() {
         String::new()
     } else {
@@ -613,6 +688,7 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
         format!("{}{caveat}{condition}: {reason}.{open}", level.verdict(wanted)),
     )
     .notes(evidence.iter().cloned())
+    .notes(doubt_noted(verdict))
     .surely(*confidence)
     .done()
 }
@@ -629,8 +705,10 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
     let mut parts: Vec<String> = blame.collect();
     parts.extend(praise(verdicts));
     let praised = || verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable);
+    // One with a condition says it itself.
     let is_durable = |verdict: &UseVerdict| {
         matches!(verdict.wanted, Use::RootDisk | Use::Database | Use::Logger)
+            && verdict.condition.is_none()
     };
     parts.extend(if praised().next().is_none() {
         conditions::of_blame(record).map(str::to_owned)
@@ -649,6 +727,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
     Some(
         FindingBuilder::new("verdict", severity, parts.join(" "))
             .notes(worst.evidence.iter().cloned())
+            .notes(verdicts.iter().filter_map(doubt_noted))
             .surely(worst.confidence)
             .done(),
     )
@@ -657,9 +736,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
 /// The uses of this level that depend on nothing that cannot be told, as a list; of which few
 /// samples tell it is said.
 fn uses(verdicts: &[UseVerdict], level: Fitness) -> Option<String> {
-    let told = |verdict: &UseVerdict| {
-        format!("{}{}", verdict.wanted, if is_sure(verdict) { "" } else { FEW_SAMPLES })
-    };
+    let told = |verdict: &UseVerdict| format!("{}{}", verdict.wanted, in_brackets(verdict));
     let names = verdicts
         .iter()
         .filter(|verdict| verdict.level == level && verdict.condition.is_none())

@@ -44,6 +44,10 @@ pub enum Command {
     Run(Box<RunFlags>),
     /// Goes on with a run that was interrupted; no finished cell is repeated.
     Resume(ResumeFlags),
+    /// Says what settings of this host do to reads of a medium: read-ahead, scheduler, largest
+    /// command, governor. Writes nothing, and puts every setting back.
+    #[cfg(feature = "lab")]
+    HostEffects(HostEffectsFlags),
     /// Puts back what a run only borrowed of a medium and could not put back itself: it was killed,
     /// or the medium was pulled out.
     Restore(RestoreFlags),
@@ -86,6 +90,8 @@ pub enum Command {
     #[cfg(feature = "lab")]
     /// Records the block I/O of your own work, to replay it. Needs root.
     Capture(CaptureFlags),
+    /// Explains a finding, or a word such as p99: what it means and what it is concluded from.
+    Explain(ExplainFlags),
     /// Simulated media to try things on.
     #[command(subcommand)]
     Sim(SimCommand),
@@ -99,12 +105,13 @@ pub enum Command {
 }
 
 /// Commands that a build may be without: name, the feature that brings it, whether it is here.
-const OPTIONAL: [(&str, &str, bool); 10] = [
+const OPTIONAL: [(&str, &str, bool); 11] = [
     ("publish", "export", cfg!(feature = "export")),
     ("export", "export", cfg!(feature = "export")),
     ("import", "export", cfg!(feature = "export")),
     ("submit", "submit", cfg!(feature = "submit")),
     ("matrix", "lab", cfg!(feature = "lab")),
+    ("host-effects", "lab", cfg!(feature = "lab")),
     ("replay", "lab", cfg!(feature = "lab")),
     ("watch", "lab", cfg!(feature = "lab")),
     ("capture", "lab", cfg!(feature = "lab")),
@@ -182,7 +189,8 @@ pub struct CheckFlags {
     /// Your words for this check.
     #[arg(long)]
     pub label: Option<String>,
-    /// Every random choice comes from this number; without it a new one is drawn (and recorded).
+    /// Every random choice comes from this number; without it a new one is drawn and recorded, for
+    /// a simulated medium 1.
     #[arg(long)]
     pub seed: Option<u64>,
     /// What may be touched, and how.
@@ -247,7 +255,8 @@ pub struct RunFlags {
     /// Your words for this run.
     #[arg(long)]
     pub label: Option<String>,
-    /// Every random choice comes from this number; without it a new one is drawn (and recorded).
+    /// Every random choice comes from this number; without it a new one is drawn and recorded, for
+    /// a simulated medium 1.
     #[arg(long)]
     pub seed: Option<u64>,
     /// The longest the run may take, for example 10m.
@@ -340,6 +349,15 @@ Columns:
 One number for a script:
   flashmark show --json | jq .summary.random_write_4k_iops";
 
+/// Flags of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainFlags {
+    /// The finding, as `flashmark show --findings` names it, or a word of the glossary; without it,
+    /// all are listed.
+    #[arg(value_name = "FINDING")]
+    pub name: Option<String>,
+}
+
 /// Flags of `show`.
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_HELP)]
@@ -369,11 +387,24 @@ pub struct ShowFlags {
 
 /// Flags of `runs`.
 #[derive(Debug, Args)]
+#[command(after_help = RUNS_HELP)]
 pub struct RunsFlags {
+    /// What the runs have measured, column by column, such as random-write-4k,dd; a name, a family,
+    /// or all.
+    #[arg(long, value_name = "COLUMNS")]
+    pub columns: Option<String>,
     /// As JSON.
     #[arg(long)]
     pub json: bool,
 }
+
+const RUNS_HELP: &str = "\
+Families of columns: random, iozone, dd, fill, seek, hdparm, threads, completion, cpu, and all.
+Examples:
+  flashmark runs --columns random-write-4k,dd-write-64k,seeks
+      the columns of published figures, of each run that is kept
+  flashmark runs --columns all
+      everything that is known, and how its columns are called (--json)";
 
 /// Flags of `report`.
 #[derive(Debug, Args)]
@@ -392,8 +423,9 @@ pub struct ReportFlags {
 pub struct CompareFlags {
     /// Which runs: their names, record files, or labels. Several runs of one medium are its
     /// repeats, and say how certain a difference is; where all are of one medium, each name stands
-    /// for itself, and all runs of a label are repeats.
-    #[arg(required_unless_present = "before", value_name = "RUN|LABEL")]
+    /// for itself, and all runs of a label are repeats. MEDIUM=RUN says which medium a run is of,
+    /// where the reader hides it: runs with the same MEDIUM are of one.
+    #[arg(required_unless_present = "before", value_name = "[MEDIUM=]RUN|LABEL")]
     pub runs: Vec<String>,
     /// The runs of one medium before something was changed: a run or a label.
     #[arg(long, value_name = "RUN|LABEL", requires = "after", conflicts_with = "runs")]
@@ -419,8 +451,34 @@ const COMPARE_HELP: &str = "\
 Examples:
   flashmark compare latest card-b.json
       which of two media is faster at what
+  flashmark compare a=RUN a=RUN b=RUN b=RUN
+      two cards in two readers: what the card explains, and what the reader
   flashmark compare --before before --after after --fail-if 10%
       after `run --label before`, a change, and `run --label after`";
+
+/// Flags of `host-effects`.
+#[cfg(feature = "lab")]
+#[derive(Debug, Args)]
+pub struct HostEffectsFlags {
+    /// A directory (the medium under it is read), a file, or a block device that is not in use.
+    #[arg(value_name = "DIR|DEVICE")]
+    pub target: String,
+    /// How often each change is tried, each time as it is, changed, changed, as it is.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
+    /// How long each turn of reading lasts.
+    #[arg(long, value_name = "DURATION", default_value = "500ms")]
+    pub time: String,
+    /// Your words for the run.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Writes the record there as JSON; - for standard output.
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// Shows nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
 
 /// Flags of `matrix`.
 #[derive(Debug, Args)]
@@ -474,7 +532,8 @@ pub struct MatrixFlags {
     /// Your words for this run.
     #[arg(long)]
     pub label: Option<String>,
-    /// Every random choice comes from this number; without it a new one is drawn (and recorded).
+    /// Every random choice comes from this number; without it a new one is drawn and recorded, for
+    /// a simulated medium 1.
     #[arg(long)]
     pub seed: Option<u64>,
     /// Writes the record there as well; - for standard output.

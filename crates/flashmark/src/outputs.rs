@@ -51,6 +51,11 @@ impl Outputs {
     pub fn check(&self) -> Result<()> {
         check(self.json.iter().chain(&self.html))
     }
+
+    /// Whether anything is printed at the end for a person to read.
+    pub fn shows_a_screen(&self) -> bool {
+        !self.quiet || !matches!(self.end_screen, EndScreen::Summary)
+    }
 }
 
 /// Whether files can be written there; "-" is standard output.
@@ -157,7 +162,7 @@ pub fn show(
 ) -> Result<()> {
     let (width, colour) = (stream.width(), stream.has_colour());
     let text = if details {
-        let mut text = report::text::details(record, width, colour);
+        let mut text = report::text::details(record, run, width, colour);
         let lines = files.iter().map(|(what, path)| format!("{what:<8}  {path}\n"));
         if !files.is_empty() {
             text += &format!("\n{}", lines.collect::<String>());

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos};
-use record::{Cell, Flag, PlannedCell, Stop};
+use record::{Cell, Flag, Params, PlannedCell, Stop};
 use suite::{CellProgress, RunEvent};
 
 use crate::terminal::{self, OutputStream};
 use crate::words;
+use report::CellNames;
 
 /// Time between two updates of the screen.
 const TICK: Duration = Duration::from_millis(200);
@@ -28,6 +29,7 @@ pub struct Screen {
     bar: Option<ProgressBar>,
     plain: bool,
     ticker: Option<JoinHandle<()>>,
+    names: CellNames,
 }
 
 #[derive(Default)]
@@ -129,7 +131,19 @@ impl Screen {
             let (state, bar) = (Arc::clone(&state), bar.clone());
             std::thread::spawn(move || tick(&state, bar.as_ref(), plain, &waiting))
         });
-        Screen { state, bar, plain, ticker }
+        Screen { state, bar, plain, ticker, names: CellNames::default() }
+    }
+
+    /// The same with the names of these cells.
+    pub fn naming(mut self, plan: &[PlannedCell]) -> Screen {
+        self.names = words::names(plan);
+        self
+    }
+
+    /// What a cell is called on the screen; one that was not planned from the start has no other
+    /// beside it.
+    fn name(&self, id: &str, test: &str, params: &Params) -> String {
+        self.names.get(id).map_or_else(|| words::cell(test, params), str::to_owned)
     }
 
     /// So many cells are planned by now.
@@ -143,12 +157,13 @@ impl Screen {
             RunEvent::CellStarted { index, cell, .. } => {
                 let mut state = lock(&self.state);
                 state.begin(*index);
-                state.progress.cell = words::cell(&cell.test, &cell.params);
+                state.progress.cell = self.name(&cell.id, &cell.test, &cell.params);
             }
             RunEvent::Progress(progress) => self.progress(progress),
             RunEvent::CellFinished { index, cell } => {
                 lock(&self.state).begin(index + 1);
-                self.print(&finished(cell));
+                let name = self.name(&cell.id, &cell.test, &cell.params);
+                self.print(&finished(&name, cell));
             }
             RunEvent::Skipped(skip) => {
                 self.print(&row(&skip.test, &format!("left out: {}", skip.reason)))
@@ -306,8 +321,7 @@ fn row(name: &str, said: &str) -> String {
 }
 
 /// One line about a finished cell.
-fn finished(cell: &Cell) -> String {
-    let name = words::cell(&cell.test, &cell.params);
+fn finished(name: &str, cell: &Cell) -> String {
     let figure = match cell.stop {
         Stop::Error => {
             format!("failed: {}", cell.reason.as_deref().unwrap_or("the medium reports an error"))
@@ -316,21 +330,22 @@ fn finished(cell: &Cell) -> String {
     };
     let doubt =
         if cell.flags.iter().any(Flag::is_impossible) { "  IMPOSSIBLE, see below" } else { "" };
-    row(&name, &format!("{figure}{doubt}"))
+    row(name, &format!("{figure}{doubt}"))
 }
 
 /// One line about what will be measured, for `--plan`.
-pub fn planned(cell: &PlannedCell) -> String {
+pub fn planned(name: &str, cell: &PlannedCell) -> String {
     let written = if cell.max_written_bytes == 0 {
         "reads only".to_owned()
     } else {
         format!("writes at most {}", Bytes(cell.max_written_bytes))
     };
-    format!(
-        "  {:<34}  at most {:<12} {written}",
-        words::cell(&cell.test, &cell.params),
-        Nanos(cell.max_ns).to_string()
-    )
+    let time = if cell.has_time_limit() {
+        format!("at most {}", Nanos(cell.max_ns))
+    } else {
+        "no time limit".to_owned()
+    };
+    format!("  {name:<34}  {time:<20} {written}")
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use device::{Extent, IoError};
 use findings::Use;
 use record::alike::closest;
 use record::units::{Bytes, Nanos};
-use record::{Claims, Record};
+use record::{Claims, Finding, Record, Severity};
 use serde::{Deserialize, Serialize};
 use suite::Choice;
 use suite::catalogue::test_name;
@@ -229,17 +229,28 @@ impl RunRequest {
     }
 
     /// How a run ends for a script: with `--strict`, what cannot be told of what was asked for counts
-    /// as failed, and is named.
+    /// as failed.
     pub fn exit(&self, record: &Record, error: Option<&IoError>) -> Exit {
         let exit = Exit::of(record, error);
-        if exit != Exit::Done || !self.strict {
-            return exit;
+        let is_open = || !findings::untold(record, &self.uses).is_empty();
+        if exit == Exit::Done && self.strict && is_open() { Exit::MediumFailed } else { exit }
+    }
+
+    /// Says what decides how a script goes on, where a screen does not: what failed, where nothing
+    /// is shown; and what was asked for and cannot be told, which is neither a yes nor a no.
+    pub fn say_what_decides(&self, record: &Record, exit: Exit, is_shown: bool) {
+        if !matches!(exit, Exit::Done | Exit::MediumFailed) {
+            return;
         }
-        let untold = findings::untold(record, &self.uses);
-        for what in &untold {
-            crate::say!("flashmark: --strict: cannot be told: {what}");
+        let is_failure = |finding: &&Finding| finding.severity == Severity::Failure;
+        let failed = record.findings.iter().filter(is_failure).filter(|_| !is_shown);
+        for finding in failed {
+            crate::say!("flashmark: failed: {}", finding.statement);
         }
-        if untold.is_empty() { exit } else { Exit::MediumFailed }
+        let means = if self.strict { "exit code 1" } else { "no failure without --strict" };
+        for what in findings::untold(record, &self.uses) {
+            crate::say!("flashmark: cannot be told ({means}): {}", what.trim_end_matches('.'));
+        }
     }
 
     /// The only range to touch, where one was named.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::{Device, ExtentGuard, WriteBudget};
-use record::units::{Bytes, Nanos};
+use record::units::Bytes;
 use record::{Cell, Disturbance, Ended, Flag, Record, Sample, Stop};
 use store::{Ending, Journal, JournalEntry, Lock, RunDir};
 use suite::{Plan, RunEnd, RunEvent, RunListener, RunOptions, Undo};
@@ -20,10 +20,10 @@ use crate::request::RunRequest;
 use crate::sampler::Sampler;
 use crate::undo_file::UndoOnDisk;
 use crate::watchdog::Watchdog;
-use crate::{restore, signals};
+use crate::{restore, signals, words};
 
 /// What is said before a medium that was not given away is written.
-const LENT: &str = "This writes to the medium: what is overwritten is kept in the run's directory first and put back at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
+const LENT: &str = "To measure it, the medium is written: what is overwritten is kept in the run's directory first and put back at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
 
 /// What a session works on.
 pub struct RunSession {
@@ -70,11 +70,12 @@ impl RunSession {
             opened.recheck().or_refuse()?;
         }
         let screen = Screen::open(plan.cells.len(), outputs.quiet, opened.waiting());
+        let screen = screen.naming(&plan.cells);
         screen.print(&format!(
-            "{}\n{} cells, at most {}; writes at most {}",
+            "{}\n{} cells, {}; writes at most {}",
             opened.describe(),
             plan.cells.len(),
-            Nanos(plan.max_ns().saturating_sub(used_ns)),
+            words::longest(&plan, used_ns),
             Bytes(plan.max_written_bytes())
         ));
         if opened.info.borrowed.is_some() {
@@ -293,6 +294,7 @@ fn conclude(
     keepable(dir.write_record(&record), dir)?;
     let exit = request.exit(&record, end.error.as_ref());
     outputs::deliver(&record, dir, exit, outputs)?;
+    request.say_what_decides(&record, exit, outputs.shows_a_screen());
     if let Some(reason) = end.failed {
         return keepable(
             Err(anyhow::anyhow!(
@@ -338,6 +340,7 @@ pub fn conclude_late(dir: &RunDir, lock: Lock, request: &RunRequest, outputs: &O
     let record = judged_and_written(dir, request)?;
     let exit = request.exit(&record, None);
     outputs::deliver(&record, dir, exit, outputs)?;
+    request.say_what_decides(&record, exit, outputs.shows_a_screen());
     Ok(exit)
 }
 

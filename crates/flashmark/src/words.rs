@@ -1,7 +1,9 @@
 //! Cells in a few words, for lines on the screen.
 
-use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Cell, Content, Params, Region, metric, test};
+use record::units::{Bytes, Nanos, significant};
+use record::{Cell, Content, Params, PlannedCell, Region, metric, test};
+use report::CellNames;
+use suite::Plan;
 
 /// Text made harmless for a terminal: what would move the cursor, colour the screen, hide or turn
 /// text around is written out. Line breaks stay.
@@ -21,6 +23,27 @@ pub fn harmless(text: &str, write: impl Fn(char) -> String) -> String {
         }
     }
     harmless
+}
+
+/// How long a plan may take of which so much time is used: "at most 10 min 00 s"; or that nobody
+/// knows.
+pub fn longest(plan: &Plan, used_ns: u64) -> String {
+    let endless = plan.cells.iter().filter(|cell| !cell.has_time_limit()).count();
+    match endless {
+        _ if endless == 0 || plan.time_limit_ns.is_some() => {
+            format!("at most {}", Nanos(plan.max_ns().saturating_sub(used_ns)))
+        }
+        1 => "as long as it takes: one cell has no time limit".to_owned(),
+        many => format!("as long as it takes: {many} cells have no time limit"),
+    }
+}
+
+/// Names of planned cells, told apart where they would be called the same.
+pub fn names(plan: &[PlannedCell]) -> CellNames {
+    CellNames::of(
+        plan.iter()
+            .map(|planned| (&*planned.id, cell(&planned.test, &planned.params), &planned.params)),
+    )
 }
 
 /// A cell's name for people: "random-write 4 KiB", "sequential-write 1 MiB, zeros, front".
@@ -76,20 +99,15 @@ pub fn figure(cell: &Cell) -> String {
         return format!("{} a write", Nanos((mean.value * 1e6) as u64));
     }
     let large = cell.bytes / cell.ops.max(1) >= 32 << 10;
-    let (value, estimate) = match (metrics.bps, metrics.iops) {
-        (Some(bps), _) if large => (BytesPerSecond(bps.value).to_string(), bps),
-        (_, Some(iops)) => (Iops(iops.value).to_string(), iops),
+    let (name, estimate) = match (metrics.bps, metrics.iops) {
+        (Some(bps), _) if large => (metric::BPS, bps),
+        (_, Some(iops)) => (metric::IOPS, iops),
         _ => return typical(cell),
     };
-    let interval = match estimate.ci95 {
-        Some([low, high]) if estimate.value > 0.0 => {
-            format!(" ± {} %", significant((high - low) / 2.0 / estimate.value * 100.0))
-        }
-        _ => String::new(),
-    };
+    let value = report::words::with_interval(name, &estimate);
     // Of what was measured, as in every table of the run.
     let stall = metrics.other.get(metric::WORST_STALL_NS).map(|stall| stall.value as u64);
     let worst = metrics.latency_ns.as_ref().map(|latency| latency.max).or(stall);
     let worst = worst.map(|ns| format!(", slowest {}", Nanos(ns))).unwrap_or_default();
-    format!("{value}{interval}{worst}")
+    format!("{value}{worst}")
 }

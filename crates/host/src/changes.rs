@@ -17,6 +17,7 @@ use crate::inventory::InventoryEntry;
 use crate::loopdev::{self, Backing, Loop, LoopError, LoopOptions};
 use crate::roots::Roots;
 use crate::scheduler::{QueueError, QueueOf, REMEMBERED};
+use crate::settings::{Policy, policies};
 use crate::stage::{NoteFile, StagingError, abandoned, boot_id};
 use crate::tool::ToolError;
 
@@ -39,6 +40,8 @@ enum Change {
         setting: String,
         before: String,
     },
+    /// The frequency governor of some processors, as it was.
+    Governor { policy: Policy, before: String },
 }
 
 /// A line of the file.
@@ -64,6 +67,9 @@ pub enum ChangeError {
     /// A setting of a medium's queue could not be changed or put back.
     #[error(transparent)]
     Queue(#[from] QueueError),
+    /// The frequency governor could not be changed or put back.
+    #[error("cannot set the frequency governor: {0}")]
+    Governor(io::Error),
     /// An image file of this session (`flashmark-lab-*.img`) could not be made or removed.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
@@ -153,6 +159,20 @@ impl Changes {
         Ok(of.set(setting, value)?)
     }
 
+    /// Changes the frequency governor of all processors; what it was is noted first.
+    pub fn set_governor(&mut self, name: &str) -> Result<(), ChangeError> {
+        let roots = Roots::default();
+        for policy in policies(&roots) {
+            let is_known = |change: &Change| matches!(change, Change::Governor { policy: known, .. } if *known == policy);
+            let is_noted = self.made.iter().any(is_known);
+            if let Some(before) = policy.governor(&roots).filter(|_| !is_noted) {
+                self.note(Change::Governor { policy, before })?;
+            }
+            policy.set_governor(&roots, name).map_err(ChangeError::Governor)?;
+        }
+        Ok(())
+    }
+
     /// Undoes everything. What fails stays noted for [`clean_changes`].
     pub fn undo(mut self) -> Result<(), ChangeError> {
         self.undo_once()
@@ -211,6 +231,9 @@ impl Change {
             }
             Change::Queue { of, .. } if !of.is_there() => Ok(()),
             Change::Queue { of, setting, before } => Ok(of.set(setting, before)?),
+            Change::Governor { policy, before } => {
+                policy.set_governor(&Roots::default(), before).map_err(ChangeError::Governor)
+            }
         }
     }
 }
@@ -260,6 +283,7 @@ fn in_words(change: &Change) -> Option<String> {
     match change {
         Change::File { path } => Some(format!("the file {}", path.display())),
         Change::Loop { .. } => Some("a loop device".to_owned()),
+        Change::Governor { before, .. } => Some(format!("the frequency governor ({before})")),
         Change::Queue { of, setting, before } => {
             (setting == "scheduler").then(|| format!("the scheduler of {} ({before})", of.name()))
         }

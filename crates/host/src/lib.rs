@@ -24,6 +24,7 @@ mod recipes;
 mod reinserted;
 mod roots;
 mod scheduler;
+mod settings;
 mod smart;
 mod snapshot;
 mod stage;
@@ -48,6 +49,7 @@ pub use recipes::{RECIPES, Recipe, Unavailable, recipe};
 pub use reinserted::nodes_like;
 pub use roots::{DeviceNumber, Node, Roots};
 pub use scheduler::{QueueError, written_bytes};
+pub use settings::{GOVERNOR, HostSetting, host_settings};
 pub use smart::{health, parse_sdmon, parse_smartctl};
 pub use snapshot::Partition;
 pub use stage::{

@@ -12,8 +12,8 @@ use crate::snapshot::SECTOR_BYTES;
 /// Settings of a queue that are remembered before a scheduler is changed: the kernel sets the
 /// number of requests anew with each scheduler, and bfq switches the throttling of writeback off.
 /// In the order of noting; they are restored from the end, the scheduler first.
-pub(crate) const REMEMBERED: [&str; 4] =
-    ["read_ahead_kb", "wbt_lat_usec", "nr_requests", "scheduler"];
+pub(crate) const REMEMBERED: [&str; 5] =
+    ["max_sectors_kb", "read_ahead_kb", "wbt_lat_usec", "nr_requests", "scheduler"];
 
 /// Bytes written to a device since it is there, by whomever.
 pub fn written_bytes(disk: &InventoryEntry) -> u64 {
@@ -89,6 +89,11 @@ impl QueueOf {
         let same_number =
             text(&dir.join("dev")).and_then(|text| text.parse().ok()) == Some(self.number);
         same_number && number(&dir.join("diskseq")) == self.diskseq
+    }
+
+    /// The file of a setting.
+    pub fn path(&self, setting: &str) -> PathBuf {
+        self.dir().join("queue").join(setting)
     }
 
     fn dir(&self) -> PathBuf {

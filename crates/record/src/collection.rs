@@ -335,6 +335,9 @@ pub struct Query {
     pub per_page: Option<u32>,
     /// Which page, from 0.
     pub page: u32,
+    /// Columns to show instead of the usual ones: names, families, or "all"
+    /// ([`crate::chosen_columns`]). They choose no lines.
+    pub columns: Vec<String>,
 }
 
 /// A page of lines.

@@ -15,6 +15,12 @@ pub enum Flag {
         /// Half the width of the 95 % interval over the figure.
         relative_half_width: f64,
     },
+    /// The host woke late: the interval holds what of it may be the medium's, and is wider than asked
+    /// for, though the samples were enough.
+    WokeLate {
+        /// Half the width of the 95 % interval over the figure.
+        relative_half_width: f64,
+    },
     /// Too few I/Os for an interval.
     TooFewSamples {
         /// How many there were.
@@ -211,6 +217,13 @@ impl std::fmt::Display for Flag {
                 write!(
                     f,
                     "not converged: the interval is still ±{} %; run it for longer",
+                    percent(*relative_half_width)
+                )
+            }
+            Flag::WokeLate { relative_half_width } => {
+                write!(
+                    f,
+                    "the host woke late, so the interval is ±{} %; run it on an idle machine",
                     percent(*relative_half_width)
                 )
             }

@@ -20,6 +20,7 @@ pub mod alike;
 mod capacity_kind;
 mod cell;
 pub mod collection;
+mod columns;
 mod disturbance;
 mod fingerprint;
 mod flag;
@@ -27,9 +28,11 @@ mod histogram;
 mod medium;
 pub mod metric;
 mod published;
+mod quantity;
 mod reach;
 mod run;
 mod series;
+mod source;
 mod summary;
 pub mod test;
 pub mod units;
@@ -40,6 +43,10 @@ pub use cell::{
     Cell, Content, Direction, Estimate, FAILED_BY, Latency, Metrics, Params, Path, Pattern, Reach,
     Region, Stop, Sync,
 };
+pub use columns::{
+    ALL_COLUMNS, COLUMN_FAMILIES, FigureColumn, UnknownColumn, chosen_columns, column_choice,
+    column_named, columns, columns_of,
+};
 pub use disturbance::{DISTURBED_SHARE, Disturbance, Lateness, Standstill};
 pub use fingerprint::{Fingerprint, FingerprintMark};
 pub use flag::{Bound, Flag};
@@ -49,9 +56,11 @@ pub use medium::{
     TargetKind, Temperature,
 };
 pub use published::Published;
+pub use quantity::{QuantityFigure, nearest_command, quantities};
 pub use reach::strayed;
 pub use run::{
     Ended, Finding, PlannedCell, Record, RecordError, Run, SCHEMA, Severity, Skip, Software,
 };
 pub use series::{Series, SeriesAxis};
+pub use source::{PublishedSource, SourceFigure};
 pub use summary::{Answer, Summary};

@@ -223,6 +223,12 @@ impl Record {
 }
 
 impl PlannedCell {
+    /// Whether it may not take any time: a limit of 1000 hours, as the published tests are given, is
+    /// none.
+    pub fn has_time_limit(&self) -> bool {
+        self.max_ns < 1000 * 3600 * crate::units::SECOND_NS
+    }
+
     /// A setting kept in `params.other`, by name; 0 where the test planned none.
     pub fn setting(&self, name: &str) -> f64 {
         self.params.other.get(name).copied().unwrap_or(0.0)

@@ -77,6 +77,12 @@ pub struct Summary {
     pub random_write_4k_iops_high: Option<f64>,
     /// What 99 of 100 of these writes stay under, in nanoseconds; null where they were too few.
     pub random_write_4k_p99_ns: Option<u64>,
-    /// The longest of these writes, in nanoseconds.
+    /// The longest of these writes, in nanoseconds: of one cell, that of `random_write_4k_iops`.
     pub random_write_4k_worst_ns: Option<u64>,
+    /// The longest single write of the run, in nanoseconds: of writes of up to 64 KiB, one at a
+    /// time, in every test that does what work does. A longer one may stand in a test that provokes
+    /// the medium on purpose.
+    pub longest_write_ns: Option<u64>,
+    /// How many writes it is the longest of.
+    pub longest_write_n: Option<u64>,
 }

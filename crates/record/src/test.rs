@@ -38,3 +38,6 @@ crate::names! {
     WRITE_UNIT = "write-unit",
     ZERO_FILL = "zero-fill",
 }
+
+/// Short reads under one setting of the host (`flashmark host-effects`); no test of a suite.
+pub const HOST_EFFECTS: &str = "host-effects";

@@ -125,6 +125,8 @@ pub enum ChartMark {
     Diamond,
     /// A large ring: an extreme worth a look.
     Ring,
+    /// A small ring: a figure without an interval.
+    Hollow,
 }
 
 /// Which axis a reference belongs to.

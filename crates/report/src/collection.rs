@@ -14,13 +14,17 @@
 mod address;
 mod compare;
 pub mod data;
+mod every_figure;
 mod feed;
 mod figures;
 mod hosts;
 mod medium;
+mod picks;
+mod published;
 pub mod query;
 mod run;
 mod table;
+mod table_columns;
 mod text;
 
 pub use address::{
@@ -30,9 +34,11 @@ pub use compare::{choose, compare, compare_kind, ready_file};
 pub use feed::{Item, feed};
 pub use figures::head as figure_head;
 pub use medium::{MOST_RUNS, medium, medium_beside};
+pub use picks::MOST_PICKED;
+pub use published::{published, published_file, published_index};
 pub use run::run;
-pub use table::{MOST_COMPARED, lies_on, order, table};
-pub use text::{TEXTS, about, anchor, framed, linked_path, methodology, text_page};
+pub use table::{MOST_COMPARED, lies_on, order, table, table_with_runs};
+pub use text::{TEXTS, about, anchor, framed, framed_at, linked_path, methodology, text_page};
 
 use address::Links;
 
@@ -73,13 +79,23 @@ impl<'a> SiteFrame<'a> {
             feed: links.file("feed.atom"),
             about: links.text("about"),
             methodology: links.text("methodology"),
-            nav: vec![
+            nav: [
                 item("table", "Media", home.clone()),
                 item("compare", "Compare", links.text("compare")),
+                item("published", "Published", links.text("published")),
+                item("import", "Import", links.text("import")),
                 item("methodology", "Methodology", links.text("methodology")),
                 item("about", "Data", links.text("about")),
                 item("feed", "Feed", links.file("feed.atom")),
-            ],
+            ]
+            .into_iter()
+            .filter(|item| match item.text {
+                "Published" => links.site.has_published,
+                // Nobody is there to take anything in where there are only files.
+                "Import" => links.live(),
+                _ => true,
+            })
+            .collect(),
             home,
         }
     }

@@ -1,7 +1,7 @@
 //! Several media side by side, for a terminal and as a page.
 
 use askama::Template;
-use findings::{BlockSizePoint, ChangedFigure, Curve, FasterMedium, MediaComparison, Regression};
+use findings::{ChangedFigure, Curve, FasterMedium, MediaComparison, Regression};
 use record::units::{Bytes, significant};
 
 use crate::html::PageHead;
@@ -9,6 +9,8 @@ use crate::html::view::{self, PanelView, TableView};
 use crate::tables::Table;
 use crate::{text, words};
 
+mod experiment;
+mod matrices;
 mod names;
 #[cfg(test)]
 mod screens;
@@ -24,10 +26,13 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
         out += &text::paragraph(&line, width);
     }
     if !comparison.differences.is_empty() {
-        out += "\nNot only the media differ\n";
+        out += &format!("\n{}\n", differ(comparison));
         for difference in &comparison.differences {
             out += &text::paragraph(&format!("- {}", words::clean(difference)), width);
         }
+    }
+    if let Some(found) = &comparison.experiment {
+        out += &explained(found, width);
     }
     if !comparison.ranks.is_empty() {
         out += "\nBest for\n";
@@ -42,6 +47,14 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
             out += &text::paragraph(&sentence, width);
         }
         out += &text::plain(&works::table(comparison, work, &names), width);
+    }
+    for matrix in &comparison.matrices {
+        out += "\n";
+        out += &text::paragraph(&matrices::title(matrix), width);
+        for sentence in matrices::sentences(comparison, matrix) {
+            out += &text::paragraph(&sentence, width);
+        }
+        out += &text::plain(&matrices::table(comparison, matrix, &names), width);
     }
     if !comparison.not_compared.is_empty() {
         out += "\nNot compared\n";
@@ -59,17 +72,44 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
     out
 }
 
+/// What the differences come from, for a terminal.
+fn explained(found: &findings::Experiment, width: usize) -> String {
+    let mut out = format!("\n{EXPLAINS}\n");
+    for line in experiment::factors(found) {
+        out += &text::paragraph(&format!("- {line}"), width);
+    }
+    for sentence in experiment::sentences(found) {
+        out += &text::paragraph(&sentence, width);
+    }
+    out += &text::plain(&experiment::table(found), width);
+    out += &text::paragraph(experiment::NOTE, width);
+    for why in &found.left_out {
+        out += &text::paragraph(&format!("- left out: {}", words::clean(why)), width);
+    }
+    out
+}
+
+const EXPLAINS: &str = "What explains the differences";
+
+/// Of one medium it is only the rest that differs.
+fn differ(comparison: &MediaComparison) -> &'static str {
+    let is_one = comparison.media.iter().any(|medium| medium.typed.is_some());
+    if is_one { "What else differs" } else { "Not only the media differ" }
+}
+
 /// The comparison as a page.
 pub fn page(comparison: &MediaComparison) -> String {
     let names = Names::of(comparison);
     let page = ComparisonPage {
         title: names.heading(comparison),
         media: names.media(comparison),
+        differ: differ(comparison),
         differences: comparison
             .differences
             .iter()
             .map(|difference| words::clean(difference))
             .collect(),
+        experiment: comparison.experiment.as_ref().map(ExperimentView::of),
         ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
         not_compared: comparison.not_compared.iter().map(|why| words::clean(why)).collect(),
         works: comparison
@@ -81,6 +121,18 @@ pub fn page(comparison: &MediaComparison) -> String {
                 panel: view::panel(works::panel(comparison, work, &names)),
             })
             .collect(),
+        matrices: comparison
+            .matrices
+            .iter()
+            .map(|matrix| MatrixView {
+                title: matrices::title(matrix),
+                sentences: matrices::sentences(comparison, matrix),
+                table: TableView::new(
+                    matrices::table(comparison, matrix, &names),
+                    format!("{}, by file system and scheduler", matrices::title(matrix)),
+                ),
+            })
+            .collect(),
     };
     page.render().expect("a template that compiled renders into memory")
 }
@@ -90,10 +142,43 @@ pub fn page(comparison: &MediaComparison) -> String {
 struct ComparisonPage {
     title: String,
     media: Vec<String>,
+    differ: &'static str,
     differences: Vec<String>,
+    experiment: Option<ExperimentView>,
     ranks: Vec<(String, String)>,
     not_compared: Vec<String>,
     works: Vec<WorkView>,
+    matrices: Vec<MatrixView>,
+}
+
+/// What the differences come from.
+struct ExperimentView {
+    title: &'static str,
+    factors: Vec<String>,
+    sentences: Vec<String>,
+    table: TableView,
+    note: &'static str,
+    left_out: Vec<String>,
+}
+
+impl ExperimentView {
+    fn of(found: &findings::Experiment) -> ExperimentView {
+        ExperimentView {
+            title: EXPLAINS,
+            factors: experiment::factors(found),
+            sentences: experiment::sentences(found),
+            table: TableView::new(experiment::table(found), "What explains each figure".to_owned()),
+            note: experiment::NOTE,
+            left_out: found.left_out.iter().map(|why| words::clean(why)).collect(),
+        }
+    }
+}
+
+/// All media at one work of a matrix.
+struct MatrixView {
+    title: String,
+    sentences: Vec<String>,
+    table: TableView,
 }
 
 /// All media at one kind of work.
@@ -129,18 +214,31 @@ fn title(curve: &Curve) -> String {
     )
 }
 
-/// "1. X (good, 1480 IOPS random writes of 4 KiB), 2. Y (..)".
+/// "1. X (good, random writes of 4 KiB: 1480 IOPS) or Y (..); 3. Z (..). Not ranked: W (commits were
+/// not measured)".
 fn order(rank: &findings::Rank) -> String {
-    let place = |(at, place): (usize, &findings::RankPlace)| {
-        format!(
-            "{}. {} ({}, {})",
-            at + 1,
-            words::clean(&place.name),
-            place.level,
-            words::clean(&place.figure)
-        )
-    };
-    rank.order.iter().enumerate().map(place).collect::<Vec<_>>().join("; ")
+    let mut told = String::new();
+    for (at, place) in rank.order.iter().enumerate() {
+        let is_shared = at > 0 && rank.order[at - 1].place == place.place;
+        told += &match at {
+            _ if is_shared => " or ".to_owned(),
+            0 => format!("{}. ", place.place),
+            _ => format!("; {}. ", place.place),
+        };
+        told += &format!("{} ({})", words::clean(&place.name), standing(place));
+    }
+    let left_out = rank.left_out.iter();
+    let named: Vec<String> = left_out
+        .map(|(name, why)| format!("{} ({})", words::clean(name), words::clean(why)))
+        .collect();
+    if named.is_empty() { told } else { format!("{told}. Not ranked: {}", named.join(", ")) }
+}
+
+/// "good, few samples, random writes of 4 KiB: 1480 IOPS (1450 to 1500)".
+pub(crate) fn standing(place: &findings::RankPlace) -> String {
+    let parts = [place.level, place.caveat.as_deref().unwrap_or_default(), &place.figure];
+    let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| words::clean(part));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Where one overtakes the other.
@@ -182,22 +280,23 @@ fn table(curve: &Curve) -> Table {
     for point in &curve.points {
         let figure = |value: f64| words::quantity(&curve.metric, value);
         let size = Bytes(point.block_bytes).to_string();
-        table.push(vec![size, figure(point.a), figure(point.b), judged(point)], Vec::new());
+        let judged = judged(point.judgement, point.ratio, point.ci95);
+        table.push(vec![size, figure(point.a), figure(point.b), judged], Vec::new());
     }
     table
 }
 
 /// "556x faster (389x to 794x)".
-fn judged(point: &BlockSizePoint) -> String {
-    let ratio = match (point.judgement, point.ci95) {
+fn judged(judgement: FasterMedium, ratio: f64, ci95: Option<[f64; 2]>) -> String {
+    let told = match (judgement, ci95) {
         (FasterMedium::Slower, Some([low, high])) if low > 0.0 => {
-            Some((1.0 / point.ratio, 1.0 / high, 1.0 / low))
+            Some((1.0 / ratio, 1.0 / high, 1.0 / low))
         }
-        (_, Some([low, high])) => Some((point.ratio, low, high)),
+        (_, Some([low, high])) => Some((ratio, low, high)),
         (_, None) => None,
     };
-    let by = ratio.map(|(value, low, high)| [value, low, high].map(times));
-    match (point.judgement, by) {
+    let by = told.map(|(value, low, high)| [value, low, high].map(times));
+    match (judgement, by) {
         (FasterMedium::Faster, Some([by, low, high])) => format!("{by} faster ({low} to {high})"),
         (FasterMedium::Slower, Some([by, low, high])) => format!("{by} slower ({low} to {high})"),
         (FasterMedium::Same, Some([_, low, high])) => {
@@ -205,7 +304,7 @@ fn judged(point: &BlockSizePoint) -> String {
         }
         (_, Some([by, low, high])) => format!("cannot be told: {by} ({low} to {high})"),
         (_, None) => {
-            format!("cannot be told: {}, without an interval", times(point.ratio))
+            format!("cannot be told: {}, without an interval", times(ratio))
         }
     }
 }
@@ -254,12 +353,9 @@ fn changed(figure: &ChangedFigure) -> String {
         Some([low, high]) => format!("{} to {}", times(low), times(high)),
         None => "no interval".to_owned(),
     };
-    format!(
-        "{}, {}: {} of before ({interval})",
-        words::test(&figure.test),
-        Bytes(figure.block_bytes),
-        times(figure.ratio)
-    )
+    let block = figure.block_bytes.map(|bytes| Bytes(bytes).to_string());
+    let at = block.or_else(|| figure.way.as_deref().map(words::clean)).unwrap_or_default();
+    format!("{}, {at}: {} of before ({interval})", words::test(&figure.test), times(figure.ratio))
 }
 
 #[cfg(test)]

@@ -65,6 +65,22 @@ pub(crate) struct Doubt {
     pub cells: Vec<String>,
 }
 
+impl Doubt {
+    /// Whether it is about every figure: of the run, or why numbers were withheld.
+    pub fn is_of_all(&self) -> bool {
+        self.severe || self.about.is_empty()
+    }
+
+    /// "random write 4 KiB: not converged: .."; of the whole run without a place.
+    pub fn said(&self) -> String {
+        if self.about.is_empty() {
+            self.text.clone()
+        } else {
+            format!("{}: {}", self.about, self.text)
+        }
+    }
+}
+
 /// Errors and impossible numbers first, then the run's own flags, then the cells', one line for
 /// each kind and test.
 pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {

@@ -1,7 +1,7 @@
 //! What may be printed: a figure with its interval, its sample count and its stop reason, or the
 //! reason why there is none.
 
-use record::{Bound, Cell, Estimate, Flag, Latency, metric, test};
+use record::{Bound, Cell, Estimate, Flag, Latency, Pattern, metric, test};
 
 use crate::words;
 
@@ -27,23 +27,63 @@ const LATENCY: &str = "latency ";
 pub(crate) enum Shown {
     /// May be printed, with its interval in words and its sample count.
     Number { value: f64, text: String, interval: String, n: u64 },
+    /// May be printed, marked as [`ONE_RUN`]; never ranked, and no part of a sentence.
+    Single { value: f64, text: String, n: u64 },
     /// Must not be printed; one phrase.
     Withheld(String),
 }
 
+/// What stands where the interval of a single figure would.
+pub(crate) const ONE_RUN: &str = "one run";
+/// What that means, for the line below a table.
+pub(crate) const ONE_RUN_MEANS: &str =
+    "One run: a single figure of another tool or publication, without an interval.";
+
+/// What a line of a table tells of a figure.
+pub(crate) struct Told<'a> {
+    /// The figure with its unit.
+    pub text: &'a str,
+    /// Its interval, what bounds it, or that it has none.
+    pub interval: &'a str,
+    /// How many I/Os or repeats it rests on.
+    pub n: u64,
+}
+
 impl Shown {
-    /// The value, where it may be used.
+    /// The value, where it may be compared and judged.
     pub fn value(&self) -> Option<f64> {
         match self {
             Shown::Number { value, .. } => Some(*value),
+            Shown::Single { .. } | Shown::Withheld(_) => None,
+        }
+    }
+
+    /// The value, where it may be drawn.
+    pub fn drawn(&self) -> Option<f64> {
+        match self {
+            Shown::Number { value, .. } | Shown::Single { value, .. } => Some(*value),
             Shown::Withheld(_) => None,
         }
+    }
+
+    /// What is printed of it, or why nothing is.
+    pub fn told(&self) -> Result<Told<'_>, &str> {
+        match self {
+            Shown::Number { text, interval, n, .. } => Ok(Told { text, interval, n: *n }),
+            Shown::Single { text, n, .. } => Ok(Told { text, interval: ONE_RUN, n: *n }),
+            Shown::Withheld(why) => Err(why),
+        }
+    }
+
+    /// Whether it is a single figure.
+    pub fn is_single(&self) -> bool {
+        matches!(self, Shown::Single { .. })
     }
 
     /// Why there is no number, where there is none.
     pub fn withheld(&self) -> Option<&str> {
         match self {
-            Shown::Number { .. } => None,
+            Shown::Number { .. } | Shown::Single { .. } => None,
             Shown::Withheld(why) => Some(why),
         }
     }
@@ -92,6 +132,12 @@ fn fact(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Whether another tool measured it, which prints no interval: importers and the reference
+/// collection say which. What we measure ourselves has an interval, or too few samples to be shown.
+pub(crate) fn is_of_others(cell: &Cell) -> bool {
+    !cell.label("tool").is_empty()
+}
+
 /// One estimate of a cell.
 pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     if let Some(why) = impossible(cell) {
@@ -111,6 +157,10 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         }
         Some(ends) => words::interval(name, ends),
         None if let Some(what) = fact(name) => what.to_owned(),
+        None if is_of_others(cell) => {
+            let text = words::quantity(name, estimate.value);
+            return Shown::Single { value: estimate.value, text, n: estimate.n };
+        }
         None => {
             return Shown::Withheld(format!(
                 "no interval from {}",
@@ -124,6 +174,11 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         interval,
         n: estimate.n,
     }
+}
+
+/// Whether what a cell says of a metric is a single figure.
+pub(crate) fn is_single(cell: &Cell, name: &str) -> bool {
+    estimate(cell, name).is_some_and(|found| show(cell, name, found).is_single())
 }
 
 /// An estimate under the name it has in the record.
@@ -146,7 +201,13 @@ pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
     let others = metrics.other.iter().map(|(name, e)| (name.as_str(), e));
     let mut figures: Vec<MetricText> = rates
         .chain(others)
-        .map(|(name, e)| MetricText { name: name.to_owned(), shown: show(cell, name, e) })
+        .map(|(name, e)| {
+            // What a fill came to in the end has its interval in its curve.
+            let along =
+                findings::sustained_estimate(cell).filter(|_| name == metric::SUSTAINED_BPS);
+            let shown = show(cell, name, along.as_ref().unwrap_or(e));
+            MetricText { name: name.to_owned(), shown }
+        })
         .collect();
     if let (Some(latency), None) = (&metrics.latency_ns, impossible(cell)) {
         figures.extend(latencies(latency));
@@ -155,17 +216,30 @@ pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
 }
 
 /// Metrics that are what their test is known by; elsewhere the rate is.
-const PUBLISHED: [&str; 3] = [metric::SEEKS_PER_S, metric::GROUPS_PER_S, "mean_ms"];
+const PUBLISHED: [&str; 4] =
+    [metric::SEEKS_PER_S, metric::GROUPS_PER_S, "mean_ms", metric::SUSTAINED_BPS];
+
+/// Whether a cell is about bytes a second: large blocks, one after the other.
+fn is_in_bytes(cell: &Cell) -> bool {
+    cell.params.pattern == Some(Pattern::Sequential)
+        && cell.params.block_bytes.is_some_and(|bytes| bytes >= LARGE)
+}
+
+/// Blocks from here on are told in bytes a second.
+const LARGE: u64 = 64 << 10;
 
 /// What a cell is about: the metric its test is known by, or else the first that can be printed, or
 /// else the first.
 pub(crate) fn primary(cell: &Cell) -> Option<MetricText> {
     let mut figures = figures(cell);
     let published = |figure: &MetricText| PUBLISHED.contains(&figure.name.as_str());
-    let printable = |figure: &MetricText| figure.shown.value().is_some();
+    let printable = |figure: &MetricText| figure.shown.drawn().is_some();
+    let in_bytes = |figure: &MetricText| figure.name == metric::BPS && printable(figure);
     let best = figures
         .iter()
-        .position(published)
+        .position(|figure| published(figure) && printable(figure))
+        .or_else(|| figures.iter().position(in_bytes).filter(|_| is_in_bytes(cell)))
+        .or_else(|| figures.iter().position(published))
         .or_else(|| figures.iter().position(printable))
         .unwrap_or(0);
     (!figures.is_empty()).then(|| figures.swap_remove(best))

@@ -2,7 +2,8 @@
 //! four sizes.
 
 use findings::gate::{self, Refusal};
-use findings::{is_verdict, standard_cell, streaming_cell};
+use findings::{KnownFigure, is_verdict, standard_cell, streaming_cell};
+use record::collection::HeadlineFigure;
 use record::units::{Bytes, KIB, significant};
 use record::{Cell, Finding, Record, Severity, metric, test};
 
@@ -68,6 +69,8 @@ struct Ask<'a> {
     label: String,
     test: &'a str,
     block_bytes: Option<u64>,
+    /// The figure that verdicts go by too; where there is none, the cell tells why.
+    known: Option<KnownFigure<'a>>,
     cell: Option<&'a Cell>,
     /// The first of these that the cell has.
     metrics: &'a [&'a str],
@@ -75,119 +78,125 @@ struct Ask<'a> {
     disk: f64,
 }
 
+impl<'a> Ask<'a> {
+    /// Random I/O at a size, one at a time.
+    fn random(record: &'a Record, label: String, wanted: HeadlineFigure) -> Ask<'a> {
+        let (test, block_bytes) = match wanted {
+            HeadlineFigure::RandomWrite512 => (test::RANDOM_WRITE, 512),
+            HeadlineFigure::RandomWrite16k => (test::RANDOM_WRITE, 16 * KIB),
+            HeadlineFigure::RandomWrite64k => (test::RANDOM_WRITE, 64 * KIB),
+            HeadlineFigure::RandomRead4k => (test::RANDOM_READ, 4 * KIB),
+            _ => (test::RANDOM_WRITE, 4 * KIB),
+        };
+        Ask {
+            label,
+            test,
+            block_bytes: Some(block_bytes),
+            known: findings::known_figure(record, wanted),
+            cell: standard_cell(record, test, Some(block_bytes)),
+            metrics: &[metric::IOPS],
+            disk: yardstick::DISK_IOPS,
+        }
+    }
+
+    /// Large blocks one after the other.
+    fn sequential(record: &'a Record, label: &str, wanted: HeadlineFigure) -> Ask<'a> {
+        let test = match wanted {
+            HeadlineFigure::SequentialRead => test::SEQUENTIAL_READ,
+            _ => test::SEQUENTIAL_WRITE,
+        };
+        Ask {
+            label: label.to_owned(),
+            test,
+            block_bytes: None,
+            known: findings::known_figure(record, wanted),
+            cell: streaming_cell(record, test),
+            metrics: &[metric::SUSTAINED_BPS, metric::BPS],
+            disk: yardstick::DISK_BPS,
+        }
+    }
+}
+
 fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
-    let refused = ask
-        .cell
+    let cell = ask.known.as_ref().map(|known| known.cell).or(ask.cell);
+    let refused = cell
         .and_then(|cell| gate::refusal(record, cell))
         .filter(|why| matches!(why, Refusal::NoMedium | Refusal::Fake));
-    let shown = match ask.cell {
-        Some(cell) if refused.is_some() && figure::impossible(cell).is_none() => {
+    let own =
+        |cell| ask.metrics.iter().find_map(|name| Some((*name, figure::estimate(cell, name)?)));
+    let found = match &ask.known {
+        Some(known) => Some((known.metric, &known.estimate)),
+        None => cell.and_then(own),
+    };
+    let shown = match (cell, found) {
+        (Some(cell), _) if refused.is_some() && figure::impossible(cell).is_none() => {
             Shown::Withheld(refused.map(|why| why.to_string()).unwrap_or_default())
         }
-        None => Shown::Withheld(doubts::absence(record, ask.test, ask.block_bytes)),
-        Some(cell) => {
-            match ask.metrics.iter().find_map(|name| Some((name, figure::estimate(cell, name)?))) {
-                Some((name, estimate)) => figure::show(cell, name, estimate),
-                None => Shown::Withheld(
-                    figure::impossible(cell).unwrap_or_else(|| "nothing measured".to_owned()),
-                ),
-            }
-        }
+        (None, _) => Shown::Withheld(doubts::absence(record, ask.test, ask.block_bytes)),
+        (Some(cell), Some((name, estimate))) => figure::show(cell, name, estimate),
+        (Some(cell), None) => Shown::Withheld(
+            figure::impossible(cell).unwrap_or_else(|| "nothing measured".to_owned()),
+        ),
     };
-    let is_level = ask.cell.is_none_or(|cell| cell.transient().is_none());
+    let is_level = cell.is_none_or(|cell| cell.transient().is_none());
     let times_disk = shown.value().filter(|_| is_level).map(|value| value / ask.disk);
-    HeadlineRow { label: ask.label, shown, times_disk, cell: ask.cell }
+    HeadlineRow { label: ask.label, shown, times_disk, cell }
 }
 
 /// Random write at the four sizes; what a run did not plan is said, not left out.
 pub(crate) fn random_writes(record: &Record) -> Vec<HeadlineRow<'_>> {
-    let ask = |size: u64| Ask {
-        label: format!("Random write, {}", Bytes(size)),
-        test: test::RANDOM_WRITE,
-        block_bytes: Some(size),
-        cell: standard_cell(record, test::RANDOM_WRITE, Some(size)),
-        metrics: &[metric::IOPS],
-        disk: yardstick::DISK_IOPS,
-    };
-    RANDOM_WRITE_SIZES.into_iter().map(|size| row(record, ask(size))).collect()
+    let figures = [
+        HeadlineFigure::RandomWrite512,
+        HeadlineFigure::RandomWrite4k,
+        HeadlineFigure::RandomWrite16k,
+        HeadlineFigure::RandomWrite64k,
+    ];
+    let labels = RANDOM_WRITE_SIZES.map(|size| format!("Random write, {}", Bytes(size)));
+    let asks = labels.into_iter().zip(figures);
+    asks.map(|(label, wanted)| row(record, Ask::random(record, label, wanted))).collect()
 }
 
 /// The four figures that everyone knows, in the order they are told in: sequential read and write,
 /// 4 KiB random read and write. What was not measured is said.
 pub(crate) fn four_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
-    let sequential = |label: &str, test| {
-        row(
-            record,
-            Ask {
-                label: label.to_owned(),
-                test,
-                block_bytes: None,
-                cell: streaming_cell(record, test),
-                metrics: &[metric::SUSTAINED_BPS, metric::BPS],
-                disk: yardstick::DISK_BPS,
-            },
-        )
-    };
-    let random = |label: &str, test| {
-        row(
-            record,
-            Ask {
-                label: label.to_owned(),
-                test,
-                block_bytes: Some(4 * KIB),
-                cell: standard_cell(record, test, Some(4 * KIB)),
-                metrics: &[metric::IOPS],
-                disk: yardstick::DISK_IOPS,
-            },
-        )
-    };
+    let random = |label: &str, wanted| row(record, Ask::random(record, label.to_owned(), wanted));
+    let sequential = |label, wanted| row(record, Ask::sequential(record, label, wanted));
     [
-        sequential("Sequential read", test::SEQUENTIAL_READ),
-        sequential("Sequential write", test::SEQUENTIAL_WRITE),
-        random("Random read, 4 KiB", test::RANDOM_READ),
-        random("Random write, 4 KiB", test::RANDOM_WRITE),
+        sequential("Sequential read", HeadlineFigure::SequentialRead),
+        sequential("Sequential write", HeadlineFigure::SequentialWrite),
+        random("Random read, 4 KiB", HeadlineFigure::RandomRead4k),
+        random("Random write, 4 KiB", HeadlineFigure::RandomWrite4k),
     ]
 }
 
 /// The rows after random write, without those the run did not plan: sustained write, random read,
 /// sequential read, fills.
 fn others(record: &Record) -> Vec<HeadlineRow<'_>> {
-    let writing = streaming_cell(record, test::SEQUENTIAL_WRITE);
-    let reading = streaming_cell(record, test::SEQUENTIAL_READ);
-    let sustained =
-        writing.is_some_and(|cell| cell.metrics.other.contains_key(metric::SUSTAINED_BPS));
-    let sequential = |name: &str, test, cell, metrics| Ask {
-        label: sized(name, cell),
-        test,
-        block_bytes: None,
-        cell,
-        metrics,
-        disk: yardstick::DISK_BPS,
+    let sequential = |name: &str, wanted| {
+        let ask = Ask::sequential(record, name, wanted);
+        let is_sustained =
+            ask.known.as_ref().is_some_and(|known| known.metric == metric::SUSTAINED_BPS);
+        let name = if is_sustained && ask.test == test::SEQUENTIAL_WRITE {
+            "Sustained write"
+        } else {
+            name
+        };
+        let cell = ask.known.as_ref().map(|known| known.cell).or(ask.cell);
+        Ask { label: sized(name, cell), ..ask }
     };
     let fill = |name: &str, test| Ask {
         label: name.to_owned(),
         test,
         block_bytes: None,
+        known: None,
         cell: standard_cell(record, test, None),
         metrics: &[metric::BPS],
         disk: yardstick::DISK_BPS,
     };
     let asks = [
-        sequential(
-            if sustained { "Sustained write" } else { "Sequential write" },
-            test::SEQUENTIAL_WRITE,
-            writing,
-            &[metric::SUSTAINED_BPS, metric::BPS],
-        ),
-        Ask {
-            label: "Random read, 4 KiB".to_owned(),
-            test: test::RANDOM_READ,
-            block_bytes: Some(4 * KIB),
-            cell: standard_cell(record, test::RANDOM_READ, Some(4 * KIB)),
-            metrics: &[metric::IOPS],
-            disk: yardstick::DISK_IOPS,
-        },
-        sequential("Sequential read", test::SEQUENTIAL_READ, reading, &[metric::BPS]),
+        sequential("Sequential write", HeadlineFigure::SequentialWrite),
+        Ask::random(record, "Random read, 4 KiB".to_owned(), HeadlineFigure::RandomRead4k),
+        sequential("Sequential read", HeadlineFigure::SequentialRead),
         fill("Fill, incompressible", test::RANDOM_FILL),
         fill("Fill, zeros", test::ZERO_FILL),
     ];
@@ -250,18 +259,15 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     let mut writes = random_writes(record);
     writes.retain(|row| row.cell.is_none_or(may_be_said));
     let mut said: Vec<String> = random_write_sentence(&writes).into_iter().collect();
-    said.extend(worst_sentence(&writes));
-    let rate = |test| {
-        // What smaller blocks do is the way of the command and not of the medium.
-        let is_large = |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB);
-        let cell =
-            streaming_cell(record, test).filter(is_large).filter(|cell| may_be_said(cell))?;
-        let (name, found) = [metric::SUSTAINED_BPS, metric::BPS]
-            .into_iter()
-            .find_map(|name| Some((name, figure::estimate(cell, name)?)))?;
-        figure::show(cell, name, found).value()
+    said.extend(worst_sentence(record));
+    let rate = |wanted| {
+        let known = findings::known_figure(record, wanted)?;
+        figure::show(known.cell, known.metric, &known.estimate).value()
     };
-    let rates = [("writes", rate(test::SEQUENTIAL_WRITE)), ("reads", rate(test::SEQUENTIAL_READ))];
+    let rates = [
+        ("writes", rate(HeadlineFigure::SequentialWrite)),
+        ("reads", rate(HeadlineFigure::SequentialRead)),
+    ];
     let rates: Vec<String> = rates
         .iter()
         .filter_map(|(what, bps)| {
@@ -280,7 +286,7 @@ fn random_write_sentence(writes: &[HeadlineRow]) -> Option<String> {
     let sized = writes.iter().filter_map(|row| {
         let ends = match &row.shown {
             Shown::Number { interval, .. } => interval.trim_end_matches(" IOPS"),
-            Shown::Withheld(_) => return None,
+            Shown::Single { .. } | Shown::Withheld(_) => return None,
         };
         Some((row.cell?.params.block_bytes?, row.shown.value()?, ends))
     });
@@ -309,15 +315,10 @@ fn random_write_sentence(writes: &[HeadlineRow]) -> Option<String> {
     Some(text + ".")
 }
 
-/// "The slowest of 80 random writes of 4 KiB took 3.17 s." The worst write stall is what breaks
-/// loggers and video.
-fn worst_sentence(writes: &[HeadlineRow]) -> Option<String> {
-    let worst = writes.iter().filter_map(|row| Some((figure::worst_ns(row.cell?)?, row.cell?)));
-    let (ns, cell) = worst.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let n = cell.metrics.latency_ns.as_ref().map_or(cell.ops, |latency| latency.n);
-    let block = Bytes(cell.params.block_bytes?);
-    Some(format!(
-        "The slowest of {n} random writes of {block} took {}.",
-        words::quantity("_ns", ns)
-    ))
+/// "The slowest of 301450 small writes took 2.50 s." The worst write stall is what breaks loggers
+/// and video.
+fn worst_sentence(record: &Record) -> Option<String> {
+    let longest = findings::longest_write(record)?;
+    let took = words::quantity("_ns", longest.ns as f64);
+    Some(format!("The slowest of {} small writes took {took}.", longest.n))
 }

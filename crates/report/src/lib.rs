@@ -7,11 +7,13 @@
 //! [`chart`] draws them.
 //!
 //! Two rules hold everywhere: a figure without its interval, its sample count and its stop reason
-//! is not printed, the reason is; and nothing that came with a record reaches a terminal or a page
+//! is not printed, the reason is (one of another tool is, marked as a single figure); and nothing that came with a record reaches a terminal or a page
 //! unescaped.
 
+mod cell_names;
 pub mod chart;
 pub mod collection;
+pub mod column_figures;
 pub mod compare;
 mod doubts;
 mod figure;
@@ -23,6 +25,8 @@ pub mod tables;
 pub mod text;
 pub mod words;
 pub mod yardstick;
+
+pub use cell_names::CellNames;
 
 #[cfg(test)]
 mod demo;

@@ -263,7 +263,7 @@ mod tests {
         let screen = crate::text::summary(&record, 80, false);
         assert!(screen.lines().count() <= 24, "{screen}");
         assert!(screen.contains("ext4 (noatime) with none is best"), "{screen}");
-        let text = crate::text::details(&record, 80, false);
+        let text = crate::text::details(&record, &record.run.id, 80, false);
         assert!(
             text.contains("untar: ext4 (noatime) with none is best: 102 per second, 1.42x faster"),
             "{text}"

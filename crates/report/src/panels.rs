@@ -170,6 +170,12 @@ fn style(hue: usize, variant: usize) -> Style {
     Style { hue, stroke, mark }
 }
 
+/// The look of a line, hollow where all of its points are single figures.
+fn hollow(style: Style, is_single: bool) -> Style {
+    let mark = if is_single { ChartMark::Hollow } else { style.mark };
+    Style { mark, ..style }
+}
+
 /// Adds a row for one metric of a cell: what, block size, figure, interval, n, slowest, stop.
 fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &Estimate) {
     let mut notes = table.notes_of(cell);

@@ -96,12 +96,15 @@ impl Table {
 
     /// Figure, interval and count of something shown; what is withheld is a footnote.
     pub(crate) fn shown(&mut self, shown: &Shown, notes: &mut Vec<usize>) -> [String; 3] {
-        match shown {
-            Shown::Number { text, interval, n, .. } => {
-                [text.clone(), interval.clone(), n.to_string()]
+        match shown.told() {
+            Ok(told) => {
+                if shown.is_single() {
+                    notes.push(self.note(figure::ONE_RUN_MEANS.to_owned()));
+                }
+                [told.text.to_owned(), told.interval.to_owned(), told.n.to_string()]
             }
-            Shown::Withheld(why) => {
-                notes.push(self.note(why.clone()));
+            Err(why) => {
+                notes.push(self.note(why.to_owned()));
                 let word = if why.starts_with("impossible") { "impossible" } else { "-" };
                 [word.to_owned(), String::new(), String::new()]
             }

@@ -1,34 +1,44 @@
 //! Reports for a terminal.
 
+mod explained;
+pub mod glossary;
+mod host_effects;
 mod matrix;
 mod screen;
 mod wrap;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement};
-use record::{Answer, Finding, Record, Severity};
+use record::{Answer, Cell, Finding, Record, Severity};
 
-use crate::figure::{self, Shown};
+use crate::CellNames;
+use crate::figure::{self, Shown, Told};
 use crate::tables::{self, Table, TableColumn, TableRow};
 use crate::{doubts, headline, words};
 
+pub use explained::explained;
 pub use screen::{Elsewhere, one_screen, summary};
 pub use wrap::fold;
 use wrap::{joined, wrapped};
 
 /// All that a run came to: the medium, a few plain sentences, the headline, every other test, then
 /// caveats and what was left out. Lines are at most `width` columns wide; `colour` adds ANSI
-/// colours and nothing else.
-pub fn details(record: &Record, width: usize, colour: bool) -> String {
+/// colours and nothing else. `run` is what to call the run in `flashmark show`, which is not always
+/// the id that it has in its record.
+pub fn details(record: &Record, run: &str, width: usize, colour: bool) -> String {
     let width = width.max(MIN_WIDTH);
     if let Some(found) = findings::matrix::of(record) {
         return self::matrix::details(record, &found, width);
     }
+    if host_effects::is_one(record) {
+        return host_effects::told(record, width, true);
+    }
     let mut out = Page { text: String::new(), width, ink: Ink(colour) };
     out.opening(record);
     out.headline(record);
-    out.findings(record);
+    out.findings(record, run);
     out.other_tests(record);
+    out.legend(record);
     out.doubts(record);
     out.skipped(record);
     out.text
@@ -64,8 +74,15 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
     for row in rows {
         out.row(&row.label, &row.shown, row.stop(), &row.worst());
     }
+    let of_all = doubts::doubts(record).into_iter().filter(|doubt| doubt.is_of_all());
+    for doubt in of_all.take(CHECK_CAVEATS) {
+        out.prose(&format!("Caveat: {}", doubt.said()), 2, Ink::warn);
+    }
     out.text
 }
+
+/// As many caveats as a check tells: those of all its figures.
+const CHECK_CAVEATS: usize = 2;
 
 /// Every finding with its evidence, its confidence, and what it means; lines of at most `width`
 /// columns.
@@ -91,8 +108,8 @@ pub fn findings(record: &Record, width: usize) -> String {
         }
         let confidence =
             words::confidence(finding).map(|text| format!("{text}; ")).unwrap_or_default();
-        let page = findings::page(&finding.id)
-            .map(|page| format!("what it means: {page}"))
+        let page = findings::about(&finding.id)
+            .map(|_| format!("what it means: flashmark explain {}", finding.id))
             .unwrap_or_default();
         out.indented(&format!("{confidence}{page}"), [4, 6], |_, text| text.to_owned());
     }
@@ -365,7 +382,7 @@ impl Page {
     }
 
     /// What each use comes to and what to be wary of; the rest is counted.
-    fn findings(&mut self, record: &Record) {
+    fn findings(&mut self, record: &Record, run: &str) {
         let loud = |finding: &&Finding| match finding.severity {
             Severity::Failure => false,
             // What is impossible stands among the caveats, figure by figure.
@@ -391,8 +408,7 @@ impl Page {
         } else {
             format!("{} more, and the evidence", others)
         };
-        let run = words::clean(&record.run.id);
-        let command = format!("flashmark show {run} --findings");
+        let command = format!("flashmark show {} --findings", words::clean(run));
         self.indented(&format!("{more}: {command}"), [2, 2], Ink::faint);
     }
 
@@ -403,6 +419,15 @@ impl Page {
         self.heads();
         for row in headline::rows(record) {
             self.row(&row.label, &row.shown, row.stop(), &row.worst());
+        }
+    }
+
+    /// What "one run" means, where a figure was marked so.
+    fn legend(&mut self, record: &Record) {
+        let is_single = |cell: &Cell| figure::primary(cell).is_some_and(|it| it.shown.is_single());
+        if record.cells.iter().any(is_single) {
+            self.line("");
+            self.prose(figure::ONE_RUN_MEANS, 2, Ink::faint);
         }
     }
 
@@ -424,28 +449,28 @@ impl Page {
 
     fn row(&mut self, label: &str, shown: &Shown, stop: &str, worst: &str) {
         let label = short(label, LABEL);
-        match shown {
-            Shown::Number { text, interval, n, .. } => {
+        match shown.told() {
+            Ok(Told { text, interval, n }) => {
                 let gap =
                     " ".repeat(FIGURE.saturating_sub(label.chars().count() + text.chars().count()));
                 let figure = self.ink.strong(text);
                 if self.width < ROW {
                     self.line(&format!("{label}{gap}{figure}"));
-                    let parts = [interval.clone(), format!("n {n}"), stop.to_owned()];
+                    let parts = [interval.to_owned(), format!("n {n}"), stop.to_owned()];
                     let slowest = (worst != "-").then(|| format!("slowest {worst}"));
                     let parts: Vec<String> = parts.into_iter().chain(slowest).collect();
                     return self.below(&parts);
                 }
                 self.line(&format!(
                     "{label}{gap}{figure}  {}  {stop:STOP$}{worst:>SLOWEST$}",
-                    spread(without_unit(interval, text), &n.to_string(), COUNT)
+                    spread(words::without_unit(interval, text), &n.to_string(), COUNT)
                 ));
             }
-            Shown::Withheld(why) if self.width < ROW => {
+            Err(why) if self.width < ROW => {
                 self.line(&spread(&label, "-", FIGURE));
-                self.below(std::slice::from_ref(why));
+                self.below(&[why.to_owned()]);
             }
-            Shown::Withheld(why) => {
+            Err(why) => {
                 let ink = if why.starts_with("impossible") { Ink::alarm } else { Ink::faint };
                 for (at, line) in wrapped(why, self.width - FIGURE - 2).iter().enumerate() {
                     let start =
@@ -468,9 +493,8 @@ impl Page {
     /// Tests the headline does not speak of, one row a cell with the figure it is about.
     fn other_tests(&mut self, record: &Record) {
         let mut last = "";
-        for cell in
-            record.cells.iter().filter(|cell| !headline::TESTS.contains(&cell.test.as_str()))
-        {
+        let names = names(record);
+        for cell in record.cells.iter().filter(|cell| is_other(cell)) {
             if last != cell.test {
                 let name = words::capitalised(&words::test(&cell.test));
                 self.line("");
@@ -479,17 +503,18 @@ impl Page {
                 last = &cell.test;
             }
             let Some(primary) = figure::primary(cell) else { continue };
-            let what = match words::row(&cell.params) {
-                params if params.is_empty() => words::metric(&primary.name),
-                params => params,
+            let what = match names.get(&cell.id).and_then(|name| name.split_once(": ")) {
+                Some((_, params)) if !params.is_empty() => params.to_owned(),
+                _ => words::metric(&primary.name),
             };
+            // What tells it from its neighbours often stands at the end.
+            let is_long = what.chars().count() > LABEL - 3;
+            if is_long {
+                self.indented(&what, [2, 4], |_, text| text.to_owned());
+            }
+            let label = if is_long { String::new() } else { format!("  {what}") };
             let worst = figure::worst_ns(cell).map(words::stall).unwrap_or_else(|| "-".to_owned());
-            self.row(
-                &format!("  {}", short(&what, LABEL - 3)),
-                &primary.shown,
-                words::stop(cell.stop),
-                &worst,
-            );
+            self.row(&label, &primary.shown, words::stop(cell.stop), &worst);
         }
     }
 
@@ -527,6 +552,19 @@ impl Page {
     }
 }
 
+/// Whether it is of a test that the headline does not speak of.
+fn is_other(cell: &Cell) -> bool {
+    !headline::TESTS.contains(&cell.test.as_str())
+}
+
+/// What tells cells of one test from each other, behind the test's name and a colon.
+fn names(record: &Record) -> CellNames {
+    let cells = record.cells.iter().filter(|cell| is_other(cell));
+    CellNames::of(cells.map(|cell| {
+        (&*cell.id, format!("{}: {}", cell.test, words::row(&cell.params)), &cell.params)
+    }))
+}
+
 /// Text broken at the width, lines after the first indented.
 pub(crate) fn paragraph(text: &str, width: usize) -> String {
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
@@ -542,12 +580,6 @@ fn short(text: &str, width: usize) -> String {
     }
     let kept: String = text.chars().take(width.saturating_sub(2)).collect();
     kept.trim_end_matches([' ', ',']).to_owned() + ".."
-}
-
-/// An interval without the unit that its figure says already.
-fn without_unit<'a>(interval: &'a str, figure: &str) -> &'a str {
-    let unit = figure.split_once(' ').map(|(_, unit)| format!(" {unit}")).unwrap_or_default();
-    interval.strip_suffix(&unit).unwrap_or(interval)
 }
 
 /// One text to the left, one to the right, at least a blank between.

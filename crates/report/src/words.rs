@@ -3,8 +3,8 @@
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
-    Cell, Content, Direction, Finding, Flag, Medium, MediumKind, Params, Path, Record, Region,
-    Severity, Stop, Sync, TargetKind, metric,
+    Cell, Content, Direction, Estimate, Finding, Flag, Medium, MediumKind, Params, Path, Record,
+    Region, Severity, Stop, Sync, TargetKind, metric,
 };
 
 /// Text from a record made harmless for a terminal and honest to the eye: control characters become
@@ -288,6 +288,21 @@ pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
             format!("{} to {to}", significant(low * scale))
         }
         _ => format!("{from} to {to}"),
+    }
+}
+
+/// An interval without the unit that its figure says already.
+pub fn without_unit<'a>(interval: &'a str, figure: &str) -> &'a str {
+    let unit = figure.split_once(' ').map(|(_, unit)| format!(" {unit}")).unwrap_or_default();
+    interval.strip_suffix(&unit).unwrap_or(interval)
+}
+
+/// "2.78 IOPS (2.67 to 2.82)": a figure of a metric with its interval, where it has one.
+pub fn with_interval(name: &str, estimate: &Estimate) -> String {
+    let text = quantity(name, estimate.value);
+    match estimate.ci95 {
+        Some(ends) => format!("{text} ({})", without_unit(&interval(name, ends), &text)),
+        None => text,
     }
 }
 

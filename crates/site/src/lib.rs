@@ -6,16 +6,20 @@
 
 mod api;
 mod base;
+mod body;
 mod cache;
 mod client;
 pub mod command;
 mod counting;
 mod data;
+mod import;
 mod metrics;
 mod moderation;
+mod newest_runs;
 mod pages;
 mod problem;
 mod problem_page;
+mod published;
 pub mod rate_limit;
 mod schema;
 mod serve;

@@ -23,6 +23,7 @@ use store::collection::{Collection, Revision};
 
 use crate::cache::CompressedPage;
 use crate::client::Wants;
+use crate::newest_runs::with_newest_runs;
 use crate::problem::Problem;
 use crate::state::{App, hex};
 
@@ -75,7 +76,7 @@ where
 }
 
 /// A page of the collection as a whole: made anew after each change.
-async fn live(
+pub(crate) async fn live(
     app: &App,
     wants: &Wants,
     name: String,
@@ -144,13 +145,21 @@ pub async fn table(
     RawQuery(text): RawQuery,
     wants: Wants,
 ) -> Result<Response, Problem> {
-    let asked = asked(text.as_deref());
+    let mut asked = asked(text.as_deref());
+    if !asked.columns.is_empty() {
+        // Columns of one's choice are looked for in runs, not in lines.
+        asked.per_page = asked.per_page.map(|lines| lines.min(query::LINES));
+    }
     let name = format!("table?{}", query::to_text(&asked));
     live(&app, &wants, name, move |collection, site| {
         let shelves = made::shelves().into_iter().map(|shelf| shelf.query);
         let (page, shelves) = collection.lines_and_filled(&asked, shelves)?;
         let site = SiteInfo { shelves: Some(shelves), ..site.clone() };
-        Ok(RenderedPage::page(made::table(&site, &page, &asked)))
+        if asked.columns.is_empty() {
+            return Ok(RenderedPage::page(made::table(&site, &page, &asked)));
+        }
+        let lines = with_newest_runs(collection, page.lines)?;
+        Ok(RenderedPage::page(made::table_with_runs(&site, &lines, page.total, &asked)))
     })
     .await
 }

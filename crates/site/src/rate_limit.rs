@@ -67,6 +67,15 @@ impl RateLimit {
     /// # Errors
     /// Where it is empty: how long to wait until there is one.
     pub fn take(&self, who: IpAddr, now: Instant) -> Result<(), Duration> {
+        self.take_many(who, 1, now)
+    }
+
+    /// Takes as many at once, or none of them. More than a bucket holds are never there.
+    ///
+    /// # Errors
+    /// As [`take`](RateLimit::take).
+    pub fn take_many(&self, who: IpAddr, count: u32, now: Instant) -> Result<(), Duration> {
+        let wanted = f64::from(count);
         let asker = Asker::of(who);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MOST && !buckets.contains_key(&asker) {
@@ -77,11 +86,11 @@ impl RateLimit {
         // order than it asks.
         let at = now.max(bucket.at);
         *bucket = Bucket { tokens: self.tokens(bucket, at), at };
-        if bucket.tokens >= 1.0 {
-            bucket.tokens -= 1.0;
+        if bucket.tokens >= wanted {
+            bucket.tokens -= wanted;
             return Ok(());
         }
-        Err(Duration::from_secs_f64((1.0 - bucket.tokens) / self.per_second))
+        Err(Duration::from_secs_f64((wanted - bucket.tokens) / self.per_second))
     }
 
     /// What a bucket has at a moment.

@@ -129,6 +129,7 @@ impl App {
             base: options.base.as_ref().map(|base| base.whole().to_owned()),
             made: None,
             shelves: None,
+            has_published: true,
         };
         let requests = options.requests_per_minute;
         App(Arc::new(Shared {
@@ -216,6 +217,12 @@ impl App {
     /// One submission more from an address, within its rate limit.
     pub fn allow_submission(&self, who: IpAddr) -> Result<(), Problem> {
         allow(&self.0.submissions, who)
+    }
+
+    /// As many submissions more at once from an address, or none of them.
+    pub fn allow_submissions(&self, who: IpAddr, count: u32) -> Result<(), Problem> {
+        let taken = self.0.submissions.take_many(who, count, Instant::now());
+        taken.map_err(Problem::too_often)
     }
 
     /// One request more from an address, within its rate limit.

@@ -1,33 +1,26 @@
-//! Runs come in, are replaced, and are withdrawn. A body is bounded before it is read, judged by
-//! `upload` before anything is kept, and in the collection for good before its receipt is sent.
-
-use std::pin::Pin;
-use std::time::Duration;
+//! Runs come in, are replaced, and are withdrawn. A body is bounded before it is read (`body`),
+//! judged by `upload` before anything is kept, and in the collection for good before its receipt is
+//! sent.
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use hyper::body::Body as _;
 use record::collection::{Model, Origin, SubmissionStatus};
 use record::{MediumKind, Published, TargetKind};
 use serde::{Deserialize, Serialize};
 use store::collection::{Collection, CollectionError, Submission, SubmissionReceipt};
-use tokio::sync::OwnedSemaphorePermit;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::body::collected;
 use crate::client::{Bearer, Client, Who};
 use crate::problem::{Problem, ProblemBody};
 use crate::schema;
 use crate::state::{App, Quarantine, now, secret};
 use crate::upload::{self, Upload};
 
-/// How long a body may wait for memory that others hold.
-const MEMORY_WAIT: Duration = Duration::from_secs(10);
-/// So many times the limit is read and thrown away, so that whoever sends too much can hear why.
-const HEARD_OUT: usize = 4;
 /// Letters of a reason that somebody gives.
 const WHY: usize = 500;
 
@@ -129,15 +122,31 @@ async fn take_in(
     if bearer.0.is_none() {
         app.allow_submission(client.0)?;
     }
+    let who = submitter(app, bearer, client).await?;
+    let judged = judge(app, &who, &headers, body).await?;
+    let (status, receipt) = keep(app, &who, judged).await?;
+    Ok(answer(status, receipt))
+}
+
+/// Who sends a new run.
+pub(crate) async fn submitter(app: &App, bearer: Bearer, client: Client) -> Result<Who, Problem> {
     let who = app.who(bearer, client).await?;
     if let Who::Editor { run } = &who {
         return Err(Problem::forbidden(format!(
             "this token is for run '{run}' alone: PUT replaces it; submit without a token"
         )));
     }
-    let judged = judge(app, &who, &headers, body).await?;
-    let edit_token = if who == Who::Anyone { Some(secret()?) } else { None };
-    let submission = judged.submission(&who, judged.reasons.join("; "), edit_token.clone());
+    Ok(who)
+}
+
+/// Puts a run that was judged into the collection.
+pub(crate) async fn keep(
+    app: &App,
+    who: &Who,
+    judged: Judged,
+) -> Result<(StatusCode, ReceiptBody), Problem> {
+    let edit_token = if *who == Who::Anyone { Some(secret()?) } else { None };
+    let submission = judged.submission(who, judged.reasons.join("; "), edit_token.clone());
     let receipt = app.add(move |collection| collection.submit(submission)).await?;
     let outcome = match (receipt.is_new, receipt.standing) {
         (false, _) => "known",
@@ -157,7 +166,7 @@ async fn take_in(
         }
     };
     let edit_token = edit_token.filter(|_| receipt.is_new);
-    Ok(answer(status, ReceiptBody::of(app, receipt, edit_token, reasons)))
+    Ok((status, ReceiptBody::of(app, receipt, edit_token, reasons)))
 }
 
 /// Why something is changed.
@@ -312,10 +321,10 @@ async fn entitled(app: &App, id: &str, bearer: Bearer, client: Client) -> Result
 }
 
 /// A body that is a run, with why a person has to look at it.
-struct Judged {
+pub(crate) struct Judged {
     upload: Upload,
     origin: Origin,
-    reasons: Vec<String>,
+    pub reasons: Vec<String>,
     standing: SubmissionStatus,
 }
 
@@ -343,29 +352,40 @@ async fn judge(app: &App, who: &Who, headers: &HeaderMap, body: Body) -> Result<
         .get(CONTENT_ENCODING)
         .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let limits = app.options().limits.clone();
-    let policy = match who {
-        Who::Moderator { .. } => Quarantine::Doubtful,
-        _ => app.options().quarantine,
-    };
+    let policy = policy_for(app, who);
     app.work(move |collection| {
         let upload = upload::read(&bytes, encoding.as_deref(), &limits)?;
         drop((bytes, held));
-        let origin = origin(&upload.run);
-        let mut reasons = upload.doubts.clone();
-        if let Some(line) = line_it_joins(collection, &upload, origin)? {
-            reasons.extend(upload::outliers(&upload, &line));
-        }
-        if policy == Quarantine::All {
-            reasons.push("every submission waits for a person here".to_owned());
-        }
-        let standing = if reasons.is_empty() {
-            SubmissionStatus::Accepted
-        } else {
-            SubmissionStatus::Quarantined
-        };
-        Ok(Judged { upload, origin, reasons, standing })
+        Ok(judged(collection, upload, policy)?)
     })
     .await
+}
+
+/// What of somebody's submissions waits for a person.
+pub(crate) fn policy_for(app: &App, who: &Who) -> Quarantine {
+    match who {
+        Who::Moderator { .. } => Quarantine::Doubtful,
+        _ => app.options().quarantine,
+    }
+}
+
+/// Whether a run waits for a person, and why.
+pub(crate) fn judged(
+    collection: &Collection,
+    upload: Upload,
+    policy: Quarantine,
+) -> Result<Judged, CollectionError> {
+    let origin = origin(&upload.run);
+    let mut reasons = upload.doubts.clone();
+    if let Some(line) = line_it_joins(collection, &upload, origin)? {
+        reasons.extend(upload::outliers(&upload, &line));
+    }
+    if policy == Quarantine::All {
+        reasons.push("every submission waits for a person here".to_owned());
+    }
+    let standing =
+        if reasons.is_empty() { SubmissionStatus::Accepted } else { SubmissionStatus::Quarantined };
+    Ok(Judged { upload, origin, reasons, standing })
 }
 
 /// The other runs of its model, origin and soundness.
@@ -381,7 +401,7 @@ fn line_it_joins(
 }
 
 /// Where a run comes from.
-fn origin(run: &Published) -> Origin {
+pub(crate) fn origin(run: &Published) -> Origin {
     match run.software.name.as_str() {
         _ if run.kind == MediumKind::Simulated
             || run.target == TargetKind::Simulated
@@ -407,77 +427,6 @@ fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
     let reason =
         format!("a run is sent with Content-Type: application/json, not '{}'", name.escape_debug());
     Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", reason))
-}
-
-/// All of a body, and the hold on the memory it takes.
-async fn collected(
-    app: &App,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), Problem> {
-    let most = app.options().limits.body_bytes;
-    let too_large = || {
-        let reason = format!("the body is larger than the {most} bytes that are taken");
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", reason)
-    };
-    let said =
-        headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    let asks_first = headers.contains_key(EXPECT);
-    if said.is_some_and(|said| said > most * if asks_first { 1 } else { HEARD_OUT }) {
-        return Err(too_large());
-    }
-    let reading = async {
-        let mut body = body;
-        let mut bytes = Vec::new();
-        let mut held: Option<OwnedSemaphorePermit> = None;
-        let mut thrown_away = 0;
-        loop {
-            let frame =
-                std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
-            let Some(frame) = frame else { break };
-            let broke_off = |_| Problem::bad("the body broke off");
-            let Ok(piece) = frame.map_err(broke_off)?.into_data() else { continue };
-            if thrown_away > 0 || bytes.len() + piece.len() > most {
-                (thrown_away, bytes, held) =
-                    (thrown_away + bytes.len() + piece.len(), Vec::new(), None);
-                if thrown_away > most * HEARD_OUT {
-                    break;
-                }
-                continue;
-            }
-            hold(app, &mut held, bytes.len() + piece.len()).await?;
-            bytes.extend_from_slice(&piece);
-        }
-        if thrown_away > 0 { Err(too_large()) } else { Ok((bytes, held)) }
-    };
-    let late = |_| {
-        Problem::new(StatusCode::REQUEST_TIMEOUT, "too-slow", "the body did not come in in time")
-    };
-    tokio::time::timeout(app.options().body_time, reading).await.map_err(late)?
-}
-
-/// Holds memory for so many bytes, in kibibytes; what was held before counts.
-async fn hold(
-    app: &App,
-    held: &mut Option<OwnedSemaphorePermit>,
-    bytes: usize,
-) -> Result<(), Problem> {
-    let has = held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-    let more = (bytes.div_ceil(1024)).saturating_sub(has) as u32;
-    if more == 0 {
-        return Ok(());
-    }
-    let waiting = app.bodies().clone().acquire_many_owned(more);
-    let busy = || Problem::busy("too many submissions are coming in at once; try again soon");
-    let permit = tokio::time::timeout(MEMORY_WAIT, waiting)
-        .await
-        .map_err(|_| busy())?
-        .map_err(|_| busy())?;
-    match held {
-        Some(held) => held.merge(permit),
-        None => *held = Some(permit),
-    }
-    Ok(())
 }
 
 /// The reasons of a quarantine, as they were joined when it was decided.

@@ -2,7 +2,9 @@
 
 mod answers;
 mod coming_in;
+mod importing;
 mod judging;
+mod published;
 mod reading;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -18,7 +18,7 @@ use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Pr
 use crate::client::Client;
 use crate::problem::Problem;
 use crate::state::App;
-use crate::{api, counting, data, moderation, pages, problem_page};
+use crate::{api, counting, data, import, moderation, pages, problem_page, published};
 
 /// Bytes of a body that is no run.
 const SMALL_BODY: usize = 16 << 10;
@@ -33,7 +33,10 @@ pub fn router(app: App) -> Router {
         .route("/run/{id}/revisions", get(pages::revisions))
         .route("/run/{id}/revisions/{revision}", get(pages::run_revision))
         .route("/compare", get(pages::compare))
+        .route("/published", get(published::index))
+        .route("/published/{key}", get(published::source))
         .route("/about", get(pages::about))
+        .route("/import", get(import::page).post(import::sent))
         .route("/api", get(api::description::shown))
         .route("/{name}", get(pages::text))
         .route("/feed.atom", get(pages::feed))

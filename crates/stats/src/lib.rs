@@ -8,6 +8,7 @@ mod compare;
 mod contest;
 pub mod coverage;
 mod drift;
+mod factors;
 mod interval;
 mod modes;
 mod percentile;
@@ -27,6 +28,10 @@ pub use change::{Segment, change_points};
 pub use compare::{LargerRate, RatioEstimate, bootstrap_ratio_interval, compare};
 pub use contest::{ContestStanding, Placed, contest, is_open};
 pub use drift::{Drift, drift};
+pub use factors::{
+    EffectBasis, FactorEffect, FactorFit, FactorRun, Interaction, LevelEffects, SimpleEffect,
+    factor_effects,
+};
 pub use interval::Interval;
 pub use modes::{Modes, split_modes};
 pub use percentile::{QuantileEstimate, QuantileEstimator};

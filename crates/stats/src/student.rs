@@ -29,6 +29,15 @@ pub(crate) fn upper_tail(t: f64, degrees: f64) -> f64 {
     0.5 * incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }
 
+/// The share of Fisher's F distribution above `f`, with these degrees of freedom of its numerator and
+/// denominator (> 0); 1 at 0, NaN of what is no number.
+pub(crate) fn f_upper_tail(f: f64, numerator: f64, denominator: f64) -> f64 {
+    if f.is_nan() {
+        return f64::NAN;
+    }
+    incomplete_beta(denominator / 2.0, numerator / 2.0, denominator / (denominator + numerator * f))
+}
+
 fn density(t: f64, degrees: f64) -> f64 {
     let scale = ln_gamma(f64::midpoint(degrees, 1.0)) - ln_gamma(degrees / 2.0);
     let shape = -f64::midpoint(degrees, 1.0) * (t * t / degrees).ln_1p();

@@ -7,6 +7,7 @@
 pub mod columns;
 mod csv;
 mod fio;
+mod fio_fields;
 mod parquet;
 mod xlsx;
 

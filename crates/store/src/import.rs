@@ -1,7 +1,7 @@
 //! What other tools printed, as records.
 //!
 //! [`read`] takes the bytes of a file, finds out from their content (never from the name) which
-//! tool printed them, and makes a record of each tool and medium in it. A cell has the name and the
+//! tool printed them, and makes a record of each medium in it. A cell has the name and the
 //! parameters of our own test where the procedure is the same, and else the name of the tool and
 //! what it did (`fio:randrw`); the label `tool` says what measured it, and a flag says what the
 //! text leaves open. docs/importing.md tells for each tool what is read and in which units.
@@ -10,11 +10,16 @@
 //! more than any medium does) is refused with the reason, and no text of any kind makes this panic.
 
 mod assemble;
+mod bonnie;
+mod by_medium;
 mod clean;
 mod completion;
 mod dd;
 mod diskmark;
+mod diskspd;
+mod elbencho;
 mod f3;
+mod f3_files;
 mod fio;
 mod flashbench;
 mod hdparm;
@@ -23,8 +28,11 @@ mod ioping;
 mod iostat;
 mod iozone;
 mod keep;
+mod known_medium;
+mod pibenchmarks;
 mod reading;
 mod seeker;
+mod sysbench;
 mod table;
 pub(crate) mod text;
 
@@ -34,7 +42,9 @@ use self::imported_run::ImportedRun;
 use self::reading::Reading;
 use self::text::ImportText;
 
-pub use self::keep::{Batch, KeptRecord, SOURCE_FILE};
+pub use self::clean::plain_text;
+pub use self::keep::{Batch, KeptHow, KeptRecord, SOURCE_FILE, stored_record};
+pub use self::known_medium::KnownMedium;
 
 /// The longest file that is read.
 pub const MOST_BYTES: usize = 16 << 20;
@@ -148,7 +158,7 @@ struct Importer {
 }
 
 /// All of them; a file may hold the output of several.
-const IMPORTERS: [&Importer; 17] = [
+const IMPORTERS: [&Importer; 23] = [
     &fio::JSON,
     &fio::TERSE,
     &fio::JOBS,
@@ -166,6 +176,12 @@ const IMPORTERS: [&Importer; 17] = [
     &diskmark::IMPORTER,
     &iostat::IMPORTER,
     &completion::IMPORTER,
+    &bonnie::IMPORTER,
+    &sysbench::IMPORTER,
+    &pibenchmarks::IMPORTER,
+    &diskspd::IMPORTER,
+    &diskspd::XML,
+    &elbencho::IMPORTER,
 ];
 
 fn names() -> Vec<&'static str> {
@@ -239,8 +255,10 @@ fn all(
         if these.iter().any(|one| !one.cells.is_empty()) {
             reading.take_chatter(importer.chatter);
         }
-        found.extend(these.into_iter().filter(|one| !one.cells.is_empty()));
+        found.extend(these);
     }
+    fio::keep_fullest_form(&mut found);
+    found.retain(|one| !one.cells.is_empty());
     (found, tool)
 }
 

@@ -7,6 +7,7 @@
 
 mod cells;
 mod entries;
+mod sources;
 mod yardsticks;
 
 use std::io::Read as _;
@@ -17,6 +18,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
 pub use entries::entries;
+pub use sources::sources;
 pub use yardsticks::{Yardstick, yardsticks};
 
 macro_rules! tables {

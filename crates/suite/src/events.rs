@@ -63,7 +63,7 @@ pub struct CellProgress<'a> {
     pub bps: f64,
     /// Bytes written by the whole run.
     pub written_bytes: u64,
-    /// What is left of the whole run, estimated.
+    /// What is left of the whole run, estimated, in nanoseconds; 0 where nothing is known of it.
     pub remaining_ns: u64,
 }
 

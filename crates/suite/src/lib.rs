@@ -17,6 +17,7 @@ pub mod fingerprint;
 pub mod io_loop;
 pub mod offsets;
 mod outcome;
+mod pace;
 mod place_read;
 mod plan;
 mod planned;

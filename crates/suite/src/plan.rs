@@ -169,8 +169,11 @@ fn settings_of(
         .iter()
         .filter(|(name, _, _)| name == test.name())
         .map(|(_, name, value)| (name, value));
-    for (name, value) in entry.settings.iter().map(|(name, value)| (name, value)).chain(chosen) {
+    for (name, value) in &entry.settings {
         settings.set(name, value)?;
+    }
+    for (name, value) in chosen {
+        settings.ask(name, value)?;
     }
     Ok(settings)
 }

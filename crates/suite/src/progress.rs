@@ -4,13 +4,16 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::Extent;
-use record::units::MILLISECOND_NS;
+use record::units::{MILLISECOND_NS, SECOND_NS};
 
 use crate::IoTally;
 use crate::events::{CellProgress, RunEvent, RunListener};
 
 /// Time between two reports of progress, by the device's clock.
 const REPORT_EVERY_NS: u64 = 100 * MILLISECOND_NS;
+
+/// A cell without a time limit tells what is left of it from here on.
+const MINUTE_NS: u64 = 60 * SECOND_NS;
 
 /// Tells progress at intervals, and knows when to stop.
 pub struct ProgressReporter<'a> {
@@ -22,7 +25,10 @@ pub struct ProgressReporter<'a> {
     pub(crate) index: usize,
     pub(crate) cell_started_ns: u64,
     pub(crate) allotted_ns: u64,
-    pub(crate) later_ns: u64,
+    /// Whether that is a limit, and not only the longest time there is.
+    pub(crate) has_limit: bool,
+    /// What the later cells will take; `None` where that is not known.
+    pub(crate) later_ns: Option<u64>,
     pub(crate) next_ns: u64,
     pub(crate) written_bytes: u64,
     /// Where the cell wrote last: of each stretch the last place of each lane.
@@ -60,11 +66,18 @@ impl ProgressReporter<'_> {
         self.stop.load(Ordering::Relaxed) || self.failed.is_some()
     }
 
-    /// At the pace so far, but never more than the cell may take.
-    fn left_of_cell_ns(&self, elapsed_ns: u64, share: f64) -> u64 {
+    /// At the pace so far, but never more than the cell may take; `None` where it may take any time
+    /// and has only begun.
+    fn left_of_cell_ns(&self, elapsed_ns: u64, share: f64) -> Option<u64> {
         let most_ns = self.allotted_ns.saturating_sub(elapsed_ns);
-        let at_this_pace = elapsed_ns as f64 * (1.0 - share) / share.max(1e-3);
-        if share > 0.02 { most_ns.min(at_this_pace as u64) } else { most_ns }
+        let at_this_pace = elapsed_ns as f64 * (1.0 - share) / share.max(1e-6);
+        let is_under_way =
+            share > 0.02 || !self.has_limit && elapsed_ns > MINUTE_NS && share > 1e-4;
+        match (is_under_way, self.has_limit) {
+            (true, _) => Some(most_ns.min(at_this_pace as u64)),
+            (false, true) => Some(most_ns),
+            (false, false) => None,
+        }
     }
 
     pub(crate) fn report(&mut self, now_ns: u64, share: f64, tally: &IoTally) {
@@ -83,7 +96,10 @@ impl ProgressReporter<'_> {
             iops: tally.ops as f64 / seconds,
             bps: tally.bytes as f64 / seconds,
             written_bytes: self.written_bytes,
-            remaining_ns: self.left_of_cell_ns(elapsed_ns, share) + self.later_ns,
+            remaining_ns: self
+                .left_of_cell_ns(elapsed_ns, share)
+                .zip(self.later_ns)
+                .map_or(0, |(own_ns, later_ns)| own_ns.saturating_add(later_ns)),
         });
         if let Err(reason) = self.listener.on_event(&event) {
             self.failed = Some(reason);

@@ -277,7 +277,7 @@ impl Runner<'_> {
         let needed_ns = self
             .elapsed_ns(medium)
             .saturating_add(planned.max_ns)
-            .saturating_add(self.later_ns(index));
+            .saturating_add(self.later_limits_ns(index));
         self.plan.time_limit_ns.is_none_or(|limit| needed_ns <= limit)
             && planned.max_written_bytes <= self.left_bytes(index)
     }
@@ -356,6 +356,8 @@ impl Runner<'_> {
         medium.set_data_needed(test.needs().data);
         let started_ns = medium.now();
         let later_ns = self.later_ns(index);
+        let has_limit =
+            self.plan.cells[index].has_time_limit() || self.plan.time_limit_ns.is_some();
         let reporter = ProgressReporter {
             listener,
             stop: self.options.stop,
@@ -364,6 +366,7 @@ impl Runner<'_> {
             index,
             cell_started_ns: started_ns,
             allotted_ns,
+            has_limit,
             later_ns,
             next_ns: started_ns,
             written_bytes: self.written_bytes,
@@ -573,8 +576,26 @@ impl Runner<'_> {
         })
     }
 
-    /// What the later cells will take: their limits, shrunk as those before stayed under theirs.
-    fn later_ns(&self, index: usize) -> u64 {
+    /// What the later cells will take: those with a limit as [`Runner::later_limits_ns`] says, the
+    /// others as long as such I/O took so far; `None` where that is not known yet.
+    fn later_ns(&self, index: usize) -> Option<u64> {
+        let later = self.plan.cells.iter().enumerate().skip(index + 1);
+        let mut later = later.filter(|(at, _)| !self.is_done(*at)).map(|(_, cell)| cell);
+        if self.plan.time_limit_ns.is_some() || later.clone().all(PlannedCell::has_time_limit) {
+            return Some(self.later_limits_ns(index));
+        }
+        later.try_fold(0u64, |all, cell| {
+            let own_ns = if cell.has_time_limit() {
+                cell.max_ns
+            } else {
+                crate::pace::expected_ns(cell, &self.end.cells)?
+            };
+            Some(all.saturating_add(own_ns))
+        })
+    }
+
+    /// The limits of the later cells, shrunk as those before stayed under theirs.
+    fn later_limits_ns(&self, index: usize) -> u64 {
         let before = saturating_sum(self.plan.cells[..index].iter().map(|cell| cell.max_ns));
         let took = saturating_sum(self.end.cells.iter().map(|cell| cell.elapsed_ns));
         let habit = if before > 10 * SECOND_NS {

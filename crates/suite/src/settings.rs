@@ -1,11 +1,17 @@
 //! A test's settings: the published values are the defaults, a suite file overrides them, `--set
 //! test.name=value` overrides both.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use record::Content;
+use device::Extent;
 use record::alike::closest;
 use record::units::{Bytes, Nanos};
+use record::{Content, Region};
+
+use crate::TargetInfo;
+
+/// The largest block: published figures of dd have blocks of 100 MiB.
+const MOST_BLOCK_BYTES: u64 = 128 << 20;
 
 /// Something about a test that can be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +64,8 @@ pub enum SettingError {
 pub struct TestSettings {
     test: &'static str,
     values: BTreeMap<&'static str, String>,
+    /// Those that a user asked for, where a suite or the published form would have something else.
+    asked: BTreeSet<&'static str>,
 }
 
 impl TestSettings {
@@ -71,6 +79,7 @@ impl TestSettings {
         TestSettings {
             test,
             values: settings.iter().map(|s| (s.name, s.default.to_owned())).collect(),
+            asked: BTreeSet::new(),
         }
     }
 
@@ -91,6 +100,53 @@ impl TestSettings {
         };
         value.clone_into(slot);
         Ok(())
+    }
+
+    /// The same of a setting that a user asked for: what cannot be done as asked is then an error.
+    pub fn ask(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+        self.set(name, value)?;
+        self.asked.extend(self.values.keys().find(|known| **known == name).copied());
+        Ok(())
+    }
+
+    /// The range of the size of the setting `span` in this region, or why there is none; as
+    /// [`TestSettings::range`].
+    pub fn span(
+        &self,
+        target: &TargetInfo,
+        region: Region,
+    ) -> Result<Result<Extent, String>, SettingError> {
+        self.range(target, region, self.size("span")?)
+    }
+
+    /// The range of so many bytes in this region, or why there is none. Where a user asked for a
+    /// `span`, one that is not there is an error; one of a suite is as large as there is room.
+    pub fn range(
+        &self,
+        target: &TargetInfo,
+        region: Region,
+        wanted_bytes: u64,
+    ) -> Result<Result<Extent, String>, SettingError> {
+        let found = target.region(region, wanted_bytes);
+        let block_bytes = target.facts.logical_block_bytes.max(1);
+        let least_bytes = wanted_bytes / block_bytes * block_bytes;
+        match &found {
+            Ok(span)
+                if self.asked.contains("span")
+                    && region != Region::Whole
+                    && span.bytes < least_bytes =>
+            {
+                let there = Bytes(span.bytes);
+                let rest = if self.values.contains_key("region") {
+                    format!("; {}.region=whole takes all of it", self.test)
+                } else {
+                    String::new()
+                };
+                let why = format!("there are only {there} in this part of the medium{rest}");
+                Err(self.bad("span", why))
+            }
+            _ => Ok(found),
+        }
     }
 
     /// All of them as typed: name and value.
@@ -153,14 +209,14 @@ impl TestSettings {
         })
     }
 
-    /// A list of block sizes: multiples of 512 bytes, up to 64 MiB.
+    /// A list of block sizes: multiples of 512 bytes, up to 128 MiB.
     pub fn blocks(&self, name: &str) -> Result<Vec<u64>, SettingError> {
         let blocks = self.sizes(name)?;
         for &block in &blocks {
-            if block % 512 != 0 || block > 64 << 20 {
+            if block % 512 != 0 || block > MOST_BLOCK_BYTES {
                 return Err(self.bad(
                     name,
-                    format!("{block} bytes is no block: use a multiple of 512 bytes up to 64 MiB"),
+                    format!("{block} bytes is no block: use a multiple of 512 bytes up to 128 MiB"),
                 ));
             }
         }

@@ -244,6 +244,22 @@ impl IoTally {
         Latency { ci95, ..latency(&self.histogram, self.worst_ns) }
     }
 
+    /// That the interval, as it is told, is wider than asked for: for want of samples, or for what the
+    /// host did.
+    fn too_wide(&self) -> Option<Flag> {
+        let rule = self.rule.as_ref()?;
+        let Estimate { value, ci95, .. } = self.metrics().iops?;
+        let [low, high] = ci95?;
+        let relative_half_width = Interval { low, high }.relative_half_width(value);
+        if relative_half_width <= rule.relative_half_width {
+            None
+        } else if self.stop == Stop::Converged {
+            Some(Flag::WokeLate { relative_half_width })
+        } else {
+            Some(Flag::NotConverged { relative_half_width })
+        }
+    }
+
     /// Doubts that the numbers themselves raise.
     pub fn flags(&self) -> Vec<Flag> {
         let mut flags = Vec::new();
@@ -254,16 +270,10 @@ impl IoTally {
             flags.push(Flag::Stalled { longest_ns: self.worst_ns });
         }
         let estimate = self.rate.estimate();
-        match (&estimate, &self.rule) {
-            (None, _) => flags.push(Flag::TooFewSamples { n: self.ops }),
-            (Some(rate), Some(rule)) if self.stop != Stop::Converged => {
-                let width = rate.ci95.relative_half_width(rate.per_second);
-                if width > rule.relative_half_width {
-                    flags.push(Flag::NotConverged { relative_half_width: width });
-                }
-            }
-            _ => {}
+        if estimate.is_none() {
+            flags.push(Flag::TooFewSamples { n: self.ops });
         }
+        flags.extend(self.too_wide());
         if let Some(rate) = estimate.as_ref().filter(|rate| !rate.independent) {
             flags.push(Flag::Autocorrelated { lag1: rate.lag1 });
         }

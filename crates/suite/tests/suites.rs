@@ -9,7 +9,9 @@ use device::{Device, Extent, ExtentGuard, Extents, Facts, WriteBudget};
 use flashmark_suite::catalogue::CATALOGUE;
 use flashmark_suite::catalogue::capacity::trial::Geometry;
 use flashmark_suite::definition::Suite;
-use flashmark_suite::{Choice, NoStage, Plan, RunEnd, RunOptions, TargetInfo, run, span_of};
+use flashmark_suite::{
+    Choice, NoStage, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, run, span_of,
+};
 use record::units::{GIB, MIB, SECOND_NS};
 use record::{Ended, Flag, Params, PlannedCell, Stop, TargetKind};
 use sim::profile::Profile;
@@ -360,11 +362,12 @@ fn the_probe_comes_first_then_random_writes_and_format_and_fill_last() {
         // all.
         tests.retain(|test| name != "full" || test != "sustained");
         // What leaves the medium tidy comes before that: in `standard` all that does, in `quick`
-        // and `check` sequential writes.
+        // and `check` sequential writes; in `seeds` what was published first.
         let tidy = |test: &String| {
             name == "standard"
                 && !matches!(test.as_str(), "random-write" | "record-ops" | "sector-write")
                 || ["check", "quick"].contains(&name) && test == "sequential-write"
+                || name == "seeds" && (test.ends_with("-fill") || test == "sector-write")
         };
         let headline = tests.iter().skip(1).find(|test| !tidy(test));
         assert_eq!(
@@ -670,4 +673,91 @@ fn a_medium_that_is_gone_ends_a_run_and_three_failures_in_a_row_do() {
         (stops.len(), stops.iter().filter(|stop| **stop == Stop::Error).count(), ended),
         (5, 2, Ended::Error)
     );
+}
+
+fn simulated(name: &str) -> TargetInfo {
+    let profile = medium(name);
+    let medium = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
+    target(TargetKind::Simulated, medium.facts().clone())
+}
+
+/// `--set prime.span=4GiB` wrote 2 GiB without a word.
+#[test]
+fn a_span_that_is_not_there_is_refused_to_whoever_asked_for_it() {
+    let target = simulated("class10");
+    let asked = |test: &str, value: &str| {
+        let set = vec![(test.to_owned(), "span".to_owned(), value.to_owned())];
+        let choice = Choice { set, ..Choice::default() };
+        Plan::make(&Suite::built_in("quick").unwrap(), &choice, &target)
+    };
+    for test in ["prime", "random-write", "sequential-write", "random-read"] {
+        let refused = asked(test, "4GiB").unwrap_err().to_string();
+        assert!(refused.contains("there are only 2 GiB in this part of the medium"), "{refused}");
+        asked(test, "1GiB").unwrap();
+    }
+}
+
+#[test]
+fn seeds_fill_the_whole_medium_twice_and_then_follow_the_published_order() {
+    let target = simulated("class10");
+    let plan = plan("seeds", &[], &target);
+    let prime = plan.cells.iter().find(|cell| cell.test == "prime").unwrap();
+    let capacity_bytes = target.facts.capacity_bytes;
+    assert_eq!(prime.params.span_bytes, Some(capacity_bytes));
+    assert_eq!((prime.params.passes, prime.max_written_bytes), (Some(2), 2 * capacity_bytes));
+    let order = [
+        "capacity",
+        "prime",
+        "zero-fill",
+        "random-fill",
+        "sector-write",
+        "random-write",
+        "record-ops",
+        "sequential-write",
+        "ext2-format",
+        "ext2-fill",
+    ];
+    let place = |test: &&str| plan.cells.iter().position(|cell| cell.test == **test).unwrap();
+    assert!(order.iter().map(place).is_sorted(), "{order:?}");
+}
+
+/// Hears what is left, by the test that runs.
+#[derive(Default)]
+struct Left(Vec<(String, u64)>);
+
+impl RunListener for Left {
+    fn on_event(&mut self, event: &RunEvent<'_>) -> Result<(), String> {
+        match event {
+            RunEvent::CellStarted { cell, .. } => self.0.push((cell.test.clone(), 0)),
+            RunEvent::Progress(now) => {
+                let test = self.0.last().unwrap().0.clone();
+                self.0.push((test, now.remaining_ns));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Of tests without a time limit it said "at most 1791 days".
+#[test]
+fn what_is_left_is_unknown_until_such_io_was_seen() {
+    let target = simulated("class10");
+    let plan = plan("seeds", &["zero-fill", "random-fill"], &target);
+    let profile = medium("class10");
+    let device = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let (stop, mut left) = (AtomicBool::new(false), Left::default());
+    let options = RunOptions::new(1, &target, &stop);
+    let end = run(&mut guarded, &mut NoStage, &plan, options, &mut left);
+    let of = |test: &str| {
+        left.0.iter().filter(|(at, _)| at == test).map(|(_, ns)| *ns).skip(1).collect::<Vec<_>>()
+    };
+    assert!(of("zero-fill").iter().all(|ns| *ns == 0), "no such write was seen before");
+    let took_ns: u64 = end.cells.iter().skip(1).map(|cell| cell.elapsed_ns).sum();
+    let told = of("random-fill");
+    let known: Vec<u64> = told.iter().copied().filter(|ns| *ns > 0).collect();
+    assert!(known.len() > told.len() / 2, "{} of {}", known.len(), told.len());
+    assert!(known.iter().all(|ns| *ns < 4 * took_ns), "{took_ns}: {:?}", known.first());
 }

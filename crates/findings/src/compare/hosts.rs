@@ -1,67 +1,155 @@
 //! What differs about the hosts and the runs of several media and could explain a difference
 //! between them (docs/field/identity.md#host-facts).
 
-use record::Record;
+use record::units::{Bytes, KIB};
+use record::{Link, Queue, Record};
 
-use super::Group;
+use super::groups::RunGroup;
 
-/// A fact of a record that may move its numbers, by name.
-type Fact = (&'static str, fn(&Record) -> Option<String>);
-
-const FACTS: [Fact; 15] = [
-    ("the suite", |record| Some(record.run.suite.clone()).filter(|name| !name.is_empty())),
-    ("the version of the program", |record| {
-        Some(record.run.software.version.clone()).filter(|version| !version.is_empty())
-    }),
-    ("the kind of target", |record| Some(format!("{:?}", record.target.kind).to_lowercase())),
-    ("the file system", |record| record.target.filesystem.as_ref()?.kind.clone()),
-    ("the link to the medium", |record| record.target.link.as_ref()?.mode.clone()),
-    ("the driver", |record| record.target.link.as_ref()?.driver.clone()),
-    ("the command queue", |record| {
-        record
-            .target
-            .link
-            .as_ref()?
-            .command_queue
-            .map(|on| if on { "on".into() } else { "off".into() })
-    }),
-    ("a reader in between", |record| {
-        record.medium.behind_reader.map(|yes| if yes { "yes".into() } else { "no".into() })
-    }),
-    ("the scheduler", |record| record.target.queue.as_ref()?.scheduler.clone()),
-    ("the engine", |record| record.target.engine.clone()),
-    ("the board", |record| record.host.as_ref()?.board.clone()),
-    ("the processor", |record| record.host.as_ref()?.cpu.clone()),
-    ("the frequency governor", |record| record.host.as_ref()?.governor.clone()),
-    ("the kernel", |record| record.host.as_ref()?.kernel.clone()),
-    ("virtualisation", |record| record.host.as_ref()?.virtualised.clone()),
-];
-
-/// One sentence for each fact that is not the same in all records, with what it is for which
-/// medium.
-pub(super) fn differences(groups: &[Group]) -> Vec<String> {
-    FACTS.iter().filter_map(|(name, fact)| difference(groups, name, *fact)).collect()
+/// A fact of a record that may move its numbers.
+pub(super) struct Fact {
+    /// As a sentence names it: "the scheduler".
+    pub name: &'static str,
+    /// What it is for a run.
+    pub of: fn(&Record) -> Option<String>,
+    /// What of it has room at the head of a column.
+    pub short: fn(&Record) -> Option<String>,
 }
 
-fn difference(groups: &[Group], name: &str, fact: fn(&Record) -> Option<String>) -> Option<String> {
-    let known = |group: &Group| {
-        let mut values: Vec<String> = group
-            .records
-            .iter()
-            .map(|record| fact(record).unwrap_or_else(|| "not known".into()))
-            .collect();
-        values.sort();
-        values.dedup();
-        values
-    };
+const fn fact(name: &'static str, of: fn(&Record) -> Option<String>) -> Fact {
+    Fact { name, of, short: of }
+}
+
+fn link(record: &Record) -> Option<&Link> {
+    record.target.link.as_ref()
+}
+
+fn queue(record: &Record) -> Option<&Queue> {
+    record.target.queue.as_ref()
+}
+
+/// Facts of the host and of the way to the medium; what tells two runs best comes first.
+pub(super) const CONDITIONS: [Fact; 14] = [
+    Fact { short: reader_id, ..fact("the reader", reader) },
+    fact("the board", |record| record.host.as_ref()?.board.clone()),
+    Fact {
+        short: |record| Some(format!("kernel {}", kernel_version(record)?)),
+        ..fact("the kernel", |record| record.host.as_ref()?.kernel.clone())
+    },
+    fact("the driver", |record| link(record)?.driver.clone()),
+    fact("the link to the medium", |record| link(record)?.mode.clone()),
+    fact("the scheduler", |record| queue(record)?.scheduler.clone()),
+    Fact {
+        short: |record| Some(format!("{} ahead", kib(queue(record)?.read_ahead_kb?))),
+        ..fact("the read-ahead", |record| Some(kib(queue(record)?.read_ahead_kb?)))
+    },
+    Fact {
+        short: |record| Some(format!("{} at most", kib(queue(record)?.max_sectors_kb?))),
+        ..fact("the largest command", |record| Some(kib(queue(record)?.max_sectors_kb?)))
+    },
+    fact("the frequency governor", |record| record.host.as_ref()?.governor.clone()),
+    Fact {
+        short: |record| Some(format!("queue {}", on_or_off(link(record)?.command_queue?))),
+        ..fact("the command queue", |record| Some(on_or_off(link(record)?.command_queue?)))
+    },
+    fact("the processor", |record| record.host.as_ref()?.cpu.clone()),
+    fact("virtualisation", |record| record.host.as_ref()?.virtualised.clone()),
+    fact("the file system", |record| record.target.filesystem.as_ref()?.kind.clone()),
+    fact("the engine", |record| record.target.engine.clone()),
+];
+
+/// Facts of the procedure.
+const PROCEDURES: [Fact; 4] = [
+    fact("the kind of target", |record| Some(format!("{:?}", record.target.kind).to_lowercase())),
+    fact("the suite", |record| Some(record.run.suite.clone()).filter(|name| !name.is_empty())),
+    fact("the program", |record| {
+        Some(record.run.software.name.clone()).filter(|name| !name.is_empty())
+    }),
+    fact("the version of the program", |record| {
+        Some(record.run.software.version.clone()).filter(|version| !version.is_empty())
+    }),
+];
+
+/// What the card sits in: the reader by name and id, or that there is none.
+fn reader(record: &Record) -> Option<String> {
+    if !record.medium.behind_reader? {
+        return Some("no reader".to_owned());
+    }
+    let link = link(record);
+    let name = link.and_then(|link| link.usb_name.clone()).filter(|name| !name.trim().is_empty());
+    let id = link.and_then(|link| link.usb_id.clone());
+    Some(match (name, id) {
+        (Some(name), Some(id)) => format!("{} ({id})", name.trim()),
+        (Some(name), None) => name.trim().to_owned(),
+        (None, Some(id)) => id,
+        (None, None) => "a reader".to_owned(),
+    })
+}
+
+fn reader_id(record: &Record) -> Option<String> {
+    let is_behind = record.medium.behind_reader?;
+    link(record)
+        .and_then(|link| link.usb_id.clone())
+        .filter(|_| is_behind)
+        .or_else(|| reader(record))
+}
+
+/// "6.12.74" of "6.12.74+deb13-arm64".
+fn kernel_version(record: &Record) -> Option<String> {
+    let release = record.host.as_ref()?.kernel.as_ref()?;
+    Some(release.split(['-', '+']).next().unwrap_or(release).to_owned())
+}
+
+fn kib(kib: u64) -> String {
+    Bytes(kib.saturating_mul(KIB)).to_string()
+}
+
+fn on_or_off(is_on: bool) -> String {
+    if is_on { "on" } else { "off" }.to_owned()
+}
+
+/// All facts.
+pub(super) fn facts() -> impl Iterator<Item = &'static Fact> + Clone {
+    CONDITIONS.iter().chain(&PROCEDURES)
+}
+
+/// What a fact is for the runs of a group; several values where they differ.
+pub(super) fn values(group: &RunGroup, fact: fn(&Record) -> Option<String>) -> Vec<String> {
+    let told = |record: &&Record| fact(record).unwrap_or_else(|| "not known".into());
+    let mut values: Vec<String> = group.records.iter().map(told).collect();
+    values.sort();
+    values.dedup();
+    values
+}
+
+/// "scheduler bfq"; "no reader" says what it is of already.
+pub(super) fn named(fact: &Fact, value: &str) -> String {
+    let what = fact.name.trim_start_matches("the ");
+    if value.ends_with(what) { value.to_owned() } else { format!("{what} {value}") }
+}
+
+/// One sentence for each fact that is not the same in all records, with what it is for which
+/// medium. What the media are named by needs none.
+pub(super) fn differences(groups: &[RunGroup]) -> Vec<String> {
+    facts().filter_map(|fact| difference(groups, fact)).collect()
+}
+
+fn difference(groups: &[RunGroup], fact: &Fact) -> Option<String> {
     let all: Vec<(String, Vec<String>)> =
-        groups.iter().map(|group| (group.name.clone(), known(group))).collect();
+        groups.iter().map(|group| (group.name.clone(), values(group, fact.of))).collect();
     let first = all.first()?.1.clone();
     let differs = all.iter().any(|(_, values)| values.len() > 1 || *values != first);
+    let is_told = |(name, values): &(String, Vec<String>)| match &values[..] {
+        [value] => *name == named(fact, value),
+        _ => false,
+    };
+    if all.iter().all(is_told) {
+        return None;
+    }
     let told = all
         .iter()
         .map(|(medium, values)| format!("{medium}: {}", values.join(" and ")))
         .collect::<Vec<_>>()
         .join("; ");
-    differs.then(|| format!("{name} differs ({told})"))
+    differs.then(|| format!("{} differs ({told})", fact.name))
 }

@@ -36,7 +36,7 @@ fn media_of_one_name_are_told_apart_however_many_there_are() {
         })
         .collect();
     let names: std::collections::BTreeSet<String> =
-        groups(&runs).into_iter().map(|group| group.name).collect();
+        compare(&runs).media.into_iter().map(|medium| medium.name).collect();
     assert_eq!(names.len(), 27, "{names:?}");
 }
 

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{Curve, FasterMedium, Group, WORK, figures, in_flight};
+use super::{Curve, FasterMedium, RunGroup, WORK, figures, in_flight};
 use crate::figure;
 
 /// All media at one kind of work.
@@ -57,11 +57,11 @@ pub struct FastestMedium {
 }
 
 /// The works that at least one pair of the media shares.
-pub(super) fn works(groups: &[Group], curves: &[Curve]) -> Vec<WorkComparison> {
+pub(super) fn works(groups: &[RunGroup], curves: &[Curve]) -> Vec<WorkComparison> {
     WORK.iter().filter_map(|(test, metric)| work(groups, curves, test, metric)).collect()
 }
 
-fn work(groups: &[Group], curves: &[Curve], test: &str, metric: &str) -> Option<WorkComparison> {
+fn work(groups: &[RunGroup], curves: &[Curve], test: &str, metric: &str) -> Option<WorkComparison> {
     let of_work: Vec<&Curve> = curves.iter().filter(|curve| curve.test == test).collect();
     let mut sizes: Vec<u64> =
         of_work.iter().flat_map(|curve| &curve.points).map(|point| point.block_bytes).collect();
@@ -69,7 +69,7 @@ fn work(groups: &[Group], curves: &[Curve], test: &str, metric: &str) -> Option<
     sizes.dedup();
     let row = |block_bytes: u64| {
         let depth = groups.iter().find_map(|group| in_flight(group, test, block_bytes));
-        let figure = |group: &Group| compared(group, test, metric, [block_bytes, depth?]);
+        let figure = |group: &RunGroup| compared(group, test, metric, [block_bytes, depth?]);
         let figures: Vec<Option<ComparedFigure>> = groups.iter().map(figure).collect();
         let fastest = fastest(groups, &of_work, block_bytes, &figures);
         WorkRow { block_bytes, figures, fastest }
@@ -78,7 +78,7 @@ fn work(groups: &[Group], curves: &[Curve], test: &str, metric: &str) -> Option<
     (!rows.is_empty()).then(|| WorkComparison { test: test.into(), metric: metric.into(), rows })
 }
 
-fn compared(group: &Group, test: &str, metric: &str, at: [u64; 2]) -> Option<ComparedFigure> {
+fn compared(group: &RunGroup, test: &str, metric: &str, at: [u64; 2]) -> Option<ComparedFigure> {
     let found: Vec<figure::SoundFigure> = figures(group, test, metric, at);
     let mut values: Vec<f64> = found.iter().map(|figure| figure.value).collect();
     let value = stats::median(&mut values)?;
@@ -93,7 +93,7 @@ fn compared(group: &Group, test: &str, metric: &str, at: [u64; 2]) -> Option<Com
 }
 
 fn fastest(
-    groups: &[Group],
+    groups: &[RunGroup],
     curves: &[&Curve],
     block_bytes: u64,
     figures: &[Option<ComparedFigure>],
@@ -109,15 +109,36 @@ fn fastest(
     let curve =
         curves.iter().find(|curve| curve.a == groups[a].name && curve.b == groups[b].name)?;
     let point = curve.points.iter().find(|point| point.block_bytes == block_bytes)?;
-    if medium == a {
-        let (ratio, ci95, judgement) = (point.ratio, point.ci95, point.judgement);
-        return Some(FastestMedium { medium, next, ratio, ci95, judgement });
-    }
-    let judgement = match point.judgement {
-        FasterMedium::Faster => FasterMedium::Slower,
-        FasterMedium::Slower => FasterMedium::Faster,
-        other => other,
+    let found = FastestMedium {
+        medium: a,
+        next: b,
+        ratio: point.ratio,
+        ci95: point.ci95,
+        judgement: point.judgement,
     };
-    let ci95 = point.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| [1.0 / high, 1.0 / low]);
-    Some(FastestMedium { medium, next, ratio: 1.0 / point.ratio, ci95, judgement })
+    Some(if medium == a { found } else { found.turned() })
+}
+
+impl FastestMedium {
+    /// The same said of the other one.
+    fn turned(self) -> FastestMedium {
+        let judgement = match self.judgement {
+            FasterMedium::Faster => FasterMedium::Slower,
+            FasterMedium::Slower => FasterMedium::Faster,
+            other => other,
+        };
+        let ci95 = self.ci95.filter(|[low, _]| *low > 0.0);
+        FastestMedium {
+            medium: self.next,
+            next: self.medium,
+            ratio: 1.0 / self.ratio,
+            ci95: ci95.map(|[low, high]| [1.0 / high, 1.0 / low]),
+            judgement,
+        }
+    }
+
+    /// Of two: the first held against the second, whichever is faster.
+    pub fn of_first(self) -> FastestMedium {
+        if self.medium < self.next { self } else { self.turned() }
+    }
 }

@@ -74,6 +74,55 @@ fn a_fill_of_two_levels_tells_nothing_of_data() {
     assert!(with([9.0, 3.0], test::CONTENT_SWEEP));
 }
 
+/// A sweep of zeros, then one of incompressible data, and fills at 1 MiB: as a stick with three
+/// levels gave them, whose middle one came to its end at 256 KiB of the second sweep.
+fn sweeps(fill: Option<[f64; 2]>) -> Vec<Cell> {
+    let rates = [(64, 73.3, 72.9), (128, 76.5, 76.0), (256, 78.8, 45.5), (512, 79.2, 44.8)];
+    let at = |number, kib: u64, content, rate| {
+        let mut cell = written(test::SEQUENTIAL_WRITE, number, content, rate * 1e6);
+        cell.params.block_bytes = Some(kib << 10);
+        cell
+    };
+    let zeros = rates.iter().zip(1..).map(|((kib, rate, _), n)| at(n, *kib, Content::Zeros, *rate));
+    let data = rates
+        .iter()
+        .zip(11..)
+        .map(|((kib, _, rate), n)| at(n, *kib, Content::Incompressible, *rate));
+    let fills = fill.map(|[zeros, data]| {
+        [
+            written(test::ZERO_FILL, 1, Content::Zeros, zeros * 1e6),
+            written(test::RANDOM_FILL, 1, Content::Incompressible, data * 1e6),
+        ]
+    });
+    zeros.chain(data).chain(fills.into_iter().flatten()).collect()
+}
+
+#[test]
+fn a_medium_that_fell_between_two_sweeps_does_not_compress() {
+    assert_eq!(found(sweeps(None)), None, "its own smaller blocks were faster");
+    let only_large = |cells: Vec<Cell>| -> Vec<Cell> {
+        cells.into_iter().filter(|cell| cell.params.block_bytes > Some(128 << 10)).collect()
+    };
+    assert_eq!(found(only_large(sweeps(None))).as_deref(), Some("compression"));
+    assert_eq!(found(only_large(sweeps(Some([44.9, 44.8])))), None, "fills are as fast");
+    assert_eq!(
+        found(only_large(sweeps(Some([79.0, 44.8])))).as_deref(),
+        Some("compression"),
+        "fills differ too"
+    );
+}
+
+#[test]
+fn small_blocks_that_cost_the_same_refute_nothing_of_large_ones() {
+    let mut small = sweeps(None);
+    small.retain(|cell| cell.params.block_bytes == Some(64 << 10));
+    small.extend([
+        written(test::SEQUENTIAL_WRITE, 5, Content::Zeros, 200e6),
+        written(test::SEQUENTIAL_WRITE, 15, Content::Incompressible, 100e6),
+    ]);
+    assert_eq!(found(small).as_deref(), Some("compression"));
+}
+
 /// A cell whose median is this, known to a share of it, with a mean of no use.
 fn typical(number: u32, content: Content, p50: u64, share: f64) -> Cell {
     let mut cell = written(test::CONTENT_SWEEP, number, content, 1e6);

@@ -186,3 +186,18 @@ fn only_rates_along_bytes_tell_how_sure_the_end_of_a_fill_is() {
     assert!(!of(SeriesAxis::ElapsedNs, SeriesAxis::Bps));
     assert!(!of(SeriesAxis::Bytes, SeriesAxis::Iops));
 }
+
+#[test]
+fn the_span_that_most_cells_have_stands_for_a_test() {
+    let of = |spans: &[u64]| {
+        let cells = spans.iter().zip(1..).map(|(span, number)| {
+            let mut cell = crate::testing::cell(record::test::RANDOM_WRITE, number, 4096);
+            cell.params.span_bytes = Some(*span);
+            cell
+        });
+        usual_span(&crate::testing::record_of(cells.collect()), record::test::RANDOM_WRITE)
+    };
+    assert_eq!(of(&[1, 1, 5]), Some(1));
+    assert_eq!(of(&[1, 5]), Some(5), "of as many the larger");
+    assert_eq!(of(&[]), None);
+}

@@ -78,6 +78,7 @@ fn not_asked_for(uses: &[Use]) -> Vec<String> {
     let needed = [
         (record::test::LOG_APPEND, uses.contains(&Use::Logger)),
         (record::test::COMMIT, uses.contains(&Use::Database)),
+        (record::test::FLUSH_COST, uses.contains(&Use::Database)),
     ];
     needed.iter().filter(|(_, asked)| !asked).map(|(test, _)| (*test).to_owned()).collect()
 }
@@ -167,6 +168,7 @@ fn is_same_question(before: &RunRequest, now: &RunRequest) -> bool {
 
 fn show_again(record: &Record, dir: &RunDir, request: &RunRequest, json: bool) -> Result<Exit> {
     let exit = request.exit(record, None);
+    request.say_what_decides(record, exit, true);
     let when = record.run.finished.as_deref().unwrap_or_default();
     if json {
         print_document(&outputs::check_line(record, dir, exit, Some(when))?)?;

@@ -56,11 +56,24 @@ fn passed(regression: &Regression, strict: bool) -> Result {
     Ok(if fails { Exit::MediumFailed } else { Exit::Done })
 }
 
-/// The runs that a user names as one.
+/// The runs that a user names as one: by a run, a file or a label, or with the medium that they are
+/// of (`card=RUN`).
 fn side(name: &str) -> Result<ComparisonSide> {
-    let dirs = Store::open(Store::default_root()).find_all(name).or_usage()?;
-    let records = dirs.iter().map(load_from).collect::<Result<_>>()?;
-    Ok(ComparisonSide { name: name.to_owned(), records })
+    let store = Store::open(Store::default_root());
+    let (medium, word, dirs) = match (store.find_all(name), name.split_once('=')) {
+        (Ok(dirs), _) => (None, name, dirs),
+        (Err(_), Some((medium, word))) if !medium.trim().is_empty() => {
+            (Some(medium.trim()), word, store.find_all(word).or_usage()?)
+        }
+        (Err(error), _) => return Err(error).or_usage(),
+    };
+    let records = dirs.iter().map(load_from).collect::<Result<Vec<Record>>>()?;
+    let named = |record| match medium {
+        Some(medium) => findings::with_medium_named(record, medium),
+        None => record,
+    };
+    let records = records.into_iter().map(named).collect();
+    Ok(ComparisonSide { name: word.to_owned(), records })
 }
 
 /// After held against before: runs of one medium.
@@ -86,7 +99,7 @@ fn side_by_side(names: &[String]) -> Result<MediaComparison> {
     let sides = names.iter().map(|name| side(name)).collect::<Result<Vec<_>>>()?;
     let records: Vec<Record> = sides.iter().flat_map(|side| side.records.clone()).collect();
     if !findings::is_one_medium(&records) || same_run(&sides).is_some() {
-        return Ok(findings::compare(&records));
+        return Ok(findings::compare_runs(&records));
     }
     if sides.len() < 2 {
         return usage(format_args!(

@@ -9,20 +9,13 @@ use record::units::Bytes;
 use record::{MediumKind, Record};
 use report::words::clean;
 use store::Store;
-use store::import::{Batch, Hints, Import, IozoneUnit, MOST_BYTES, understand};
+use store::import::{
+    Batch, Hints, Import, IozoneUnit, KeptHow, KnownMedium, MOST_BYTES, stored_record, understand,
+};
 
 use crate::cli::ImportFlags;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
-
-/// What the user knows of the medium, and the text does not say.
-struct Known {
-    label: Option<String>,
-    vendor: Option<String>,
-    model: Option<String>,
-    capacity_bytes: Option<u64>,
-    kind: Option<MediumKind>,
-}
 
 /// Keeps what other tools printed as runs. Exit code 1 if part of a file was not understood, or one
 /// of several files; 2 if nothing was. What was understood is kept in any case.
@@ -54,9 +47,16 @@ pub fn run(flags: &ImportFlags) -> Result {
         outcome.has_something = true;
         outcome.has_left |= found.left_count > 0;
         for mut record in found.records.iter().cloned() {
-            tell(&mut record, &known);
-            record.findings = findings::conclude(&record);
-            let kept = keep(batch.as_mut(), &record, &bytes)?;
+            let stored = stored_record(&store, &record.run.id);
+            if let Some(stored) = &stored {
+                KnownMedium::of(stored).tell(&mut record);
+            }
+            known.tell(&mut record);
+            // A plan shows none of them; they take longer than to read the text.
+            if batch.is_some() || stored.is_some() {
+                record.findings = findings::conclude(&record);
+            }
+            let kept = keep(batch.as_mut(), stored.as_ref(), &record, &bytes)?;
             lines += &format!("{name}: {} -> {}\n", understood_as(&record), clean(&kept));
         }
         list_left(&name, &found);
@@ -87,10 +87,29 @@ impl Outcome {
 }
 
 /// Under which name a record is kept, and whether it was there.
-fn keep(batch: Option<&mut Batch>, record: &Record, bytes: &[u8]) -> Result<String> {
-    let Some(batch) = batch else { return Ok(format!("would be {}", record.run.id)) };
+fn keep(
+    batch: Option<&mut Batch>,
+    stored: Option<&Record>,
+    record: &Record,
+    bytes: &[u8],
+) -> Result<String> {
+    let id = &record.run.id;
+    let Some(batch) = batch else {
+        return Ok(match stored {
+            None => format!("would be {id}"),
+            Some(stored) if stored.to_json() == record.to_json() => {
+                format!("{id} (was there already)")
+            }
+            Some(_) => format!("would correct {id}"),
+        });
+    };
     let kept = batch.add(record, bytes).or_internal()?;
-    Ok(if kept.is_new { kept.name } else { format!("{} (was there already)", kept.name) })
+    let how = match kept.how {
+        KeptHow::New => "",
+        KeptHow::AlreadyThere => " (was there already)",
+        KeptHow::Corrected => " (corrected)",
+    };
+    Ok(format!("{}{how}", kept.name))
 }
 
 /// Lists the lines that look like figures and were not taken.
@@ -109,7 +128,7 @@ fn list_left(name: &str, found: &Import) {
     }
 }
 
-fn known(flags: &ImportFlags) -> Result<Known> {
+fn known(flags: &ImportFlags) -> Result<KnownMedium> {
     let capacity_bytes = match &flags.capacity {
         Some(text) => Some(text.parse::<Bytes>().or_usage()?.0),
         None => None,
@@ -124,24 +143,13 @@ fn known(flags: &ImportFlags) -> Result<Known> {
         },
         None => None,
     };
-    Ok(Known {
+    Ok(KnownMedium {
         label: flags.label.clone(),
         vendor: flags.vendor.clone(),
         model: flags.model.clone(),
         capacity_bytes,
         kind,
     })
-}
-
-fn tell(record: &mut Record, known: &Known) {
-    let medium = &mut record.medium;
-    medium.kind = known.kind.unwrap_or(medium.kind);
-    medium.capacity_bytes = known.capacity_bytes.or(medium.capacity_bytes);
-    let given =
-        |text: &Option<String>, own: &mut Option<String>| *own = text.clone().or(own.take());
-    given(&known.vendor, &mut medium.vendor);
-    given(&known.model, &mut medium.model);
-    given(&known.label, &mut record.run.label);
 }
 
 /// The name of a file for people; standard input is "-".

@@ -122,7 +122,9 @@ fn as_text(disk: &InventoryEntry, contents: &Contents) -> String {
             };
         }
     }
-    if disk.uses.is_empty() {
+    if disk.size_bytes == 0 && disk.uses.is_empty() {
+        text += &format!("{:15}no medium is in it\n", "");
+    } else if disk.uses.is_empty() {
         let yes = if contents.is_empty() == Some(true) { "" } else { " --yes" };
         let id = disk.ids().into_iter().next().unwrap_or_default();
         text += &format!(
@@ -158,4 +160,144 @@ fn as_json(disk: &InventoryEntry, contents: &Contents, not_seen: &[String]) -> s
         "safe_to_erase": safe,
         "why": why,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use host::{ContentItem, DeviceNumber, InUseReason};
+    use record::units::GIB;
+    use record::{Link, Medium, MediumKind};
+
+    use super::*;
+
+    fn disk(name: &str, size_bytes: u64, medium: Medium, uses: Vec<InUseReason>) -> InventoryEntry {
+        let driver = if name.starts_with("sd") { "usb-storage" } else { "mmcblk" };
+        InventoryEntry {
+            name: name.into(),
+            path: format!("/dev/{name}").into(),
+            number: DeviceNumber { major: 179, minor: 0 },
+            diskseq: None,
+            size_bytes,
+            read_only: false,
+            medium,
+            link: Link { driver: Some(driver.into()), ..Link::default() },
+            partitions: Vec::new(),
+            uses,
+        }
+    }
+
+    fn table(kind: &str) -> Contents {
+        let table = ContentItem {
+            partition: None,
+            offset_bytes: 0,
+            size_bytes: 0,
+            kind: Some(kind.into()),
+            table: true,
+            label: None,
+            uuid: None,
+            last_mounted: None,
+        };
+        Contents { things: vec![table], unknown: None }
+    }
+
+    /// A free empty card, the system's disk, a card behind a reader that may not be read, a reader
+    /// without a card.
+    fn all() -> String {
+        let card = Medium {
+            kind: MediumKind::Sd,
+            model: Some("SC16G".into()),
+            vendor: Some("SanDisk".into()),
+            cid: Some("035344534331364780a1b2c3d4014a00".into()),
+            ..Medium::default()
+        };
+        let behind = Medium {
+            kind: MediumKind::Usb,
+            model: Some("STORAGE DEVICE".into()),
+            vendor: Some("Generic".into()),
+            behind_reader: Some(true),
+            by_id: vec!["usb-Generic_STORAGE_DEVICE_000000000821-0:0".into()],
+            ..Medium::default()
+        };
+        let system = Medium { kind: MediumKind::Emmc, ..Medium::default() };
+        let root = vec![InUseReason::Root { at: "/".into() }];
+        let seen = [
+            (disk("mmcblk0", 16 * GIB, card, Vec::new()), Contents::default()),
+            (disk("mmcblk1", 8 * GIB, system, root), table("gpt")),
+            (
+                disk("sda", 32 * GIB, behind.clone(), Vec::new()),
+                Contents::unknown("no right to read it"),
+            ),
+            (disk("sdb", 0, behind, Vec::new()), Contents::default()),
+        ];
+        seen.iter().map(|(disk, contents)| as_text(disk, contents)).collect()
+    }
+
+    #[test]
+    fn media_are_told_at_every_width() {
+        insta::assert_snapshot!(report::text::fold(&all(), 80, true), @"
+        /dev/mmcblk0      16 GiB  sd            SanDisk SC16G
+                       attached by mmcblk
+                       holds nothing that is recognised; data without a signature would
+                         not be
+                       free; reading is safe, --erase 035344534331364780a1b2c3d4014a00
+                         allows it to be overwritten
+        /dev/mmcblk1       8 GiB  emmc          no name
+                       attached by mmcblk
+                       holds partition table gpt, without partitions
+                       IN USE: the running system is on it (/)
+        /dev/sda          32 GiB  usb           Generic STORAGE DEVICE
+                       attached by usb-storage
+                       a card reader: the card's own registers cannot be seen through it
+                       what it holds cannot be told: no right to read it
+                       free; reading is safe, --erase
+                         usb-Generic_STORAGE_DEVICE_000000000821-0:0 --yes allows it to
+                         be overwritten
+        /dev/sdb             0 B  usb           Generic STORAGE DEVICE
+                       attached by usb-storage
+                       a card reader: the card's own registers cannot be seen through it
+                       no medium is in it
+        ");
+        insta::assert_snapshot!(report::text::fold(&all(), 40, true), @"
+        /dev/mmcblk0      16 GiB sd SanDisk
+                          SC16G
+                       attached by mmcblk
+                       holds nothing that is
+                         recognised; data
+                         without a signature
+                         would not be
+                       free; reading is safe,
+                         --erase
+                         035344534331364780a1b2c
+                         3d4014a00 allows it to
+                         be overwritten
+        /dev/mmcblk1       8 GiB emmc no name
+                       attached by mmcblk
+                       holds partition table
+                         gpt, without partitions
+                       IN USE: the running
+                         system is on it (/)
+        /dev/sda          32 GiB usb Generic
+                          STORAGE DEVICE
+                       attached by usb-storage
+                       a card reader: the card's
+                         own registers cannot be
+                         seen through it
+                       what it holds cannot be
+                         told: no right to read
+                         it
+                       free; reading is safe,
+                         --erase
+                         usb-Generic_STORAGE_DEV
+                         ICE_000000000821-0:0
+                         --yes allows it to be
+                         overwritten
+        /dev/sdb 0 B usb Generic STORAGE DEVICE
+                       attached by usb-storage
+                       a card reader: the card's
+                         own registers cannot be
+                         seen through it
+                       no medium is in it
+        ");
+        assert!(report::text::fold(&all(), 120, true).lines().all(|line| line.len() <= 120));
+    }
 }

@@ -6,8 +6,11 @@ pub mod attach;
 pub mod capture;
 pub mod check;
 pub mod compare;
+pub mod explain;
 #[cfg(feature = "export")]
 pub mod export;
+#[cfg(feature = "lab")]
+pub mod host_effects;
 #[cfg(feature = "export")]
 pub mod import;
 pub mod list;
@@ -41,6 +44,8 @@ pub fn run_command(command: Command) -> Result {
         Command::List(flags) => list::run(&flags),
         Command::Run(flags) => run::run(&flags),
         Command::Resume(flags) => resume::run(&flags),
+        #[cfg(feature = "lab")]
+        Command::HostEffects(flags) => host_effects::run(&flags),
         Command::Restore(flags) => restore::run(&flags),
         Command::Show(flags) => show::run(&flags),
         Command::Runs(flags) => runs::run(&flags),
@@ -63,6 +68,7 @@ pub fn run_command(command: Command) -> Result {
         Command::Watch(flags) => watch::run(&flags),
         #[cfg(feature = "lab")]
         Command::Capture(flags) => capture::run(&flags),
+        Command::Explain(flags) => explain::run(&flags),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man(flags) => pages::man(&flags),
         Command::Sim(SimCommand::List) => sim::list(),

@@ -6,6 +6,8 @@ use crate::cli::PublishFlags;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
 
+mod filling;
+mod publications;
 mod publish_dir;
 mod source;
 mod tree;
@@ -26,7 +28,12 @@ pub fn run(flags: &PublishFlags) -> Result {
             "there is nothing to publish; measure something first: flashmark run . --suite quick",
         );
     }
-    let made = tree::SiteSummary { title: flags.title.clone(), address: address(flags)?, now };
+    let made = tree::SiteSummary {
+        title: flags.title.clone(),
+        address: address(flags)?,
+        now,
+        has_published: !flags.no_reference,
+    };
     let written = tree::write(place.scratch(), &source, &made).or_internal()?;
     place.appear()?;
     let index = flags.dir.join("index.html");

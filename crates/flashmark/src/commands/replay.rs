@@ -144,7 +144,10 @@ fn describe(
     }
     text += &format!("{}\n{}Would be done:\n", opened.describe(), opened.erased(request));
     for cell in plan.cells.iter().take(1) {
-        text += &format!("{}\n", progress_display::planned(cell));
+        text += &format!(
+            "{}\n",
+            progress_display::planned(&words::cell(&cell.test, &cell.params), cell)
+        );
     }
     words::visible(&(text + "Nothing was written.\n"))
 }

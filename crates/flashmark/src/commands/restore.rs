@@ -6,6 +6,7 @@ use store::{RunDir, Store};
 
 use crate::cli::RestoreFlags;
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
+use crate::open_target::clean_up_after_killed_runs;
 use crate::outputs::print;
 use crate::reopened::{Earlier, plan_of};
 use crate::request::RunRequest;
@@ -13,7 +14,10 @@ use crate::session::judged_and_written;
 use crate::{restore, signals};
 
 /// Puts back what a run owes to its medium; exit code 4 where something is still missing then.
+///
+/// Settings of the host that a killed run changed need no medium, and are put back first.
 pub fn run(flags: &RestoreFlags) -> Result {
+    clean_up_after_killed_runs();
     let store = Store::open(Store::default_root());
     let Some((dir, by_hand)) = choose(&store, flags)? else {
         print("No run owes anything to a medium.\n")?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use record::units::{Bytes, MIB, Nanos, saturating_sum, significant};
+use record::units::{Bytes, MIB, saturating_sum, significant};
 use record::{Ended, Pattern, PlannedCell, Run, Software, TargetKind};
 use store::{Journal, Opening, RunDir, Store};
 use suite::Plan;
@@ -181,8 +181,10 @@ fn describe(plan: &Plan, opened: &OpenTarget, request: &RunRequest) -> String {
         plan.suite,
         plan.cells.len()
     );
+    let names = words::names(&plan.cells);
     for cell in &plan.cells {
-        text += &progress_display::planned(cell);
+        let name = names.get(&cell.id).unwrap_or_default();
+        text += &progress_display::planned(name, cell);
         text.push('\n');
     }
     for skip in &plan.skipped {
@@ -192,22 +194,22 @@ fn describe(plan: &Plan, opened: &OpenTarget, request: &RunRequest) -> String {
         text += "\nWhat is overwritten is kept in memory and put back at the end.\n";
     }
     let written = plan.max_written_bytes();
-    text += &format!(
-        "\nTime     at most {}\nWritten  at most {}",
-        Nanos(plan.max_ns()),
-        Bytes(written)
-    );
+    text += &format!("\nTime     {}\nWritten  at most {}", words::longest(plan, 0), Bytes(written));
     // A file is written in one place of its medium, whose share of the wear nobody knows.
     let is_file = opened.target.kind == TargetKind::File;
     if let Some(capacity) =
         opened.medium.capacity_bytes.filter(|capacity| *capacity > 0 && written > 0 && !is_file)
     {
         let programmed = worst_wear_bytes(plan, opened.info.au_bytes);
-        text += &format!(
-            "\nWear     at most {} programmed, on a card that rewrites a whole allocation unit for each small write:\n         {} full overwrites of the medium",
-            Bytes(programmed),
-            significant(programmed as f64 / capacity as f64)
-        );
+        let overwrites = significant(programmed as f64 / capacity as f64);
+        text += &if programmed > written {
+            format!(
+                "\nWear     at most {} programmed, on a card that rewrites a whole allocation unit for each small write:\n         {overwrites} full overwrites of the medium",
+                Bytes(programmed)
+            )
+        } else {
+            format!("\nWear     at most {overwrites} full overwrites of the medium")
+        };
     }
     words::visible(&(text + "\nNothing was written.\n"))
 }

@@ -1,5 +1,7 @@
 //! `flashmark runs`: the runs kept on this machine, oldest first.
 
+mod columns;
+
 use report::words::clean;
 use store::{RunSummary, Store};
 
@@ -11,8 +13,12 @@ use crate::{damage, not_restored};
 
 /// Lists the runs that are kept, what they owe to media and what of them is damaged; exit code 0.
 pub fn run(flags: &RunsFlags) -> Result {
+    let choice = flags.columns.as_deref().map(columns::choice).transpose()?;
     let store = Store::open(Store::default_root());
     let runs = store.runs().or_usage()?;
+    if let Some(choice) = choice.filter(|_| !runs.is_empty()) {
+        return columns::print(&runs, &choice, flags.json);
+    }
     if flags.json {
         let list: Vec<serde_json::Value> = runs.iter().map(json).collect();
         print_document(&format!("{}\n", serde_json::to_string_pretty(&list).or_internal()?))?;

@@ -126,8 +126,9 @@ fn announced(
         .filter(|(_, text)| !text.is_empty())
         .map(|(name, text)| format!("  {name:<9} {}\n", clean(&text)));
     format!(
-        "{what}\n{}`flashmark submit RUN --show` prints all of it.\n{}",
+        "{what}\n{}`flashmark submit RUN --show` prints all of it: {} lines of JSON.\n{}",
         lines.collect::<String>(),
+        document.json.lines().count(),
         server.warning()
     )
 }

@@ -52,7 +52,10 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
     let device = opening(RealDevice::open(&options))?;
     let facts = device.facts().clone();
     let read_only = || {
-        format!("{} is only read; --erase {} allows it to be overwritten", request.target, ids[0])
+        format!(
+            "what lies on {} is kept; --erase {} allows it to be overwritten",
+            request.target, ids[0]
+        )
     };
     let mut medium = found.disk.medium.clone();
     medium.capacity_bytes = Some(found.size_bytes());

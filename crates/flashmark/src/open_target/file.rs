@@ -72,7 +72,7 @@ pub fn open_file(roots: Roots, found: FileTarget, request: &RunRequest) -> Resul
         Ok(())
     } else {
         Err(format!(
-            "'{}' is only read, as it holds data; --erase {} allows it to be overwritten",
+            "what is in '{}' is kept; --erase {} allows it to be overwritten",
             request.target, request.target
         ))
     };

@@ -128,9 +128,9 @@ fn suites() {
     exit 2
     flashmark: there is no test 'sequential-raed'; did you mean sequential-read or sequential-write?
     ");
-    insta::assert_snapshot!(read("[[test]]\nname = \"prime\"\nspam = \"1MiB\"\n"), @r"
+    insta::assert_snapshot!(read("[[test]]\nname = \"prime\"\nspam = \"1MiB\"\n"), @"
     exit 2
-    flashmark: prime has no setting 'spam'; did you mean span? it has block, max_time, passes, span
+    flashmark: prime has no setting 'spam'; did you mean span? it has block, max_time, passes, region, span
     ");
     insta::assert_snapshot!(read("[[test]]\nname = \"prime\"\nspan = \"4kk\"\n"), @r"
     exit 2
@@ -168,9 +168,9 @@ fn tests_and_settings() {
     exit 2
     flashmark: there is no test 'pirme'; did you mean prime?
     ");
-    insta::assert_snapshot!(run_with(&["--set", "prime.spam=1MiB"]), @r"
+    insta::assert_snapshot!(run_with(&["--set", "prime.spam=1MiB"]), @"
     exit 2
-    flashmark: prime has no setting 'spam'; did you mean span? it has block, max_time, passes, span
+    flashmark: prime has no setting 'spam'; did you mean span? it has block, max_time, passes, region, span
     ");
     insta::assert_snapshot!(run_with(&["--set", "prime.span=4kk"]), @r"
     exit 2

@@ -43,6 +43,17 @@ fn three_answers_are_given_for_whatever_the_medium_is() {
     }
 }
 
+/// A database was called fit though no test had looked at the flush.
+#[test]
+fn a_check_for_a_database_looks_at_its_flush() {
+    let flashmark = Flashmark::new();
+    let ran = flashmark.run(&["check", "sim:a1", "--for", "database", "--strict"]);
+    assert_eq!(ran.code, Some(1), "{ran}");
+    assert!(ran.err.contains("cannot be told (exit code 1): a database"), "{ran}");
+    assert!(ran.out.contains("only a power cut can"), "{ran}");
+    assert!(ran.err.contains("flush-cost flushed"), "{ran}");
+}
+
 #[test]
 fn the_screen_is_three_answers_and_four_figures() {
     let flashmark = Flashmark::new();

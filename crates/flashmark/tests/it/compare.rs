@@ -94,3 +94,61 @@ fn another_medium_the_same_run_and_one_alone_are_refused() {
         assert!(ran.err.contains(said), "{words:?}: {ran}");
     }
 }
+
+/// The first run of a store as if it had been made in this reader.
+fn in_reader(flashmark: &Flashmark, scratch: &Scratch, reader: &str, times: f64) -> PathBuf {
+    let mut record = read_record(&changed(flashmark, scratch, times));
+    record.medium.profile = None;
+    record.medium.behind_reader = Some(true);
+    record.medium.model = Some("STORAGE DEVICE".into());
+    record.medium.serial = Some(format!("serial of {reader}"));
+    record.target.link =
+        Some(record::Link { usb_id: Some(reader.into()), ..record::Link::default() });
+    record.run.id = format!("run-in-{reader}");
+    scratch.file(&format!("{}.json", reader.replace(':', "-")), record.to_json())
+}
+
+/// Two readers have two serial numbers, and so the same card was two media, "A" and "B".
+#[test]
+fn a_card_in_two_readers_is_one_medium_where_the_user_says_so() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    labelled(&flashmark, "card", &["1"]);
+    let one = in_reader(&flashmark, &scratch, "05e3:0749", 1.0);
+    let other = in_reader(&flashmark, &scratch, "058f:6366", 0.5);
+    let told = flashmark.done(&["compare", word(&one), word(&other)]);
+    assert!(told.out.contains("STORAGE DEVICE (reader 05e3:0749)"), "{told}");
+    let named = |path: &Path| format!("card={}", word(path));
+    let told = flashmark.done(&["compare", &named(&one), &named(&other)]);
+    assert!(told.out.contains("05e3:0749: reader 05e3:0749 ("), "{told}");
+    assert!(told.out.contains("05e3:0749 is") && told.out.contains("2.00x faster"), "{told}");
+    assert!(!told.out.contains("Best for"), "{told}");
+    let refused = flashmark.run(&["compare", "card=nowhere", &named(&other)]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+    assert!(refused.err.contains("nowhere"), "{refused}");
+}
+
+/// A grid of cards and readers is known by its runs; no flag asks for it.
+#[test]
+fn four_runs_of_two_cards_in_two_readers_say_what_explains_the_difference() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    labelled(&flashmark, "card", &["1"]);
+    let mut words = vec!["compare".to_owned()];
+    for (card, reader, times) in
+        [("a", "1:1", 1.0), ("a", "2:2", 0.25), ("b", "1:1", 0.5), ("b", "2:2", 0.125)]
+    {
+        let file = in_reader(&flashmark, &scratch, reader, times);
+        let own = scratch.file(&format!("{card}-{times}.json"), std::fs::read(file).unwrap());
+        words.push(format!("{card}={}", word(&own)));
+    }
+    let told = flashmark.done(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let flat = told.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flat.contains("of the factor of 8.00 between these runs the reader explains 4.00"),
+        "{told}"
+    );
+    assert!(flat.contains("the card explains 2.00"), "{told}");
+    let unnamed: Vec<String> =
+        words.iter().map(|word| word.trim_start_matches(['a', 'b', '=']).to_owned()).collect();
+    let told = flashmark.done(&unnamed.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(told.out.contains("Cannot be told"), "{told}");
+}

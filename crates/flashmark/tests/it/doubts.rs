@@ -29,9 +29,9 @@ fn without_erase_a_medium_is_only_read() {
     let record = flashmark.record();
     let left_out: Vec<_> =
         record.skipped.iter().map(|skip| format!("{}: {}", skip.test, skip.reason)).collect();
-    insta::assert_snapshot!(left_out.join("\n").replace(device.name(), "loopX"), @r"
-    prime: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
-    sequential-write: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
+    insta::assert_snapshot!(left_out.join("\n").replace(device.name(), "loopX"), @"
+    prime: what lies on /dev/loopX is kept; --erase /dev/loopX allows it to be overwritten
+    sequential-write: what lies on /dev/loopX is kept; --erase /dev/loopX allows it to be overwritten
     ");
     assert!(
         !record.cells.is_empty()
@@ -41,9 +41,9 @@ fn without_erase_a_medium_is_only_read() {
                 .all(|cell| cell.test == "sequential-read" && cell.stop != Stop::Error)
     );
     assert_eq!(sum(&image), before);
-    insta::assert_snapshot!(refused(device.word(), &["--only", "prime"], &[&image], &names), @r"
+    insta::assert_snapshot!(refused(device.word(), &["--only", "prime"], &[&image], &names), @"
     exit 2
-    flashmark: nothing to do: prime: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
+    flashmark: nothing to do: prime: what lies on /dev/loopX is kept; --erase /dev/loopX allows it to be overwritten
     ");
 }
 
@@ -64,7 +64,7 @@ fn a_file_with_content_is_only_read() {
     ]);
     assert_eq!(sum(&file), before);
     let record = flashmark.record();
-    insta::assert_snapshot!(record.skipped[0].reason.replace(scratch.word(), "SCRATCH"), @"'SCRATCH/photos.tar' is only read, as it holds data; --erase SCRATCH/photos.tar allows it to be overwritten");
+    insta::assert_snapshot!(record.skipped[0].reason.replace(scratch.word(), "SCRATCH"), @"what is in 'SCRATCH/photos.tar' is kept; --erase SCRATCH/photos.tar allows it to be overwritten");
 }
 
 #[test]

@@ -149,3 +149,69 @@ fn what_needs_root_is_refused_without_it() {
         assert_eq!(ran.code, Some(REFUSED), "{words:?}: {ran}");
     }
 }
+
+/// With `--quiet` a claim that was not measured passed without a word, and one that failed ended
+/// with 1 and said nothing.
+#[test]
+fn what_decides_the_exit_code_is_said_where_nothing_is_shown() {
+    let flashmark = Flashmark::new();
+    let ran = |words: &[&str]| flashmark.run(&[&["run", "--quiet"], words].concat());
+    let claim = ["--claim", "random-write=500IOPS"];
+    let untested = [&["sim:a1", "--only", "random-read"], claim.as_slice()].concat();
+    let found = ran(&untested);
+    assert_eq!(found.code, Some(DONE), "{found}");
+    assert!(found.err.contains("cannot be told (no failure without --strict): The claim"));
+    let found = ran(&[untested.as_slice(), &["--strict"]].concat());
+    assert_eq!(found.code, Some(FAILED), "{found}");
+    assert!(found.err.contains("cannot be told (exit code 1): The claim"), "{found}");
+    let found = ran(&[&["sim:class10", "--suite", "quick"], claim.as_slice()].concat());
+    assert_eq!(found.code, Some(FAILED), "{found}");
+    assert!(found.err.contains("failed: The claim of 4 KiB random writes"), "{found}");
+}
+
+/// What a page tells a reader to type. Each is planned and nothing is measured: runs in a
+/// directory, where writes need no leave, so that every setting is looked at.
+#[test]
+fn every_command_beside_a_published_figure_exists() {
+    let scratch = Scratch::new();
+    let file = scratch.path().join("medium.img");
+    fs::File::create(&file).unwrap().set_len(2 << 30).unwrap();
+    let (file, directory) = (file.to_str().unwrap(), scratch.path().to_str().unwrap());
+    let flashmark = Flashmark::new();
+    let mut commands = std::collections::BTreeSet::new();
+    let sources = store::reference::sources();
+    for cell in sources.iter().flat_map(|it| &it.figures).filter_map(|it| it.cell.as_ref()) {
+        commands.extend(record::quantities(cell).into_iter().map(|(column, _)| column.command));
+        commands.extend(record::nearest_command(cell).map(str::to_owned));
+    }
+    assert!(commands.len() > 50, "{commands:?}");
+    for command in commands.iter().filter(|command| *command != "watch") {
+        let target = if command.starts_with("matrix") { file } else { directory };
+        let words: Vec<&str> = command
+            .split(' ')
+            .map(|word| if word == "TARGET" { target } else { word })
+            .chain(["--plan"])
+            .collect();
+        let ran = flashmark.run(&words);
+        assert_eq!(ran.code, Some(DONE), "{command}: {ran}");
+    }
+}
+
+/// Columns of runs: the same names as on the site, and what may have been meant by one that is none.
+#[test]
+fn runs_are_listed_with_columns_of_choice() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:a1", "--only", "sequential-write,seek", "--seed", "1", "--quiet"]);
+    let said = flashmark.done(&["runs", "--columns", "seeks,dd"]);
+    assert!(said.out.contains("Seeks") && said.out.contains("seeks/s"), "{said}");
+    assert!(said.out.contains("dd write, 1 MiB") && !said.out.contains("CPU"), "{said}");
+    let listed = flashmark.done(&["runs", "--columns", "all", "--json"]);
+    let runs: serde_json::Value = serde_json::from_str(&listed.out).unwrap();
+    let seeks = &runs[0]["columns"]["seeks"];
+    assert!(seeks["unit"] == "seeks/s" && seeks["ci95"].is_array(), "{listed}");
+    let typo = flashmark.run(&["runs", "--columns", "seeks,dd-wirte-64k"]);
+    assert_eq!(typo.code, Some(USAGE), "{typo}");
+    assert!(typo.err.contains("'dd-wirte-64k'; did you mean dd-write-64k"), "{typo}");
+    let nothing = flashmark.run(&["runs", "--columns", ","]);
+    assert_eq!(nothing.code, Some(USAGE), "{nothing}");
+}

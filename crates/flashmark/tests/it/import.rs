@@ -1,9 +1,9 @@
 //! Importing the output of other tools, as a user meets it.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use crate::support::{Flashmark, Ran, Scratch, read_record};
+use crate::support::{Flashmark, Ran, Scratch, read_record, skipped};
 
 fn fixture(name: &str) -> String {
     format!("{}/../../fixtures/import/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -71,6 +71,45 @@ fn the_same_file_again_is_the_same_run() {
 }
 
 #[test]
+fn what_is_said_of_the_medium_later_corrects_the_run_that_is_there() {
+    let flashmark = Flashmark::new();
+    let file = fixture("hdparm_tT.txt");
+    flashmark.done(&["import", &file, "--vendor", "SanDisk", "--label", "first"]);
+    let later = [
+        "import",
+        &file,
+        "--model",
+        "Extreme",
+        "--kind",
+        "sd",
+        "--capacity",
+        "32GB",
+        "--label",
+        "b",
+    ];
+    let planned = flashmark.done(&[&later[..], &["--plan"]].concat());
+    assert!(planned.out.contains("would correct"), "{}", planned.out);
+    let ran = flashmark.done(&later);
+    assert!(ran.out.contains("(corrected)"), "{}", ran.out);
+    let runs = imported(&flashmark);
+    assert_eq!(runs.len(), 1, "no twin");
+    let record = read_record(&runs[0].join("record.json"));
+    let medium = &record.medium;
+    assert_eq!(
+        (medium.vendor.as_deref(), medium.model.as_deref(), record.run.label.as_deref()),
+        (Some("SanDisk"), Some("Extreme"), Some("b")),
+        "what was told before and not now still holds"
+    );
+    assert_eq!(
+        (medium.kind, medium.capacity_bytes),
+        (record::MediumKind::Sd, Some(32_000_000_000))
+    );
+    assert_eq!(std::fs::read(runs[0].join("imported.txt")).unwrap(), std::fs::read(&file).unwrap());
+    let again = flashmark.done(&["import", &file, "--model", "Extreme"]);
+    assert!(again.out.contains("was there already"), "{}", again.out);
+}
+
+#[test]
 fn a_plan_keeps_nothing() {
     let flashmark = Flashmark::new();
     insta::assert_snapshot!(flashmark.done(&["import", "--plan", &fixture("f3read_damaged.txt"), &fixture("article_seeker_list.txt")]).out, @r"
@@ -105,9 +144,9 @@ fn what_is_not_understood_is_told_and_the_others_are_imported() {
     ]);
     assert_eq!(ran.code, Some(1));
     let said = ran.said(&[(&called(scratch.path()), "DIR")]);
-    insta::assert_snapshot!(said, @r"
+    insta::assert_snapshot!(said, @"
     exit 1
-    flashmark: notes.txt: it is not the output of a tool that is known (fio JSON, fio terse output, Raspberry Pi Diagnostics output, fio output, iozone output, iozone throughput output, dd output, a dd sweep, flashbench -a output, flashbench --open-au or --find-fat output, f3 output, hdparm output, ioping output, seeker output, KDiskMark or CrystalDiskMark text, iostat -x output, a list of completion times, Flashmark's own CSV)
+    flashmark: notes.txt: it is not the output of a tool that is known (fio JSON, fio terse output, Raspberry Pi Diagnostics output, fio output, iozone output, iozone throughput output, dd output, a dd sweep, flashbench -a output, flashbench --open-au or --find-fat output, f3 output, hdparm output, ioping output, seeker output, KDiskMark or CrystalDiskMark text, iostat -x output, a list of completion times, bonnie++ output, sysbench fileio output, the table of PiBenchmarks, diskspd output, diskspd XML, elbencho output, Flashmark's own CSV)
     flashmark: cut.json: it looks like fio JSON, but line 1: its JSON cannot be read: EOF while parsing an object
     flashmark: table.txt: it is not understood: it looks most like iozone output; missing: a line of results: KB, record length, then figures
     flashmark: all: it cannot be read: No such file or directory (os error 2)
@@ -145,4 +184,47 @@ fn the_yardstick_of_the_charts_is_the_published_one() {
     let published = store::reference::yardsticks();
     let disk = published.iter().find(|one| one.name == report::yardstick::DISK).unwrap();
     assert_eq!(disk.value, report::yardstick::DISK_IOPS);
+}
+
+/// fio's own tool makes tables of what is exported, and finds its histograms in them again.
+#[test]
+fn fios_tool_reads_what_is_exported_for_it() {
+    const TOOL: &str = "fio_jsonplus_clat2csv";
+    if Command::new(TOOL).arg("--help").output().is_err() {
+        return skipped("needs fio_jsonplus_clat2csv");
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--seed", "3"]);
+    let out = scratch.path().join("out.json");
+    flashmark.done(&["export", "latest", "--format", "fio", "-o", out.to_str().unwrap()]);
+    let tables = scratch.path().join("out.csv");
+    for check in [&[][..], &["--validate"]] {
+        let ran = Command::new(TOOL).args([&out, &tables]).args(check).output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    }
+    let table = std::fs::read_to_string(scratch.path().join("out_job0.csv")).unwrap();
+    assert!(table.lines().count() > 1, "{table}");
+}
+
+/// Two cards of a published survey: what flashbench shows of them is told in words.
+#[test]
+fn what_a_listing_of_a_real_card_shows_is_concluded() {
+    let flashmark = Flashmark::new();
+    let told = |file: &str| {
+        flashmark.done(&["import", &fixture(file)]);
+        let words = flashmark.done(&["show", "latest", "--findings"]).out;
+        words.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let card_21 = told("flashbench_card_21.txt");
+    for words in [
+        "Its erase block (allocation unit) is 4 MiB.",
+        "Its page, or the pages it programs at once, is 16 KiB",
+        "It keeps 3 erase blocks open: writing to more in turn is",
+    ] {
+        assert!(card_21.contains(words), "{words}: {card_21}");
+    }
+    let card_12 = told("flashbench_card_12.txt");
+    assert!(card_12.contains("It keeps 4 erase blocks open:"), "{card_12}");
+    let sweep = told("article_dd_sweep_comment03.txt");
+    assert!(sweep.contains("Cannot be told here: in which unit it programs."), "{sweep}");
 }

@@ -18,6 +18,7 @@ mod doubts;
 mod exit_codes;
 mod failing;
 mod findings;
+mod host_effects;
 mod import;
 mod in_use;
 mod keeping;

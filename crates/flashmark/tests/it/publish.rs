@@ -80,6 +80,22 @@ fn check_links(root: &Path) {
     }
 }
 
+/// What a tree shows of each published figure, by its row: the text of its cell of figures.
+fn published_cells(root: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for path in files(&root.join("published")).into_values() {
+        let page = fs::read_to_string(path).unwrap();
+        for row in page.split("<tr id=\"").skip(1) {
+            let (id, rest) = row.split_once('"').unwrap();
+            let cell = rest.split("<td class=\"num figure\">").nth(1).unwrap();
+            let cell = cell.split("</td>").next().unwrap().replace("&#60;", "<");
+            let known = found.insert(id.to_owned(), cell.replace("&#62;", ">"));
+            assert_eq!(known, None, "{id} is there twice");
+        }
+    }
+    found
+}
+
 /// A record of a simulated run, as if it had been measured on a real medium.
 fn as_measured(flashmark: &Flashmark, scratch: &Scratch, profile: &str, vendor: &str) -> String {
     let path = scratch.at(&format!("{profile}.json"));
@@ -162,6 +178,33 @@ fn a_published_tree_is_whole() {
     // A run's file is a record: the program reads it.
     let record = files.iter().find(|(name, _)| name.starts_with("data/run/")).unwrap().1;
     flashmark.done(&["show", record.to_str().unwrap()]);
+}
+
+#[test]
+fn a_published_tree_has_every_published_figure_beside_what_was_measured() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let card = as_measured(&flashmark, &scratch, "a1", "Ada");
+    let site = scratch.at("site");
+    flashmark.done(&["publish", site.to_str().unwrap(), &card]);
+    check_links(&site);
+    let index = fs::read_to_string(site.join("index.html")).unwrap();
+    assert!(index.contains("href=\"published.html\""), "the navigation leads there: {index}");
+    let cells = published_cells(&site);
+    assert_eq!(cells.len(), 1382);
+    for row in store::reference::rows() {
+        let value = row.value.as_ref().unwrap();
+        let range = row.value_max.as_ref().map_or(String::new(), |most| format!("-{}", most.text));
+        let printed = format!("{} {}{range} {}", row.qualifier, value.text, row.unit);
+        assert_eq!(cells[&row.row_id].trim(), printed.trim(), "{}", row.row_id);
+    }
+    let article = fs::read_to_string(site.join("published/article-3.html")).unwrap();
+    assert!(article.contains(">Ada &#60;b&#62;Card"), "the card stands beside them: {article}");
+    assert!(!article.contains("<form"), "no server answers one");
+    // Without reference data there is nothing to lead to.
+    let bare = scratch.at("bare");
+    flashmark.done(&["publish", bare.to_str().unwrap(), &card, "--no-reference"]);
+    check_links(&bare);
+    assert!(!bare.join("published.html").exists());
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn said(answer: impl Into<Vec<u8>>) -> String {
     let ran = submit(&[RECORD, "--to", &listener.address, "--yes"], None);
     let (_, told) = ran
         .err
-        .split_once("prints all of it.\n")
+        .split_once(" lines of JSON.\n")
         .unwrap_or_else(|| panic!("nothing was shown: {ran}"));
     Ran { err: told.to_owned(), ..ran }
         .said(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")])
@@ -162,25 +162,25 @@ fn what_is_shown_is_what_is_sent() {
     let record = Record::from_json(&std::fs::read_to_string(RECORD).unwrap()).unwrap();
     assert_eq!(serde_json::from_str::<Published>(&shown.out).unwrap(), Published::from(&record));
     assert!(!shown.out.contains(&record.run.id) && !shown.out.contains("\"target_path\""));
-    insta::assert_snapshot!(ran.said(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")]), @r"
-exit 0
-This would be sent to http://SITE, for everyone to read:
-  Medium    card 8 GB (simulated medium) 8.00 GB sim
-  Label     a hand-checked sample
-  Measured  by flashmark 0.1.0, suite quick, took 500 ms
-  Results   2 cells with their latencies and curves, 1 left out
-  Size      3.24 kB, 1022 B packed
-  Not sent  serial number and registers of the medium, paths, and names of this machine and its users
-`flashmark submit RUN --show` prints all of it.
---- and on standard output
-Sent: http://SITE/run/abc234
-It is in the collection.
+    insta::assert_snapshot!(ran.said(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")]), @"
+    exit 0
+    This would be sent to http://SITE, for everyone to read:
+      Medium    card 8 GB (simulated medium) 8.00 GB sim
+      Label     a hand-checked sample
+      Measured  by flashmark 0.1.0, suite quick, took 500 ms
+      Results   2 cells with their latencies and curves, 1 left out
+      Size      3.24 kB, 1022 B packed
+      Not sent  serial number and registers of the medium, paths, and names of this machine and its users
+    `flashmark submit RUN --show` prints all of it: 152 lines of JSON.
+    --- and on standard output
+    Sent: http://SITE/run/abc234
+    It is in the collection.
 
-To change or withdraw it later, keep this token; it is shown only once:
-  5f0c6d
-  FLASHMARK_TOKEN=5f0c6d flashmark submit RECORD --to http://SITE --replace abc234
-  FLASHMARK_TOKEN=5f0c6d flashmark submit --withdraw abc234 --to http://SITE
-");
+    To change or withdraw it later, keep this token; it is shown only once:
+      5f0c6d
+      FLASHMARK_TOKEN=5f0c6d flashmark submit RECORD --to http://SITE --replace abc234
+      FLASHMARK_TOKEN=5f0c6d flashmark submit --withdraw abc234 --to http://SITE
+    ");
 }
 
 #[test]

@@ -291,14 +291,14 @@ fn the_screen_of_a_good_medium() {
     Sequential write         61.6 MB/s  58.6 to 63.1         59           -  22.1 ms
     Random read, 4 KiB       2942 IOPS  2853 to 3006       1472      431 µs  3.49 ms
     Random write, 4 KiB      1491 IOPS  1435 to 1516       4543     5.05 ms  37.5 ms
+    Longest small write        53.7 ms  maximum           41910           -        -
     Random write, 512 B       826 IOPS  785 to 848         2652     5.70 ms  53.7 ms
     Random write, 16 KiB      771 IOPS  744 to 784         2404     5.29 ms  33.3 ms
     Random write, 64 KiB      266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
-    Fill, incompressible     56.3 MB/s  44.3 to 61.7         24           -  48.6 ms
     Caveat: sequential read 512 KiB: drifting [...]
     Caveat: random read (6 cells): this run did not precondition the span [...]
     Not run (why: --details): buffered-read, parts of random-read, random-write
-    Not shown: 69 of 77 cells, 9 findings, 4 caveats.
+    Not shown: 70 of 77 cells, 9 findings, 4 caveats.
     Details  flashmark show sim-a1-standard-2 --details
     Record   /runs/it/record.json
     Page     /runs/it/report.html
@@ -315,15 +315,15 @@ fn the_screen_of_a_good_medium() {
     Sequential write                          61.6 MB/s  58.6 to 63.1         59           -  22.1 ms
     Random read, 4 KiB                        2942 IOPS  2853 to 3006       1472      431 µs  3.49 ms
     Random write, 4 KiB                       1491 IOPS  1435 to 1516       4543     5.05 ms  37.5 ms
+    Longest small write                         53.7 ms  maximum           41910           -        -
     Random write, 512 B                        826 IOPS  785 to 848         2652     5.70 ms  53.7 ms
     Random write, 16 KiB                       771 IOPS  744 to 784         2404     5.29 ms  33.3 ms
     Random write, 64 KiB                       266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
     Fill, incompressible                      56.3 MB/s  44.3 to 61.7         24           -  48.6 ms
-    Fill, zeros                               55.2 MB/s  42.1 to 61.3         24           -  52.8 ms
     Caveat: sequential read 512 KiB: drifting: the last windows differ by 14.4 %; run it for longer to see where it settles
     Caveat: random read (6 cells): this run did not precondition the span; reads of unwritten flash can be faked
     Not run (why: --details): buffered-read, parts of random-read, random-write
-    Not shown: 68 of 77 cells, 9 findings, 4 caveats.
+    Not shown: 69 of 77 cells, 9 findings, 4 caveats.
     Details  flashmark show sim-a1-standard-2 --details
     Record   /runs/it/record.json
     Page     /runs/it/report.html
@@ -387,7 +387,7 @@ fn the_screen_of_a_slow_medium() {
     Benchmarks overstate it: zeros are written faster than data. Not suitable for a
       root disk: random writes of 4 KiB reach 2.91 IOPS (2.70 to 3.12); a laptop
       disk reaches 90.
-    Good for video at 50 Mbit/s, data logger (few samples).
+    Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
     Usable for camera, database (if its flush is honest).
     standard suite, 7 min 29 s, 1.12 GB written
 
@@ -396,13 +396,13 @@ fn the_screen_of_a_slow_medium() {
     Sequential write         9.11 MB/s  8.55 to 9.44         31           -   136 ms
     Random read, 4 KiB        985 IOPS  954 to 1002         498     1.32 ms  4.50 ms
     Random write, 4 KiB      2.91 IOPS  2.70 to 3.12         87           -   458 ms
+    Longest small write         1.14 s  maximum            5759           -        -
     Random write, 512 B      2.88 IOPS  2.74 to 3.14         82           -   453 ms
     Random write, 16 KiB     2.91 IOPS  2.71 to 3.09         87           -   487 ms
     Random write, 64 KiB     2.73 IOPS  2.46 to 2.82         87           -   1.14 s
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average [...]
-    Caveat: sequential write 512 KiB: not converged [...]
     Not run (why: --details): buffered-read, parts of random-read, random-write
-    Not shown: 70 of 77 cells, 12 findings, 13 caveats.
+    Not shown: 70 of 77 cells, 12 findings, 14 caveats.
     Details  flashmark show sim-class10-standard-2 --details
     Record   /runs/it/record.json
     Page     /runs/it/report.html
@@ -412,7 +412,7 @@ fn the_screen_of_a_slow_medium() {
     {33mBenchmarks overstate it: zeros are written faster than data. Not suitable for a}
       {33mroot disk: random writes of 4 KiB reach 2.91 IOPS (2.70 to 3.12); a laptop}
       {33mdisk reaches 90.}
-    Good for video at 50 Mbit/s, data logger (few samples).
+    Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
     Usable for camera, database (if its flush is honest).
     {2mstandard suite, 7 min 29 s, 1.12 GB written}
 
@@ -421,13 +421,13 @@ fn the_screen_of_a_slow_medium() {
     Sequential write         {1m9.11 MB/s}  8.55 to 9.44         31           -   136 ms
     Random read, 4 KiB        {1m985 IOPS}  954 to 1002         498     1.32 ms  4.50 ms
     Random write, 4 KiB      {1m2.91 IOPS}  2.70 to 3.12         87           -   458 ms
+    Longest small write         {1m1.14 s}  maximum            5759           -        -
     Random write, 512 B      {1m2.88 IOPS}  2.74 to 3.14         82           -   453 ms
     Random write, 16 KiB     {1m2.91 IOPS}  2.71 to 3.09         87           -   487 ms
     Random write, 64 KiB     {1m2.73 IOPS}  2.46 to 2.82         87           -   1.14 s
     {33mCaveat: random fill 1 MiB: zeros are written 1.76x faster on average [...]}
-    {33mCaveat: sequential write 512 KiB: not converged [...]}
     Not run (why: --details): buffered-read, parts of random-read, random-write
-    {2mNot shown: 70 of 77 cells, 12 findings, 13 caveats.}
+    {2mNot shown: 70 of 77 cells, 12 findings, 14 caveats.}
     Details  flashmark show sim-class10-standard-2 --details
     Record   /runs/it/record.json
     Page     /runs/it/report.html
@@ -436,7 +436,7 @@ fn the_screen_of_a_slow_medium() {
     class10, simulated medium, 4 GiB
     Benchmarks overstate it: zeros are written faster than data. Not suitable for a root disk: random writes of 4 KiB reach
       2.91 IOPS (2.70 to 3.12); a laptop disk reaches 90.
-    Good for video at 50 Mbit/s, data logger (few samples).
+    Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
     Usable for camera, database (if its flush is honest).
     standard suite, 7 min 29 s, 1.12 GB written
 
@@ -445,14 +445,14 @@ fn the_screen_of_a_slow_medium() {
     Sequential write                          9.11 MB/s  8.55 to 9.44         31           -   136 ms
     Random read, 4 KiB                         985 IOPS  954 to 1002         498     1.32 ms  4.50 ms
     Random write, 4 KiB                       2.91 IOPS  2.70 to 3.12         87           -   458 ms
+    Longest small write                          1.14 s  maximum            5759           -        -
     Random write, 512 B                       2.88 IOPS  2.74 to 3.14         82           -   453 ms
     Random write, 16 KiB                      2.91 IOPS  2.71 to 3.09         87           -   487 ms
     Random write, 64 KiB                      2.73 IOPS  2.46 to 2.82         87           -   1.14 s
-    Fill, incompressible                      9.40 MB/s  8.84 to 9.68         24           -   131 ms
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average: the controller compresses or recognises data [...]
     Caveat: sequential write 512 KiB: not converged: the interval is still ±6.75 %; run it for longer
     Not run (why: --details): buffered-read, parts of random-read, random-write
-    Not shown: 69 of 77 cells, 12 findings, 13 caveats.
+    Not shown: 70 of 77 cells, 12 findings, 13 caveats.
     Details  flashmark show sim-class10-standard-2 --details
     Record   /runs/it/record.json
     Page     /runs/it/report.html

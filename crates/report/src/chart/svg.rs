@@ -343,6 +343,9 @@ fn mark(out: &mut String, line: &ChartLine, x: f64, y: f64) {
             r#"<path class="mark s{hue}" d="M{x:.1} {:.1}l4.2 4.2l-4.2 4.2l-4.2-4.2z"/>"#,
             y - 4.2
         ),
+        ChartMark::Hollow => {
+            write!(out, r#"<circle class="ring s{hue}" cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#)
+        }
         ChartMark::Ring => {
             write!(out, r#"<circle class="ring s{hue}" cx="{x:.1}" cy="{y:.1}" r="5"/>"#)
         }

@@ -22,6 +22,8 @@ pub struct SiteInfo {
     pub made: Option<String>,
     /// The shelves that have something on them; none: all are offered.
     pub shelves: Option<Vec<Query>>,
+    /// Whether it has pages of what others have published.
+    pub has_published: bool,
 }
 
 impl SiteInfo {
@@ -189,6 +191,11 @@ impl Links<'_> {
         self.to(&format!("data/run/{id}.json"), &format!("run/{id}"))
     }
 
+    /// The page of a publication.
+    pub fn published(&self, key: &str) -> String {
+        self.to(&format!("published/{key}.html"), &format!("published/{key}"))
+    }
+
     /// Something that has the same name on both kinds of sites: data, assets, the feed.
     pub fn file(&self, path: &str) -> String {
         self.to(path, path)
@@ -216,7 +223,14 @@ mod tests {
     use super::*;
 
     fn site(place: SiteKind) -> SiteInfo {
-        SiteInfo { title: "Test".into(), place, base: None, made: None, shelves: None }
+        SiteInfo {
+            title: "Test".into(),
+            place,
+            base: None,
+            made: None,
+            shelves: None,
+            has_published: true,
+        }
     }
 
     #[test]

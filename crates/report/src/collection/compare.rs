@@ -222,14 +222,18 @@ fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -
 /// A use, and the media in order: "SanDisk SD32G (good, 1480 IOPS random writes of 4 KiB)".
 fn ranked(rank: &findings::Rank) -> (String, Vec<String>) {
     let place = |place: &findings::RankPlace| {
-        format!("{}: {}, {}", words::clean(&place.name), place.level, words::clean(&place.figure))
+        let standing = crate::compare::standing(place);
+        format!("{}. {}: {standing}", place.place, words::clean(&place.name))
     };
+    let left_out = rank.left_out.iter();
+    let left_out = left_out
+        .map(|(name, why)| format!("{}: not ranked, {}", words::clean(name), words::clean(why)));
     let wanted = match rank.wanted.strip_prefix("video=").and_then(|rate| rate.strip_suffix("Mbit"))
     {
         Some(rate) => format!("Video of {rate} Mbit/s"),
         None => words::capitalised(&words::test(&rank.wanted)),
     };
-    (wanted, rank.order.iter().map(place).collect())
+    (wanted, rank.order.iter().map(place).chain(left_out).collect())
 }
 
 /// The pairs of each test.

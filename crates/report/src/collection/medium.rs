@@ -7,10 +7,11 @@ use record::collection::{CollectionLine, CollectionRun, FigureUnit, HeadlineFigu
 use record::metric;
 
 use super::address::{Links, SiteInfo};
+use super::every_figure::{FigureLine, every_figure};
 use super::hosts::{self, Host};
 use super::{SiteFrame, figures, table};
 use crate::html::view::{FindingView, PanelView, is_told_first, panel};
-use crate::{panels, words};
+use crate::{figure, panels, words};
 
 /// The most runs that are listed on a page; all are in the medium's JSON.
 pub const MOST_RUNS: usize = 200;
@@ -47,6 +48,8 @@ struct MediumPage<'a> {
     fakes: Option<String>,
     findings: Vec<FindingView>,
     rows: Vec<FigureRow>,
+    every: Vec<FigureLine>,
+    one_run: &'static str,
     missing: String,
     beside: Vec<Beside>,
     hosts: Vec<HostRow>,
@@ -142,6 +145,8 @@ impl<'a> MediumPage<'a> {
             fakes: fakes_said(line, beside),
             findings: findings_of(line, record.as_ref(), &links),
             rows: figure_rows(line),
+            every: every_figure(&sound),
+            one_run: figure::ONE_RUN_MEANS,
             missing: missing(line),
             beside: beside
                 .iter()

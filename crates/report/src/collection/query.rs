@@ -7,6 +7,8 @@ use record::collection::{FigureUnit, HeadlineFigure, Origin, Query, SortBy};
 
 /// The most lines on a page that may be asked for.
 pub const MOST_LINES: u32 = 500;
+/// The most columns that an address may name; a family counts as one.
+pub const MOST_COLUMNS: usize = 300;
 /// Lines on a page where nothing is said.
 pub const LINES: u32 = 50;
 
@@ -73,11 +75,13 @@ pub fn to_text(query: &Query) -> String {
     add("reversed", query.reversed.then(|| "1".to_owned()));
     add("per-page", query.per_page.filter(|lines| *lines != LINES).map(|lines| lines.to_string()));
     add("page", (query.page > 0).then(|| (u64::from(query.page) + 1).to_string()));
-    pairs
-        .iter()
-        .map(|(name, value)| format!("{name}={}", escaped(value)))
-        .collect::<Vec<_>>()
-        .join("&")
+    let mut text: Vec<String> =
+        pairs.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+    if !query.columns.is_empty() {
+        let names: Vec<String> = query.columns.iter().map(|name| escaped(name)).collect();
+        text.push(format!("columns={}", names.join(",")));
+    }
+    text.join("&")
 }
 
 /// The query of the names and values of an address or a form, already without percent signs. What
@@ -112,6 +116,7 @@ fn set(query: &mut Query, name: &str, value: &str) {
         }
         "sort" => query.sort = sort_named(value),
         "reversed" => query.reversed = value == "1",
+        "columns" => value.split(',').for_each(|name| add_column(query, name.trim())),
         "per-page" => {
             query.per_page = number().map(|lines| lines.clamp(1, u64::from(MOST_LINES)) as u32)
         }
@@ -128,6 +133,14 @@ fn set(query: &mut Query, name: &str, value: &str) {
                 .at_least
                 .extend(asked.map(|(figure, value)| (figure, value * unit_factor(figure.unit()))));
         }
+    }
+}
+
+/// A box that was ticked, or a part of the list in an address. What is no column says nothing.
+fn add_column(query: &mut Query, name: &str) {
+    let is_new = query.columns.len() < MOST_COLUMNS && !query.columns.iter().any(|it| it == name);
+    if is_new && record::column_choice(name).is_ok() {
+        query.columns.push(name.to_owned());
     }
 }
 
@@ -192,10 +205,19 @@ mod tests {
             reversed: true,
             per_page: Some(100),
             page: 2,
+            columns: vec!["dd".into(), "random-write-4k".into()],
         };
         let text = to_text(&query);
         assert_eq!(of_pairs(pairs(&text)), query, "{text}");
         assert!(text.contains("worst-stall=250&sequential-write=10.5&"), "{text}");
+        assert!(text.ends_with("&columns=dd,random-write-4k"), "{text}");
+    }
+
+    #[test]
+    fn boxes_that_are_ticked_and_a_list_are_the_same_columns() {
+        let boxes = of_pairs([("columns", "dd"), ("columns", "seeks"), ("columns", "dd")]);
+        assert_eq!(boxes, of_pairs([("columns", "dd, seeks,<script>,")]));
+        assert_eq!(boxes.columns, ["dd", "seeks"]);
     }
 
     #[test]

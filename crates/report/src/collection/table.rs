@@ -2,12 +2,15 @@
 
 use askama::Template;
 use record::MediumKind;
-use record::collection::{CollectionLine, HeadlineFigure, Origin, Page, Query, SortBy};
+use record::collection::{
+    CollectionLine, CollectionRun, HeadlineFigure, Origin, Page, Query, SortBy,
+};
 use record::units::significant;
 
 use super::address::{self, Links, SiteInfo};
+use super::table_columns::{self, ChosenColumns, FamilyChoice};
 use super::{SiteFrame, figures, query};
-use crate::words;
+use crate::{figure, words};
 
 /// The most media that can be compared at once.
 pub const MOST_COMPARED: usize = 8;
@@ -16,6 +19,20 @@ pub const MOST_COMPARED: usize = 8;
 /// the lines in the order to show.
 pub fn table(site: &SiteInfo, page: &Page, asked: &Query) -> String {
     TablePage::of(site, page, asked).render().expect("a template that compiled renders into memory")
+}
+
+/// The same with the columns that `asked` names instead of the usual ones. `lines` are those of the
+/// page with their runs, the newest first; `total` is how many fit.
+pub fn table_with_runs(
+    site: &SiteInfo,
+    lines: &[(CollectionLine, Vec<CollectionRun>)],
+    total: u64,
+    asked: &Query,
+) -> String {
+    let page = Page { lines: lines.iter().map(|(line, _)| line.clone()).collect(), total };
+    let chosen = table_columns::chosen(&Links { site, depth: 0 }, asked, lines);
+    let page = TablePage { chosen: Some(chosen), ..TablePage::of(site, &page, asked) };
+    page.render().expect("a template that compiled renders into memory")
 }
 
 #[derive(Template)]
@@ -28,6 +45,8 @@ struct TablePage<'a> {
     shelves: Vec<ShelfLink>,
     heads: Vec<Head>,
     rows: Vec<Row>,
+    /// What stands instead of the usual columns.
+    chosen: Option<ChosenColumns>,
     form: Form,
     pages: Vec<PageLink>,
     summary: String,
@@ -38,6 +57,7 @@ struct TablePage<'a> {
     /// Where the script finds all lines; nothing on a live site, which answers by itself.
     source: Option<String>,
     simulated: String,
+    one_run: &'static str,
 }
 
 struct ShelfLink {
@@ -99,6 +119,11 @@ struct Form {
     thresholds: Vec<Threshold>,
     fakes: &'static str,
     sort: &'static str,
+    families: Vec<FamilyChoice>,
+    /// Whether every column is asked for.
+    all: bool,
+    /// The columns that are asked for, in a line.
+    columns: String,
     /// How many of the fields that are folded away hold something.
     folded: usize,
 }
@@ -122,7 +147,8 @@ impl<'a> TablePage<'a> {
             _ => words::clean(&site.title),
         };
         let data = |name: &str| {
-            let behind = query::to_text(&Query { page: 0, per_page: None, ..asked.clone() });
+            let lines = Query { page: 0, per_page: None, columns: Vec::new(), ..asked.clone() };
+            let behind = query::to_text(&lines);
             let tail = if links.live() && !behind.is_empty() {
                 format!("?{behind}")
             } else {
@@ -138,6 +164,7 @@ impl<'a> TablePage<'a> {
             shelves: shelf_links(&links, asked),
             heads: heads(&links, asked),
             rows: page.lines.iter().map(|line| row(&links, line)).collect(),
+            chosen: None,
             form: form(&links, asked),
             pages: page_links(&links, page, asked),
             summary: summary(page, asked),
@@ -146,13 +173,21 @@ impl<'a> TablePage<'a> {
             own: query::to_text(&Query { page: 0, ..asked.clone() }),
             source: (!links.live()).then(|| links.file("data/table.json")),
             simulated: links.table(&Query { origins: vec![Origin::Simulated], ..Query::default() }),
+            one_run: figure::ONE_RUN_MEANS,
         }
     }
 }
 
 /// The shelf a query stands at, whatever its page and order.
 fn shelf_of(asked: &Query) -> Option<address::Shelf> {
-    let plain = Query { page: 0, sort: None, reversed: false, per_page: None, ..asked.clone() };
+    let plain = Query {
+        page: 0,
+        sort: None,
+        reversed: false,
+        per_page: None,
+        columns: Vec::new(),
+        ..asked.clone()
+    };
     address::shelves().into_iter().find(|shelf| shelf.query == plain)
 }
 
@@ -163,7 +198,7 @@ fn shelf_links(links: &Links, asked: &Query) -> Vec<ShelfLink> {
         .filter(|shelf| links.site.has(&shelf.query))
         .map(|shelf| ShelfLink {
             here: here.as_ref() == Some(&shelf),
-            href: links.table(&shelf.query),
+            href: links.table(&Query { columns: asked.columns.clone(), ..shelf.query }),
             name: shelf.name,
         })
         .collect()
@@ -338,6 +373,9 @@ fn form(links: &Links, asked: &Query) -> Form {
         thresholds: HeadlineFigure::ALL.into_iter().map(threshold).collect(),
         fakes: asked.fakes.map_or("", |only| if only { "only" } else { "none" }),
         sort: query::sort_name(sort_of(asked)),
+        families: table_columns::families(links, asked),
+        all: table_columns::asks_for_all(asked),
+        columns: asked.columns.join(", "),
         folded: thresholds + folded.into_iter().filter(|is_set| *is_set).count(),
     }
 }

@@ -18,6 +18,7 @@ fn tree() -> SiteInfo {
         base: None,
         made: Some("2026-11-21T22:00:00Z".into()),
         shelves: None,
+        has_published: true,
     }
 }
 

@@ -127,9 +127,14 @@ struct FramedPage<'a> {
 /// A page of whoever serves the site, with what stands around all of its pages. `body` is markup:
 /// who makes it escapes what is in it.
 pub fn framed(site: &SiteInfo, title: &str, body: &str) -> String {
+    framed_at(site, title, "", body)
+}
+
+/// The same for a page that has a place in the navigation: "import".
+pub fn framed_at(site: &SiteInfo, title: &str, here: &str, body: &str) -> String {
     let links = Links { site, depth: 0 };
-    let page =
-        FramedPage { shell: SiteFrame::new(links, format!("{title} - {}", site.title), ""), body };
+    let shell = SiteFrame::new(links, format!("{title} - {}", site.title), here);
+    let page = FramedPage { shell, body };
     page.render().expect("a template that compiled renders into memory")
 }
 

@@ -24,6 +24,15 @@ impl Names {
             let heads = vec!["after".to_owned(), "before".to_owned()];
             return Names { heads, are_letters: true };
         }
+        let heads: Option<Vec<String>> = comparison
+            .media
+            .iter()
+            .map(|medium| medium.head.as_deref().map(words::clean))
+            .collect();
+        if let Some(heads) = heads.filter(|heads| !heads.is_empty() && heads.len() <= MOST) {
+            let are_letters = heads != names;
+            return Names { heads, are_letters };
+        }
         let has_room =
             names.len() <= MOST && names.iter().all(|name| name.chars().count() <= LONGEST);
         let letters = || (0..names.len()).map(findings::letters).collect();
@@ -39,10 +48,12 @@ impl Names {
     /// first.
     pub fn media(&self, comparison: &MediaComparison) -> Vec<String> {
         let line = |(at, medium): (usize, &findings::Compared)| {
-            let runs = words::count(medium.runs.len(), "run");
+            let typed = medium.typed.as_deref().map(|typed| format!("{}; ", words::clean(typed)));
+            let typed = typed.unwrap_or_default();
+            let runs = typed + &words::count(medium.runs.len(), "run");
             let name = words::clean(&medium.name);
             if self.are_letters {
-                format!("{}: {name} ({runs})", words::capitalised(self.head(at)))
+                format!("{}: {name} ({runs})", self.lead(comparison, at))
             } else {
                 format!("{name} ({runs})")
             }
@@ -52,6 +63,11 @@ impl Names {
             lines.reverse();
         }
         lines
+    }
+
+    /// A head as it begins a line; what is typed as it is keeps its letters.
+    fn lead(&self, comparison: &MediaComparison, at: usize) -> String {
+        if comparison.is_change { words::capitalised(self.head(at)) } else { self.head(at).into() }
     }
 
     /// What a page of the comparison is called.

@@ -45,7 +45,8 @@ fn three_media_stand_side_by_side() {
     B: two (1 run)
 
     Best for
-      name too long for a column (not suitable, random writes of 16 KiB: 5.00 IOPS)
+      5.25)) or A name too long for a column (not suitable, random writes of 16 KiB:
+      5.00 IOPS (4.85 to 5.15))
 
     Random write
      Block           A          B  A is
@@ -76,4 +77,147 @@ fn a_change_is_read_from_before_to_after() {
     let page = page(&found);
     assert!(page.contains("<h1>kernel 6.1, then kernel 6.12</h1>"), "{page}");
     assert!(page.contains("<svg") && page.contains("id=\"compare-random-write\""));
+}
+
+/// A try of a work on ext4: so many files a second.
+fn tried(scheduler: &str, repeat: u32, figure: f64) -> Cell {
+    let id = format!("untar/ext4/noatime/{scheduler}#{repeat}");
+    let mut cell = Cell::begun(id, "untar", Params::default());
+    cell.metrics.iops = Some(Estimate { value: figure, ci95: None, n: 1 });
+    let labels = [
+        ("work", "untar"),
+        ("filesystem", "ext4-nojournal"),
+        ("align", "no"),
+        ("mount_options", "noatime"),
+        ("scheduler", scheduler),
+    ];
+    cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    cell
+}
+
+/// A matrix of the same card under this kernel.
+fn matrix(kernel: &str, figures: &[(&str, [f64; 3])]) -> findings::ComparisonSide {
+    let mut record = Record::new(record::Run { id: kernel.into(), ..record::Run::default() });
+    record.medium.model = Some("card".into());
+    record.run.ended = record::Ended::Complete;
+    record.host = Some(record::Host { kernel: Some(kernel.into()), ..record::Host::default() });
+    for (scheduler, tries) in figures {
+        record.cells.extend(tries.iter().zip(1..).map(|(it, nth)| tried(scheduler, nth, *it)));
+    }
+    findings::ComparisonSide { name: format!("run-of-{kernel}"), records: vec![record] }
+}
+
+#[test]
+fn matrices_of_two_kernels_stand_cell_by_cell() {
+    let found = findings::compare_sides(&[
+        matrix(
+            "6.1.0-rpi",
+            &[
+                ("none", [100.0, 101.0, 99.0]),
+                ("bfq", [50.0, 51.0, 49.0]),
+                ("mq-deadline", [80.0, 120.0, 95.0]),
+                ("kyber", [10.0, 10.1, 9.9]),
+            ],
+        ),
+        matrix(
+            "6.12.74+deb13-arm64",
+            &[
+                ("none", [50.0, 50.2, 49.8]),
+                ("bfq", [50.0, 50.5, 49.5]),
+                ("mq-deadline", [80.0, 70.0, 140.0]),
+            ],
+        ),
+    ]);
+    let text = summary(&found, 80);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!(text, @"
+    kernel 6.1.0: kernel 6.1.0-rpi (run-of-6.1.0-rpi; 1 run)
+    kernel 6.12.74: kernel 6.12.74+deb13-arm64 (run-of-6.12.74+deb13-arm64; 1 run)
+
+    Matrix: untar, per second
+    Of 3 combinations: kernel 6.1.0-rpi is faster in 1; 1 is equal within 10 %; 1
+      cannot be told.
+      kernel 6.1.0  kernel 6.12.74  kernel 6.1.0 is
+     ext4-nojournal (noatime) with bfq
+              50.0            50.0  equal within 10 % (0.959x to 1.04x)
+     ext4-nojournal (noatime) with mq-deadline
+              97.0            92.2  cannot be told: 1.05x (0.494x to 2.24x)
+     ext4-nojournal (noatime) with none
+             100.0            50.0  2.00x faster (1.96x to 2.04x)
+
+    Not compared
+    - untar, ext4-nojournal (noatime) with kyber: not of kernel
+      6.12.74+deb13-arm64: not tried
+    ");
+    let page = page(&found);
+    assert!(page.contains("<h2>Matrix: untar, per second</h2>"), "{page}");
+    assert!(page.contains("2.00x faster"), "{page}");
+}
+
+/// A run of a card in a reader: so many random writes a second.
+fn in_reader(card: &str, reader: &str, iops: f64) -> Record {
+    let mut record = run(card, [iops, iops / 10.0]);
+    record.run.id = format!("{card}-{reader}-{iops}");
+    record.medium.behind_reader = Some(true);
+    record.target.link =
+        Some(record::Link { usb_id: Some(reader.into()), ..record::Link::default() });
+    record
+}
+
+#[test]
+fn a_grid_of_cards_and_readers_says_what_explains_what() {
+    let grid = [
+        in_reader("Kingston", "05e3:0749", 100.0),
+        in_reader("Kingston", "058f:6366", 400.0),
+        in_reader("SanDisk", "05e3:0749", 150.0),
+        in_reader("SanDisk", "058f:6366", 610.0),
+    ];
+    let found = findings::compare_runs(&grid);
+    let text = summary(&found, 80);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let part = &text[text.find("What explains").unwrap()..text.find("Best for").unwrap()];
+    insta::assert_snapshot!(part, @r#"
+    What explains the differences
+    - The card: Kingston; SanDisk
+    - The reader: 05e3:0749; 058f:6366
+    Random write, 4 KiB: of the factor of 6.10 between these runs the reader
+      explains 4.03 (3.91 to 4.16; 058f:6366 over 05e3:0749), the card explains 1.51
+      (1.47 to 1.56; SanDisk over Kingston).
+    Without repeats intervals come from the runs' own, which know nothing of
+      differences between runs, and whether effects depend on each other cannot be
+      told: measure combinations twice.
+     Figure                Factor  The card             The reader           Off by
+     random write, 4 KiB     6.10  1.51 (1.47 to 1.56)  4.03 (3.91 to 4.16)  1.00
+     random write, 16 KiB    6.10  1.51 (1.47 to 1.56)  4.03 (3.91 to 4.16)  1.00
+    Off by: how many times a combination is off the product of the effects, at
+      most; "told" where repeats show that effects depend on each other.
+    "#);
+    assert!(page(&found).contains("<h2>What explains the differences</h2>"));
+    let repeated = |reader: &str, card: &str, iops: f64| {
+        [0.99, 1.0, 1.02].map(|times| in_reader(card, reader, iops * times))
+    };
+    let told = |runs: &[[Record; 3]]| {
+        let found = findings::compare_runs(&runs.concat());
+        sentences_of(&found)
+    };
+    let depends = told(&[
+        repeated("1:1", "a", 100.0),
+        repeated("2:2", "a", 400.0),
+        repeated("1:1", "b", 390.0),
+        repeated("2:2", "b", 400.0),
+    ]);
+    insta::assert_snapshot!(depends, @"
+    Random write, 4 KiB: of the factor of 4.00 between these runs the reader explains 2.03 (1.98 to 2.07; 2:2 over 1:1), the card explains 1.97 (1.94 to 2.02; b over a).
+    The effects depend on each other: that of the reader is 4.00 (3.89 to 4.12) with a, 1.03 (0.997 to 1.06) with b.
+    Intervals come from how much repeats differ, and are never narrower than the runs' own.
+    ");
+    let confounded = told(&[repeated("1:1", "a", 100.0), repeated("2:2", "b", 400.0)]);
+    insta::assert_snapshot!(confounded, @"
+    Cannot be told: the card and the reader change together.
+    A reader hides which card is in it: where runs are of one card, type card=RUN for each of them.
+    ");
+}
+
+fn sentences_of(found: &findings::MediaComparison) -> String {
+    experiment::sentences(found.experiment.as_ref().unwrap()).join("\n")
 }

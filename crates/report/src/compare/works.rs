@@ -18,7 +18,7 @@ pub(super) fn title(work: &WorkComparison) -> String {
 }
 
 /// The order in which media stand in columns: as they were named; before and then after.
-fn columns(comparison: &MediaComparison) -> Vec<usize> {
+pub(super) fn columns(comparison: &MediaComparison) -> Vec<usize> {
     let mut columns: Vec<usize> = (0..comparison.media.len()).collect();
     if comparison.is_change {
         columns.reverse();
@@ -40,7 +40,8 @@ pub(super) fn table(comparison: &MediaComparison, work: &WorkComparison, names: 
             let figure = row.figures.get(*at).copied().flatten();
             figure.map_or("-".to_owned(), |found| words::quantity(&work.metric, found.value))
         };
-        let judged = if is_pair { of_pair(comparison, work, row) } else { fastest(row, names) };
+        let judged =
+            if is_pair { of_pair(comparison, work, row) } else { fastest(row.fastest, names) };
         let cells = std::iter::once(Bytes(row.block_bytes).to_string())
             .chain(columns.iter().map(figure))
             .chain(std::iter::once(judged))
@@ -55,12 +56,12 @@ fn of_pair(comparison: &MediaComparison, work: &WorkComparison, row: &WorkRow) -
     let curve = comparison.curves.iter().find(|curve| curve.test == work.test);
     let point = curve
         .and_then(|curve| curve.points.iter().find(|point| point.block_bytes == row.block_bytes));
-    point.map(super::judged).unwrap_or_default()
+    point.map(|point| super::judged(point.judgement, point.ratio, point.ci95)).unwrap_or_default()
 }
 
 /// "A: 3.10x B (2.90x to 3.30x)", "A or B".
-fn fastest(row: &WorkRow, names: &Names) -> String {
-    let Some(FastestMedium { medium, next, ratio, ci95, judgement }) = row.fastest else {
+pub(super) fn fastest(fastest: Option<FastestMedium>, names: &Names) -> String {
+    let Some(FastestMedium { medium, next, ratio, ci95, judgement }) = fastest else {
         return String::new();
     };
     let (first, second) = (names.head(medium), names.head(next));

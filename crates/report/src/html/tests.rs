@@ -472,7 +472,7 @@ proptest! {
         let page = page(&record);
         prop_assert_eq!(page.matches("</script").count(), 2);
         prop_assert!(!markup(&page).contains("NaN"));
-        let text = crate::text::details(&record, 80, false) + &crate::text::table(&record, 80);
+        let text = crate::text::details(&record, &record.run.id, 80, false) + &crate::text::table(&record, 80);
         prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
     }
 }

@@ -6,10 +6,9 @@ use record::{Finding, Record, Severity};
 use super::PageHead;
 use crate::chart;
 use crate::doubts;
-use crate::figure::Shown;
 use crate::panels::{self, Panel};
 use crate::tables;
-use crate::{headline, words};
+use crate::{figure, headline, words};
 
 mod cover;
 mod facts;
@@ -88,6 +87,14 @@ struct HeadlineRow {
 pub(crate) struct FiguresView {
     caption: &'static str,
     rows: Vec<HeadlineRow>,
+}
+
+impl FiguresView {
+    /// What "one run" means, where a row is marked so.
+    fn one_run(&self) -> Option<&'static str> {
+        let is_single = self.rows.iter().any(|row| row.interval == figure::ONE_RUN);
+        is_single.then_some(figure::ONE_RUN_MEANS)
+    }
 }
 
 /// A chart with its table.
@@ -266,11 +273,11 @@ fn paragraphs(page: &str) -> Vec<Paragraph> {
 }
 
 fn headline_row(row: &headline::HeadlineRow) -> HeadlineRow {
-    let (figure, interval, n, why) = match &row.shown {
-        Shown::Number { text, interval, n, .. } => {
-            (text.clone(), interval.clone(), n.to_string(), String::new())
+    let (figure, interval, n, why) = match row.shown.told() {
+        Ok(told) => {
+            (told.text.to_owned(), told.interval.to_owned(), told.n.to_string(), String::new())
         }
-        Shown::Withheld(why) => (String::new(), String::new(), String::new(), why.clone()),
+        Err(why) => (String::new(), String::new(), String::new(), why.to_owned()),
     };
     HeadlineRow {
         label: row.label.clone(),

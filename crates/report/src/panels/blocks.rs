@@ -2,7 +2,7 @@
 
 use record::{Cell, Estimate, Record, metric, test};
 
-use super::{Group, Panel, groups, push_metric, undrawn};
+use super::{Group, Panel, groups, hollow, push_metric, undrawn};
 use crate::chart::{
     Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, Reference, Scale, Stroke,
     Style,
@@ -150,22 +150,25 @@ fn line(
     table: &mut Table,
     metric: impl Fn(&Cell) -> Option<(String, Estimate)>,
 ) -> ChartLine {
-    let mut points = Vec::new();
+    let (mut points, mut is_single) = (Vec::new(), true);
     for cell in &group.cells {
         let Some((metric, found)) = metric(cell) else { continue };
         push_metric(table, name, cell, &metric, &found);
-        if let (figure::Shown::Number { value, text, interval, n }, Some(block)) =
-            (figure::show(cell, &metric, &found), cell.params.block_bytes)
+        let shown = figure::show(cell, &metric, &found);
+        if let (Some(value), Ok(told), Some(block)) =
+            (shown.drawn(), shown.told(), cell.params.block_bytes)
         {
+            let figure::Told { text, interval, n } = told;
             let block_text = record::units::Bytes(block);
             let tip = format!(
                 "{name}, {block_text}: {text} ({interval}), n {n}, {}",
                 words::stop(cell.stop)
             );
             points.push(ChartPoint { x: block as f64, y: value, interval: found.ci95, tip });
+            is_single &= shown.is_single();
         }
     }
-    ChartLine { name: name.to_owned(), points, style }
+    ChartLine { name: name.to_owned(), points, style: hollow(style, is_single) }
 }
 
 /// Bytes a second; where only IOPS were recorded they say the same.

@@ -4,12 +4,12 @@
 use record::units::Bytes;
 use record::{Cell, Record, metric, test};
 
-use super::{Panel, push_metric};
+use super::{Panel, hollow, push_metric};
 use crate::chart::{
     Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, Scale,
     Stroke, Style,
 };
-use crate::figure::{self, Shown};
+use crate::figure::{self, Told};
 use crate::headline::{self, CellRelation};
 use crate::tables::Table;
 use crate::{words, yardstick};
@@ -23,11 +23,15 @@ pub(super) fn random_writes(record: &Record) -> Panel {
         let mut cells: Vec<&Cell> =
             comparable(record).filter(|cell| cell.params.block_bytes == Some(size)).collect();
         cells.sort_by_key(|cell| cell.params.span_bytes);
+        let is_single = cells.iter().all(|cell| figure::is_single(cell, metric::IOPS));
         let points = cells.into_iter().filter_map(|cell| point(&mut table, cell)).collect();
         series.push(ChartLine {
             name: Bytes(size).to_string(),
             points,
-            style: Style { hue: series.len() % HUES, stroke: Stroke::Solid, mark: ChartMark::Disc },
+            style: hollow(
+                Style { hue: series.len() % HUES, stroke: Stroke::Solid, mark: ChartMark::Disc },
+                is_single,
+            ),
         });
     }
     let axis = |label: &str, unit| AxisSpec { label: label.to_owned(), scale: Scale::Log, unit };
@@ -72,12 +76,9 @@ fn point(table: &mut Table, cell: &Cell) -> Option<ChartPoint> {
     let (iops, span) = (cell.metrics.iops?, cell.params.span_bytes?);
     let span_text = Bytes(span).to_string();
     push_metric(table, &span_text, cell, metric::IOPS, &iops);
-    match figure::show(cell, metric::IOPS, &iops) {
-        Shown::Number { value, text, interval, n } => {
-            let tip =
-                format!("{span_text}: {text} ({interval}), n {n}, {}", words::stop(cell.stop));
-            Some(ChartPoint { x: span as f64, y: value, interval: iops.ci95, tip })
-        }
-        Shown::Withheld(_) => None,
-    }
+    let shown = figure::show(cell, metric::IOPS, &iops);
+    let (value, told) = (shown.drawn()?, shown.told().ok()?);
+    let Told { text, interval, n } = told;
+    let tip = format!("{span_text}: {text} ({interval}), n {n}, {}", words::stop(cell.stop));
+    Some(ChartPoint { x: span as f64, y: value, interval: iops.ci95, tip })
 }

@@ -2,14 +2,14 @@
 //! counted, and where it is stands at its end.
 
 use findings::phrases::OVERSTATED;
-use findings::{Fitness, Use, UseStanding, use_levels};
+use findings::{Fitness, LongestWrite, Use, UseStanding, use_levels};
 use record::test::RANDOM_WRITE;
 use record::{Cell, Finding, Record, Severity};
 
 use super::wrap::{self, cut};
-use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, short, spread, without_unit};
+use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, short, spread};
 use crate::doubts::{self, Doubt};
-use crate::figure::{self, Shown};
+use crate::figure::{self, Shown, Told};
 use crate::headline::{self, HeadlineRow};
 use crate::words;
 
@@ -54,6 +54,10 @@ pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<
     let width = width.max(super::MIN_WIDTH);
     let most = if width < WIDTH { LINES * WIDTH / width } else { LINES };
     let screen = Screen { record, width, ink: Ink(colour), rest };
+    if super::host_effects::is_one(record) {
+        let told = super::host_effects::told(record, width, false);
+        return format!("{told}\n{}\n", screen.elsewhere(&[]).join("\n"));
+    }
     let matrix = findings::matrix::of(record);
     let laid = |caps: &Caps| match &matrix {
         Some(matrix) => (screen.of_matrix(matrix, caps, most), true),
@@ -100,6 +104,7 @@ struct Screen<'a> {
 struct Row<'a> {
     lines: Vec<String>,
     cell: Option<&'a Cell>,
+    is_single: bool,
 }
 
 impl Screen<'_> {
@@ -144,7 +149,8 @@ impl Screen<'_> {
         let shown_cells = |rows: &[Row<'_>]| rows.iter().filter(|row| row.cell.is_some()).count();
         let bottom_of = |rows: &[Row<'_>]| {
             let ranked = self.caveats(rows, caps.caveats);
-            let mut bottom = ranked.0;
+            let mut bottom = self.legend(rows);
+            bottom.extend(ranked.0);
             bottom.extend(self.skipped(&unplanned, caps.skipped));
             let left = [
                 self.cells_left(shown_cells(rows)),
@@ -433,9 +439,14 @@ impl Screen<'_> {
         let is_shown = |cell: &Cell| {
             shown.iter().any(|row| row.cell.is_some_and(|other| std::ptr::eq(other, cell)))
         };
+        let longest = findings::longest_write(self.record);
+        // Where it is in a row that is shown, its column says it.
+        let longest = longest.filter(|longest| !is_shown(longest.cell));
         let rows = headline::rows(self.record);
         let measured = rows.iter().filter(|row| row.cell.is_some_and(|cell| !is_shown(cell)));
-        let mut others: Vec<Row<'r>> = measured.map(|row| self.of_headline(row)).collect();
+        let mut others: Vec<Row<'r>> =
+            longest.iter().map(|longest| self.of_longest(longest)).collect();
+        others.extend(measured.map(|row| self.of_headline(row)));
         for cell in &self.record.cells {
             if headline::TESTS.contains(&cell.test.as_str()) {
                 continue;
@@ -452,15 +463,26 @@ impl Screen<'_> {
         others
     }
 
+    /// The longest single write of all that are those of work.
+    fn of_longest<'r>(&self, longest: &LongestWrite<'_>) -> Row<'r> {
+        let shown = Shown::Number {
+            value: longest.ns as f64,
+            text: words::stall(longest.ns as f64),
+            interval: "maximum".to_owned(),
+            n: longest.n,
+        };
+        self.row("Longest small write", &shown, None)
+    }
+
     fn of_headline<'r>(&self, row: &HeadlineRow<'r>) -> Row<'r> {
         self.row(&row.label, &row.shown, row.cell)
     }
 
     fn row<'r>(&self, label: &str, shown: &Shown, cell: Option<&'r Cell>) -> Row<'r> {
         let label = short(label, self.label());
-        let lines = match shown {
-            Shown::Withheld(why) => self.withheld(&label, why),
-            Shown::Number { text, interval, n, .. } => {
+        let lines = match shown.told() {
+            Err(why) => self.withheld(&label, why),
+            Ok(Told { text, interval, n }) => {
                 let slowest = cell.and_then(figure::worst_ns).map(words::stall);
                 let p99 = cell.filter(|cell| figure::impossible(cell).is_none()).and_then(|cell| {
                     Some(words::stall(cell.metrics.latency_ns.as_ref()?.p99? as f64))
@@ -474,20 +496,29 @@ impl Screen<'_> {
                     let told = |lead: &str, text: &Option<String>| {
                         text.as_ref().map(|text| format!("{lead} {text}"))
                     };
-                    let parts = [Some(interval.clone()), Some(format!("n {n}"))];
+                    let parts = [Some(interval.to_owned()), Some(format!("n {n}"))];
                     let times = [told("p99", &p99), told("slowest", &slowest)];
                     let parts: Vec<String> = parts.into_iter().chain(times).flatten().collect();
                     let below = wrap::joined(&parts, self.width - 4);
                     let below = below.iter().map(|line| format!("    {}", self.ink.faint(line)));
                     std::iter::once(format!("{label}{gap}{figure}")).chain(below).collect()
                 } else {
-                    let counted = spread(without_unit(interval, text), &n.to_string(), COUNT);
+                    let counted =
+                        spread(words::without_unit(interval, text), &n.to_string(), COUNT);
                     let [p99, slowest] = [p99, slowest].map(|text| text.unwrap_or("-".to_owned()));
                     vec![format!("{label}{gap}{figure}  {counted}  {p99:>P99$}{slowest:>SLOWEST$}")]
                 }
             }
         };
-        Row { lines, cell }
+        Row { lines, cell, is_single: shown.is_single() }
+    }
+
+    /// What "one run" means, where a row is marked so.
+    fn legend(&self, rows: &[Row<'_>]) -> Vec<String> {
+        if !rows.iter().any(|row| row.is_single) {
+            return Vec::new();
+        }
+        self.prose(figure::ONE_RUN_MEANS, 2, 2, Ink::faint)
     }
 
     /// A row without a number: why, in a line.
@@ -512,8 +543,8 @@ impl Screen<'_> {
         let mut ranked = doubts::doubts(self.record);
         ranked.sort_by_key(|doubt| match doubt {
             doubt if doubt.severe => 0,
-            doubt if of_row(doubt) => 1,
-            doubt if doubt.about.is_empty() => 2,
+            doubt if doubt.about.is_empty() => 1,
+            doubt if of_row(doubt) => 2,
             _ => 3,
         });
         let lines = ranked.iter().take(most).flat_map(|doubt| {
@@ -634,7 +665,7 @@ fn named(one: &UseStanding, notes: Notes) -> String {
     };
     let condition =
         one.condition.map(|condition| condition.split(',').next().unwrap_or(condition).to_owned());
-    let few = (one.is_unsure && notes == Notes::All).then(|| "few samples".to_owned());
+    let few = one.doubt.clone().filter(|_| notes == Notes::All);
     let notes: Vec<String> = condition.into_iter().chain(few).collect();
     if notes.is_empty() { name } else { format!("{name} ({})", notes.join(", ")) }
 }

@@ -1,16 +1,19 @@
 use super::*;
 use crate::demo;
 
+/// What a run is called in `show`.
+const RUN: &str = "20261120-101500-5f3a";
+
 #[test]
 fn a_good_card() {
-    insta::assert_snapshot!(details(&demo::good(), 80, false), @"
+    insta::assert_snapshot!(details(&demo::good(), RUN, 80, false), @"
     SanDisk Extreme A1, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
     from the camera drawer, standard suite, 2026-11-20, 11 min 41 s, 4.14 GB
       written
 
     Random writes of 4 KiB reach 1446 IOPS (1436 to 1456): 16x faster than a
       5400 rpm laptop disk (90 IOPS).
-    The slowest of 4000 random writes of 64 KiB took 44.8 ms.
+    The slowest of 71744 small writes took 44.8 ms.
     Sequential writes reach 59.3 MB/s, sequential reads reach 66.4 MB/s.
 
                                 figure  95 % interval         n  stop        slowest
@@ -47,7 +50,7 @@ fn a_good_card() {
 
 #[test]
 fn a_horrible_card() {
-    insta::assert_snapshot!(details(&demo::horrible(), 80, false), @"
+    insta::assert_snapshot!(details(&demo::horrible(), RUN, 80, false), @"
     Transcend SDHC 32G, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
     from the camera drawer, standard suite, 2026-11-20, 11 min 41 s, 3.71 GB
       written
@@ -55,7 +58,7 @@ fn a_horrible_card() {
     Random writes of 4 KiB reach 41.1 IOPS (39.4 to 42.9): 2.2x slower than a
       5400 rpm laptop disk (90 IOPS). Those of 16 KiB reach only 1.97 IOPS (1.86 to
       2.09).
-    The slowest of 120 random writes of 64 KiB took 3.17 s.
+    The slowest of 32944 small writes took 3.17 s.
     Sequential writes reach 10.2 MB/s, sequential reads reach 24.5 MB/s.
 
                                 figure  95 % interval         n  stop        slowest
@@ -93,7 +96,7 @@ fn a_horrible_card() {
 
 #[test]
 fn a_stick_that_vanished_and_a_cache_that_answered() {
-    insta::assert_snapshot!(details(&demo::broken(), 80, false), @r#"
+    insta::assert_snapshot!(details(&demo::broken(), RUN, 80, false), @r#"
     Generic </script><img src=x onerror=alert(1)> [2J & "quotes", USB stick,
       31.9 GB, behind a reader, a file on ext4
     </script><img src=x onerror=alert(1)> [2J & "quotes", standard suite,
@@ -102,7 +105,7 @@ fn a_stick_that_vanished_and_a_cache_that_answered() {
     The medium failed: 5 of 6 planned cells are done. Random write 4 KiB, in a file:
     the device went away (ENODEV) </script><img src=x onerror=alert(1)> [2J &
     "quotes".
-    The slowest of 3 random writes of 512 B took 429 ms.
+    The slowest of 3 small writes took 429 ms.
 
                                 figure  95 % interval         n  stop        slowest
     Random write, 512 B              -  no interval from 3 samples
@@ -115,7 +118,8 @@ fn a_stick_that_vanished_and_a_cache_that_answered() {
                                         medium
 
     Quantum write
-      </script><img src=..     7.50 /s  6.75 to 8.25         12  converged         -
+      </script><img src=x onerror=alert(1)> [2J & "quotes"
+                               7.50 /s  6.75 to 8.25         12  converged         -
 
     Caveats
     - random write 4 KiB, in a file: stopped by an error: the device went away
@@ -136,7 +140,7 @@ fn a_stick_that_vanished_and_a_cache_that_answered() {
 
 #[test]
 fn a_run_that_has_just_begun() {
-    insta::assert_snapshot!(details(&demo::begun(), 80, false), @r"
+    insta::assert_snapshot!(details(&demo::begun(), RUN, 80, false), @r"
     SanDisk Extreme A1, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
     from the camera drawer, standard suite, 2026-11-20
 
@@ -160,7 +164,7 @@ fn a_run_that_has_just_begun() {
 
 #[test]
 fn nothing_is_known() {
-    insta::assert_snapshot!(details(&demo::empty(), 80, false), @r"
+    insta::assert_snapshot!(details(&demo::empty(), RUN, 80, false), @r"
     Medium of unknown kind
 
     Nothing measured yet: the run has started and no cell is done.
@@ -173,7 +177,7 @@ fn a_run_of_other_tests_has_no_random_writes_to_speak_of() {
     record.plan.retain(|cell| cell.test == "seek");
     record.cells.retain(|cell| cell.test == "seek");
     assert!(!record.cells.is_empty());
-    let text = details(&record, 80, false);
+    let text = details(&record, RUN, 80, false);
     assert!(text.contains("Seek") && !text.contains("Random write"), "{text}");
 }
 
@@ -181,7 +185,7 @@ fn a_run_of_other_tests_has_no_random_writes_to_speak_of() {
 fn a_doubt_says_what_to_do_and_keeps_its_statistics_to_itself() {
     let mut record = demo::good();
     record.cells[0].flags = vec![record::Flag::Autocorrelated { lag1: 0.48 }];
-    for text in [details(&record, 80, false), table(&record, 100)] {
+    for text in [details(&record, RUN, 80, false), table(&record, 100)] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
             text.contains("run it for longer if it is too wide for you") && !text.contains("r1"),
@@ -200,7 +204,7 @@ fn a_figure_of_a_passing_state_is_a_bound() {
     for cell in record.cells.iter_mut().filter(random) {
         cell.flags.push(record::Flag::Transient { bound: record::Bound::AtMost });
     }
-    let text = details(&record, 80, false);
+    let text = details(&record, RUN, 80, false);
     assert!(!text.contains("Random writes of 4 KiB reach 1446"), "{text}");
     let row = text.lines().find(|line| line.starts_with("Random write, 4 KiB")).unwrap();
     assert!(row.contains("1446 IOPS  at most"), "{row}");
@@ -217,13 +221,13 @@ fn how_fast_a_medium_is_that_must_not_be_used_is_not_said() {
         confidence: None,
     };
     record.findings = vec![fault];
-    assert!(!details(&record, 80, false).contains("Sequential writes reach"));
+    assert!(!details(&record, RUN, 80, false).contains("Sequential writes reach"));
     record.findings.clear();
     // 8 KiB in a row is no rate of a medium.
     record
         .cells
         .retain(|cell| cell.test != "sequential-write" || cell.params.block_bytes == Some(8192));
-    let text = details(&record, 80, false);
+    let text = details(&record, RUN, 80, false);
     assert!(text.contains("Sequential reads reach"), "{text}");
 }
 
@@ -277,7 +281,7 @@ fn findings_come_first() {
         evidence: vec!["random-write/2".into()],
         confidence: None,
     });
-    let text = details(&record, 80, false);
+    let text = details(&record, RUN, 80, false);
     assert!(
         text.find("Not suitable for a root disk").unwrap() < text.find("Random writes of").unwrap(),
         "{text}"
@@ -287,7 +291,7 @@ fn findings_come_first() {
 #[test]
 fn colour_adds_colours_and_nothing_else() {
     for record in demo::all() {
-        let coloured = details(&record, 80, true);
+        let coloured = details(&record, RUN, 80, true);
         assert!(coloured.contains('\u{1b}'));
         let mut plain = String::new();
         let mut rest = coloured.as_str();
@@ -295,7 +299,7 @@ fn colour_adds_colours_and_nothing_else() {
             plain.push_str(before);
             rest = after.split_once('m').expect("every code ends").1;
         }
-        assert_eq!(plain + rest, details(&record, 80, false));
+        assert_eq!(plain + rest, details(&record, RUN, 80, false));
     }
 }
 
@@ -303,7 +307,7 @@ fn colour_adds_colours_and_nothing_else() {
 fn lines_fit() {
     for width in [40, 80, 120] {
         for record in demo::all() {
-            let text = details(&record, width, false) + &table(&record, width);
+            let text = details(&record, RUN, width, false) + &table(&record, width);
             let long: Vec<&str> =
                 text.lines().filter(|line| line.chars().count() > width).collect();
             assert!(long.is_empty(), "{width}: {long:#?}");
@@ -314,7 +318,7 @@ fn lines_fit() {
 #[test]
 fn hostile_words_do_not_steer_the_terminal() {
     let record = demo::broken();
-    for text in [details(&record, 80, false), table(&record, 100)] {
+    for text in [details(&record, RUN, 80, false), table(&record, 100)] {
         assert!(text.contains("onerror"), "the words themselves are shown");
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
     }
@@ -333,13 +337,35 @@ fn every_test_and_metric_is_in_the_table() {
 }
 
 #[test]
+fn a_figure_of_another_tool_is_printed_and_marked() {
+    let mut record = demo::horrible();
+    record.cells.retain(|cell| cell.id == "random-write/1");
+    let cell = &mut record.cells[0];
+    cell.labels.insert("tool".to_owned(), "fio".to_owned());
+    cell.metrics.iops = Some(record::Estimate { value: 7777.0, ci95: None, n: 1 });
+    (cell.metrics.bps, cell.metrics.other) = (None, Default::default());
+    let page = crate::html::page(&record).split("application/json").next().unwrap().to_owned();
+    for text in [summary(&record, 80, false), details(&record, RUN, 80, false), table(&record, 100)]
+    {
+        let line = text.lines().find(|line| line.contains("7777 IOPS")).unwrap();
+        assert!(line.contains("one run"), "{text}");
+        assert!(text.contains("One run: a single figure"), "{text}");
+    }
+    assert!(page.contains("7777 IOPS") && page.contains("one run"), "{page}");
+    // It is drawn hollow, in the line and in the legend, and never held against the yardstick.
+    assert!(page.contains(r#"<circle class="ring"#) && !page.contains("class=\"whisker"), "{page}");
+    assert!(!summary(&record, 80, false).contains("7777 IOPS ("));
+    assert!(crate::headline::rows(&record).iter().all(|row| row.times_disk.is_none()));
+}
+
+#[test]
 fn a_number_without_its_interval_is_not_printed_anywhere() {
     let mut record = demo::horrible();
     let cell = record.cells.iter_mut().find(|cell| cell.id == "random-write/1").unwrap();
     cell.metrics.iops = Some(record::Estimate { value: 7777.0, ci95: None, n: 12 });
     (cell.metrics.bps, cell.metrics.other) = (None, Default::default());
     for text in [
-        details(&record, 80, false),
+        details(&record, RUN, 80, false),
         table(&record, 100),
         crate::html::page(&record).split("application/json").next().unwrap().to_owned(),
     ] {
@@ -357,7 +383,7 @@ fn impossible_numbers_are_named_and_not_told() {
         cell.flags.push(record::Flag::ZeroLatency { n: 9 });
     }
     for text in [
-        details(&record, 80, false),
+        details(&record, RUN, 80, false),
         table(&record, 100),
         crate::html::page(&record).split("application/json").next().unwrap().to_owned(),
     ] {
@@ -391,6 +417,7 @@ fn one_screen_of_a_good_card() {
     Sequential write         59.3 MB/s  58.5 to 60.0         64           -   148 ms
     Random read, 4 KiB       3148 IOPS  3115 to 3180       1500      439 µs  2.76 ms
     Random write, 4 KiB      1446 IOPS  1436 to 1456       4000     1.02 ms  6.62 ms
+    Longest small write        44.8 ms  maximum           71744           -        -
     Random write, 512 B      1575 IOPS  1564 to 1585       4000      903 µs  5.41 ms
     Random write, 16 KiB      764 IOPS  759 to 769         4000     1.85 ms  16.7 ms
     Random write, 64 KiB      404 IOPS  401 to 407         4000     25.4 ms  44.8 ms
@@ -398,11 +425,10 @@ fn one_screen_of_a_good_card() {
     Fill, zeros              75.7 MB/s  74.1 to 77.2        960           -        -
     Seek, 512 B, whole me..    4000 /s  3960 to 4040      30000      350 µs  1.37 ms
     Buffered read, device..  67.0 MB/s  65.7 to 68.3          5           -        -
-    Buffered read, cache..   1.90 GB/s  1.86 to 1.94          5           -        -
     Caveat: sequential read 120 KiB: 120 KiB is split into commands of 64 KiB [...]
     Caveat: sequential write 120 KiB: 120 KiB is split into commands of 64 KiB [...]
     Not run: record-ops, ext2-fill (not in this suite)
-    Not shown: 77 of 89 cells.
+    Not shown: 78 of 89 cells.
     Details  flashmark show 20261120-101500-5f3a --details
     ");
 }
@@ -421,6 +447,7 @@ fn one_screen_of_a_horrible_card() {
     Sequential write         10.2 MB/s  10.1 to 10.3         64           -   857 ms
     Random read, 4 KiB       1070 IOPS  1059 to 1081       1500     1.29 ms  8.12 ms
     Random write, 4 KiB      41.1 IOPS  39.4 to 42.9        120           -   502 ms
+    Longest small write         3.17 s  maximum           32944           -        -
     Random write, 512 B      37.0 IOPS  35.4 to 38.6        120           -   545 ms
     Random write, 16 KiB     1.97 IOPS  1.86 to 2.09        120           -   2.42 s
     Random write, 64 KiB     1.80 IOPS  1.70 to 1.91        120           -   3.17 s
@@ -428,10 +455,9 @@ fn one_screen_of_a_horrible_card() {
     Fill, zeros              13.0 MB/s  12.7 to 13.2        960           -        -
     Seek, 512 B, whole me..    1333 /s  1320 to 1347      30000     1.05 ms  4.11 ms
     Buffered read, device..  24.8 MB/s  24.3 to 25.3          5           -        -
-    Buffered read, cache..   1.90 GB/s  1.86 to 1.94          5           -        -
     Caveat: random write (10 cells): not converged [...]
     Caveat: random write (7 cells): small writes take a fast path [...]
-    Not shown: 77 of 89 cells, 2 caveats.
+    Not shown: 78 of 89 cells, 2 caveats.
     Details  flashmark show 20261120-101500-5f3a --details
     ");
 }
@@ -451,6 +477,7 @@ fn one_screen_of_what_vanished() {
     Sequential read                  -  impossible: the page cache answered [...]
     Random read, 4 KiB               -  impossible: 2.05 GB/s over a link of [...]
     Random write, 4 KiB      49.3 IOPS  45.7 to 53.0         40           -  25.9 ms
+    Longest small write         429 ms  maximum               3           -        -
     Random write, 512 B              -  no interval from 3 samples
     Quantum write, </scri..    7.50 /s  6.75 to 8.25         12           -        -
 
@@ -496,6 +523,8 @@ fn on_a_narrow_terminal_rows_fold_between_their_parts() {
     Random write, 4 KiB      1446 IOPS
         1436 to 1456 IOPS, n 4000,
         p99 1.02 ms, slowest 6.62 ms
+    Longest small write        44.8 ms
+        maximum, n 71744
     Random write, 512 B      1575 IOPS
         1564 to 1585 IOPS, n 4000,
         p99 903 µs, slowest 5.41 ms
@@ -509,9 +538,6 @@ fn on_a_narrow_terminal_rows_fold_between_their_parts() {
         57.0 to 59.4 MB/s, n 960
     Fill, zeros              75.7 MB/s
         74.1 to 77.2 MB/s, n 960
-    Seek, 512 B, whole me..    4000 /s
-        3960 to 4040 /s, n 30000,
-        p99 350 µs, slowest 1.37 ms
 
     Caveat: sequential read 120 KiB: 120 KiB
       is split into commands of 64 KiB [...]
@@ -519,7 +545,7 @@ fn on_a_narrow_terminal_rows_fold_between_their_parts() {
       120 KiB is split into commands [...]
     Not run: record-ops, ext2-fill (not in
       this suite)
-    Not shown: 79 of 89 cells.
+    Not shown: 80 of 89 cells.
     Details  flashmark show
              20261120-101500-5f3a --details
     ");

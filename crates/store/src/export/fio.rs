@@ -6,8 +6,10 @@
 //! that measured.
 
 use record::collection::CollectionRun;
-use record::{Cell, Content, Direction, Histogram, Latency, Path, Pattern, Region, Sync};
+use record::{Cell, Content, Direction, Path, Pattern, Region, Sync};
 use serde_json::{Map, Value, json};
+
+use super::fio_fields;
 
 /// The document, with a newline at its end.
 pub fn fio(entry: &CollectionRun) -> String {
@@ -28,10 +30,9 @@ fn job(cell: &Cell) -> Option<Value> {
         .direction
         .filter(|_| cell.ops > 0 && cell.metrics.iops.or(cell.metrics.bps).is_some())?;
     let options = options(cell, direction)?;
-    let ours = way(cell);
-    let none = json!({ "io_bytes": 0, "io_kbytes": 0, "bw_bytes": 0, "bw": 0, "iops": 0.0, "runtime": 0, "total_ios": 0 });
+    let (ours, none) = (fio_fields::of_cell(cell), fio_fields::nothing());
     let (read, write) = if direction == Direction::Read { (ours, none) } else { (none, ours) };
-    Some(json!({
+    let mut job = json!({
         "jobname": cell.id,
         "groupid": 0,
         // fio has numbers for errors; 5 is EIO.
@@ -40,7 +41,16 @@ fn job(cell: &Cell) -> Option<Value> {
         "job options": options,
         "read": read,
         "write": write,
-    }))
+        "trim": fio_fields::nothing(),
+        "job_runtime": cell.elapsed_ns / 1_000_000,
+        // Not measured; fio's tools read them all the same.
+        "usr_cpu": 0.0,
+        "sys_cpu": 0.0,
+    });
+    for (name, shares) in fio_fields::shares(cell) {
+        job[name] = shares;
+    }
+    Some(job)
 }
 
 /// What fio would have to be told; `None` for what it cannot be.
@@ -70,7 +80,8 @@ fn options(cell: &Cell, direction: Direction) -> Option<Map<String, Value>> {
     set("numjobs", params.threads.to_string());
     set("direct", u8::from(params.path == Path::Direct).to_string());
     for (name, value) in [
-        ("bs", params.block_bytes),
+        // Without one fio takes 4096: what an I/O moved on average is nearer.
+        ("bs", params.block_bytes.or(cell.bytes.checked_div(cell.ops).filter(|mean| *mean > 0))),
         ("size", params.span_bytes),
         ("offset", params.span_offset_bytes),
     ] {
@@ -96,56 +107,4 @@ fn options(cell: &Cell, direction: Direction) -> Option<Map<String, Value>> {
         Some(Content::Repeated) | None => {}
     }
     Some(options)
-}
-
-fn way(cell: &Cell) -> Value {
-    let value =
-        |estimate: Option<record::Estimate>| estimate.map_or(0.0, |found| found.value).max(0.0);
-    let bps = value(cell.metrics.bps);
-    let mut way = json!({
-        "io_bytes": cell.bytes,
-        "io_kbytes": cell.bytes / 1024,
-        "bw_bytes": bps.round(),
-        "bw": (bps / 1024.0).round(),
-        "iops": value(cell.metrics.iops),
-        "runtime": (cell.elapsed_ns as f64 / 1e6).round(),
-        "total_ios": cell.ops,
-    });
-    if let Some(latency) = &cell.metrics.latency_ns {
-        way["lat_ns"] = times(latency);
-        let mut detail = times(latency);
-        detail["percentile"] = percentiles(latency);
-        if let Some(histogram) = &cell.histogram {
-            detail["bins"] = bins(histogram);
-        }
-        way["clat_ns"] = detail;
-    }
-    way
-}
-
-fn times(latency: &Latency) -> Value {
-    json!({ "min": latency.min, "max": latency.max, "mean": latency.mean, "N": latency.n })
-}
-
-/// Under the names fio gives them; what too few samples support is left out, as in the record.
-fn percentiles(latency: &Latency) -> Value {
-    let all = [
-        ("50.000000", latency.p50),
-        ("90.000000", latency.p90),
-        ("95.000000", latency.p95),
-        ("99.000000", latency.p99),
-        ("99.900000", latency.p99_9),
-    ];
-    all.into_iter()
-        .filter_map(|(name, ns)| Some((name.to_owned(), Value::from(ns?))))
-        .collect::<Map<_, _>>()
-        .into()
-}
-
-fn bins(histogram: &Histogram) -> Value {
-    histogram
-        .buckets()
-        .map(|(ns, count)| (ns.to_string(), Value::from(count)))
-        .collect::<Map<_, _>>()
-        .into()
 }

@@ -203,6 +203,40 @@ fn fios_json_says_what_fio_would() {
     assert!(document["jobs"].as_array().unwrap().is_empty(), "fio has no word for it");
 }
 
+/// fio-plot 1.1.21 reads these and does not ask whether they exist; fio's own tool reads all three
+/// directions, and never ends where a bucket is beyond fio's last.
+#[test]
+fn fios_json_has_what_its_tools_read() {
+    let mut one = entry("first", "");
+    let histogram = one.run.cells[1].histogram.as_mut().unwrap();
+    histogram.record(40_000_000_000);
+    histogram.record(50_000_000_000);
+    let document: serde_json::Value = serde_json::from_str(&fio(&one)).unwrap();
+    let job = &document["jobs"][0];
+    for key in ["latency_ns", "latency_us", "latency_ms", "usr_cpu", "sys_cpu", "trim"] {
+        assert!(job.get(key).is_some(), "{key}");
+    }
+    for key in ["rw", "bs", "iodepth", "numjobs"] {
+        assert!(job["job options"].get(key).is_some(), "{key}");
+    }
+    for key in ["bw", "iops", "iops_stddev"] {
+        assert!(job["read"].get(key).is_some() && job["write"].get(key).is_some(), "{key}");
+    }
+    let times = &job["write"]["lat_ns"];
+    // 97 of 2 ms, 2 of 53, one of 200, and two that are longer than fio knows.
+    assert!(times["mean"].as_f64().unwrap() > 0.0 && times["stddev"].as_f64().unwrap() > 0.0);
+    assert_eq!(job["write"]["clat_ns"]["bins"]["17112760320"], 2);
+    let share = |class: &str| job["latency_ms"][class].as_f64().unwrap();
+    // A bucket of 2 ms reaches a little beyond.
+    let short = share("2") + share("4");
+    assert!((short - 9700.0 / 102.0).abs() < 1e-6, "{short}");
+    assert!((share(">=2000") - 200.0 / 102.0).abs() < 1e-6);
+    let rate = &job["write"];
+    // Its curve: 350 and 50 I/Os a second.
+    assert_eq!((rate["iops_min"].as_f64(), rate["iops_max"].as_f64()), (Some(50.0), Some(350.0)));
+    assert!((rate["iops_stddev"].as_f64().unwrap() - 212.132).abs() < 0.001);
+}
+
 /// What is compared of a cell that went out and came in again.
 fn gist(cell: &record::Cell) -> (Option<u64>, u32, Option<f64>, u64, Option<u64>, Option<u64>) {
     let latency = cell.metrics.latency_ns.as_ref();

@@ -6,38 +6,113 @@ use crc::{CRC_64_NVME, Crc, Table};
 use record::units::saturating_sum;
 use record::{Ended, Flag, MediumKind, Record, Run, Software, Stop};
 
+use super::by_medium::by_medium;
 use super::imported_run::ImportedRun;
 use super::text::short;
 
 static CRC_64: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_NVME);
 
-/// One record for each tool and medium. The id comes from the bytes, so the same file gives the
-/// same one again.
+/// One record for each medium. The id comes from the bytes, so the same file gives the same one
+/// again.
 pub(super) fn records(name: &str, bytes: &[u8], found: Vec<ImportedRun>) -> Vec<Record> {
+    of_media(name, bytes, by_medium(found))
+}
+
+/// One record for each of these, as in a table of runs.
+pub(super) fn one_by_one(name: &str, bytes: &[u8], found: Vec<ImportedRun>) -> Vec<Record> {
+    of_media(name, bytes, found.into_iter().map(|one| vec![one]).collect())
+}
+
+fn of_media(name: &str, bytes: &[u8], media: Vec<Vec<ImportedRun>>) -> Vec<Record> {
     let sum = CRC_64.checksum(bytes);
-    let many = found.len() > 1;
+    let many = media.len() > 1;
     let id = |tool: &str, number: usize| {
         if many { format!("{tool}-{sum:016x}-{number}") } else { format!("{tool}-{sum:016x}") }
     };
-    found
-        .into_iter()
-        .zip(1..)
-        .map(|(found, number)| record(name, id(&plain(found.tool), number), found))
-        .collect()
+    let of_medium = |(runs, number): (Vec<ImportedRun>, usize)| {
+        let tools = tools_of(&runs);
+        let tool = if let [tool] = tools[..] { plain(tool) } else { "log".to_owned() };
+        joined(name, &id(&tool, number), &tools, runs)
+    };
+    media.into_iter().zip(1..).filter_map(of_medium).collect()
+}
+
+fn tools_of(runs: &[ImportedRun]) -> Vec<&'static str> {
+    let mut tools = Vec::new();
+    for run in runs {
+        if !tools.contains(&run.tool) {
+            tools.push(run.tool);
+        }
+    }
+    tools
+}
+
+/// What several tools, or one several times, measured on a medium as one record. Each cell says
+/// which tool it is of.
+fn joined(name: &str, id: &str, tools: &[&str], runs: Vec<ImportedRun>) -> Option<Record> {
+    let mut parts = runs.into_iter().map(|mut run| {
+        if tools.len() > 1 {
+            let tool = run.tool;
+            run.notes.iter_mut().for_each(|text| *text = format!("{tool}: {text}"));
+        }
+        record(name, id.to_owned(), run)
+    });
+    let mut whole = parts.next()?;
+    parts.for_each(|part| add(&mut whole, part));
+    number(&mut whole.cells);
+    if tools.len() > 1 {
+        whole.run.software = Software { name: tools.join(", "), ..Software::default() };
+    }
+    Some(whole)
+}
+
+fn add(whole: &mut Record, part: Record) {
+    let (run, new) = (&mut whole.run, part.run);
+    run.elapsed_ns = run.elapsed_ns.saturating_add(new.elapsed_ns);
+    run.started = run.started.take().or(new.started);
+    run.finished = new.finished.or(run.finished.take());
+    if run.command.is_empty() {
+        run.command = new.command;
+    }
+    if new.ended == Ended::Error {
+        run.ended = new.ended;
+    }
+    if run.software.version.is_empty() {
+        run.software.version = new.software.version;
+    }
+    if whole.target.device.is_none() && part.target.device.is_some() {
+        whole.target = part.target;
+    }
+    let (medium, new) = (&mut whole.medium, part.medium);
+    medium.model = medium.model.take().or(new.model);
+    medium.vendor = medium.vendor.take().or(new.vendor);
+    medium.capacity_bytes = medium.capacity_bytes.or(new.capacity_bytes);
+    if medium.kind == MediumKind::Unknown {
+        medium.kind = new.kind;
+    }
+    whole.host = whole.host.take().or(part.host);
+    for flag in part.flags {
+        if !whole.flags.contains(&flag) {
+            whole.flags.push(flag);
+        }
+    }
+    whole.cells.extend(part.cells);
 }
 
 /// A tool's name as part of a run's.
 fn plain(tool: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    tool.chars().map(letter).collect()
+    let plain: String = tool.chars().map(letter).collect();
+    plain.trim_end_matches('-').to_owned()
 }
 
 fn record(name: &str, id: String, found: ImportedRun) -> Record {
     let ImportedRun {
         tool,
         version,
-        at: _,
+        form: _,
         mut cells,
+        places: _,
         medium,
         mut target,
         host,
@@ -49,7 +124,6 @@ fn record(name: &str, id: String, found: ImportedRun) -> Record {
     if target.path.is_empty() {
         target.path = short(name, 200);
     }
-    number(&mut cells);
     let measured_by =
         if version.is_empty() { tool.to_owned() } else { format!("{tool} {version}") };
     for cell in &mut cells {

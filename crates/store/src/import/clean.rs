@@ -15,19 +15,8 @@ pub(super) struct CleanText {
 
 /// Cleans the bytes of a file.
 pub(super) fn clean(bytes: &[u8]) -> CleanText {
-    let decoded;
-    let bytes = match bytes {
-        [0xff, 0xfe, rest @ ..] => {
-            decoded = utf16(rest, u16::from_le_bytes);
-            decoded.as_bytes()
-        }
-        [0xfe, 0xff, rest @ ..] => {
-            decoded = utf16(rest, u16::from_be_bytes);
-            decoded.as_bytes()
-        }
-        [0xef, 0xbb, 0xbf, rest @ ..] => rest,
-        _ => bytes,
-    };
+    let unmarked = unmarked(bytes);
+    let bytes = &*unmarked;
     let mut cleaned = CleanText {
         text: String::with_capacity(bytes.len() + 1),
         numbers: Vec::new(),
@@ -45,6 +34,28 @@ pub(super) fn clean(bytes: &[u8]) -> CleanText {
         cleaned.line(number, line, is_markup);
     }
     cleaned
+}
+
+/// The bytes of a file as text that reads the same: decoded, and without NUL, which forms of web
+/// pages do not carry.
+#[must_use]
+pub fn plain_text(bytes: &[u8]) -> String {
+    let bytes = unmarked(bytes);
+    let mut text = String::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        text.extend(latin_or_utf8(line).chars().filter(|letter| *letter != '\0'));
+    }
+    text
+}
+
+/// Without the mark of its encoding in front, and decoded where that is UTF-16.
+fn unmarked(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => Cow::Owned(utf16(rest, u16::from_le_bytes).into_bytes()),
+        [0xfe, 0xff, rest @ ..] => Cow::Owned(utf16(rest, u16::from_be_bytes).into_bytes()),
+        [0xef, 0xbb, 0xbf, rest @ ..] => Cow::Borrowed(rest),
+        _ => Cow::Borrowed(bytes),
+    }
 }
 
 fn has(bytes: &[u8], words: &[u8]) -> bool {

@@ -33,13 +33,17 @@ fn has_summary(source: &ImportText) -> bool {
     source.numbered().any(|(at, line)| summary_at(source, at, line).is_some())
 }
 
-/// The summary that begins in a line, and how many lines it takes.
+/// The summary that begins in a line, and how many lines it takes. One that was wrapped has to agree
+/// with itself, and none of its lines is a summary alone.
 fn summary_at(source: &ImportText, at: usize, line: &str) -> Option<(DdSummary, usize)> {
-    match summary(line) {
-        Some(found) => Some((found, 1)),
-        None if begins_summary(line) => source.wrapped(at, summary),
-        None => None,
+    if let Some(found) = summary(line) {
+        return Some((found, 1));
     }
+    if !begins_summary(line) || summary(source.line(at + 1)).is_some() {
+        return None;
+    }
+    let (found, lines) = source.wrapped(at, |line| summary(line).filter(DdSummary::agrees))?;
+    (lines < 3 || summary(source.line(at + 2)).is_none()).then_some((found, lines))
 }
 
 /// What a command line says: `if=`, `of=`, `bs=`, flags and conversions.

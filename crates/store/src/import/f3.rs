@@ -6,6 +6,7 @@
 use record::units::saturating_sum;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, metric, test};
 
+use super::f3_files;
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note, other, whole_ns};
 use super::reading::Reading;
 use super::text::{ImportText, between, binary_rate, number, short, time_ns, wanted, whole};
@@ -70,7 +71,8 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
             continue;
         }
         let joined: Vec<&str> = (at..at + lines).map(|at| source.line(at).trim()).collect();
-        if let Some(Some(cell)) = reading.accept(at, speed(at, &joined.join(" "))) {
+        if let Some(Some(mut cell)) = reading.accept(at, speed(at, &joined.join(" "))) {
+            cell.series = f3_files::curves(source, reading);
             reading.take_many(at, lines);
             reading.add(&mut found, at, cell);
         }

@@ -4,6 +4,7 @@
 mod json;
 mod normal;
 mod options;
+mod same_job;
 mod terse;
 
 use record::{Cell, Direction, Params, Path, Pattern, test};
@@ -13,6 +14,7 @@ use super::imported_run;
 
 pub(super) use self::json::IMPORTER as JSON;
 pub(super) use self::normal::IMPORTER as NORMAL;
+pub(super) use self::same_job::keep_fullest_form;
 pub(super) use self::terse::{FULL as TERSE, JOBS};
 
 /// A cell of a job and a direction, with its test: ours where the procedure is (one I/O at a time

@@ -42,10 +42,12 @@ pub(super) struct ImportedRun {
     pub tool: &'static str,
     /// "3.33", or nothing where the text does not say.
     pub version: String,
-    /// The place of its first line in the text.
-    pub at: Option<usize>,
+    /// Which of its forms of output this is, where a tool prints one result in several of them.
+    pub form: &'static str,
     /// The results; assembling the record gives them their ids.
     pub cells: Vec<Cell>,
+    /// The place in the text of each of them.
+    pub places: Vec<usize>,
     /// What the text says of the medium.
     pub medium: Medium,
     /// And of the way to it.
@@ -65,6 +67,25 @@ pub(super) struct ImportedRun {
 impl ImportedRun {
     pub fn by(tool: &'static str) -> ImportedRun {
         ImportedRun { tool, ..ImportedRun::default() }
+    }
+
+    /// Adds a result that stands at this place of the text.
+    pub fn push(&mut self, place: usize, cell: Cell) {
+        self.cells.push(cell);
+        self.places.push(place);
+    }
+
+    /// Keeps the results of which this is true; it is asked in their order.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(usize) -> bool) {
+        let kept: Vec<bool> = (0..self.cells.len()).map(&mut is_kept).collect();
+        let (mut cells, mut places) = (kept.iter(), kept.iter());
+        self.cells.retain(|_| cells.next() == Some(&true));
+        self.places.retain(|_| places.next() == Some(&true));
+    }
+
+    /// Where the first of its results stands.
+    pub fn first_place(&self) -> usize {
+        self.places.iter().copied().min().unwrap_or(0)
     }
 
     /// Takes the path that a text names for where it was measured: a device below /dev, or a file.
@@ -143,21 +164,57 @@ pub(super) fn enough_for(share: f64, n: u64) -> bool {
     n as f64 >= (0.05_f64.ln() / share.ln()).ceil()
 }
 
-/// Percentiles by share (0.5, 0.999), those with too few samples left out.
-pub(super) fn percentiles(latency: &mut Latency, by_share: impl Fn(f64) -> Option<f64>) {
+/// Tools count times in buckets a sixty-fourth wide: a percentile may lie so far beyond the extremes
+/// and be one of them.
+const BUCKET: f64 = 1.0 / 64.0;
+
+/// A percentile and its time in nanoseconds.
+pub(super) type Percentile = (&'static str, u64);
+
+/// Percentiles by share (0.5, 0.999), those with too few samples left out. Gives back those that
+/// contradict the extremes, being of another clock: they are left out as well.
+#[must_use]
+pub(super) fn percentiles(
+    latency: &mut Latency,
+    by_share: impl Fn(f64) -> Option<f64>,
+) -> Vec<Percentile> {
     let n = latency.n;
-    let (low, high) = (latency.min, latency.max);
-    let at = |share: f64| {
-        let found =
-            by_share(share).filter(|value| *value > 0.0 && enough_for(share, n)).map(whole_ns);
-        // Of another clock than the extremes: what contradicts them is not shown.
-        found.filter(|ns| (low..=high.max(1)).contains(ns))
+    let (low, high) = (latency.min, latency.max.max(latency.min).max(1));
+    let (least, most) = (low as f64 * (1.0 - BUCKET), high as f64 * (1.0 + BUCKET));
+    let mut odd = Vec::new();
+    let mut at = |share: f64, name| {
+        let ns = by_share(share).filter(|value| *value > 0.0 && enough_for(share, n))?;
+        if (least..=most).contains(&ns) {
+            return Some(whole_ns(ns).clamp(low, high));
+        }
+        odd.push((name, whole_ns(ns)));
+        None
     };
-    latency.p50 = at(0.50);
-    latency.p90 = at(0.90);
-    latency.p95 = at(0.95);
-    latency.p99 = at(0.99);
-    latency.p99_9 = at(0.999);
+    latency.p50 = at(0.50, "p50");
+    latency.p90 = at(0.90, "p90");
+    latency.p95 = at(0.95, "p95");
+    latency.p99 = at(0.99, "p99");
+    latency.p99_9 = at(0.999, "p99_9");
+    odd
+}
+
+/// Keeps percentiles that contradict the extremes beside the others, and says so.
+pub(super) fn keep_odd(cell: &mut Cell, latency: &Latency, odd: &[Percentile]) {
+    let us = |ns: u64| record::units::significant(ns as f64 / 1e3);
+    for (name, ns) in odd {
+        let shown = name.replace('_', ".");
+        other(cell, &format!("completion_{name}_ns"), *ns as f64, latency.n);
+        note(
+            cell,
+            format!(
+                "{shown} of {} us is not between the shortest and the longest time, {} to {} us: it \
+                 leaves out the submission, and is kept as completion_{name}_ns",
+                us(*ns),
+                us(latency.min),
+                us(latency.max)
+            ),
+        );
+    }
 }
 
 /// Whether a result can be true: finite, not negative, and no more than any medium does.

@@ -212,7 +212,10 @@ fn finish(
             points,
         });
         sorted.sort_by(f64::total_cmp);
-        percentiles(&mut latency, |share| {
+        // Its sums are printed with fewer digits than the requests.
+        latency.min = latency.min.min(whole_ns(sorted[0]));
+        latency.max = latency.max.max(whole_ns(sorted[sorted.len() - 1]));
+        let _ = percentiles(&mut latency, |share| {
             sorted.get(((sorted.len() as f64 * share).ceil() as usize).saturating_sub(1)).copied()
         });
     }

@@ -97,11 +97,7 @@ fn row(line: &str) -> Option<Row> {
         line.split(|c: char| c.is_whitespace() || c == '_').filter(|word| !word.is_empty());
     let (file, record) = (whole(words.next()?)?, whole(words.next()?)?);
     let figures: Vec<f64> = words.map(number).collect::<Option<_>>()?;
-    let fits = record.is_power_of_two()
-        && record <= 1 << 20
-        && file >= record
-        && file % record == 0
-        && file <= 1 << 40;
+    let fits = record.is_power_of_two() && record <= 1 << 20 && file >= record && file <= 1 << 40;
     (fits && !figures.is_empty() && figures.len() <= COLUMNS.len())
         .then_some((file, record, figures))
 }
@@ -109,7 +105,7 @@ fn row(line: &str) -> Option<Row> {
 /// A line of results that needs no head to be known.
 fn is_bare(line: &str) -> bool {
     row(line).is_some_and(|(file, record, figures)| {
-        file >= 64 && record <= 16 * 1024 && figures.len() >= 2
+        file >= 64 && file % record == 0 && record <= 16 * 1024 && figures.len() >= 2
     })
 }
 
@@ -155,12 +151,22 @@ fn head(source: &ImportText) -> Head {
         }
         if let Some(command) = line.split_once("Command line used:").map(|(_, command)| command) {
             command_line(&mut head, command);
+        } else if let Some(command) = pasted_command(line) {
+            head.has_options = true;
+            command_line(&mut head, command);
+            head.unit.get_or_insert(IozoneUnit::Kilobytes);
         }
         if is_head(line) {
             head.named = named(line).or(head.named.take());
         }
     }
     head
+}
+
+/// The options of a command as people write it above its table: behind a prompt, or in a sentence.
+fn pasted_command(line: &str) -> Option<&str> {
+    let options = line.get(line.find("iozone -")? + "iozone ".len()..)?;
+    options.split(['`', '|', '>', ';']).next()
 }
 
 fn command_line(head: &mut Head, command: &str) {

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use record::Record;
 
-use crate::atomic::{Scratch, WriteError, is_plain_name, sweep, unique_name};
-use crate::run_dir::RECORD_FILE;
+use crate::atomic::{Scratch, WriteError, atomic_write, is_plain_name, sweep, unique_name};
+use crate::run_dir::{JOURNAL_FILE, RECORD_FILE};
 use crate::{CreateError, Store};
 
 /// The text a record was made of, beside it.
@@ -20,8 +20,26 @@ pub const SOURCE_FILE: &str = "imported.txt";
 pub struct KeptRecord {
     /// Under which name `flashmark runs` has it.
     pub name: String,
-    /// Whether it was not there before: the same file again gives the same run.
-    pub is_new: bool,
+    /// Whether it was there: the same file again gives the same run.
+    pub how: KeptHow,
+}
+
+/// How a record got into the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptHow {
+    /// It was not there.
+    New,
+    /// It was there as it is.
+    AlreadyThere,
+    /// A record of the same text was there, and this is in its place now.
+    Corrected,
+}
+
+/// The record that the store has of the same text, if it has one.
+#[must_use]
+pub fn stored_record(store: &Store, id: &str) -> Option<Record> {
+    let path = is_plain_name(id).then(|| store.root().join(id).join(RECORD_FILE))?;
+    Record::from_json(&fs::read_to_string(path).ok()?).ok()
 }
 
 /// Runs on their way into the store. They appear in [`Batch::finish`], all of them durable; without
@@ -46,7 +64,8 @@ impl<'a> Batch<'a> {
         Ok(Batch { store, made: Vec::new(), names: BTreeSet::new() })
     }
 
-    /// Writes a record and the text it was made of, not yet to be seen.
+    /// Writes a record and the text it was made of, not yet to be seen; one that was made of the
+    /// same text before is replaced at once.
     ///
     /// # Errors
     /// Where its id is no name, or it cannot be written.
@@ -56,13 +75,17 @@ impl<'a> Batch<'a> {
             return Err(CreateError::BadId(name));
         }
         let dir = self.store.root().join(&name);
-        if !self.names.insert(name.clone()) || dir.exists() {
-            return Ok(KeptRecord { name, is_new: false });
+        if !self.names.insert(name.clone()) {
+            return Ok(KeptRecord { name, how: KeptHow::AlreadyThere });
+        }
+        if dir.exists() {
+            let how = correct(&dir, record, source)?;
+            return Ok(KeptRecord { name, how });
         }
         let scratch = Scratch(self.store.root().join(unique_name()));
         write(&scratch.0, record, source).map_err(WriteError::at(&scratch.0))?;
         self.made.push((scratch, dir));
-        Ok(KeptRecord { name, is_new: true })
+        Ok(KeptRecord { name, how: KeptHow::New })
     }
 
     /// Makes all of it durable, then lets it appear.
@@ -83,6 +106,18 @@ impl<'a> Batch<'a> {
         sync_filesystem(root).map_err(WriteError::at(root))?;
         Ok(())
     }
+}
+
+/// Puts a record in the place of another one of the same text; no other is touched.
+fn correct(dir: &Path, record: &Record, source: &[u8]) -> Result<KeptHow, CreateError> {
+    let (path, text) = (dir.join(RECORD_FILE), record.to_json());
+    let is_of_this = !dir.join(JOURNAL_FILE).exists()
+        && fs::read(dir.join(SOURCE_FILE)).is_ok_and(|old| old == source);
+    if !is_of_this || fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return Ok(KeptHow::AlreadyThere);
+    }
+    atomic_write(path, text.as_bytes())?;
+    Ok(KeptHow::Corrected)
 }
 
 fn write(dir: &Path, record: &Record, source: &[u8]) -> io::Result<()> {

@@ -83,8 +83,7 @@ impl<'a> Reading<'a> {
                 continue;
             }
             self.cells += 1;
-            found.at.get_or_insert(at);
-            found.cells.push(cell);
+            found.push(at, cell);
         }
     }
 

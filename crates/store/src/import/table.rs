@@ -117,7 +117,7 @@ fn of_cells(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
                 runs.len() - 1
             }
         };
-        runs[place].2.cells.push(of_row(row, at)?);
+        runs[place].2.push(at, of_row(row, at)?);
     }
     let (rows, found): (Vec<&Row>, Vec<ImportedRun>) =
         runs.into_iter().map(|(_, row, found)| (row, found)).unzip();
@@ -287,7 +287,7 @@ fn of_tries(text: &str, rows: &[Row]) -> Result<Vec<Record>, ImportTrouble> {
                 row.get("reason").map_or_else(|| "failed".to_owned(), |reason| short(reason, 300)),
             );
         }
-        found.cells.push(cell);
+        found.push(at, cell);
     }
     finish(text, vec![found])
 }
@@ -297,5 +297,5 @@ fn finish(text: &str, found: Vec<ImportedRun>) -> Result<Vec<Record>, ImportTrou
         return Err(ImportTrouble::new("it has no rows"));
     }
     found.iter().flat_map(|found| &found.cells).try_for_each(check_cell)?;
-    Ok(assemble::records("table", text.as_bytes(), found))
+    Ok(assemble::one_by_one("table", text.as_bytes(), found))
 }

@@ -24,6 +24,7 @@ pub(super) fn cell(row: &ReferenceRow) -> Option<Cell> {
     label(&mut cell, "tool", tool(row));
     label(&mut cell, "row", &row.row_id);
     label(&mut cell, "published", &published(row));
+    label(&mut cell, "repeat", repeat(row).unwrap_or_default());
     for (name, text) in [("filesystem", &row.filesystem), ("scheduler", &row.scheduler)] {
         label(&mut cell, name, text);
     }
@@ -47,6 +48,12 @@ pub(super) fn published(row: &ReferenceRow) -> String {
         .join(" ")
 }
 
+/// Which of several rounds of the same a row is, where its source counts them: "round 2, RPi 1".
+fn repeat(row: &ReferenceRow) -> Option<&str> {
+    let number = row.locator.strip_prefix("round ")?.split(',').next()?;
+    number.parse::<u32>().is_ok().then_some(number)
+}
+
 fn test(row: &ReferenceRow) -> String {
     let direct = row.direct == Some(true);
     let ours = match (row.tool.as_str(), row.operation.as_str()) {
@@ -60,6 +67,8 @@ fn test(row: &ReferenceRow) -> String {
         ("hdparm", "read") => test::BUFFERED_READ,
         ("seeker" | "seeker.c", "random_read") => test::SEEK,
         ("author's own C benchmark", "random_write") => test::SECTOR_WRITE,
+        ("author's own C benchmark", "fs_format") => test::EXT2_FORMAT,
+        ("author's own C benchmark", "fs_fill") => test::EXT2_FILL,
         ("author's own C benchmark", "write") if row.notes.starts_with("zeroes") => test::ZERO_FILL,
         ("author's own C benchmark", "write") => test::RANDOM_FILL,
         _ => "",

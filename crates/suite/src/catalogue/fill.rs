@@ -83,7 +83,7 @@ impl Test for Fill {
             "whole" => Region::Whole,
             _ => Region::Middle,
         };
-        let Some(span) = cells.or_skip(target.region(region, settings.size("span")?)) else {
+        let Some(span) = cells.or_skip(settings.span(target, region)?) else {
             return Ok(());
         };
         let writes =
@@ -103,7 +103,8 @@ impl Test for Fill {
         // Data of its own: nothing is written where it lies already.
         let pass = context.random("data").bits() as u32 >> 1;
         let load = IoLoad { content: self.0, pass, ..IoLoad::write(cell.block_bytes()) };
-        let limits = LoopLimits::time(context.time_left_ns());
+        let limits =
+            LoopLimits { max_bytes: span.bytes, ..LoopLimits::time(context.time_left_ns()) };
         let tally =
             context.drive("filling", &load, &limits, &mut sequential(span, cell.block_bytes()));
         let along = tally.rate_along_span("rate along the span", span.offset_bytes);

@@ -68,8 +68,7 @@ impl Test for FlushCost {
         target: &TargetInfo,
         cells: &mut CellList<'_>,
     ) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(target.region(Region::Middle, settings.size("span")?))
-        else {
+        let Some(span) = cells.or_skip(settings.span(target, Region::Middle)?) else {
             return Ok(());
         };
         let (rounds, rest_ns) = (settings.count("rounds")?, settings.duration_ns("rest")?);

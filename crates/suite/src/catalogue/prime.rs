@@ -33,7 +33,12 @@ impl Test for Prime {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "span", default: "512MiB", about: "how much to fill" },
+            Setting { name: "region", default: "middle", about: "middle or whole" },
+            Setting {
+                name: "span",
+                default: "512MiB",
+                about: "how much to fill; region=whole fills everything",
+            },
             Setting { name: "passes", default: "2", about: "how often" },
             Setting { name: "block", default: "1MiB", about: "size of one write" },
             Setting {
@@ -56,17 +61,15 @@ impl Test for Prime {
         let passes = settings.count("passes")?.min(100) as u32;
         let max_ns = settings.duration_ns("max_time")?;
         let block_bytes = settings.block("block")?;
-        let Some(span) = cells.or_skip(target.region(Region::Middle, settings.size("span")?))
-        else {
+        let region = match settings.choice("region", &["middle", "whole"])? {
+            "whole" if !target.is_file() && target.only.is_none() => Region::Whole,
+            _ => Region::Middle,
+        };
+        let Some(span) = cells.or_skip(settings.span(target, region)?) else {
             return Ok(());
         };
-        let writes = stretch::writes(
-            target,
-            Region::Middle,
-            span,
-            Pattern::Sequential,
-            block_bytes.min(span.bytes),
-        );
+        let writes =
+            stretch::writes(target, region, span, Pattern::Sequential, block_bytes.min(span.bytes));
         let params = Params { queue_depth: 1, threads: 1, passes: Some(passes), ..writes };
         cells.add(params, max_ns, span.bytes.saturating_mul(u64::from(passes)));
         Ok(())

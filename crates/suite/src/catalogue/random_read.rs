@@ -87,7 +87,7 @@ impl Test for RandomRead {
         other.insert("certainty".to_owned(), settings.share("certainty")?);
         other.insert("min_ns".to_owned(), settings.duration_ns("min_time")? as f64);
         for region in regions(settings, target)? {
-            let Some(span) = cells.or_skip(target.region(region, settings.size("span")?)) else {
+            let Some(span) = cells.or_skip(settings.span(target, region)?) else {
                 continue;
             };
             for threads in settings.counts("threads")? {

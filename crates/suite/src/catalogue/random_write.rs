@@ -141,7 +141,8 @@ impl Test for RandomWrite {
                 .find(|(name, _)| *name == chosen)
                 .map_or(Region::Middle, |(_, region)| *region);
             for wanted_bytes in settings.sizes("span")? {
-                let Some(span) = cells.or_skip(target.region(region, wanted_bytes)) else {
+                let Some(span) = cells.or_skip(settings.range(target, region, wanted_bytes)?)
+                else {
                     continue;
                 };
                 for content in settings.contents("content")? {
@@ -258,7 +259,7 @@ impl Work<'_, '_> {
             return;
         }
         let (before, level) = self.overwhelm();
-        self.outcome.cell.series.push(before.rate_series("rate while overwhelming"));
+        self.outcome.cell.series.push(before.rate_series("rate while caches fill"));
         self.outcome.end(before.stop, before.error.clone());
         if self.outcome.is_over() {
             return self.note_burst(&level, None);

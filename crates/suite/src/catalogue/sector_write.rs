@@ -109,7 +109,7 @@ impl Test for SectorWrite {
         };
         params.other.insert("certainty".into(), settings.share("certainty")?);
         params.other.insert("min_ns".into(), settings.duration_ns("min_time")? as f64);
-        match target.region(region, settings.size("span")?) {
+        match settings.span(target, region)? {
             Err(reason) if region == Region::Whole => {
                 cells.skip(format!("{reason}; region=middle stays inside"))
             }

@@ -193,7 +193,7 @@ impl Test for Sequential {
         };
         for region in settings.choices("region", &["middle", "front"])? {
             let region = if region == "front" { Region::Front } else { Region::Middle };
-            let Some(span) = cells.or_skip(target.region(region, settings.size("span")?)) else {
+            let Some(span) = cells.or_skip(settings.span(target, region)?) else {
                 continue;
             };
             for &content in &contents {

@@ -120,7 +120,9 @@ impl Test for SteadyStateTest {
             } else {
                 (Region::Middle, settings.size("span")?)
             };
-            let Some(span) = cells.or_skip(target.region(region, wanted_bytes)) else { continue };
+            let Some(span) = cells.or_skip(settings.range(target, region, wanted_bytes)?) else {
+                continue;
+            };
             if span.bytes < 2 * MIB {
                 cells.skip(format!("random writes of 1 MiB need more than {}", Bytes(span.bytes)));
                 continue;

@@ -142,8 +142,7 @@ impl Test for Uflip {
         target: &TargetInfo,
         cells: &mut CellList<'_>,
     ) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(target.region(Region::Middle, settings.size("span")?))
-        else {
+        let Some(span) = cells.or_skip(settings.span(target, Region::Middle)?) else {
             return Ok(());
         };
         if span.bytes < 2 * MIB {

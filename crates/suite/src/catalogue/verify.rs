@@ -97,7 +97,9 @@ impl Test for Verify {
                 "front" => (Region::Front, settings.size("span")?),
                 _ => (Region::Middle, settings.size("span")?),
             };
-        let Some(span) = cells.or_skip(target.region(region, wanted_bytes)) else { return Ok(()) };
+        let Some(span) = cells.or_skip(settings.range(target, region, wanted_bytes)?) else {
+            return Ok(());
+        };
         if target.kind == TargetKind::Simulated && span.bytes > MOST_SIMULATED_BYTES {
             let most = Bytes(MOST_SIMULATED_BYTES);
             cells.skip(format!("a simulated medium keeps written data in memory; verify at most {most} of it: --span 0+4GiB"));

@@ -59,8 +59,7 @@ impl Test for WriteUnit {
         target: &TargetInfo,
         cells: &mut CellList<'_>,
     ) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(target.region(Region::Middle, settings.size("span")?))
-        else {
+        let Some(span) = cells.or_skip(settings.span(target, Region::Middle)?) else {
             return Ok(());
         };
         for block_bytes in

@@ -83,7 +83,7 @@ fn run(flags: &RunFlags) -> Result<Told, Failure> {
         ..Record::new(run)
     };
     record.findings = findings::conclude(&record);
-    let summary = report::text::details(&record, 80, false);
+    let summary = report::text::details(&record, &record.run.id, 80, false);
     let first: Vec<&str> = summary.lines().skip(1).take(3).map(str::trim).collect();
     Ok(Told { first: first.join(" "), exit: Exit::of(&record, end.error.as_ref()), record })
 }

@@ -3,9 +3,8 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 use record::MediumKind;
@@ -15,6 +14,8 @@ use record::collection::{
 use report::collection::data::{self, Bulk};
 use report::collection::{self as pages, Item, MOST_COMPARED, SiteInfo, query};
 
+use super::filling::{Tree, on_all_processors};
+use super::publications;
 use super::source::PublishedLines;
 
 /// What is said of the site as a whole.
@@ -24,37 +25,19 @@ pub struct SiteSummary {
     pub address: Option<String>,
     /// When the site is made: RFC 3339 in UTC.
     pub now: String,
+    /// Whether it has pages of what others have published.
+    pub has_published: bool,
 }
 
 /// Results in the feed.
 const FEED: usize = 50;
 
-/// A directory that is being filled.
-struct Tree<'a> {
-    dir: &'a Path,
-    written: AtomicUsize,
-}
-
-impl Tree<'_> {
-    /// A file that is written bit by bit.
-    fn create(&self, path: &str) -> Result<BufWriter<fs::File>> {
-        let file = fs::File::create(self.dir.join(path))
-            .with_context(|| format!("cannot write {path}"))?;
-        self.written.fetch_add(1, Ordering::Relaxed);
-        Ok(BufWriter::new(file))
-    }
-
-    fn write(&self, path: &str, text: &str) -> Result<()> {
-        fs::write(self.dir.join(path), text).with_context(|| format!("cannot write {path}"))?;
-        self.written.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    }
-}
-
 /// Writes the site; returns how many files it has.
 pub fn write(dir: &Path, source: &PublishedLines, made: &SiteSummary) -> Result<usize> {
-    let tree = Tree { dir, written: AtomicUsize::new(0) };
-    for folder in ["assets", "medium", "compare", "data", "data/medium", "data/run"] {
+    let tree = Tree::new(dir);
+    let published = made.has_published.then_some("published");
+    let folders = ["assets", "medium", "compare", "data", "data/medium", "data/run"];
+    for folder in folders.into_iter().chain(published) {
         fs::create_dir(dir.join(folder)).with_context(|| format!("cannot make {folder}"))?;
     }
     let lines: Vec<&CollectionLine> = source.lines().collect();
@@ -68,7 +51,10 @@ pub fn write(dir: &Path, source: &PublishedLines, made: &SiteSummary) -> Result<
     feed(&tree, &site, source, &lines)?;
     comparisons(&tree, &site, source, &lines)?;
     media(&tree, &site, source, &lines)?;
-    Ok(tree.written.into_inner())
+    if site.has_published {
+        publications::write(&tree, &site, source, &lines)?;
+    }
+    Ok(tree.written())
 }
 
 fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
@@ -81,27 +67,8 @@ fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
         shelves: Some(
             pages::shelves().into_iter().map(|shelf| shelf.query).filter(filled).collect(),
         ),
+        has_published: made.has_published,
     }
-}
-
-/// Does each of so many pieces of work once, on as many threads as there are processors.
-fn on_all_processors(count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
-    let next = AtomicUsize::new(0);
-    let worker = || -> Result<()> {
-        loop {
-            match next.fetch_add(1, Ordering::Relaxed) {
-                at if at < count => work(at)?,
-                _ => return Ok(()),
-            }
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    })
 }
 
 /// The table in every order, and each shelf in the usual one.

@@ -44,6 +44,7 @@ pub fn shown(text: &str) -> usize {
     text.lines()
         .filter(|line| {
             line.starts_with("  ")
+                && !line.starts_with("   ")
                 && !line.contains("left out")
                 && !line.trim_start().starts_with("note:")
         })

@@ -150,7 +150,7 @@ fn badge(record: &Record, standing: &UseStanding) -> Badge {
         word: standing.level.word(),
         note: match standing {
             UseStanding { condition: Some(_), .. } => "on a condition",
-            UseStanding { is_unsure: true, .. } => "few samples",
+            UseStanding { doubt: Some(_), .. } => "few samples",
             _ => "",
         },
     }

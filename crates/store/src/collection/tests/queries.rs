@@ -171,6 +171,7 @@ fn any_query() -> impl Strategy<Value = Query> {
             reversed,
             per_page,
             page,
+            columns: Vec::new(),
         },
     )
 }

@@ -13,7 +13,7 @@ pub(super) struct DdSummary {
 }
 
 /// Parts of the words for "copied" in coreutils' translations (its msgid "%s bytes copied, %s, %s").
-const COPIED: [&str; 26] = [
+const COPIED: [&str; 27] = [
     "copied",
     "kopiert",
     "kopeeritud",
@@ -25,6 +25,7 @@ const COPIED: [&str; 26] = [
     "gekopieerd",
     "kopyaland",
     "скопи",
+    "скопі",
     "скапі",
     "已复制",
     "已複製",
@@ -67,8 +68,16 @@ pub(super) fn summary(line: &str) -> Option<DdSummary> {
     let (head, time) = rest.rsplit_once(", ")?;
     let (seconds, bytes) = (seconds(time)?, bytes(head)?);
     let bps = with_unit(rate).and_then(|(value, unit)| rate_of(value, unit));
-    let agrees = bps.is_some_and(|bps| (bytes as f64 / seconds / bps - 1.0).abs() < 0.06);
-    (agrees || is_copied(head)).then_some(DdSummary { bytes, seconds, bps })
+    let found = DdSummary { bytes, seconds, bps };
+    (found.agrees() || is_copied(head)).then_some(found)
+}
+
+impl DdSummary {
+    /// Whether bytes and time give the rate.
+    pub fn agrees(&self) -> bool {
+        let exact = self.bytes as f64 / self.seconds;
+        self.bps.is_some_and(|bps| (exact / bps - 1.0).abs() < 0.06)
+    }
 }
 
 fn is_copied(head: &str) -> bool {
@@ -76,12 +85,12 @@ fn is_copied(head: &str) -> bool {
     COPIED.iter().any(|word| lower.contains(word))
 }
 
-/// Whether a line looks as if the rest of it was wrapped to the next.
+/// Whether a line may be the beginning of a summary that was wrapped.
 pub(super) fn begins_summary(line: &str) -> bool {
+    let begun = line.trim_start();
     line.len() < 400
-        && line.contains(|c: char| c.is_ascii_digit())
-        && (line.contains("B)") || line.contains(", ") && line.contains('(') || is_copied(line))
-        && bytes(line).is_some()
+        && (begun.starts_with(|c: char| c.is_ascii_digit()) || is_copied(begun))
+        && bytes(begun).is_some()
 }
 
 /// The first whole number of a line: dd prints no other before it.
@@ -89,8 +98,10 @@ fn bytes(head: &str) -> Option<u64> {
     let from = head.find(|c: char| c.is_ascii_digit())?;
     let rest = head.get(from..)?;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let is_fraction = rest.get(end..)?.starts_with(['.', '+', 'x']);
-    whole(rest.get(..end)?).filter(|_| !is_fraction)
+    let is_part = rest.get(end..)?.starts_with(['.', ',', '+', 'x']);
+    let is_bracketed =
+        head.get(..from)?.contains('(') || head.matches(')').count() > head.matches('(').count();
+    whole(rest.get(..end)?).filter(|_| !is_part && !is_bracketed)
 }
 
 /// "1.72648 s", "1,72648 c", "5 秒", "1e-05 s", "1.7 secs".

@@ -7,10 +7,11 @@ use record::{Cell, Direction, Histogram, Latency, Stop};
 use serde::Deserialize;
 
 use super::options::{Job, Options};
+use super::same_job::FORMS;
 use super::{agreed_block, cell};
 use crate::import::imported_run::{
-    self, ImportTrouble, ImportedRun, estimate, label, note, percentiles, room_for_another,
-    whole_ns,
+    self, ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles,
+    room_for_another, whole_ns,
 };
 use crate::import::reading::Reading;
 use crate::import::text::{ImportText, short};
@@ -126,6 +127,7 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
                 let mut one = ImportedRun {
                     version: version.clone(),
                     started: begun(&document),
+                    form: FORMS[0],
                     ..ImportedRun::by("fio")
                 };
                 one.on(&filename);
@@ -419,9 +421,10 @@ fn add_latency(cell: &mut Cell, way: &Way) -> Result<(), ImportTrouble> {
         ..Latency::default()
     };
     if let Some(times) = detail {
-        percentiles(&mut latency, |share| {
+        let odd = percentiles(&mut latency, |share| {
             at(&times.percentile, share * 100.0).map(|value| value * scale)
         });
+        keep_odd(cell, &latency, &odd);
         if scale == 1.0 {
             cell.histogram = histogram(&times.bins)?;
         }
@@ -504,9 +507,16 @@ fn add_up(sum: &mut Cell, other: Cell) {
         (a, _) => *a = None,
     }
     if let (Some(latency), Some(histogram)) = (&mut sum.metrics.latency_ns, &sum.histogram) {
-        percentiles(latency, |share| Some(histogram.quantile(share) as f64));
+        // Both are of the same times.
+        let _ = percentiles(latency, |share| Some(histogram.quantile(share) as f64));
     }
-    sum.flags
-        .retain(|flag| !matches!(flag, record::Flag::Note { text } if text.starts_with("percentiles") || text.starts_with("the interval")));
+    sum.metrics.other.clear();
+    // What was said of one of them does not hold for all.
+    let is_of_one = |text: &str| {
+        text.starts_with("percentiles")
+            || text.starts_with("the interval")
+            || text.contains("is kept as completion_")
+    };
+    sum.flags.retain(|flag| !matches!(flag, record::Flag::Note { text } if is_of_one(text)));
     imported_run::note(sum, "added up from the jobs that fio lists one by one");
 }

@@ -6,8 +6,9 @@ use record::{Cell, Direction, Latency, Path, Region};
 
 use super::cell;
 use super::options::Job;
+use super::same_job::FORMS;
 use crate::import::imported_run::{
-    ImportTrouble, ImportedRun, estimate, label, percentiles, whole_ns,
+    ImportTrouble, ImportedRun, estimate, keep_odd, label, percentiles, whole_ns,
 };
 use crate::import::reading::Reading;
 use crate::import::text::{
@@ -42,7 +43,7 @@ struct Part {
 }
 
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let mut found = ImportedRun::by("fio");
+    let mut found = ImportedRun { form: FORMS[1], ..ImportedRun::by("fio") };
     let mut jobs: BTreeMap<&str, Job> = BTreeMap::new();
     let mut current: Option<(&str, Job)> = None;
     let mut parts: Vec<Part> = Vec::new();
@@ -268,7 +269,8 @@ fn finished(part: Part) -> Cell {
     let by_share = |share: f64| {
         listed.get(&format!("{:.2}", share * 100.0)).map(|value| value * percentile_scale)
     };
-    percentiles(&mut latency, by_share);
+    let odd = percentiles(&mut latency, by_share);
+    keep_odd(&mut cell, &latency, &odd);
     cell.metrics.latency_ns = (latency.max > 0).then_some(latency);
     cell
 }

@@ -4,8 +4,9 @@
 use record::units::KIB;
 use record::{Cell, Direction, Latency, Params, Path};
 
+use super::same_job::FORMS;
 use crate::import::imported_run::{
-    self, ImportTrouble, ImportedRun, estimate, label, note, percentiles, whole_ns,
+    self, ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles, whole_ns,
 };
 use crate::import::reading::Reading;
 use crate::import::text::{ImportText, number, short};
@@ -47,7 +48,7 @@ fn is_full(line: &str) -> bool {
 }
 
 fn read_full(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let mut found = ImportedRun::by("fio");
+    let mut found = ImportedRun { form: FORMS[2], ..ImportedRun::by("fio") };
     for (at, line) in source.numbered().filter(|(_, line)| is_full(line)) {
         let fields: Vec<&str> = line.split(';').collect();
         if fields.len() < WRITE + 36 {
@@ -91,6 +92,7 @@ fn of_fields(
         return Ok(None);
     }
     let mut cell = of_job(fields[2], direction, rate, iops);
+    label(&mut cell, "job", fields[2]);
     cell.bytes = (kib * KIB as f64) as u64;
     cell.ops = cell.params.block_bytes.map_or(0, |block| cell.bytes / block);
     cell.written_bytes = if direction == Direction::Write { cell.bytes } else { 0 };
@@ -118,7 +120,8 @@ fn of_fields(
                 .and_then(|(_, us)| number(us))
         })
     };
-    percentiles(&mut latency, |share| by_share(share).map(|us| us * 1e3));
+    let odd = percentiles(&mut latency, |share| by_share(share).map(|us| us * 1e3));
+    keep_odd(&mut cell, &latency, &odd);
     cell.metrics.latency_ns = (latency.max > 0).then_some(latency);
     if us(COMPLETION)? < 0.95 * min {
         note(&mut cell, "percentiles are of completion alone, without submission");

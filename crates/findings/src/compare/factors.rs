@@ -1,0 +1,132 @@
+//! What the runs of an experiment differ in: the medium, and of the host and the way to the medium
+//! whatever was changed.
+
+use record::{MediumKind, Record};
+use serde::Serialize;
+
+use super::groups::groups;
+use super::hosts::{CONDITIONS, Fact};
+use super::naming;
+
+/// Something that runs differ in.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExperimentFactor {
+    /// "the card", "the reader", "the host (reader, board, kernel)".
+    pub name: String,
+    /// What it was, in the order of the runs.
+    pub levels: Vec<String>,
+    /// For each run, the number of its level.
+    #[serde(skip)]
+    pub(super) of_run: Vec<usize>,
+}
+
+/// Facts that a person sets or chooses come first; the others follow from them and from the medium,
+/// unless they differ where all of those are the same.
+const CHOSEN: [&str; 6] = [
+    "the reader",
+    "the board",
+    "the kernel",
+    "the scheduler",
+    "the read-ahead",
+    "the frequency governor",
+];
+
+/// Levels by value, and which one each run has.
+fn levels_of(values: &[String]) -> (Vec<String>, Vec<usize>) {
+    let mut levels: Vec<String> = Vec::new();
+    let of_run = values
+        .iter()
+        .map(|value| {
+            levels.iter().position(|known| known == value).unwrap_or_else(|| {
+                levels.push(value.clone());
+                levels.len() - 1
+            })
+        })
+        .collect();
+    (levels, of_run)
+}
+
+/// All factors with two levels or more, the medium first.
+pub(super) fn factors(records: &[&Record]) -> Vec<ExperimentFactor> {
+    let medium = factor(of_media(records), &media(records));
+    let of_fact = |fact: &Fact| {
+        let value = |record: &&Record| (fact.of)(record).unwrap_or_else(|| "not known".into());
+        let is_known = records.iter().filter(|record| (fact.of)(record).is_some()).count() > 1;
+        is_known
+            .then(|| factor(fact.name.to_owned(), &records.iter().map(value).collect::<Vec<_>>()))
+    };
+    let (chosen, others): (Vec<&Fact>, Vec<&Fact>) =
+        CONDITIONS.iter().partition(|fact| CHOSEN.contains(&fact.name));
+    let mut host: Vec<ExperimentFactor> = Vec::new();
+    for fact in chosen {
+        host.extend(of_fact(fact).filter(|factor| factor.levels.len() > 1));
+    }
+    for factor in others.into_iter().filter_map(of_fact) {
+        let before: Vec<&ExperimentFactor> = std::iter::once(&medium).chain(&host).collect();
+        if !follows(&factor, &before) {
+            host.push(factor);
+        }
+    }
+    let host = merged(host);
+    std::iter::once(medium).chain(host).filter(|factor| factor.levels.len() > 1).collect()
+}
+
+fn factor(name: String, values: &[String]) -> ExperimentFactor {
+    let (levels, of_run) = levels_of(values);
+    ExperimentFactor { name, levels, of_run }
+}
+
+/// Whether a factor is the same wherever all of these are.
+fn follows(factor: &ExperimentFactor, before: &[&ExperimentFactor]) -> bool {
+    let key = |run: usize| before.iter().map(|of| of.of_run[run]).collect::<Vec<_>>();
+    let runs = factor.of_run.len();
+    (0..runs).all(|a| (0..a).all(|b| key(a) != key(b) || factor.of_run[a] == factor.of_run[b]))
+}
+
+/// Facts that are given by another one are told with it: they cannot be told from it.
+fn merged(mut host: Vec<ExperimentFactor>) -> Vec<ExperimentFactor> {
+    let mut kept: Vec<(ExperimentFactor, Vec<String>)> = Vec::new();
+    // Of two that are the same the first stands; the finer one stands before what it decides.
+    host.sort_by_key(|factor| std::cmp::Reverse(factor.levels.len()));
+    for factor in host {
+        match kept.iter_mut().find(|(of, _)| follows(&factor, &[of])) {
+            Some((_, with)) => with.push(factor.name),
+            None => kept.push((factor, Vec::new())),
+        }
+    }
+    let named = |(factor, with): (ExperimentFactor, Vec<String>)| {
+        let bare = |name: &String| name.trim_start_matches("the ").to_owned();
+        let all: Vec<String> = std::iter::once(&factor.name).chain(&with).map(bare).collect();
+        let name =
+            if with.is_empty() { factor.name } else { format!("the host ({})", all.join(", ")) };
+        ExperimentFactor { name, ..factor }
+    };
+    kept.into_iter().map(named).collect()
+}
+
+/// The name of the medium of each run.
+fn media(records: &[&Record]) -> Vec<String> {
+    let owned: Vec<Record> = records.iter().enumerate().map(bare).collect();
+    let mut media = groups(&owned);
+    naming::namesakes(&mut media);
+    let is_of = |record: &Record| {
+        media.iter().find(|group| group.records.iter().any(|it| it.run.id == record.run.id))
+    };
+    owned.iter().map(|record| is_of(record).map_or(String::new(), |of| of.name.clone())).collect()
+}
+
+/// What tells media apart, without the results; named by its place, as ids need not differ.
+fn bare((at, record): (usize, &&Record)) -> Record {
+    let mut bare = Record::new(record::Run { id: at.to_string(), ..record::Run::default() });
+    (bare.medium, bare.target, bare.host) =
+        (record.medium.clone(), record.target.clone(), record.host.clone());
+    bare
+}
+
+/// "the card" where all are cards.
+fn of_media(records: &[&Record]) -> String {
+    let is_card = |record: &&Record| {
+        record.medium.kind == MediumKind::Sd || record.medium.behind_reader == Some(true)
+    };
+    if records.iter().all(is_card) { "the card" } else { "the medium" }.to_owned()
+}

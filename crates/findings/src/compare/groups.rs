@@ -1,0 +1,85 @@
+//! Which runs stand for one medium, and what it is called.
+
+use record::{Medium, Record};
+
+use crate::figure;
+
+/// A medium with its records.
+pub(super) struct RunGroup<'a> {
+    pub name: String,
+    /// A short name for the head of a column, where `name` is made of what differs.
+    pub head: Option<String>,
+    /// What the user typed, where it is called something else.
+    pub typed: Option<String>,
+    pub records: Vec<&'a Record>,
+}
+
+impl<'a> RunGroup<'a> {
+    pub fn new(name: String, records: Vec<&'a Record>) -> RunGroup<'a> {
+        RunGroup { name, head: None, typed: None, records }
+    }
+}
+
+/// A copy of a run is no repeat of it.
+pub(super) fn distinct(records: &[Record]) -> Vec<&Record> {
+    let mut kept: Vec<&Record> = Vec::new();
+    for record in records {
+        if !kept.iter().any(|known| is_copy(known, record)) {
+            kept.push(record);
+        }
+    }
+    kept
+}
+
+/// The same run once more: its cells are the same to the last number.
+fn is_copy(one: &Record, other: &Record) -> bool {
+    !one.cells.is_empty()
+        && one.cells == other.cells
+        && identity(&one.medium) == identity(&other.medium)
+}
+
+pub(super) fn groups(records: &[Record]) -> Vec<RunGroup<'_>> {
+    let mut keyed: Vec<(String, RunGroup)> = Vec::new();
+    for record in distinct(records) {
+        let key = identity(&record.medium);
+        match keyed.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.records.push(record),
+            None => keyed.push((key, RunGroup::new(name(&record.medium), vec![record]))),
+        }
+    }
+    keyed.into_iter().map(|(_, group)| group).collect()
+}
+
+/// What makes two runs runs of one medium.
+pub(super) fn identity(medium: &Medium) -> String {
+    let own = medium.serial.clone().or_else(|| medium.cid.clone()).unwrap_or_default();
+    format!(
+        "{own}|{:?}|{:?}|{:?}|{:?}",
+        medium.profile, medium.vendor, medium.model, medium.capacity_bytes
+    )
+}
+
+fn name(medium: &Medium) -> String {
+    let words: Vec<&str> = [medium.vendor.as_deref(), medium.model.as_deref()]
+        .into_iter()
+        .flatten()
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .collect();
+    if words.is_empty() {
+        medium
+            .capacity_bytes
+            .map_or("a medium".into(), |bytes| format!("a medium of {}", figure::size(bytes)))
+    } else {
+        words.join(" ")
+    }
+}
+
+/// A run of a medium that the user knows by name, whatever it says itself: behind a reader it says
+/// what the reader is. Runs with the same name and capacity are then of one medium.
+pub fn with_medium_named(mut record: Record, name: &str) -> Record {
+    let medium = &mut record.medium;
+    (medium.vendor, medium.model) = (None, Some(name.to_owned()));
+    (medium.serial, medium.cid, medium.profile) = (None, None, None);
+    record
+}

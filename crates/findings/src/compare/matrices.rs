@@ -1,0 +1,209 @@
+//! Matrices held against each other: what each way to use a medium (file system, mount options,
+//! scheduler) comes to at each work, cell by cell.
+//!
+//! Repeats of a combination decide; the one figure of a single try does not tell how much the next
+//! one would differ, so nothing is said from it (docs/field/statistics.md#comparing-runs).
+
+use std::collections::BTreeMap;
+
+use record::{Cell, Params, Record};
+use serde::Serialize;
+
+use super::{ComparedFigure, FasterMedium, FastestMedium, RunGroup};
+use crate::gate;
+use crate::matrix::{self, Matrix, Way, WorkPlaces};
+
+mod missing;
+
+/// All media at one work, at every way that one of them was tried in.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MatrixComparison {
+    /// Name of the work, such as "untar".
+    pub work: String,
+    /// Whether figures are rates (operations a second; more is better) or seconds.
+    pub larger_is_better: bool,
+    /// A row for each way that two or more media have a figure of.
+    pub rows: Vec<CombinationRow>,
+}
+
+/// All media used in one way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CombinationRow {
+    /// File system, mount options and scheduler, as a matrix calls them.
+    pub way: String,
+    /// A figure for each medium, in the order of the media: the geometric mean of its
+    /// repeats, and the lowest and the highest of them. Null where there is none.
+    pub figures: Vec<Option<ComparedFigure>>,
+    /// Which is fastest; of figures in seconds the one that takes the least.
+    pub fastest: Option<FastestMedium>,
+}
+
+/// What one medium did at one work.
+struct Tried<'a> {
+    /// Figures of all repeats, by way.
+    figures: BTreeMap<Way, Vec<f64>>,
+    /// Ways that failed, with the reason.
+    failed: Vec<(Way, String)>,
+    larger_is_better: bool,
+    /// The settings of the work.
+    params: Option<&'a Params>,
+}
+
+/// The works that two or more groups tried, and what could not be compared.
+pub(super) fn matrices(groups: &[RunGroup]) -> (Vec<MatrixComparison>, Vec<String>) {
+    let found: Vec<Vec<(&Record, Matrix)>> = groups.iter().map(of_group).collect();
+    let mut works: Vec<&str> = found.iter().flatten().flat_map(names).collect();
+    works.sort_unstable();
+    works.dedup();
+    if found.iter().filter(|matrices| !matrices.is_empty()).count() < 2 {
+        return (Vec::new(), missing::without_a_matrix(groups, &works));
+    }
+    let (mut compared, mut told) = (Vec::new(), missing::MissingWays::default());
+    for work in works {
+        let tried: Vec<Option<Tried>> = found.iter().map(|of| tried(of, work)).collect();
+        match unlike(groups, &tried) {
+            Some(why) => told.add(format!("{work}: {why}"), String::new()),
+            None => compared.extend(compare(groups, &tried, work, &mut told)),
+        }
+    }
+    (compared, told.lines())
+}
+
+/// The matrices of a medium; none of what may not be used for words.
+fn of_group<'a>(group: &RunGroup<'a>) -> Vec<(&'a Record, Matrix)> {
+    let usable = group.records.iter().filter(|record| gate::of_run(record).is_none());
+    usable.filter_map(|record| Some((*record, matrix::of(record)?))).collect()
+}
+
+fn names<'a>((_, matrix): &'a (&Record, Matrix)) -> impl Iterator<Item = &'a str> + use<'a> {
+    matrix.works.iter().map(|work| work.work.as_str())
+}
+
+fn tried<'a>(matrices: &[(&'a Record, Matrix)], work: &str) -> Option<Tried<'a>> {
+    let places: Vec<&WorkPlaces> =
+        matrices.iter().flat_map(|(_, of)| &of.works).filter(|of| of.work == work).collect();
+    let larger_is_better = places.first()?.larger_is_better;
+    let mut figures: BTreeMap<Way, Vec<f64>> = BTreeMap::new();
+    let alike = places.iter().filter(|of| of.larger_is_better == larger_is_better);
+    for place in alike.flat_map(|of| &of.places) {
+        figures.entry(place.way.clone()).or_default().extend(&place.figures);
+    }
+    let failed = places.iter().flat_map(|of| of.failed.clone()).collect();
+    let cells = matrices.iter().flat_map(|(record, _)| &record.cells);
+    let params = cells.filter(|cell| is_headline(cell, work)).map(|cell| &cell.params).next();
+    Some(Tried { figures, failed, larger_is_better, params })
+}
+
+fn is_headline(cell: &Cell, work: &str) -> bool {
+    cell.label("work") == work && cell.label("part").is_empty() && !cell.stop.cut_short()
+}
+
+/// Why a work of one medium is another work than that of the others.
+fn unlike(groups: &[RunGroup], tried: &[Option<Tried>]) -> Option<String> {
+    let known =
+        || groups.iter().zip(tried).filter_map(|(group, tried)| Some((group, tried.as_ref()?)));
+    let (first, of_first) = known().next()?;
+    let differs = |settings: &dyn Fn(&Tried) -> String| {
+        let other = known().find(|(_, of)| settings(of) != settings(of_first))?;
+        let (here, there) = (settings(of_first), settings(other.1));
+        Some(format!("{here} of {}, {there} of {}", first.name, other.0.name))
+    };
+    let unit = |of: &Tried| if of.larger_is_better { "a rate" } else { "seconds" }.to_owned();
+    differs(&unit).or_else(|| differs(&|of| of.params.map(settings).unwrap_or_default()))
+}
+
+/// What makes a work another work. Where on the medium its files are is the way's affair.
+fn settings(params: &Params) -> String {
+    let Params { block_bytes, queue_depth, threads, sync, form, other, .. } = params;
+    let mut told: Vec<String> = form.iter().cloned().collect();
+    told.extend(block_bytes.map(|bytes| record::units::Bytes(bytes).to_string()));
+    told.extend((*threads > 1).then(|| format!("{threads} threads")));
+    told.extend((*queue_depth > 1).then(|| format!("queue depth {queue_depth}")));
+    told.push(format!("sync {}", format!("{sync:?}").to_lowercase()));
+    told.extend(other.iter().map(|(name, value)| format!("{name} {value}")));
+    told.join(", ")
+}
+
+fn compare(
+    groups: &[RunGroup],
+    tried: &[Option<Tried>],
+    work: &str,
+    told: &mut missing::MissingWays,
+) -> Option<MatrixComparison> {
+    let known = || tried.iter().flatten();
+    let larger_is_better = known().next()?.larger_is_better;
+    let mut ways: Vec<&Way> = known().flat_map(|of| of.figures.keys()).collect();
+    ways.extend(known().flat_map(|of| of.failed.iter().map(|(way, _)| way)));
+    ways.sort();
+    ways.dedup();
+    let mut rows = Vec::new();
+    for way in ways {
+        let figures: Vec<&[f64]> = tried.iter().map(|of| of_way(of.as_ref(), way)).collect();
+        for (group, of) in
+            groups.iter().zip(tried).filter(|(_, of)| of_way(of.as_ref(), way).is_empty())
+        {
+            let failed = of.as_ref().and_then(|of| of.failed.iter().find(|(it, _)| it == way));
+            let why = failed.map(|(_, why)| format!("failed: {why}"));
+            let why = why.unwrap_or_else(|| missing::why_not_tried(&group.records, way, work));
+            told.add(format!("not of {}: {why}", group.name), format!("{work}, {}", way.words()));
+        }
+        if figures.iter().filter(|of| !of.is_empty()).count() >= 2 {
+            rows.push(row(way, &figures, larger_is_better));
+        }
+    }
+    (!rows.is_empty()).then(|| MatrixComparison { work: work.to_owned(), larger_is_better, rows })
+}
+
+/// The figures of a way that never failed.
+fn of_way<'a>(tried: Option<&'a Tried>, way: &Way) -> &'a [f64] {
+    let Some(tried) = tried.filter(|of| !of.failed.iter().any(|(failed, _)| failed == way)) else {
+        return &[];
+    };
+    tried.figures.get(way).map_or(&[], Vec::as_slice)
+}
+
+fn row(way: &Way, figures: &[&[f64]], larger_is_better: bool) -> CombinationRow {
+    let compared = |of: &&[f64]| {
+        if of.is_empty() {
+            return None;
+        }
+        let value = geometric_mean(of);
+        let ends =
+            of.iter().fold([f64::MAX, f64::MIN], |[low, high], x| [low.min(*x), high.max(*x)]);
+        Some(ComparedFigure { value, range: (of.len() > 1).then_some(ends), runs: of.len() })
+    };
+    CombinationRow {
+        way: way.words(),
+        figures: figures.iter().map(compared).collect(),
+        fastest: fastest(figures, larger_is_better),
+    }
+}
+
+fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}
+
+/// The fastest medium and the next one, by the geometric means of their repeats. The interval is
+/// Welch's on the logarithms.
+fn fastest(figures: &[&[f64]], larger_is_better: bool) -> Option<FastestMedium> {
+    let speed = |value: &f64| if larger_is_better { *value } else { 1.0 / value };
+    let speeds: Vec<Vec<f64>> = figures.iter().map(|of| of.iter().map(speed).collect()).collect();
+    let mut order: Vec<(usize, f64)> = speeds
+        .iter()
+        .enumerate()
+        .filter(|(_, of)| !of.is_empty())
+        .map(|(at, of)| (at, geometric_mean(of)))
+        .collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let [(medium, best), (next, second), ..] = order[..] else { return None };
+    let Some(found) = stats::compare(&speeds[medium], &speeds[next]) else {
+        let (ratio, judgement) = (best / second, FasterMedium::Unclear);
+        return Some(FastestMedium { medium, next, ratio, ci95: None, judgement });
+    };
+    let ci95 = Some([found.ci95.low, found.ci95.high]);
+    let judgement = found.judgement.into();
+    Some(FastestMedium { medium, next, ratio: found.ratio, ci95, judgement })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! What one matrix has and another has not, each with the reason.
+
+use record::{Ended, Record};
+
+use crate::compare::RunGroup;
+use crate::matrix::{self, Way};
+
+/// So many combinations are named with a reason; of more the first is.
+const NAMED: usize = 2;
+
+/// Reasons, each with what it is the reason of.
+#[derive(Default)]
+pub(super) struct MissingWays(Vec<(String, Vec<String>)>);
+
+impl MissingWays {
+    /// Something that is missing, and why; the same reason is told once.
+    pub fn add(&mut self, why: String, what: String) {
+        match self.0.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, all)) => all.push(what),
+            None => self.0.push((why, vec![what])),
+        }
+    }
+
+    /// A line for each reason.
+    pub fn lines(self) -> Vec<String> {
+        let line = |(why, what): (String, Vec<String>)| match &what[..] {
+            [only] if only.is_empty() => why,
+            few if few.len() <= NAMED => format!("{}: {why}", few.join("; ")),
+            many => format!("{} and {} more combinations: {why}", many[0], many.len() - 1),
+        };
+        self.0.into_iter().map(line).collect()
+    }
+}
+
+/// Why a medium was not tried in a way: what was left out of its matrix, or that the matrix is not
+/// finished.
+pub(super) fn why_not_tried(records: &[&Record], way: &Way, work: &str) -> String {
+    let of_matrices = || records.iter().filter(|record| matrix::of(record).is_some());
+    if of_matrices().next().is_none() {
+        return "it has no matrix".to_owned();
+    }
+    let left_out = [
+        format!("scheduler {}", way.scheduler),
+        way.filesystem.clone(),
+        format!("{} fitted to the AU", way.filesystem),
+        work.to_owned(),
+    ];
+    let fits = |what: &str| left_out.iter().any(|name| name == what);
+    let skipped = of_matrices().flat_map(|record| &record.skipped).find(|skip| fits(&skip.test));
+    if let Some(skip) = skipped {
+        return format!("left out, {}", skip.reason);
+    }
+    let is_whole = of_matrices().all(|record| record.run.ended == Ended::Complete);
+    if is_whole { "not tried" } else { "its matrix is not finished" }.to_owned()
+}
+
+/// Where only one of several has a matrix.
+pub(super) fn without_a_matrix(groups: &[RunGroup], works: &[&str]) -> Vec<String> {
+    if works.is_empty() {
+        return Vec::new();
+    }
+    let has = |group: &&RunGroup| group.records.iter().any(|record| matrix::of(record).is_some());
+    let without: Vec<&str> =
+        groups.iter().filter(|group| !has(group)).map(|group| group.name.as_str()).collect();
+    if without.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("the matrix ({}): there is none of {}", works.join(", "), without.join(", "))]
+}

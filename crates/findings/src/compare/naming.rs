@@ -1,0 +1,201 @@
+//! Names of runs of one medium: the one thing that differs about them (the reader, the kernel, a
+//! setting) says more than what was typed.
+
+use record::Record;
+
+use super::groups::RunGroup;
+use super::hosts::{CONDITIONS, Fact, facts, named, values};
+
+/// So many letters have room at the head of a column.
+const ROOM: usize = 14;
+
+/// Names each group by the first fact, or else the first two, that tell all of them apart; those
+/// that nothing tells apart keep their names.
+pub(super) fn by_what_differs(groups: &mut [RunGroup]) {
+    let Some((names, heads)) = told_apart(groups) else { return };
+    for ((group, name), head) in groups.iter_mut().zip(names).zip(heads) {
+        group.typed = Some(std::mem::replace(&mut group.name, name));
+        group.head = Some(head);
+    }
+}
+
+/// Of media with the same name, what differs is added to it, or else a letter. A reader says its
+/// own name for all cards in it.
+pub(super) fn namesakes(groups: &mut [RunGroup]) {
+    let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
+    let mut done: Vec<&String> = Vec::new();
+    for name in &names {
+        let same: Vec<usize> = (0..names.len()).filter(|at| names[*at] == *name).collect();
+        if same.len() < 2 || done.contains(&name) {
+            continue;
+        }
+        done.push(name);
+        let alike: Vec<RunGroup> = same
+            .iter()
+            .map(|at| RunGroup::new(name.clone(), groups[*at].records.clone()))
+            .collect();
+        let told = told_apart(&alike).map(|(told, _)| told);
+        let told = told.unwrap_or_else(|| same.iter().map(|at| letters(*at)).collect());
+        for (at, what) in same.into_iter().zip(told) {
+            groups[at].name = format!("{name} ({what})");
+        }
+    }
+}
+
+/// Media in groups of runs under the same conditions, named by the medium and what differs.
+pub(super) fn by_host(mut media: Vec<RunGroup>) -> Vec<RunGroup> {
+    namesakes(&mut media);
+    media.into_iter().flat_map(split).collect()
+}
+
+fn split(group: RunGroup) -> Vec<RunGroup> {
+    let differs = |fact: &&Fact| {
+        let mut known: Vec<String> =
+            group.records.iter().filter_map(|record| (fact.of)(record)).collect();
+        known.sort();
+        known.dedup();
+        known.len() > 1
+    };
+    let facts: Vec<&Fact> = CONDITIONS.iter().filter(differs).collect();
+    let key = |record: &Record| facts.iter().map(|fact| (fact.of)(record)).collect::<Vec<_>>();
+    let mut parts: Vec<RunGroup> = Vec::new();
+    for record in &group.records {
+        match parts.iter_mut().find(|part| key(part.records[0]) == key(record)) {
+            Some(part) => part.records.push(record),
+            None => parts.push(RunGroup::new(group.name.clone(), vec![record])),
+        }
+    }
+    namesakes(&mut parts);
+    parts
+}
+
+/// A to Z, then AA, AB and so on, as the columns of a table.
+pub fn letters(at: usize) -> String {
+    let last = char::from(b'A' + (at % 26) as u8);
+    if at < 26 { last.to_string() } else { format!("{}{last}", letters(at / 26 - 1)) }
+}
+
+/// A name and a head of a column for each.
+fn told_apart(groups: &[RunGroup]) -> Option<(Vec<String>, Vec<String>)> {
+    let single = facts().find_map(|fact| by_fact(groups, &[fact]));
+    single.or_else(|| {
+        let pairs = facts()
+            .enumerate()
+            .flat_map(|(at, first)| facts().skip(at + 1).map(move |second| [first, second]));
+        pairs.into_iter().find_map(|pair| by_fact(groups, &pair))
+    })
+}
+
+fn by_fact(groups: &[RunGroup], facts: &[&Fact]) -> Option<(Vec<String>, Vec<String>)> {
+    let each = |told: &dyn Fn(&Fact, &RunGroup) -> Option<String>| -> Option<Vec<String>> {
+        let of_group = |group: &RunGroup| -> Option<String> {
+            let told: Option<Vec<String>> = facts.iter().map(|fact| told(fact, group)).collect();
+            told.map(|told| told.join(", "))
+        };
+        groups.iter().map(of_group).collect()
+    };
+    let names = each(&|fact, group| Some(named(fact, &only(values(group, fact.of))?)))?;
+    if !are_distinct(&names) {
+        return None;
+    }
+    let short = each(&|fact, group| only(values(group, fact.short)));
+    let cut: Vec<String> = short.unwrap_or_default().iter().map(|name| cut(name)).collect();
+    let letters = || (0..groups.len()).map(letters).collect();
+    let heads = if are_distinct(&cut) { cut } else { letters() };
+    Some((names, heads))
+}
+
+fn only(values: Vec<String>) -> Option<String> {
+    <[String; 1]>::try_from(values).ok().map(|[value]| value)
+}
+
+fn are_distinct(names: &[String]) -> bool {
+    names.len() > 1 && names.iter().enumerate().all(|(at, name)| !names[..at].contains(name))
+}
+
+/// As much of a name as a head has room for.
+fn cut(name: &str) -> String {
+    if name.chars().count() <= ROOM {
+        return name.to_owned();
+    }
+    name.chars().take(ROOM - 1).collect::<String>().trim_end().to_owned() + "\u{2026}"
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Host, Link, Queue};
+
+    use super::*;
+
+    fn run(change: impl Fn(&mut Record)) -> Record {
+        let mut record = crate::testing::empty();
+        record.host = Some(Host { kernel: Some("6.1.0-rpi".into()), ..Host::default() });
+        record.target.queue = Some(Queue { scheduler: Some("bfq".into()), ..Queue::default() });
+        change(&mut record);
+        record
+    }
+
+    fn names(runs: &[Record]) -> Vec<(String, Option<String>)> {
+        let mut groups: Vec<RunGroup> = runs
+            .iter()
+            .zip(0..)
+            .map(|(run, at)| RunGroup::new(format!("run {at}"), vec![run]))
+            .collect();
+        by_what_differs(&mut groups);
+        groups.into_iter().map(|group| (group.name, group.head)).collect()
+    }
+
+    fn scheduler(name: &'static str) -> impl Fn(&mut Record) {
+        move |record| {
+            record.target.queue.as_mut().unwrap().scheduler = Some(name.into());
+        }
+    }
+
+    #[test]
+    fn runs_of_one_medium_are_named_by_what_differs() {
+        let owned = |name: &str, head: &str| (name.to_owned(), Some(head.to_owned()));
+        assert_eq!(
+            names(&[run(|_| ()), run(scheduler("none"))]),
+            [owned("scheduler bfq", "bfq"), owned("scheduler none", "none")]
+        );
+        let kernel = |record: &mut Record| {
+            record.host.as_mut().unwrap().kernel = Some("6.12.74+deb13-arm64".into());
+        };
+        assert_eq!(
+            names(&[run(|_| ()), run(kernel)]),
+            [
+                owned("kernel 6.1.0-rpi", "kernel 6.1.0"),
+                owned("kernel 6.12.74+deb13-arm64", "kernel 6.12.74")
+            ]
+        );
+        let reader = |record: &mut Record| {
+            record.medium.behind_reader = Some(true);
+            record.target.link = Some(Link {
+                usb_id: Some("05e3:0749".into()),
+                usb_name: Some("Genesys Logic USB3.0 Card Reader".into()),
+                ..Link::default()
+            });
+        };
+        let slot = |record: &mut Record| record.medium.behind_reader = Some(false);
+        assert_eq!(
+            names(&[run(reader), run(slot)]),
+            [
+                owned("reader Genesys Logic USB3.0 Card Reader (05e3:0749)", "05e3:0749"),
+                owned("no reader", "no reader")
+            ]
+        );
+    }
+
+    #[test]
+    fn two_facts_tell_what_one_does_not_and_nothing_keeps_the_name() {
+        let old = |record: &mut Record| record.host.as_mut().unwrap().kernel = Some("5.4".into());
+        let both = |record: &mut Record| {
+            old(record);
+            scheduler("none")(record);
+        };
+        let told = names(&[run(|_| ()), run(old), run(scheduler("none")), run(both)]);
+        assert_eq!(told[3].0, "kernel 5.4, scheduler none");
+        let alike = names(&[run(|_| ()), run(|_| ())]);
+        assert_eq!(alike, [("run 0".to_owned(), None), ("run 1".to_owned(), None)]);
+    }
+}

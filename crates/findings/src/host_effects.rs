@@ -1,0 +1,141 @@
+//! What each setting of the host does to reads of a medium, from `flashmark host-effects`.
+
+use record::units::significant;
+use record::{Cell, Finding, Record, Severity, metric, test};
+use stats::LargerRate;
+
+use crate::figure;
+
+/// Ways to read: form, name, metric.
+const READS: [(&str, &str, &str); 2] = [
+    ("sequential", "sequential reads", metric::BPS),
+    ("random", "random reads of 4 KiB", metric::IOPS),
+];
+
+/// One finding for each value that was tried; `None` where the record is none of these.
+pub(crate) fn conclude(record: &Record) -> Option<Vec<Finding>> {
+    let is_one = record.run.suite == test::HOST_EFFECTS
+        || record.cells.iter().any(|cell| cell.test == test::HOST_EFFECTS);
+    is_one.then(|| {
+        let mut tried: Vec<(&str, &str, &str)> = Vec::new();
+        for cell in record.cells_of(test::HOST_EFFECTS) {
+            let key = (cell.label("setting"), cell.label("before"), cell.label("value"));
+            if !tried.contains(&key) {
+                tried.push(key);
+            }
+        }
+        tried
+            .into_iter()
+            .map(|(setting, before, value)| of(record, setting, before, value))
+            .collect()
+    })
+}
+
+fn of(record: &Record, setting: &str, before: &str, value: &str) -> Finding {
+    let (mut told, mut evidence) = (Vec::new(), Vec::new());
+    for (form, name, metric) in READS {
+        let of_side = |side: &str| -> Vec<f64> {
+            let is_it = |cell: &&Cell| {
+                cell.params.form.as_deref() == Some(form)
+                    && (cell.label("setting"), cell.label("value")) == (setting, value)
+                    && cell.label("is") == side
+            };
+            let figure = |cell: &Cell| match metric {
+                metric::IOPS => cell.metrics.iops.map(|of| of.value),
+                _ => cell.metrics.bps.map(|of| of.value),
+            };
+            record.cells_of(test::HOST_EFFECTS).filter(is_it).filter_map(figure).collect()
+        };
+        let (as_is, changed) = (of_side(before), of_side(value));
+        if as_is.is_empty() && changed.is_empty() {
+            continue;
+        }
+        told.push(effect(name, &as_is, &changed));
+        for (side, figures) in [(before, &as_is), (value, &changed)] {
+            let each: Vec<String> =
+                figures.iter().map(|figure| figure::quantity(metric, *figure)).collect();
+            evidence.push(format!("{name}, {setting} {side}: {}", each.join(", ")));
+        }
+    }
+    Finding {
+        id: "host-effects".to_owned(),
+        severity: Severity::Info,
+        statement: format!(
+            "{} instead of {}: {}.",
+            words(setting, value),
+            worded(setting, before),
+            told.join("; ")
+        ),
+        evidence,
+        confidence: None,
+    }
+}
+
+/// "sequential reads are 1.80x faster (1.60x to 2.00x)".
+fn effect(name: &str, as_is: &[f64], changed: &[f64]) -> String {
+    let Some(found) = stats::compare(changed, as_is) else {
+        return format!("the effect on {name} cannot be told, too few were measured");
+    };
+    let (ratio, low, high) = (found.ratio, found.ci95.low, found.ci95.high);
+    let [ratio, low, high, slower, least, most] =
+        [ratio, low, high, 1.0 / ratio, 1.0 / high, 1.0 / low].map(significant);
+    match found.judgement {
+        LargerRate::Larger => format!("{name} are {ratio}x faster ({low}x to {high}x)"),
+        LargerRate::Smaller => format!("{name} are {slower}x slower ({least}x to {most}x)"),
+        _ => format!("no effect on {name} is told ({low}x to {high}x)"),
+    }
+}
+
+/// "Scheduler bfq", "Read-ahead 4096 KiB".
+fn words(setting: &str, value: &str) -> String {
+    let name = match setting {
+        "scheduler" => "Scheduler",
+        "read_ahead_kb" => "Read-ahead",
+        "max_sectors_kb" => "Largest command",
+        "governor" => "Frequency governor",
+        other => other,
+    };
+    format!("{name} {}", worded(setting, value))
+}
+
+fn worded(setting: &str, value: &str) -> String {
+    if setting.ends_with("_kb") { format!("{value} KiB") } else { value.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Estimate, Params};
+
+    use super::*;
+
+    fn cell(form: &str, is: &str, value: f64) -> Cell {
+        let params = Params { form: Some(form.into()), ..Params::default() };
+        let mut cell = Cell::begun(format!("host-effects/{value}"), test::HOST_EFFECTS, params);
+        let estimate = Some(Estimate { value, ci95: None, n: 1 });
+        (cell.metrics.bps, cell.metrics.iops) = (estimate, estimate);
+        let labels =
+            [("setting", "read_ahead_kb"), ("before", "128"), ("value", "4096"), ("is", is)];
+        cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        cell
+    }
+
+    #[test]
+    fn each_value_says_what_it_does_to_both_kinds_of_reads() {
+        let mut record = crate::testing::empty();
+        for (at, noise) in [0.0, 1.0, 2.0, 1.5].into_iter().enumerate() {
+            record.cells.push(cell("sequential", "128", 100e6 + noise * 1e6));
+            record.cells.push(cell("sequential", "4096", 180e6 + noise * 1e6));
+            record.cells.push(cell("random", "128", 500.0 + noise));
+            record.cells.push(cell("random", "4096", 502.0 - noise + at as f64));
+        }
+        let found = crate::conclude(&record);
+        let [finding] = &found[..] else { panic!("{found:?}") };
+        insta::assert_snapshot!(finding.statement, @"Read-ahead 4096 KiB instead of 128 KiB: sequential reads are 1.79x faster (1.77x to 1.81x); no effect on random reads of 4 KiB is told (1.000x to 1.01x).");
+        let [slower, unclear] =
+            [[50.0, 51.0], [40.0, 190.0]].map(|changed| effect("reads", &[100.0, 101.0], &changed));
+        assert!(slower.starts_with("reads are 1.99x slower (1."), "{slower}");
+        assert!(unclear.starts_with("no effect on reads is told ("), "{unclear}");
+        assert!(effect("reads", &[1.0], &[2.0]).contains("cannot be told"));
+        assert_eq!(conclude(&crate::testing::empty()), None);
+    }
+}

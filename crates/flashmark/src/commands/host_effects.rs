@@ -1,0 +1,227 @@
+//! `flashmark host-effects`: what settings of this host do to reads of a medium.
+
+use std::path::PathBuf;
+
+use host::{Access, Changes, HostSetting, InventoryEntry, ResolvedTarget, Roots};
+use lab::host_effects::{
+    EffectsEnd, EffectsEvent, HostUnderTest, MomentReader, ReadFigures, ReadKind, SettingChange,
+    try_changes,
+};
+use record::units::Nanos;
+use record::{Ended, Flag, Host, Params, PlannedCell, Record, Run, Skip, test};
+use store::{Ending, Journal, Opening, RunDir, atomic_write};
+
+use crate::cli::HostEffectsFlags;
+use crate::clock;
+use crate::commands::run::{begin, running};
+use crate::exit::{Exit, OrExit, Result, refuse, usage};
+use crate::open_target::{clean_up_after_killed_runs, state_dir, target_failure};
+use crate::outputs::{self, PAGE_FILE, keepable};
+use crate::signals;
+use crate::terminal::OutputStream;
+
+/// Tries the settings around one medium and keeps the run; every setting is put back, also by the
+/// next start after a kill.
+pub fn run(flags: &HostEffectsFlags) -> Result {
+    outputs::check(flags.json.iter())?;
+    let window: Nanos =
+        flags.time.parse().map_err(|error| anyhow::anyhow!("--time: {error}")).or_usage()?;
+    clean_up_after_killed_runs();
+    let roots = Roots::default();
+    let found = host::resolve(&roots, &flags.target, Access::Read).map_err(target_failure)?;
+    let Some(disk) = found.medium().cloned() else {
+        return usage(format_args!("{}: no medium is known under it", flags.target));
+    };
+    let (path, bytes) = what_is_read(&found, &disk);
+    let settings = host::host_settings(&roots, &disk);
+    let (changes, skipped) = what_is_tried(&settings);
+    let mut reader = MomentReader::new(path.clone(), bytes, window.0.max(1), blockio::now_ns, SEED);
+    if let Err(error) = reader.read(ReadKind::Sequential) {
+        return refuse(format_args!(
+            "{}: it cannot be read: {error}; run it with sudo, or name a file on the medium",
+            path.display()
+        ));
+    }
+    let id = format!("{}-{}-{}", clock::for_names(), disk.name, test::HOST_EFFECTS);
+    let run = Run {
+        started: Some(clock::now()),
+        seed: SEED,
+        label: flags.label.clone(),
+        ..running(&id, test::HOST_EFFECTS)
+    };
+    let opening = Opening {
+        run,
+        medium: disk.medium.clone(),
+        host: Some(Host { memory_bps: None, ..host::facts(&roots) }),
+        target: found.record(&roots, &flags.target),
+        plan: planned(&changes, flags.rounds),
+        skipped,
+        flags: found.flags().to_vec(),
+        command: serde_json::json!({ test::HOST_EFFECTS: flags.target }),
+        fingerprint: None,
+    };
+    let (dir, journal) = begin(&opening)?;
+    let noted = Changes::begin(&state_dir()).or_internal()?;
+    let machine = Machine { disk, reader, noted };
+    Session { flags, changes, machine, dir, journal }.hold()
+}
+
+/// Where reads go draws from this: the same places for every run.
+const SEED: u64 = 1;
+
+/// The file, or the whole device of what was named; and how many bytes there are.
+fn what_is_read(found: &ResolvedTarget, disk: &InventoryEntry) -> (PathBuf, u64) {
+    match found {
+        ResolvedTarget::File(file) => (file.place.path.clone(), file.size_bytes),
+        ResolvedTarget::Block(block) => (block.path.clone(), block.size_bytes()),
+        ResolvedTarget::Directory(_) => (disk.path.clone(), disk.size_bytes),
+    }
+}
+
+/// What is tried, and what is not, with the reason.
+fn what_is_tried(settings: &[HostSetting]) -> (Vec<SettingChange>, Vec<Skip>) {
+    let (mut changes, mut skipped) = (Vec::new(), Vec::new());
+    let all = ["read_ahead_kb", "scheduler", "max_sectors_kb", host::GOVERNOR];
+    for name in all {
+        let mut skip = |reason: &str| {
+            skipped.push(Skip { test: name.to_owned(), reason: reason.to_owned() });
+        };
+        match settings.iter().find(|setting| setting.name == name) {
+            None => skip("this kernel has no such setting here"),
+            Some(setting) if !setting.may_change => skip("changing it needs root"),
+            Some(setting) if setting.others.is_empty() => skip("there is no other value to try"),
+            Some(setting) => changes.extend(setting.others.iter().map(|value| SettingChange {
+                setting: name.to_owned(),
+                before: setting.now.clone(),
+                value: value.clone(),
+            })),
+        }
+    }
+    (changes, skipped)
+}
+
+fn planned(changes: &[SettingChange], rounds: u32) -> Vec<PlannedCell> {
+    let turns = 1..=rounds * 4;
+    let one = |change: &SettingChange, form: &str, turn: u32| PlannedCell {
+        id: format!("{}/{}/{}/{form}#{turn}", test::HOST_EFFECTS, change.setting, change.value),
+        test: test::HOST_EFFECTS.to_owned(),
+        params: Params::default(),
+        max_ns: 0,
+        max_written_bytes: 0,
+    };
+    let of_change = |change: &SettingChange| -> Vec<PlannedCell> {
+        turns
+            .clone()
+            .flat_map(|turn| ["sequential", "random"].map(|form| one(change, form, turn)))
+            .collect()
+    };
+    changes.iter().flat_map(of_change).collect()
+}
+
+/// The medium and the settings around it; what is changed is noted first.
+struct Machine {
+    disk: InventoryEntry,
+    reader: MomentReader,
+    noted: Changes,
+}
+
+impl HostUnderTest for Machine {
+    fn set(&mut self, setting: &str, value: &str) -> std::result::Result<(), String> {
+        let set = if setting == host::GOVERNOR {
+            self.noted.set_governor(value)
+        } else {
+            self.noted.set_queue(&self.disk, setting, value)
+        };
+        set.map_err(|error| error.to_string())
+    }
+
+    fn read(&mut self, kind: ReadKind) -> std::result::Result<Option<ReadFigures>, String> {
+        self.reader.read(kind).map_err(|error| error.to_string())
+    }
+}
+
+/// All that is needed to try, keep and put back.
+struct Session<'a> {
+    flags: &'a HostEffectsFlags,
+    changes: Vec<SettingChange>,
+    machine: Machine,
+    dir: RunDir,
+    journal: Journal,
+}
+
+impl Session<'_> {
+    fn hold(self) -> Result {
+        let Session { flags, changes, mut machine, dir, mut journal } = self;
+        let stop = signals::listen()?;
+        let began = blockio::now_ns();
+        let mut told = None;
+        let end = try_changes(&changes, flags.rounds, &mut machine, &stop, &mut |event| {
+            let kept = match event {
+                EffectsEvent::Measured(cell) => {
+                    let now = (cell.label("setting").to_owned(), cell.label("value").to_owned());
+                    if !flags.quiet && told.as_ref() != Some(&now) {
+                        crate::say!("trying {} {}", now.0, now.1);
+                        told = Some(now);
+                    }
+                    journal.append(&(*cell).into())
+                }
+                EffectsEvent::Refused(change, why) => {
+                    let text = format!("{} {} was not tried: {why}", change.setting, change.value);
+                    journal.append(&Flag::Note { text }.into())
+                }
+            };
+            kept.map_err(|error| error.to_string())
+        });
+        let restored = machine.noted.undo().or_internal();
+        let elapsed_ns = blockio::now_ns().saturating_sub(began);
+        let record = conclude(&end, elapsed_ns, &dir, &mut journal)?;
+        restored?;
+        deliver(flags, &record, &dir)?;
+        match end {
+            EffectsEnd::Complete => Ok(Exit::Done),
+            EffectsEnd::Interrupted => {
+                crate::say!("flashmark: interrupted; every setting is put back");
+                Ok(Exit::Interrupted)
+            }
+            EffectsEnd::Failed(why) => {
+                crate::say!("flashmark: {why}; every setting is put back");
+                Ok(Exit::Io)
+            }
+        }
+    }
+}
+
+fn conclude(
+    end: &EffectsEnd,
+    elapsed_ns: u64,
+    dir: &RunDir,
+    journal: &mut Journal,
+) -> Result<Record> {
+    let ended = match end {
+        EffectsEnd::Complete => Ended::Complete,
+        EffectsEnd::Interrupted => Ended::Interrupted,
+        EffectsEnd::Failed(_) => Ended::Error,
+    };
+    let finished = Some(clock::now());
+    let ending = Ending { ended, finished, elapsed_ns, ..Ending::default() };
+    keepable(journal.append(&ending.into()), dir)?;
+    let mut record = dir.replay().or_internal()?.record;
+    record.findings = findings::conclude(&record);
+    keepable(dir.write_record(&record), dir)?;
+    keepable(dir.write_file(PAGE_FILE, report::html::page(&record).as_bytes()), dir)?;
+    Ok(record)
+}
+
+fn deliver(flags: &HostEffectsFlags, record: &Record, dir: &RunDir) -> Result<()> {
+    let to_stdout = flags.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    match &flags.json {
+        Some(_) if to_stdout => outputs::print_record(record, dir)?,
+        Some(path) => atomic_write(path, record.to_json().as_bytes()).or_internal()?,
+        None => {}
+    }
+    if flags.quiet {
+        return Ok(());
+    }
+    let stream = if to_stdout { OutputStream::Error } else { OutputStream::Output };
+    outputs::show(record, dir.name(), &outputs::files(dir), false, stream)
+}

@@ -1,0 +1,70 @@
+//! `flashmark runs --columns`: what the runs have measured, in columns of the reader's choice.
+
+use record::chosen_columns;
+use report::column_figures::{ColumnFigure, RunFigures, column_figures, columns_text, shown};
+use report::words::clean;
+use store::RunSummary;
+
+use crate::exit::{Exit, OrExit, Result, usage};
+use crate::outputs::{print as print_text, print_document};
+use crate::terminal::OutputStream;
+
+/// The names of a list with commas; exit code 2 with what may have been meant for one that is none.
+pub fn choice(text: &str) -> Result<Vec<String>> {
+    let chosen = match chosen_columns(text) {
+        Ok(chosen) => chosen,
+        Err(unknown) => {
+            let near = match unknown.near.as_slice() {
+                [] => "flashmark runs --help names the families".to_owned(),
+                near => format!("did you mean {}?", near.join(" or ")),
+            };
+            return usage(format_args!("there is no column '{}'; {near}", clean(&unknown.asked)));
+        }
+    };
+    if chosen.is_empty() {
+        return usage("no column is named; try --columns random-write-4k,dd or --columns all");
+    }
+    Ok(chosen)
+}
+
+/// Prints the columns of all runs that can be read; what is damaged is said.
+pub fn print(runs: &[RunSummary], choice: &[String], is_json: bool) -> Result {
+    let mut found: Vec<RunFigures> = Vec::new();
+    for run in runs {
+        match run.dir.load() {
+            Ok(record) => found.push((run.dir.name().to_owned(), column_figures(&record.cells))),
+            Err(error) => crate::say!(
+                "flashmark: {} is left out: {}",
+                run.dir.name(),
+                clean(&error.to_string())
+            ),
+        }
+    }
+    if is_json {
+        let list: Vec<serde_json::Value> = found.iter().map(|run| json(run, choice)).collect();
+        print_document(&format!("{}\n", serde_json::to_string_pretty(&list).or_internal()?))?;
+    } else {
+        print_text(&columns_text(&found, choice, OutputStream::Output.width()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A run for other programs: its columns by name.
+fn json(run: &RunFigures, choice: &[String]) -> serde_json::Value {
+    let (name, figures) = run;
+    let of_column = |figure: &ColumnFigure| {
+        serde_json::json!({
+            "value": figure.figure.value,
+            "ci95": figure.figure.ci95,
+            "n": figure.figure.n,
+            "unit": figure.column.unit,
+            "runs": figure.repeats,
+        })
+    };
+    let columns: serde_json::Map<String, serde_json::Value> =
+        shown(std::slice::from_ref(run), choice)
+            .into_iter()
+            .filter_map(|column| Some((column.name.clone(), of_column(figures.get(&column.name)?))))
+            .collect();
+    serde_json::json!({ "name": name, "columns": columns })
+}

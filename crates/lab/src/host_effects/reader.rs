@@ -1,0 +1,102 @@
+//! Reads a file or a block device for a moment. It is opened anew each time: the kernel takes over a
+//! read-ahead when a file is opened.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+use rustix::fs::{Advice, OFlags, fadvise};
+use stats::Random;
+
+use super::{ReadFigures, ReadKind};
+
+/// Bytes of a sequential read: what copying programs ask for, and less than most read-aheads.
+pub const SEQUENTIAL_BLOCK_BYTES: u64 = 64 << 10;
+/// Bytes of a random read.
+pub const RANDOM_BLOCK_BYTES: u64 = 4 << 10;
+/// What a buffer for O_DIRECT begins at a multiple of.
+const ALIGNED: usize = 4096;
+
+/// Reads what is at a path, at most its `bytes`.
+pub struct MomentReader {
+    path: PathBuf,
+    bytes: u64,
+    window_ns: u64,
+    clock: fn() -> u64,
+    random: Random,
+    /// Where the next sequential read begins.
+    at: u64,
+    buffer: Vec<u8>,
+}
+
+impl MomentReader {
+    /// A reader of so many bytes at a path, for so long each time.
+    pub fn new(
+        path: PathBuf,
+        bytes: u64,
+        window_ns: u64,
+        clock: fn() -> u64,
+        seed: u64,
+    ) -> MomentReader {
+        let buffer = vec![0; SEQUENTIAL_BLOCK_BYTES as usize + ALIGNED];
+        MomentReader { path, bytes, window_ns, clock, random: Random::new(seed), at: 0, buffer }
+    }
+
+    /// Reads for a moment; `None` where it cannot be read past the page cache, or is too small.
+    ///
+    /// # Errors
+    /// Those of opening and reading.
+    pub fn read(&mut self, kind: ReadKind) -> io::Result<Option<ReadFigures>> {
+        if self.bytes < SEQUENTIAL_BLOCK_BYTES {
+            return Ok(None);
+        }
+        match kind {
+            ReadKind::Sequential => self.sequential().map(Some),
+            ReadKind::Random => self.random(),
+        }
+    }
+
+    fn sequential(&mut self) -> io::Result<ReadFigures> {
+        let file = File::open(&self.path)?;
+        fadvise(&file, 0, None, Advice::DontNeed)?;
+        let mut at = self.at;
+        let figures = self.timed(SEQUENTIAL_BLOCK_BYTES, &file, &mut |bytes, _| {
+            let now = if at + SEQUENTIAL_BLOCK_BYTES > bytes { 0 } else { at };
+            at = now + SEQUENTIAL_BLOCK_BYTES;
+            now
+        })?;
+        self.at = at;
+        Ok(figures)
+    }
+
+    fn random(&mut self) -> io::Result<Option<ReadFigures>> {
+        let direct = i32::try_from(OFlags::DIRECT.bits()).unwrap_or_default();
+        let Ok(file) = OpenOptions::new().read(true).custom_flags(direct).open(&self.path) else {
+            return Ok(None);
+        };
+        self.timed(RANDOM_BLOCK_BYTES, &file, &mut |bytes, random| {
+            random.below(bytes / RANDOM_BLOCK_BYTES) * RANDOM_BLOCK_BYTES
+        })
+        .map(Some)
+    }
+
+    fn timed(
+        &mut self,
+        block_bytes: u64,
+        file: &File,
+        place: &mut dyn FnMut(u64, &mut Random) -> u64,
+    ) -> io::Result<ReadFigures> {
+        let begin = self.buffer.as_ptr().align_offset(ALIGNED);
+        let (mut ops, began) = (0, (self.clock)());
+        loop {
+            let at = place(self.bytes, &mut self.random);
+            file.read_exact_at(&mut self.buffer[begin..begin + block_bytes as usize], at)?;
+            ops += 1;
+            let elapsed_ns = (self.clock)().saturating_sub(began);
+            if elapsed_ns >= self.window_ns {
+                return Ok(ReadFigures { ops, bytes: ops * block_bytes, elapsed_ns });
+            }
+        }
+    }
+}

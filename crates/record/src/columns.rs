@@ -1,0 +1,251 @@
+//! The one list of columns: what is measured, by name, in the unit it is published in, with the
+//! command that measures it. Tables where runs of ours, imported and published ones stand side by
+//! side have these columns; a reader chooses among them by name.
+
+mod choice;
+mod named;
+
+use std::sync::LazyLock;
+
+use crate::units::{Bytes, KIB, MIB};
+use crate::{metric, test};
+
+pub use choice::{ALL_COLUMNS, UnknownColumn, chosen_columns, column_choice, columns_of};
+pub use named::column_named;
+
+/// A column: one thing that is measured, by name, in one unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigureColumn {
+    /// Name in addresses and on the command line: "dd-write-64k".
+    pub name: String,
+    /// Head of the column: "dd write, 64 KiB".
+    pub head: String,
+    /// Its unit: "MB/s" (of 10^6 bytes), "MiB/s", "IOPS", "ms", "s", "%", "groups/s", "seeks/s".
+    pub unit: &'static str,
+    /// What measures it again, without the program's name: "run TARGET --only sector-write".
+    pub command: String,
+    /// The family it belongs to, one of [`COLUMN_FAMILIES`].
+    pub family: &'static str,
+}
+
+/// The families, in the order of columns; each name is one that may be asked for as a whole.
+pub const COLUMN_FAMILIES: [(&str, &str); 9] = [
+    ("random", "Random I/O"),
+    ("iozone", "Records of a file (iozone)"),
+    ("dd", "Sequential by block size (dd)"),
+    ("fill", "Fills and single sectors"),
+    ("seek", "Seeks"),
+    ("hdparm", "hdparm"),
+    ("threads", "Threads of iozone"),
+    ("completion", "Completion times by file system and scheduler"),
+    ("cpu", "CPU use"),
+];
+
+/// Forms of iozone, in its order.
+const FORMS: [&str; 6] = ["write", "rewrite", "read", "reread", "random-read", "random-write"];
+/// Forms of iozone that have a test of ours of the same name.
+const MEASURED_FORMS: [&str; 4] = ["write", "rewrite", "random-read", "random-write"];
+/// What the thread view of iozone tells: name and head.
+pub(crate) const THREAD_VIEWS: [(&str, &str); 4] = [
+    ("children", "children"),
+    ("minimum", "slowest thread"),
+    ("maximum", "fastest thread"),
+    ("parent", "parent"),
+];
+/// Block sizes that are offered: of dd, of random I/O, and of iozone.
+const BLOCKS: [u64; 9] =
+    [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB];
+/// Schedulers of today.
+const SCHEDULERS: [&str; 4] = ["none", "mq-deadline", "bfq", "kyber"];
+/// File systems of published completion times, under our names.
+const FILESYSTEMS: [&str; 9] =
+    ["ext2", "ext3", "ext4", "ext4-nojournal", "xfs", "xfs-nolazy", "jfs", "btrfs", "f2fs"];
+
+/// Every column that is offered, family by family. Other block sizes, file systems and numbers of
+/// threads have columns too ([`column_named`]).
+pub fn columns() -> &'static [FigureColumn] {
+    static COLUMNS: LazyLock<Vec<FigureColumn>> = LazyLock::new(|| {
+        let plain: Vec<FigureColumn> = random()
+            .chain(iozone())
+            .chain(dd())
+            .chain(named_tests())
+            .chain(threads())
+            .chain(completions())
+            .collect();
+        let is_usual = |it: &&FigureColumn| {
+            matches!(it.family, "random" | "iozone" | "dd")
+                && (it.name.ends_with("-4k") || it.name.ends_with("-1m"))
+        };
+        let cpu: Vec<FigureColumn> = plain.iter().filter(is_usual).map(cpu_column).collect();
+        plain.into_iter().chain(cpu).collect()
+    });
+    &COLUMNS
+}
+
+fn random() -> impl Iterator<Item = FigureColumn> {
+    ["write", "read"].into_iter().flat_map(|way| BLOCKS.map(|block| random_column(way, block)))
+}
+
+fn iozone() -> impl Iterator<Item = FigureColumn> {
+    let blocks = || [KIB].into_iter().chain(BLOCKS).chain([16 * MIB]);
+    FORMS.into_iter().flat_map(move |form| blocks().map(move |block| record_column(form, block)))
+}
+
+fn dd() -> impl Iterator<Item = FigureColumn> {
+    [("write", true), ("write", false), ("read", true)].into_iter().flat_map(|(way, is_zeros)| {
+        BLOCKS.into_iter().chain([100 * MIB]).map(move |block| dd_column(way, block, is_zeros))
+    })
+}
+
+fn named_tests() -> impl Iterator<Item = FigureColumn> {
+    let tests = [
+        (test::ZERO_FILL, None),
+        (test::RANDOM_FILL, None),
+        (test::SECTOR_WRITE, None),
+        (test::EXT2_FORMAT, None),
+        (test::EXT2_FILL, None),
+        (test::SEEK, None),
+        (test::SEEK, Some(metric::ACCESS_TIME_NS)),
+        (test::BUFFERED_READ, None),
+        (test::BUFFERED_READ, Some("direct")),
+        (test::BUFFERED_READ, Some("cache")),
+    ];
+    tests.into_iter().filter_map(|(test, form)| test_column(test, form))
+}
+
+fn threads() -> impl Iterator<Item = FigureColumn> {
+    [false, true].into_iter().flat_map(|is_honest| {
+        let views = move |form| {
+            THREAD_VIEWS.map(|(view, _)| threads_column(form, is_honest, 4 * KIB, 4, view))
+        };
+        FORMS.into_iter().flat_map(views).flatten()
+    })
+}
+
+fn completions() -> impl Iterator<Item = FigureColumn> {
+    FILESYSTEMS.into_iter().flat_map(|fs| {
+        SCHEDULERS[..3].iter().map(move |scheduler| completion_column(fs, scheduler))
+    })
+}
+
+/// "4k", "1m", "512": a size as part of a name.
+fn size_name(bytes: u64) -> String {
+    match bytes {
+        bytes if bytes >= MIB && bytes.is_multiple_of(MIB) => format!("{}m", bytes / MIB),
+        bytes if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{}k", bytes / KIB),
+        bytes => bytes.to_string(),
+    }
+}
+
+/// The size as a setting takes it.
+fn size_setting(bytes: u64) -> String {
+    Bytes(bytes).to_string().replace(' ', "")
+}
+
+fn column(
+    family: &'static str,
+    name: impl Into<String>,
+    head: impl Into<String>,
+    unit: &'static str,
+    command: impl Into<String>,
+) -> FigureColumn {
+    FigureColumn { name: name.into(), head: head.into(), unit, command: command.into(), family }
+}
+
+/// "run TARGET --only TEST --set TEST.block=64KiB".
+fn block_command(test: &str, block: u64) -> String {
+    format!("run TARGET --only {test} --set {test}.block={}", size_setting(block))
+}
+
+/// Records of a file, one at a time: a form of iozone.
+pub(crate) fn record_column(form: &str, block: u64) -> FigureColumn {
+    let head = format!("iozone {}, {}", form.replace('-', " "), Bytes(block));
+    // Reads in order are dd's with the block of iozone.
+    let command = match form {
+        "read" | "reread" => block_command(test::SEQUENTIAL_READ, block),
+        form => {
+            let form = if MEASURED_FORMS.contains(&form) { form } else { "random-read" };
+            let size = size_setting(block);
+            format!(
+                "run TARGET --only record-ops --set record-ops.forms={form} --set record-ops.block={size}"
+            )
+        }
+    };
+    column("iozone", format!("iozone-{form}-{}", size_name(block)), head, "IOPS", command)
+}
+
+/// Sequential I/O, one at a time. Of writes, dd's are of zeros.
+pub(crate) fn dd_column(way: &str, block: u64, is_zeros: bool) -> FigureColumn {
+    let is_write = way == "write";
+    let test = if is_write { test::SEQUENTIAL_WRITE } else { test::SEQUENTIAL_READ };
+    let mut command = block_command(test, block);
+    if is_write && is_zeros {
+        command += " --set sequential-write.content=zeros";
+    }
+    let is_other = is_write && !is_zeros;
+    let (other, tail) = if is_other { (", other data", "-data") } else { ("", "") };
+    let head = format!("dd {way}, {}{other}", Bytes(block));
+    column("dd", format!("dd-{way}-{}{tail}", size_name(block)), head, "MB/s", command)
+}
+
+/// Random I/O of a raw medium, one at a time.
+pub(crate) fn random_column(way: &str, block: u64) -> FigureColumn {
+    let test = if way == "write" { test::RANDOM_WRITE } else { test::RANDOM_READ };
+    let head = format!("Random {way}, {}", Bytes(block));
+    let name = format!("random-{way}-{}", size_name(block));
+    column("random", name, head, "IOPS", block_command(test, block))
+}
+
+/// A test that is one quantity, or the form or metric of one that is several.
+pub(crate) fn test_column(test: &str, form: Option<&str>) -> Option<FigureColumn> {
+    let (family, name, head, unit) = match (test, form) {
+        (test::ZERO_FILL, _) => ("fill", "zero-fill", "Fill, zeros", "MB/s"),
+        (test::RANDOM_FILL, _) => ("fill", "random-fill", "Fill, random data", "MB/s"),
+        (test::SECTOR_WRITE, _) => ("fill", "sector-write-ms", "512 B write", "ms"),
+        (test::EXT2_FORMAT, _) => ("fill", "format-groups", "Format of ext2", "groups/s"),
+        (test::EXT2_FILL, _) => ("fill", "ext2-fill", "Fill of ext2", "MB/s"),
+        (test::SEEK, Some(metric::ACCESS_TIME_NS)) => ("seek", "seek-ms", "Seek time", "ms"),
+        (test::SEEK, _) => ("seek", "seeks", "Seeks", "seeks/s"),
+        (test::BUFFERED_READ, Some("cache")) => ("hdparm", "hdparm-cache", "hdparm -T", "MiB/s"),
+        (test::BUFFERED_READ, Some("direct")) => {
+            ("hdparm", "hdparm-direct", "hdparm -t --direct", "MiB/s")
+        }
+        (test::BUFFERED_READ, _) => ("hdparm", "hdparm", "hdparm -t", "MiB/s"),
+        _ => return None,
+    };
+    Some(column(family, name, head, unit, format!("run TARGET --only {test}")))
+}
+
+/// The thread view of iozone: what its children reach together, the slowest and the fastest of
+/// them, and what the parent sees. `is_honest`: with files that are larger than a cache.
+pub(crate) fn threads_column(
+    form: &str,
+    is_honest: bool,
+    block: u64,
+    threads: u32,
+    view: &str,
+) -> Option<FigureColumn> {
+    let (_, shown) = THREAD_VIEWS.iter().find(|(name, _)| *name == view)?;
+    let (honest, files) = if is_honest { ("honest-", ", large files") } else { ("", "") };
+    let name = format!("threads-{honest}{form}-{}-{threads}-{view}", size_name(block));
+    let form = form.replace('-', " ");
+    let head = format!("{threads} threads, {form}, {}{files}: {shown}", Bytes(block));
+    Some(column("threads", name, head, "MB/s", "matrix TARGET --work threads"))
+}
+
+/// How long a poll of a monitoring server takes on a file system with a scheduler.
+pub(crate) fn completion_column(fs: &str, scheduler: &str) -> FigureColumn {
+    let name = format!("completion-{fs}-{scheduler}");
+    let head = format!("RRD updates, {fs}, {scheduler}");
+    let command = format!("matrix TARGET --fs {fs} --scheduler {scheduler} --work rrd");
+    column("completion", name, head, "s", command)
+}
+
+/// The share of one processor that the I/Os of another column take.
+pub(crate) fn cpu_column(of: &FigureColumn) -> FigureColumn {
+    let (name, head) = (format!("cpu-{}", of.name), format!("CPU, {}", of.head));
+    column("cpu", name, head, "%", of.command.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! Which columns a reader chose: names, whole families, or all that something is known of.
+
+use super::{COLUMN_FAMILIES, FigureColumn, column_named, columns};
+use crate::alike::closest;
+
+/// What asks for every column.
+pub const ALL_COLUMNS: &str = "all";
+
+/// There is no column of this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownColumn {
+    /// What was asked for.
+    pub asked: String,
+    /// Names that may have been meant, the closest first.
+    pub near: Vec<String>,
+}
+
+/// Whether this is what a choice may consist of: the name of a column, of a family, or "all".
+pub fn column_choice(name: &str) -> Result<(), UnknownColumn> {
+    let is_family = COLUMN_FAMILIES.iter().any(|(family, _)| *family == name);
+    if name == ALL_COLUMNS || is_family || column_named(name).is_some() {
+        return Ok(());
+    }
+    let families = COLUMN_FAMILIES.iter().map(|(family, _)| *family).chain([ALL_COLUMNS]);
+    let names = families.chain(columns().iter().map(|column| column.name.as_str()));
+    let near = closest(name, names).into_iter().map(str::to_owned).collect();
+    Err(UnknownColumn { asked: name.to_owned(), near })
+}
+
+/// The names of a list with commas, each once, in its order.
+pub fn chosen_columns(text: &str) -> Result<Vec<String>, UnknownColumn> {
+    let mut chosen: Vec<String> = Vec::new();
+    for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        column_choice(name)?;
+        if !chosen.iter().any(|known| known == name) {
+            chosen.push(name.to_owned());
+        }
+    }
+    Ok(chosen)
+}
+
+/// The columns of a choice, each once, in its order: those named, and of families those that are
+/// known. Names that are none are passed over.
+pub fn columns_of<'a>(
+    choice: impl IntoIterator<Item = &'a str>,
+    known: &[FigureColumn],
+) -> Vec<FigureColumn> {
+    let mut sorted = known.to_vec();
+    sorted.sort_by_cached_key(place);
+    let mut found: Vec<FigureColumn> = Vec::new();
+    for name in choice {
+        let is_of = |column: &&FigureColumn| name == ALL_COLUMNS || column.family == name;
+        // "hdparm" is a family and one of its columns.
+        let of_family = sorted.iter().filter(is_of).cloned();
+        let is_family = name == ALL_COLUMNS || COLUMN_FAMILIES.iter().any(|(it, _)| *it == name);
+        let named = column_named(name).filter(|_| !is_family);
+        for column in of_family.chain(named) {
+            if !found.iter().any(|it| it.name == column.name) {
+                found.push(column);
+            }
+        }
+    }
+    found
+}
+
+/// Where a column stands among all: its family, its place in the list, its name.
+fn place(column: &FigureColumn) -> (usize, usize, String) {
+    let family = COLUMN_FAMILIES.iter().position(|(name, _)| *name == column.family);
+    let listed = columns().iter().position(|it| it.name == column.name);
+    let last = usize::MAX;
+    (family.unwrap_or(last), listed.unwrap_or(last), column.name.clone())
+}

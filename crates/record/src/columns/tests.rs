@@ -1,0 +1,153 @@
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::{Cell, Estimate, Params, quantities};
+
+fn cell(test: &str, form: &str, threads: u32) -> Cell {
+    let params = Params {
+        block_bytes: Some(4096),
+        form: Some(form.to_owned()),
+        threads,
+        queue_depth: 1,
+        ..Params::default()
+    };
+    let mut cell = Cell::begun("x/1", test, params);
+    (cell.metrics.iops, cell.metrics.bps) = (Some(figure(100.0)), Some(figure(409_600.0)));
+    cell
+}
+
+fn figure(value: f64) -> Estimate {
+    Estimate { value, ci95: None, n: 1 }
+}
+
+/// Each column of a cell with its figure: "random-write-4k 100 IOPS".
+fn told(cell: &Cell) -> Vec<String> {
+    let figures = quantities(cell).into_iter();
+    figures.map(|(of, found)| format!("{} {} {}", of.name, found.value, of.unit)).collect()
+}
+
+#[test]
+fn every_column_is_known_by_its_name_and_no_two_have_one() {
+    let names: BTreeSet<&str> = columns().iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names.len(), columns().len());
+    let heads: BTreeSet<&str> = columns().iter().map(|column| column.head.as_str()).collect();
+    assert_eq!(heads.len(), columns().len());
+    for column in columns() {
+        assert_eq!(column_named(&column.name).as_ref(), Some(column), "{}", column.name);
+        assert!(COLUMN_FAMILIES.iter().any(|(name, _)| *name == column.family), "{column:?}");
+    }
+}
+
+#[test]
+fn columns_that_are_not_listed_have_names_too() {
+    for name in [
+        "dd-write-2m-data",
+        "iozone-reread-64m",
+        "random-read-512",
+        "threads-honest-random-write-8k-16-parent",
+        "completion-nilfs2-mq-deadline",
+        "cpu-dd-read-2m",
+    ] {
+        let column = column_named(name).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(column.name, name);
+        assert!(!columns().contains(&column), "{name} is listed");
+    }
+    for name in [
+        "",
+        "dd",
+        "dd-write",
+        "dd-write-04k",
+        "dd-write-1024k",
+        "dd-read-4k-data",
+        "dd-write-0",
+        "dd-write-99999999999999999999m",
+        "iozone-stride-4k",
+        "threads-write-4k-1-parent",
+        "completion--none",
+        "completion-<b>-none",
+        "cpu-cpu-dd-read-1m",
+        "cpu-seek-ms",
+    ] {
+        assert_eq!(column_named(name), None, "{name}");
+    }
+}
+
+#[test]
+fn iozones_threads_and_ours_are_the_same_columns() {
+    let mut printed = cell("iozone", "random-write", 4);
+    let mut ours = cell("threads", "published-random-write", 4);
+    for (cell, names, factor) in [
+        (&mut printed, ["slowest_thread_bps", "fastest_thread_bps", "parent_bps"], 4096.0),
+        (&mut ours, ["thread_min_iops", "thread_max_iops", "parent_iops"], 1.0),
+    ] {
+        for (name, iops) in names.into_iter().zip([250.0, 500.0, 750.0]) {
+            cell.metrics.other.insert(name.to_owned(), figure(iops * factor));
+        }
+    }
+    let want = [
+        "threads-random-write-4k-4-children 0.4096 MB/s",
+        "threads-random-write-4k-4-minimum 1.024 MB/s",
+        "threads-random-write-4k-4-maximum 2.048 MB/s",
+        "threads-random-write-4k-4-parent 3.072 MB/s",
+    ];
+    assert_eq!(told(&printed), want);
+    assert_eq!(told(&ours), want);
+    ours.params.form = Some("honest-random-write".to_owned());
+    assert!(told(&ours)[0].starts_with("threads-honest-random-write-4k-4-children"), "{ours:?}");
+}
+
+#[test]
+fn a_poll_of_ours_stands_beside_the_published_completion_times() {
+    let labelled = |cell: &mut Cell, fs: &str, scheduler: &str| {
+        for (name, value) in [("filesystem", fs), ("scheduler", scheduler)] {
+            cell.labels.insert(name.to_owned(), value.to_owned());
+        }
+    };
+    let mut published = Cell::begun("", "cacti:app-update", Params::default());
+    labelled(&mut published, "xfs", "cfq");
+    published.labels.insert("tool".to_owned(), "Cacti".to_owned());
+    published.metrics.other.insert("completion_time_ns".to_owned(), figure(97e9));
+    assert_eq!(told(&published), ["completion-xfs-nolazy-bfq 97 s"]);
+    let mut ours = cell("rrd", "buffered", 1);
+    (ours.metrics.iops, ours.metrics.bps) = (None, None);
+    ours.elapsed_ns = 60_000_000_000;
+    ours.metrics.other.insert("poll_ns".to_owned(), figure(10e9));
+    labelled(&mut ours, "xfs-nolazy", "bfq");
+    assert_eq!(told(&ours), ["completion-xfs-nolazy-bfq 10 s"], "of one poll, not of all six");
+    ours.params.form = Some("page".to_owned());
+    assert_eq!(told(&ours), [""; 0]);
+}
+
+#[test]
+fn cpu_use_is_a_share_of_one_processor() {
+    let mut cell = cell(test::RANDOM_WRITE, "", 1);
+    cell.metrics.other.insert(metric::CPU_NS_PER_IO.to_owned(), figure(50_000.0));
+    assert_eq!(told(&cell), ["random-write-4k 100 IOPS", "cpu-random-write-4k 0.5 %"]);
+    cell.params.queue_depth = 8;
+    assert_eq!(told(&cell), [""; 0], "what several do at once is another quantity");
+}
+
+#[test]
+fn a_typo_is_told_what_may_have_been_meant() {
+    let near = |text: &str| chosen_columns(text).expect_err("a typo").near;
+    assert_eq!(near("dd-wirte-64k")[0], "dd-write-64k");
+    assert_eq!(near("random-write-4k,iozne")[0], "iozone");
+    assert_eq!(near("<script>"), [""; 0]);
+    assert_eq!(chosen_columns("dd, seeks,,dd").unwrap(), ["dd", "seeks"]);
+}
+
+#[test]
+fn a_choice_keeps_its_order_and_a_family_what_is_known_of_it() {
+    let known: Vec<FigureColumn> =
+        ["seeks", "dd-read-4k", "dd-write-1m", "dd-write-4k", "hdparm-cache", "hdparm"]
+            .map(|name| column_named(name).unwrap())
+            .into();
+    let names = |choice: &[&str]| -> Vec<String> {
+        columns_of(choice.iter().copied(), &known).into_iter().map(|it| it.name).collect()
+    };
+    assert_eq!(names(&["seeks", "dd"]), ["seeks", "dd-write-4k", "dd-write-1m", "dd-read-4k"]);
+    assert_eq!(names(&["dd-read-4k", "dd"])[..2], ["dd-read-4k", "dd-write-4k"]);
+    assert_eq!(names(&["random-write-4k", "nonsense"]), ["random-write-4k"], "though not known");
+    assert_eq!(names(&["hdparm"]), ["hdparm", "hdparm-cache"]);
+    assert_eq!(names(&["all"]).len(), known.len());
+}

@@ -1,0 +1,142 @@
+//! Names of cells that stand among others: what a cell is called, and where others would be called
+//! the same, what tells it from them.
+
+use std::collections::BTreeMap;
+
+use record::Params;
+use record::units::Bytes;
+
+use crate::words;
+
+/// Names by the id of the cell.
+#[derive(Clone, Default)]
+pub struct CellNames(BTreeMap<String, String>);
+
+impl CellNames {
+    /// Of cells by their id, each with what it would be called alone.
+    pub fn of<'a>(cells: impl IntoIterator<Item = (&'a str, String, &'a Params)>) -> CellNames {
+        let mut alike: BTreeMap<String, Vec<(&str, &Params)>> = BTreeMap::new();
+        for (id, name, params) in cells {
+            alike.entry(name).or_default().push((id, params));
+        }
+        let named = alike.iter().flat_map(|(name, cells)| {
+            let said = what_differs(cells.iter().map(|(_, params)| *params));
+            cells
+                .iter()
+                .zip(said)
+                .map(move |((id, _), said)| (str::to_owned(id), name.clone() + &said))
+        });
+        CellNames(named.collect())
+    }
+
+    /// What the cell of this id is called; `None` of one that is not among them.
+    pub fn get(&self, id: &str) -> Option<&str> {
+        self.0.get(id).map(String::as_str)
+    }
+}
+
+/// What tells each of these cells from the others, the fewest of their settings that do; nothing of
+/// a single one.
+fn what_differs<'a>(cells: impl Iterator<Item = &'a Params>) -> Vec<String> {
+    let settings: Vec<Vec<(String, String)>> = cells.map(settings).collect();
+    let mut said = vec![String::new(); settings.len()];
+    let mut names: Vec<&String> = settings.iter().flatten().map(|(name, _)| name).collect();
+    names.dedup();
+    let mut tried = Vec::new();
+    for name in names {
+        if is_unique(&said) {
+            break;
+        }
+        if tried.contains(&name) {
+            continue;
+        }
+        tried.push(name);
+        let value = |of: &[(String, String)]| {
+            of.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+        };
+        let with: Vec<String> = said
+            .iter()
+            .zip(&settings)
+            .map(|(said, of)| {
+                said.clone() + &value(of).map(|it| format!(", {it}")).unwrap_or_default()
+            })
+            .collect();
+        if distinct(&with) > distinct(&said) {
+            said = with;
+        }
+    }
+    said
+}
+
+fn is_unique(said: &[String]) -> bool {
+    distinct(said) == said.len()
+}
+
+fn distinct(said: &[String]) -> usize {
+    said.iter().collect::<std::collections::BTreeSet<_>>().len()
+}
+
+/// The settings that may tell cells apart, by name, with how each is said: those that people think
+/// in first.
+fn settings(params: &Params) -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    all.extend(params.span_bytes.map(|span| ("span".into(), format!("span {}", Bytes(span)))));
+    all.push(("depth".into(), format!("depth {}", params.queue_depth)));
+    if let Some(pattern) = params.pattern {
+        all.push(("pattern".into(), format!("{pattern:?}").to_lowercase()));
+    }
+    let direction = params.direction.map(|it| format!("{it:?}").to_lowercase());
+    all.extend(direction.map(|said| ("direction".into(), said)));
+    let at = params.span_offset_bytes.map(|at| format!("at {}", Bytes(at)));
+    let others = params.other.iter().map(|(name, value)| {
+        let said = words::metric(name);
+        (name.clone(), format!("{said} {}", words::quantity(name, *value)))
+    });
+    all.extend(others);
+    all.extend(at.map(|said| ("offset".into(), said)));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use record::units::MIB;
+
+    use super::*;
+
+    fn cell(id: &'static str, span: u64, depth: u32, gap: f64) -> (&'static str, Params) {
+        let mut params = Params { block_bytes: Some(4096), ..Params::default() };
+        (params.span_bytes, params.queue_depth) = (Some(span), depth);
+        params.other.insert("total_bytes".into(), span as f64);
+        params.other.insert("gap_bytes".into(), gap);
+        (id, params)
+    }
+
+    fn names(cells: &[(&'static str, Params)]) -> Vec<String> {
+        let called = |(id, params): &'_ (&'static str, Params)| {
+            (*id, "random-write 4 KiB".to_owned(), params.clone())
+        };
+        let all: Vec<_> = cells.iter().map(called).collect();
+        let names = CellNames::of(all.iter().map(|(id, name, params)| (*id, name.clone(), params)));
+        cells.iter().filter_map(|(id, _)| names.get(id)).map(str::to_owned).collect()
+    }
+
+    /// Seven lines of progress said "random-write 4 KiB" and nothing else.
+    #[test]
+    fn cells_that_would_be_called_the_same_are_told_apart_by_as_little_as_does() {
+        let spans = [cell("a", 8 * MIB, 1, 0.0), cell("b", 16 * MIB, 1, 0.0)];
+        assert_eq!(
+            names(&spans),
+            ["random-write 4 KiB, span 8 MiB", "random-write 4 KiB, span 16 MiB"]
+        );
+        let depths = [cell("a", MIB, 1, 0.0), cell("b", MIB, 4, 0.0)];
+        assert_eq!(names(&depths), ["random-write 4 KiB, depth 1", "random-write 4 KiB, depth 4"]);
+        let gaps = [cell("a", MIB, 1, 4096.0), cell("b", MIB, 1, 8192.0)];
+        assert_eq!(
+            names(&gaps),
+            ["random-write 4 KiB, gap 4 KiB", "random-write 4 KiB, gap 8 KiB"]
+        );
+        assert_eq!(names(&spans[..1]), ["random-write 4 KiB"]);
+        let twice = [cell("a", MIB, 1, 0.0), cell("b", MIB, 1, 0.0)];
+        assert_eq!(names(&twice), ["random-write 4 KiB"; 2], "nothing tells repeats apart");
+    }
+}

@@ -1,0 +1,57 @@
+//! Media that a reader picked, with every column that their runs say something of.
+
+use std::collections::BTreeMap;
+
+use record::collection::{CollectionLine, CollectionRun};
+
+use super::address::Links;
+use crate::column_figures::{ColumnFigure, column_figures};
+use crate::words;
+
+/// The most media on a page of columns.
+pub const MOST_PICKED: usize = 5;
+
+/// A medium with its figures, by the name of the column.
+pub(super) struct Pick {
+    pub slug: String,
+    pub name: String,
+    pub href: String,
+    found: BTreeMap<String, ColumnFigure>,
+}
+
+impl Pick {
+    pub fn of(links: &Links, line: &CollectionLine, runs: &[CollectionRun]) -> Pick {
+        Pick {
+            slug: line.slug.clone(),
+            name: words::clean(&line.name),
+            href: links.medium(&line.slug),
+            found: newest(runs),
+        }
+    }
+
+    /// The figure of that name.
+    pub fn get(&self, name: &str) -> Option<&ColumnFigure> {
+        self.found.get(name)
+    }
+
+    /// The figure of that name, or else of the same with other data, and whether it is that one.
+    pub fn nearest(&self, name: &str) -> Option<(&ColumnFigure, bool)> {
+        let other = || self.get(&format!("{name}-data")).map(|it| (it, true));
+        self.get(name).map(|it| (it, false)).or_else(other)
+    }
+}
+
+/// What runs say of columns, newest run first: each figure of the newest that has it, one with an
+/// interval before one without.
+pub(super) fn newest<'a>(
+    runs: impl IntoIterator<Item = &'a CollectionRun>,
+) -> BTreeMap<String, ColumnFigure> {
+    let mut found: BTreeMap<String, ColumnFigure> = BTreeMap::new();
+    for (name, figure) in runs.into_iter().flat_map(|run| column_figures(&run.run.cells)) {
+        let known = found.get(&name);
+        if known.is_none_or(|it| it.figure.ci95.is_none() && figure.figure.ci95.is_some()) {
+            found.insert(name, figure);
+        }
+    }
+    found
+}

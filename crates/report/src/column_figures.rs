@@ -1,0 +1,183 @@
+//! The figures that the cells of a run have for columns: those with an interval as they are, those
+//! of other tools as single figures, and repeats of one by their mean.
+
+mod text;
+
+use std::collections::BTreeMap;
+
+use record::units::significant;
+use record::{Cell, Estimate, FigureColumn, quantities};
+
+use crate::figure;
+
+pub use text::{RunFigures, columns_text, shown};
+
+/// What a run says of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnFigure {
+    /// Which column.
+    pub column: FigureColumn,
+    /// In the column's unit.
+    pub figure: Estimate,
+    /// Of how many runs of another tool it is the mean, where it is one of several.
+    pub repeats: Option<u64>,
+}
+
+impl ColumnFigure {
+    /// With its unit: "49.2 MB/s".
+    pub fn text(&self) -> String {
+        format!("{} {}", significant(self.figure.value), self.column.unit)
+    }
+
+    /// Its interval, "46.0 to 52.1" or "46.0 to 52.1, 3 runs", or that it is a single figure.
+    pub fn interval(&self) -> String {
+        let runs = self.repeats.map(|runs| format!("{runs} runs"));
+        match (self.figure.ci95, runs) {
+            (Some(ends), runs) => {
+                let [low, high] = ends.map(significant);
+                let ends = format!("{low} to {high}");
+                runs.map_or(ends.clone(), |runs| format!("{ends}, {runs}"))
+            }
+            (None, Some(runs)) => runs,
+            // What we measure is a mean of I/Os, for which the record has no interval.
+            (None, None) if self.figure.n > 1 => format!("mean of {}", self.figure.n),
+            (None, None) => figure::ONE_RUN.to_owned(),
+        }
+    }
+}
+
+/// By the name of the column. What cannot be the medium's is no figure; of several cells with an
+/// interval the first counts.
+pub fn column_figures<'a>(
+    cells: impl IntoIterator<Item = &'a Cell>,
+) -> BTreeMap<String, ColumnFigure> {
+    let mut found: BTreeMap<String, ColumnFigure> = BTreeMap::new();
+    let mut singles: Vec<(FigureColumn, Vec<(&Cell, Estimate)>)> = Vec::new();
+    for cell in cells.into_iter().filter(|cell| figure::impossible(cell).is_none()) {
+        for (column, figure) in quantities(cell).into_iter().filter(|it| is_shown(cell, it)) {
+            if figure.ci95.is_some() {
+                let name = column.name.clone();
+                found.entry(name).or_insert(ColumnFigure { column, figure, repeats: None });
+                continue;
+            }
+            match singles.iter_mut().find(|(known, _)| known.name == column.name) {
+                Some((_, figures)) => figures.push((cell, figure)),
+                None => singles.push((column, vec![(cell, figure)])),
+            }
+        }
+    }
+    for (column, figures) in singles {
+        found.entry(column.name.clone()).or_insert_with(|| single_or_mean(column, &figures));
+    }
+    found
+}
+
+/// What has no interval is shown where another tool measured it, or where it is no rate of I/Os.
+fn is_shown(cell: &Cell, (column, figure): &(FigureColumn, Estimate)) -> bool {
+    figure.ci95.is_some()
+        || figure::is_of_others(cell)
+        || matches!(column.family, "completion" | "cpu" | "threads")
+}
+
+/// The first of them, or the mean of those that repeat it, with Student's interval.
+fn single_or_mean(column: FigureColumn, figures: &[(&Cell, Estimate)]) -> ColumnFigure {
+    let (first, figure) = figures[0];
+    let values: Vec<f64> = figures
+        .iter()
+        .filter(|(cell, _)| repeats(first, cell))
+        .map(|(_, figure)| figure.value)
+        .collect();
+    match mean_of_repeats(&values) {
+        Some(figure) => ColumnFigure { column, repeats: Some(figure.n), figure },
+        None => ColumnFigure { column, figure, repeats: None },
+    }
+}
+
+/// Mean and Student's interval of repeats; none for a single one. A rate is never below zero.
+pub(crate) fn mean_of_repeats(values: &[f64]) -> Option<Estimate> {
+    let (value, interval) = stats::mean_interval(values)?;
+    let ci95 = Some([interval.low.max(0.0), interval.high]);
+    Some(Estimate { value, ci95, n: values.len() as u64 })
+}
+
+/// Whether two cells of other tools in one run are the same done again: an output that holds a test
+/// several times, or rows of a publication that call themselves repeats.
+pub(crate) fn repeats(one: &Cell, other: &Cell) -> bool {
+    let is_same = |label: &str| one.label(label) == other.label(label);
+    let is_published = !one.label("row").is_empty() || !other.label("row").is_empty();
+    figure::is_of_others(one)
+        && one.test == other.test
+        && one.params == other.params
+        && ["tool", "filesystem", "scheduler"].into_iter().all(is_same)
+        && (!is_published
+            || std::ptr::eq(one, other)
+            || (!one.label("repeat").is_empty() && !other.label("repeat").is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Params, metric, test};
+
+    fn dd(mbps: f64) -> Cell {
+        let params =
+            Params { block_bytes: Some(1 << 20), queue_depth: 1, threads: 1, ..Params::default() };
+        let mut cell = Cell::begun("", test::SEQUENTIAL_READ, params);
+        cell.metrics.bps = Some(Estimate { value: mbps * 1e6, ci95: None, n: 1 });
+        cell.labels.insert("tool".into(), "dd".into());
+        cell
+    }
+
+    fn told(cells: &[Cell]) -> Vec<String> {
+        let all = column_figures(cells).into_values();
+        all.map(|it| format!("{}: {} ({})", it.column.name, it.text(), it.interval())).collect()
+    }
+
+    #[test]
+    fn one_is_one_run_and_repeats_have_students_interval() {
+        assert_eq!(told(&[dd(20.0)]), ["dd-read-1m: 20.0 MB/s (one run)"]);
+        // 4.303 times 1 over the root of 3.
+        assert_eq!(
+            told(&[dd(19.0), dd(20.0), dd(21.0)]),
+            ["dd-read-1m: 20.0 MB/s (17.5 to 22.5, 3 runs)"]
+        );
+        let five = [20.0, 20.0, 21.0, 19.0, 20.0].map(dd);
+        assert_eq!(told(&five), ["dd-read-1m: 20.0 MB/s (19.1 to 20.9, 5 runs)"]);
+        assert_eq!(told(&[dd(1.0), dd(30.0)]), ["dd-read-1m: 15.5 MB/s (0 to 200, 2 runs)"]);
+    }
+
+    #[test]
+    fn what_was_done_otherwise_is_no_repeat() {
+        let mut other = dd(90.0);
+        other.params.span_bytes = Some(1 << 30);
+        assert_eq!(told(&[dd(20.0), other]), ["dd-read-1m: 20.0 MB/s (one run)"]);
+        let published = |mbps, repeat: &str| {
+            let mut cell = dd(mbps);
+            for (name, value) in [("row", "r"), ("repeat", repeat)] {
+                cell.labels.insert(name.to_owned(), value.to_owned());
+            }
+            cell
+        };
+        let rows = [published(20.0, ""), published(22.0, "")];
+        assert_eq!(told(&rows), ["dd-read-1m: 20.0 MB/s (one run)"], "of another person");
+        let rounds = [published(20.0, "1"), published(22.0, "2")];
+        assert_eq!(told(&rounds), ["dd-read-1m: 21.0 MB/s (8.29 to 33.7, 2 runs)"]);
+    }
+
+    #[test]
+    fn what_has_an_interval_comes_first() {
+        let mut certain = dd(10.0);
+        certain.metrics.bps = Some(Estimate { value: 10e6, ci95: Some([9e6, 11e6]), n: 99 });
+        assert_eq!(told(&[dd(20.0), certain]), ["dd-read-1m: 10.0 MB/s (9.00 to 11.0)"]);
+    }
+
+    #[test]
+    fn ours_without_an_interval_are_shown_only_where_they_are_no_rates() {
+        let mut cell = dd(20.0);
+        cell.labels.clear();
+        cell.metrics.iops = Some(Estimate { value: 20.0, ci95: Some([19.0, 21.0]), n: 400 });
+        let cpu = Estimate { value: 50_000.0, ci95: None, n: 400 };
+        cell.metrics.other.insert(metric::CPU_NS_PER_IO.into(), cpu);
+        assert_eq!(told(&[cell]), ["cpu-dd-read-1m: 0.100 % (mean of 400)"]);
+    }
+}

@@ -1,0 +1,197 @@
+//! What the differences between runs of several media in several hosts come from: sentences for the
+//! figures that everyone knows, a table of all.
+
+use findings::{Experiment, Explained, ExplainedFigure, SimpleRatio};
+use record::test;
+use record::units::{Bytes, KIB, MIB, significant};
+
+use crate::tables::Table;
+use crate::words;
+
+/// What varies, with all that it was: "The reader: 05e3:0749, 058f:6366".
+pub(super) fn factors(experiment: &Experiment) -> Vec<String> {
+    let line = |factor: &findings::ExperimentFactor| {
+        let levels: Vec<String> = factor.levels.iter().map(|level| words::clean(level)).collect();
+        format!("{}: {}", words::capitalised(&factor.name), levels.join("; "))
+    };
+    experiment.factors.iter().map(line).collect()
+}
+
+/// What explains the figures that everyone knows, and what the intervals rest on.
+pub(super) fn sentences(experiment: &Experiment) -> Vec<String> {
+    let Some(any) = experiment.figures.first() else {
+        return vec!["Cannot be told: no figure was measured of four runs or more.".to_owned()];
+    };
+    let mut said = confounded(experiment, any);
+    for test in
+        [test::RANDOM_WRITE, test::RANDOM_READ, test::SEQUENTIAL_WRITE, test::SEQUENTIAL_READ]
+    {
+        let is_small = matches!(test, test::RANDOM_WRITE | test::RANDOM_READ);
+        let wanted = if is_small { 4 * KIB } else { MIB };
+        let of_test = experiment.figures.iter().filter(|figure| figure.test == test);
+        let main = of_test.min_by_key(|figure| figure.block_bytes.abs_diff(wanted));
+        said.extend(main.into_iter().flat_map(|figure| about(experiment, figure)));
+    }
+    said.extend(basis(experiment));
+    said
+}
+
+/// "random write, 4 KiB".
+fn named(figure: &ExplainedFigure) -> String {
+    format!("{}, {}", words::test(&figure.test), Bytes(figure.block_bytes))
+}
+
+/// What cannot be told apart, and what to type.
+fn confounded(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    let mut told: Vec<&String> = Vec::new();
+    for (factor, effect) in experiment.factors.iter().zip(&figure.effects) {
+        let Explained::Confounded { with } = effect else { continue };
+        if told.contains(&&factor.name) {
+            continue;
+        }
+        told.extend(with);
+        let all: Vec<&str> =
+            std::iter::once(&factor.name).chain(with).map(String::as_str).collect();
+        said.push(format!("Cannot be told: {} change together.", all.join(" and ")));
+    }
+    let hides = !said.is_empty() && experiment.hides_cards;
+    said.extend(hides.then(|| {
+        "A reader hides which card is in it: where runs are of one card, type card=RUN for each of them.".to_owned()
+    }));
+    said
+}
+
+/// "Random read, 4 KiB: of the factor of 6.10 between these runs the reader explains 4.20 (3.90 to
+/// 4.50; most with X, least with Y), the card 1.45 (1.30 to 1.60; ...)."
+fn about(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
+    let parts = experiment.factors.iter().zip(&figure.effects).filter_map(|(factor, effect)| {
+        let Explained::Told { highest, lowest, ratio: by, .. } = effect else { return None };
+        let what = match interval(effect) {
+            Some([low, _]) if low <= 1.0 => format!("of {} no effect is told", factor.name),
+            _ => format!("{} explains", factor.name),
+        };
+        let ends = format!("{} over {}", words::clean(highest), words::clean(lowest));
+        Some((*by, format!("{what} {}; {ends})", ratio(effect).trim_end_matches(')'))))
+    });
+    let mut parts: Vec<(f64, String)> = parts.collect();
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let parts: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    let lead = words::capitalised(&named(figure));
+    let range = significant(figure.range);
+    let mut said =
+        vec![format!("{lead}: of the factor of {range} between these runs {}.", parts.join(", "))];
+    said.extend(interaction(experiment, figure));
+    said.extend((figure.limited_by_link > 0).then(|| {
+        format!(
+            "{} of {} runs may be as fast as their link carries: a faster one may show more of the medium.",
+            figure.limited_by_link, figure.runs
+        )
+    }));
+    said
+}
+
+/// How the effect of one factor depends on the others, where that is told.
+fn interaction(experiment: &Experiment, figure: &ExplainedFigure) -> Option<String> {
+    if figure.interacts != Some(true) {
+        return None;
+    }
+    let spread = |simple: &[SimpleRatio]| {
+        let ratios = simple.iter().map(|it| it.ratio.ln());
+        ratios.clone().fold(f64::MIN, f64::max) - ratios.fold(f64::MAX, f64::min)
+    };
+    let simple =
+        experiment.factors.iter().zip(&figure.effects).filter_map(
+            |(factor, effect)| match effect {
+                Explained::Told { simple, .. } if simple.len() > 1 => Some((factor, simple)),
+                _ => None,
+            },
+        );
+    let Some((factor, simple)) = simple.max_by(|a, b| spread(a.1).total_cmp(&spread(b.1))) else {
+        return Some("The effects depend on each other, by repeats.".to_owned());
+    };
+    let each = |it: &SimpleRatio| {
+        format!("{} with {}", ratio_text(it.ratio, it.ci95), words::clean(&it.at))
+    };
+    let each: Vec<String> = simple.iter().map(each).collect();
+    Some(format!(
+        "The effects depend on each other: that of {} is {}.",
+        factor.name,
+        each.join(", ")
+    ))
+}
+
+/// Where intervals come from, once for all figures.
+fn basis(experiment: &Experiment) -> Vec<String> {
+    let figures = &experiment.figures;
+    let mut said = Vec::new();
+    let is_told = |effect: &Explained| matches!(effect, Explained::Told { .. });
+    if !figures.iter().flat_map(|figure| &figure.effects).any(is_told) {
+        return said;
+    }
+    if figures.iter().any(|figure| figure.repeats.is_some()) {
+        said.push("Intervals come from how much repeats differ, and are never narrower than the runs' own.".to_owned());
+    }
+    if figures.iter().any(|figure| figure.repeats.is_none()) {
+        said.push("Without repeats intervals come from the runs' own, which know nothing of differences between runs, and whether effects depend on each other cannot be told: measure combinations twice.".to_owned());
+    }
+    let widest = figures.iter().map(|figure| figure.widened).fold(1.0, f64::max);
+    if widest > 1.0 {
+        said.push(format!(
+            "Where effects do not multiply as well as these intervals let one expect, they were widened, at most {}x.",
+            significant(widest)
+        ));
+    }
+    said
+}
+
+fn interval(effect: &Explained) -> Option<[f64; 2]> {
+    match effect {
+        Explained::Told { ci95, .. } => *ci95,
+        _ => None,
+    }
+}
+
+/// "4.20 (3.90 to 4.50)".
+fn ratio(effect: &Explained) -> String {
+    match effect {
+        Explained::Told { ratio, ci95, .. } => ratio_text(*ratio, *ci95),
+        Explained::Confounded { .. } => "cannot be told".to_owned(),
+        Explained::Constant => "-".to_owned(),
+    }
+}
+
+fn ratio_text(ratio: f64, ci95: Option<[f64; 2]>) -> String {
+    let ends = match ci95 {
+        Some([low, high]) => format!("{} to {}", significant(low), significant(high)),
+        None => "without an interval".to_owned(),
+    };
+    format!("{} ({ends})", significant(ratio))
+}
+
+/// A row a figure: the whole factor, and what of it each thing explains.
+pub(super) fn table(experiment: &Experiment) -> Table {
+    let names = experiment.factors.iter().map(|factor| words::capitalised(&factor.name));
+    let heads = ["Figure".to_owned(), "#Factor".to_owned()].into_iter().chain(names);
+    let mut table = Table::named(heads.chain(["Off by".to_owned()]).collect());
+    for figure in &experiment.figures {
+        let off = match figure.interacts {
+            Some(true) => format!("{}, told", significant(figure.departure)),
+            Some(false) => format!("{}, not told", significant(figure.departure)),
+            None => significant(figure.departure),
+        };
+        let cells = [named(figure), significant(figure.range)]
+            .into_iter()
+            .chain(figure.effects.iter().map(ratio))
+            .chain([off])
+            .collect();
+        table.push(cells, Vec::new());
+    }
+    table
+}
+
+/// How to read the last column.
+pub(super) const NOTE: &str = "Off by: how many times a combination is off the product of the effects, at most; \"told\" where repeats show that effects depend on each other.";

@@ -1,0 +1,77 @@
+//! A work of two or more matrices: its table, a row a combination, and what it comes to.
+
+use findings::{CombinationRow, FasterMedium, FastestMedium, MatrixComparison, MediaComparison};
+use record::units::significant;
+
+use super::names::Names;
+use super::works::{columns, fastest};
+use crate::tables::Table;
+use crate::words;
+
+/// "untar on file systems, operations per second".
+pub(super) fn title(matrix: &MatrixComparison) -> String {
+    let unit = if matrix.larger_is_better { "per second" } else { "in seconds" };
+    format!("Matrix: {}, {unit}", words::clean(&matrix.work))
+}
+
+/// A row a combination, a column a medium, and which is faster by how much.
+pub(super) fn table(
+    comparison: &MediaComparison,
+    matrix: &MatrixComparison,
+    names: &Names,
+) -> Table {
+    let columns = columns(comparison);
+    let is_pair = columns.len() == 2;
+    let last = if is_pair { format!("{} is", names.head(0)) } else { "Fastest".to_owned() };
+    let heads = columns.iter().map(|at| format!("#{}", names.head(*at)));
+    let first = std::iter::once("File system and scheduler".to_owned());
+    let mut table = Table::named(first.chain(heads).chain(std::iter::once(last)).collect());
+    for row in &matrix.rows {
+        let figure = |at: &usize| {
+            let figure = row.figures.get(*at).copied().flatten();
+            figure.map_or("-".to_owned(), |found| significant(found.value))
+        };
+        let told = if is_pair { of_pair(row) } else { fastest(row.fastest, names) };
+        let cells = std::iter::once(words::clean(&row.way))
+            .chain(columns.iter().map(figure))
+            .chain(std::iter::once(told))
+            .collect();
+        table.push(cells, Vec::new());
+    }
+    table
+}
+
+/// What the first of two is against the second.
+fn of_pair(row: &CombinationRow) -> String {
+    let Some(FastestMedium { ratio, ci95, judgement, .. }) =
+        row.fastest.map(FastestMedium::of_first)
+    else {
+        return String::new();
+    };
+    match ci95 {
+        Some(_) => super::judged(judgement, ratio, ci95),
+        None => format!("cannot be told: {}, one try", super::times(ratio)),
+    }
+}
+
+/// "Of 12 combinations A is faster in 5; 2 cannot be told."
+pub(super) fn sentences(comparison: &MediaComparison, matrix: &MatrixComparison) -> Vec<String> {
+    let fastest: Vec<FastestMedium> = matrix.rows.iter().filter_map(|row| row.fastest).collect();
+    let of = |judgement: FasterMedium| fastest.iter().filter(move |it| it.judgement == judgement);
+    let wins = |at: usize| of(FasterMedium::Faster).filter(|it| it.medium == at).count();
+    let word = if comparison.media.len() == 2 { "faster" } else { "the fastest" };
+    let mut told: Vec<String> = comparison
+        .media
+        .iter()
+        .enumerate()
+        .map(|(at, medium)| (wins(at), &medium.name))
+        .filter(|(wins, _)| *wins > 0)
+        .map(|(wins, name)| format!("{} is {word} in {wins}", words::clean(name)))
+        .collect();
+    let same = of(FasterMedium::Same).count();
+    let rest = fastest.len() - of(FasterMedium::Faster).count() - same;
+    let are = if same == 1 { "is" } else { "are" };
+    told.extend((same > 0).then(|| format!("{same} {are} equal within 10 %")));
+    told.extend((rest > 0).then(|| format!("{rest} cannot be told")));
+    vec![format!("Of {}: {}.", words::count(fastest.len(), "combination"), told.join("; "))]
+}

@@ -1,0 +1,74 @@
+//! The glossary for a terminal: what a word of the tables and screens means.
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use super::{Ink, MIN_WIDTH, Page};
+
+const GLOSSARY: &str = include_str!("../../../../docs/glossary.md");
+
+/// The words that the glossary explains, in its order, each once: "p50" and "p99" are a word each.
+pub fn words() -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for (names, _) in rows() {
+        let new = each(&names).filter(|name| !words.iter().any(|word| word == name));
+        words.extend(new.map(str::to_owned).collect::<Vec<_>>());
+    }
+    words
+}
+
+/// What a word means, in lines of at most `width` columns; capitals do not matter. `None` for a
+/// word that is not in the glossary.
+pub fn meaning(word: &str, width: usize) -> Option<String> {
+    let is_it = |names: &str| each(names).any(|name| name.eq_ignore_ascii_case(word));
+    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
+    for (names, means) in rows().iter().filter(|(names, _)| is_it(names)) {
+        out.prose(&format!("{names}: {means}."), 2, |_, text| text.to_owned());
+    }
+    (!out.text.is_empty()).then_some(out.text)
+}
+
+fn each(names: &str) -> impl Iterator<Item = &str> {
+    names.split(", ")
+}
+
+/// The rows of its tables that explain one word: (words, meaning).
+fn rows() -> Vec<(String, String)> {
+    let (mut rows, mut cells) = (Vec::new(), Vec::<String>::new());
+    for event in Parser::new_ext(GLOSSARY, Options::ENABLE_TABLES) {
+        match event {
+            Event::Start(Tag::TableRow) => cells.clear(),
+            Event::Start(Tag::TableCell) => cells.push(String::new()),
+            Event::Text(text) | Event::Code(text) => {
+                if let Some(cell) = cells.last_mut() {
+                    cell.push_str(&text);
+                }
+            }
+            Event::End(TagEnd::TableRow) => {
+                if let [names, means] = cells.as_slice() {
+                    rows.push((names.clone(), means.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_of_the_tables_is_explained() {
+        let p99 = meaning("P99", 80).expect("it is in the glossary");
+        assert!(p99.starts_with("p50, p90, p95, p99, p99.9: percentiles of latency"), "{p99}");
+        assert_eq!(meaning("no-such", 80), None);
+        let words = words();
+        assert!(words.len() > 60, "{}", words.len());
+        assert_eq!(words.iter().filter(|word| *word == "work").count(), 1);
+        for word in words {
+            let said = meaning(&word, 60).expect("each has a meaning");
+            assert!(said.lines().all(|line| line.chars().count() <= 60), "{said}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What a person sees of settings of a host: a sentence for each, and what was not tried.
+
+use record::{Flag, Record, test};
+
+use super::paragraph;
+use crate::{doubts, words};
+
+/// Whether a record is of settings of a host.
+pub(super) fn is_one(record: &Record) -> bool {
+    record.run.suite == test::HOST_EFFECTS
+}
+
+/// All of it, in lines of at most `width` columns; with the figures of each turn where they are
+/// asked for.
+pub(super) fn told(record: &Record, width: usize, with_figures: bool) -> String {
+    let mut out = paragraph(&words::medium_line(record), width);
+    if let Some(state) = doubts::state(record) {
+        out += &paragraph(&state, width);
+    }
+    out += "\n";
+    if record.findings.is_empty() {
+        out += &paragraph("No setting could be tried.", width);
+    }
+    for finding in &record.findings {
+        out += &paragraph(&words::clean(&finding.statement), width);
+        for line in finding.evidence.iter().filter(|_| with_figures) {
+            out += &paragraph(&format!("  {}", words::clean(line)), width);
+        }
+    }
+    let notes = record.flags.iter().map(Flag::to_string);
+    for note in notes {
+        out += &paragraph(&format!("Caveat: {}", words::clean(&note)), width);
+    }
+    for skip in &record.skipped {
+        let (what, why) = (words::clean(&skip.test), words::clean(&skip.reason));
+        out += &paragraph(&format!("Not tried: {what}: {why}"), width);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Ended, Finding, Run, Severity, Skip};
+
+    use super::*;
+
+    #[test]
+    fn each_setting_has_its_sentence_and_what_was_not_tried_its_reason() {
+        let suite = test::HOST_EFFECTS.to_owned();
+        let mut record = Record::new(Run { suite, ended: Ended::Complete, ..Run::default() });
+        record.findings.push(Finding {
+            id: "host-effects".into(),
+            severity: Severity::Info,
+            statement: "Scheduler bfq instead of none: no effect on sequential reads is told (0.980x to 1.02x).".into(),
+            evidence: vec!["sequential reads, scheduler none: 20.0 MB/s".into()],
+            confidence: None,
+        });
+        let (test, reason) = ("governor".to_owned(), "changing it needs root".to_owned());
+        record.skipped.push(Skip { test, reason });
+        let text = crate::text::summary(&record, 80, false);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains("Scheduler bfq instead of none") && !text.contains("20.0 MB/s"));
+        assert!(text.contains("Not tried: governor: changing it needs root"), "{text}");
+        let details = crate::text::details(&record, "latest", 80, false);
+        assert!(details.contains("20.0 MB/s"), "{details}");
+    }
+}

@@ -1,0 +1,325 @@
+//! How much of the differences between results does each of several factors explain? Additive
+//! effects by least squares, on grids that may be incomplete, unbalanced and repeated (Scheffe, The
+//! Analysis of Variance, 1959, chapters 4 and 5). Given the logarithms of rates, effects are factors
+//! by which rates are multiplied.
+
+mod linear;
+
+use crate::student::f_upper_tail;
+use crate::student_t;
+use linear::{Fit, rank};
+
+/// A result, and what it was got with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactorRun {
+    /// The result; the logarithm of a rate.
+    pub value: f64,
+    /// The variance of the result as itself tells; `None` where it does not.
+    pub variance: Option<f64>,
+    /// Which level each factor had, from 0; the same number of factors in all runs.
+    pub levels: Vec<usize>,
+}
+
+/// Where the intervals of effects come from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum EffectBasis {
+    /// From how much repeats of a combination differ, with so many degrees of freedom.
+    Repeats(usize),
+    /// From the runs' own variances, widened so many times (1 and more) by how badly the effects add
+    /// up (Birge, Phys. Rev. 40, 207, 1932).
+    Own(f64),
+    /// From nothing: no combination has repeats, and not every run tells its variance.
+    Nothing,
+}
+
+/// What one factor does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FactorEffect {
+    /// Its effect can be told from that of the others.
+    Told(LevelEffects),
+    /// It cannot: it changes together with these other factors, by number.
+    Confounded(Vec<usize>),
+}
+
+/// The effects of the levels of a factor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelEffects {
+    /// Of each level, around a mean of 0.
+    pub levels: Vec<f64>,
+    /// The level with the largest effect.
+    pub highest: usize,
+    /// The level with the smallest.
+    pub lowest: usize,
+    /// From the smallest to the largest.
+    pub range: f64,
+    /// Half the width of its 95 % interval. Of more than two levels the pair was chosen after
+    /// looking: Bonferroni's, over all pairs. `None` where nothing tells one.
+    pub half_width: Option<f64>,
+    /// The same difference, `range`, at each combination of the other factors' levels that has both.
+    pub simple: Vec<SimpleEffect>,
+}
+
+/// The difference between two levels of a factor while all others stay the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimpleEffect {
+    /// Levels of all factors; that of the factor itself is its highest.
+    pub at: Vec<usize>,
+    /// From the lowest level to the highest.
+    pub difference: f64,
+    /// Half the width of its 95 % interval; `None` where nothing tells one.
+    pub half_width: Option<f64>,
+}
+
+/// Whether effects depend on each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Interaction {
+    /// No repeats, or no combination beyond those that the effects are made of.
+    Untold,
+    /// The test does not reject that effects add up, with this p.
+    NotShown(f64),
+    /// It does.
+    Shown(f64),
+}
+
+/// The effects of all factors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactorFit {
+    /// By number of the factor.
+    pub factors: Vec<FactorEffect>,
+    /// Where intervals come from.
+    pub basis: EffectBasis,
+    /// Whether effects depend on each other.
+    pub interaction: Interaction,
+    /// How far the mean of a combination is from the sum of effects, at most.
+    pub largest_departure: f64,
+    /// From the lowest mean of a combination to the highest.
+    pub range: f64,
+}
+
+/// A test of this p rejects.
+const REJECTS: f64 = 0.05;
+
+/// Effects of factors that have so many `levels` each. `None` where there is nothing to fit: fewer
+/// than two runs, a value that is not finite, a level that is none.
+pub fn factor_effects(runs: &[FactorRun], levels: &[usize]) -> Option<FactorFit> {
+    let fits = |run: &FactorRun| {
+        run.value.is_finite()
+            && run.levels.len() == levels.len()
+            && run.levels.iter().zip(levels).all(|(level, many)| level < many)
+    };
+    if runs.len() < 2 || !runs.iter().all(fits) {
+        return None;
+    }
+    let data = Data::of(runs, levels)?;
+    Some(FactorFit {
+        factors: (0..levels.len()).map(|factor| data.effect(factor)).collect(),
+        basis: data.basis,
+        interaction: data.interaction(),
+        largest_departure: data.largest_departure(),
+        range: data.range(),
+    })
+}
+
+/// Runs of one combination.
+struct Combination {
+    levels: Vec<usize>,
+    runs: Vec<usize>,
+    mean: f64,
+}
+
+struct Data<'a> {
+    runs: &'a [FactorRun],
+    levels: &'a [usize],
+    combinations: Vec<Combination>,
+    fit: Fit,
+    basis: EffectBasis,
+    /// Variance of a run by repeats, 0 without any.
+    repeats_variance: f64,
+    /// Own variances of the runs, where all tell one.
+    own: Option<Vec<f64>>,
+}
+
+impl<'a> Data<'a> {
+    fn of(runs: &'a [FactorRun], levels: &'a [usize]) -> Option<Data<'a>> {
+        let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
+        let all: Vec<usize> = (0..levels.len()).collect();
+        let rows: Vec<Vec<f64>> = runs.iter().map(|run| row(&run.levels, levels, &all)).collect();
+        let fit = Fit::of(&rows, &values)?;
+        let combinations = combinations(runs);
+        let within: f64 = combinations
+            .iter()
+            .flat_map(|of| of.runs.iter().map(|run| (values[*run] - of.mean).powi(2)))
+            .sum();
+        let degrees = runs.len() - combinations.len();
+        let repeats_variance = if degrees > 0 { within / degrees as f64 } else { 0.0 };
+        let usable = |variance: &f64| variance.is_finite() && *variance >= 0.0;
+        let own: Option<Vec<f64>> = runs.iter().map(|run| run.variance.filter(usable)).collect();
+        let basis = match &own {
+            _ if degrees > 0 => EffectBasis::Repeats(degrees),
+            Some(own) => EffectBasis::Own(fit.scale(own)),
+            None => EffectBasis::Nothing,
+        };
+        Some(Data { runs, levels, combinations, fit, basis, repeats_variance, own })
+    }
+
+    fn effect(&self, factor: usize) -> FactorEffect {
+        let others: Vec<usize> = (0..self.levels.len()).filter(|other| *other != factor).collect();
+        if !self.is_free(factor, &others) {
+            return FactorEffect::Confounded(self.changes_with(factor, &others));
+        }
+        let many = self.levels[factor];
+        let of = |level: usize| self.fit.coefficient(column(self.levels, factor, level));
+        let mean = (0..many).map(of).sum::<f64>() / many as f64;
+        let levels: Vec<f64> = (0..many).map(|level| of(level) - mean).collect();
+        let by_effect = |a: &usize, b: &usize| levels[*a].total_cmp(&levels[*b]);
+        let highest = (0..many).max_by(by_effect).unwrap_or(0);
+        let lowest = (0..many).min_by(by_effect).unwrap_or(0);
+        let [high, low] = [highest, lowest].map(|level| column(self.levels, factor, level));
+        let pairs = (many * many.saturating_sub(1) / 2).max(1);
+        FactorEffect::Told(LevelEffects {
+            range: levels[highest] - levels[lowest],
+            half_width: self.half_width(&self.fit.weights(high, low), pairs),
+            simple: self.simple(factor, [lowest, highest]),
+            levels,
+            highest,
+            lowest,
+        })
+    }
+
+    /// Whether no level of a factor is a mixture of levels of these others.
+    fn is_free(&self, factor: usize, others: &[usize]) -> bool {
+        let with: Vec<usize> = others.iter().copied().chain([factor]).collect();
+        self.rank(&with) == self.rank(others) + self.levels[factor] - 1
+    }
+
+    fn rank(&self, factors: &[usize]) -> usize {
+        rank(self.combinations.iter().map(|of| row(&of.levels, self.levels, factors)).collect())
+    }
+
+    /// Which others it changes with: each that alone is enough, or else all that are not free.
+    fn changes_with(&self, factor: usize, others: &[usize]) -> Vec<usize> {
+        let alone = others.iter().copied().filter(|other| !self.is_free(factor, &[*other]));
+        let alone: Vec<usize> = alone.collect();
+        if !alone.is_empty() {
+            return alone;
+        }
+        let is_free = |other: &usize| {
+            let rest: Vec<usize> = (0..self.levels.len()).filter(|it| it != other).collect();
+            self.is_free(*other, &rest)
+        };
+        others.iter().copied().filter(|other| !is_free(other)).collect()
+    }
+
+    /// Half the width of the interval of a weighted sum of the runs, one of so many that might have
+    /// been looked at.
+    fn half_width(&self, weights: &[f64], of_pairs: usize) -> Option<f64> {
+        let p = 1.0 - 0.025 / of_pairs as f64;
+        let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
+        let own = self.own.as_ref().map(|own| {
+            let variance: f64 = weights.iter().zip(own).map(|(w, of)| w * w * of).sum();
+            student_t(p, NORMAL) * variance.sqrt()
+        });
+        match self.basis {
+            EffectBasis::Repeats(degrees) => {
+                let repeats =
+                    student_t(p, degrees as f64) * (self.repeats_variance * squares).sqrt();
+                Some(own.map_or(repeats, |own| own.max(repeats)))
+            }
+            EffectBasis::Own(scale) => own.map(|own| own * scale),
+            EffectBasis::Nothing => None,
+        }
+    }
+
+    fn simple(&self, factor: usize, [low, high]: [usize; 2]) -> Vec<SimpleEffect> {
+        let highs = self.combinations.iter().filter(|of| of.levels[factor] == high);
+        highs
+            .filter_map(|of_high| {
+                let mut wanted = of_high.levels.clone();
+                wanted[factor] = low;
+                let of_low = self.combinations.iter().find(|of| of.levels == wanted)?;
+                let mut weights = vec![0.0; self.runs.len()];
+                for (of, sign) in [(of_high, 1.0), (of_low, -1.0)] {
+                    of.runs.iter().for_each(|run| weights[*run] = sign / of.runs.len() as f64);
+                }
+                Some(SimpleEffect {
+                    at: of_high.levels.clone(),
+                    difference: of_high.mean - of_low.mean,
+                    half_width: self.half_width(&weights, 1),
+                })
+            })
+            .collect()
+    }
+
+    /// The F test for lack of fit, against the variance between repeats, or what the runs themselves
+    /// tell where that is more.
+    fn interaction(&self) -> Interaction {
+        let EffectBasis::Repeats(within) = self.basis else { return Interaction::Untold };
+        let degrees = self.combinations.len() - self.fit.rank();
+        let own = self.own.as_ref().map(|own| own.iter().sum::<f64>() / own.len() as f64);
+        let noise = self.repeats_variance.max(own.unwrap_or(0.0));
+        if degrees == 0 || noise <= 0.0 {
+            return Interaction::Untold;
+        }
+        let lack: f64 = self
+            .combinations
+            .iter()
+            .map(|of| of.runs.len() as f64 * self.departure(of).powi(2))
+            .sum();
+        let p = f_upper_tail(lack / degrees as f64 / noise, degrees as f64, within as f64);
+        if p < REJECTS { Interaction::Shown(p) } else { Interaction::NotShown(p) }
+    }
+
+    /// How far a combination is from the sum of effects.
+    fn departure(&self, of: &Combination) -> f64 {
+        of.runs.first().map_or(0.0, |run| of.mean - self.fit.fitted(*run))
+    }
+
+    fn largest_departure(&self) -> f64 {
+        self.combinations.iter().map(|of| self.departure(of).abs()).fold(0.0, f64::max)
+    }
+
+    fn range(&self) -> f64 {
+        let ends = self
+            .combinations
+            .iter()
+            .fold([f64::MAX, f64::MIN], |[low, high], of| [low.min(of.mean), high.max(of.mean)]);
+        ends[1] - ends[0]
+    }
+}
+
+/// As good as infinitely many degrees of freedom.
+const NORMAL: f64 = 1e9;
+
+fn combinations(runs: &[FactorRun]) -> Vec<Combination> {
+    let mut found: Vec<Combination> = Vec::new();
+    for (at, run) in runs.iter().enumerate() {
+        match found.iter_mut().find(|of| of.levels == run.levels) {
+            Some(of) => of.runs.push(at),
+            None => {
+                found.push(Combination { levels: run.levels.clone(), runs: vec![at], mean: 0.0 });
+            }
+        }
+    }
+    for of in &mut found {
+        of.mean = of.runs.iter().map(|run| runs[*run].value).sum::<f64>() / of.runs.len() as f64;
+    }
+    found
+}
+
+/// A line of the design: 1, then for each of these factors a column for each level but the first.
+fn row(of: &[usize], levels: &[usize], factors: &[usize]) -> Vec<f64> {
+    let columns = |factor: &usize| {
+        let (own, many) = (of[*factor], levels[*factor]);
+        (1..many).map(move |level| f64::from(level == own))
+    };
+    std::iter::once(1.0).chain(factors.iter().flat_map(columns)).collect()
+}
+
+/// The column of a level in the design of all factors; `None` of the first level, which is 0.
+fn column(levels: &[usize], factor: usize, level: usize) -> Option<usize> {
+    let before: usize = levels[..factor].iter().map(|many| many.saturating_sub(1)).sum();
+    (level > 0).then_some(before + level)
+}
+
+#[cfg(test)]
+mod tests;

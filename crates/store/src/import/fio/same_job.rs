@@ -1,0 +1,99 @@
+//! One job that fio printed in several forms (`--output-format=normal,json+,terse`): one result.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::units::KIB;
+use record::{Cell, Direction};
+
+use crate::import::imported_run::{ImportedRun, note};
+
+/// The forms of fio's output as notes name them, the one that says most first.
+pub(in crate::import) const FORMS: [&str; 3] = ["JSON", "normal text", "terse text"];
+
+/// A result by its run and its place there.
+type Place = (usize, usize);
+
+/// Takes out what is in the text in a form that says more, too, and notes it there.
+pub(in crate::import) fn keep_fullest_form(found: &mut [ImportedRun]) {
+    let rank = |run: &ImportedRun| FORMS.iter().position(|form| *form == run.form);
+    let mut told: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
+    let mut gone: BTreeSet<Place> = BTreeSet::new();
+    for lesser in 1..FORMS.len() {
+        for jobs in jobs_of(found, |run| rank(run) == Some(lesser)) {
+            let fuller = |run: &ImportedRun| rank(run).is_some_and(|rank| rank < lesser);
+            let is_free = |place: &Place| {
+                !gone.contains(place)
+                    && told.get(place).is_none_or(|forms| !forms.contains(&lesser))
+            };
+            let same = fuller_form(found, &jobs, fuller, is_free);
+            for (job, place) in same {
+                told.entry(place).or_default().insert(lesser);
+                gone.insert(job);
+            }
+        }
+    }
+    for ((run, at), forms) in told {
+        let forms: Vec<&str> = forms.into_iter().map(|rank| FORMS[rank]).collect();
+        let text = format!("the same job is in the text as fio's {}, too", forms.join(" and "));
+        note(&mut found[run].cells[at], text);
+    }
+    for (at, run) in found.iter_mut().enumerate() {
+        run.retain(|cell| !gone.contains(&(at, cell)));
+    }
+}
+
+/// The results of these runs, those of one job and direction together.
+fn jobs_of(found: &[ImportedRun], of: impl Fn(&ImportedRun) -> bool) -> Vec<Vec<Place>> {
+    let mut jobs: BTreeMap<(&str, bool), Vec<Place>> = BTreeMap::new();
+    for (run, one) in found.iter().enumerate().filter(|(_, run)| of(run)) {
+        for (at, cell) in one.cells.iter().enumerate() {
+            let writes = cell.params.direction == Some(Direction::Write);
+            jobs.entry((cell.label("job"), writes)).or_default().push((run, at));
+        }
+    }
+    jobs.into_values().collect()
+}
+
+/// For each of these results the one of a fuller form that is the same; several that fio lists one
+/// by one may be one that was added up.
+fn fuller_form(
+    found: &[ImportedRun],
+    jobs: &[Place],
+    fuller: impl Fn(&ImportedRun) -> bool,
+    is_free: impl Fn(&Place) -> bool,
+) -> Vec<(Place, Place)> {
+    let cell = |(run, at): Place| &found[run].cells[at];
+    let places = found
+        .iter()
+        .enumerate()
+        .filter(|(_, run)| fuller(run))
+        .flat_map(|(run, one)| (0..one.cells.len()).map(move |at| (run, at)));
+    let mut free: Vec<Place> =
+        places.filter(|place| is_free(place) && is_alike(cell(*place), cell(jobs[0]))).collect();
+    let mut same = Vec::new();
+    let mut rest = Vec::new();
+    for job in jobs {
+        match free.iter().position(|place| is_same(cell(*place), cell(*job))) {
+            Some(at) => same.push((*job, free.remove(at))),
+            None => rest.push(*job),
+        }
+    }
+    let kib = rest.iter().map(|job| cell(*job).bytes / KIB).sum::<u64>();
+    let sum = free.iter().find(|place| {
+        let sum = cell(**place);
+        sum.params.threads as usize == rest.len() && sum.bytes / KIB == kib && kib > 0
+    });
+    same.extend(sum.iter().flat_map(|sum| rest.iter().map(|job| (*job, **sum))));
+    same
+}
+
+/// Of one job by name, in one direction.
+fn is_alike(a: &Cell, b: &Cell) -> bool {
+    a.label("job") == b.label("job") && a.params.direction == b.params.direction
+}
+
+/// The same time to the millisecond, and as much moved, as far as both forms say it.
+fn is_same(a: &Cell, b: &Cell) -> bool {
+    let is_said = |a: u64, b: u64| a > 0 && a == b;
+    a.elapsed_ns == b.elapsed_ns && (is_said(a.ops, b.ops) || is_said(a.bytes / KIB, b.bytes / KIB))
+}
