@@ -11,7 +11,7 @@ mod site {
     pub mod upload;
 }
 
-use site::upload::{UploadLimits, read};
+use collection::{UploadLimits, read};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, body)) = bytes.split_first() else { return };

@@ -149,6 +149,15 @@ pub const CRATES: &[CrateRules] = &[
         clippy: false,
     },
     CrateRules {
+        name: "collection",
+        imports: &["record", "findings"],
+        // Records of other tools and publications, none of which is refused.
+        tests_import: &["store"],
+        never: &["std::fs", "std::net", "std::thread", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        because: "a verdict on a run is a function of its bytes; whoever has them can repeat it",
+        clippy: true,
+    },
+    CrateRules {
         name: "report",
         imports: &["record", "findings", "stats"],
         tests_import: &[],
@@ -168,7 +177,7 @@ pub const CRATES: &[CrateRules] = &[
     },
     CrateRules {
         name: "site",
-        imports: &["store", "report", "findings", "record"],
+        imports: &["collection", "store", "report", "findings", "record"],
         tests_import: &["stats"],
         never: &[],
         because: "it faces the network; what could touch a medium is not linked into it",
@@ -177,8 +186,18 @@ pub const CRATES: &[CrateRules] = &[
     CrateRules {
         name: "flashmark",
         imports: &[
-            "record", "stats", "device", "blockio", "sim", "suite", "findings", "host", "lab",
-            "store", "report",
+            "record",
+            "stats",
+            "device",
+            "blockio",
+            "sim",
+            "suite",
+            "findings",
+            "host",
+            "lab",
+            "store",
+            "collection",
+            "report",
         ],
         tests_import: &[],
         never: &[PRINT, EPRINT, "print!", "eprint!"],
@@ -200,6 +219,7 @@ const XTASK_IMPORTS: &[&str] = &[
     "host",
     "lab",
     "store",
+    "collection",
     "report",
 ];
 

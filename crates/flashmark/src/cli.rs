@@ -804,8 +804,11 @@ pub enum FitFlag {
 #[derive(Debug, Args)]
 pub struct ExportFlags {
     /// Which runs; of a collection by their ids there, and without any all of it.
-    #[arg(value_name = "RUN", required_unless_present = "database")]
+    #[arg(value_name = "RUN", required_unless_present_any = ["database", "all"])]
     pub runs: Vec<String>,
+    /// All runs of this machine that measured something.
+    #[arg(long, conflicts_with_all = ["runs", "database"])]
+    pub all: bool,
     /// As what. CSV, JSON and fio's JSON go to standard output where no file is named.
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub format: ExportFormat,

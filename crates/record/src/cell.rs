@@ -268,6 +268,19 @@ impl Stop {
     }
 }
 
+/// The thing that the histogram, the latencies and the rate of a cell count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CountUnit {
+    /// I/Os: as many as `ops`.
+    Ios,
+    /// Commits of a database, each of several I/Os.
+    Commits,
+    /// Lines of a log, each of several I/Os.
+    Lines,
+}
+
 /// The label of a cell of a matrix that tells who made it fail, where that was not what was tried.
 /// Such a try is repeated on resume.
 pub const FAILED_BY: &str = "failed_by";
@@ -293,6 +306,9 @@ pub struct Cell {
     /// Curves: rate along the span, latency over time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
+    /// The thing that histogram, latencies and rate count, where it is not the I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<CountUnit>,
     /// I/Os done in the phases that count.
     pub ops: u64,
     /// Bytes moved by these I/Os.
@@ -343,6 +359,7 @@ impl Cell {
             metrics: Metrics::default(),
             histogram: None,
             series: Vec::new(),
+            unit: None,
             ops: 0,
             bytes: 0,
             written_bytes: 0,
@@ -356,6 +373,16 @@ impl Cell {
             reach: None,
             disturbance: None,
         }
+    }
+
+    /// The thing that histogram, latencies and rate count. Records made before cells said so have
+    /// it by the name of the test.
+    pub fn count_unit(&self) -> CountUnit {
+        self.unit.unwrap_or(match self.test.as_str() {
+            crate::test::COMMIT => CountUnit::Commits,
+            crate::test::LOG_APPEND => CountUnit::Lines,
+            _ => CountUnit::Ios,
+        })
     }
 
     /// The share of it in which the host stood still, as it was seen or as it is flagged, 0 to 1.

@@ -225,8 +225,12 @@ impl SubmissionStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Entry"))]
 pub struct CollectionRun {
-    /// Name of the run in the collection: lower-case letters, digits and hyphens.
+    /// Name of the run in every collection, made of its content: lower-case letters, digits and
+    /// hyphens.
     pub id: String,
+    /// Its name on the machine that measured it, where it was read there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_name: Option<String>,
     /// RFC 3339, when it came in.
     pub received: String,
     /// Where it comes from.

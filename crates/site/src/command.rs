@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::rate_limit;
 use crate::serve::serve;
 use crate::state::{App, Quarantine, ServerOptions, now, secret};
-use crate::upload::UploadLimits;
+use ::collection::UploadLimits;
 
 /// Descriptors that are asked for: a connection is one, and the collection needs a few.
 const DESCRIPTORS: u64 = 8192;

@@ -28,7 +28,6 @@ mod state;
 mod submissions;
 #[cfg(test)]
 mod tests;
-pub mod upload;
 mod web;
 
 pub use base::Base;

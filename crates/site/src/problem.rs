@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use store::collection::CollectionError;
 
-use crate::upload::Rejection;
+use ::collection::Rejection;
 
 /// Why a request is not done.
 #[derive(Clone, Debug, PartialEq, Eq)]

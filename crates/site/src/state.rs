@@ -16,7 +16,7 @@ use crate::metrics::ServerMetrics;
 use crate::problem::Problem;
 use crate::rate_limit::{self, RateLimit};
 use crate::sessions::Sessions;
-use crate::upload::UploadLimits;
+use ::collection::UploadLimits;
 
 /// Questions to the collection that are under way at once; the connections to it are no more.
 const READING: usize = 8;

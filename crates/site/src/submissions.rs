@@ -19,7 +19,7 @@ use crate::client::{Bearer, Client, Who};
 use crate::problem::{Problem, ProblemBody};
 use crate::schema;
 use crate::state::{App, Quarantine, now, secret};
-use crate::upload::{self, Upload};
+use ::collection::Upload;
 
 /// Letters of a reason that somebody gives.
 const WHY: usize = 500;
@@ -354,7 +354,7 @@ async fn judge(app: &App, who: &Who, headers: &HeaderMap, body: Body) -> Result<
     let limits = app.options().limits.clone();
     let policy = policy_for(app, who);
     app.work(move |collection| {
-        let upload = upload::read(&bytes, encoding.as_deref(), &limits)?;
+        let upload = ::collection::read(&bytes, encoding.as_deref(), &limits)?;
         drop((bytes, held));
         Ok(judged(collection, upload, policy)?)
     })
@@ -378,7 +378,7 @@ pub(crate) fn judged(
     let origin = origin(&upload.run);
     let mut reasons = upload.doubts.clone();
     if let Some(line) = line_it_joins(collection, &upload, origin)? {
-        reasons.extend(upload::outliers(&upload, &line));
+        reasons.extend(::collection::outliers(&upload, &line));
     }
     if policy == Quarantine::All {
         reasons.push("every submission waits for a person here".to_owned());

@@ -44,6 +44,7 @@ use std::sync::Arc;
 
 pub use address::Address;
 pub use audit::Audited;
+pub use document::content_name;
 pub use effects::HostEffect;
 pub use error::{CollectionError, DatabaseError};
 pub use facts::Facet;

@@ -19,6 +19,7 @@ pub mod export;
 mod find;
 #[cfg(feature = "collections")]
 pub mod import;
+mod invoker;
 mod journal;
 mod journal_form;
 mod line;

@@ -17,7 +17,8 @@ use crate::open_target::OpenTarget;
 use crate::outputs::{self, EndScreen, Outputs, print, print_document};
 use crate::request::{self, RunRequest, Wanted};
 
-const SUITE: &str = "check";
+/// Name of its suite.
+pub const SUITE: &str = "check";
 /// So long a check of the same medium stands for a new one.
 const STANDS: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 /// With less no test comes to a figure.
@@ -171,7 +172,7 @@ fn show_again(record: &Record, dir: &RunDir, request: &RunRequest, json: bool) -
     request.say_what_decides(record, exit, true);
     let when = record.run.finished.as_deref().unwrap_or_default();
     if json {
-        print_document(&outputs::check_line(record, dir, exit, Some(when))?)?;
+        print_document(&outputs::check_line(record, dir, exit, Some(when)))?;
     } else {
         print(&outputs::check_screen(record, dir))?;
         print(&format!("Measured {when} by its identity; --again measures it now.\n"))?;

@@ -1,16 +1,19 @@
 //! `flashmark export`: runs, or a whole collection, for other tools.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use record::Published;
 use record::collection::{CollectionRun, Model, Origin, SubmissionStatus};
+use record::{Published, Record};
+use store::Store;
 use store::atomic_write_with;
-use store::collection::{Address, Collection, CollectionError};
+use store::collection::{Address, Collection, CollectionError, content_name};
 use store::export::{CsvSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
 
 use crate::cli::{ExportFlags, ExportFormat};
+use crate::commands::own_runs::measured_runs;
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print_document;
@@ -106,9 +109,7 @@ enum Source {
 impl Source {
     fn of(flags: &ExportFlags) -> Result<Source> {
         let Some(address) = &flags.database else {
-            return Ok(Source::Own(
-                flags.runs.iter().map(|name| own(name)).collect::<Result<_>>()?,
-            ));
+            return Ok(Source::Own(own_runs(flags)?));
         };
         let address = Address::parse(address).or_usage()?;
         if let Address::Sqlite(path) = &address
@@ -144,18 +145,40 @@ impl Source {
     }
 }
 
+/// Runs of this machine, each once: those named, or all that measured something.
+fn own_runs(flags: &ExportFlags) -> Result<Vec<CollectionRun>> {
+    let named = flags.runs.iter().map(|name| Ok((name.clone(), load(name)?)));
+    let runs: Vec<(String, Record)> =
+        if flags.all { measured_runs()? } else { named.collect::<Result<_>>()? };
+    if runs.is_empty() {
+        return usage("no run is kept here; `flashmark run . --suite quick` makes one");
+    }
+    let mut seen = BTreeSet::new();
+    let entries =
+        runs.iter().map(|(name, record)| own(name, record)).collect::<Result<Vec<_>>>()?;
+    Ok(entries.into_iter().filter(|entry| seen.insert(entry.id.clone())).collect())
+}
+
 /// A run of this machine, as an entry of a collection would be made of it.
-fn own(name: &str) -> Result<CollectionRun> {
-    let record = load(name)?;
-    let run = Published::from(&record);
+fn own(name: &str, record: &Record) -> Result<CollectionRun> {
+    let run = Published::from(record);
     Ok(CollectionRun {
-        id: record.run.id.clone(),
+        id: content_name(&run).or_usage()?,
+        local_name: Some(local_name(name, record)),
         received: record.run.finished.clone().or(record.run.started.clone()).unwrap_or_default(),
         origin: Origin::of(&run),
         standing: SubmissionStatus::Accepted,
         revision: 1,
         model: Model::of(&run),
-        headline: findings::headline(&record),
+        headline: findings::headline(record),
         run,
     })
+}
+
+/// The name of the directory that keeps the run, or of the record where it is a file.
+fn local_name(name: &str, record: &Record) -> String {
+    let kept = Store::open(Store::default_root()).find(name);
+    kept.ok()
+        .filter(|dir| dir.journal_path().exists())
+        .map_or_else(|| record.run.id.clone(), |dir| dir.name().to_owned())
 }

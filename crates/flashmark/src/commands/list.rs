@@ -125,12 +125,13 @@ fn as_text(disk: &InventoryEntry, contents: &Contents) -> String {
     if disk.size_bytes == 0 && disk.uses.is_empty() {
         text += &format!("{:15}no medium is in it\n", "");
     } else if disk.uses.is_empty() {
-        let yes = if contents.is_empty() == Some(true) { "" } else { " --yes" };
         let id = disk.ids().into_iter().next().unwrap_or_default();
-        text += &format!(
-            "{:15}free; reading is safe, --erase {id}{yes} allows it to be overwritten\n",
-            ""
-        );
+        // A command that erases is not printed ready to be copied under what it would destroy.
+        text += &if contents.is_empty() == Some(true) {
+            format!("{:15}free; reading is safe, --erase {id} allows it to be overwritten\n", "")
+        } else {
+            format!("{:15}free; reading is safe; writing tests destroy what it holds: --help\n", "")
+        };
     } else {
         text += &format!("{:15}IN USE: {}\n", "", host::summary(&disk.uses));
     }

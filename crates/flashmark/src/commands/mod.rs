@@ -16,6 +16,8 @@ pub mod import;
 pub mod list;
 #[cfg(feature = "lab")]
 pub mod matrix;
+#[cfg(feature = "export")]
+mod own_runs;
 pub mod pages;
 #[cfg(feature = "export")]
 pub mod publish;

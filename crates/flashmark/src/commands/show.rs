@@ -6,6 +6,7 @@ use record::Record;
 use store::{Loaded, RunDir, Store};
 
 use crate::cli::ShowFlags;
+use crate::commands::check;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::{self, print, print_document};
 use crate::request::{RunRequest, read_uses};
@@ -41,6 +42,8 @@ pub fn run(flags: &ShowFlags) -> Result {
         print_document(&record.to_json())?;
     } else if flags.all {
         print(&report::text::table(&record, OutputStream::Output.width()))?;
+    } else if record.run.suite == check::SUITE && !flags.details {
+        print(&outputs::check_screen(&record, &dir))?;
     } else {
         // A record that somebody sent has no run around it.
         let (run, files) = if Path::new(&flags.run).is_file() {

@@ -32,6 +32,13 @@ pub fn run(flags: &SubmitFlags) -> Result {
         ));
     }
     let document = SubmissionDocument::of(&record)?;
+    if let Err(rejection) = collection::check(&document.run) {
+        return usage(format_args!(
+            "{} would be refused by every collection, and is not sent: {}",
+            clean(name),
+            clean(&rejection.to_string())
+        ));
+    }
     if flags.show {
         print_document(&document.json)?;
         return Ok(Exit::Done);

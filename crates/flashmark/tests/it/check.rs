@@ -16,7 +16,7 @@ fn line(flashmark: &Flashmark, words: &[&str], code: i32) -> Value {
 
 /// Genuine, fit, healthy.
 fn answers(line: &Value) -> [&str; 3] {
-    ["genuine", "fit", "healthy"].map(|question| line[question].as_str().unwrap())
+    ["genuine", "fit", "healthy"].map(|question| line["summary"][question].as_str().unwrap())
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn three_answers_are_given_for_whatever_the_medium_is() {
         assert_eq!(found["exit"], code, "{profile} {words:?}");
         let is_fake = expected[0] == "no";
         for figure in ["sequential_read_bps", "random_write_4k_iops"] {
-            assert_eq!(found[figure].is_null(), is_fake, "{profile}: {found}");
+            assert_eq!(found["summary"][figure].is_null(), is_fake, "{profile}: {found}");
         }
     }
 }
@@ -107,9 +107,15 @@ fn a_medium_that_was_not_given_away_holds_what_it_held() {
     let flashmark = Flashmark::new();
     let found = line(&flashmark, &[device.word(), "--budget", "30s"], 0);
     assert_eq!(answers(&found), ["yes", "not-tested", "not-tested"], "{found}");
-    assert!(found["fit_reason"].as_str().unwrap().contains("--erase"), "{found}");
-    assert!(found["sequential_read_bps"].is_number() && found["random_read_4k_iops"].is_number());
-    assert!(found["sequential_write_bps"].is_null() && found["random_write_4k_iops"].is_null());
+    assert!(found["summary"]["fit_reason"].as_str().unwrap().contains("--erase"), "{found}");
+    assert!(
+        found["summary"]["sequential_read_bps"].is_number()
+            && found["summary"]["random_read_4k_iops"].is_number()
+    );
+    assert!(
+        found["summary"]["sequential_write_bps"].is_null()
+            && found["summary"]["random_write_4k_iops"].is_null()
+    );
     assert!(fs::read(&image).unwrap() == bytes, "what was overwritten is there again");
     // Who it is it does not tell: it is measured each time.
     let again = line(&flashmark, &[device.word(), "--budget", "30s"], 0);
@@ -121,6 +127,6 @@ fn nothing_is_left_in_a_directory() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
     let place = scratch.directory("place");
     let found = line(&flashmark, &[place.to_str().unwrap(), "--budget", "10s"], 0);
-    assert_eq!(found["genuine"], "not-tested", "free space proves nothing: {found}");
+    assert_eq!(found["summary"]["genuine"], "not-tested", "free space proves nothing: {found}");
     assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
 }

@@ -21,6 +21,7 @@ mod findings;
 mod host_effects;
 mod import;
 mod in_use;
+mod journeys;
 mod keeping;
 mod lent;
 mod matrix;

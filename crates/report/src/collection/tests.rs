@@ -48,6 +48,7 @@ fn entry(id: &str, record: &Record) -> CollectionRun {
     let (received, standing) = ("2026-11-20T10:00:00Z".into(), SubmissionStatus::Accepted);
     CollectionRun {
         id: id.into(),
+        local_name: None,
         received,
         origin: Origin::Measured,
         standing,

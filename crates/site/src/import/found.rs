@@ -12,7 +12,7 @@ use super::SHOWN_CELLS;
 use crate::problem::Problem;
 use crate::state::{Quarantine, hex};
 use crate::submissions::{self, Judged};
-use crate::upload::{self, UploadLimits};
+use ::collection::UploadLimits;
 
 /// What a medium is called that the text does not name. No part of what is published.
 const NAME: &str = "pasted text";
@@ -93,7 +93,7 @@ fn judge(
 ) -> Result<Judged, Problem> {
     // What is bounded on the wire is not bounded once it is understood.
     let limits = UploadLimits { body_bytes: limits.unpacked_bytes, ..limits.clone() };
-    Ok(submissions::judged(collection, upload::read(json, None, &limits)?, policy)?)
+    Ok(submissions::judged(collection, ::collection::read(json, None, &limits)?, policy)?)
 }
 
 fn not_understood(error: &ImportError) -> Problem {

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use crate::cluster::Cluster;
 use crate::http::{Answer, Request};
+use crate::sibling::sibling;
 
 /// A directory to start servers in, and the database they use.
 pub struct Ground {
@@ -255,21 +256,7 @@ fn succeeded(output: &Output, command: &Command) -> String {
     text(&output.stdout)
 }
 
-/// The built `flashmark`: it lies beside this test's directory, or is built there.
+/// The built `flashmark`.
 fn program() -> PathBuf {
-    static BUILT: Mutex<()> = Mutex::new(());
-    let _one = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    let profile_dir = Path::new(env!("CARGO_BIN_EXE_flashmark-site")).parent().unwrap();
-    let program = profile_dir.join("flashmark");
-    if !program.is_file() {
-        let mut command = Command::new(env!("CARGO"));
-        command
-            .args(["build", "--locked", "--quiet", "-p", "flashmark"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"));
-        if profile_dir.ends_with("release") {
-            command.arg("--release");
-        }
-        assert!(command.status().unwrap().success(), "{command:?}");
-    }
-    program
+    sibling(Path::new(env!("CARGO_BIN_EXE_flashmark-site")), "flashmark")
 }

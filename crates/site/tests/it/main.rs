@@ -13,6 +13,8 @@ mod hostile;
 mod http;
 mod reading;
 mod runs;
+#[path = "../../../../tests/sibling.rs"]
+mod sibling;
 mod story;
 
 /// The same tests on both databases.

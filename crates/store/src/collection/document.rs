@@ -81,6 +81,14 @@ pub(super) fn content(run: &Published) -> Result<[u8; 32], CollectionError> {
     Ok(Sha256::digest(&json).into())
 }
 
+/// The name that a run has in every collection, made of its content: 16 letters and digits.
+///
+/// # Errors
+/// Where JSON cannot hold the run (a number that is not finite).
+pub fn content_name(run: &Published) -> Result<String, CollectionError> {
+    Ok(id_of(&content(run)?))
+}
+
 /// A hash in hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -48,7 +48,17 @@ fn entry_of(mut row: SqlRow) -> Result<CollectionRun, CollectionError> {
     let (id, received) = (row.text()?, row.text()?);
     let (standing, revision) = (standing_named(&row.text()?)?, row.number()? as u32);
     let RevisionDocument { model, origin, headline, run } = RevisionDocument::unpack(&row.blob()?)?;
-    Ok(CollectionRun { id, received, origin, standing, revision, model, headline, run })
+    Ok(CollectionRun {
+        id,
+        local_name: None,
+        received,
+        origin,
+        standing,
+        revision,
+        model,
+        headline,
+        run,
+    })
 }
 
 fn entries(

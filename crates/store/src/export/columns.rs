@@ -12,6 +12,12 @@ use serde::Serialize;
 pub enum ColumnKind {
     /// Texts in UTF-8, never empty ones.
     Text,
+    /// Texts that are JSON.
+    Json,
+    /// Lists of words; separated by spaces where a format has no lists.
+    Words,
+    /// Points in time, to the microsecond; RFC 3339 in UTC where a format has no times.
+    Time,
     /// Whole numbers that fit into 63 bits.
     Integer,
     /// Floating-point numbers of 64 bits, always finite.
@@ -23,8 +29,12 @@ pub enum ColumnKind {
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnValue {
-    /// In a column of texts.
+    /// In a column of texts or JSON.
     Text(String),
+    /// In a column of lists of words.
+    Words(Vec<String>),
+    /// In a column of times.
+    Time(jiff::Timestamp),
     /// In a column of whole numbers.
     Integer(i64),
     /// In a column of numbers.
@@ -55,6 +65,29 @@ fn text(value: Option<&str>) -> ColumnValue {
     value
         .filter(|text| !text.is_empty())
         .map_or(ColumnValue::Nothing, |text| ColumnValue::Text(text.to_owned()))
+}
+
+/// A time as RFC 3339 writes it; a date alone is its first moment in UTC.
+fn time(value: Option<&str>) -> ColumnValue {
+    let read = |text: &str| {
+        let of_date = |date: jiff::civil::Date| date.to_zoned(jiff::tz::TimeZone::UTC);
+        text.parse().ok().or_else(|| Some(of_date(text.parse().ok()?).ok()?.timestamp()))
+    };
+    value.and_then(read).map_or(ColumnValue::Nothing, ColumnValue::Time)
+}
+
+/// The name that a flag has in a record.
+fn flag_name(flag: &Flag) -> Option<String> {
+    let value = serde_json::to_value(flag).ok()?;
+    Some(value.get("flag")?.as_str()?.to_owned())
+}
+
+/// Names of flags, in their order.
+fn flag_names(flags: &[Flag]) -> ColumnValue {
+    if flags.is_empty() {
+        return ColumnValue::Nothing;
+    }
+    ColumnValue::Words(flags.iter().filter_map(flag_name).collect())
 }
 
 fn integer(value: Option<impl TryInto<i64>>) -> ColumnValue {
@@ -119,7 +152,7 @@ columns! {
     /// One row a run.
     RUN: CollectionRun;
     "run_id" Text |e| text(Some(&e.id)),
-    "received" Text |e| text(Some(&e.received)),
+    "received" Time |e| time(Some(&e.received)),
     "origin" Text |e| text(Some(e.origin.name())),
     "standing" Text |e| text(Some(e.standing.name())),
     "revision" Integer |e| integer(Some(e.revision)),
@@ -141,7 +174,7 @@ columns! {
     "made" Text |e| text(run(e).made.as_deref()),
     "profile" Text |e| text(run(e).profile.as_deref()),
     "label" Text |e| text(run(e).label.as_deref()),
-    "started" Text |e| text(run(e).started.as_deref()),
+    "started" Time |e| time(run(e).started.as_deref()),
     "run_elapsed_ns" Integer |e| integer(Some(run(e).elapsed_ns)),
     "suite" Text |e| text(Some(&run(e).suite)),
     "seed" Text |e| text(Some(&run(e).seed.to_string())),
@@ -174,11 +207,13 @@ columns! {
     "sequential_read_bps" Real |e| headline(e, HeadlineFigure::SequentialRead),
     "random_fill_bps" Real |e| headline(e, HeadlineFigure::RandomFill),
     "zero_fill_bps" Real |e| headline(e, HeadlineFigure::ZeroFill),
+    "local_name" Text |e| text(e.local_name.as_deref()),
 }
 
 /// Columns of a run that are repeated in each row of its cells, where there is but one table.
 pub const REPEATED: &[&str] = &[
     "run_id",
+    "local_name",
     "received",
     "origin",
     "standing",
@@ -265,12 +300,14 @@ columns! {
     "elapsed_ns" Integer |c| integer(Some(c.elapsed_ns)),
     "stop" Text |c| word(Some(c.stop)),
     "reason" Text |c| text(c.reason.as_deref()),
-    "flags" Text |c| json(&c.flags, c.flags.is_empty()),
+    "flags" Json |c| json(&c.flags, c.flags.is_empty()),
     "is_impossible" Truth |c| ColumnValue::Truth(c.flags.iter().any(Flag::is_impossible)),
     "on_what" Text |c| text(c.on.as_deref()),
-    "other_metrics" Text |c| values(&c.metrics.other),
-    "other_params" Text |c| json(&c.params.other, c.params.other.is_empty()),
-    "labels" Text |c| json(&c.labels, c.labels.is_empty()),
+    "other_metrics" Json |c| values(&c.metrics.other),
+    "other_params" Json |c| json(&c.params.other, c.params.other.is_empty()),
+    "labels" Json |c| json(&c.labels, c.labels.is_empty()),
+    "counts" Text |c| word(Some(c.count_unit())),
+    "flag_names" Words |c| flag_names(&c.flags),
 }
 
 /// Those of [`REPEATED`], as columns.

@@ -44,6 +44,8 @@ fn field(value: ColumnValue) -> String {
             format!("'{text}")
         }
         ColumnValue::Text(text) => text,
+        ColumnValue::Words(words) => words.join(" "),
+        ColumnValue::Time(time) => time.to_string(),
         ColumnValue::Integer(number) => number.to_string(),
         ColumnValue::Real(number) => number.to_string(),
         ColumnValue::Truth(truth) => truth.to_string(),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
@@ -50,35 +51,52 @@ impl<R: Write + Send, C: Write + Send> Sink for ParquetSink<R, C> {
     }
 }
 
-/// The values of a column that are there, and for each row whether one is.
+/// The values of a column that are there.
 enum Values {
     Text(Vec<ByteArray>),
+    Time(Vec<i64>),
     Integer(Vec<i64>),
     Real(Vec<f64>),
     Truth(Vec<bool>),
 }
 
+/// A column of rows that are not written yet: its values, and by Parquet's definition and
+/// repetition levels which of them belong to which row. A list of words is a level deeper.
 struct Pending {
     values: Values,
-    present: Vec<i16>,
+    definition: Vec<i16>,
+    repetition: Option<Vec<i16>>,
 }
+
+/// Definition level of a word in a list that is there.
+const WORD_LEVEL: i16 = 2;
 
 impl Pending {
     fn new(kind: ColumnKind) -> Pending {
         let values = match kind {
-            ColumnKind::Text => Values::Text(Vec::new()),
+            ColumnKind::Text | ColumnKind::Json | ColumnKind::Words => Values::Text(Vec::new()),
+            ColumnKind::Time => Values::Time(Vec::new()),
             ColumnKind::Integer => Values::Integer(Vec::new()),
             ColumnKind::Real => Values::Real(Vec::new()),
             ColumnKind::Truth => Values::Truth(Vec::new()),
         };
-        Pending { values, present: Vec::new() }
+        let repetition = (kind == ColumnKind::Words).then(Vec::new);
+        Pending { values, definition: Vec::new(), repetition }
     }
 
     fn push(&mut self, value: ColumnValue) -> Result<(), ExportError> {
+        if let (Values::Text(all), ColumnValue::Words(words)) = (&mut self.values, &value) {
+            let repetition = self.repetition.get_or_insert_default();
+            repetition.extend((0..words.len()).map(|at| i16::from(at > 0)));
+            self.definition.extend(words.iter().map(|_| WORD_LEVEL));
+            all.extend(words.iter().map(|word| ByteArray::from(word.as_str())));
+            return Ok(());
+        }
         let is_there = value != ColumnValue::Nothing;
         match (&mut self.values, value) {
             (_, ColumnValue::Nothing) => {}
             (Values::Text(all), ColumnValue::Text(text)) => all.push(text.into_bytes().into()),
+            (Values::Time(all), ColumnValue::Time(time)) => all.push(time.as_microsecond()),
             (Values::Integer(all), ColumnValue::Integer(number)) => all.push(number),
             (Values::Real(all), ColumnValue::Real(number)) => all.push(number),
             (Values::Truth(all), ColumnValue::Truth(truth)) => all.push(truth),
@@ -89,28 +107,33 @@ impl Pending {
                 .into());
             }
         }
-        self.present.push(i16::from(is_there));
+        self.definition.push(i16::from(is_there));
+        self.repetition.iter_mut().for_each(|levels| levels.push(0));
         Ok(())
     }
 
     fn write(&mut self, column: &mut SerializedColumnWriter) -> Result<(), ParquetError> {
-        let present = Some(self.present.as_slice());
+        let (definition, repetition) = (Some(&self.definition[..]), self.repetition.as_deref());
         match &mut self.values {
             Values::Text(all) => column
                 .typed::<ByteArrayType>()
-                .write_batch(all, present, None)
+                .write_batch(all, definition, repetition)
                 .map(|_| all.clear())?,
-            Values::Integer(all) => {
-                column.typed::<Int64Type>().write_batch(all, present, None).map(|_| all.clear())?
-            }
-            Values::Real(all) => {
-                column.typed::<DoubleType>().write_batch(all, present, None).map(|_| all.clear())?
-            }
-            Values::Truth(all) => {
-                column.typed::<BoolType>().write_batch(all, present, None).map(|_| all.clear())?
-            }
+            Values::Integer(all) | Values::Time(all) => column
+                .typed::<Int64Type>()
+                .write_batch(all, definition, repetition)
+                .map(|_| all.clear())?,
+            Values::Real(all) => column
+                .typed::<DoubleType>()
+                .write_batch(all, definition, repetition)
+                .map(|_| all.clear())?,
+            Values::Truth(all) => column
+                .typed::<BoolType>()
+                .write_batch(all, definition, repetition)
+                .map(|_| all.clear())?,
         }
-        self.present.clear();
+        self.definition.clear();
+        self.repetition.iter_mut().for_each(Vec::clear);
         Ok(())
     }
 }
@@ -130,6 +153,12 @@ impl<W: Write + Send> Table<W> {
     ) -> Result<Table<W>, ExportError> {
         let fields = columns.iter().map(|(name, kind)| match kind {
             ColumnKind::Text => format!("optional binary {name} (UTF8);"),
+            ColumnKind::Json => format!("optional binary {name} (JSON);"),
+            // An empty list is absent, so that the list itself is one level only.
+            ColumnKind::Words => format!(
+                "optional group {name} (LIST) {{ repeated group list {{ required binary element (UTF8); }} }}"
+            ),
+            ColumnKind::Time => format!("optional int64 {name} (TIMESTAMP(MICROS,true));"),
             ColumnKind::Integer => format!("optional int64 {name};"),
             ColumnKind::Real => format!("optional double {name};"),
             ColumnKind::Truth => format!("optional boolean {name};"),
@@ -139,7 +168,11 @@ impl<W: Write + Send> Table<W> {
         let zstd = Compression::ZSTD(ZstdLevel::try_new(3)?);
         let properties = WriterProperties::builder()
             .set_compression(zstd)
-            .set_created_by("flashmark".to_owned())
+            .set_created_by(format!("flashmark version {}", env!("CARGO_PKG_VERSION")))
+            .set_key_value_metadata(Some(vec![KeyValue::new(
+                "flashmark.schema".to_owned(),
+                record::SCHEMA.to_owned(),
+            )]))
             .build();
         let writer = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties))?;
         Ok(Table {

@@ -42,6 +42,7 @@ fn entry(id: &str, label: &str) -> CollectionRun {
     };
     CollectionRun {
         id: id.into(),
+        local_name: None,
         received: "2026-05-01T00:00:00Z".into(),
         origin: Origin::Simulated,
         standing: SubmissionStatus::Accepted,

@@ -34,7 +34,9 @@ impl Sheet {
         sheet.set_name(name)?;
         sheet.set_freeze_panes(1, 1)?;
         for (at, (_, kind)) in (0..).zip(&columns) {
-            sheet.set_column_width(at, if *kind == ColumnKind::Text { 18 } else { 13 })?;
+            let is_number =
+                matches!(kind, ColumnKind::Integer | ColumnKind::Real | ColumnKind::Truth);
+            sheet.set_column_width(at, if is_number { 13 } else { 18 })?;
         }
         Ok(Sheet { sheet, columns, row: 1 })
     }
@@ -47,6 +49,12 @@ impl Sheet {
             match value {
                 ColumnValue::Text(text) => {
                     self.sheet.write_string(self.row, column, fitting(text))?
+                }
+                ColumnValue::Words(words) => {
+                    self.sheet.write_string(self.row, column, fitting(words.join(" ")))?
+                }
+                ColumnValue::Time(time) => {
+                    self.sheet.write_string(self.row, column, time.to_string())?
                 }
                 ColumnValue::Integer(number) => {
                     self.sheet.write_number(self.row, column, number as f64)?

@@ -61,6 +61,7 @@ fn entry(rows: &[&'static ReferenceRow]) -> Option<CollectionRun> {
     run.flags = record.flags;
     Some(CollectionRun {
         id,
+        local_name: None,
         received: received(&first.source_date),
         origin: Origin::Reference,
         standing: SubmissionStatus::Accepted,

@@ -24,6 +24,7 @@ pub fn cell(id: &str) -> Cell {
         },
         histogram: None,
         series: Vec::new(),
+        unit: None,
         ops: 1,
         bytes: 4096,
         written_bytes: 4096,

@@ -73,6 +73,7 @@ fn measured() -> Cell {
             y: SeriesAxis::Iops,
             points: vec![[250e6, 350.0], [500e6, 50.0]],
         }],
+        unit: None,
         ops: 100,
         bytes: 409_600,
         written_bytes: 409_600,

@@ -13,7 +13,9 @@
 //! What a cell was asked: `form`. Metrics: `iops`: commits a second; `latency_ns` of a commit.
 
 use record::units::KIB;
-use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync, test};
+use record::{
+    CountUnit, Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync, test,
+};
 use stats::{RateEstimator, StopRule, StopVerdict};
 
 use super::durable::{Durable, DurableStep, File, PAGE_BYTES, ground, written_bytes};
@@ -208,7 +210,7 @@ impl Commits {
         cell.metrics.iops =
             Some(Estimate { value: with_checkpoints(n as f64 * 1e9 / total_ns as f64), ci95, n });
         cell.metrics.latency_ns = Some(latency(&self.histogram, self.worst_ns));
-        cell.histogram = Some(self.histogram);
+        (cell.unit, cell.histogram) = (Some(CountUnit::Commits), Some(self.histogram));
         cell.elapsed_ns = total_ns + self.checkpoint_ns;
         match estimate {
             None => cell.flags.push(Flag::TooFewSamples { n }),

@@ -13,8 +13,8 @@
 
 use record::units::{KIB, SECOND_NS};
 use record::{
-    Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Series, SeriesAxis, Standstill, Stop,
-    Sync, metric, test,
+    CountUnit, Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Series, SeriesAxis,
+    Standstill, Stop, Sync, metric, test,
 };
 
 use stats::{RateEstimator, StopRule, StopVerdict};
@@ -256,7 +256,7 @@ impl Lines {
             });
         }
         cell.elapsed_ns = (self.histogram.mean() * n as f64) as u64;
-        cell.histogram = Some(self.histogram);
+        (cell.unit, cell.histogram) = (Some(CountUnit::Lines), Some(self.histogram));
         if n < 30 || ci95.is_none() {
             cell.flags.push(Flag::TooFewSamples { n: n.min(in_a_row) });
         }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use record::collection::{CollectionLine, CollectionRun, Origin};
 use record::{MediumKind, Published, Record, TargetKind};
-use store::Store;
+use report::words::clean;
 use store::collection::{Address, Collection, Submission};
 
+use crate::commands::own_runs::measured_runs;
 use crate::commands::show::load;
 use crate::exit::{OrExit, Result};
 
@@ -47,7 +48,9 @@ impl PublishedLines {
             submit(&own, &load(name)?, now)?;
         }
         if names.is_empty() {
-            submit_all(&own, now)?;
+            for (_, record) in measured_runs()? {
+                submit(&own, &record, now)?;
+            }
         }
         let mut collections = vec![own];
         if !no_reference {
@@ -124,52 +127,21 @@ fn reference(now: &str) -> Result<Collection> {
     Ok(collection)
 }
 
-/// All runs of this machine. What cannot be read, or measured nothing, is passed over and said.
-fn submit_all(own: &Collection, now: &str) -> Result<()> {
-    for run in Store::open(Store::default_root()).runs().or_usage()? {
-        let record = match (&run.overview, run.dir.load()) {
-            (Ok(_), Ok(record)) => record,
-            (Err(reason), _) => {
-                crate::say!(
-                    "flashmark: {} is left out: {}",
-                    run.dir.name(),
-                    report::words::clean(reason)
-                );
-                continue;
-            }
-            (_, Err(error)) => {
-                crate::say!(
-                    "flashmark: {} is left out: {}",
-                    run.dir.name(),
-                    report::words::clean(&error.to_string())
-                );
-                continue;
-            }
-        };
-        if record.cells.is_empty() {
-            crate::say!("flashmark: {} is left out: nothing was measured yet", run.dir.name());
-            continue;
-        }
-        if let Some(why) = record::strayed(&record.flags, &record.cells) {
-            crate::say!("flashmark: {} is left out: it {why}", run.dir.name());
-            continue;
-        }
-        submit(own, &record, now)?;
-    }
-    Ok(())
-}
-
 /// Takes the published subset of a run in; it came in when it ended.
 fn submit(own: &Collection, record: &Record, now: &str) -> Result<()> {
+    let run = Published::from(record);
+    if let Err(rejection) = collection::check(&run) {
+        crate::say!(
+            "flashmark: {} is left out: {}",
+            clean(&record.run.id),
+            clean(&rejection.to_string())
+        );
+        return Ok(());
+    }
     let received = record.run.finished.as_ref().or(record.run.started.as_ref());
     let received =
         received.map_or_else(|| now.to_owned(), |time| utc(time).unwrap_or_else(|| now.to_owned()));
-    let submission = Submission::new(
-        Published::from(record),
-        findings::headline(record),
-        origin(record),
-        received,
-    );
+    let submission = Submission::new(run, findings::headline(record), origin(record), received);
     own.submit(submission).or_internal()?;
     Ok(())
 }

@@ -36,6 +36,7 @@ pub fn a_run_comes_back_as_it_was_sent(database: &Database) {
     assert_eq!(receipt.slug, "sandisk-sd32g-32-gb");
     let expected = CollectionRun {
         id: receipt.id.clone(),
+        local_name: None,
         received: sent.received.clone(),
         origin: Origin::Measured,
         standing: SubmissionStatus::Accepted,
@@ -378,6 +379,7 @@ pub fn the_reference_follows_the_program(database: &Database) {
         let run = run(seed, "Duracell", "CF", None);
         CollectionRun {
             id: id.into(),
+            local_name: None,
             received: "2012-05-01".into(),
             origin: Origin::Reference,
             standing: SubmissionStatus::Accepted,

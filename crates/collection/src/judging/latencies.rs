@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use record::{Cell, Histogram, Latency};
+use record::{Cell, CountUnit, Histogram, Latency};
 
 use super::Rejection;
 use super::range::{MOST_NS, MOST_OPS, contradiction, within};
@@ -35,18 +35,25 @@ pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejecti
     // A copy, so that what is made to look into it is gone afterwards: a run has up to 4096 of
     // them.
     let Some(histogram) = cell.histogram.clone() else { return Ok(()) };
-    if histogram.len() != cell.ops {
-        let what = format!("the histogram has {} I/Os, the cell {}", histogram.len(), cell.ops);
+    let is_plausible = match cell.count_unit() {
+        CountUnit::Ios => histogram.len() == cell.ops,
+        // Each takes one I/O at least.
+        CountUnit::Commits | CountUnit::Lines => histogram.len() <= cell.ops,
+    };
+    if !is_plausible {
+        let what =
+            format!("the histogram has {} entries, the cell {} I/Os", histogram.len(), cell.ops);
         return Err(contradiction(place, what));
     }
     match &cell.metrics.latency_ns {
         // The latencies of a part of the I/Os need not be like those of all.
-        Some(latency) if latency.n == cell.ops && latency.n > 0 => {
+        Some(latency) if latency.n == histogram.len() && latency.n > 0 => {
             check_against(&place, latency, &histogram, slack(cell))
         }
-        Some(latency) if latency.n > cell.ops => {
-            Err(contradiction(place, format_args!("{} I/Os of {}", latency.n, cell.ops)))
-        }
+        Some(latency) if latency.n > histogram.len() => Err(contradiction(
+            place,
+            format_args!("{} latencies, {} in the histogram", latency.n, histogram.len()),
+        )),
         _ => Ok(()),
     }
 }

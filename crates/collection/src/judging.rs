@@ -112,10 +112,19 @@ pub fn read(
     let mut run = parse(&json)?;
     drop(json);
     run.findings.clear();
-    possible::check(&run)?;
+    check(&run)?;
     let (run, headline) = drawn(run);
     let doubts = doubts::of(&run, &headline);
     Ok(Upload { run, headline, doubts })
+}
+
+/// Holds the numbers of a run against what can be, against each other, and against the latencies
+/// they are made of.
+///
+/// # Errors
+/// Where one of them cannot be true; the rejection names the place.
+pub fn check(run: &Published) -> Result<(), Rejection> {
+    possible::check(run)
 }
 
 /// What of the figures is out of line with others of the same model, in words. Nothing while fewer

@@ -385,7 +385,7 @@ fn numbers_that_contradict_each_other() {
     ]), @r"
 422 contradiction: cells[1] (random-write/1): another cell has the same id
 422 contradiction: elapsed_ns: 1000000000 ns, but the cells took 159700000000 ns together
-422 contradiction: cells[0] (random-write/1).metrics.latency_ns: the histogram has 200 I/Os, the cell 201
+422 contradiction: cells[0] (random-write/1).metrics.latency_ns: the histogram has 200 entries, the cell 201 I/Os
 422 contradiction: cells[0] (random-write/1).bytes: 4096 bytes in 200 I/Os of 4096
 422 contradiction: cells[0] (random-write/1).metrics.iops: 15.0, but 200 in 159.7 s are at most 1.3775829680651224
 422 contradiction: cells[0] (random-write/1).metrics.iops: it rests on 100000 I/Os of 200

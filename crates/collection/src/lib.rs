@@ -1,0 +1,9 @@
+//! An open collection of runs. Every run that is sent, published or served passes [`read`] or
+//! [`check`], which say what cannot be true of it; the program that measures asks the same
+//! functions before it sends anything.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong"))]
+
+mod judging;
+
+pub use judging::{Rejection, Upload, UploadLimits, check, outliers, read};

@@ -1,0 +1,92 @@
+//! Every way through the program that its help names, walked as a person walks it: command in;
+//! screen, record, page, file, exit code out. `STARTS` says how runs come about, `STEPS` what is
+//! done with each of them afterwards; a command, suite or format that is in neither fails.
+
+mod site;
+mod starts;
+mod steps;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use clap::{CommandFactory, ValueEnum};
+use flashmark::cli::Cli;
+
+use starts::{ELSEWHERE, STARTS};
+use steps::{STEPS, Walk};
+
+/// Walks the journeys of one group, every step of each; lists all that failed.
+fn walk(group: &str) {
+    let site = site::Site::start();
+    let mut failures = Vec::new();
+    for start in STARTS.iter().filter(|start| start.group == group) {
+        let Some(walk) = Walk::begin(start, &site) else { continue };
+        for step in STEPS {
+            if let Err(why) = (step.take)(&walk) {
+                failures.push(format!("{} -> {}: {why}", start.name(), step.name));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn checks() {
+    walk("check");
+}
+
+#[test]
+fn quick_runs() {
+    walk("quick");
+}
+
+#[test]
+fn standard_runs() {
+    walk("standard");
+}
+
+#[test]
+fn full_runs() {
+    walk("full");
+}
+
+#[test]
+fn seeds_runs() {
+    walk("seeds");
+}
+
+#[test]
+fn work_on_file_systems() {
+    walk("work");
+}
+
+#[test]
+fn imports() {
+    walk("import");
+}
+
+/// A command, suite or format of export that no journey walks is in no test at all.
+#[test]
+fn every_command_suite_and_format_is_walked() {
+    let commands = Cli::command();
+    let known: BTreeSet<&str> = commands.get_subcommands().map(clap::Command::get_name).collect();
+    let walked: BTreeSet<&str> = STARTS
+        .iter()
+        .map(|start| start.words[0])
+        .chain(STEPS.iter().map(|step| step.name.split(' ').next().unwrap()))
+        .chain(ELSEWHERE.iter().map(|(command, _)| *command))
+        .collect();
+    assert_eq!(known, walked);
+    let suites = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites")).unwrap();
+    for suite in suites.map(|entry| entry.unwrap().path()) {
+        let name = suite.file_stem().unwrap().to_str().unwrap().to_owned();
+        let is_walked = |start: &starts::Start| start.words.contains(&name.as_str());
+        assert!(STARTS.iter().any(is_walked), "suite {name}");
+    }
+    for format in flashmark::cli::ExportFormat::value_variants() {
+        let value = format.to_possible_value().unwrap();
+        let step = format!("export {}", value.get_name());
+        assert!(STEPS.iter().any(|it| it.name == step), "{step}");
+    }
+}

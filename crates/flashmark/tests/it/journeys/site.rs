@@ -1,0 +1,51 @@
+//! A collection's server for the length of a journey.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+#[path = "../../../../../tests/sibling.rs"]
+mod sibling;
+
+/// A running server with an empty collection of its own; ended when dropped.
+pub struct Site {
+    child: Child,
+    /// Its address: "http://127.0.0.1:40123".
+    pub address: String,
+    _dir: TempDir,
+}
+
+impl Site {
+    /// Starts it at a free port, without limits on how often one may send.
+    pub fn start() -> Site {
+        let program = Path::new(assert_cmd::cargo::cargo_bin!("flashmark"));
+        let dir = tempfile::tempdir().unwrap();
+        let mut child = Command::new(sibling::sibling(program, "flashmark-site"))
+            .args(["--listen", "127.0.0.1:0", "--no-reference", "--per-minute", "100000"])
+            .args(["--burst", "100000"])
+            .current_dir(dir.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let address = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| Some(line.strip_prefix("Listening on ")?.trim_end_matches('/').into()))
+            .expect("the server says where it listens");
+        // Whatever it prints later must not make it wait.
+        std::thread::spawn(move || lines.for_each(drop));
+        Site { child, address, _dir: dir }
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,253 @@
+//! What is done with a run once it is there. Each step is a command and what must be true of it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::site::Site;
+use super::starts::Start;
+use crate::support::{Flashmark, Ran, Scratch, has_root};
+
+/// A run, and the places that its journey uses.
+pub struct Walk<'a> {
+    start: &'a Start,
+    flashmark: Flashmark,
+    scratch: Scratch,
+    site: &'a Site,
+    began: Ran,
+}
+
+/// A step after a run: the command that it is of, and what holds of it.
+pub struct Step {
+    /// The command, with the form of it where there are several.
+    pub name: &'static str,
+    /// Takes it; says what is wrong.
+    pub take: fn(&Walk<'_>) -> Result<(), String>,
+}
+
+/// Each step, for every journey.
+pub const STEPS: &[Step] = &[
+    Step { name: "runs", take: runs },
+    Step { name: "show", take: show },
+    Step { name: "show --details", take: details },
+    Step { name: "show --json", take: json },
+    Step { name: "report", take: report },
+    Step { name: "compare itself", take: compare_itself },
+    Step { name: "compare", take: compare },
+    Step { name: "export csv", take: export_csv },
+    Step { name: "export xlsx", take: export_xlsx },
+    Step { name: "export parquet", take: export_parquet },
+    Step { name: "export json", take: export_json },
+    Step { name: "export fio", take: export_fio },
+    Step { name: "publish", take: publish },
+    Step { name: "submit", take: submit },
+];
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
+
+impl<'a> Walk<'a> {
+    /// Types the command of a start; `None`, with a word about it, where it needs root.
+    pub fn begin(start: &'a Start, site: &'a Site) -> Option<Walk<'a>> {
+        if start.words[0] == "matrix" && !has_root() {
+            return None;
+        }
+        let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+        let (dir, fixtures) = (scratch.directory("dir"), format!("{FIXTURES}/import"));
+        let words: Vec<String> = start
+            .words
+            .iter()
+            .map(|word| {
+                word.replace("FIXTURES", &fixtures)
+                    .replace("TRACE", &format!("{FIXTURES}/traces/fio-randrw-ext4.iolog"))
+                    .replace("DIR", dir.to_str().unwrap())
+            })
+            .collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let began = flashmark.run(&words);
+        assert_eq!(began.code, Some(start.exit), "{}: {began}", start.name());
+        Some(Walk { start, flashmark, scratch, site, began })
+    }
+
+    /// What these words print, where they end well.
+    fn done(&self, words: &[&str]) -> Result<String, String> {
+        let ran = self.flashmark.run(words);
+        if ran.code == Some(0) { Ok(ran.out) } else { Err(format!("{words:?}: {ran}")) }
+    }
+
+    fn record(&self) -> Result<Value, String> {
+        parsed(&self.done(&["show", "latest", "--json"])?)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.scratch.at(name)
+    }
+
+    /// Cells of the run that have a result.
+    fn measured_cells(&self) -> Result<Vec<Value>, String> {
+        let record = self.record()?;
+        Ok(record["cells"].as_array().cloned().unwrap_or_default())
+    }
+}
+
+fn parsed(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+fn word(path: &Path) -> &str {
+    path.to_str().expect("scratch places have plain names")
+}
+
+/// The run is in the list, once.
+fn runs(walk: &Walk<'_>) -> Result<(), String> {
+    let list = parsed(&walk.done(&["runs", "--json"])?)?;
+    let count = list.as_array().map_or(0, Vec::len);
+    ensure(count == 1, || format!("{count} runs are listed"))
+}
+
+/// The screen has what the run itself printed at its end.
+fn show(walk: &Walk<'_>) -> Result<(), String> {
+    let shown = walk.done(&["show"])?;
+    ensure(shown.lines().count() >= 3, || format!("it shows nothing: {shown}"))?;
+    let printed = format!("{}{}", walk.began.out, walk.began.err);
+    let missing: Vec<&str> = figure_rows(&shown).filter(|row| !printed.contains(row)).collect();
+    // An import says what it made, and shows none of it.
+    let shows_figures = walk.start.words[0] != "import";
+    ensure(!shows_figures || missing.is_empty(), || {
+        format!("not on the screen before: {missing:?}")
+    })
+}
+
+/// Rows of the table of figures on a screen.
+fn figure_rows(screen: &str) -> impl Iterator<Item = &str> {
+    const UNITS: [&str; 4] = [" IOPS ", " MB/s ", " GB/s ", " kB/s "];
+    let is_figure =
+        |row: &&str| !row.starts_with(' ') && UNITS.iter().any(|unit| row.contains(unit));
+    let is_table = |row: &&str| row.contains(" to ") || row.contains("one run");
+    screen.lines().filter(is_figure).filter(move |row| is_table(row) && row.contains("  "))
+}
+
+/// The figure of a row: number and unit.
+fn figure_of(row: &str) -> Option<String> {
+    let words: Vec<&str> = row.split_whitespace().collect();
+    let at = words.iter().position(|it| matches!(*it, "IOPS" | "MB/s" | "GB/s" | "kB/s"))?;
+    Some(format!("{} {}", words.get(at.checked_sub(1)?)?, words[at]))
+}
+
+/// All cells are there, and every figure of the one screen is.
+fn details(walk: &Walk<'_>) -> Result<(), String> {
+    let (screen, all) = (walk.done(&["show"])?, walk.done(&["show", "latest", "--details"])?);
+    let missing: Vec<String> =
+        figure_rows(&screen).filter_map(figure_of).filter(|figure| !all.contains(figure)).collect();
+    ensure(missing.is_empty(), || {
+        format!("figures of the screen that --details lacks: {missing:?}")
+    })
+}
+
+/// The record fits its schema.
+fn json(walk: &Walk<'_>) -> Result<(), String> {
+    let schema = include_str!("../../../../../docs/record.schema.json");
+    let validator =
+        jsonschema::validator_for(&parsed(schema)?).map_err(|error| error.to_string())?;
+    let record = walk.record()?;
+    let errors: Vec<String> = validator
+        .iter_errors(&record)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    ensure(errors.is_empty(), || errors.join("; "))
+}
+
+/// The page has every figure of the screen.
+fn report(walk: &Walk<'_>) -> Result<(), String> {
+    let page = walk.at("page.html");
+    walk.done(&["report", "latest", "--html", word(&page)])?;
+    let page = fs::read_to_string(page).map_err(|error| error.to_string())?.replace('\u{a0}', " ");
+    let screen = walk.done(&["show"])?;
+    let missing: Vec<String> = figure_rows(&screen)
+        .filter_map(figure_of)
+        .filter(|figure| !page.contains(figure.as_str()))
+        .collect();
+    ensure(missing.is_empty(), || format!("figures of the screen that the page lacks: {missing:?}"))
+}
+
+/// A run is not faster than itself.
+fn compare_itself(walk: &Walk<'_>) -> Result<(), String> {
+    let said = walk.done(&["compare", "latest", "latest"])?;
+    ensure(!said.contains("is faster"), || said)
+}
+
+/// Beside another run there is something to read: what is compared, or why nothing is.
+fn compare(walk: &Walk<'_>) -> Result<(), String> {
+    let other = format!("{FIXTURES}/records/flashmark-0.1.0-sim.json");
+    let page = walk.at("compare.html");
+    let said = walk.done(&["compare", "latest", &other, "--html", word(&page)])?;
+    ensure(said.lines().count() > 3, || format!("nothing is said: {said}"))?;
+    ensure(page.is_file(), || "there is no page".into())
+}
+
+/// A row a cell, each with the figure that the record has.
+fn export_csv(walk: &Walk<'_>) -> Result<(), String> {
+    let text = walk.done(&["export", "latest", "--format", "csv"])?;
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+    ensure(head.contains(&"run_id") && head.contains(&"iops"), || format!("head: {head:?}"))?;
+    let (rows, cells) = (lines.count(), walk.measured_cells()?.len());
+    ensure(rows >= cells, || format!("{rows} rows of {cells} cells"))
+}
+
+fn export_xlsx(walk: &Walk<'_>) -> Result<(), String> {
+    let file = walk.at("cells.xlsx");
+    walk.done(&["export", "latest", "--format", "xlsx", "-o", word(&file)])?;
+    let bytes = fs::read(file).map_err(|error| error.to_string())?;
+    ensure(bytes.starts_with(b"PK"), || "it is no workbook".into())
+}
+
+fn export_parquet(walk: &Walk<'_>) -> Result<(), String> {
+    let dir = walk.at("parquet");
+    walk.done(&["export", "latest", "--format", "parquet", "-o", word(&dir)])?;
+    let names: BTreeSet<String> = fs::read_dir(dir)
+        .map_err(|error| error.to_string())?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    ensure(names == ["cells.parquet".into(), "runs.parquet".into()].into(), || format!("{names:?}"))
+}
+
+/// Every cell is exported.
+fn export_json(walk: &Walk<'_>) -> Result<(), String> {
+    let exported = parsed(&walk.done(&["export", "latest", "--format", "json"])?)?;
+    let exported_cells = exported[0]["run"]["cells"].as_array().map_or(0, Vec::len);
+    let cells = walk.measured_cells()?.len();
+    ensure(exported_cells == cells, || format!("{exported_cells} cells of {cells}"))
+}
+
+/// fio's form has a job for each cell that did I/O, and we read it back.
+fn export_fio(walk: &Walk<'_>) -> Result<(), String> {
+    let file = walk.at("fio.json");
+    let has_io = walk.measured_cells()?.iter().any(|cell| cell["metrics"]["iops"].is_object());
+    let ran = walk.flashmark.run(&["export", "latest", "--format", "fio", "-o", word(&file)]);
+    if !has_io {
+        return ensure(ran.code.is_some_and(|code| code < 3), || ran.to_string());
+    }
+    ensure(ran.code == Some(0), || ran.to_string())?;
+    let read = Flashmark::new().run(&["import", word(&file)]);
+    ensure(read.code == Some(0), || format!("our own fio export is not read: {read}"))
+}
+
+/// The site has a page of the medium.
+fn publish(walk: &Walk<'_>) -> Result<(), String> {
+    let dir = walk.at("site");
+    walk.done(&["publish", word(&dir), "latest", "--no-reference"])?;
+    let pages = fs::read_dir(dir.join("medium")).map_err(|error| error.to_string())?.count();
+    ensure(pages >= 1, || format!("{pages} pages of media"))
+}
+
+/// A collection takes what we make.
+fn submit(walk: &Walk<'_>) -> Result<(), String> {
+    let said = walk.done(&["submit", "latest", "--to", &walk.site.address, "--yes"])?;
+    ensure(said.contains("/run/"), || format!("it does not say where the run is: {said}"))
+}
