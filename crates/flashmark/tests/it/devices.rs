@@ -243,7 +243,8 @@ fn a_loop_device_that_is_detached_in_use() {
     let ran = outcome(child);
     assert_eq!(ran.code, Some(130), "the kernel keeps it until its last user is gone: {ran}");
     assert!(flashmark.record().cells.iter().all(|cell| cell.stop != Stop::Error));
-    assert!(!device.is_still_ours(), "and then it goes");
+    // A program that another test has just started may have its descriptor for a moment more.
+    eventually("the end of the loop device", || (!device.is_still_ours()).then_some(()));
 }
 
 #[test]
