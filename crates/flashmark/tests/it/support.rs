@@ -477,6 +477,23 @@ impl Drop for Mount {
     }
 }
 
+/// All that is left of a file system is taken, by a file "filler", at once.
+pub fn fill(at: &Path) {
+    let filler = fs::File::create(at.join("filler")).unwrap();
+    let mut taken = 0;
+    // Byte by byte at the end, as the journal's lines are short.
+    for step in [64 << 10, 4 << 10, 1] {
+        while rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), taken, step)
+            .is_ok()
+        {
+            taken += step;
+            if step == 1 {
+                break;
+            }
+        }
+    }
+}
+
 /// How long a test waits for what comes in its own time: the machine may be busy, and no test is
 /// about how long something takes.
 pub const PATIENCE: Duration = Duration::from_secs(600);
