@@ -352,7 +352,10 @@ pub fn node_of_its_own() -> String {
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let lock = File::create(locks.join(number.to_string())).unwrap();
-        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        let is_locked = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+        // A test that was killed may have left one.
+        let is_left = Path::new(&format!("/sys/block/loop{number}/loop")).exists();
+        if is_locked && !is_left {
             OURS.lock().unwrap_or_else(PoisonError::into_inner).push(lock);
             return format!("/dev/loop{number}");
         }
@@ -397,7 +400,8 @@ impl LoopDevice {
         let image = fs::canonicalize(image).unwrap();
         let made = || {
             let mut losetup = Command::new("losetup");
-            losetup.args(["--direct-io=on", node]).arg(&image).status().unwrap().success()
+            losetup.args(["--direct-io=on", node]).arg(&image);
+            losetup.stderr(Stdio::null()).status().unwrap().success()
         };
         within(Duration::from_secs(60), made).then(|| LoopDevice { path: node.to_owned(), image })
     }
@@ -471,8 +475,10 @@ impl Drop for Mount {
         // A program that a test beside this one has just started may still have what was open here.
         within(Duration::from_secs(10), || {
             let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+            let mut umount = Command::new("umount");
+            umount.arg(&self.0).stderr(Stdio::null());
             !mounts.contains(&format!(" {} ", self.0.display()))
-                || Command::new("umount").arg(&self.0).status().is_ok_and(|it| it.success())
+                || umount.status().is_ok_and(|status| status.success())
         });
     }
 }
