@@ -474,11 +474,11 @@ impl Drop for Mount {
     fn drop(&mut self) {
         // A program that a test beside this one has just started may still have what was open here.
         within(Duration::from_secs(10), || {
-            let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
             let mut umount = Command::new("umount");
             umount.arg(&self.0).stderr(Stdio::null());
-            !mounts.contains(&format!(" {} ", self.0.display()))
-                || umount.status().is_ok_and(|status| status.success())
+            let is_done = umount.status().is_ok_and(|status| status.success());
+            let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+            is_done || !mounts.contains(&format!(" {} ", self.0.display()))
         });
     }
 }
