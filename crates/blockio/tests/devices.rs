@@ -4,10 +4,11 @@
 
 mod common;
 
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use common::{LoopDevice, TinyFilesystem, is_root, skip};
+use common::{LoopDevice, TinyFilesystem, is_root, patiently, skip};
 use device::conformance::device_conformance;
 use device::{Device, Filler, IoErrorKind, Op, Request, SectorVerdict};
 use flashmark_blockio::{
@@ -50,7 +51,17 @@ fn open_block(path: &std::path::Path, engine: EngineChoice) -> RealDevice {
         expect: block(path),
         settings: settings(engine),
     };
-    RealDevice::open(&options).unwrap()
+    opened_patiently(|| RealDevice::open(&options))
+}
+
+/// What somebody else has for a moment is waited for.
+fn opened_patiently(open: impl Fn() -> Result<RealDevice, OpenError>) -> RealDevice {
+    let opened = patiently(60, || match open() {
+        Err(OpenError::Refused { source, .. }) if source.kind() == ErrorKind::ResourceBusy => None,
+        Err(OpenError::Locked { .. }) => None,
+        opened => Some(opened),
+    });
+    opened.expect("somebody keeps it").unwrap()
 }
 
 /// One I/O from submission to completion.
@@ -103,13 +114,9 @@ fn what_one_engine_writes_the_others_and_the_standard_library_read() {
                 capacity_bytes: 4 * MIB,
                 identity: FileIdentity::of(&std::fs::metadata(&path).unwrap()),
             };
-            RealDevice::open(&OpenOptions {
-                path: path.clone(),
-                writable,
-                expect,
-                settings: settings(engine),
-            })
-            .unwrap()
+            let options =
+                OpenOptions { path: path.clone(), writable, expect, settings: settings(engine) };
+            opened_patiently(|| RealDevice::open(&options))
         };
         let mut device = open(writer, true);
         device.prepare(8, 128 << 10).unwrap();
@@ -258,10 +265,10 @@ fn an_open_file_is_locked() {
     let another = open(false).unwrap();
     assert!(matches!(open(true), Err(OpenError::Locked { .. })), "others read it");
     drop((reading, another));
-    let writing = open(true).unwrap();
+    let writing = opened_patiently(|| open(true));
     assert!(matches!(open(false), Err(OpenError::Locked { .. })), "another one writes it");
     drop(writing);
-    open(true).unwrap();
+    opened_patiently(|| open(true));
 }
 
 #[test]
@@ -438,7 +445,7 @@ fn what_completes_while_idling_is_stamped_then() {
     for slot in 0..4 {
         device.submit(Request::write(slot, u64::from(slot) * BLOCK, BLOCK)).unwrap();
     }
-    device.idle(300_000_000);
+    device.idle(5_000_000_000);
     let idled = device.now();
     let mut done = Vec::new();
     device.reap(4, &mut done).unwrap();

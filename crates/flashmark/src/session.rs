@@ -82,7 +82,7 @@ impl RunSession {
             screen.print(LENT);
         }
         let owing = Arc::new(AtomicBool::new(false));
-        let watchdog = Watchdog::start(&stop, &owing, last_words(&dir, &request));
+        let watchdog = Watchdog::start(&stop, &owing, opened.waiting(), last_words(&dir, &request));
         let mut lent = UndoOnDisk::none(&dir, opened.describe());
         let undo: Option<&mut dyn Undo> =
             if opened.is_simulated() { None } else { Some(&mut lent) };

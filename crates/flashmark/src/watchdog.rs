@@ -6,9 +6,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::exit::Exit;
+use crate::progress_display::IoWait;
 
-/// How long after Ctrl-C a run may take to end by itself.
+/// How long after Ctrl-C a run may take to end by itself while an I/O is out on the medium.
 const PATIENCE: Duration = Duration::from_millis(850);
+
+/// The same while none is: the run then writes down what it has found, for which a busy machine may
+/// need longer.
+const PATIENCE_WITHOUT_IO: Duration = Duration::from_secs(30);
 
 /// Ends the process if an interrupted run does not end by itself, because the medium does not
 /// answer.
@@ -19,10 +24,12 @@ pub struct Watchdog {
 
 impl Watchdog {
     /// Looks at `stop` from now on. What is to be done before the process ends is `last_words`.
-    /// While the medium is owed what lay on it (`owing`), it waits.
+    /// While the medium is owed what lay on it (`owing`), it waits. `waiting` says how long an I/O
+    /// has been out.
     pub fn start(
         stop: &Arc<AtomicBool>,
         owing: &Arc<AtomicBool>,
+        waiting: IoWait,
         last_words: impl FnOnce() + Send + 'static,
     ) -> Watchdog {
         let over = Arc::new(AtomicBool::new(false));
@@ -36,11 +43,12 @@ impl Watchdog {
                             "\nflashmark: interrupted; putting back the data that was on the medium first. A second Ctrl-C leaves it overwritten"
                         );
                     }
-                } else if stop.load(Ordering::SeqCst)
-                    && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE
-                {
-                    last_words();
-                    std::process::exit(Exit::Interrupted as i32);
+                } else if stop.load(Ordering::SeqCst) {
+                    let patience = if waiting() > 0 { PATIENCE } else { PATIENCE_WITHOUT_IO };
+                    if asked.get_or_insert_with(Instant::now).elapsed() > patience {
+                        last_words();
+                        std::process::exit(Exit::Interrupted as i32);
+                    }
                 }
                 std::thread::sleep(Duration::from_millis(50));
             }

@@ -167,16 +167,28 @@ impl Claim {
     /// not, it is not held.
     pub fn retake(&mut self) -> Result<(), ClaimError> {
         if self.held.is_none() {
-            let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
-            let fd = open(self.roots.locate(&self.path), flags, Mode::empty())
-                .map_err(|errno| self.open_failed(errno))?;
-            self.held = Some(fd);
+            self.held = Some(self.open_alone().map_err(|errno| self.open_failed(errno))?);
         }
         let same = self.is_the_number().and_then(|()| self.lock()).and_then(|()| self.still_same());
         if same.is_err() {
             self.release();
         }
         same
+    }
+
+    /// Opens it exclusively. Who has it for a moment is waited for: udev looks at a new medium, and a
+    /// program that was just started has what its parent had open.
+    fn open_alone(&self) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+        let node = self.roots.locate(&self.path);
+        let mut opened = open(&node, flags, Mode::empty());
+        let _ = settled(|| {
+            if matches!(opened, Err(Errno::BUSY)) {
+                opened = open(&node, flags, Mode::empty());
+            }
+            if matches!(opened, Err(Errno::BUSY)) { vec![()] } else { Vec::new() }
+        });
+        opened
     }
 
     /// Whether what was opened has the number that was looked at; a node of a copied tree has none.

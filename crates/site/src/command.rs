@@ -83,6 +83,9 @@ pub struct Flags {
     /// How long a submission may take to come in, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     body_timeout: u64,
+    /// How long a request may wait for its turn, in seconds; for tests on a busy machine.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, hide = true)]
+    turn_timeout: u64,
     /// How long what was begun may take to end when the server is stopped, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     grace: u64,
@@ -163,6 +166,7 @@ fn options(flags: &Flags) -> ServerOptions {
         limits: UploadLimits::default(),
         body_time: Duration::from_secs(flags.body_timeout),
         answer_time: Duration::from_secs(flags.body_timeout + 60),
+        turn_time: Duration::from_secs(flags.turn_timeout),
         ..ServerOptions::default()
     }
 }

@@ -32,8 +32,6 @@ const DOWNLOADS: usize = 16;
 const WHOLE_DOWNLOADS: usize = 2;
 /// Bytes of bodies that are held until they are judged, over all requests.
 pub const BODY_BYTES: usize = 64 << 20;
-/// How long somebody waits for a turn.
-const TURN: Duration = Duration::from_secs(20);
 
 /// What is quarantined until a person has looked at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -70,6 +68,8 @@ pub struct ServerOptions {
     pub body_time: Duration,
     /// How long an answer may take to begin.
     pub answer_time: Duration,
+    /// How long a request waits for its turn.
+    pub turn_time: Duration,
 }
 
 impl Default for ServerOptions {
@@ -86,6 +86,7 @@ impl Default for ServerOptions {
             page_age: Duration::from_secs(10),
             body_time: Duration::from_secs(60),
             answer_time: Duration::from_secs(90),
+            turn_time: Duration::from_secs(20),
         }
     }
 }
@@ -248,7 +249,7 @@ impl App {
         &self,
         work: impl FnOnce(&Collection) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let turn = turn(&self.0.reading).await?;
+        let turn = self.turn(&self.0.reading).await?;
         self.blocking(turn, work).await
     }
 
@@ -257,7 +258,7 @@ impl App {
         &self,
         work: impl FnOnce(&Collection) -> Result<T, CollectionError> + Send + 'static,
     ) -> Result<T, Problem> {
-        let turn = turn(&self.0.writing).await?;
+        let turn = self.turn(&self.0.writing).await?;
         let shared = self.0.clone();
         self.blocking(turn, move |collection| {
             let done = work(collection);
@@ -286,8 +287,16 @@ impl App {
         &self,
         work: impl FnOnce(&Collection) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let turn = turn(&self.0.unpacking).await?;
+        let turn = self.turn(&self.0.unpacking).await?;
         self.blocking(turn, work).await
+    }
+
+    async fn turn(&self, semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
+        let turn = semaphore.clone().acquire_owned();
+        match tokio::time::timeout(self.0.options.turn_time, turn).await {
+            Ok(Ok(turn)) => Ok(turn),
+            _ => Err(Problem::busy("too much is going on here; try again soon")),
+        }
     }
 
     /// A turn to send much, or a refusal at once.
@@ -321,14 +330,6 @@ impl App {
 
 fn allow(limit: &RateLimit, who: IpAddr) -> Result<(), Problem> {
     limit.take(who, Instant::now()).map_err(Problem::too_often)
-}
-
-async fn turn(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
-    let busy = || Problem::busy("too much is going on here; try again soon");
-    match tokio::time::timeout(TURN, semaphore.clone().acquire_owned()).await {
-        Ok(Ok(turn)) => Ok(turn),
-        _ => Err(busy()),
-    }
 }
 
 /// The time of day in UTC to the second, as the collection orders it.

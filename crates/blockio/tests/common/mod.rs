@@ -7,6 +7,7 @@ pub use skipped::skipped as skip;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -18,6 +19,19 @@ pub fn is_root() -> bool {
 fn output_of(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Tries again while something is refused, so many seconds at most: a program that a test beside this
+/// one has just started has what was open here, for a moment.
+pub fn patiently<T>(seconds: u64, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+    let begun = Instant::now();
+    loop {
+        let done = attempt();
+        if done.is_some() || begun.elapsed() > Duration::from_secs(seconds) {
+            return done;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A loop device over a sparse file.
@@ -113,6 +127,6 @@ impl Drop for Frozen<'_> {
 
 impl Drop for TinyFilesystem {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.dir.path()).status();
+        patiently(10, || output_of("umount", &[self.dir.path().to_str()?]));
     }
 }

@@ -40,7 +40,7 @@ use crate::exit::{OrExit, Result, refuse, usage};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long one who is about to refuse waits for them.
-const GLANCE: Duration = Duration::from_secs(1);
+const GLANCE: Duration = Duration::from_secs(5);
 
 /// A simulated medium that is attached; detached when dropped, as far as nobody uses it.
 pub struct Attached {
@@ -185,10 +185,13 @@ fn opener(roots: &Roots, node: &Path) -> Option<Process> {
 /// on, so a refusal comes before.
 pub fn end(place: &AttachedMedium) -> Result<Vec<PathBuf>> {
     let nodes = place.nodes();
-    let used = || nodes.iter().find_map(|node| Some((node, in_use(node)?)));
+    let mut used = None;
     // Who looks at every new device for a moment is waited for.
-    within(GLANCE, || used().is_none());
-    if let Some((node, why)) = used() {
+    within(GLANCE, || {
+        used = nodes.iter().find_map(|node| Some((node, in_use(node)?)));
+        used.is_none()
+    });
+    if let Some((node, why)) = used {
         return refuse(format_args!(
             "{} is in use: {why}; unmount or release it first",
             node.display()

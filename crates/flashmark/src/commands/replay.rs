@@ -184,7 +184,7 @@ impl ReplaySession {
         let screen = Screen::open(1, self.outputs.quiet, self.opened.waiting());
         screen.print(&self.announcement(filled));
         let owing_nothing = Arc::new(AtomicBool::new(false));
-        let watchdog = Watchdog::start(&self.stop, &owing_nothing, || {
+        let watchdog = Watchdog::start(&self.stop, &owing_nothing, self.opened.waiting(), || {
             crate::say!(
                 "\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again"
             );

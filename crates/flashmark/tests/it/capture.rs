@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use device::Op;
 use lab::trace::{self, Issue, TraceEvent};
@@ -12,10 +13,14 @@ use crate::support::{
     Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, skipped, tool,
 };
 
+/// One capture test at a time: each sees, and cleans up, what another has made.
+static ONE: Mutex<()> = Mutex::new(());
+
 /// Tracefs, mounted by the test where it is nowhere, so that it can see what is made in it.
 pub struct Tracefs {
     root: PathBuf,
     mounted: bool,
+    _turn: MutexGuard<'static, ()>,
 }
 
 impl Tracefs {
@@ -24,14 +29,15 @@ impl Tracefs {
         if !has_root() {
             return None;
         }
+        let turn = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let usual = Path::new("/sys/kernel/tracing");
         if usual.join("instances").is_dir() {
-            return Some(Tracefs { root: usual.to_owned(), mounted: false });
+            return Some(Tracefs { root: usual.to_owned(), mounted: false, _turn: turn });
         }
         let root = scratch.directory("tracefs");
         let made =
             Command::new("mount").args(["-t", "tracefs", "tracefs"]).arg(&root).output().unwrap();
-        let tracefs = Tracefs { mounted: made.status.success(), root };
+        let tracefs = Tracefs { mounted: made.status.success(), root, _turn: turn };
         if !tracefs.root.join("events/block").is_dir() {
             skipped("needs tracefs with the events of the block layer");
             return None;
@@ -220,27 +226,26 @@ fn it_ends_when_the_trace_has_the_size_allowed() {
     let scratch = Scratch::new();
     let Some(tracefs) = Tracefs::new(&scratch) else { return };
     let medium = LoopDevice::new(&scratch.image("image", 16 * MIB));
-    let capture = Capture::start(
+    let mut capture = Capture::start(
         &Flashmark::new(),
         &tracefs,
         &scratch,
         medium.word(),
-        &["--size-limit", "4KiB", "--time", "5m"],
+        &["--size-limit", "4KiB", "--time", "1h"],
     );
     let trace = capture.trace.clone();
-    // Small blocks of the trace may still be held back, so there is more than enough.
-    dd(&[
-        &format!("if={}", medium.word()),
-        "of=/dev/null",
-        "bs=512",
-        "count=32768",
-        "iflag=direct",
-    ]);
+    // Small blocks of the trace may still be held back, and on a busy machine events are lost: there
+    // is always more.
+    while capture.child.try_wait().unwrap().is_none() {
+        let from = format!("if={}", medium.word());
+        dd(&[&from, "of=/dev/null", "bs=512", "count=4096", "iflag=direct"]);
+    }
     let ran = capture.end();
     let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(ran.code == Some(0) && said.contains("the size allowed"), "{ran}");
     let (requests, _) = requests(&trace);
-    assert!(!requests.is_empty() && requests.len() < 32768);
+    assert!(!requests.is_empty());
+    assert!(fs::metadata(&trace).unwrap().len() < MIB, "it ends soon after");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -86,6 +87,7 @@ impl Drop for Mounted {
 pub struct FailingMedium {
     mounted: Mounted,
     told: Arc<Mutex<Answer>>,
+    late: Arc<AtomicBool>,
     content: Arc<Mutex<Vec<u8>>>,
 }
 
@@ -103,8 +105,13 @@ impl FailingMedium {
     /// The same with this on it.
     pub fn holding(at: &Path, kind: &str, content: Vec<u8>) -> Option<FailingMedium> {
         let (told, content) = (Arc::new(Mutex::new(Answer::Well)), Arc::new(Mutex::new(content)));
-        let failing = Failing { told: Arc::clone(&told), content: Arc::clone(&content) };
-        Some(FailingMedium { mounted: Mounted::serving(at, kind, failing)?, told, content })
+        let late = Arc::new(AtomicBool::new(false));
+        let failing = Failing {
+            told: Arc::clone(&told),
+            late: Arc::clone(&late),
+            content: Arc::clone(&content),
+        };
+        Some(FailingMedium { mounted: Mounted::serving(at, kind, failing)?, told, late, content })
     }
 
     /// The file.
@@ -128,6 +135,11 @@ impl FailingMedium {
             .all(|(at, byte)| *byte == at_first(at))
     }
 
+    /// Whether an answer has begun to be late.
+    pub fn is_late(&self) -> bool {
+        self.late.load(Ordering::SeqCst)
+    }
+
     /// From now on it answers like this.
     pub fn answers(&self, answer: Answer) {
         *self.told.lock().unwrap() = answer;
@@ -144,6 +156,7 @@ impl Drop for FailingMedium {
 /// What is told and what is there, of a [`FailingMedium`].
 struct Failing {
     told: Arc<Mutex<Answer>>,
+    late: Arc<AtomicBool>,
     content: Arc<Mutex<Vec<u8>>>,
 }
 
@@ -152,7 +165,10 @@ impl Failing {
     fn told_now(&self, bytes: u64) -> Answer {
         let answer = std::mem::replace(&mut *self.told.lock().unwrap(), Answer::Well);
         match answer {
-            Answer::Late(time) => std::thread::sleep(time),
+            Answer::Late(time) => {
+                self.late.store(true, Ordering::SeqCst);
+                std::thread::sleep(time);
+            }
             lasting => *self.told.lock().unwrap() = lasting,
         }
         if let Answer::Slow(bps) = answer {

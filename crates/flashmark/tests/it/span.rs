@@ -242,8 +242,9 @@ impl Patterned {
         changes
     }
 
-    /// Runs this in a random span. Whether it wrote; everything around the span must be as it was.
-    fn stays_in_its_span(&mut self, what: &[&str], chance: &mut Random) -> bool {
+    /// Runs this in a random span, no longer than that. Whether it wrote; everything around the span
+    /// must be as it was.
+    fn stays_in_its_span(&mut self, what: &[&str], limit: &str, chance: &mut Random) -> bool {
         let _ = fs::remove_dir_all(&self.place);
         let (offset, bytes) = random_span(chance);
         let flashmark = Flashmark::keeping_at(&self.place);
@@ -258,8 +259,7 @@ impl Patterned {
             "--seed",
             &seed,
         ];
-        let ran =
-            flashmark.run(&[&words[..], what, &["--time-limit", "250ms", "--quiet"]].concat());
+        let ran = flashmark.run(&[&words[..], what, &["--time-limit", limit, "--quiet"]].concat());
         let changes = self.changes(offset, bytes);
         assert_eq!(
             changes.around, None,
@@ -280,7 +280,7 @@ impl Patterned {
         if turn.is_multiple_of(2) {
             let test = tests[turn as usize / 2 % tests.len()].as_str();
             let came = told.one.attempt(1, &format!("turn {turn}, {test}"), |_| {
-                self.stays_in_its_span(&["--suite", "quick", "--only", test], &mut chance)
+                self.stays_in_its_span(&["--suite", "quick", "--only", test], BRIEFLY, &mut chance)
             });
             told.one.count("wrote", u64::from(came == Some(true)));
             *told.wrote.entry(test.to_owned()).or_default() += u64::from(came == Some(true));
@@ -288,7 +288,7 @@ impl Patterned {
             let suite = random_suite(&mut chance);
             let path = self.scratch.file("suite.toml", &suite);
             let came = told.many.attempt(1, &format!("turn {turn}, {suite}"), |_| {
-                self.stays_in_its_span(&["--suite", path.to_str().unwrap()], &mut chance)
+                self.stays_in_its_span(&["--suite", path.to_str().unwrap()], BRIEFLY, &mut chance)
             });
             told.many.count("wrote", u64::from(came == Some(true)));
         }
@@ -325,6 +325,9 @@ impl Told {
     }
 }
 
+/// How long one of many tries may take.
+const BRIEFLY: &str = "250ms";
+
 /// How many tries go on at a time: each waits for its medium as often as it computes.
 fn at_a_time() -> u64 {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
@@ -356,8 +359,13 @@ fn nothing_around_the_span_is_written() {
     });
     let lost: Vec<String> = [told.one, told.many].into_iter().filter_map(Tally::tell).collect();
     assert!(lost.is_empty(), "{}", lost.join("\n"));
+    let (mut medium, mut chance) = (Patterned::new(&pattern), Random::new(seed(4)));
     for test in ["prime", "random-write", "sequential-write", "random-fill"] {
-        assert!(told.wrote[test] > 0, "{test} never wrote anything: {:?}", told.wrote);
+        let what = ["--suite", "quick", "--only", test];
+        // A busy machine may come to no write in so short a time.
+        let wrote = told.wrote[test] > 0
+            || (0..10).any(|_| medium.stays_in_its_span(&what, "10s", &mut chance));
+        assert!(wrote, "{test} never wrote anything: {:?}", told.wrote);
     }
 }
 

@@ -8,9 +8,12 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
+use std::time::{Duration, Instant};
 
 pub use crate::skipped::skipped;
 use record::Record;
+use rustix::fs::FlockOperation;
 use tempfile::TempDir;
 
 /// One MiB, in bytes.
@@ -338,12 +341,37 @@ pub fn has_tool(program: &str) -> bool {
     there
 }
 
-/// The node of a loop device that nobody takes who asks for any free one, as long as there are
-/// lower ones: for what is detached in the middle of a test.
+/// The node of a loop device that nobody takes who asks for any free one: for what is detached in
+/// the middle of a test. It is this process's until it ends, in whatever checkout others run.
 pub fn node_of_its_own() -> String {
-    static NEXT: AtomicU32 = AtomicU32::new(100);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() % 50 * 20;
-    format!("/dev/loop{number}")
+    static OURS: Mutex<Vec<File>> = Mutex::new(Vec::new());
+    static NEXT: AtomicU32 = AtomicU32::new(200);
+    enough_for_those_who_take_any();
+    let locks = Path::new("/var/tmp/flashmark-it-loops");
+    fs::create_dir_all(locks).unwrap();
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let lock = File::create(locks.join(number.to_string())).unwrap();
+        let is_locked = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+        // A test that was killed may have left one.
+        let is_left = Path::new(&format!("/sys/block/loop{number}/loop")).exists();
+        if is_locked && !is_left {
+            OURS.lock().unwrap_or_else(PoisonError::into_inner).push(lock);
+            return format!("/dev/loop{number}");
+        }
+    }
+}
+
+/// The kernel gives the lowest loop device that is there and free: so many low ones are made that it
+/// does not come to those with numbers of their own.
+fn enough_for_those_who_take_any() {
+    static ONCE: Once = Once::new();
+    // LOOP_CTL_ADD; those that are there already are refused.
+    let script = "import fcntl\nwith open('/dev/loop-control','r+b',0) as control:\n for number in range(64):\n  \
+                  try: fcntl.ioctl(control,0x4C80,number)\n  except OSError: pass";
+    ONCE.call_once(|| {
+        let _ = Command::new("python3").args(["-c", script]).stdin(Stdio::null()).output();
+    });
 }
 
 /// A loop device of the test's own; detached when dropped.
@@ -366,12 +394,16 @@ impl LoopDevice {
         LoopDevice { path, image }
     }
 
-    /// Over `image`, at exactly this node; none where another program has it.
+    /// Over `image`, at exactly this node; none where another program has it. One that has it open
+    /// for a moment more, such as one that a test beside this one has just started, is waited for.
     pub fn at(node: &str, image: &Path) -> Option<LoopDevice> {
         let image = fs::canonicalize(image).unwrap();
-        let made =
-            Command::new("losetup").args(["--direct-io=on", node]).arg(&image).status().unwrap();
-        made.success().then(|| LoopDevice { path: node.to_owned(), image })
+        let made = || {
+            let mut losetup = Command::new("losetup");
+            losetup.args(["--direct-io=on", node]).arg(&image);
+            losetup.stderr(Stdio::null()).status().unwrap().success()
+        };
+        within(Duration::from_secs(60), made).then(|| LoopDevice { path: node.to_owned(), image })
     }
 
     /// Its node as a word on the command line.
@@ -440,17 +472,58 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
+        // A program that a test beside this one has just started may still have what was open here.
+        within(Duration::from_secs(10), || {
+            let mut umount = Command::new("umount");
+            umount.arg(&self.0).stderr(Stdio::null());
+            let is_done = umount.status().is_ok_and(|status| status.success());
+            let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+            is_done || !mounts.contains(&format!(" {} ", self.0.display()))
+        });
     }
 }
 
-/// Waits for something that comes in its own time, two minutes at most: the machine may be busy.
-pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..12_000 {
-        if let Some(found) = look() {
-            return found;
+/// All that is left of a file system is taken, by a file "filler", at once.
+pub fn fill(at: &Path) {
+    let filler = fs::File::create(at.join("filler")).unwrap();
+    let mut taken = 0;
+    // Byte by byte at the end, as the journal's lines are short.
+    for step in [64 << 10, 4 << 10, 1] {
+        while rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), taken, step)
+            .is_ok()
+        {
+            taken += step;
+            if step == 1 {
+                break;
+            }
         }
-        std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    panic!("{what} did not come about")
+}
+
+/// How long a test waits for what comes in its own time: the machine may be busy, and no test is
+/// about how long something takes.
+pub const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Waits for something that comes in its own time.
+pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let mut found = None;
+    within(PATIENCE, || {
+        found = look();
+        found.is_some()
+    });
+    found.unwrap_or_else(|| panic!("{what} did not come about"))
+}
+
+/// Whether something comes within that time; looks every 10 ms.
+fn within(limit: Duration, mut come: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    loop {
+        if come() {
+            return true;
+        }
+        if begun.elapsed() > limit {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

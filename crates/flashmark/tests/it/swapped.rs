@@ -25,7 +25,7 @@ impl Slot {
     fn interrupted() -> Option<Slot> {
         let scratch = has_root().then(Scratch::new)?;
         scratch.file("slot", card::used("mine"));
-        let suite = scratch.file("card.toml", SUITE.replace("4s", "1s"));
+        let suite = scratch.file("card.toml", SUITE);
         let mut slot =
             Slot { device: None, node: node_of_its_own(), flashmark: Flashmark::new(), scratch };
         slot.attach()?;
@@ -38,7 +38,7 @@ impl Slot {
             suite.to_str().unwrap(),
             "--quiet",
         ]);
-        eventually("the second cell", || (acknowledged(&slot.flashmark).len() == 2).then_some(()));
+        eventually("the second cell", || (acknowledged(&slot.flashmark).len() >= 2).then_some(()));
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert_eq!(ran.code, Some(130), "{ran}");

@@ -14,3 +14,4 @@ mod scene;
 mod swapped;
 
 pub use machine::{Disk, Machine};
+pub use qmp::Qmp;

@@ -178,10 +178,12 @@ impl AxisScale {
     fn powers_of_two(&self, most: usize) -> Vec<f64> {
         let (first, last) = (self.low.log2().ceil() as i32, self.high.log2().floor() as i32);
         let step = (1..).find(|step| (last - first) / step < most as i32).unwrap_or(1);
-        // Counted from 4 KiB, so that the size everyone looks for has its line.
+        // Counted from 4 KiB, so that the size everyone looks for has its line. The end of a range
+        // over a single value may lie where no value is taken any more.
         (first..=last)
             .filter(|power| (power - 12) % step == 0)
             .map(|power| 2f64.powi(power))
+            .filter(|&tick| self.holds(tick))
             .collect()
     }
 

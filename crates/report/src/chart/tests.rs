@@ -185,6 +185,16 @@ fn unit() -> impl Strategy<Value = AxisUnit> {
     ]
 }
 
+/// A single block size so large that the axis over it ends where no value is taken any more.
+#[test]
+fn a_tick_no_value_can_have_is_left_out() {
+    let axis = AxisScale::over(Scale::Log, AxisUnit::Blocks, [8.005e29].into_iter());
+    let axis = axis.laid(0.0, 100.0);
+    let ticks: Vec<f64> = axis.ticks(2).into_iter().map(|(value, _)| value).collect();
+    assert_eq!(ticks, [2f64.powi(99)]);
+    assert!((0.0..=100.0).contains(&axis.at(ticks[0])));
+}
+
 proptest! {
     #[test]
     fn ticks_lie_within_the_axis_in_order(scale in scale(), unit in unit(), values in prop::collection::vec(any::<f64>(), 0..5), most in 1usize..12) {

@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use record::{Estimate, Finding, Flag, Latency, Series, SeriesAxis, Severity, Stop};
 
@@ -48,10 +50,13 @@ fn found(id: &str, severity: Severity, statement: &str) -> Finding {
     }
 }
 
-/// Pages of all kinds of runs.
-fn pages() -> Vec<String> {
-    let records = demo::all().into_iter().map(concluded).chain([failing()]);
-    records.map(|record| page(&record)).collect()
+/// Pages of all kinds of runs; made once.
+fn pages() -> &'static [String] {
+    static PAGES: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let records = demo::all().into_iter().map(concluded).chain([failing()]);
+        records.map(|record| page(&record)).collect()
+    });
+    &PAGES
 }
 
 /// The first sheet of a page.
@@ -172,7 +177,7 @@ fn a_full_run_has_every_chart_once() {
 fn there_is_one_first_sheet_with_all_that_belongs_on_it() {
     for page in pages() {
         assert_eq!(page.matches(r#"class="sheet""#).count(), 1);
-        let sheet = sheet(&page);
+        let sheet = sheet(page);
         let heads = between(sheet, "<h2>", "</h2>");
         assert_eq!(heads, ["Verdict", "Key figures", "Not tested", "Caveats"]);
         let rows = between(sheet, r#"<tr><th scope="row">"#, "</tr>");
@@ -189,7 +194,7 @@ fn every_badge_has_a_word_and_an_icon() {
     const WORDS: [&str; 6] =
         ["good", "usable", "poor", "not suitable", "not tested", "cannot be told"];
     for page in pages() {
-        let uses = between(&page, r#"<ul class="uses">"#, "</ul>");
+        let uses = between(page, r#"<ul class="uses">"#, "</ul>");
         assert_eq!(uses.len(), 1);
         let badges = between(uses[0], "<li ", "</li>");
         assert_eq!(badges.len(), 5);
@@ -261,7 +266,7 @@ fn that_nobody_looked_for_a_fake_is_said_once() {
 #[test]
 fn ids_titles_and_links_are_sound() {
     for page in pages() {
-        let markup = markup(&page);
+        let markup = markup(page);
         let mut ids = between(&markup, " id=\"", "\"");
         let all = ids.len();
         ids.sort_unstable();
@@ -322,7 +327,7 @@ fn where_nothing_can_be_drawn_no_chart_is() {
 #[test]
 fn tables_have_captions_and_every_row_a_head() {
     for page in pages() {
-        for table in between(&markup(&page), "<table", "</table>") {
+        for table in between(&markup(page), "<table", "</table>") {
             assert_eq!(table.matches("<caption").count(), 1, "{table}");
             for row in between(table, "<tr>", "</tr>") {
                 let heads = row.matches("<th scope=\"row\">").count()
@@ -337,7 +342,7 @@ fn tables_have_captions_and_every_row_a_head() {
 #[test]
 fn a_chart_is_drawn_and_described_once() {
     for page in pages() {
-        let charts = between(&page, r#"<svg class="chart""#, "</svg>");
+        let charts = between(page, r#"<svg class="chart""#, "</svg>");
         for chart in &charts {
             let described = between(chart, "aria-labelledby=\"", "\"");
             assert_eq!(chart.matches(&format!("<title id=\"{}\">", described[0])).count(), 1);
@@ -426,7 +431,7 @@ fn the_released_sample_has_a_report() {
 #[test]
 fn a_page_stays_small() {
     for page in pages() {
-        let sizes = [page.len(), markup(&page).len(), sheet(&page).len()].map(|size| size / 1000);
+        let sizes = [page.len(), markup(page).len(), sheet(page).len()].map(|size| size / 1000);
         let limits = [400, 250, 40];
         assert!(sizes.iter().zip(limits).all(|(size, limit)| *size < limit), "{sizes:?} kB");
     }

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 /// How long anything may take before the test gives up on it: a slow phone is simulated on a busy
 /// machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A screen.
 #[derive(Clone, Copy, Debug)]

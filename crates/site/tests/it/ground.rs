@@ -92,7 +92,7 @@ impl Ground {
         let error = fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
         let mut command = self.command();
         command
-            .args(["--listen", "127.0.0.1:0"])
+            .args(["--listen", "127.0.0.1:0", "--turn-timeout", "300"])
             .args(self.database_words())
             .args(words)
             .stdout(Stdio::piped())
@@ -182,7 +182,7 @@ impl Server {
     pub fn end(mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        let until = Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + Duration::from_secs(300);
         while Instant::now() < until {
             if let Some(status) = self.child.try_wait().unwrap() {
                 assert_eq!(status.code(), Some(0), "{}", self.said());

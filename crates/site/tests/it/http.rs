@@ -124,11 +124,11 @@ pub fn exchange(to: SocketAddr, bytes: &[u8], without_body: bool) -> io::Result<
     })
 }
 
-/// A connection that gives up after a minute of silence.
+/// A connection that gives up after five minutes of silence.
 pub fn connect(to: SocketAddr) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&to, Duration::from_secs(20))?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
-    stream.set_write_timeout(Some(Duration::from_secs(60)))?;
+    let stream = TcpStream::connect_timeout(&to, Duration::from_secs(300))?;
+    stream.set_read_timeout(Some(Duration::from_secs(300)))?;
+    stream.set_write_timeout(Some(Duration::from_secs(300)))?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }

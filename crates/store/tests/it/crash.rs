@@ -1,6 +1,6 @@
 //! kill -9 at any moment loses no cell that was acknowledged.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -18,12 +18,13 @@ const KILLS: u64 = 50;
 #[test]
 #[ignore = "runs as a process of its own, which the crash test kills"]
 fn endless_writer() {
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "begun").unwrap();
     let store = Store::open(std::env::var_os(ROOT).unwrap().into());
     let run = store.find(RUN).unwrap_or_else(|_| store.create(RUN, &opening(RUN)).unwrap());
     let mut journal = writer(&run);
     journal.append(&Resumed::default().into()).unwrap();
     let done = run.replay().unwrap().record.cells.len();
-    let mut output = std::io::stdout().lock();
     for number in done.. {
         let mut cell = cell(&number.to_string());
         // Lines of many pages, so that a kill also falls into the middle of a write.
@@ -33,12 +34,17 @@ fn endless_writer() {
     }
 }
 
-/// Lets a writer live for a while and kills it; the last number it acknowledged.
+/// Lets a writer live for a while after it has begun to write, and kills it; the last number it
+/// acknowledged. How long a process takes to start is no matter of the store's.
 fn killed_after(life: Duration, root: &Path) -> Option<usize> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "crash::endless_writer", "--nocapture"]);
     let mut child = command.env(ROOT, root).stdout(Stdio::piped()).spawn().unwrap();
-    let mut pipe = child.stdout.take().unwrap();
+    let mut pipe = BufReader::new(child.stdout.take().unwrap());
+    let mut said = String::new();
+    while !said.ends_with("begun\n") {
+        assert!(pipe.read_line(&mut said).unwrap() > 0, "the writer did not begin: {said}");
+    }
     let reader = std::thread::spawn(move || {
         let mut said = String::new();
         pipe.read_to_string(&mut said).unwrap();
@@ -60,7 +66,7 @@ fn no_acknowledged_cell_is_lost() {
     for kill in 0..KILLS {
         // Spread over the first instants, in which the run is made, and the writing after; no two
         // alike.
-        let life = Duration::from_micros(500 + kill * 7_919 % 90_000);
+        let life = Duration::from_micros(kill * 7_919 % 90_000);
         if let Some(last) = killed_after(life, &root) {
             assert!(last + 1 >= acknowledged, "numbers go on where they stopped");
             survived += last + 1 - acknowledged;

@@ -37,6 +37,7 @@ fn a_row_says_whether_it_holds() {
 
 /// Six media a row of caches, pauses and a host that stands still.
 #[test]
+#[ignore = "a study, run by hand: cargo test -p xtask -- --ignored"]
 fn fakes_are_told_and_clean_media_cleared_whatever_lies_between() {
     let part = troubled::hold(7, 0.02);
     let wanted = |row: &&row::Row| {
@@ -72,6 +73,7 @@ fn the_same_seed_draws_the_same_media() {
 /// A fiftieth of the media: not enough to hold a share to, enough to see that what is drawn is
 /// looked at and counted.
 #[test]
+#[ignore = "a study, run by hand: cargo test -p xtask -- --ignored"]
 fn most_of_what_is_drawn_is_seen_for_what_it_is() {
     let part = cheats::hold(11, 0.02);
     for row in

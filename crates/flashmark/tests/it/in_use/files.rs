@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::super::support::{Flashmark, Scratch};
+use super::super::vm::Qmp;
 use super::holding::{Attached, Holder, Undo, mounted, python, tried};
 use super::{Arranged, Case, Stage};
 
@@ -94,7 +95,8 @@ const WRITE_LEASE: &str = "import signal;signal.signal(signal.SIGIO,signal.SIG_I
 
 const FIRST_THREAD_ENDED: &str = "f=open(path,'r+b')
 def stay():
-    time.sleep(0.3)
+    main=threading.main_thread().native_id
+    while open(f'/proc/self/task/{main}/stat').read().rsplit(')',1)[1].split()[0]!='Z': time.sleep(0.01)
     print('ready',flush=True)
     while True: time.sleep(1)
 threading.Thread(target=stay).start()
@@ -218,12 +220,18 @@ fn machine(stage: Stage, drive: &str, says: &str) -> Arranged {
     Ok(stage.says(says).says(name).keeps(holder))
 }
 
-/// A virtual machine with this drive; it does not boot.
+/// A virtual machine with this drive; it does not boot. It has the drive, and its lock, by the time
+/// it obeys commands.
 pub fn start_machine(drive: &str) -> Result<Holder, String> {
-    let script = "exec 3>&1; (sleep 2; echo ready >&3) & exec qemu-system-x86_64 -S -display none -accel tcg -m 16 -serial none -monitor none \
-                  -drive \"$1\"";
+    let script = "echo ready; exec qemu-system-x86_64 -S -display none -accel tcg -m 16 -serial none -monitor none \
+                  -qmp unix:\"$2\",server=on,wait=off -drive \"$1\" >/dev/null";
     tried("qemu-system-x86_64", &["--version"])?;
-    Holder::start(Command::new("sh").args(["-c", script, "sh", drive]))
+    let scratch = Scratch::new();
+    let socket = scratch.at("qmp");
+    let words = ["-c", script, "sh", drive, socket.to_str().unwrap()];
+    let holder = Holder::start(Command::new("sh").args(words))?;
+    drop(Qmp::connect(&socket));
+    Ok(holder)
 }
 
 fn virtual_machine() -> Arranged {

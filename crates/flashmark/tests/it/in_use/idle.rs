@@ -35,7 +35,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "a file that is open for writing for a moment",
-        arrange: || held("f=open(path,'r+b');threading.Timer(0.5,f.close).start()"),
+        arrange: || held("f=open(path,'r+b');threading.Timer(0.2,f.close).start()"),
     },
     Case { name: "a loop device with nothing on it", arrange: || held_medium("pass") },
     Case {
@@ -49,13 +49,13 @@ pub const CASES: &[Case] = &[
     Case { name: "a medium with partitions and no mounts", arrange: partitions },
     Case {
         name: "a medium that is open for writing for a moment",
-        arrange: || held_medium("f=open(path,'r+b');threading.Timer(0.5,f.close).start()"),
+        arrange: || held_medium("f=open(path,'r+b');threading.Timer(0.2,f.close).start()"),
     },
     Case {
         name: "a medium that is locked for a moment, as udev does",
         arrange: || {
             held_medium(
-                "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH);threading.Timer(0.5,f.close).start()",
+                "f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH);threading.Timer(0.2,f.close).start()",
             )
         },
     },

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::support::{Flashmark, Ran, Scratch, has_root, sum};
 
 /// How many cases are tried at a time: each waits a second for what may go away by itself.
-const AT_A_TIME: usize = 4;
+const AT_A_TIME: usize = 8;
 
 /// One way of being in use, or of being idle.
 struct Case {

@@ -12,7 +12,7 @@ use stats::Random;
 use crate::crash::{MANY_CELLS, acknowledged, check_record, somewhere};
 use crate::failing::{Answer, FailingMedium};
 use crate::support::{
-    EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, has_root, seed, times, tool,
+    EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, fill, has_root, seed, times, tool,
 };
 use crate::torture::Tally;
 
@@ -78,23 +78,6 @@ impl Results {
         self.mount = None;
         self.disk.as_ref().unwrap().answers(Answer::Well);
         self.mount();
-    }
-}
-
-/// All that is left is taken.
-fn fill(at: &Path) {
-    let filler = fs::File::create(at.join("filler")).unwrap();
-    let mut taken = 0;
-    // Byte by byte at the end, as the journal's lines are short.
-    for step in [64 << 10, 4 << 10, 1] {
-        while rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), taken, step)
-            .is_ok()
-        {
-            taken += step;
-            if step == 1 {
-                break;
-            }
-        }
     }
 }
 

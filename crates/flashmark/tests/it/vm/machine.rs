@@ -93,8 +93,14 @@ impl Machine {
         let scratch = Scratch::new();
         let share = scratch.directory("share");
         fs::write(share.join("agent"), AGENT).unwrap();
-        let qemu = qemu(&scratch, &share, disks).spawn().unwrap();
-        let console = eventually("the console", || UnixStream::connect(scratch.at("console")).ok());
+        let mut qemu = qemu(&scratch, &share, disks).spawn().unwrap();
+        let console = eventually("the console", || {
+            if let Some(status) = qemu.try_wait().unwrap() {
+                let said = fs::read_to_string(scratch.at("qemu.log")).unwrap_or_default();
+                panic!("QEMU has ended ({status}): {said}");
+            }
+            UnixStream::connect(scratch.at("console")).ok()
+        });
         console.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
         let qmp = Qmp::connect(&scratch.at("qmp"));
         let mut machine = Machine {
@@ -109,7 +115,7 @@ impl Machine {
             scratch,
             _turn: turn,
         };
-        let ready = machine.hear(120);
+        let ready = machine.hear(900);
         assert_eq!(ready, "ready");
         Some(machine)
     }
@@ -146,7 +152,7 @@ impl Machine {
     /// Waits for its end.
     pub fn wait(&mut self, task: &Task) -> Ran {
         while !self.ended.contains_key(&task.0) {
-            let line = self.hear(240);
+            let line = self.hear(1800);
             let (number, code) = line.split_once(' ').unwrap();
             self.ended.insert(number.parse().unwrap(), code.parse().unwrap());
         }
@@ -184,7 +190,7 @@ impl Machine {
     /// Waits until a condition holds in the guest.
     pub fn until(&mut self, condition: &str) {
         self.done(&format!(
-            "for i in $(seq 600); do if {condition}; then exit 0; fi; sleep 0.1; done; echo '{condition}' never came; exit 1"
+            "for i in $(seq 6000); do if {condition}; then exit 0; fi; sleep 0.1; done; echo '{condition}' never came; exit 1"
         ));
     }
 

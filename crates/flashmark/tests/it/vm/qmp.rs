@@ -20,7 +20,7 @@ impl Qmp {
     /// Connects as soon as the machine listens.
     pub fn connect(socket: &Path) -> Qmp {
         let stream = eventually("QEMU's socket", || UnixStream::connect(socket).ok());
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
         let mut qmp = Qmp { lines: BufReader::new(stream), events: Vec::new() };
         qmp.next();
         qmp.tell("qmp_capabilities", &json!({}));

@@ -111,10 +111,20 @@ impl<'a> Scene<'a> {
 
     /// Waits until so many cells are in the journal.
     pub fn cells(&mut self, count: u32) {
-        let home = self.home.clone();
-        self.machine.until(&format!(
-            "[ \"$(cat {home}/*/journal.jsonl | grep -c '\"cell\":{{')\" -ge {count} ]"
-        ));
+        let condition = self.has_cells(count);
+        self.machine.until(&condition);
+    }
+
+    /// Sends a signal to the program as soon as so many cells are in the journal: by one script, as
+    /// from one to the next much may happen on a busy machine.
+    pub fn signal_after_cells(&mut self, count: u32, name: &str) {
+        let condition = self.has_cells(count);
+        let kill = format!("kill -{name} $(pidof flashmark)");
+        self.machine.until(&format!("{condition} && {{ {kill}; exit; }}"));
+    }
+
+    fn has_cells(&self, count: u32) -> String {
+        format!("[ \"$(cat {}/*/journal.jsonl | grep -c '\"cell\":{{')\" -ge {count} ]", self.home)
     }
 
     /// Ends what still runs and pulls the reader out, whatever became of the scenario.

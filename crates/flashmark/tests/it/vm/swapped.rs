@@ -38,11 +38,10 @@ fn seen(scene: &mut Scene<'_>) {
 /// A run on a card in the reader that was interrupted with two cells done; the card.
 fn interrupted(scene: &mut Scene<'_>) -> Card {
     let card = Card::new(&scene.used_card("mine"));
-    let suite = scene.scratch.file("card.toml", SUITE);
+    let suite = scene.scratch.file("card.toml", SUITE.replace("4s", "15s"));
     scene.plug(&card, "/dev/sda");
     let run = scene.start(&format!("run /dev/sda --erase {SERIAL} --suite {}", suite.display()));
-    scene.cells(2);
-    scene.signal("INT");
+    scene.signal_after_cells(2, "INT");
     let ran = scene.machine.wait(&run);
     assert_eq!(ran.code, Some(130), "{ran}");
     card
@@ -85,13 +84,12 @@ fn the_same_card(scene: &mut Scene<'_>) {
 /// becomes /dev/sdb.
 fn unplugged(scene: &mut Scene<'_>) -> Ran {
     let card = Card::new(&scene.used_card("mine"));
-    let suite = scene.scratch.file("card.toml", SUITE);
+    let suite = scene.scratch.file("card.toml", SUITE.replace("4s", "15s"));
     scene.plug(&card, "/dev/sda");
     // Something else holds the node, so that it is not free when the reader comes back.
     scene.machine.start("exec 4</dev/sda; exec sleep 1000");
     let run = scene.start(&format!("run /dev/sda --erase {SERIAL} --suite {}", suite.display()));
-    scene.cells(2);
-    scene.signal("INT");
+    scene.signal_after_cells(2, "INT");
     let ran = scene.machine.wait(&run);
     assert_eq!(ran.code, Some(130), "{ran}");
     scene.machine.unplug(READER);

@@ -1,5 +1,7 @@
 //! Hands: the mouse, a finger, the keyboard.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::{Value, json};
 
 use super::Browser;
@@ -71,11 +73,16 @@ impl Browser {
     pub fn click(&mut self, selector: &str) {
         let (x, y) = self.middle(selector);
         if self.screen.touch {
+            // The times are said, or a busy machine makes a long press of it.
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
             self.call(
                 "Input.dispatchTouchEvent",
-                json!({"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}),
+                json!({"type": "touchStart", "touchPoints": [{"x": x, "y": y}], "timestamp": now - 0.05}),
             );
-            self.call("Input.dispatchTouchEvent", json!({"type": "touchEnd", "touchPoints": []}));
+            self.call(
+                "Input.dispatchTouchEvent",
+                json!({"type": "touchEnd", "touchPoints": [], "timestamp": now}),
+            );
             return;
         }
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {

@@ -57,7 +57,10 @@ impl Cluster {
             cluster.dir.path().display()
         );
         let log = cluster.dir.path().join("log").display().to_string();
-        cluster.run("pg_ctl", &["-w", "-D", &data, "-l", &log, "-o", &options, "start"])?;
+        cluster.run(
+            "pg_ctl",
+            &["-w", "-t", "600", "-D", &data, "-l", &log, "-o", &options, "start"],
+        )?;
         Ok(Some(cluster))
     }
 
@@ -109,7 +112,8 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        let _ = self.run("pg_ctl", &["-w", "-m", "immediate", "-D", &self.data(), "stop"]);
+        let _ =
+            self.run("pg_ctl", &["-w", "-t", "600", "-m", "immediate", "-D", &self.data(), "stop"]);
     }
 }
 
