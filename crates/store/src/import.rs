@@ -18,8 +18,11 @@ mod dd;
 mod diskmark;
 mod diskspd;
 mod elbencho;
+mod errno;
 mod f3;
 mod f3_files;
+mod f3_unread;
+mod failed;
 mod fio;
 mod flashbench;
 mod hdparm;
@@ -258,6 +261,7 @@ fn all(
         found.extend(these);
     }
     fio::keep_fullest_form(&mut found);
+    failed::add(&mut found, source, reading);
     found.retain(|one| !one.cells.is_empty());
     (found, tool)
 }

@@ -33,7 +33,11 @@ const READ_BYTES: u64 = 2 * MIB;
 
 /// What was timed, and what came of it.
 fn timing(line: &str) -> Option<(&str, &str)> {
-    line.trim().strip_prefix("Timing ")?.split_once(" reads:")
+    let (what, rest) = line.trim().strip_prefix("Timing ")?.split_once(" reads")?;
+    let (offset, rest) = rest.split_once(':')?;
+    // A read that failed has no figures.
+    let fits = offset.is_empty() || offset.trim().starts_with("(offset ");
+    (fits && !rest.contains(" failed")).then_some((what, rest))
 }
 
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
