@@ -53,6 +53,11 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
         }
         let Some(place) = place(line.trim(), has_iozone) else { continue };
         let Some(error) = error_of(line) else { continue };
+        // Of fio's jobs each says itself how it ended.
+        if place.tool == "fio" && found.iter().any(|run| run.tool == "fio") {
+            reading.take(at);
+            continue;
+        }
         let found_at = result_of(found, &place, at);
         match found_at {
             Some((run, result)) => end(&mut found[run].cells[result], place.tool, &error),
@@ -78,7 +83,7 @@ fn place(line: &str, has_iozone: bool) -> Option<Place> {
     let (read, write) = (Some(Direction::Read), Some(Direction::Write));
     match line {
         _ if is_of_program(line, "dd") => of("dd", Belongs::Alone, "dd", None),
-        _ if is_of_program(line, "fio") => of("fio", Belongs::ToNext, "fio", None),
+        _ if is_of_program(line, "fio") => of("fio", Belongs::Alone, "fio", None),
         _ if is_of_program(line, "ioping") => of("ioping", Belongs::Alone, "ioping", None),
         _ if line.starts_with("Creating file ") => of("f3", Belongs::ToNext, "f3:write", write),
         _ if line.starts_with("Validating file ") => of("f3", Belongs::ToNext, "verify", read),

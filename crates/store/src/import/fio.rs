@@ -80,7 +80,7 @@ fn agreed_block(said: Option<u64>, bytes: f64, ops: f64) -> Option<u64> {
 
 /// A cell of how long the commits took that a job asked for (`--fsync`, `--fdatasync`).
 fn sync_cell(job: &Job, name: &str, latency: Latency) -> Cell {
-    let commit = job.commit.unwrap_or("fsync");
+    let commit = job.commit.unwrap_or("sync");
     let params = Params {
         direction: Some(Direction::Write),
         pattern: job.order,

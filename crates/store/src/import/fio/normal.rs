@@ -151,7 +151,10 @@ fn begun_job<'a>(at: usize, name: &'a str, rest: &'a str, described: &Described)
 
 impl Told<'_> {
     fn read(&mut self, at: usize, line: &str, reading: &mut Reading) {
-        if let Some(direction) = direction(line) {
+        if line.starts_with("mixed: IOPS=0,") {
+            // With `unified_rw_reporting=both` the text has no figures of both.
+            reading.take(at);
+        } else if let Some(direction) = direction(line) {
             reading.take(at);
             let begun = reading.accept(at, begun(at, self.name, &self.job, direction, line));
             self.parts.extend(begun);
@@ -369,8 +372,7 @@ fn detail(part: &mut Part, line: &str) {
     }
 }
 
-/// "s: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed; of a job that commits the
-/// first of the short ones is how many commits there were. From them and the time follow the figures
+/// "s: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed and committed. From them and the time follow the figures
 /// to more digits than are printed.
 fn issued(parts: &mut [Part], text: &str) {
     let counts = |mark: &str| -> Vec<u64> {
@@ -383,7 +385,7 @@ fn issued(parts: &mut [Part], text: &str) {
         let cell = &mut part.cell;
         let writes = cell.params.direction == Some(Direction::Write);
         cell.ops = match cell.params.direction {
-            _ if part.is_of_syncs => short.first().copied().unwrap_or(0),
+            _ if part.is_of_syncs => commits(&totals, &short),
             Some(_) => totals.get(usize::from(writes)).copied().unwrap_or(0),
             None => totals.iter().take(2).sum(),
         };
@@ -406,6 +408,13 @@ fn issued(parts: &mut [Part], text: &str) {
             cell.written_bytes = if writes { cell.bytes } else { 0 };
         }
     }
+}
+
+/// How many commits there were: fsyncs are the fourth of the totals, and fdatasyncs, for which there
+/// is no place, the first of the short ones.
+fn commits(totals: &[u64], short: &[u64]) -> u64 {
+    let fsyncs = totals.get(3).copied().filter(|count| *count > 0);
+    fsyncs.or(short.first().copied()).unwrap_or(0)
 }
 
 fn finished(part: Part) -> Cell {
