@@ -2,7 +2,7 @@
 //! (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
 use record::units::{Bytes, saturating_sum};
-use record::{CapacityKind, Cell, Finding, Record, metric, test};
+use record::{CapacityKind, Cell, Finding, Record, Stop, metric, test};
 
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness::{MOST, Sectors, number, told};
@@ -132,10 +132,13 @@ fn verify(record: &Record) -> Option<Finding> {
     let is_partial = sectors.is_partial || left_bytes > 0;
     let draft = if sectors.bad() == 0 {
         let so_far = if is_partial { " so far" } else { "" };
-        FindingBuilder::info(
-            "verify",
-            format!("All {all} sectors that were written and read back{so_far} are correct."),
-        )
+        let is_unread = cells.iter().any(|cell| cell.stop == Stop::Error);
+        let told = if is_unread {
+            format!("Of what could be read, {all} sectors, nothing is damaged; the rest failed.")
+        } else {
+            format!("All {all} sectors that were written and read back{so_far} are correct.")
+        };
+        FindingBuilder::info("verify", told)
     } else {
         let at = sectors
             .first_bad_bytes
@@ -189,7 +192,7 @@ fn planned_parts(record: &Record) -> usize {
 #[cfg(test)]
 mod tests {
     use record::units::MIB;
-    use record::{Estimate, PlannedCell, Severity, Stop};
+    use record::{Estimate, PlannedCell, Severity};
 
     use super::*;
     use crate::genuineness::{is_fake, is_genuine, real_bytes};

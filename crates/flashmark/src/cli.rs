@@ -559,8 +559,16 @@ pub struct MatrixFlags {
     pub quiet: bool,
 }
 
+/// What `import` reads.
+const IMPORT_HELP: &str = "\
+It reads what these print: fio (JSON, text, terse), dd, iozone, hdparm, ioping, f3 (f3write, f3read,
+f3probe), H2testw, bonnie++, sysbench fileio, diskspd, elbencho, iostat -x, seeker, flashbench,
+CrystalDiskMark, KDiskMark, PiBenchmarks, Raspberry Pi Diagnostics; and Flashmark's own records and
+tables. docs/importing.md says what becomes of each.";
+
 /// Flags of `import`.
 #[derive(Debug, Args)]
+#[command(after_help = IMPORT_HELP)]
 pub struct ImportFlags {
     /// Files with the output of other tools; - for standard input. What they are is found out from
     /// their content.

@@ -18,10 +18,14 @@ mod dd;
 mod diskmark;
 mod diskspd;
 mod elbencho;
+mod errno;
 mod f3;
 mod f3_files;
+mod f3_unread;
+mod failed;
 mod fio;
 mod flashbench;
+mod h2testw;
 mod hdparm;
 pub(crate) mod imported_run;
 mod ioping;
@@ -29,6 +33,7 @@ mod iostat;
 mod iozone;
 mod keep;
 mod known_medium;
+mod network;
 mod pibenchmarks;
 mod reading;
 mod seeker;
@@ -99,8 +104,8 @@ pub enum ImportError {
     /// No importer takes it.
     #[error("{}", unknown(nearest))]
     Unknown {
-        /// The tool whose output it resembles most, and what of that is missing; none where it
-        /// resembles nothing.
+        /// The tool whose output it begins like, and what of that is missing; none where that
+        /// cannot be told.
         nearest: Option<(&'static str, Vec<&'static str>)>,
     },
     /// It is the output of this tool, but something in it cannot be read or cannot be true.
@@ -115,11 +120,13 @@ pub enum ImportError {
 
 fn unknown(nearest: &Option<(&'static str, Vec<&'static str>)>) -> String {
     match nearest {
-        None => format!("it is not the output of a tool that is known ({})", names().join(", ")),
-        Some((tool, missing)) => format!(
-            "it is not understood: it looks most like {tool}; missing: {}",
-            missing.join("; ")
-        ),
+        None => {
+            "no output of a tool that is known is in it; `flashmark import --help` lists the tools"
+                .to_owned()
+        }
+        Some((tool, missing)) => {
+            format!("it is not understood: it begins like {tool}, but lacks {}", missing.join("; "))
+        }
     }
 }
 
@@ -158,7 +165,7 @@ struct Importer {
 }
 
 /// All of them; a file may hold the output of several.
-const IMPORTERS: [&Importer; 23] = [
+const IMPORTERS: [&Importer; 24] = [
     &fio::JSON,
     &fio::TERSE,
     &fio::JOBS,
@@ -170,6 +177,7 @@ const IMPORTERS: [&Importer; 23] = [
     &flashbench::ALIGN,
     &flashbench::AREAS,
     &f3::IMPORTER,
+    &h2testw::IMPORTER,
     &hdparm::IMPORTER,
     &ioping::IMPORTER,
     &seeker::IMPORTER,
@@ -184,7 +192,9 @@ const IMPORTERS: [&Importer; 23] = [
     &elbencho::IMPORTER,
 ];
 
-fn names() -> Vec<&'static str> {
+/// What is read, in words: "iozone output".
+#[must_use]
+pub fn names() -> Vec<&'static str> {
     IMPORTERS.iter().map(|importer| importer.name).chain([table::NAME]).collect()
 }
 
@@ -231,6 +241,8 @@ pub fn understand(name: &str, bytes: &[u8], hints: &Hints) -> Result<Import, Imp
     if found.is_empty() {
         return Err(nothing(&source, &reading, tool, !cleaned.damaged.is_empty()));
     }
+    let mut found = found;
+    pibenchmarks::take_one_medium(&source, &mut found);
     let (left, left_count) = reading.left();
     Ok(Import { records: assemble::records(name, bytes, found), left, left_count })
 }
@@ -258,6 +270,7 @@ fn all(
         found.extend(these);
     }
     fio::keep_fullest_form(&mut found);
+    failed::add(&mut found, source, reading);
     found.retain(|one| !one.cells.is_empty());
     (found, tool)
 }
@@ -289,13 +302,13 @@ fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
     Some(read.map_or_else(|trouble| broken(table::NAME, trouble.what), Ok))
 }
 
-/// The importer of whose signs most are there, and those that are not.
+/// The importer whose first sign is there, if that is one alone, and its signs that are missing:
+/// the first is what only its output has.
 fn nearest(source: &ImportText) -> Option<(&'static str, Vec<&'static str>)> {
-    let of = |importer: &&&Importer| {
-        let there = importer.signs.iter().filter(|sign| (sign.is_there)(source)).count();
-        (there * 100 / importer.signs.len().max(1), there)
-    };
-    let best = IMPORTERS.iter().rev().max_by_key(of).filter(|best| of(best).1 > 0)?;
+    let is_begun =
+        |importer: &&&Importer| importer.signs.first().is_some_and(|sign| (sign.is_there)(source));
+    let mut begun = IMPORTERS.iter().filter(is_begun);
+    let best = begun.next().filter(|_| begun.next().is_none())?;
     let missing: Vec<&str> =
         best.signs.iter().filter(|sign| !(sign.is_there)(source)).map(|sign| sign.what).collect();
     let missing = if missing.is_empty() { vec!["a figure"] } else { missing };

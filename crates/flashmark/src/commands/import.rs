@@ -107,9 +107,29 @@ fn keep(
     let how = match kept.how {
         KeptHow::New => "",
         KeptHow::AlreadyThere => " (was there already)",
-        KeptHow::Corrected => " (corrected)",
+        KeptHow::Corrected => &corrected(stored, record),
     };
     Ok(format!("{}{how}", kept.name))
+}
+
+/// " (corrected; vendor: SanDisk, was Kingston)".
+fn corrected(stored: Option<&Record>, record: &Record) -> String {
+    let facts = |record: &Record| {
+        let medium = &record.medium;
+        [
+            ("vendor", medium.vendor.clone()),
+            ("model", medium.model.clone()),
+            ("capacity", medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string())),
+            ("kind", Some(medium.kind.name().to_owned())),
+            ("label", record.run.label.clone()),
+        ]
+    };
+    let Some(stored) = stored else { return " (corrected)".to_owned() };
+    let told = facts(stored).into_iter().zip(facts(record)).filter_map(|((name, was), (_, is))| {
+        let is = is.filter(|is| was.as_ref() != Some(is))?;
+        Some(format!("; {name}: {is}{}", was.map(|was| format!(", was {was}")).unwrap_or_default()))
+    });
+    format!(" (corrected{})", told.collect::<String>())
 }
 
 /// Lists the lines that look like figures and were not taken.

@@ -228,3 +228,42 @@ fn what_a_listing_of_a_real_card_shows_is_concluded() {
     let sweep = told("article_dd_sweep_comment03.txt");
     assert!(sweep.contains("Cannot be told here: in which unit it programs."), "{sweep}");
 }
+
+#[test]
+fn an_error_of_the_medium_in_any_text_is_shown_first() {
+    let flashmark = Flashmark::new();
+    for file in ["dd_eio_de.txt", "fio_eio.txt", "f3read_eio.txt", "f3write_eio.txt", "iozone_eio.txt"] {
+        flashmark.done(&["import", &fixture(file)]);
+        let shown = flashmark.run(&["show", "latest", "--details"]).out;
+        assert!(shown.contains("Do not use it. It failed"), "{file}: {shown}");
+        assert!(!shown.contains("All 5028096"), "{file}: {shown}");
+    }
+}
+
+#[test]
+fn a_full_medium_is_not_condemned() {
+    let flashmark = Flashmark::new();
+    for file in ["fio_enospc.json", "fio_enospc.txt"] {
+        flashmark.done(&["import", &fixture(file)]);
+        let shown = flashmark.run(&["show", "latest", "--all"]).out;
+        assert!(!shown.contains("Do not use it"), "{file}: {shown}");
+        assert!(shown.contains("fio ended early: no space left"), "{file}: {shown}");
+    }
+}
+
+#[test]
+fn a_fake_that_h2testw_found_is_a_fake_here() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["import", &fixture("h2testw_de.txt")]);
+    let shown = flashmark.run(&["show", "latest", "--details"]).out;
+    assert!(shown.contains("It loses data: of 65499136 sectors"), "{shown}");
+}
+
+#[test]
+fn a_new_name_of_the_medium_is_told() {
+    let flashmark = Flashmark::new();
+    let file = fixture("hdparm_t.txt");
+    flashmark.done(&["import", &file, "--vendor", "SanDisk"]);
+    let ran = flashmark.done(&["import", &file, "--vendor", "Kingston"]);
+    assert!(ran.out.contains("vendor: Kingston, was SanDisk"), "{}", ran.out);
+}

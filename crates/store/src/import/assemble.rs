@@ -113,6 +113,7 @@ fn record(name: &str, id: String, found: ImportedRun) -> Record {
         form: _,
         mut cells,
         places: _,
+        ordinal: _,
         medium,
         mut target,
         host,

@@ -15,6 +15,8 @@ struct Names {
     device: Option<String>,
     /// Where a file was written; a relative path names nothing.
     directory: Option<String>,
+    /// Its number, where the text names none of several.
+    ordinal: Option<String>,
 }
 
 impl Names {
@@ -26,14 +28,16 @@ impl Names {
             model: run.medium.model.clone(),
             directory: directory.filter(|_| device.is_none()).map(str::to_owned),
             device: device.map(str::to_owned),
+            ordinal: run.ordinal.map(|number| number.to_string()),
         }
     }
 
-    fn pairs<'a>(&'a self, other: &'a Names) -> [(&'a Option<String>, &'a Option<String>); 3] {
+    fn pairs<'a>(&'a self, other: &'a Names) -> [(&'a Option<String>, &'a Option<String>); 4] {
         [
             (&self.model, &other.model),
             (&self.device, &other.device),
             (&self.directory, &other.directory),
+            (&self.ordinal, &other.ordinal),
         ]
     }
 
@@ -49,11 +53,12 @@ impl Names {
         self.model = self.model.take().or(other.model);
         self.device = self.device.take().or(other.device);
         self.directory = self.directory.take().or(other.directory);
+        self.ordinal = self.ordinal.take().or(other.ordinal);
     }
 }
 
 /// "sdb" of "sdb1", "mmcblk0" of "mmcblk0p1".
-fn whole_disk(device: &str) -> &str {
+pub(super) fn whole_disk(device: &str) -> &str {
     let base = device.trim_end_matches(|c: char| c.is_ascii_digit());
     match base.strip_suffix('p') {
         Some(disk) if disk.ends_with(|c: char| c.is_ascii_digit()) => disk,

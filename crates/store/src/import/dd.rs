@@ -7,6 +7,8 @@ mod sweep;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
 use self::summary::{DdSummary, begins_summary, records, summary};
+use super::errno::Errno;
+use super::failed;
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, label, note, room_for_another, whole_ns,
 };
@@ -112,6 +114,11 @@ impl Command {
     }
 }
 
+/// The error that dd says in a line, in whatever language.
+fn error(line: &str) -> Option<Errno> {
+    failed::is_of_program(line, "dd").then(|| Errno::in_text(line)).flatten()
+}
+
 /// A summary whose output has not ended: what follows shows whether it was a look on the way.
 struct Pending {
     at: usize,
@@ -124,6 +131,19 @@ struct Transcript {
     asked: Option<Command>,
     records: Option<String>,
     pending: Vec<Pending>,
+    /// An error that was said since the last figures, and its lines.
+    error: Option<Errno>,
+    error_lines: Vec<usize>,
+    /// Figures at an error after which dd goes on (`conv=noerror`): they count until the next.
+    interim: Option<Interim>,
+}
+
+/// Where a figure at an error was put, and of which command.
+struct Interim {
+    medium: usize,
+    asked: Command,
+    bytes: u64,
+    error: Errno,
 }
 
 fn read_runs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
@@ -136,7 +156,10 @@ fn read_runs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impor
         let line = line.trim();
         if let Some(found) = command(line) {
             state.flush(reading);
-            (state.asked, state.records) = (Some(found), None);
+            state.begin(found);
+        } else if let Some(error) = error(line) {
+            state.error = Some(error);
+            state.error_lines.push(at);
         } else if let Some(counts) = records(line) {
             state.records = Some(counts.to_owned());
             reading.take(at);
@@ -167,8 +190,25 @@ impl Transcript {
         }
         self.flush(reading);
         let records = self.records.take();
-        let asked = self.asked.take();
+        let asked = self.asked.take().or_else(|| self.go_on(&one));
         self.add(one, asked.as_ref(), records.as_deref(), reading);
+    }
+
+    fn begin(&mut self, command: Command) {
+        (self.asked, self.records, self.error) = (Some(command), None, None);
+        self.error_lines.clear();
+        self.interim = None;
+    }
+
+    /// The command that went on after an error to these figures; those at the error are dropped.
+    fn go_on(&mut self, one: &Pending) -> Option<Command> {
+        let interim = self.interim.take().filter(|interim| interim.bytes <= one.summary.bytes)?;
+        let run = &mut self.media[interim.medium].1;
+        let last = run.cells.len().saturating_sub(1);
+        let error = interim.error;
+        run.retain(|result| result < last);
+        self.error = self.error.take().or(Some(error));
+        Some(interim.asked)
     }
 
     /// What no records follow are results.
@@ -186,10 +226,15 @@ impl Transcript {
         records: Option<&str>,
         reading: &mut Reading,
     ) {
-        let Some(cell) = reading.accept(one.at, of_run(one.at, asked, records, &one.summary))
+        let Some(mut cell) = reading.accept(one.at, of_run(one.at, asked, records, &one.summary))
         else {
             return;
         };
+        let error = self.error.take();
+        if let Some(error) = &error {
+            failed::end(&mut cell, "dd", error);
+            self.error_lines.drain(..).for_each(|at| reading.take(at));
+        }
         let place = asked.map(|command| command.place().to_owned()).unwrap_or_default();
         let known = self.media.iter().position(|(known, _)| *known == place);
         let at = match known {
@@ -204,6 +249,13 @@ impl Transcript {
             }
         };
         reading.add(&mut self.media[at].1, one.at, cell);
+        let goes_on = asked.filter(|asked| asked.has("noerror")).zip(error);
+        self.interim = goes_on.map(|(asked, error)| Interim {
+            medium: at,
+            asked: asked.clone(),
+            bytes: one.summary.bytes,
+            error,
+        });
     }
 }
 
@@ -237,6 +289,9 @@ fn of_run(
             &mut cell,
             "bytes and time do not give the rate that dd printed; the printed one is shown",
         );
+    }
+    if bytes == 0 {
+        return Ok(cell);
     }
     cell.metrics.bps = Some(estimate(bps, ops.max(1)));
     if let Some(block) = cell.params.block_bytes.filter(|block| *block > 0) {

@@ -109,7 +109,7 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
         }
         let Some(parts) = result(line) else { continue };
         let Some([rate, iops, us]) = reading.accept(at, numbers(at, parts)) else { continue };
-        // What was not run stands there as zero.
+        // What was not run, or failed, stands there as zero: no figure.
         let Some(rate) = rate.filter(|rate| *rate > 0.0) else {
             reading.take(at);
             continue;

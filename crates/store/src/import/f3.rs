@@ -6,11 +6,11 @@
 use record::units::saturating_sum;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, metric, test};
 
-use super::f3_files;
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note, other, whole_ns};
 use super::reading::Reading;
 use super::text::{ImportText, between, binary_rate, number, short, time_ns, wanted, whole};
 use super::{Hints, Importer, Sign};
+use super::{f3_files, f3_unread};
 
 pub(super) const IMPORTER: Importer = Importer {
     name: "f3 output",
@@ -59,8 +59,9 @@ fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
             .for_each(|(at, _)| reading.take(at));
     }
     if let Some((at, _)) = line_of("Data OK:")
-        && let Some(cell) = reading.accept(at, verified(source))
+        && let Some(mut cell) = reading.accept(at, verified(source))
     {
+        f3_unread::end(&mut cell, source, reading);
         reading.add(&mut found, at, cell);
     }
     let is_speed =
@@ -196,10 +197,7 @@ fn verified(source: &ImportText) -> Result<Cell, ImportTrouble> {
     ];
     counts.into_iter().for_each(|(name, value)| other(&mut cell, name, value as f64, n));
     cell.bytes = span;
-    for (at, line) in source
-        .numbered()
-        .filter(|(_, line)| line.starts_with("Missing file") || line.contains("NOT fully read"))
-    {
+    for (at, line) in source.numbered().filter(|(_, line)| line.starts_with("Missing file")) {
         note(&mut cell, format!("line {at}: {}", short(line, 100)));
     }
     Ok(cell)

@@ -1,13 +1,14 @@
 //! fio: JSON and json+, the normal text, terse text, and what Raspberry Pi Diagnostics makes of
 //! that.
 
+mod add_up;
 mod json;
 mod normal;
 mod options;
 mod same_job;
 mod terse;
 
-use record::{Cell, Direction, Params, Path, Pattern, test};
+use record::{Cell, Direction, Latency, Params, Path, Pattern, test};
 
 use self::options::Job;
 use super::imported_run;
@@ -18,14 +19,15 @@ pub(super) use self::same_job::keep_fullest_form;
 pub(super) use self::terse::{FULL as TERSE, JOBS};
 
 /// A cell of a job and a direction, with its test: ours where the procedure is (one I/O at a time
-/// past the page cache, one thread), else fio's.
-fn cell(job: &Job, direction: Direction) -> Cell {
+/// past the page cache, one thread), else fio's. Without a direction it is of reads and writes
+/// together.
+fn cell(job: &Job, direction: Option<Direction>) -> Cell {
     let ours = match (job.order, direction) {
-        (Some(Pattern::Sequential), Direction::Read) => test::SEQUENTIAL_READ,
-        (Some(Pattern::Sequential), Direction::Write) => test::SEQUENTIAL_WRITE,
-        (Some(_), Direction::Read) => test::RANDOM_READ,
-        (Some(_), Direction::Write) => test::RANDOM_WRITE,
-        (None, _) => "",
+        (Some(Pattern::Sequential), Some(Direction::Read)) => test::SEQUENTIAL_READ,
+        (Some(Pattern::Sequential), Some(Direction::Write)) => test::SEQUENTIAL_WRITE,
+        (Some(_), Some(Direction::Read)) => test::RANDOM_READ,
+        (Some(_), Some(Direction::Write)) => test::RANDOM_WRITE,
+        _ => "",
     };
     let plain = job.queue_depth == 1 && job.threads == 1 && job.path == Path::Direct;
     let is_ours = plain && job.is_simple && !ours.is_empty() && !job.is_mixed();
@@ -37,9 +39,9 @@ fn cell(job: &Job, direction: Direction) -> Cell {
         }
     };
     let params = Params {
-        direction: Some(direction),
+        direction,
         pattern: job.order,
-        block_bytes: job.block_bytes(direction),
+        block_bytes: job.block_bytes(direction.unwrap_or(Direction::Read)),
         region: job.region,
         span_offset_bytes: job.offset_bytes,
         span_bytes: job.span_bytes,
@@ -47,7 +49,7 @@ fn cell(job: &Job, direction: Direction) -> Cell {
         threads: job.threads,
         sync: job.sync,
         path: job.path,
-        content: job.content.filter(|_| direction == Direction::Write),
+        content: job.content.filter(|_| direction != Some(Direction::Read)),
         form,
         ..Params::default()
     };
@@ -56,10 +58,11 @@ fn cell(job: &Job, direction: Direction) -> Cell {
     cell
 }
 
-fn word(direction: Direction) -> &'static str {
+fn word(direction: Option<Direction>) -> &'static str {
     match direction {
-        Direction::Read => "read",
-        Direction::Write => "write",
+        Some(Direction::Read) => "read",
+        Some(Direction::Write) => "write",
+        None => "mixed",
     }
 }
 
@@ -73,4 +76,26 @@ fn agreed_block(said: Option<u64>, bytes: f64, ops: f64) -> Option<u64> {
         Some(said) if (mean / said as f64 - 1.0).abs() < 0.01 => Some(said),
         _ => (mean.fract() == 0.0 && mean % 512.0 == 0.0).then_some(mean as u64),
     }
+}
+
+/// A cell of how long the commits took that a job asked for (`--fsync`, `--fdatasync`).
+fn sync_cell(job: &Job, name: &str, latency: Latency) -> Cell {
+    let commit = job.commit.unwrap_or("sync");
+    let params = Params {
+        direction: Some(Direction::Write),
+        pattern: job.order,
+        region: job.region,
+        path: job.path,
+        threads: job.threads,
+        ..Params::default()
+    };
+    let mut cell = imported_run::cell(format!("fio:{commit}"), params);
+    imported_run::label(&mut cell, "job", name);
+    imported_run::note(
+        &mut cell,
+        format!("how long each {commit} took; the writes are a result of their own"),
+    );
+    cell.ops = latency.n;
+    cell.metrics.latency_ns = Some(latency);
+    cell
 }

@@ -7,7 +7,7 @@ use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, note, room_for_another, whole_ns,
 };
 use super::reading::Reading;
-use super::text::{ImportText, between, binary_rate, decimal, wanted, whole};
+use super::text::{ImportText, between, binary_rate, decimal, size, wanted, whole};
 use super::{Hints, Importer, Sign};
 
 pub(super) const IMPORTER: Importer = Importer {
@@ -20,7 +20,7 @@ pub(super) const IMPORTER: Importer = Importer {
         Sign {
             what: "'.. MB in .. seconds = .. MB/sec'",
             is_there: |source| {
-                source.has(|line| timing(line).is_some_and(|(_, rest)| rest.contains(" seconds")))
+                source.has(|line| timing(line).is_some_and(|(.., rest)| rest.contains(" seconds")))
             },
         },
     ],
@@ -31,9 +31,13 @@ pub(super) const IMPORTER: Importer = Importer {
 /// Size of each read that `hdparm -t` and `-T` make.
 const READ_BYTES: u64 = 2 * MIB;
 
-/// What was timed, and what came of it.
-fn timing(line: &str) -> Option<(&str, &str)> {
-    line.trim().strip_prefix("Timing ")?.split_once(" reads:")
+/// What was timed, the offset as printed, and what came of it.
+fn timing(line: &str) -> Option<(&str, &str, &str)> {
+    let (what, rest) = line.trim().strip_prefix("Timing ")?.split_once(" reads")?;
+    let (offset, rest) = rest.split_once(':')?;
+    // A read that failed has no figures.
+    let fits = offset.is_empty() || offset.trim().starts_with("(offset ");
+    (fits && !rest.contains(" failed")).then_some((what, offset, rest))
 }
 
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
@@ -55,9 +59,9 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
             }
             let whole_line = |line: &str| line.contains("/sec").then(|| line.to_owned());
             let (line, lines) = source.wrapped(at, whole_line).unwrap_or((line.to_owned(), 1));
-            let (what, rest) = timing(&line).unwrap_or_default();
+            let (what, offset, rest) = timing(&line).unwrap_or_default();
             if let (Some(cell), Some(found)) =
-                (reading.accept(at, timed(at, what, rest)), media.last_mut())
+                (reading.accept(at, timed(at, what, offset, rest)), media.last_mut())
             {
                 reading.take_many(at, lines);
                 reading.add(found, at, cell);
@@ -67,7 +71,15 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
     media
 }
 
-fn timed(at: usize, what: &str, rest: &str) -> Result<Cell, ImportTrouble> {
+/// Bytes of "(offset 1 GB)": hdparm's GB are 2^30 bytes; no offset is the beginning.
+fn offset_bytes(text: &str) -> Option<u64> {
+    if text.trim().is_empty() {
+        return Some(0);
+    }
+    size(&between(text, "(offset ", ")")?.replace(' ', ""))
+}
+
+fn timed(at: usize, what: &str, offset: &str, rest: &str) -> Result<Cell, ImportTrouble> {
     let (form, path) = match what.trim() {
         "buffered disk" => ("device", Path::Buffered),
         "O_DIRECT disk" => ("direct", Path::Direct),
@@ -91,7 +103,7 @@ fn timed(at: usize, what: &str, rest: &str) -> Result<Cell, ImportTrouble> {
         direction: Some(Direction::Read),
         pattern: Some(Pattern::Sequential),
         block_bytes: Some(READ_BYTES),
-        span_offset_bytes: Some(0),
+        span_offset_bytes: offset_bytes(offset),
         path,
         form: Some(form.to_owned()),
         ..Params::default()

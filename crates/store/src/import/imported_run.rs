@@ -48,6 +48,8 @@ pub(super) struct ImportedRun {
     pub cells: Vec<Cell>,
     /// The place in the text of each of them.
     pub places: Vec<usize>,
+    /// Which of several media that the text does not name this is of, counted from 1.
+    pub ordinal: Option<u32>,
     /// What the text says of the medium.
     pub medium: Medium,
     /// And of the way to it.

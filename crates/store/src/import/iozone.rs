@@ -291,7 +291,7 @@ fn row_at(source: &ImportText, at: usize, line: &str, has_head: bool) -> Option<
     let next = source.line(at + 1);
     let more: Option<Vec<f64>> = next.split_whitespace().map(number).collect();
     match more.filter(|more| has_head && !more.is_empty() && row(next).is_none()) {
-        Some(more) if found.2.len() + more.len() <= COLUMNS.len() && found.2.len() >= 4 => {
+        Some(more) if found.2.len() + more.len() <= COLUMNS.len() && found.2.len() >= 5 => {
             let (file, record, mut figures) = found;
             figures.extend(more);
             Some(((file, record, figures), 2))

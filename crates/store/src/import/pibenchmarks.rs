@@ -4,6 +4,7 @@
 use record::units::{KIB, MIB};
 use record::{Cell, Content, Direction, Flag, Params, Path, Pattern, Region, test};
 
+use super::by_medium::whole_disk;
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, label, note};
 use super::reading::Reading;
 use super::text::{ImportText, between, decimal, short, wanted};
@@ -66,6 +67,27 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
         }
     }
     vec![found]
+}
+
+/// Puts all results of its log on the medium it tested: it writes to files of several places and
+/// reads from the device, and all of that is one medium.
+pub(super) fn take_one_medium(source: &ImportText, found: &mut [ImportedRun]) {
+    if !["pibenchmarks", "PiBenchmarks"].iter().any(|name| source.contains(name)) {
+        return;
+    }
+    let mut disks: Vec<&str> =
+        found.iter().filter_map(|run| run.target.device.as_deref()).map(whole_disk).collect();
+    disks.dedup();
+    if disks.len() > 1 {
+        return;
+    }
+    let said = between(source.text, "has been detected as /dev/", " ");
+    let device =
+        disks.first().copied().or(said).map(|device| format!("/dev/{}", short(device, 40)));
+    for run in found.iter_mut().filter(|run| run.target.device.is_none()) {
+        run.target.path.clear();
+        device.iter().for_each(|device| run.on(device));
+    }
 }
 
 /// Whether the tool's own output with this figure stands before the table.

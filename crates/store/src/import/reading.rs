@@ -7,6 +7,7 @@ use record::Cell;
 
 use super::clean::CleanText;
 use super::imported_run::{self, ImportTrouble, ImportedRun};
+use super::network::is_of_network;
 use super::text::{ImportText, looks_like_a_figure, short};
 use super::{MOST_CELLS, MOST_LISTED, UnreadLine};
 
@@ -127,7 +128,8 @@ impl<'a> Reading<'a> {
     pub fn left(&self) -> (Vec<UnreadLine>, usize) {
         let mut left: Vec<(usize, Option<&str>)> =
             self.refused.iter().map(|(at, why)| (*at, Some(why.as_str()))).collect();
-        let untaken = |at: &usize| !self.taken[*at] && looks_like_a_figure(self.lines[*at]);
+        let is_figure = |line: &str| looks_like_a_figure(line) && !is_of_network(line);
+        let untaken = |at: &usize| !self.taken[*at] && is_figure(self.lines[*at]);
         left.extend((0..self.lines.len()).filter(untaken).map(|at| (at, None)));
         let damaged = self.cleaned.damaged.iter().filter(|at| !self.is_taken(**at));
         left.extend(damaged.map(|at| (*at, Some("it holds bytes that are no text"))));

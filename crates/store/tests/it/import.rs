@@ -1167,12 +1167,12 @@ fn refused(text: &str) -> String {
 #[test]
 fn what_is_not_understood_says_what_it_looks_like() {
     insta::assert_snapshot!(refused(""), @"it is empty");
-    insta::assert_snapshot!(refused("Buy milk\n"), @"it is not the output of a tool that is known (fio JSON, fio terse output, Raspberry Pi Diagnostics output, fio output, iozone output, iozone throughput output, dd output, a dd sweep, flashbench -a output, flashbench --open-au or --find-fat output, f3 output, hdparm output, ioping output, seeker output, KDiskMark or CrystalDiskMark text, iostat -x output, a list of completion times, bonnie++ output, sysbench fileio output, the table of PiBenchmarks, diskspd output, diskspd XML, elbencho output, Flashmark's own CSV)");
+    insta::assert_snapshot!(refused("Buy milk\n"), @"no output of a tool that is known is in it; `flashmark import --help` lists the tools");
     insta::assert_snapshot!(refused("\0\u{1}\u{2}"), @"it is not a text");
-    insta::assert_snapshot!(refused("   KB reclen write rewrite\n"), @"it is not understood: it looks most like iozone output; missing: a line of results: KB, record length, then figures");
-    insta::assert_snapshot!(refused("F3 read 8.0\nValidating file 1.h2w ...\n"), @"it is not understood: it looks most like f3 output; missing: an average speed, 'Data OK: ..' or '*Usable* size: ..'");
-    insta::assert_snapshot!(refused("1000+0 records in\n1000+0 records out\n"), @"it is not understood: it looks most like dd output; missing: a line '.. bytes .. copied, .. s, ..'");
-    insta::assert_snapshot!(refused("{ \"fio version\" : \"fio-3.33\" }"), @r#"it is not understood: it looks most like fio JSON; missing: a list "jobs""#);
+    insta::assert_snapshot!(refused("   KB reclen write rewrite\n"), @"it is not understood: it begins like iozone output, but lacks a line of results: KB, record length, then figures");
+    insta::assert_snapshot!(refused("F3 read 8.0\nValidating file 1.h2w ...\n"), @"it is not understood: it begins like f3 output, but lacks an average speed, 'Data OK: ..' or '*Usable* size: ..'");
+    insta::assert_snapshot!(refused("1000+0 records in\n1000+0 records out\n"), @"it is not understood: it begins like dd output, but lacks a line '.. bytes .. copied, .. s, ..'");
+    insta::assert_snapshot!(refused("{ \"fio version\" : \"fio-3.33\" }"), @r#"it is not understood: it begins like fio JSON, but lacks a list "jobs""#);
     let long = vec![b' '; MOST_BYTES + 1];
     assert!(matches!(read("x", &long), Err(ImportError::TooLong(_))));
 }

@@ -236,3 +236,45 @@ fn a_text_that_went_through_a_form_says_the_same() {
         assert_eq!(read(&text), read(carried.as_bytes()), "{carried}");
     }
 }
+
+#[test]
+fn a_log_of_pibenchmarks_is_one_run_of_its_medium() {
+    let found = import(&fixture("pibenchmarks_log.txt"));
+    assert_eq!((found.records.len(), found.left_count), (1, 0), "{:?}", found.left);
+    let device = found.records[0].target.device.as_deref();
+    assert_eq!((device, cells(&found).len()), (Some("mmcblk0"), 6));
+}
+
+const SWEEPS: [&str; 7] = [
+    "article_dd_sweep_comment03.txt",
+    "article_dd_sweep_comment06_usb2.txt",
+    "article_dd_sweep_comment06_usb3.txt",
+    "article_dd_sweep_comment09_wrapped.txt",
+    "article_dd_sweep_comment10.txt",
+    "article_dd_sweep_comment11_no_header.txt",
+    "dd_sweep_summary.txt",
+];
+
+#[test]
+fn sweeps_of_seven_media_in_one_thread_are_seven_runs() {
+    let thread = SWEEPS.map(|name| fixture(name) + "\nAnother card:\n").concat();
+    let found = import(&thread);
+    assert_eq!(found.records.len(), 7);
+    assert!(found.records.iter().all(|record| record.cells.len() == 18));
+    let iozone = fixture("article_iozone_O_comment03.txt");
+    let with_iozone = SWEEPS.map(|name| [fixture(name), iozone.clone()].concat()).concat();
+    let counts: Vec<usize> =
+        import(&with_iozone).records.iter().map(|record| record.cells.len()).collect();
+    assert_eq!(counts, [22; 7], "an iozone line is of the card above it");
+}
+
+/// Figures without a word before them are of whoever wrote them, not of the line above.
+#[test]
+fn a_line_that_is_full_does_not_go_on() {
+    let sweep = fixture("article_dd_sweep_comment03.txt");
+    let bare = "1.2 MB/s 2.2 MB/s 3.2 MB/s 4.2 MB/s 5.2 MB/s 6.2 MB/s 7.2 MB/s 8.2 MB/s 9.2 MB/s\n";
+    let found = import(&[sweep.trim_end(), "\n", bare].concat());
+    assert_eq!((cells(&found).len(), found.left_count), (18, 1));
+    let iozone = [&fixture("article_iozone_O_comment03.txt"), "11 22 33 44 55 66 77 88 99\n"];
+    assert_eq!(cells(&import(&iozone.concat())).len(), 4);
+}

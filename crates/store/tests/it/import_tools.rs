@@ -278,3 +278,56 @@ fn a_command_of_iozone_in_a_sentence_says_how_it_was_measured() {
       iozone/10 [random-write] 16 MiB direct iops=3.9193115234375 bps=65755136
     ");
 }
+
+#[test]
+fn h2testw_in_english_and_german() {
+    insta::assert_snapshot!(told("h2testw_en.txt"), @"
+    H2testw 1.4 
+      verify/1 [read] buffered changed_sectors=0 corrupted_sectors=57399744 good_sectors=8099392 overwritten_sectors=0
+      H2testw:write/1 direct bps=1593835.52
+      H2testw:read/1 direct bps=10464788.48
+    ");
+    insta::assert_snapshot!(told("h2testw_de.txt"), @"
+    H2testw 1.4 
+      verify/1 [read] buffered changed_sectors=0 corrupted_sectors=23845312 good_sectors=8099392 overwritten_sectors=33554432
+      H2testw:write/1 direct bps=1593835.52
+      H2testw:read/1 direct bps=10464788.48
+    ");
+    insta::assert_snapshot!(told("h2testw_ok.txt"), @"
+    H2testw 1.4 
+      verify/1 [read] buffered changed_sectors=0 corrupted_sectors=0 good_sectors=60618752 overwritten_sectors=0
+      H2testw:write/1 direct bps=14680064
+      H2testw:read/1 direct bps=20866662.4
+    ");
+}
+
+#[test]
+fn hdparm_at_an_offset() {
+    insta::assert_snapshot!(told("hdparm_t_offset.txt"), @"
+    hdparm  loop0
+      buffered-read/1 [device] 2 MiB buffered bps=80541122.56
+      buffered-read/2 [direct] 2 MiB direct bps=270973009.92
+    ");
+}
+
+#[test]
+fn bonnie_1_98_and_sysbench_as_pasted() {
+    insta::assert_snapshot!(told("bonnie_1.98.txt"), @"
+    bonnie++ 1.98 
+      bonnie++:write/1 [per-character] buffered bps=148480 cpu_percent=99 longest_latency_ns=101000000
+      bonnie++:write/2 [block] 8 KiB buffered iops=2534.375 bps=20761600 cpu_percent=7 longest_latency_ns=2512000000
+      bonnie++:rewrite/1 [block] 8 KiB buffered iops=1574.375 bps=12897280 cpu_percent=5 longest_latency_ns=1987000000
+      bonnie++:read/1 [per-character] buffered bps=421888 cpu_percent=99 longest_latency_ns=44012000
+      bonnie++:read/2 [block] 8 KiB buffered iops=5273.5 bps=43200512 cpu_percent=8 longest_latency_ns=33122000
+      bonnie++:seeks/1 8 KiB buffered iops=988.4 cpu_percent=25 longest_latency_ns=912000000
+      bonnie++:create/1 [sequential] buffered iops=2123 cpu_percent=20 longest_latency_ns=33123000
+      bonnie++:delete/1 [sequential] buffered iops=3012 cpu_percent=21 longest_latency_ns=2123000
+      bonnie++:create/2 [random] buffered iops=2234 cpu_percent=20 longest_latency_ns=1231000
+      bonnie++:delete/2 [random] buffered iops=2543 cpu_percent=20 longest_latency_ns=2221000
+    ");
+    insta::assert_snapshot!(told("sysbench_1.0.20_direct.txt"), @"
+    sysbench 1.0.20 
+      sysbench:rndrw/1 [read] 16 KiB direct iops=312.5 bps=5120000 n=0 min=20000 mean=840000 p50=- p99=- p99.9=- max=212340000
+      sysbench:rndrw/2 [write] 16 KiB direct iops=208.33 bps=3413278.72 n=0 min=20000 mean=840000 p50=- p99=- p99.9=- max=212340000
+    ");
+}

@@ -7,6 +7,8 @@ mod damaged;
 mod fixtures;
 mod import;
 mod import_counts;
+mod import_errors;
+mod import_fio;
 mod import_logs;
 mod import_tools;
 mod journal;

@@ -49,24 +49,49 @@ const MOST_SIZES: usize = 64;
 /// A line that began, with the words of those it was wrapped to.
 type Begun<'a> = (&'static str, usize, Vec<&'a str>);
 
+/// The sweeps in a text, a run each: a new one begins with block sizes, or with a direction that the
+/// last one has already.
 fn read_sweep(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let mut found = ImportedRun::by("dd");
+    let mut sweeps: Vec<ImportedRun> = vec![ImportedRun::by("dd")];
+    let mut kinds: Vec<&str> = Vec::new();
     let mut sizes: Option<Vec<u64>> = None;
     let mut current: Option<Begun> = None;
     for (at, line) in source.numbered().chain([(usize::MAX, "Block:")]) {
         let Some((kind, rest)) = way(line) else {
-            if let Some((_, _, words)) = current.as_mut().filter(|_| goes_on(line)) {
+            let lacks = |begun: &Begun| goes_on(line) && lacks_words(begun, sizes.as_deref(), line);
+            if let Some((_, _, words)) = current.as_mut().filter(|begun| lacks(begun)) {
                 words.extend(line.split_whitespace());
                 reading.take(at);
-            } else {
-                ended(&mut found, &mut sizes, current.take(), reading);
+            } else if let Some(found) = sweeps.last_mut() {
+                ended(found, &mut sizes, current.take(), reading);
             }
             continue;
         };
-        ended(&mut found, &mut sizes, current.take(), reading);
+        if let Some(found) = sweeps.last_mut() {
+            ended(found, &mut sizes, current.take(), reading);
+        }
+        if kinds.contains(&kind) || kind == "Block" && !kinds.is_empty() {
+            sweeps.push(ImportedRun::by("dd"));
+            kinds.clear();
+        }
+        kinds.push(kind);
         current = Some((kind, at, rest.split_whitespace().collect()));
     }
-    vec![found]
+    sweeps.retain(|sweep| !sweep.cells.is_empty());
+    if sweeps.len() > 1 {
+        sweeps.iter_mut().zip(1..).for_each(|(sweep, number)| sweep.ordinal = Some(number));
+    }
+    sweeps
+}
+
+/// Whether a line that began still lacks so many words: one that is full does not go on, and what
+/// follows is of another medium.
+fn lacks_words((kind, _, words): &Begun, sizes: Option<&[u64]>, line: &str) -> bool {
+    let full = match *kind {
+        "Block" => MOST_SIZES,
+        _ => 2 * sizes.map_or(SIZES.len(), <[u64]>::len),
+    };
+    words.len() + line.split_whitespace().count() <= full
 }
 
 /// Reads a line that is complete.

@@ -6,12 +6,15 @@ use std::collections::BTreeMap;
 use record::{Cell, Direction, Histogram, Latency, Stop};
 use serde::Deserialize;
 
+use super::add_up::add_up;
 use super::options::{Job, Options};
 use super::same_job::FORMS;
-use super::{agreed_block, cell};
+use super::{agreed_block, cell, sync_cell};
+use crate::import::errno::{Errno, Origin};
+use crate::import::failed;
 use crate::import::imported_run::{
-    self, ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles,
-    room_for_another, whole_ns,
+    ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles, room_for_another,
+    whole_ns,
 };
 use crate::import::reading::Reading;
 use crate::import::text::{ImportText, short};
@@ -48,6 +51,8 @@ struct Document {
     version: String,
     #[serde(default)]
     timestamp: Option<f64>,
+    #[serde(default)]
+    timestamp_ms: Option<f64>,
     #[serde(default, rename = "global options")]
     global: Options,
     #[serde(default)]
@@ -70,6 +75,15 @@ struct JobOut {
     options: Options,
     read: Option<Box<Way>>,
     write: Option<Box<Way>>,
+    /// Reads and writes together (`unified_rw_reporting`).
+    mixed: Option<Box<Way>>,
+    sync: Option<Box<Syncs>>,
+}
+
+/// Commits of a job, in nanoseconds; only fio 3 has them.
+#[derive(Deserialize)]
+struct Syncs {
+    lat_ns: Option<Box<Times>>,
 }
 
 /// One direction of a job.
@@ -102,6 +116,8 @@ struct Way {
 
 #[derive(Deserialize)]
 struct Times {
+    #[serde(default, rename = "N")]
+    n: f64,
     #[serde(default)]
     min: f64,
     #[serde(default)]
@@ -116,7 +132,9 @@ struct Times {
 
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found: Vec<ImportedRun> = Vec::new();
-    for (at, document) in documents(source, reading) {
+    let mut last_error = None;
+    for (at, document) in last_looks(documents(source, reading)) {
+        last_error = document.jobs.iter().find_map(|job| error_of(&Job::unknown(), job));
         let version = short(document.version.trim_start_matches("fio-"), 40);
         for (filename, cells) in by_medium(at, &document, reading) {
             // Documents of one medium are one run.
@@ -140,7 +158,9 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
         }
     }
     if found.iter().all(|one| one.cells.is_empty()) && reading.refusals() == 0 {
-        reading.refuse(source.begin(), "no job in it has done any I/O");
+        let error = last_error.map(|error| format!("; fio ended early: {error}"));
+        let error = error.unwrap_or_default();
+        reading.refuse(source.begin(), format_args!("no job in it has done any I/O{error}"));
     }
     found
 }
@@ -183,6 +203,61 @@ fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document
         from = start + length.max(1);
     }
     documents
+}
+
+/// Without those that are looks at the jobs of the next one on the way (`--status-interval`).
+fn last_looks(documents: Vec<(usize, Document)>) -> Vec<(usize, Document)> {
+    let mut last: Vec<(usize, Document)> = Vec::new();
+    for next in documents {
+        if last.last().is_some_and(|(_, before)| is_look_at(before, &next.1)) {
+            last.pop();
+        }
+        last.push(next);
+    }
+    last
+}
+
+/// The most by which the clock and the runtime of a job differ, in milliseconds.
+const CLOCK_MS: f64 = 400.0;
+
+/// Whether a document shows the jobs of a later one at an earlier moment: the same jobs with the
+/// same options, and the time between both is what they ran longer.
+fn is_look_at(before: &Document, after: &Document) -> bool {
+    let jobs = || before.jobs.iter().zip(&after.jobs);
+    let is_same = |(a, b): (&JobOut, &JobOut)| {
+        a.jobname == b.jobname
+            && a.groupid == b.groupid
+            && a.options == b.options
+            && a.ios() <= b.ios()
+    };
+    let (Some(from), Some(to)) = (before.moment_ms(), after.moment_ms()) else { return false };
+    let longer = jobs().map(|(a, b)| b.runtime_ms() - a.runtime_ms()).fold(0.0, f64::max);
+    let ran = before.jobs.iter().map(JobOut::runtime_ms).fold(0.0, f64::max);
+    !before.jobs.is_empty()
+        && before.jobs.len() == after.jobs.len()
+        && before.global == after.global
+        && jobs().all(is_same)
+        && (to - from - longer).abs() < CLOCK_MS.min(ran / 2.0)
+}
+
+impl Document {
+    fn moment_ms(&self) -> Option<f64> {
+        self.timestamp_ms.or(self.timestamp.map(|seconds| seconds * 1e3))
+    }
+}
+
+impl JobOut {
+    fn ways(&self) -> impl Iterator<Item = &Way> {
+        [&self.read, &self.write, &self.mixed].into_iter().flatten().map(AsRef::as_ref)
+    }
+
+    fn ios(&self) -> f64 {
+        self.ways().map(|way| way.total_ios).sum()
+    }
+
+    fn runtime_ms(&self) -> f64 {
+        self.ways().map(|way| way.runtime).fold(0.0, f64::max)
+    }
 }
 
 /// The byte of the next line that begins with a brace or a bracket.
@@ -243,7 +318,8 @@ fn salvaged(text: &str) -> Option<Document> {
         rest = rest.get(length..)?;
     }
     let timestamp = value_of(text, "timestamp");
-    Some(Document { version, timestamp, global, jobs, client_stats: Vec::new() })
+    let timestamp_ms = value_of(text, "timestamp_ms");
+    Some(Document { version, timestamp, timestamp_ms, global, jobs, client_stats: Vec::new() })
 }
 
 fn value_of<T: serde::de::DeserializeOwned>(text: &str, key: &str) -> Option<T> {
@@ -273,7 +349,7 @@ fn moment(seconds: f64) -> Option<String> {
 /// added up.
 fn by_medium(line: usize, document: &Document, reading: &mut Reading) -> Vec<(String, Vec<Cell>)> {
     let mut media: Vec<(String, Vec<Cell>)> = Vec::new();
-    let mut places: BTreeMap<(String, u64, bool), (usize, usize)> = BTreeMap::new();
+    let mut places: BTreeMap<(String, u64, String), (usize, usize)> = BTreeMap::new();
     let of_jobs = document
         .jobs
         .iter()
@@ -281,15 +357,9 @@ fn by_medium(line: usize, document: &Document, reading: &mut Reading) -> Vec<(St
     for out in of_jobs {
         let job = Job::of(&document.global, &out.options);
         let filename = short(&job.filename, 200);
-        for (direction, way) in [(Direction::Read, &out.read), (Direction::Write, &out.write)] {
-            let Some(way) = way.as_ref().filter(|way| way.total_ios > 0.0 || way.io_bytes > 0.0)
-            else {
-                continue;
-            };
-            let Some(cell) = reading.accept(line, of_way(&job, out, direction, way)) else {
-                continue;
-            };
-            let key = (out.jobname.clone(), out.groupid.to_bits(), direction == Direction::Write);
+        for cell in reading.accept(line, of_job(&job, out)).into_iter().flatten() {
+            let kind = format!("{} {:?}", cell.test, cell.params.direction);
+            let key = (out.jobname.clone(), out.groupid.to_bits(), kind);
             if let Some((medium, at)) = places.get(&key).filter(|_| job.threads > 1) {
                 add_up(&mut media[*medium].1[*at], cell);
                 continue;
@@ -311,7 +381,69 @@ fn by_medium(line: usize, document: &Document, reading: &mut Reading) -> Vec<(St
     media
 }
 
-fn of_way(job: &Job, out: &JobOut, direction: Direction, way: &Way) -> Result<Cell, ImportTrouble> {
+/// The cells of a job: of each direction, or of both together, and of its commits.
+fn of_job(job: &Job, out: &JobOut) -> Result<Vec<Cell>, ImportTrouble> {
+    let ways = [
+        (Some(Direction::Read), &out.read),
+        (Some(Direction::Write), &out.write),
+        (None, &out.mixed),
+    ];
+    let mut cells = Vec::new();
+    for (direction, way) in ways {
+        let has_moved = |way: &&Way| way.total_ios > 0.0 || way.io_bytes > 0.0;
+        // Both together repeat what each of them says.
+        let is_news = direction.is_some() || cells.is_empty();
+        if let Some(way) = way.as_deref().filter(has_moved).filter(|_| is_news) {
+            cells.push(of_way(job, out, direction, way)?);
+        }
+    }
+    let syncs = out.sync.as_ref().and_then(|sync| sync.lat_ns.as_deref());
+    if let Some(times) = syncs.filter(|times| times.n > 0.0 && times.max > 0.0) {
+        cells.push(of_syncs(job, out, times)?);
+    }
+    if cells.is_empty() {
+        cells.extend(failed_at_once(job, out));
+    }
+    Ok(cells)
+}
+
+/// A job that the medium ended before its first I/O.
+fn failed_at_once(job: &Job, out: &JobOut) -> Option<Cell> {
+    let error = error_of(job, out).filter(|error| error.origin == Origin::Medium)?;
+    let mut cell = cell(job, job.direction());
+    label(&mut cell, "job", &out.jobname);
+    failed::end(&mut cell, "fio", &error);
+    Some(cell)
+}
+
+/// The error that a job ended with.
+fn error_of(job: &Job, out: &JobOut) -> Option<Errno> {
+    let number = Some(out.error.abs()).filter(|error| (1.0..1e6).contains(error))? as u32;
+    Some(if job.is_of_windows { Errno::of_windows(number) } else { Errno::of_number(number) })
+}
+
+fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, ImportTrouble> {
+    if [times.n, times.min, times.max, times.mean].iter().any(|value| !(0.0..1e17).contains(value))
+    {
+        let name = short(&out.jobname, 40);
+        return Err(ImportTrouble::new(format_args!("job '{name}': a latency that cannot be")));
+    }
+    let (min, max) = (whole_ns(times.min), whole_ns(times.max));
+    let mut latency =
+        Latency { n: times.n as u64, min, mean: times.mean, max, ..Latency::default() };
+    let odd = percentiles(&mut latency, |share| at(&times.percentile, share * 100.0));
+    let mut cell = sync_cell(job, &out.jobname, latency.clone());
+    keep_odd(&mut cell, &latency, &odd);
+    cell.histogram = histogram(&times.bins)?;
+    Ok(cell)
+}
+
+fn of_way(
+    job: &Job,
+    out: &JobOut,
+    direction: Option<Direction>,
+    way: &Way,
+) -> Result<Cell, ImportTrouble> {
     let bytes = if way.io_kbytes.is_some() { way.io_bytes } else { way.io_bytes * 1024.0 };
     let numbers =
         [bytes, way.bw, way.bw_bytes.unwrap_or(0.0), way.iops, way.runtime, way.total_ios];
@@ -327,15 +459,14 @@ fn of_way(job: &Job, out: &JobOut, direction: Direction, way: &Way) -> Result<Ce
     cell.params.block_bytes = agreed_block(cell.params.block_bytes, bytes, way.total_ios);
     cell.ops = way.total_ios as u64;
     cell.bytes = bytes as u64;
-    cell.written_bytes = if direction == Direction::Write { cell.bytes } else { 0 };
+    cell.written_bytes = if direction == Some(Direction::Write) { cell.bytes } else { 0 };
     cell.elapsed_ns = whole_ns(way.runtime * 1e6);
     // Flags such as time_based are not always repeated: who ran for as long as allowed was ended by
     // the time.
     let is_timed = job.runtime_ms.is_some_and(|allowed| way.runtime >= 0.99 * allowed);
     cell.stop = if is_timed { Stop::Time } else { Stop::Bytes };
-    if out.error != 0.0 {
-        cell.stop = Stop::Error;
-        cell.reason = Some(format!("fio ended with error {}", out.error));
+    if let Some(error) = error_of(job, out) {
+        failed::end(&mut cell, "fio", &error);
     }
     cell.metrics.iops = Some(estimate(way.iops, cell.ops));
     cell.metrics.bps = Some(estimate(way.bw_bytes.unwrap_or(way.bw * 1024.0), cell.ops));
@@ -475,48 +606,4 @@ fn histogram(bins: &BTreeMap<String, f64>) -> Result<Option<Histogram>, ImportTr
         histogram.record_n(ns, *count as u64);
     }
     Ok(Some(histogram))
-}
-
-/// Adds one of several equal jobs to the first: rates and counts are sums, extremes extremes,
-/// percentiles cannot be added.
-fn add_up(sum: &mut Cell, other: Cell) {
-    let add = |a: &mut Option<record::Estimate>, b: Option<record::Estimate>| {
-        if let (Some(a), Some(b)) = (a, b) {
-            a.value += b.value;
-            a.ci95 = None;
-            a.n = a.n.saturating_add(b.n);
-        }
-    };
-    add(&mut sum.metrics.iops, other.metrics.iops);
-    add(&mut sum.metrics.bps, other.metrics.bps);
-    sum.ops = sum.ops.saturating_add(other.ops);
-    sum.bytes = sum.bytes.saturating_add(other.bytes);
-    sum.written_bytes = sum.written_bytes.saturating_add(other.written_bytes);
-    sum.elapsed_ns = sum.elapsed_ns.max(other.elapsed_ns);
-    if other.stop == Stop::Error {
-        (sum.stop, sum.reason) = (other.stop, other.reason);
-    }
-    if let (Some(a), Some(b)) = (&mut sum.metrics.latency_ns, other.metrics.latency_ns) {
-        let (n, m) = (a.n.max(1) as f64, b.n.max(1) as f64);
-        let mean = (a.mean * n + b.mean * m) / (n + m);
-        let (min, max) = (a.min.min(b.min), a.max.max(b.max));
-        *a = Latency { n: a.n.saturating_add(b.n), min, mean, max, ..Latency::default() };
-    }
-    match (&mut sum.histogram, other.histogram) {
-        (Some(a), Some(b)) => a.merge(&b),
-        (a, _) => *a = None,
-    }
-    if let (Some(latency), Some(histogram)) = (&mut sum.metrics.latency_ns, &sum.histogram) {
-        // Both are of the same times.
-        let _ = percentiles(latency, |share| Some(histogram.quantile(share) as f64));
-    }
-    sum.metrics.other.clear();
-    // What was said of one of them does not hold for all.
-    let is_of_one = |text: &str| {
-        text.starts_with("percentiles")
-            || text.starts_with("the interval")
-            || text.contains("is kept as completion_")
-    };
-    sum.flags.retain(|flag| !matches!(flag, record::Flag::Note { text } if is_of_one(text)));
-    imported_run::note(sum, "added up from the jobs that fio lists one by one");
 }

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use record::{Cell, Direction, Latency, Path, Region};
 
-use super::cell;
+use super::add_up::add_up;
 use super::options::Job;
 use super::same_job::FORMS;
+use super::{cell, sync_cell};
+use crate::import::errno::{Errno, Origin};
+use crate::import::failed;
 use crate::import::imported_run::{
     ImportTrouble, ImportedRun, estimate, keep_odd, label, percentiles, whole_ns,
 };
@@ -38,43 +41,83 @@ struct Part {
     cell: Cell,
     latency: Latency,
     is_total: bool,
+    is_of_syncs: bool,
     percentiles: BTreeMap<String, f64>,
     percentile_scale: f64,
 }
 
+impl Part {
+    fn of(at: usize, cell: Cell) -> Part {
+        Part {
+            at,
+            cell,
+            latency: Latency::default(),
+            is_total: false,
+            is_of_syncs: false,
+            percentiles: BTreeMap::new(),
+            percentile_scale: 1.0,
+        }
+    }
+}
+
+/// A job of which the lines that follow tell.
+struct Told<'a> {
+    at: usize,
+    name: &'a str,
+    job: Job,
+    /// Of jobs that are one (`numjobs`), and of several looks at one, the text that tells them
+    /// apart: group and process.
+    group: Option<&'a str>,
+    process: Option<&'a str>,
+    error: Option<Errno>,
+    parts: Vec<Part>,
+}
+
+/// What is told of the jobs before the first result.
+#[derive(Default)]
+struct Described<'a> {
+    jobs: BTreeMap<&'a str, Job>,
+    /// Those of which fio made several.
+    several: Vec<&'a str>,
+    last: Option<&'a str>,
+}
+
+impl<'a> Described<'a> {
+    /// Reads a line; false where it describes nothing.
+    fn read(&mut self, line: &'a str) -> bool {
+        if let Some((name, rest)) = line.split_once(": (g=") {
+            self.jobs.insert(name, described(rest));
+            self.last = Some(name);
+            return true;
+        }
+        let Some(name) = self.last.take() else { return false };
+        let goes_on = line.trim() == "...";
+        if goes_on {
+            self.several.push(name);
+        }
+        goes_on
+    }
+}
+
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun { form: FORMS[1], ..ImportedRun::by("fio") };
-    let mut jobs: BTreeMap<&str, Job> = BTreeMap::new();
-    let mut current: Option<(&str, Job)> = None;
-    let mut parts: Vec<Part> = Vec::new();
+    let mut described = Described::default();
+    let mut told: Vec<Told> = Vec::new();
     for (at, line) in source.numbered() {
         let trimmed = line.trim();
-        if let Some((name, rest)) = line.split_once(": (g=") {
-            jobs.insert(name, described(rest));
+        if described.read(line) {
         } else if let Some(version) = trimmed.strip_prefix("fio-") {
             found.version = short(version, 40);
         } else if let Some((name, rest)) = line.split_once(": (groupid=") {
-            end(&mut found, &mut parts, reading);
-            let mut job = jobs.get(name).cloned().unwrap_or_else(Job::unknown);
-            job.threads = between(rest, "jobs=", ")")
-                .and_then(whole)
-                .and_then(|n| u32::try_from(n).ok())
-                .unwrap_or(1);
-            current = Some((name, job));
-        } else if let Some(direction) = direction(trimmed) {
-            let Some((name, job)) = &current else { continue };
-            reading.take(at);
-            parts.extend(reading.accept(at, begun(at, name, job, direction, trimmed)));
-        } else if let Some(part) = parts.last_mut() {
-            detail(part, trimmed);
-        }
-        if let Some(totals) =
-            trimmed.strip_prefix("issued rwt").and_then(|rest| between(rest, "total=", " "))
-        {
-            issued(&mut parts, totals);
+            told.push(begun_job(at, name, rest, &described));
+        } else if let Some(job) = told.last_mut() {
+            job.read(at, trimmed, reading);
         }
     }
-    end(&mut found, &mut parts, reading);
+    let several = |name: &str| described.several.contains(&name);
+    for (at, cell) in added_up(last_looks(told), several) {
+        reading.add(&mut found, at, cell);
+    }
     let mut names = source.numbered().skip_while(|(_, line)| !line.starts_with("Disk stats"));
     if let Some((_, disk)) = names.find(|(_, line)| line.contains(": ios=")) {
         found.on(&format!("/dev/{}", disk.trim().split(':').next().unwrap_or_default()));
@@ -82,17 +125,115 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
     vec![found]
 }
 
-/// Adds what a job came to.
-fn end(found: &mut ImportedRun, parts: &mut Vec<Part>, reading: &mut Reading) {
-    for part in parts.drain(..) {
-        let at = part.at;
-        reading.add(found, at, finished(part));
+/// "0, jobs=1): err= 5 (file:.., error=Input/output error): pid=1234: Mon Nov  2 12:00:00 2026".
+fn begun_job<'a>(at: usize, name: &'a str, rest: &'a str, described: &Described) -> Told<'a> {
+    let mut job = described.jobs.get(name).cloned().unwrap_or_else(Job::unknown);
+    job.threads = between(rest, "jobs=", ")")
+        .and_then(whole)
+        .and_then(|n| u32::try_from(n).ok())
+        .unwrap_or(1);
+    let number = rest.split_once("err=").map(|(_, rest)| rest.trim_start());
+    let number = number.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    let number = number.and_then(|text| text.parse().ok()).filter(|number| *number > 0);
+    let of_number = |number| {
+        if job.is_of_windows { Errno::of_windows(number) } else { Errno::of_number(number) }
+    };
+    Told {
+        at,
+        name,
+        group: rest.split(',').next(),
+        process: rest.split_once("pid=").and_then(|(_, rest)| rest.split(':').next()),
+        error: number.map(of_number),
+        job,
+        parts: Vec::new(),
     }
+}
+
+impl Told<'_> {
+    fn read(&mut self, at: usize, line: &str, reading: &mut Reading) {
+        if line.starts_with("mixed: IOPS=0,") {
+            // With `unified_rw_reporting=both` the text has no figures of both.
+            reading.take(at);
+        } else if let Some(direction) = direction(line) {
+            reading.take(at);
+            let begun = reading.accept(at, begun(at, self.name, &self.job, direction, line));
+            self.parts.extend(begun);
+        } else if line.starts_with("sync (") && line.contains("min=") {
+            let cell = sync_cell(&self.job, self.name, Latency::default());
+            self.parts.push(Part { is_of_syncs: true, ..Part::of(at, cell) });
+        }
+        if let Some(part) = self.parts.last_mut() {
+            detail(part, line);
+        }
+        if let Some(rest) = line.strip_prefix("issued rwt") {
+            issued(&mut self.parts, rest);
+        }
+    }
+
+    /// The cells of the job with the lines they begin in.
+    fn cells(self) -> Vec<(usize, Cell)> {
+        let is_failed = self.error.as_ref().is_some_and(|error| error.origin == Origin::Medium);
+        let mut cells: Vec<(usize, Cell)> =
+            self.parts.into_iter().map(|part| (part.at, finished(part))).collect();
+        cells.retain(|(_, cell)| {
+            cell.ops > 0 || cell.metrics.iops.is_some_and(|iops| iops.value > 0.0)
+        });
+        if cells.is_empty() && is_failed {
+            let mut cell = cell(&self.job, self.job.direction());
+            label(&mut cell, "job", self.name);
+            cells.push((self.at, cell));
+        }
+        if let Some(error) = &self.error {
+            cells.iter_mut().for_each(|(_, cell)| failed::end(cell, "fio", error));
+        }
+        cells
+    }
+}
+
+/// Without looks at a job on the way (`--status-interval`): the same process tells of it again.
+fn last_looks(told: Vec<Told>) -> Vec<Told> {
+    let mut last: Vec<Told> = Vec::new();
+    for next in told {
+        let is_look = |before: &Told| {
+            before.process.is_some()
+                && (before.name, before.group, before.process)
+                    == (next.name, next.group, next.process)
+        };
+        last.retain(|before| !is_look(before));
+        last.push(next);
+    }
+    last
+}
+
+/// The cells of jobs, those that fio made of one added up.
+fn added_up(told: Vec<Told>, is_one_of_several: impl Fn(&str) -> bool) -> Vec<(usize, Cell)> {
+    let mut cells: Vec<(usize, Cell)> = Vec::new();
+    let mut sums: BTreeMap<(String, Option<String>, String), usize> = BTreeMap::new();
+    for job in told {
+        let (name, group) = (job.name.to_owned(), job.group.map(str::to_owned));
+        let is_part = job.job.threads == 1 && is_one_of_several(&name);
+        for (at, cell) in job.cells() {
+            let kind = format!("{} {:?}", cell.test, cell.params.direction);
+            let key = (name.clone(), group.clone(), kind);
+            match sums.get(&key).filter(|_| is_part) {
+                Some(sum) => {
+                    let sum = &mut cells[*sum].1;
+                    sum.params.threads = sum.params.threads.saturating_add(1);
+                    add_up(sum, cell);
+                }
+                None => {
+                    sums.insert(key, cells.len());
+                    cells.push((at, cell));
+                }
+            }
+        }
+    }
+    cells
 }
 
 /// Lines of fio's output that say the same again, in detail or in sum.
 fn is_detail(line: &str) -> bool {
-    const LEADS: [&str; 16] = [
+    const LEADS: [&str; 18] = [
         "slat",
         "clat",
         "lat (",
@@ -106,6 +247,8 @@ fn is_detail(line: &str) -> bool {
         "latency ",
         "READ:",
         "WRITE:",
+        "MIXED:",
+        "sync ",
         "Jobs:",
         "| ",
         "fio: ",
@@ -114,14 +257,15 @@ fn is_detail(line: &str) -> bool {
     LEADS.iter().any(|lead| line.starts_with(lead)) || line.contains(": (g=")
 }
 
-/// "read" or "write" of a line of results.
-fn direction(line: &str) -> Option<Direction> {
+/// The direction of a line of results; none within where it is of both together.
+fn direction(line: &str) -> Option<Option<Direction>> {
     let (word, rest) = line.trim().split_once(':')?;
     let rest = rest.trim_start();
     let is_result = rest.starts_with("IOPS=") || rest.starts_with("io=") && rest.contains("iops=");
     match word.trim() {
-        "read" if is_result => Some(Direction::Read),
-        "write" if is_result => Some(Direction::Write),
+        "read" if is_result => Some(Some(Direction::Read)),
+        "write" if is_result => Some(Some(Direction::Write)),
+        "mixed" if is_result => Some(None),
         _ => None,
     }
 }
@@ -156,7 +300,7 @@ fn begun(
     at: usize,
     name: &str,
     job: &Job,
-    direction: Direction,
+    direction: Option<Direction>,
     line: &str,
 ) -> Result<Part, ImportTrouble> {
     let bad = |what: &str| ImportTrouble::at(at, format_args!("{what} is missing or is no number"));
@@ -190,14 +334,7 @@ fn begun(
     cell.elapsed_ns = whole_ns(runtime_ms * 1e6);
     cell.metrics.iops = Some(estimate(iops, 0));
     cell.metrics.bps = Some(estimate(bps, 0));
-    Ok(Part {
-        at,
-        cell,
-        latency: Latency::default(),
-        is_total: false,
-        percentiles: BTreeMap::new(),
-        percentile_scale: 1.0,
-    })
+    Ok(Part::of(at, cell))
 }
 
 /// A number with a prefix of thousands: "25.7k" as 25700.
@@ -210,7 +347,8 @@ fn thousands(text: &str) -> Option<f64> {
 fn detail(part: &mut Part, line: &str) {
     let total = line.strip_prefix("lat (").filter(|rest| rest.contains("min="));
     let completion = line.strip_prefix("clat (").filter(|_| !part.is_total);
-    if let Some(rest) = total.or(completion) {
+    let sync = line.strip_prefix("sync (").filter(|rest| rest.contains("min="));
+    if let Some(rest) = total.or(completion).or(sync) {
         let unit = rest.split(')').next().unwrap_or_default();
         let time = |name: &str| {
             let text = rest.split_once(name)?.1.split(',').next()?;
@@ -234,14 +372,23 @@ fn detail(part: &mut Part, line: &str) {
     }
 }
 
-/// "0,38546,0,0": I/Os read, written, trimmed. From them and the time follow the figures to more
-/// digits than are printed.
-fn issued(parts: &mut [Part], totals: &str) {
-    let counts: Vec<u64> = totals.split(',').map_while(whole).collect();
+/// "s: total=0,38546,0,0 short=255,0,0,0 ..": I/Os read, written, trimmed and committed. From them and the time follow the figures
+/// to more digits than are printed.
+fn issued(parts: &mut [Part], text: &str) {
+    let counts = |mark: &str| -> Vec<u64> {
+        let listed =
+            text.split_once(mark).map(|(_, rest)| rest.split(' ').next().unwrap_or_default());
+        listed.unwrap_or_default().split(',').map_while(whole).collect()
+    };
+    let (totals, short) = (counts("total="), counts("short="));
     for part in parts.iter_mut().filter(|part| part.cell.ops == 0) {
         let cell = &mut part.cell;
         let writes = cell.params.direction == Some(Direction::Write);
-        cell.ops = counts.get(usize::from(writes)).copied().unwrap_or(0);
+        cell.ops = match cell.params.direction {
+            _ if part.is_of_syncs => commits(&totals, &short),
+            Some(_) => totals.get(usize::from(writes)).copied().unwrap_or(0),
+            None => totals.iter().take(2).sum(),
+        };
         let seconds = cell.elapsed_ns as f64 / 1e9;
         let (Some(iops), Some(bps)) = (&mut cell.metrics.iops, &mut cell.metrics.bps) else {
             continue;
@@ -261,6 +408,13 @@ fn issued(parts: &mut [Part], totals: &str) {
             cell.written_bytes = if writes { cell.bytes } else { 0 };
         }
     }
+}
+
+/// How many commits there were: fsyncs are the fourth of the totals, and fdatasyncs, for which there
+/// is no place, the first of the short ones.
+fn commits(totals: &[u64], short: &[u64]) -> u64 {
+    let fsyncs = totals.get(3).copied().filter(|count| *count > 0);
+    fsyncs.or(short.first().copied()).unwrap_or(0)
 }
 
 fn finished(part: Part) -> Cell {

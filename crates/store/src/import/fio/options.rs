@@ -53,6 +53,10 @@ pub(super) struct Job {
     pub filename: String,
     /// How long it was allowed to take.
     pub runtime_ms: Option<f64>,
+    /// The call that ends a number of writes, where it was asked for: "fsync", "fdatasync".
+    pub commit: Option<&'static str>,
+    /// The engine is one of Windows, whose error numbers differ.
+    pub is_of_windows: bool,
     pub notes: Vec<String>,
 }
 
@@ -74,7 +78,18 @@ impl Job {
             span_bytes: None,
             filename: String::new(),
             runtime_ms: None,
+            commit: None,
+            is_of_windows: false,
             notes: Vec::new(),
+        }
+    }
+
+    /// What it does, where that is one of both.
+    pub fn direction(&self) -> Option<Direction> {
+        match self.kind.as_str() {
+            "read" | "randread" => Some(Direction::Read),
+            "write" | "randwrite" => Some(Direction::Write),
+            _ => None,
         }
     }
 
@@ -131,6 +146,7 @@ impl Job {
             &get(&["rw", "readwrite"]).unwrap_or_else(|| "read".into()),
             is_on("norandommap"),
         );
+        job.is_of_windows = get(&["ioengine"]).as_deref() == Some("windowsaio");
         job.set_depth(&get(&["ioengine"]).unwrap_or_else(|| "psync".into()), count("iodepth"));
         job.threads = count("numjobs").and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
         job.path = if is_on("direct") || get(&["buffered"]).is_some_and(|value| value == "0") {
@@ -163,6 +179,7 @@ impl Job {
         for name in ["fsync", "fdatasync"] {
             if let Some(every) = count(name).filter(|every| *every > 0) {
                 job.is_simple = false;
+                job.commit = Some(name);
                 job.notes.push(format!("with an {name} after every {every} writes"));
             }
         }

@@ -1,10 +1,12 @@
-//! fio's terse text (`--output-format=terse`, versions 3 and 4), and five fields of it as Raspberry
+//! fio's terse text (`--output-format=terse`, versions 2 to 5), and five fields of it as Raspberry
 //! Pi Diagnostics prints and judges them.
 
 use record::units::KIB;
 use record::{Cell, Direction, Latency, Params, Path};
 
 use super::same_job::FORMS;
+use crate::import::errno::{Errno, Origin};
+use crate::import::failed;
 use crate::import::imported_run::{
     self, ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles, whole_ns,
 };
@@ -15,7 +17,7 @@ use crate::import::{Hints, Importer, Sign};
 pub(in crate::import) const FULL: Importer = Importer {
     name: "fio terse output",
     signs: &[Sign {
-        what: "a line that begins with '3;fio-'",
+        what: "a line that begins with '3;fio-' (4 and 5, too), or with '2;'",
         is_there: |source| source.has(is_full),
     }],
     read: read_full,
@@ -33,9 +35,25 @@ pub(in crate::import) const JOBS: Importer = Importer {
     chatter: is_of_diagnostics,
 };
 
-/// Where the fields of a direction begin in a line, counted from 0.
-const READ: usize = 5;
-const WRITE: usize = 46;
+/// Where a version of the form has what, counted from 0.
+struct Layout {
+    /// fio's version; the oldest form has none.
+    version: Option<usize>,
+    name: usize,
+    error: usize,
+    read: usize,
+    write: usize,
+}
+
+/// Version 5 has six more fields for each direction.
+const LAYOUTS: [(&str, Layout); 4] = [
+    ("2;", Layout { version: None, name: 1, error: 3, read: 4, write: 45 }),
+    ("3;fio-", Layout { version: Some(1), name: 2, error: 4, read: 5, write: 46 }),
+    ("4;fio-", Layout { version: Some(1), name: 2, error: 4, read: 5, write: 46 }),
+    ("5;fio-", Layout { version: Some(1), name: 2, error: 4, read: 5, write: 52 }),
+];
+/// Fewest fields of a line.
+const FIELDS: usize = 82;
 /// Fields of a direction, counted from its first: KiB, KiB/s, IOPS, ms.
 const RUNTIME: usize = 3;
 const COMPLETION: usize = 8;
@@ -43,28 +61,61 @@ const PERCENTILES: usize = 12;
 const PERCENTILE_COUNT: usize = 20;
 const TOTAL: usize = 32;
 
+fn layout(line: &str) -> Option<&'static Layout> {
+    let known = LAYOUTS.iter().find(|(begin, _)| line.starts_with(begin));
+    // Other lists may begin with a 2, too.
+    let is_list = |layout: &Layout| {
+        layout.version.is_some()
+            || line.contains(";1.000000%=") && line.split(';').count() >= FIELDS
+    };
+    known.map(|(_, layout)| layout).filter(|layout| is_list(layout))
+}
+
 fn is_full(line: &str) -> bool {
-    line.starts_with("3;fio-") || line.starts_with("4;fio-")
+    layout(line).is_some()
 }
 
 fn read_full(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut found = ImportedRun { form: FORMS[2], ..ImportedRun::by("fio") };
-    for (at, line) in source.numbered().filter(|(_, line)| is_full(line)) {
+    for (at, line) in source.numbered() {
+        let Some(layout) = layout(line) else { continue };
         let fields: Vec<&str> = line.split(';').collect();
-        if fields.len() < WRITE + 36 {
+        if fields.len() < layout.write + TOTAL + 4 {
             reading.refuse(at, format_args!("{} fields where terse output has 130", fields.len()));
             continue;
         }
-        found.version = short(fields[1].trim_start_matches("fio-"), 40);
+        if let Some(version) = layout.version {
+            found.version = short(fields[version].trim_start_matches("fio-"), 40);
+        }
         reading.take(at);
-        for (first, direction) in [(READ, Direction::Read), (WRITE, Direction::Write)] {
-            let cell = reading.accept(at, of_fields(at, &fields, first, direction));
+        let mut has_moved = false;
+        for (first, direction) in [(layout.read, Direction::Read), (layout.write, Direction::Write)]
+        {
+            let cell = reading.accept(at, of_fields(at, layout, &fields, first, direction));
             if let Some(Some(cell)) = cell {
+                has_moved = true;
                 reading.add(&mut found, at, cell);
             }
         }
+        if let Some(cell) = failed_at_once(layout, &fields).filter(|_| !has_moved) {
+            reading.add(&mut found, at, cell);
+        }
     }
     vec![found]
+}
+
+/// A job that the medium ended before its first I/O.
+fn failed_at_once(layout: &Layout, fields: &[&str]) -> Option<Cell> {
+    let error = error_of(layout, fields).filter(|error| error.origin == Origin::Medium)?;
+    let form = Some(short(fields[layout.name], 40));
+    let mut cell = imported_run::cell("fio", Params { form, ..Params::default() });
+    failed::end(&mut cell, "fio", &error);
+    Some(cell)
+}
+
+fn error_of(layout: &Layout, fields: &[&str]) -> Option<Errno> {
+    let number = fields[layout.error].trim().trim_start_matches('-').parse().ok();
+    number.filter(|number| *number > 0).map(Errno::of_number)
 }
 
 /// Lines of Raspberry Pi Diagnostics around its figures.
@@ -74,6 +125,7 @@ fn is_of_diagnostics(line: &str) -> bool {
 
 fn of_fields(
     at: usize,
+    layout: &Layout,
     fields: &[&str],
     first: usize,
     direction: Direction,
@@ -91,16 +143,14 @@ fn of_fields(
     if kib == 0.0 {
         return Ok(None);
     }
-    let mut cell = of_job(fields[2], direction, rate, iops);
-    label(&mut cell, "job", fields[2]);
+    let mut cell = of_job(fields[layout.name], direction, rate, iops);
+    label(&mut cell, "job", fields[layout.name]);
     cell.bytes = (kib * KIB as f64) as u64;
     cell.ops = cell.params.block_bytes.map_or(0, |block| cell.bytes / block);
     cell.written_bytes = if direction == Direction::Write { cell.bytes } else { 0 };
     cell.elapsed_ns = whole_ns(field(RUNTIME, "the time")? * 1e6);
-    let error = fields[4].trim();
-    if error != "0" {
-        cell.stop = record::Stop::Error;
-        cell.reason = Some(format!("fio ended with error {}", short(error, 20)));
+    if let Some(error) = error_of(layout, fields) {
+        failed::end(&mut cell, "fio", &error);
     }
     let n = cell.ops;
     cell.metrics.iops = Some(estimate(iops, n));

@@ -1,0 +1,169 @@
+//! Errors that ended what a tool did, as its text says them.
+//!
+//! An error of the medium ends the result it belongs to, which keeps its figures; where the text
+//! has no result of what failed, one without figures stands for it. An error that is not the
+//! medium's is a note.
+
+use record::{Cell, Direction, Params, Stop};
+
+use super::errno::{Errno, Origin};
+use super::imported_run::{ImportedRun, cell, note};
+use super::reading::Reading;
+use super::text::{ImportText, between, whole};
+
+/// Ends a result by an error of the tool that measured it.
+pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
+    match error.origin {
+        Origin::Medium => {
+            let number = error.number;
+            cell.stop = Stop::Error;
+            cell.reason = Some(format!("{tool} ended with error {number}: {error}"));
+        }
+        Origin::Host | Origin::Unknown => note(cell, format!("{tool} ended early: {error}")),
+    }
+}
+
+/// How a line of a tool's text says an error, and which result it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Belongs {
+    /// The next result of the tool.
+    ToNext,
+    /// A result that the text does not have.
+    Alone,
+}
+
+/// What a line is: whose error, of which result, in which direction, as which test.
+struct Place {
+    tool: &'static str,
+    belongs: Belongs,
+    test: &'static str,
+    direction: Option<Direction>,
+}
+
+/// No message is longer.
+const LONGEST: usize = 1000;
+
+/// Puts the errors that a text says into what was found in it.
+pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &mut Reading) {
+    let has_iozone = source.contains("ozone");
+    for (at, line) in source.numbered().filter(|(_, line)| line.len() < LONGEST) {
+        // Some importers know more of their errors.
+        if reading.is_taken(at) {
+            continue;
+        }
+        let Some(place) = place(line.trim(), has_iozone) else { continue };
+        let Some(error) = error_of(line) else { continue };
+        // Of fio's jobs each says itself how it ended.
+        if place.tool == "fio" && found.iter().any(|run| run.tool == "fio") {
+            reading.take(at);
+            continue;
+        }
+        let found_at = result_of(found, &place, at);
+        match found_at {
+            Some((run, result)) => end(&mut found[run].cells[result], place.tool, &error),
+            None if error.origin == Origin::Medium => {
+                let one = run_of(found, &place, at, line);
+                reading.add(&mut found[one], at, without_figures(&place, &error));
+            }
+            None => {}
+        }
+        reading.take(at);
+    }
+}
+
+/// "errno = 5 (..)" by its number, else the words of strerror.
+fn error_of(line: &str) -> Option<Errno> {
+    let number = between(line, "errno = ", " ").and_then(whole);
+    let number = number.and_then(|number| u32::try_from(number).ok());
+    number.map(Errno::of_number).or_else(|| Errno::in_text(line))
+}
+
+fn place(line: &str, has_iozone: bool) -> Option<Place> {
+    let of = |tool, belongs, test, direction| Some(Place { tool, belongs, test, direction });
+    let (read, write) = (Some(Direction::Read), Some(Direction::Write));
+    match line {
+        _ if is_of_program(line, "dd") => of("dd", Belongs::Alone, "dd", None),
+        _ if is_of_program(line, "fio") => of("fio", Belongs::Alone, "fio", None),
+        _ if is_of_program(line, "ioping") => of("ioping", Belongs::Alone, "ioping", None),
+        _ if line.starts_with("Creating file ") => of("f3", Belongs::ToNext, "f3:write", write),
+        _ if line.starts_with("Validating file ") => of("f3", Belongs::ToNext, "verify", read),
+        _ if line.starts_with("FATAL: ") => of("sysbench", Belongs::Alone, "sysbench", None),
+        _ if line.starts_with("Bonnie: drastic I/O error") => {
+            of("bonnie++", Belongs::Alone, "bonnie++", None)
+        }
+        _ if line.contains("read() failed: ") => {
+            of("hdparm", Belongs::Alone, "buffered-read", read)
+        }
+        _ if has_iozone && line.starts_with("read: ") => {
+            of("iozone", Belongs::Alone, "iozone", read)
+        }
+        _ if has_iozone && ["write: ", "fsync: "].iter().any(|lead| line.starts_with(lead)) => {
+            of("iozone", Belongs::Alone, "iozone", write)
+        }
+        _ if line.starts_with("time_read: ") => {
+            of("flashbench", Belongs::Alone, "flashbench", read)
+        }
+        _ if line.starts_with("time_write: ") => {
+            of("flashbench", Belongs::Alone, "flashbench", write)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a line is a message of this program: "dd: ..", "/bin/dd: ..".
+pub(super) fn is_of_program(line: &str, program: &str) -> bool {
+    line.split_once(": ").is_some_and(|(name, _)| name.rsplit('/').next() == Some(program))
+}
+
+/// The run and the cell that an error belongs to.
+fn result_of(found: &[ImportedRun], place: &Place, at: usize) -> Option<(usize, usize)> {
+    let results = found.iter().enumerate().filter(|(_, run)| run.tool == place.tool);
+    let results = results.flat_map(|(run, one)| {
+        one.places.iter().enumerate().map(move |(result, place)| (*place, run, result))
+    });
+    let is_f3 = place.tool == "f3";
+    let fits = |run: usize, result: usize| {
+        let cell = &found[run].cells[result];
+        !is_f3 || cell.test == place.test
+    };
+    let result = match place.belongs {
+        Belongs::ToNext => {
+            results.filter(|(there, run, result)| *there >= at && fits(*run, *result)).min()
+        }
+        Belongs::Alone => None,
+    };
+    result.map(|(_, run, result)| (run, result))
+}
+
+/// The run of the tool that is nearest before a line, else any of it, else a new one.
+fn run_of(found: &mut Vec<ImportedRun>, place: &Place, at: usize, line: &str) -> usize {
+    let of_tool = |run: &(usize, &ImportedRun)| run.1.tool == place.tool;
+    let runs = || found.iter().enumerate();
+    let nearest = runs()
+        .filter(of_tool)
+        .filter(|(_, run)| run.places.iter().any(|there| *there <= at))
+        .max_by_key(|(_, run)| run.places.iter().filter(|there| **there <= at).max().copied());
+    if let Some((run, _)) = nearest.or_else(|| runs().find(of_tool)) {
+        return run;
+    }
+    let mut one = ImportedRun::by(place.tool);
+    if let Some(device) = device(line) {
+        one.on(device);
+    }
+    found.push(one);
+    found.len() - 1
+}
+
+/// "/dev/sdx" in a message.
+fn device(line: &str) -> Option<&str> {
+    let rest = line.get(line.find("/dev/")?..)?;
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"/-_".contains(c));
+    rest.get(..end.unwrap_or(rest.len()))
+}
+
+fn without_figures(place: &Place, error: &Errno) -> Cell {
+    let params = Params { direction: place.direction, ..Params::default() };
+    let mut cell = cell(place.test, params);
+    end(&mut cell, place.tool, error);
+    cell
+}

@@ -1,0 +1,49 @@
+//! Jobs that fio made of one (`numjobs`) and lists one by one: one result.
+
+use record::{Cell, Estimate, Flag, Latency, Stop};
+
+use crate::import::imported_run::{note, percentiles};
+
+/// Adds one of several equal jobs to the first: rates and counts are sums, extremes extremes,
+/// percentiles cannot be added.
+pub(super) fn add_up(sum: &mut Cell, other: Cell) {
+    let add = |a: &mut Option<Estimate>, b: Option<Estimate>| {
+        if let (Some(a), Some(b)) = (a, b) {
+            a.value += b.value;
+            a.ci95 = None;
+            a.n = a.n.saturating_add(b.n);
+        }
+    };
+    add(&mut sum.metrics.iops, other.metrics.iops);
+    add(&mut sum.metrics.bps, other.metrics.bps);
+    sum.ops = sum.ops.saturating_add(other.ops);
+    sum.bytes = sum.bytes.saturating_add(other.bytes);
+    sum.written_bytes = sum.written_bytes.saturating_add(other.written_bytes);
+    sum.elapsed_ns = sum.elapsed_ns.max(other.elapsed_ns);
+    if other.stop == Stop::Error {
+        (sum.stop, sum.reason) = (other.stop, other.reason);
+    }
+    if let (Some(a), Some(b)) = (&mut sum.metrics.latency_ns, other.metrics.latency_ns) {
+        let (n, m) = (a.n.max(1) as f64, b.n.max(1) as f64);
+        let mean = (a.mean * n + b.mean * m) / (n + m);
+        let (min, max) = (a.min.min(b.min), a.max.max(b.max));
+        *a = Latency { n: a.n.saturating_add(b.n), min, mean, max, ..Latency::default() };
+    }
+    match (&mut sum.histogram, other.histogram) {
+        (Some(a), Some(b)) => a.merge(&b),
+        (a, _) => *a = None,
+    }
+    if let (Some(latency), Some(histogram)) = (&mut sum.metrics.latency_ns, &sum.histogram) {
+        // Both are of the same times.
+        let _ = percentiles(latency, |share| Some(histogram.quantile(share) as f64));
+    }
+    sum.metrics.other.clear();
+    // What was said of one of them does not hold for all.
+    let is_of_one = |text: &str| {
+        text.starts_with("percentiles")
+            || text.starts_with("the interval")
+            || text.contains("is kept as completion_")
+    };
+    sum.flags.retain(|flag| !matches!(flag, Flag::Note { text } if is_of_one(text)));
+    note(sum, "added up from the jobs that fio lists one by one");
+}

@@ -1,0 +1,21 @@
+//! Lines about a network in logs of whole machines: their rates and times are of no medium.
+
+/// Words by which one of them alone tells a line about a network.
+const WORDS: [&str; 8] = [
+    " mac: ",
+    "duplex: ",
+    " bytes from ",
+    "] saved",
+    "\u{2019} saved [",
+    "' saved [",
+    "Average Dload",
+    "rtt min/avg/max/mdev",
+];
+/// What a line about a network begins with.
+const LEADS: [&str; 5] = ["IF: ", "IF-ID-", "Network:", "Fetched ", "Retrieving speedtest"];
+
+/// Whether a line is about a network or a download.
+pub(super) fn is_of_network(line: &str) -> bool {
+    let line = line.trim();
+    LEADS.iter().any(|lead| line.starts_with(lead)) || WORDS.iter().any(|word| line.contains(word))
+}

@@ -1,0 +1,242 @@
+//! Errors that ended what a tool did: whose they are, and what is kept.
+
+use std::path::PathBuf;
+
+use flashmark_store::import::{Hints, Import, ImportError, understand};
+use record::{Cell, Ended, Record, metric};
+
+fn fixture(name: &str) -> String {
+    let path: PathBuf =
+        [env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import/", name].concat().into();
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn import(text: &str) -> Result<Import, ImportError> {
+    understand("x", text.as_bytes(), &Hints::default())
+}
+
+fn record(text: &str) -> Record {
+    let mut found = import(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert_eq!(found.records.len(), 1, "{text}");
+    found.records.remove(0)
+}
+
+/// Why a run ended by an error of the medium.
+#[track_caller]
+fn reason(text: &str) -> String {
+    let record = record(text);
+    assert_eq!(record.run.ended, Ended::Error, "{text}");
+    record.cells.iter().find_map(|cell| cell.reason.clone()).unwrap_or_default()
+}
+
+/// What is noted of a run that ended early by no fault of the medium.
+#[track_caller]
+fn doubt(text: &str) -> String {
+    let record = record(text);
+    assert_eq!(record.run.ended, Ended::Complete, "{text}");
+    let mut flags = record.cells.iter().flat_map(|cell| &cell.flags).map(ToString::to_string);
+    flags.find(|flag| flag.contains("ended early")).unwrap_or_default()
+}
+
+fn megabytes(cell: &Cell) -> f64 {
+    (cell.metrics.bps.unwrap().value / 1e4).round() / 100.0
+}
+
+#[test]
+fn an_io_error_of_dd_ends_its_run_and_the_figure_is_kept() {
+    for name in ["dd_eio.txt", "dd_eio_de.txt"] {
+        let text = fixture(name);
+        assert_eq!(reason(&text), "dd ended with error 5: input/output error", "{name}");
+        let cells = record(&text).cells;
+        assert_eq!((cells.len(), megabytes(&cells[0])), (1, 20.0), "{name}");
+    }
+}
+
+#[test]
+fn dd_says_its_errors_in_many_languages() {
+    let english = fixture("dd_eio.txt");
+    let said = "dd: error reading '/dev/sdx': Input/output error";
+    for line in [
+        "dd: reading `/dev/sdx': Input/output error",
+        "dd: /dev/sdx: I/O error",
+        "dd: erreur de lecture de '/dev/sdx': Erreur d'entrée/sortie",
+        "dd: error al leer '/dev/sdx': Error de entrada/salida",
+        "/bin/dd: ошибка чтения '/dev/sdx': Ошибка ввода/вывода",
+        "dd: '/dev/sdx' の読み込みエラー: 入力/出力エラーです",
+        "dd: 读取'/dev/sdx' 时出错: 输入/输出错误",
+        "dd: błąd czytania '/dev/sdx': Błąd wejścia/wyjścia",
+        "dd: errore leggendo '/dev/sdx': Errore di input/output",
+        "dd: fout bij lezen van '/dev/sdx': Invoer-/uitvoerfout",
+    ] {
+        let text = english.replace(said, line);
+        assert_eq!(reason(&text), "dd ended with error 5: input/output error", "{line}");
+    }
+}
+
+/// `conv=noerror` tells at each error how far it is.
+#[test]
+fn of_a_dd_that_goes_on_after_errors_the_last_figure_counts() {
+    let text = "$ dd if=/dev/sdx of=/dev/null bs=1M iflag=direct conv=noerror\n\
+        dd: error reading '/dev/sdx': Input/output error\n\
+        300+0 records in\n300+0 records out\n314572800 bytes (315 MB, 300 MiB) copied, 15.7286 s, 20.0 MB/s\n\
+        dd: error reading '/dev/sdx': Input/output error\n\
+        400+1 records in\n400+1 records out\n420478976 bytes (420 MB, 401 MiB) copied, 42.0479 s, 10.0 MB/s\n\
+        900+2 records in\n900+2 records out\n944766976 bytes (945 MB, 901 MiB) copied, 94.4767 s, 10.0 MB/s\n";
+    let cells = record(text).cells;
+    assert_eq!((cells.len(), megabytes(&cells[0]), cells[0].bytes), (1, 10.0, 944_766_976));
+    assert_eq!(reason(text), "dd ended with error 5: input/output error");
+}
+
+#[test]
+fn a_dd_that_does_not_get_to_its_first_byte_has_no_figure() {
+    let text = "dd: error reading '/dev/sdx': Input/output error\n0+0 records in\n0+0 records out\n\
+        0 bytes copied, 0.0123 s, 0.0 kB/s\n";
+    assert_eq!(reason(text), "dd ended with error 5: input/output error");
+    assert_eq!(record(text).cells[0].metrics.bps, None);
+    assert_eq!(reason("dd: error reading '/dev/sdx': Input/output error\n"), reason(text));
+}
+
+#[test]
+fn an_io_error_in_the_text_of_fio_is_that_of_its_json() {
+    let text = fixture("fio_eio.txt");
+    assert_eq!(reason(&text), "fio ended with error 5: input/output error");
+    let cell = record(&text).cells.remove(0);
+    assert_eq!((cell.ops, (cell.metrics.iops.unwrap().value).round()), (5121, 1313.0));
+    let json = fixture("fio_enospc.json").replace("\"error\" : 28", "\"error\" : 5");
+    assert_eq!(reason(&json), reason(&text));
+}
+
+#[test]
+fn a_job_that_fails_at_its_first_io_is_an_error_too() {
+    let text = fixture("fio_eio.txt");
+    let figures = text.find("  read: IOPS").unwrap()..text.find("  cpu").unwrap();
+    let cut = [&text[..figures.start], &text[figures.end..]].concat();
+    assert_eq!(reason(&cut), "fio ended with error 5: input/output error");
+    let terse = fixture("fio_terse_2_to_5.txt");
+    for (at, begin) in [(0, "2;a;0;"), (1, "3;fio-3.33;a;0;"), (3, "5;fio-3.33;a;0;")] {
+        let line = terse.lines().nth(at).unwrap();
+        let failed = line.replacen(&format!("{begin}0;"), &format!("{begin}5;"), 1);
+        assert_eq!(reason(&failed), "fio ended with error 5: input/output error", "{begin}");
+    }
+}
+
+#[test]
+fn a_file_that_f3read_cannot_read_is_an_error_and_its_sectors_are_counted() {
+    let text = fixture("f3read_eio.txt");
+    assert_eq!(reason(&text), "file 1 had 833792 of 2097152 sectors read: input/output error");
+    let record = record(&text);
+    assert_eq!(record.cells[0].metrics.other[metric::GOOD_SECTORS].value, 5_028_096.0);
+    assert_eq!(record.cells.len(), 2, "the speed is kept");
+}
+
+#[test]
+fn a_file_that_f3write_cannot_write_is_an_error() {
+    let text = fixture("f3write_eio.txt");
+    assert_eq!(reason(&text), "f3 ended with error 5: input/output error");
+    assert_eq!(megabytes(&record(&text).cells[0]), 4.72);
+}
+
+#[test]
+fn what_iozone_has_measured_before_an_error_is_kept() {
+    let text = fixture("iozone_eio.txt");
+    assert_eq!(reason(&text), "iozone ended with error 5: input/output error");
+    let cells = record(&text).cells;
+    let rates: Vec<f64> = cells.iter().filter_map(|cell| Some(cell.metrics.bps?.value)).collect();
+    assert_eq!((cells.len(), rates), (3, vec![1201.0 * 1024.0, 1250.0 * 1024.0]));
+}
+
+#[test]
+fn errors_of_tools_that_have_no_figure_then() {
+    for (tool, text) in [
+        ("hdparm", "/dev/sdb:\n Timing buffered disk reads: read() failed: Input/output error\n"),
+        ("ioping", "ioping: request failed: Input/output error\n"),
+        (
+            "sysbench",
+            "FATAL: Failed to read file! file: 12 pos: 16384 errno = 5 (Input/output error)\n",
+        ),
+        ("bonnie++", "Bonnie: drastic I/O error (re-write read): Input/output error\n"),
+        ("flashbench", "time_read: Input/output error\n"),
+    ] {
+        assert_eq!(reason(text), format!("{tool} ended with error 5: input/output error"));
+    }
+}
+
+/// Cards answer no ATA command, and USB bridges answer it with an error.
+#[test]
+fn what_hdparm_asks_a_card_in_vain_is_no_error_of_it() {
+    let text = fixture("hdparm_hg.txt");
+    for error in ["Invalid argument", "Input/output error"] {
+        let record = record(&text.replace("Invalid argument", error));
+        assert_eq!((record.run.ended, record.cells.len()), (Ended::Complete, 2));
+    }
+}
+
+#[test]
+fn an_error_of_the_medium_is_told_from_one_of_the_host() {
+    let json = fixture("fio_enospc.json");
+    let text = fixture("fio_enospc.txt");
+    let of = |number: u32| {
+        [
+            json.replace("\"error\" : 28", &format!("\"error\" : {number}")),
+            text.replace("err=28", &format!("err={number}")),
+        ]
+    };
+    for (number, words) in [
+        (5, "input/output error"),
+        (6, "no such device or address"),
+        (19, "no such device"),
+        (61, "no data available"),
+        (84, "damaged data (EILSEQ)"),
+        (121, "remote I/O error"),
+    ] {
+        for text in of(number) {
+            assert_eq!(reason(&text), format!("fio ended with error {number}: {words}"));
+        }
+    }
+    for (number, words) in [
+        (1, "operation not permitted"),
+        (2, "no such file or directory"),
+        (12, "out of memory"),
+        (13, "permission denied"),
+        (22, "invalid argument"),
+        (24, "too many open files"),
+        (25, "not a call for this device"),
+        (28, "no space left"),
+        (95, "operation not supported"),
+        (117, "error 117"),
+    ] {
+        for text in of(number) {
+            assert_eq!(doubt(&text), format!("fio ended early: {words}"));
+        }
+    }
+}
+
+#[test]
+fn windows_counts_one_error_otherwise() {
+    let text = fixture("fio_enospc.json").replace("\"error\" : 28", "\"error\" : 42");
+    assert_eq!(doubt(&text), "fio ended early: error 42");
+    let windows =
+        text.replace("\"rw\" : \"write\",", "\"rw\" : \"write\", \"ioengine\" : \"windowsaio\",");
+    assert_eq!(reason(&windows), "fio ended with error 84: damaged data (EILSEQ)");
+}
+
+#[test]
+fn a_full_medium_is_no_fault_of_it() {
+    let full = |words: &str| {
+        format!(
+            "dd: error writing '/mnt/full': {words}\n301+0 records in\n300+0 records out\n\
+             314572800 bytes (315 MB, 300 MiB) copied, 15.7286 s, 20.0 MB/s\n"
+        )
+    };
+    for words in [
+        "No space left on device",
+        "Auf dem Gerät ist kein Speicherplatz mehr verfügbar",
+        "Aucun espace disponible sur le périphérique",
+        "На устройстве не осталось свободного места",
+        "设备上没有空间",
+    ] {
+        assert_eq!(doubt(&full(words)), "dd ended early: no space left");
+    }
+    let f3 = fixture("f3write_eio.txt").replace("Input/output error", "No space left on device");
+    assert_eq!(doubt(&f3), "f3 ended early: no space left");
+}
