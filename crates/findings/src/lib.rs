@@ -26,6 +26,7 @@ mod conditions;
 mod content;
 mod failing;
 mod figure;
+mod figures;
 mod finding_builder;
 mod fitness;
 mod flattery;
@@ -81,9 +82,8 @@ pub use compare::{
 };
 pub use fitness::Fitness;
 pub use geometry::{Levels, fit_levels, fit_page};
-pub use headline::{
-    KnownFigure, headline, known_figure, standard_cell, streaming_cell, sustained_estimate,
-};
+pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained_estimate};
+pub use headline::headline;
 pub use stalls::{LongestWrite, longest_write};
 pub use summary::summary;
 pub use use_levels::{UseStanding, beside_levels, use_levels};
