@@ -17,9 +17,9 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let claims = record.medium.claims.clone().unwrap_or_default();
     let figure = |wanted| Figures::of(record).judged(wanted);
     let writes = || figure(HeadlineFigure::RandomWrite4k);
-    let reads = claims.random_read_iops.map(|least| {
-        rate("4 KiB random reads", least, figure(HeadlineFigure::RandomRead4k))
-    });
+    let reads = claims
+        .random_read_iops
+        .map(|least| rate("4 KiB random reads", least, figure(HeadlineFigure::RandomRead4k)));
     let written =
         claims.random_write_iops.map(|least| rate("4 KiB random writes", least, writes()));
     [reads, written, p99(&claims, writes()), longest(record, &claims)]

@@ -209,8 +209,7 @@ fn safety_need(record: &Record) -> Option<Need> {
 fn root_disk(record: &Record) -> Option<UseVerdict> {
     // The weaker first, so that it is the one that is named: media exist with 261 IOPS at 4 KiB and
     // 4 at 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
-    let figures =
-        SMALL_WRITES.into_iter().filter_map(|wanted| Figures::of(record).judged(wanted));
+    let figures = SMALL_WRITES.into_iter().filter_map(|wanted| Figures::of(record).judged(wanted));
     let mut needs: Vec<(f64, Need)> =
         figures.filter_map(|figure| Some((figure.value, writes_need(&figure)?))).collect();
     let untested =

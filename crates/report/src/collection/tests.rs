@@ -563,7 +563,8 @@ fn data_is_what_the_pages_say() {
 #[test]
 fn the_script_knows_the_same_figures() {
     let script = assets()[1].text;
-    let known = r#"["random-write-4k","Random write, 4 KiB","iops",90.0,[["A1",500.0],["A2",2000.0]]]"#;
+    let known =
+        r#"["random-write-4k","Random write, 4 KiB","iops",90.0,[["A1",500.0],["A2",2000.0]]]"#;
     assert!(script.contains(known) && script.matches("\"iops\",90.0,").count() == 5);
     for kind in MediumKind::ALL {
         let name = kind.name();

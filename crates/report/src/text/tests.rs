@@ -423,7 +423,7 @@ fn one_screen_of_a_good_card() {
     Random write, 64 KiB      404 IOPS  401 to 407         4000     25.4 ms  44.8 ms
     Fill, random data        58.2 MB/s  57.0 to 59.4        960           -        -
     Fill, zeros              75.7 MB/s  74.1 to 77.2        960           -        -
-    Seek, 512 B, whole me..    4000 /s  3960 to 4040      30000      350 µs  1.37 ms
+    Seek, 512 B, whole medium  4000 /s  3960 to 4040      30000      350 µs  1.37 ms
     Buffered read, device..  67.0 MB/s  65.7 to 68.3          5           -        -
     Caveat: sequential read 120 KiB: 120 KiB is split into commands of 64 KiB [...]
     Caveat: sequential write 120 KiB: 120 KiB is split into commands of 64 KiB [...]
@@ -453,7 +453,7 @@ fn one_screen_of_a_horrible_card() {
     Random write, 64 KiB     1.80 IOPS  1.70 to 1.91        120           -   3.17 s
     Fill, random data        9.99 MB/s  9.79 to 10.2        960           -        -
     Fill, zeros              13.0 MB/s  12.7 to 13.2        960           -        -
-    Seek, 512 B, whole me..    1333 /s  1320 to 1347      30000     1.05 ms  4.11 ms
+    Seek, 512 B, whole medium  1333 /s  1320 to 1347      30000     1.05 ms  4.11 ms
     Buffered read, device..  24.8 MB/s  24.3 to 25.3          5           -        -
     Caveat: random write (10 cells): not converged [...]
     Caveat: random write (7 cells): small writes take a fast path [...]
