@@ -19,6 +19,7 @@ mod groups;
 mod hosts;
 mod matrices;
 mod naming;
+mod others;
 mod ranks;
 mod regression;
 mod works;
@@ -29,6 +30,7 @@ pub use groups::with_medium_named;
 use groups::{RunGroup, distinct, groups, identity};
 pub use matrices::{CombinationRow, MatrixComparison};
 pub use naming::letters;
+pub use others::FigureRow;
 pub use ranks::{Rank, RankPlace};
 pub use regression::{ChangedFigure, Regression, regression};
 pub use works::{ComparedFigure, FastestMedium, WorkComparison, WorkRow};
@@ -44,6 +46,9 @@ pub struct MediaComparison {
     pub differences: Vec<String>,
     /// All media at each kind of work.
     pub works: Vec<WorkComparison>,
+    /// Figures that are of none of these works.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FigureRow>,
     /// Matrices of file systems and schedulers, a work each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matrices: Vec<MatrixComparison>,
@@ -220,6 +225,7 @@ fn held_against_each_other(groups: &[RunGroup]) -> MediaComparison {
     let (curves, not_compared): (Vec<_>, Vec<_>) = pairs.iter().flat_map(of_works).unzip();
     let curves: Vec<Curve> = curves.into_iter().flatten().collect();
     let (matrices, of_matrices) = matrices::matrices(groups);
+    let (figures, of_figures) = others::others(groups);
     MediaComparison {
         media: groups
             .iter()
@@ -236,9 +242,11 @@ fn held_against_each_other(groups: &[RunGroup]) -> MediaComparison {
         works: works::works(groups, &curves),
         curves,
         ranks: Vec::new(),
+        figures,
         matrices,
         not_compared: told(not_compared.into_iter().flatten())
             .into_iter()
+            .chain(of_figures)
             .chain(of_matrices)
             .collect(),
     }

@@ -298,6 +298,15 @@ pub(crate) fn deep<'a>(
 
 /// What random writes are bounded by where no level of them is known.
 pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
+    bound_of(record, test::RANDOM_WRITE, block_bytes)
+}
+
+/// What a test with one I/O in flight is bounded by where no level of it is known.
+pub(crate) fn bound_of<'a>(
+    record: &'a Record,
+    test: &'a str,
+    block_bytes: u64,
+) -> Option<SoundFigure<'a>> {
     if gate::of_run(record).is_some() {
         return None;
     }
@@ -306,8 +315,8 @@ pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<So
             && cell.params.in_flight() == 1
             && gate::bound(cell).is_some()
     };
-    let cells = record.cells_of(test::RANDOM_WRITE).filter(fits);
-    SoundFigure::bounding(standing(record, test::RANDOM_WRITE, cells)?, metric::IOPS)
+    let cells = record.cells_of(test).filter(fits);
+    SoundFigure::bounding(standing(record, test, cells)?, metric::IOPS)
 }
 
 /// Blocks from here on tell what a medium does in sequence; what smaller ones do is the way of the

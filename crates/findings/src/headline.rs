@@ -1,34 +1,10 @@
-//! What one run says of its medium in a line, for collections; and which cell stands for a test,
-//! for whoever shows one figure of it.
+//! What one run says of its medium in a line, for collections.
 
 use crate::genuineness;
 use record::collection::{HeadlineFigure, RunHeadline};
-use record::units::{KIB, MIB};
-use record::{Cell, Estimate, Finding, Record, Severity, metric, test};
+use record::{Finding, Record, Severity};
 
-use crate::figure::SoundFigure;
-use crate::{TRICKS, conclude, figure, gate, is_verdict, matrix, stalls};
-
-/// The cell that stands for a test, at a block size where one is asked for. It may be one whose
-/// numbers are not the medium's.
-pub fn standard_cell<'a>(
-    record: &'a Record,
-    test: &'a str,
-    block_bytes: Option<u64>,
-) -> Option<&'a Cell> {
-    let fits = |cell: &&Cell| block_bytes.is_none() || cell.params.block_bytes == block_bytes;
-    figure::standing(record, test, record.cells_of(test).filter(fits))
-}
-
-/// The cell that stands for a sequential test: at the largest block up to 1 MiB that it was run at.
-pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell> {
-    let largest = record
-        .cells_of(test)
-        .filter_map(|cell| cell.params.block_bytes)
-        .filter(|&bytes| bytes <= MIB)
-        .max();
-    standard_cell(record, test, largest)
-}
+use crate::{Figures, TRICKS, conclude, gate, is_verdict, matrix, stalls};
 
 /// What a run says of its medium in a line. Conclusions are drawn anew from the cells, whatever
 /// findings the record brings along: who sends one in might have written them.
@@ -66,91 +42,27 @@ fn is_fault(finding: &Finding) -> bool {
     is_trick || finding.severity == Severity::Failure && !is_verdict(finding)
 }
 
-/// A sound figure, in the unit it has in collections.
+/// A figure that is a level, in the unit it has in collections.
 fn value(record: &Record, wanted: HeadlineFigure) -> Option<f64> {
     match wanted {
         HeadlineFigure::WorstStall => {
             stalls::everyday(record).map(|stalls| stalls.worst().ns as f64)
         }
-        rate => sound(record, rate).map(|found| found.value),
+        rate => {
+            let level = Figures::of(record).sound(rate).filter(|found| found.bound.is_none())?;
+            Some(level.value)
+        }
     }
-}
-
-/// The cell and the metric that stand for a figure, with its value, as every screen shows it and as
-/// verdicts take it. `None` where there is none that is sound, and of the longest stall, which is
-/// of all cells.
-pub fn known_figure(record: &Record, wanted: HeadlineFigure) -> Option<KnownFigure<'_>> {
-    sound(record, wanted).map(|SoundFigure { cell, name, value, ci95, n, .. }| KnownFigure {
-        cell,
-        metric: name,
-        estimate: Estimate { value, ci95, n },
-    })
-}
-
-/// A figure with the cell that it is of.
-pub struct KnownFigure<'a> {
-    /// Where it was measured.
-    pub cell: &'a Cell,
-    /// The metric of the cell.
-    pub metric: &'a str,
-    /// Its value, in the unit of the metric.
-    pub estimate: Estimate,
-}
-
-/// What the end of a fill came to, with the interval that its curve tells; `None` of a cell that has
-/// no such end, or whose numbers are not a medium's.
-pub fn sustained_estimate(cell: &Cell) -> Option<Estimate> {
-    figure::sustained_of(cell).map(|SoundFigure { value, ci95, n, .. }| Estimate { value, ci95, n })
-}
-
-/// The same as a verdict takes it.
-pub(crate) fn sound(record: &Record, wanted: HeadlineFigure) -> Option<SoundFigure<'_>> {
-    match wanted {
-        HeadlineFigure::RandomWrite512 => one_at_a_time(record, test::RANDOM_WRITE, 512),
-        HeadlineFigure::RandomWrite4k => one_at_a_time(record, test::RANDOM_WRITE, 4 * KIB),
-        HeadlineFigure::RandomWrite16k => one_at_a_time(record, test::RANDOM_WRITE, 16 * KIB),
-        HeadlineFigure::RandomWrite64k => one_at_a_time(record, test::RANDOM_WRITE, 64 * KIB),
-        HeadlineFigure::RandomRead4k => one_at_a_time(record, test::RANDOM_READ, 4 * KIB),
-        HeadlineFigure::WorstStall => None,
-        HeadlineFigure::SequentialWrite => figure::sustained(record)
-            .or_else(|| figure::sequential(record, test::SEQUENTIAL_WRITE))
-            .or_else(|| in_a_row(record, test::SEQUENTIAL_WRITE)),
-        HeadlineFigure::SequentialRead => figure::sequential(record, test::SEQUENTIAL_READ)
-            .or_else(|| in_a_row(record, test::SEQUENTIAL_READ)),
-        HeadlineFigure::RandomFill => standard_cell(record, test::RANDOM_FILL, None)
-            .and_then(|cell| SoundFigure::of(cell, metric::BPS)),
-        HeadlineFigure::ZeroFill => standard_cell(record, test::ZERO_FILL, None)
-            .and_then(|cell| SoundFigure::of(cell, metric::BPS)),
-    }
-}
-
-/// As a verdict takes it, or else without an interval.
-fn one_at_a_time<'a>(
-    record: &'a Record,
-    test: &'a str,
-    block_bytes: u64,
-) -> Option<SoundFigure<'a>> {
-    let bare = || {
-        let cell = standard_cell(record, test, Some(block_bytes))?;
-        SoundFigure::of(cell, metric::IOPS).filter(|_| cell.params.in_flight() == 1)
-    };
-    figure::one_at_a_time(record, test, block_bytes).or_else(bare)
-}
-
-/// Of large blocks, or where nobody says how large they were.
-fn in_a_row<'a>(record: &'a Record, test: &'a str) -> Option<SoundFigure<'a>> {
-    let cell = streaming_cell(record, test)
-        .filter(|cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB))?;
-    SoundFigure::of(cell, metric::SUSTAINED_BPS).or_else(|| SoundFigure::of(cell, metric::BPS))
 }
 
 #[cfg(test)]
 mod tests {
-    use record::units::GIB;
-    use record::{Flag, Params, Stop};
+    use record::units::{GIB, KIB, MIB};
+    use record::{Bound, Estimate, Flag, Params, Stop, metric, test};
 
     use super::*;
     use crate::testing::{cell, empty, iops, known};
+    use crate::{figure, streaming_cell};
 
     fn card() -> Record {
         let mut writing = cell("sequential-write", 1, MIB);
@@ -218,13 +130,30 @@ mod tests {
         sustained.params.form = Some("first".into());
         sustained.metrics.other.insert(metric::SUSTAINED_BPS.into(), known(8.1e6, 0.02, 90));
         record.cells.push(sustained);
-        let shown = |wanted| known_figure(&record, wanted).map(|known| known.estimate.value);
+        let shown = |wanted| Figures::of(&record).get(wanted).map(|known| known.estimate.value);
         let judged = figure::random_write(&record, 4 * KIB).map(|figure| figure.value);
         assert_eq!(judged, Some(2.63));
         assert_eq!(shown(HeadlineFigure::RandomWrite4k), judged);
         let judged = figure::sustained_write(&record).map(|figure| figure.value);
         assert_eq!(judged, Some(8.1e6));
         assert_eq!(shown(HeadlineFigure::SequentialWrite), judged);
+    }
+
+    /// Of one run a verdict said "at least 700 IOPS", and the table the rate over a small span.
+    #[test]
+    fn a_bound_is_shown_where_the_verdict_goes_by_it() {
+        let of = |span, transient: bool, rate: f64| {
+            let mut cell = iops("random-write", span as u32, 4 * KIB, rate, 3_000_000);
+            cell.params.span_bytes = Some(span * MIB);
+            cell.flags.extend(transient.then_some(Flag::Transient { bound: Bound::AtLeast }));
+            cell
+        };
+        let record = Record { cells: vec![of(64, false, 900.0), of(8192, true, 700.0)], ..empty() };
+        let figures = Figures::of(&record);
+        let shown = figures.get(HeadlineFigure::RandomWrite4k).map(|it| it.estimate.value);
+        let judged = figures.judged(HeadlineFigure::RandomWrite4k).map(|it| it.text());
+        assert_eq!((shown, judged.as_deref()), (Some(700.0), Some("at least 700 IOPS")));
+        assert!(!headline(&record).figures.contains_key(&HeadlineFigure::RandomWrite4k));
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod conditions;
 mod content;
 mod failing;
 mod figure;
+mod figures;
 mod finding_builder;
 mod fitness;
 mod flattery;
@@ -49,6 +50,7 @@ mod open_aus;
 mod pattern_cheat;
 pub mod phrases;
 mod places;
+mod primary;
 mod random_write;
 mod span_sweep;
 mod stalls;
@@ -75,15 +77,15 @@ pub use asked::untold;
 pub use compare::{
     BlockSizePoint, ChangedFigure, CombinationRow, Compared, ComparedFigure, ComparisonSide,
     Crossing, Curve, Experiment, ExperimentFactor, Explained, ExplainedFigure, FasterMedium,
-    FastestMedium, MatrixComparison, MediaComparison, Rank, RankPlace, Regression, SimpleRatio,
-    WorkComparison, WorkRow, compare, compare_change, compare_runs, compare_sides, is_one_medium,
-    letters, regression, with_medium_named,
+    FastestMedium, FigureRow, MatrixComparison, MediaComparison, Rank, RankPlace, Regression,
+    SimpleRatio, WorkComparison, WorkRow, compare, compare_change, compare_runs, compare_sides,
+    is_one_medium, letters, regression, with_medium_named,
 };
+pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained_estimate};
 pub use fitness::Fitness;
 pub use geometry::{Levels, fit_levels, fit_page};
-pub use headline::{
-    KnownFigure, headline, known_figure, standard_cell, streaming_cell, sustained_estimate,
-};
+pub use headline::headline;
+pub use primary::metrics_of;
 pub use stalls::{LongestWrite, longest_write};
 pub use summary::summary;
 pub use use_levels::{UseStanding, beside_levels, use_levels};

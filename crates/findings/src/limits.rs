@@ -2,10 +2,12 @@
 //! against the run. Each comes to one of four: it holds, it fails, it cannot be told, it was not
 //! tested.
 
+use record::collection::HeadlineFigure;
 use record::units::{Iops, KIB, Nanos};
 use record::{Bound, Cell, Claims, Finding, Record, test};
 
-use crate::figure::{self, SoundFigure};
+use crate::Figures;
+use crate::figure::SoundFigure;
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::CLAIM_HOLDS;
 use crate::stalls;
@@ -13,13 +15,11 @@ use crate::stalls;
 /// A `claim` for each limit.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let claims = record.medium.claims.clone().unwrap_or_default();
-    let writes = || {
-        figure::random_write(record, 4 * KIB)
-            .or_else(|| figure::random_write_bound(record, 4 * KIB))
-    };
+    let figure = |wanted| Figures::of(record).judged(wanted);
+    let writes = || figure(HeadlineFigure::RandomWrite4k);
     let reads = claims
         .random_read_iops
-        .map(|least| rate("4 KiB random reads", least, figure::random_read(record, 4 * KIB)));
+        .map(|least| rate("4 KiB random reads", least, figure(HeadlineFigure::RandomRead4k)));
     let written =
         claims.random_write_iops.map(|least| rate("4 KiB random writes", least, writes()));
     [reads, written, p99(&claims, writes()), longest(record, &claims)]

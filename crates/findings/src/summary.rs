@@ -8,7 +8,7 @@ use record::{Answer, CapacityKind, Cell, Finding, Flag, Record, Severity, Summar
 use crate::figure::SoundFigure;
 use crate::fitness::capitalised;
 use crate::verdict::{self, UseVerdict};
-use crate::{Fitness, Use, conclude_for, gate, genuineness, headline, is_verdict, matrix, stalls};
+use crate::{Figures, Fitness, Use, conclude_for, gate, genuineness, is_verdict, matrix, stalls};
 
 /// What a record comes to for someone who wants the medium for these uses; for everything that is
 /// judged where none is named. Its findings are drawn anew, whatever it brings along.
@@ -19,7 +19,10 @@ pub fn summary(record: &Record, wanted: &[Use]) -> Summary {
     let (healthy, healthy_reason) = healthy(record, &findings);
     // Cells of a matrix are of many file systems, those of a fake or of memory of no medium.
     let of_a_medium = gate::of_run(record).is_none() && matrix::of(record).is_none();
-    let figure = |wanted| headline::sound(record, wanted).filter(|_| of_a_medium);
+    let figure = |wanted| {
+        let found = Figures::of(record).sound(wanted).filter(|found| found.bound.is_none());
+        found.filter(|_| of_a_medium)
+    };
     let [reads, writes, random_reads, random_writes] = [
         HeadlineFigure::SequentialRead,
         HeadlineFigure::SequentialWrite,

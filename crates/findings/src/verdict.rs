@@ -4,6 +4,7 @@
 //! A use has needs; each need holds a figure against three thresholds. The weakest need decides,
 //! and it is the reason given.
 
+use record::collection::HeadlineFigure;
 use record::units::{KIB, MIB, Nanos, SECOND_NS, significant};
 use record::{Bound, Direction, Finding, Record, Severity, metric, test};
 
@@ -17,7 +18,7 @@ use crate::phrases::{
 };
 use crate::stalls::{self, EVENTS, Stalls};
 use crate::thresholds::SPEED;
-use crate::{Fitness, Use, commits, gate};
+use crate::{Figures, Fitness, Use, commits, gate};
 
 /// Random writes of a 5400 rpm laptop disk: the yardstick
 /// (docs/field/published-figures.md#other-figures).
@@ -175,11 +176,9 @@ fn weigh(wanted: Use, needs: Vec<Need>, untested: Vec<&'static str>) -> Option<U
     })
 }
 
-/// Random writes at a size: a level, or else a bound.
-fn random_writes(record: &Record, block_bytes: u64) -> Option<SoundFigure<'_>> {
-    figure::random_write(record, block_bytes)
-        .or_else(|| figure::random_write_bound(record, block_bytes))
-}
+/// The writes of a system.
+const SMALL_WRITES: [HeadlineFigure; 2] =
+    [HeadlineFigure::RandomWrite4k, HeadlineFigure::RandomWrite16k];
 
 /// Random writes at a size as a need of a system.
 fn writes_need(figure: &SoundFigure) -> Option<Need> {
@@ -210,7 +209,7 @@ fn safety_need(record: &Record) -> Option<Need> {
 fn root_disk(record: &Record) -> Option<UseVerdict> {
     // The weaker first, so that it is the one that is named: media exist with 261 IOPS at 4 KiB and
     // 4 at 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
-    let figures = [4 * KIB, 16 * KIB].into_iter().filter_map(|block| random_writes(record, block));
+    let figures = SMALL_WRITES.into_iter().filter_map(|wanted| Figures::of(record).judged(wanted));
     let mut needs: Vec<(f64, Need)> =
         figures.filter_map(|figure| Some((figure.value, writes_need(&figure)?))).collect();
     let untested =
@@ -464,9 +463,9 @@ pub(crate) fn use_figure(record: &Record, wanted: Use) -> Option<UseFigure> {
         caveat: (!caveats.is_empty()).then(|| caveats.join("; ")),
     };
     let figure = match wanted {
-        Use::RootDisk => [4 * KIB, 16 * KIB]
+        Use::RootDisk => SMALL_WRITES
             .into_iter()
-            .filter_map(|block| random_writes(record, block))
+            .filter_map(|wanted| Figures::of(record).judged(wanted))
             .min_by(|a, b| a.value.total_cmp(&b.value))?,
         Use::Database => {
             let commits = commits::of(record)?;

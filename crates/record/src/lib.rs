@@ -22,6 +22,7 @@ mod cell;
 pub mod collection;
 mod columns;
 mod disturbance;
+pub mod figures;
 mod fingerprint;
 mod flag;
 mod histogram;
@@ -48,6 +49,7 @@ pub use columns::{
     column_named, columns, columns_of,
 };
 pub use disturbance::{DISTURBED_SHARE, Disturbance, Lateness, Standstill};
+pub use figures::{FIGURES, Figure};
 pub use fingerprint::{Fingerprint, FingerprintMark};
 pub use flag::{Bound, Flag};
 pub use histogram::{Histogram, HistogramError};

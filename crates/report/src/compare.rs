@@ -10,6 +10,7 @@ use crate::tables::Table;
 use crate::{text, words};
 
 mod experiment;
+mod figures;
 mod matrices;
 mod names;
 #[cfg(test)]
@@ -48,6 +49,10 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
         }
         out += &text::plain(&works::table(comparison, work, &names), width);
     }
+    if !comparison.figures.is_empty() {
+        out += &format!("\n{}\n", figures::TITLE);
+        out += &text::plain(&figures::table(comparison, &names), width);
+    }
     for matrix in &comparison.matrices {
         out += "\n";
         out += &text::paragraph(&matrices::title(matrix), width);
@@ -55,6 +60,10 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
             out += &text::paragraph(&sentence, width);
         }
         out += &text::plain(&matrices::table(comparison, matrix, &names), width);
+    }
+    if is_empty(comparison) {
+        out += "\n";
+        out += &text::paragraph(NOTHING, width);
     }
     if !comparison.not_compared.is_empty() {
         out += "\nNot compared\n";
@@ -70,6 +79,17 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
         );
     }
     out
+}
+
+/// What is said where no figure was measured of two media.
+const NOTHING: &str = "Nothing to compare: no figure that may be used was measured of two of them.";
+
+/// Whether several media have no figure in common.
+fn is_empty(comparison: &MediaComparison) -> bool {
+    comparison.media.len() > 1
+        && comparison.works.is_empty()
+        && comparison.figures.is_empty()
+        && comparison.matrices.is_empty()
 }
 
 /// What the differences come from, for a terminal.
@@ -121,6 +141,9 @@ pub fn page(comparison: &MediaComparison) -> String {
                 panel: view::panel(works::panel(comparison, work, &names)),
             })
             .collect(),
+        nothing: is_empty(comparison).then_some(NOTHING),
+        figures: (!comparison.figures.is_empty())
+            .then(|| TableView::new(figures::table(comparison, &names), figures::TITLE.to_owned())),
         matrices: comparison
             .matrices
             .iter()
@@ -148,6 +171,8 @@ struct ComparisonPage {
     ranks: Vec<(String, String)>,
     not_compared: Vec<String>,
     works: Vec<WorkView>,
+    nothing: Option<&'static str>,
+    figures: Option<TableView>,
     matrices: Vec<MatrixView>,
 }
 

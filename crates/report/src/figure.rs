@@ -1,7 +1,7 @@
 //! What may be printed: a figure with its interval, its sample count and its stop reason, or the
 //! reason why there is none.
 
-use record::{Bound, Cell, Estimate, Flag, Latency, Pattern, metric, test};
+use record::{Bound, Cell, Estimate, Flag, Latency, metric, test};
 
 use crate::words;
 
@@ -37,7 +37,7 @@ pub(crate) enum Shown {
 pub(crate) const ONE_RUN: &str = "one run";
 /// What that means, for the line below a table.
 pub(crate) const ONE_RUN_MEANS: &str =
-    "One run: a single figure of another tool or publication, without an interval.";
+    "One run: a single figure, most often of another tool or publication, without an interval.";
 
 /// What a line of a table tells of a figure.
 pub(crate) struct Told<'a> {
@@ -157,7 +157,7 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         }
         Some(ends) => words::interval(name, ends),
         None if let Some(what) = fact(name) => what.to_owned(),
-        None if is_of_others(cell) => {
+        None if is_of_others(cell) || estimate.n == 1 => {
             let text = words::quantity(name, estimate.value);
             return Shown::Single { value: estimate.value, text, n: estimate.n };
         }
@@ -215,33 +215,14 @@ pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
     figures
 }
 
-/// Metrics that are what their test is known by; elsewhere the rate is.
-const PUBLISHED: [&str; 4] =
-    [metric::SEEKS_PER_S, metric::GROUPS_PER_S, "mean_ms", metric::SUSTAINED_BPS];
-
-/// Whether a cell is about bytes a second: large blocks, one after the other.
-fn is_in_bytes(cell: &Cell) -> bool {
-    cell.params.pattern == Some(Pattern::Sequential)
-        && cell.params.block_bytes.is_some_and(|bytes| bytes >= LARGE)
-}
-
-/// Blocks from here on are told in bytes a second.
-const LARGE: u64 = 64 << 10;
-
-/// What a cell is about: the metric its test is known by, or else the first that can be printed, or
-/// else the first.
+/// What a cell is about: the metric it is known by, or else the first that can be printed.
 pub(crate) fn primary(cell: &Cell) -> Option<MetricText> {
+    let order = findings::metrics_of(cell);
     let mut figures = figures(cell);
-    let published = |figure: &MetricText| PUBLISHED.contains(&figure.name.as_str());
-    let printable = |figure: &MetricText| figure.shown.drawn().is_some();
-    let in_bytes = |figure: &MetricText| figure.name == metric::BPS && printable(figure);
-    let best = figures
-        .iter()
-        .position(|figure| published(figure) && printable(figure))
-        .or_else(|| figures.iter().position(in_bytes).filter(|_| is_in_bytes(cell)))
-        .or_else(|| figures.iter().position(published))
-        .or_else(|| figures.iter().position(printable))
-        .unwrap_or(0);
+    figures.sort_by_key(|figure| {
+        order.iter().position(|name| *name == figure.name).unwrap_or(order.len())
+    });
+    let best = figures.iter().position(|figure| figure.shown.drawn().is_some()).unwrap_or(0);
     (!figures.is_empty()).then(|| figures.swap_remove(best))
 }
 

@@ -2,8 +2,8 @@
 //! four sizes.
 
 use findings::gate::{self, Refusal};
-use findings::{KnownFigure, is_verdict, standard_cell, streaming_cell};
-use record::collection::HeadlineFigure;
+use findings::{Figures, KnownFigure, is_verdict, standard_cell};
+use record::collection::{Figure, HeadlineFigure};
 use record::units::{Bytes, KIB, significant};
 use record::{Cell, Finding, Record, Severity, metric, test};
 
@@ -64,61 +64,43 @@ pub(crate) fn kind(record: &Record, cell: &Cell) -> CellRelation {
     }
 }
 
-/// What a row is about, and where its number is found.
+/// A row before its number is found.
 struct Ask<'a> {
     label: String,
-    test: &'a str,
+    test: &'static str,
     block_bytes: Option<u64>,
     /// The figure that verdicts go by too; where there is none, the cell tells why.
     known: Option<KnownFigure<'a>>,
     cell: Option<&'a Cell>,
     /// The first of these that the cell has.
-    metrics: &'a [&'a str],
+    metrics: &'static [&'static str],
     /// What the yardstick disk does.
     disk: f64,
 }
 
 impl<'a> Ask<'a> {
-    /// Random I/O at a size, one at a time.
-    fn random(record: &'a Record, label: String, wanted: HeadlineFigure) -> Ask<'a> {
-        let (test, block_bytes) = match wanted {
-            HeadlineFigure::RandomWrite512 => (test::RANDOM_WRITE, 512),
-            HeadlineFigure::RandomWrite16k => (test::RANDOM_WRITE, 16 * KIB),
-            HeadlineFigure::RandomWrite64k => (test::RANDOM_WRITE, 64 * KIB),
-            HeadlineFigure::RandomRead4k => (test::RANDOM_READ, 4 * KIB),
-            _ => (test::RANDOM_WRITE, 4 * KIB),
-        };
-        Ask {
-            label,
-            test,
-            block_bytes: Some(block_bytes),
-            known: findings::known_figure(record, wanted),
-            cell: standard_cell(record, test, Some(block_bytes)),
-            metrics: &[metric::IOPS],
-            disk: yardstick::DISK_IOPS,
-        }
+    fn of(record: &'a Record, wanted: HeadlineFigure) -> Ask<'a> {
+        let Figure { label, test, block_bytes, metrics, yardstick, .. } = *wanted.entry();
+        let figures = Figures::of(record);
+        let known = figures.get(wanted);
+        let cell = known.as_ref().map(|known| known.cell).or_else(|| figures.cell(wanted));
+        let label = label.to_owned();
+        Ask { label, test, block_bytes, known, cell, metrics, disk: yardstick.value }
     }
 
-    /// Large blocks one after the other.
-    fn sequential(record: &'a Record, label: &str, wanted: HeadlineFigure) -> Ask<'a> {
-        let test = match wanted {
-            HeadlineFigure::SequentialRead => test::SEQUENTIAL_READ,
-            _ => test::SEQUENTIAL_WRITE,
-        };
+    /// What fills the medium first; a verdict goes by it where nothing else was written in order.
+    fn precondition(record: &'a Record) -> Ask<'a> {
         Ask {
-            label: label.to_owned(),
-            test,
-            block_bytes: None,
-            known: findings::known_figure(record, wanted),
-            cell: streaming_cell(record, test),
-            metrics: &[metric::SUSTAINED_BPS, metric::BPS],
-            disk: yardstick::DISK_BPS,
+            label: "Precondition".to_owned(),
+            test: test::PRIME,
+            cell: standard_cell(record, test::PRIME, None),
+            ..Ask::of(record, HeadlineFigure::RandomFill)
         }
     }
 }
 
 fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
-    let cell = ask.known.as_ref().map(|known| known.cell).or(ask.cell);
+    let cell = ask.cell;
     let refused = cell
         .and_then(|cell| gate::refusal(record, cell))
         .filter(|why| matches!(why, Refusal::NoMedium | Refusal::Fake));
@@ -145,62 +127,47 @@ fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
 
 /// Random write at the four sizes; what a run did not plan is said, not left out.
 pub(crate) fn random_writes(record: &Record) -> Vec<HeadlineRow<'_>> {
-    let figures = [
-        HeadlineFigure::RandomWrite512,
-        HeadlineFigure::RandomWrite4k,
-        HeadlineFigure::RandomWrite16k,
-        HeadlineFigure::RandomWrite64k,
-    ];
-    let labels = RANDOM_WRITE_SIZES.map(|size| format!("Random write, {}", Bytes(size)));
-    let asks = labels.into_iter().zip(figures);
-    asks.map(|(label, wanted)| row(record, Ask::random(record, label, wanted))).collect()
+    let figures =
+        RANDOM_WRITE_SIZES.iter().filter_map(|size| HeadlineFigure::at(test::RANDOM_WRITE, *size));
+    figures.map(|wanted| row(record, Ask::of(record, wanted))).collect()
 }
 
 /// The four figures that everyone knows, in the order they are told in: sequential read and write,
 /// 4 KiB random read and write. What was not measured is said.
 pub(crate) fn four_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
-    let random = |label: &str, wanted| row(record, Ask::random(record, label.to_owned(), wanted));
-    let sequential = |label, wanted| row(record, Ask::sequential(record, label, wanted));
     [
-        sequential("Sequential read", HeadlineFigure::SequentialRead),
-        sequential("Sequential write", HeadlineFigure::SequentialWrite),
-        random("Random read, 4 KiB", HeadlineFigure::RandomRead4k),
-        random("Random write, 4 KiB", HeadlineFigure::RandomWrite4k),
+        HeadlineFigure::SequentialRead,
+        HeadlineFigure::SequentialWrite,
+        HeadlineFigure::RandomRead4k,
+        HeadlineFigure::RandomWrite4k,
     ]
+    .map(|wanted| row(record, Ask::of(record, wanted)))
 }
 
 /// The rows after random write, without those the run did not plan: sustained write, random read,
 /// sequential read, fills.
 fn others(record: &Record) -> Vec<HeadlineRow<'_>> {
-    let sequential = |name: &str, wanted| {
-        let ask = Ask::sequential(record, name, wanted);
+    let sequential = |wanted| {
+        let ask = Ask::of(record, wanted);
         let is_sustained =
             ask.known.as_ref().is_some_and(|known| known.metric == metric::SUSTAINED_BPS);
-        let name = if is_sustained && ask.test == test::SEQUENTIAL_WRITE {
-            "Sustained write"
-        } else {
-            name
-        };
-        let cell = ask.known.as_ref().map(|known| known.cell).or(ask.cell);
-        Ask { label: sized(name, cell), ..ask }
+        let is_write = ask.test == test::SEQUENTIAL_WRITE;
+        let name = if is_sustained && is_write { "Sustained write" } else { &ask.label };
+        Ask { label: sized(name, ask.cell), ..ask }
     };
-    let fill = |name: &str, test| Ask {
-        label: name.to_owned(),
-        test,
-        block_bytes: None,
-        known: None,
-        cell: standard_cell(record, test, None),
-        metrics: &[metric::BPS],
-        disk: yardstick::DISK_BPS,
-    };
+    let writes = sequential(HeadlineFigure::SequentialWrite);
+    let fills = [HeadlineFigure::RandomFill, HeadlineFigure::ZeroFill];
+    let fills = fills.map(|wanted| Ask::of(record, wanted));
+    let is_known_in_order = writes.known.is_some() || fills[0].known.is_some();
+    let precondition = Some(Ask::precondition(record)).filter(|ask| ask.cell.is_some());
+    let precondition = precondition.filter(|_| !is_known_in_order);
     let asks = [
-        sequential("Sequential write", HeadlineFigure::SequentialWrite),
-        Ask::random(record, "Random read, 4 KiB".to_owned(), HeadlineFigure::RandomRead4k),
-        sequential("Sequential read", HeadlineFigure::SequentialRead),
-        fill("Fill, incompressible", test::RANDOM_FILL),
-        fill("Fill, zeros", test::ZERO_FILL),
+        writes,
+        Ask::of(record, HeadlineFigure::RandomRead4k),
+        sequential(HeadlineFigure::SequentialRead),
     ];
-    asks.into_iter().filter(|ask| is_known(record, ask.test)).map(|ask| row(record, ask)).collect()
+    let asks = asks.into_iter().chain(fills).chain(precondition);
+    asks.filter(|ask| is_known(record, ask.test)).map(|ask| row(record, ask)).collect()
 }
 
 /// A name with the block size of the cell that stands for it.
@@ -261,7 +228,7 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     let mut said: Vec<String> = random_write_sentence(&writes).into_iter().collect();
     said.extend(worst_sentence(record));
     let rate = |wanted| {
-        let known = findings::known_figure(record, wanted)?;
+        let known = Figures::of(record).get(wanted)?;
         figure::show(known.cell, known.metric, &known.estimate).value()
     };
     let rates = [

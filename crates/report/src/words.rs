@@ -201,6 +201,22 @@ pub fn row(params: &Params) -> String {
     form.chain(block).chain(rest).collect::<Vec<_>>().join(", ")
 }
 
+/// A cell as the label of a row, and the tool that measured it where its test names one:
+/// "Sequential read, 1 MiB, QD 32" and "CrystalDiskMark".
+pub fn row_label(test: &str, params: &Params) -> (String, Option<String>) {
+    let (tool, test) = test.split_once(':').map_or((None, test), |(tool, what)| (Some(tool), what));
+    let what = row(params).replace("queue depth", "QD");
+    let test = capitalised(&self::test(test));
+    let label = if what.is_empty() { test } else { format!("{test}, {what}") };
+    (label, tool.map(clean))
+}
+
+/// The same in one text: "Sequential read, 1 MiB, QD 32 (CrystalDiskMark)".
+pub fn whole_label(test: &str, params: &Params) -> String {
+    let (label, tool) = row_label(test, params);
+    tool.map_or(label.clone(), |tool| format!("{label} ({tool})"))
+}
+
 /// Why a cell ended, in one word.
 pub fn stop(stop: Stop) -> &'static str {
     match stop {

@@ -1,12 +1,8 @@
 //! The yardstick on every chart: a 5400 rpm laptop disk. What is slower than that is no system
 //! disk.
 
-/// Random I/Os a second at small blocks (docs/field/published-figures.md#other-figures,
-/// docs/field/ftl.md#profile-12: 90 over the 16 % of the span a system uses).
-pub const DISK_IOPS: f64 = 90.0;
-/// Sequential bytes a second, between 70 MB/s outside and 35 MB/s inside
-/// (docs/field/ftl.md#profile-12).
-pub const DISK_BPS: f64 = 50e6;
+pub use record::figures::{DISK_BPS, DISK_IOPS};
+
 /// Time before the first byte of a random access: seek and half a turn, 11.1 ms (1 / 90 IOPS).
 pub const DISK_ACCESS_NS: f64 = 11.1e6;
 /// Its name in legends and sentences.

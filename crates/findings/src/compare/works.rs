@@ -69,7 +69,8 @@ fn work(groups: &[RunGroup], curves: &[Curve], test: &str, metric: &str) -> Opti
     sizes.dedup();
     let row = |block_bytes: u64| {
         let depth = groups.iter().find_map(|group| in_flight(group, test, block_bytes));
-        let figure = |group: &RunGroup| compared(group, test, metric, [block_bytes, depth?]);
+        let figure =
+            |group: &RunGroup| compared(&figures(group, test, metric, [block_bytes, depth?]));
         let figures: Vec<Option<ComparedFigure>> = groups.iter().map(figure).collect();
         let fastest = fastest(groups, &of_work, block_bytes, &figures);
         WorkRow { block_bytes, figures, fastest }
@@ -78,11 +79,11 @@ fn work(groups: &[RunGroup], curves: &[Curve], test: &str, metric: &str) -> Opti
     (!rows.is_empty()).then(|| WorkComparison { test: test.into(), metric: metric.into(), rows })
 }
 
-fn compared(group: &RunGroup, test: &str, metric: &str, at: [u64; 2]) -> Option<ComparedFigure> {
-    let found: Vec<figure::SoundFigure> = figures(group, test, metric, at);
+/// What the runs of a medium come to.
+pub(super) fn compared(found: &[figure::SoundFigure]) -> Option<ComparedFigure> {
     let mut values: Vec<f64> = found.iter().map(|figure| figure.value).collect();
     let value = stats::median(&mut values)?;
-    let range = match &found[..] {
+    let range = match found {
         [only] => only.ci95,
         _ => Some([
             values.iter().copied().fold(f64::MAX, f64::min),

@@ -320,7 +320,7 @@ fn the_screen_of_a_good_medium() {
     Random write, 512 B                        826 IOPS  785 to 848         2652     5.70 ms  53.7 ms
     Random write, 16 KiB                       771 IOPS  744 to 784         2404     5.29 ms  33.3 ms
     Random write, 64 KiB                       266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
-    Fill, incompressible                      56.3 MB/s  44.3 to 61.7         24           -  48.6 ms
+    Fill, random data                         56.3 MB/s  44.3 to 61.7         24           -  48.6 ms
     Caveat: sequential read 512 KiB: drifting: the last windows differ by 14.4 %; run it for longer to see where it settles
     Caveat: random read (6 cells): this run did not precondition the span; reads of unwritten flash can be faked
     Not run (why: --details): buffered-read, parts of random-read, random-write
@@ -482,7 +482,7 @@ fn the_screen_of_an_interrupted_run() {
     Sequential write         9.11 MB/s  8.55 to 9.44         31           -   136 ms
     Random read, 4 KiB               -  the run was interrupted first
     Random write, 4 KiB              -  the run was interrupted first
-    Fill, incompressible     9.40 MB/s  8.84 to 9.68         24           -   131 ms
+    Fill, random data        9.40 MB/s  8.84 to 9.68         24           -   131 ms
     Fill, zeros              16.5 MB/s  15.7 to 16.9         24           -  74.5 ms
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average [...]
     Caveat: sequential write 512 KiB: not converged [...]
@@ -507,7 +507,7 @@ fn the_screen_of_an_interrupted_run() {
     Sequential write                          9.11 MB/s  8.55 to 9.44         31           -   136 ms
     Random read, 4 KiB                                -  the run was interrupted first
     Random write, 4 KiB                               -  the run was interrupted first
-    Fill, incompressible                      9.40 MB/s  8.84 to 9.68         24           -   131 ms
+    Fill, random data                         9.40 MB/s  8.84 to 9.68         24           -   131 ms
     Fill, zeros                               16.5 MB/s  15.7 to 16.9         24           -  74.5 ms
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average: the controller compresses or recognises data [...]
     Caveat: sequential write 512 KiB: not converged: the interval is still ±6.75 %; run it for longer

@@ -251,14 +251,6 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_has_one_name_everywhere() {
-        for figure in crate::collection::HeadlineFigure::ALL {
-            assert_eq!(serde_json::to_value(figure).unwrap(), figure.name());
-            assert_eq!(crate::collection::HeadlineFigure::named(figure.name()), Some(figure));
-        }
-    }
-
-    #[test]
     fn runs_of_one_model_come_together() {
         check(
             card("SanDisk", "SD32G", 31_914_983_424),

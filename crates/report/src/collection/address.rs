@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use record::MediumKind;
-use record::collection::{HeadlineFigure, Origin, Query, SortBy};
+use record::collection::{FIGURES, Figure, HeadlineFigure, Origin, Query, SortBy};
 use sha2::{Digest as _, Sha256};
 
 use super::query;
@@ -129,13 +129,27 @@ const SCRIPT: &str = concat!(
     include_str!("../../templates/report.js"),
     include_str!("../../templates/collection/site.js")
 );
+/// Where the figures stand in the script.
+const FIGURES_HERE: &str = "[/* FIGURES */]";
+
+/// The script with every figure: name, head, unit, yardstick, classes.
+fn script() -> &'static str {
+    let one = |figure: &Figure| {
+        let classes: Vec<(&str, f64)> =
+            figure.classes.iter().map(|class| (class.name, class.value)).collect();
+        (figure.name, figure.label, figure.unit.name(), figure.yardstick.value, classes)
+    };
+    let figures: Vec<_> = FIGURES.iter().map(one).collect();
+    let json = serde_json::to_string(&figures).expect("names and numbers are JSON");
+    SCRIPT.replace(FIGURES_HERE, &json).leak()
+}
 
 /// The style sheet and the script.
 pub fn assets() -> &'static [Asset; 2] {
     static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
         [
             asset("css", "text/css; charset=utf-8", STYLE),
-            asset("js", "text/javascript; charset=utf-8", SCRIPT),
+            asset("js", "text/javascript; charset=utf-8", script()),
         ]
     });
     &ASSETS

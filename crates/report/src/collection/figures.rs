@@ -1,27 +1,16 @@
 //! The figures of a collection in words: what they are called, how they stand to the yardsticks,
 //! how far runs lie apart.
 
-use record::collection::{FigureUnit, HeadlineFigure, HostSpread};
+use record::collection::{FigureUnit, HeadlineFigure, HostSpread, ReferenceMark};
 use record::metric;
 use record::units::significant;
 
 use super::query;
-use crate::{words, yardstick};
+use crate::words;
 
 /// What a figure is called at the head of a column.
 pub fn head(figure: HeadlineFigure) -> &'static str {
-    match figure {
-        HeadlineFigure::RandomWrite4k => "Random write 4 KiB",
-        HeadlineFigure::WorstStall => "Worst stall",
-        HeadlineFigure::RandomWrite512 => "Random write 512 B",
-        HeadlineFigure::RandomWrite16k => "Random write 16 KiB",
-        HeadlineFigure::RandomWrite64k => "Random write 64 KiB",
-        HeadlineFigure::SequentialWrite => "Sequential write",
-        HeadlineFigure::RandomRead4k => "Random read 4 KiB",
-        HeadlineFigure::SequentialRead => "Sequential read",
-        HeadlineFigure::RandomFill => "Fill, random data",
-        HeadlineFigure::ZeroFill => "Fill, zeros",
-    }
+    figure.entry().label
 }
 
 /// A value with its unit: "49.2 IOPS", "10.4 MB/s", "3.17 s".
@@ -50,58 +39,9 @@ pub(crate) fn column_unit(figure: HeadlineFigure) -> &'static str {
     }
 }
 
-/// What a figure is held against.
-pub(crate) struct ReferenceMark {
-    /// In a word: "A1".
-    pub name: &'static str,
-    /// Its value in the unit of the figure.
-    pub value: f64,
-    /// What it stands for, in a sentence: "application class A1".
-    pub meaning: &'static str,
-}
-
-const fn mark(name: &'static str, value: f64, meaning: &'static str) -> ReferenceMark {
-    ReferenceMark { name, value, meaning }
-}
-
-/// The yardstick on every chart (docs/field/published-figures.md#other-figures), or for stalls the
-/// longest that the SD specification lets a card be busy with a write.
-pub(crate) const fn yardstick(figure: HeadlineFigure) -> ReferenceMark {
-    match figure.unit() {
-        FigureUnit::Iops => mark("disk", yardstick::DISK_IOPS, "a 5400 rpm laptop disk"),
-        FigureUnit::Bps => mark("disk", yardstick::DISK_BPS, "a 5400 rpm laptop disk"),
-        FigureUnit::Ns => mark(
-            "limit",
-            250e6,
-            "the 250 ms that an SD card may be busy with a write (an SDXC card 500 ms)",
-        ),
-    }
-}
-
-/// Limits of the SD classes, ascending (SD Association as cited by anandtech.com 10860 and the
-/// class table of admin-magazine.com 76).
-pub(crate) fn classes(figure: HeadlineFigure) -> &'static [ReferenceMark] {
-    const WRITES: [ReferenceMark; 2] =
-        [mark("A1", 500.0, "application class A1"), mark("A2", 2000.0, "application class A2")];
-    const READS: [ReferenceMark; 2] =
-        [mark("A1", 1500.0, "application class A1"), mark("A2", 4000.0, "application class A2")];
-    const RATES: [ReferenceMark; 4] = [
-        mark("C10", 10e6, "speed class 10, U1, V10, A1 and A2"),
-        mark("V30", 30e6, "video class 30 and U3"),
-        mark("V60", 60e6, "video class 60"),
-        mark("V90", 90e6, "video class 90"),
-    ];
-    match figure {
-        HeadlineFigure::RandomWrite4k => &WRITES,
-        HeadlineFigure::RandomRead4k => &READS,
-        HeadlineFigure::SequentialWrite => &RATES,
-        _ => &[],
-    }
-}
-
 /// How many times as good as the yardstick; for a stall, how many times shorter.
 pub(crate) fn times(figure: HeadlineFigure, value: f64) -> f64 {
-    let stick = yardstick(figure).value;
+    let stick = figure.entry().yardstick.value;
     if figure.smaller_is_better() { stick / value } else { value / stick }
 }
 
@@ -113,10 +53,10 @@ pub(crate) fn level(figure: HeadlineFigure, value: f64) -> u8 {
 
 /// Its place among the yardsticks, in a few characters: "0.55× disk", "22× disk, A2", "13× limit".
 pub(crate) fn place(figure: HeadlineFigure, value: f64) -> String {
-    let stick = yardstick(figure);
+    let stick = figure.entry().yardstick;
     // A stall is said as it lasted: "13× limit" is bad.
     let ratio = format!("{}×\u{a0}{}", words::times(value / stick.value), stick.name);
-    match classes(figure).iter().rev().find(|class| value >= class.value) {
+    match figure.entry().classes.iter().rev().find(|class| value >= class.value) {
         Some(class) => format!("{ratio}, {}", class.name),
         None => ratio,
     }
@@ -129,13 +69,13 @@ fn limit(figure: HeadlineFigure, value: f64) -> String {
 
 /// The same in a sentence for a page with room.
 pub(crate) fn place_told(figure: HeadlineFigure, value: f64) -> String {
-    let stick = yardstick(figure);
+    let stick = figure.entry().yardstick;
     let mut said = format!("{} times {}", words::times(value / stick.value), stick.meaning);
     if figure.unit() != FigureUnit::Ns {
         said += &format!(" ({})", limit(figure, stick.value));
     }
-    let reached = classes(figure).iter().rev().find(|class| value >= class.value);
-    let missed = classes(figure).iter().find(|class| value < class.value);
+    let reached = figure.entry().classes.iter().rev().find(|class| value >= class.value);
+    let missed = figure.entry().classes.iter().find(|class| value < class.value);
     let whole =
         |class: &ReferenceMark| format!("{} ({})", class.meaning, limit(figure, class.value));
     match (reached, missed) {

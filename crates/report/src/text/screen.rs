@@ -23,7 +23,8 @@ const P99: usize = 10;
 const SLOWEST: usize = 9;
 /// A label is never wider.
 const WIDEST: usize = 40;
-const ROW: usize = FIGURE + 2 + COUNT + 2 + P99 + SLOWEST;
+const ROW: usize = FIGURE + 2 + COUNT + TIMES;
+const TIMES: usize = 2 + P99 + SLOWEST;
 
 /// So many claims that did not fail are told.
 const CLAIMS: usize = 4;
@@ -53,7 +54,10 @@ pub fn summary(record: &Record, width: usize, colour: bool) -> String {
 pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<'_>) -> String {
     let width = width.max(super::MIN_WIDTH);
     let most = if width < WIDTH { LINES * WIDTH / width } else { LINES };
-    let screen = Screen { record, width, ink: Ink(colour), rest };
+    // What other tools measured often has no times of single I/Os.
+    let has_times = !record.cells.iter().all(figure::is_of_others)
+        || record.cells.iter().any(|cell| figure::worst_ns(cell).is_some());
+    let screen = Screen { record, width, ink: Ink(colour), rest, has_times };
     if super::host_effects::is_one(record) {
         let told = super::host_effects::told(record, width, false);
         return format!("{told}\n{}\n", screen.elsewhere(&[]).join("\n"));
@@ -98,6 +102,8 @@ struct Screen<'a> {
     width: usize,
     ink: Ink,
     rest: &'a Elsewhere<'a>,
+    /// Whether something is known of what single I/Os took.
+    has_times: bool,
 }
 
 /// A row of figures, and the cell it is of.
@@ -384,7 +390,8 @@ impl Screen<'_> {
 
     /// Columns of a label: as many more as the terminal is wider.
     fn label(&self) -> usize {
-        LABEL + self.width.saturating_sub(ROW).min(WIDEST - LABEL)
+        let times = if self.has_times { 0 } else { TIMES };
+        LABEL + times + self.width.saturating_sub(ROW).min(WIDEST - LABEL)
     }
 
     /// Columns of a label with its figure.
@@ -397,13 +404,17 @@ impl Screen<'_> {
             return Vec::new();
         }
         let heads = format!(
-            "{}  {}  {:>P99$}{:>SLOWEST$}",
+            "{}  {}{}",
             spread("", "figure", self.figure()),
             spread("95 % interval", "n", COUNT),
-            "p99",
-            "slowest"
+            self.times("p99", "slowest")
         );
         vec![self.ink.faint(&heads)]
+    }
+
+    /// The columns of what single I/Os took; empty where none is known.
+    fn times(&self, p99: &str, slowest: &str) -> String {
+        if self.has_times { format!("  {p99:>P99$}{slowest:>SLOWEST$}") } else { String::new() }
     }
 
     /// The four figures that everyone knows, and the names of those that were not in the plan.
@@ -447,17 +458,21 @@ impl Screen<'_> {
         let mut others: Vec<Row<'r>> =
             longest.iter().map(|longest| self.of_longest(longest)).collect();
         others.extend(measured.map(|row| self.of_headline(row)));
+        let is_row = |cell: &Cell| {
+            is_shown(cell)
+                || rows.iter().any(|row| row.cell.is_some_and(|it| std::ptr::eq(it, cell)))
+        };
         for cell in &self.record.cells {
-            if headline::TESTS.contains(&cell.test.as_str()) {
+            let is_headline = headline::TESTS.contains(&cell.test.as_str());
+            // Other block sizes of an import have no other place.
+            if is_row(cell) || is_headline && !figure::is_of_others(cell) {
                 continue;
             }
             let Some(primary) = figure::primary(cell) else { continue };
             if matches!(&primary.shown, Shown::Withheld(why) if !why.starts_with("impossible")) {
                 continue;
             }
-            let what = words::row(&cell.params);
-            let test = words::capitalised(&words::test(&cell.test));
-            let label = if what.is_empty() { test } else { format!("{test}, {what}") };
+            let label = words::whole_label(&cell.test, &cell.params);
             others.push(self.row(&label, &primary.shown, Some(cell)));
         }
         others
@@ -478,18 +493,29 @@ impl Screen<'_> {
         self.row(&row.label, &row.shown, row.cell)
     }
 
-    fn row<'r>(&self, label: &str, shown: &Shown, cell: Option<&'r Cell>) -> Row<'r> {
-        let label = short(label, self.label());
+    /// A label that fits into so many columns, and a line above it where that of an import does
+    /// not: cut labels of its cells look alike.
+    fn fitted(&self, label: &str, cell: Option<&Cell>, room: usize) -> (String, Option<String>) {
+        let without_tool = label.rsplit_once(" (").map_or(label, |(label, _)| label);
+        let fits = |text: &str| text.chars().count() <= room;
+        match cell.filter(|cell| figure::is_of_others(cell)) {
+            _ if fits(label) => (label.to_owned(), None),
+            None => (short(&short(label, self.label()), room), None),
+            Some(_) if fits(without_tool) => (without_tool.to_owned(), None),
+            Some(_) => (String::new(), Some(short(label, self.width))),
+        }
+    }
+
+    fn row<'r>(&self, full: &str, shown: &Shown, cell: Option<&'r Cell>) -> Row<'r> {
         let lines = match shown.told() {
-            Err(why) => self.withheld(&label, why),
+            Err(why) => self.withheld(&short(full, self.label()), why),
             Ok(Told { text, interval, n }) => {
                 let slowest = cell.and_then(figure::worst_ns).map(words::stall);
                 let p99 = cell.filter(|cell| figure::impossible(cell).is_none()).and_then(|cell| {
                     Some(words::stall(cell.metrics.latency_ns.as_ref()?.p99? as f64))
                 });
                 let room = self.figure().saturating_sub(text.chars().count());
-                // A label that is too long for its figure is cut further.
-                let label = short(&label, room.saturating_sub(1));
+                let (label, above) = self.fitted(full, cell, room.saturating_sub(1));
                 let gap = " ".repeat(room.saturating_sub(label.chars().count()));
                 let figure = self.ink.strong(text);
                 if self.width < ROW {
@@ -501,12 +527,15 @@ impl Screen<'_> {
                     let parts: Vec<String> = parts.into_iter().chain(times).flatten().collect();
                     let below = wrap::joined(&parts, self.width - 4);
                     let below = below.iter().map(|line| format!("    {}", self.ink.faint(line)));
-                    std::iter::once(format!("{label}{gap}{figure}")).chain(below).collect()
+                    let row = std::iter::once(format!("{label}{gap}{figure}"));
+                    above.into_iter().chain(row).chain(below).collect()
                 } else {
                     let counted =
                         spread(words::without_unit(interval, text), &n.to_string(), COUNT);
                     let [p99, slowest] = [p99, slowest].map(|text| text.unwrap_or("-".to_owned()));
-                    vec![format!("{label}{gap}{figure}  {counted}  {p99:>P99$}{slowest:>SLOWEST$}")]
+                    let times = self.times(&p99, &slowest);
+                    let row = format!("{label}{gap}{figure}  {counted}{times}");
+                    above.into_iter().chain([row]).collect()
                 }
             }
         };

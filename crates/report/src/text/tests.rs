@@ -24,7 +24,7 @@ fn a_good_card() {
     Sequential write, 1 MiB  59.3 MB/s  58.5 to 60.0         64  bytes        148 ms
     Random read, 4 KiB       3148 IOPS  3115 to 3180       1500  converged   2.76 ms
     Sequential read, 1 MiB   66.4 MB/s  65.6 to 67.2         64  bytes        132 ms
-    Fill, incompressible     58.2 MB/s  57.0 to 59.4        960  bytes             -
+    Fill, random data        58.2 MB/s  57.0 to 59.4        960  bytes             -
     Fill, zeros              75.7 MB/s  74.1 to 77.2        960  bytes             -
 
     Seek
@@ -69,7 +69,7 @@ fn a_horrible_card() {
     Sequential write, 1 MiB  10.2 MB/s  10.1 to 10.3         64  bytes        857 ms
     Random read, 4 KiB       1070 IOPS  1059 to 1081       1500  converged   8.12 ms
     Sequential read, 1 MiB   24.5 MB/s  24.2 to 24.8         64  bytes        356 ms
-    Fill, incompressible     9.99 MB/s  9.79 to 10.2        960  bytes             -
+    Fill, random data        9.99 MB/s  9.79 to 10.2        960  bytes             -
     Fill, zeros              13.0 MB/s  12.7 to 13.2        960  bytes             -
 
     Seek
@@ -154,7 +154,7 @@ fn a_run_that_has_just_begun() {
     Sequential write                 -  not measured yet
     Random read, 4 KiB               -  not measured yet
     Sequential read                  -  not measured yet
-    Fill, incompressible             -  not measured yet
+    Fill, random data                -  not measured yet
     Fill, zeros                      -  not measured yet
 
     Not run
@@ -421,9 +421,9 @@ fn one_screen_of_a_good_card() {
     Random write, 512 B      1575 IOPS  1564 to 1585       4000      903 µs  5.41 ms
     Random write, 16 KiB      764 IOPS  759 to 769         4000     1.85 ms  16.7 ms
     Random write, 64 KiB      404 IOPS  401 to 407         4000     25.4 ms  44.8 ms
-    Fill, incompressible     58.2 MB/s  57.0 to 59.4        960           -        -
+    Fill, random data        58.2 MB/s  57.0 to 59.4        960           -        -
     Fill, zeros              75.7 MB/s  74.1 to 77.2        960           -        -
-    Seek, 512 B, whole me..    4000 /s  3960 to 4040      30000      350 µs  1.37 ms
+    Seek, 512 B, whole medium  4000 /s  3960 to 4040      30000      350 µs  1.37 ms
     Buffered read, device..  67.0 MB/s  65.7 to 68.3          5           -        -
     Caveat: sequential read 120 KiB: 120 KiB is split into commands of 64 KiB [...]
     Caveat: sequential write 120 KiB: 120 KiB is split into commands of 64 KiB [...]
@@ -451,9 +451,9 @@ fn one_screen_of_a_horrible_card() {
     Random write, 512 B      37.0 IOPS  35.4 to 38.6        120           -   545 ms
     Random write, 16 KiB     1.97 IOPS  1.86 to 2.09        120           -   2.42 s
     Random write, 64 KiB     1.80 IOPS  1.70 to 1.91        120           -   3.17 s
-    Fill, incompressible     9.99 MB/s  9.79 to 10.2        960           -        -
+    Fill, random data        9.99 MB/s  9.79 to 10.2        960           -        -
     Fill, zeros              13.0 MB/s  12.7 to 13.2        960           -        -
-    Seek, 512 B, whole me..    1333 /s  1320 to 1347      30000     1.05 ms  4.11 ms
+    Seek, 512 B, whole medium  1333 /s  1320 to 1347      30000     1.05 ms  4.11 ms
     Buffered read, device..  24.8 MB/s  24.3 to 25.3          5           -        -
     Caveat: random write (10 cells): not converged [...]
     Caveat: random write (7 cells): small writes take a fast path [...]
@@ -534,7 +534,7 @@ fn on_a_narrow_terminal_rows_fold_between_their_parts() {
     Random write, 64 KiB      404 IOPS
         401 to 407 IOPS, n 4000,
         p99 25.4 ms, slowest 44.8 ms
-    Fill, incompressible     58.2 MB/s
+    Fill, random data        58.2 MB/s
         57.0 to 59.4 MB/s, n 960
     Fill, zeros              75.7 MB/s
         74.1 to 77.2 MB/s, n 960

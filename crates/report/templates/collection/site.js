@@ -18,20 +18,8 @@
     return element;
   };
 
-  // The figures as the pages say them: name, head, unit, what one shown unit is, the yardstick, its word, the classes.
-  var A = [["A1", 500], ["A2", 2000]];
-  var FIGURES = [
-    ["random-write-4k", "Random write 4 KiB", "iops", 90, A],
-    ["worst-stall", "Worst stall", "ns", 250e6, []],
-    ["random-write-512", "Random write 512 B", "iops", 90, []],
-    ["random-write-16k", "Random write 16 KiB", "iops", 90, []],
-    ["random-write-64k", "Random write 64 KiB", "iops", 90, []],
-    ["sequential-write", "Sequential write", "bps", 50e6, [["C10", 10e6], ["V30", 30e6], ["V60", 60e6], ["V90", 90e6]]],
-    ["random-read-4k", "Random read 4 KiB", "iops", 90, [["A1", 1500], ["A2", 4000]]],
-    ["sequential-read", "Sequential read", "bps", 50e6, []],
-    ["random-fill", "Fill, random data", "bps", 50e6, []],
-    ["zero-fill", "Fill, zeros", "bps", 50e6, []]
-  ].map(function (it) { return { name: it[0], head: it[1], unit: it[2], stick: it[3], classes: it[4], small: it[2] === "ns" }; });
+  // The figures as the pages say them: name, head, unit, yardstick, classes.
+  var FIGURES = [/* FIGURES */].map(function (it) { return { name: it[0], head: it[1], unit: it[2], stick: it[3], classes: it[4], small: it[2] === "ns" }; });
   var KINDS = {
     "sd": "SD card", "emmc": "eMMC", "usb": "USB stick", "compact-flash": "CompactFlash card", "ssd": "SSD", "nvme": "NVMe SSD", "disk": "hard disk",
     "virtual": "virtual disk", "loop": "loop device", "simulated": "simulated medium", "unknown": "medium of unknown kind"

@@ -8,7 +8,7 @@ use record::collection::{
 use record::units::{KIB, MIB};
 use record::{
     Cell, Claims, Ended, Flag, Host, Medium, MediumKind, Published, Record, Run, Software, Target,
-    TargetKind,
+    TargetKind, test,
 };
 
 use super::cells::{bps, cell, doubts, is_memory, tool};
@@ -277,14 +277,8 @@ fn random(row: &ReferenceRow, number: f64) -> Option<(HeadlineFigure, u64, f64)>
     if !is_single || !(is_direct || is_own) || row.tool == "flashbench" {
         return None;
     }
-    let figure = match (row.operation.as_str(), row.block_size_bytes?) {
-        ("random_write", 512) => HeadlineFigure::RandomWrite512,
-        ("random_write", 4096) => HeadlineFigure::RandomWrite4k,
-        ("random_write", 16_384) => HeadlineFigure::RandomWrite16k,
-        ("random_write", 65_536) => HeadlineFigure::RandomWrite64k,
-        ("random_read", 4096) => HeadlineFigure::RandomRead4k,
-        _ => return None,
-    };
+    let test = if row.operation == "random_write" { test::RANDOM_WRITE } else { test::RANDOM_READ };
+    let figure = HeadlineFigure::at(test, row.block_size_bytes?)?;
     let block = row.block_size_bytes? as f64;
     let iops = match row.unit.as_str() {
         "IOPS" => number,

@@ -1,0 +1,118 @@
+//! Which cell stands for a figure: the one rule for verdicts, headlines, tables, comparisons and
+//! pages.
+
+use record::collection::{Figure, FigureUnit, HeadlineFigure};
+use record::units::{KIB, MIB};
+use record::{Cell, Estimate, Record, metric, test};
+
+use crate::figure::{self, SoundFigure};
+
+/// The figures of a record.
+#[derive(Clone, Copy)]
+pub struct Figures<'a> {
+    record: &'a Record,
+}
+
+/// A figure with the cell that it is of.
+pub struct KnownFigure<'a> {
+    /// Where it was measured.
+    pub cell: &'a Cell,
+    /// The metric of the cell.
+    pub metric: &'a str,
+    /// Its value, in the unit of the metric.
+    pub estimate: Estimate,
+}
+
+impl<'a> Figures<'a> {
+    /// Those of a record; each is looked up when it is asked for.
+    pub fn of(record: &'a Record) -> Figures<'a> {
+        Figures { record }
+    }
+
+    /// A figure as every screen shows it and as verdicts take it. `None` where there is none that
+    /// is sound, and of the longest stall, which is of all cells.
+    pub fn get(self, wanted: HeadlineFigure) -> Option<KnownFigure<'a>> {
+        self.sound(wanted).map(|SoundFigure { cell, name, value, ci95, n, .. }| KnownFigure {
+            cell,
+            metric: name,
+            estimate: Estimate { value, ci95, n },
+        })
+    }
+
+    /// The cell that stands for a figure, also one whose numbers are not the medium's.
+    pub fn cell(self, wanted: HeadlineFigure) -> Option<&'a Cell> {
+        let Figure { test, block_bytes, .. } = *wanted.entry();
+        if is_sequential(test) {
+            return streaming_cell(self.record, test);
+        }
+        standard_cell(self.record, test, block_bytes)
+    }
+
+    /// A level, or else a bound, or else a figure without an interval.
+    pub(crate) fn sound(self, wanted: HeadlineFigure) -> Option<SoundFigure<'a>> {
+        let Figure { test, block_bytes, unit, .. } = *wanted.entry();
+        match block_bytes {
+            _ if unit == FigureUnit::Ns => None,
+            Some(_) => self.judged(wanted).or_else(|| self.bare(wanted)),
+            None if is_sequential(test) => self.sequential(test),
+            None => SoundFigure::of(self.cell(wanted)?, metric::BPS),
+        }
+    }
+
+    /// Random I/O at a size as a level with its interval, or else as a bound: what verdicts take.
+    pub(crate) fn judged(self, wanted: HeadlineFigure) -> Option<SoundFigure<'a>> {
+        let Figure { test, block_bytes, .. } = *wanted.entry();
+        figure::one_at_a_time(self.record, test, block_bytes?)
+            .or_else(|| figure::bound_of(self.record, test, block_bytes?))
+    }
+
+    fn bare(self, wanted: HeadlineFigure) -> Option<SoundFigure<'a>> {
+        let cell = self.cell(wanted)?;
+        SoundFigure::of(cell, metric::IOPS).filter(|_| cell.params.in_flight() == 1)
+    }
+
+    fn sequential(self, test: &'a str) -> Option<SoundFigure<'a>> {
+        figure::sustained(self.record)
+            .filter(|_| test == test::SEQUENTIAL_WRITE)
+            .or_else(|| figure::sequential(self.record, test))
+            .or_else(|| in_a_row(self.record, test))
+    }
+}
+
+fn is_sequential(test: &str) -> bool {
+    matches!(test, test::SEQUENTIAL_WRITE | test::SEQUENTIAL_READ)
+}
+
+/// Of large blocks, or where nobody says how large they were.
+fn in_a_row<'a>(record: &'a Record, test: &'a str) -> Option<SoundFigure<'a>> {
+    let cell = streaming_cell(record, test)
+        .filter(|cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB))?;
+    SoundFigure::of(cell, metric::SUSTAINED_BPS).or_else(|| SoundFigure::of(cell, metric::BPS))
+}
+
+/// The cell that stands for a test, at a block size where one is asked for. It may be one whose
+/// numbers are not the medium's.
+pub fn standard_cell<'a>(
+    record: &'a Record,
+    test: &'a str,
+    block_bytes: Option<u64>,
+) -> Option<&'a Cell> {
+    let fits = |cell: &&Cell| block_bytes.is_none() || cell.params.block_bytes == block_bytes;
+    figure::standing(record, test, record.cells_of(test).filter(fits))
+}
+
+/// The cell that stands for a sequential test: at the largest block up to 1 MiB that it was run at.
+pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell> {
+    let largest = record
+        .cells_of(test)
+        .filter_map(|cell| cell.params.block_bytes)
+        .filter(|&bytes| bytes <= MIB)
+        .max();
+    standard_cell(record, test, largest)
+}
+
+/// What the end of a fill came to, with the interval that its curve tells; `None` of a cell that has
+/// no such end, or whose numbers are not a medium's.
+pub fn sustained_estimate(cell: &Cell) -> Option<Estimate> {
+    figure::sustained_of(cell).map(|SoundFigure { value, ci95, n, .. }| Estimate { value, ci95, n })
+}

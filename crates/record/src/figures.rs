@@ -1,0 +1,215 @@
+//! The figures that stand for a medium: what each is called, where it is measured, in what unit, and
+//! what it is held against. One more figure is one more entry here.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::KIB;
+use crate::{metric, test};
+
+/// The unit of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureUnit {
+    /// I/Os a second, for random reads and writes.
+    Iops,
+    /// Bytes a second, for sequential I/O and fills.
+    Bps,
+    /// Nanoseconds, for the worst stall.
+    Ns,
+}
+
+impl FigureUnit {
+    /// Its name in downloads and in scripts of pages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FigureUnit::Iops => "iops",
+            FigureUnit::Bps => "bps",
+            FigureUnit::Ns => "ns",
+        }
+    }
+}
+
+/// A published value that figures are held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReferenceMark {
+    /// In a word: "A1".
+    pub name: &'static str,
+    /// Its value in the unit of the figure.
+    pub value: f64,
+    /// What it stands for: "application class A1".
+    pub meaning: &'static str,
+}
+
+const fn mark(name: &'static str, value: f64, meaning: &'static str) -> ReferenceMark {
+    ReferenceMark { name, value, meaning }
+}
+
+/// Random I/Os a second of a 5400 rpm laptop disk at small blocks
+/// (docs/field/published-figures.md#other-figures, docs/field/ftl.md#profile-12: 90 over the 16 % of
+/// the span a system uses).
+pub const DISK_IOPS: f64 = 90.0;
+/// Sequential bytes a second of that disk, between 70 MB/s outside and 35 MB/s inside
+/// (docs/field/ftl.md#profile-12).
+pub const DISK_BPS: f64 = 50e6;
+
+const IOPS_OF_DISK: ReferenceMark = mark("disk", DISK_IOPS, "a 5400 rpm laptop disk");
+const RATE_OF_DISK: ReferenceMark = mark("disk", DISK_BPS, "a 5400 rpm laptop disk");
+const BUSY: ReferenceMark = mark(
+    "limit",
+    250e6,
+    "the 250 ms that an SD card may be busy with a write (an SDXC card 500 ms)",
+);
+
+// Limits of the SD classes, ascending (SD Association as cited by anandtech.com 10860 and the class
+// table of admin-magazine.com 76).
+const RANDOM_WRITE_CLASSES: &[ReferenceMark] =
+    &[mark("A1", 500.0, "application class A1"), mark("A2", 2000.0, "application class A2")];
+const RANDOM_READ_CLASSES: &[ReferenceMark] =
+    &[mark("A1", 1500.0, "application class A1"), mark("A2", 4000.0, "application class A2")];
+const WRITE_CLASSES: &[ReferenceMark] = &[
+    mark("C10", 10e6, "speed class 10, U1, V10, A1 and A2"),
+    mark("V30", 30e6, "video class 30 and U3"),
+    mark("V60", 60e6, "video class 60"),
+    mark("V90", 90e6, "video class 90"),
+];
+
+/// A figure that stands for a medium.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// Name in JSON and addresses: "random-write-4k".
+    pub name: &'static str,
+    /// Name in databases and downloads: "random_write_4k".
+    pub column: &'static str,
+    /// Name in heads of columns and rows: "Random write, 4 KiB".
+    pub label: &'static str,
+    /// The test whose cells it is of.
+    pub test: &'static str,
+    /// Bytes of an I/O, where only one size counts.
+    pub block_bytes: Option<u64>,
+    /// The metrics of a cell that are the figure: the first that there is.
+    pub metrics: &'static [&'static str],
+    /// The unit of its values.
+    pub unit: FigureUnit,
+    /// The value that it is held against.
+    pub yardstick: ReferenceMark,
+    /// Limits of the classes of the SD Association, ascending.
+    pub classes: &'static [ReferenceMark],
+}
+
+macro_rules! figures {
+    ($($(#[$meta:meta])* $variant:ident $name:literal $column:literal $label:literal
+        $test:ident $block:expr, $metrics:expr, $unit:ident $yardstick:ident $classes:expr;)*) => {
+        /// The figures a collection is sorted and filtered by, in the order in which they are shown:
+        /// random write first, worst stall second.
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Figure"))]
+        pub enum HeadlineFigure {
+            $(
+                #[doc = concat!($label, ".")]
+                $(#[$meta])*
+                #[serde(rename = $name)]
+                $variant,
+            )*
+        }
+
+        /// Every figure, in the order of [`HeadlineFigure::ALL`].
+        pub const FIGURES: &[Figure] = &[$(Figure {
+            name: $name,
+            column: $column,
+            label: $label,
+            test: test::$test,
+            block_bytes: $block,
+            metrics: $metrics,
+            unit: FigureUnit::$unit,
+            yardstick: $yardstick,
+            classes: $classes,
+        }),*];
+
+        impl HeadlineFigure {
+            /// All of them, in order.
+            pub const ALL: [HeadlineFigure; FIGURES.len()] = [$(HeadlineFigure::$variant),*];
+        }
+    };
+}
+
+const IOPS: &[&str] = &[metric::IOPS];
+const BPS: &[&str] = &[metric::BPS];
+const SEQUENTIAL: &[&str] = &[metric::SUSTAINED_BPS, metric::BPS];
+const STALL: &[&str] = &[metric::WORST_STALL_NS];
+
+figures! {
+    #[serde(alias = "random-write4k")]
+    RandomWrite4k "random-write-4k" "random_write_4k" "Random write, 4 KiB"
+        RANDOM_WRITE Some(4 * KIB), IOPS, Iops IOPS_OF_DISK RANDOM_WRITE_CLASSES;
+    WorstStall "worst-stall" "worst_stall" "Worst stall"
+        RANDOM_WRITE None, STALL, Ns BUSY &[];
+    #[serde(alias = "random-write512")]
+    RandomWrite512 "random-write-512" "random_write_512" "Random write, 512 B"
+        RANDOM_WRITE Some(512), IOPS, Iops IOPS_OF_DISK &[];
+    #[serde(alias = "random-write16k")]
+    RandomWrite16k "random-write-16k" "random_write_16k" "Random write, 16 KiB"
+        RANDOM_WRITE Some(16 * KIB), IOPS, Iops IOPS_OF_DISK &[];
+    #[serde(alias = "random-write64k")]
+    RandomWrite64k "random-write-64k" "random_write_64k" "Random write, 64 KiB"
+        RANDOM_WRITE Some(64 * KIB), IOPS, Iops IOPS_OF_DISK &[];
+    SequentialWrite "sequential-write" "sequential_write" "Sequential write"
+        SEQUENTIAL_WRITE None, SEQUENTIAL, Bps RATE_OF_DISK WRITE_CLASSES;
+    #[serde(alias = "random-read4k")]
+    RandomRead4k "random-read-4k" "random_read_4k" "Random read, 4 KiB"
+        RANDOM_READ Some(4 * KIB), IOPS, Iops IOPS_OF_DISK RANDOM_READ_CLASSES;
+    SequentialRead "sequential-read" "sequential_read" "Sequential read"
+        SEQUENTIAL_READ None, SEQUENTIAL, Bps RATE_OF_DISK &[];
+    RandomFill "random-fill" "random_fill" "Fill, random data"
+        RANDOM_FILL None, BPS, Bps RATE_OF_DISK &[];
+    ZeroFill "zero-fill" "zero_fill" "Fill, zeros"
+        ZERO_FILL None, BPS, Bps RATE_OF_DISK &[];
+}
+
+impl HeadlineFigure {
+    /// Its entry in [`FIGURES`].
+    pub const fn entry(self) -> &'static Figure {
+        &FIGURES[self as usize]
+    }
+
+    /// Its name in JSON, addresses and column heads of downloads.
+    pub const fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// The figure of that name.
+    pub fn named(name: &str) -> Option<HeadlineFigure> {
+        HeadlineFigure::ALL.into_iter().find(|figure| figure.name() == name)
+    }
+
+    /// The figure of a test at a block size.
+    pub fn at(test: &str, block_bytes: u64) -> Option<HeadlineFigure> {
+        HeadlineFigure::ALL.into_iter().find(|figure| {
+            figure.entry().test == test && figure.entry().block_bytes == Some(block_bytes)
+        })
+    }
+
+    /// The unit that its values are in.
+    pub const fn unit(self) -> FigureUnit {
+        self.entry().unit
+    }
+
+    /// Whether a small value is the good one.
+    pub const fn smaller_is_better(self) -> bool {
+        matches!(self.unit(), FigureUnit::Ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_has_one_name_everywhere() {
+        for figure in HeadlineFigure::ALL {
+            assert_eq!(serde_json::to_value(figure).unwrap(), figure.name());
+            assert_eq!(HeadlineFigure::named(figure.name()), Some(figure));
+            assert_eq!(figure.entry().column, figure.name().replace('-', "_"));
+        }
+    }
+}
