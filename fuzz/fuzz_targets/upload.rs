@@ -2,16 +2,8 @@
 //! again, and is the same.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-/// The parser alone: the server around it would be built for minutes, and is not what is fuzzed.
-#[path = "../../crates/site/src"]
-#[allow(dead_code, reason = "the server uses the rest of it")]
-mod site {
-    pub mod upload;
-}
-
 use collection::{UploadLimits, read};
+use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, body)) = bytes.split_first() else { return };

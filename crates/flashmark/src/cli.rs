@@ -410,11 +410,12 @@ Examples:
 #[derive(Debug, Args)]
 pub struct ReportFlags {
     /// Which runs.
-    #[arg(required = true)]
+    #[arg(default_value = "latest")]
     pub runs: Vec<String>,
-    /// Where to write the page; with several runs, a directory for one page each.
+    /// Where to write the page; with several runs, a directory for one page each. Without it, each
+    /// page is kept with its run.
     #[arg(long, value_name = "FILE")]
-    pub html: PathBuf,
+    pub html: Option<PathBuf>,
 }
 
 /// Flags of `compare`.
@@ -723,10 +724,10 @@ pub struct PublishFlags {
 #[derive(Debug, Args)]
 pub struct SubmitFlags {
     /// Which run: its id, the beginning of it, "latest", or a record file.
-    #[arg(value_name = "RUN", required_unless_present = "withdraw", conflicts_with = "withdraw")]
+    #[arg(value_name = "RUN", conflicts_with = "withdraw")]
     pub run: Option<String>,
     /// The address of the collection, for example https://cards.example.org.
-    #[arg(long, value_name = "URL", required_unless_present = "show")]
+    #[arg(long, value_name = "URL", env = "FLASHMARK_COLLECTION")]
     pub to: Option<String>,
     /// Prints all that would be sent, to the last digit, and sends nothing.
     #[arg(long, conflicts_with = "withdraw")]

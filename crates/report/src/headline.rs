@@ -144,6 +144,19 @@ pub(crate) fn four_figures(record: &Record) -> [HeadlineRow<'_>; 4] {
     .map(|wanted| row(record, Ask::of(record, wanted)))
 }
 
+/// The figures of a check: those four, and random writes of other sizes, by which a root disk is
+/// judged, where they were measured.
+pub(crate) fn check_figures(record: &Record) -> Vec<HeadlineRow<'_>> {
+    let sizes = [
+        HeadlineFigure::RandomWrite512,
+        HeadlineFigure::RandomWrite16k,
+        HeadlineFigure::RandomWrite64k,
+    ];
+    let others = sizes.map(|wanted| Ask::of(record, wanted));
+    let measured = others.into_iter().filter(|ask| ask.known.is_some());
+    four_figures(record).into_iter().chain(measured.map(|ask| row(record, ask))).collect()
+}
+
 /// The rows after random write, without those the run did not plan: sustained write, random read,
 /// sequential read, fills.
 fn others(record: &Record) -> Vec<HeadlineRow<'_>> {

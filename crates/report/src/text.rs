@@ -63,7 +63,7 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
     for finding in record.findings.iter().filter(|finding| finding.id == CLAIM) {
         out.answer("As claimed?", claim_answer(finding), &finding.statement);
     }
-    let rows = headline::four_figures(record);
+    let rows = headline::check_figures(record);
     let reasons: Vec<&str> = rows.iter().filter_map(|row| row.shown.withheld()).collect();
     if reasons.len() == rows.len() && reasons.iter().all(|reason| *reason == reasons[0]) {
         out.line("");

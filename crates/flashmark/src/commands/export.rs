@@ -30,6 +30,12 @@ pub fn run(flags: &ExportFlags) -> Result {
         (ExportFormat::Xlsx, None) => {
             return usage("a workbook is no text; name a file for it with -o");
         }
+        (ExportFormat::Fio, Some(dir)) if source.is_of_several() => fio_files(&source, dir)?,
+        (ExportFormat::Fio, None) if source.is_of_several() => {
+            return usage(
+                "fio's tools read one run a file; name a directory for several runs with -o",
+            );
+        }
         (format, Some(file)) => {
             atomic_write_with(file, |to| {
                 source.write(text_sink(format, BufWriter::new(to))).map_err(flat)
@@ -86,9 +92,7 @@ fn workbook(source: &Source, file: &Path) -> Result<()> {
 
 /// Both files or none.
 fn parquet(source: &Source, dir: &Path) -> Result<()> {
-    fs::create_dir_all(dir)
-        .map_err(|error| anyhow::anyhow!("cannot make the directory '{}': {error}", dir.display()))
-        .or_usage()?;
+    make_dir(dir)?;
     let written = atomic_write_with(dir.join("runs.parquet"), |runs| {
         let both = atomic_write_with(dir.join("cells.parquet"), |cells| {
             let sink = ParquetSink::new(BufWriter::new(runs), BufWriter::new(cells))?;
@@ -97,6 +101,27 @@ fn parquet(source: &Source, dir: &Path) -> Result<()> {
         both.map_err(|error| error.source)
     });
     written.or_internal()
+}
+
+/// A file a run, named after it.
+fn fio_files(source: &Source, dir: &Path) -> Result<()> {
+    make_dir(dir)?;
+    source
+        .each(&mut |entry| {
+            let name = entry.local_name.as_ref().unwrap_or(&entry.id);
+            atomic_write_with(dir.join(format!("{name}.json")), |to| {
+                let mut sink: Box<dyn Sink> = Box::new(FioSink::new(BufWriter::new(to)));
+                sink.add(entry).and_then(|()| sink.finish()).map_err(io::Error::from)
+            })
+            .map_err(|error| error.source)
+        })
+        .or_internal()
+}
+
+fn make_dir(dir: &Path) -> Result<()> {
+    fs::create_dir_all(dir)
+        .map_err(|error| anyhow::anyhow!("cannot make the directory '{}': {error}", dir.display()))
+        .or_usage()
 }
 
 /// Where the runs come from.
@@ -132,15 +157,24 @@ impl Source {
         Ok(Source::Own(flags.runs.iter().map(entry).collect::<Result<_>>()?))
     }
 
-    fn write(&self, mut sink: Box<dyn Sink + '_>) -> std::result::Result<(), CollectionError> {
+    /// Whether there may be more than one run.
+    fn is_of_several(&self) -> bool {
+        !matches!(self, Source::Own(entries) if entries.len() == 1)
+    }
+
+    /// Hands out the runs one by one.
+    fn each(
+        &self,
+        take: &mut dyn FnMut(&CollectionRun) -> io::Result<()>,
+    ) -> std::result::Result<(), CollectionError> {
         match self {
-            Source::Own(entries) => {
-                entries.iter().try_for_each(|entry| sink.add(entry)).map_err(io::Error::from)?
-            }
-            Source::Collection(collection) => {
-                collection.each_entry(&mut |entry| Ok(sink.add(&entry)?))?
-            }
+            Source::Own(entries) => Ok(entries.iter().try_for_each(take)?),
+            Source::Collection(collection) => collection.each_entry(&mut |entry| take(&entry)),
         }
+    }
+
+    fn write(&self, mut sink: Box<dyn Sink + '_>) -> std::result::Result<(), CollectionError> {
+        self.each(&mut |entry| Ok(sink.add(entry)?))?;
         Ok(sink.finish().map_err(io::Error::from)?)
     }
 }

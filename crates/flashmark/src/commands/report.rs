@@ -2,28 +2,36 @@
 
 use std::path::Path;
 
+use report::words::clean;
 use store::atomic_write;
 
 use crate::cli::ReportFlags;
-use crate::commands::show::load;
+use crate::commands::show::{find, load_from};
 use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::print_document;
+use crate::outputs::{PAGE_FILE, print_document};
 
 /// Writes the page of each run and prints where it is; exit code 0.
 pub fn run(flags: &ReportFlags) -> Result {
     let many = flags.runs.len() > 1;
-    if many && !flags.html.is_dir() {
+    if let Some(html) = flags.html.as_ref().filter(|html| many && !html.is_dir()) {
         return usage(format_args!(
             "{}: several runs make several pages; name a directory that exists",
-            flags.html.display()
+            html.display()
         ));
     }
     for name in &flags.runs {
-        let record = load(name)?;
-        let path = if many {
-            flags.html.join(format!("{}.html", file_name(&record.run.id)))
-        } else {
-            flags.html.clone()
+        let dir = find(name)?;
+        let record = load_from(&dir)?;
+        let path = match &flags.html {
+            Some(html) if many => html.join(format!("{}.html", file_name(&record.run.id))),
+            Some(html) => html.clone(),
+            None if Path::new(name).is_file() => {
+                return usage(format_args!(
+                    "'{}' is a record without a run around it; name a file for its page with --html",
+                    clean(name)
+                ));
+            }
+            None => dir.path().join(PAGE_FILE),
         };
         write(&path, &report::html::page(&record))?;
     }

@@ -59,7 +59,7 @@ pub fn run(flags: &ShowFlags) -> Result {
 }
 
 /// The run of this name, or of this record file.
-fn find(name: &str) -> Result<RunDir> {
+pub fn find(name: &str) -> Result<RunDir> {
     Store::open(Store::default_root()).find(name).or_usage()
 }
 

@@ -69,7 +69,11 @@ fn withdraw(flags: &SubmitFlags, id: &str) -> Result {
 
 /// The collection, if all that has to be said of it was.
 fn server(flags: &SubmitFlags) -> Result<CollectionServer> {
-    let Some(address) = &flags.to else { return usage("say where with --to URL") };
+    let Some(address) = &flags.to else {
+        return usage(
+            "name a collection with --to URL or FLASHMARK_COLLECTION; --show prints what would be sent",
+        );
+    };
     let token = flags.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
     for id in flags.replace.iter().chain(&flags.withdraw) {
         if id.is_empty()

@@ -2,6 +2,7 @@
 //! screen, record, page, file, exit code out. `STARTS` says how runs come about, `STEPS` what is
 //! done with each of them afterwards; a command, suite or format that is in neither fails.
 
+mod consumers;
 mod site;
 mod starts;
 mod steps;

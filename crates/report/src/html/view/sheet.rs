@@ -25,6 +25,8 @@ pub(super) struct Sheet {
     pub danger: Vec<FindingView>,
     /// The verdict in a sentence or a few; none where it is among what comes first.
     pub verdict: Option<String>,
+    /// Genuine, fit, healthy: question, answer, reason; only of a check.
+    pub answers: Vec<(&'static str, &'static str, String)>,
     pub badges: Vec<Badge>,
     pub figures: FiguresView,
     pub charts: Vec<SheetChart>,
@@ -74,11 +76,12 @@ impl Sheet {
                 Some(finding) => Some(words::clean(&finding.statement)),
                 None => Some("No verdict: what it takes to judge was not measured.".to_owned()),
             },
+            answers: answers(record),
             danger: dangers.iter().map(|finding| FindingView::of(finding, "#about-")).collect(),
             badges: findings::use_levels(record).iter().map(|use_| badge(record, use_)).collect(),
             figures: FiguresView {
                 caption: "Sequential and random access, each figure with its 95 % interval",
-                rows: headline::four_figures(record).iter().map(headline_row).collect(),
+                rows: figures(record).iter().map(headline_row).collect(),
             },
             charts: if rate.is_none() && along.is_none() {
                 Vec::new()
@@ -110,6 +113,33 @@ impl Sheet {
     pub fn has_more_untested(&self) -> bool {
         self.untested.len() > MOST_UNTESTED
     }
+}
+
+/// Whether a record is of the suite that asks three questions.
+fn is_check(record: &Record) -> bool {
+    record.run.suite == "check"
+}
+
+fn figures(record: &Record) -> Vec<headline::HeadlineRow<'_>> {
+    if is_check(record) {
+        headline::check_figures(record)
+    } else {
+        headline::four_figures(record).into()
+    }
+}
+
+fn answers(record: &Record) -> Vec<(&'static str, &'static str, String)> {
+    let Some(summary) = record.summary.as_ref().filter(|_| is_check(record)) else {
+        return Vec::new();
+    };
+    let answer = |question, answer: record::Answer, reason: &str| {
+        (question, answer.words(), words::clean(reason))
+    };
+    vec![
+        answer("Genuine?", summary.genuine, &summary.genuine_reason),
+        answer("Fit?", summary.fit, &summary.fit_reason),
+        answer("Healthy?", summary.healthy, &summary.healthy_reason),
+    ]
 }
 
 /// Data at stake, then a verdict that is a failure, then the failures it does not tell already.

@@ -1,0 +1,62 @@
+"""Opens what `flashmark export` wrote as its readers do: DuckDB, pandas, openpyxl, fio's own converter
+and fio-plot. Arguments: the directory with the exports, the number of cells of the run. Ends with 0
+where each of them finds what is there."""
+
+import csv
+import datetime
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import openpyxl
+import pandas
+
+folder, cells = Path(sys.argv[1]), int(sys.argv[2])
+
+
+def expect(what, found, wanted):
+    if found != wanted:
+        sys.exit(f"{what}: found {found!r}, expected {wanted!r}")
+    print(f"{what}: {found!r}")
+
+
+with open(folder / "cells.csv", newline="") as text:
+    rows = list(csv.DictReader(text))
+iops = sorted(float(row["iops"]) for row in rows if row["iops"])
+expect("csv: rows", len(rows), cells)
+
+joined = duckdb.sql(
+    f"SELECT r.started, r.run_id, c.flag_names, c.iops FROM '{folder}/parquet/cells.parquet' c "
+    f"JOIN '{folder}/parquet/runs.parquet' r USING (run_id)"
+).fetchall()
+expect("DuckDB: rows of the join", len(joined), cells)
+expect("DuckDB: IOPS as in CSV", sorted(row[3] for row in joined if row[3] is not None), iops)
+expect("DuckDB: times are times", all(row[0] is None or isinstance(row[0], datetime.datetime) for row in joined), True)
+expect("DuckDB: flags are lists", all(row[2] is None or isinstance(row[2], list) for row in joined), True)
+metadata = duckdb.sql(f"SELECT decode(value) FROM parquet_kv_metadata('{folder}/parquet/runs.parquet')").fetchall()
+expect("DuckDB: form of the record", [row[0] for row in metadata], ["flashmark/1"])
+
+frame = pandas.read_parquet(folder / "parquet/cells.parquet")
+expect("pandas: rows", len(frame), cells)
+expect("pandas: IOPS as in CSV", sorted(frame["iops"].dropna()), iops)
+
+book = openpyxl.load_workbook(folder / "cells.xlsx", read_only=True)
+sheet = book["cells"] if "cells" in book.sheetnames else book[book.sheetnames[-1]]
+expect("openpyxl: rows below the head", sum(1 for _ in sheet.iter_rows(min_row=2)), cells)
+
+fio = folder / "fio.json"
+subprocess.run(["fio_jsonplus_clat2csv", fio, folder / "clat.csv"], check=True, stdout=subprocess.DEVNULL)
+converted = sorted(path.name for path in folder.glob("clat_job*.csv"))
+expect("fio_jsonplus_clat2csv: a file a job", len(converted) > 0, True)
+
+jobs = folder / "jobs"
+jobs.mkdir()
+(jobs / "run.json").write_bytes(fio.read_bytes())
+plot = folder / "plot.png"
+subprocess.run(
+    [Path(sys.executable).parent / "fio-plot", "-i", jobs, "-T", "journey", "-r", "write", "-l",
+     "-n", "1", "-d", "1", "-o", plot],
+    check=True, stdout=subprocess.DEVNULL,
+)
+expect("fio-plot: a chart", plot.read_bytes()[:4], b"\x89PNG")
