@@ -232,7 +232,9 @@ fn what_a_listing_of_a_real_card_shows_is_concluded() {
 #[test]
 fn an_error_of_the_medium_in_any_text_is_shown_first() {
     let flashmark = Flashmark::new();
-    for file in ["dd_eio_de.txt", "fio_eio.txt", "f3read_eio.txt", "f3write_eio.txt", "iozone_eio.txt"] {
+    for file in
+        ["dd_eio_de.txt", "fio_eio.txt", "f3read_eio.txt", "f3write_eio.txt", "iozone_eio.txt"]
+    {
         flashmark.done(&["import", &fixture(file)]);
         let shown = flashmark.run(&["show", "latest", "--details"]).out;
         assert!(shown.contains("Do not use it. It failed"), "{file}: {shown}");
