@@ -40,6 +40,7 @@ mod seeker;
 mod sysbench;
 mod table;
 pub(crate) mod text;
+mod yabs;
 
 use record::Record;
 
@@ -165,7 +166,7 @@ struct Importer {
 }
 
 /// All of them; a file may hold the output of several.
-const IMPORTERS: [&Importer; 24] = [
+const IMPORTERS: [&Importer; 25] = [
     &fio::JSON,
     &fio::TERSE,
     &fio::JOBS,
@@ -190,6 +191,7 @@ const IMPORTERS: [&Importer; 24] = [
     &diskspd::IMPORTER,
     &diskspd::XML,
     &elbencho::IMPORTER,
+    &yabs::IMPORTER,
 ];
 
 /// What is read, in words: "iozone output".

@@ -112,7 +112,7 @@ fn keep(
     Ok(format!("{}{how}", kept.name))
 }
 
-/// " (corrected; vendor: SanDisk, was Kingston)".
+/// " (corrected); vendor: SanDisk, was Kingston".
 fn corrected(stored: Option<&Record>, record: &Record) -> String {
     let facts = |record: &Record| {
         let medium = &record.medium;
@@ -129,7 +129,7 @@ fn corrected(stored: Option<&Record>, record: &Record) -> String {
         let is = is.filter(|is| was.as_ref() != Some(is))?;
         Some(format!("; {name}: {is}{}", was.map(|was| format!(", was {was}")).unwrap_or_default()))
     });
-    format!(" (corrected{})", told.collect::<String>())
+    format!(" (corrected){}", told.collect::<String>())
 }
 
 /// Lists the lines that look like figures and were not taken.

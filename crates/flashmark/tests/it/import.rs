@@ -146,9 +146,9 @@ fn what_is_not_understood_is_told_and_the_others_are_imported() {
     let said = ran.said(&[(&called(scratch.path()), "DIR")]);
     insta::assert_snapshot!(said, @"
     exit 1
-    flashmark: notes.txt: it is not the output of a tool that is known (fio JSON, fio terse output, Raspberry Pi Diagnostics output, fio output, iozone output, iozone throughput output, dd output, a dd sweep, flashbench -a output, flashbench --open-au or --find-fat output, f3 output, hdparm output, ioping output, seeker output, KDiskMark or CrystalDiskMark text, iostat -x output, a list of completion times, bonnie++ output, sysbench fileio output, the table of PiBenchmarks, diskspd output, diskspd XML, elbencho output, Flashmark's own CSV)
+    flashmark: notes.txt: no output of a tool that is known is in it; `flashmark import --help` lists the tools
     flashmark: cut.json: it looks like fio JSON, but line 1: its JSON cannot be read: EOF while parsing an object
-    flashmark: table.txt: it is not understood: it looks most like iozone output; missing: a line of results: KB, record length, then figures
+    flashmark: table.txt: it is not understood: it begins like iozone output, but lacks a line of results: KB, record length, then figures
     flashmark: all: it cannot be read: No such file or directory (os error 2)
     flashmark: DIR: it is a directory; name the files in it
     --- and on standard output

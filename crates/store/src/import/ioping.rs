@@ -82,7 +82,7 @@ fn request(line: &str) -> Option<(u64, Option<f64>)> {
         .split_once(" <<< ")
         .or_else(|| head.split_once(" >>> "))
         .or_else(|| head.split_once(" from "))?;
-    let bytes = size(&amount.replace(' ', ""))?;
+    let bytes = size(amount.replace(' ', "").trim_end_matches("bytes"))?;
     let is_warm_up = time.contains("(warmup)");
     let mut words = time.split_whitespace();
     let ns = number(words.next()?).zip(words.next()).and_then(|(value, unit)| time_ns(value, unit));

@@ -50,6 +50,7 @@ const COUNTED: &[(&str, usize, usize, usize)] = &[
     ("diskspd.txt", 2, 0, 0),
     ("elbencho.csv", 2, 0, 0),
     ("elbencho.txt", 1, 0, 0),
+    ("f3_10_read.txt", 2, 6, 0),
     ("f3_9_probe_wraparound.txt", 4, 0, 0),
     ("f3_9_write.txt", 1, 6, 0),
     ("f3probe_damaged.txt", 1, 0, 0),
@@ -105,6 +106,7 @@ const COUNTED: &[(&str, usize, usize, usize)] = &[
     ("hdparm_tT.txt", 2, 0, 0),
     ("hdparm_t_direct.txt", 1, 0, 0),
     ("hdparm_t_offset.txt", 2, 0, 0),
+    ("ioping_0.6.txt", 1, 3, 0),
     ("ioping_R.txt", 1, 0, 0),
     ("ioping_c5.txt", 1, 4, 0),
     ("iostat_x.txt", 3, 0, 0),
@@ -125,6 +127,7 @@ const COUNTED: &[(&str, usize, usize, usize)] = &[
     ("sysbench_rndrd.txt", 1, 0, 0),
     ("sysbench_rndrw.txt", 2, 0, 0),
     ("sysbench_seqwr.txt", 1, 0, 0),
+    ("yabs.txt", 8, 0, 0),
 ];
 
 fn directory() -> PathBuf {

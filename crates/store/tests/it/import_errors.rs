@@ -240,3 +240,54 @@ fn a_full_medium_is_no_fault_of_it() {
     let f3 = fixture("f3write_eio.txt").replace("Input/output error", "No space left on device");
     assert_eq!(doubt(&f3), "f3 ended early: no space left");
 }
+
+/// Of two jobs only the one that says so has failed.
+#[test]
+fn an_error_of_a_job_is_not_that_of_its_neighbour() {
+    let failed = fixture("fio_eio.txt");
+    let good = failed.split_once("\n\n").unwrap().1.replace("rd: (g", "ok: (g");
+    let good = good
+        .replace("err= 5 (file:io_u.c:1876, func=io_u error, error=Input/output error)", "err= 0");
+    let cells = record(&[failed, good.replace("pid=1234", "pid=1235")].concat()).cells;
+    let reasons: Vec<bool> = cells.iter().map(|cell| cell.reason.is_some()).collect();
+    assert_eq!(reasons, [true, false]);
+}
+
+#[test]
+fn an_error_at_the_end_of_a_log_leaves_the_figures_of_other_tools() {
+    let hdparm =
+        "/dev/sdb:\n Timing buffered disk reads:  66 MB in  3.05 seconds =  21.61 MB/sec\n";
+    let text = [hdparm, "dd: error reading '/dev/sdb': Input/output error\n"].concat();
+    assert_eq!(reason(&text), "dd ended with error 5: input/output error");
+    let cells = record(&text).cells;
+    assert_eq!((cells.len(), megabytes(&cells[0]), cells[0].reason.is_some()), (2, 22.66, false));
+}
+
+#[test]
+fn f3read_tells_each_file_that_it_could_not_read() {
+    let text = fixture("f3read_eio.txt").replace(
+        "Validating file 3.h2w ... 2097152/        0/      0/      0",
+        "Validating file 3.h2w ...   10000/        0/      0/      0 - NOT fully read due to \"Input/output error\"",
+    );
+    assert_eq!(
+        reason(&text),
+        "file 1 had 833792 of 2097152 sectors read, file 3 had 10000 sectors read: input/output error"
+    );
+    let only_the_warning = fixture("f3read_ok.txt").trim_end().to_owned()
+        + "\nWARNING: Not all data was read due to I/O error(s)\n";
+    assert_eq!(reason(&only_the_warning), "f3 ended with error 5: input/output error");
+}
+
+#[test]
+fn a_medium_that_went_away_is_an_error() {
+    let dd = fixture("dd_eio.txt");
+    for (words, said) in [
+        ("No such device", "dd ended with error 19: no such device"),
+        ("No such device or address", "dd ended with error 6: no such device or address"),
+        ("Remote I/O error", "dd ended with error 121: remote I/O error"),
+        ("Keine Daten verfügbar", "dd ended with error 61: no data available"),
+        ("Aucun périphérique ou adresse", "dd ended with error 6: no such device or address"),
+    ] {
+        assert_eq!(reason(&dd.replace("Input/output error", words)), said);
+    }
+}

@@ -331,3 +331,80 @@ fn bonnie_1_98_and_sysbench_as_pasted() {
       sysbench:rndrw/2 [write] 16 KiB direct iops=208.33 bps=3413278.72 n=0 min=20000 mean=840000 p50=- p99=- p99.9=- max=212340000
     ");
 }
+
+#[test]
+fn the_fio_table_of_yabs() {
+    insta::assert_snapshot!(told("yabs.txt"), @"
+    YABS  sda1
+      fio:randrw/1 [read] 4 KiB q64t2 direct iops=3200 bps=13107200
+      fio:randrw/2 [read] 64 KiB q64t2 direct iops=1000 bps=65536000
+      fio:randrw/3 [write] 4 KiB q64t2 direct iops=3200 bps=13148160
+      fio:randrw/4 [write] 64 KiB q64t2 direct iops=1000 bps=65863679.99999999
+      fio:randrw/5 [read] 512 KiB q64t2 direct iops=200 bps=104857600
+      fio:randrw/6 [read] 1 MiB q64t2 direct iops=997 bps=1044480000
+      fio:randrw/7 [write] 512 KiB q64t2 direct iops=210 bps=110100480
+      fio:randrw/8 [write] 1 MiB q64t2 direct iops=1000 bps=1116160000
+    ");
+}
+
+#[test]
+fn ioping_of_old() {
+    insta::assert_snapshot!(told("ioping_0.6.txt"), @"
+    ioping  sdb 7680 MiB
+      ioping/1 4 KiB buffered iops=280 bps=1153433.6 n=3 min=700000 mean=3600000 p50=- p99=- p99.9=- max=9200000
+    ");
+}
+
+#[test]
+fn f3read_with_rates_of_each_file() {
+    insta::assert_snapshot!(told("f3_10_read.txt"), @"
+    f3 10.0 
+      verify/1 [read] buffered changed_sectors=0 corrupted_sectors=0 good_sectors=4194304 overwritten_sectors=0
+      f3:read/1 buffered bps=46955233.28
+    ");
+}
+
+/// What CrystalDiskMark could not write stands there as zero.
+#[test]
+fn a_rate_of_zero_is_no_figure() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import/crystaldiskmark_5.txt");
+    let text = std::fs::read_to_string(path).unwrap();
+    let failed = text.replace(
+        "Sequential Write (Q= 32,T= 1) :    31.084 MB/s",
+        "Sequential Write (Q= 32,T= 1) :     0.000 MB/s",
+    );
+    assert_eq!(understood(&failed).records[0].cells.len(), 7);
+}
+
+#[test]
+fn crystaldiskmark_5_in_english_and_8_with_decimal_commas() {
+    insta::assert_snapshot!(told("crystaldiskmark_5.txt"), @"
+    CrystalDiskMark 5.2.0 
+      CrystalDiskMark:sequential-read/1 q32t1 direct bps=91647000
+      CrystalDiskMark:sequential-write/1 q32t1 direct bps=31084000
+      CrystalDiskMark:random-read/1 4 KiB q32t1 direct iops=2375.5 bps=9730000
+      CrystalDiskMark:random-write/1 4 KiB q32t1 direct iops=387.2 bps=1586000
+      CrystalDiskMark:sequential-read/2 direct bps=90034000
+      CrystalDiskMark:sequential-write/2 direct bps=29884000
+      CrystalDiskMark:random-read/2 4 KiB direct iops=1801.8 bps=7380000
+      CrystalDiskMark:random-write/2 4 KiB direct iops=321.5 bps=1317000
+    ");
+    insta::assert_snapshot!(told("crystaldiskmark_8_de.txt"), @"
+    CrystalDiskMark 8.0.4 
+      CrystalDiskMark:sequential-read/1 1 MiB q8t1 direct iops=90.1 bps=94512000 mean_latency_ns=88512330
+      CrystalDiskMark:random-read/1 4 KiB direct iops=1984.1 bps=8127000.000000001 mean_latency_ns=503210
+      CrystalDiskMark:sequential-write/1 1 MiB q8t1 direct iops=39.5 bps=41437000 mean_latency_ns=199123440
+      CrystalDiskMark:random-write/1 4 KiB direct iops=517.8 bps=2121000 mean_latency_ns=1929300
+      CrystalDiskMark:sequential-mix/1 1 MiB q8t1 direct iops=59.5 bps=62437000 mean_latency_ns=199123440
+      CrystalDiskMark:random-mix/1 4 KiB direct iops=1006.1 bps=4121000.0000000005 mean_latency_ns=1929300
+    ");
+    insta::assert_snapshot!(told("dd_de_8.25.txt"), @"
+    dd  
+      dd/1 1 MiB buffered iops=19.073483201737474 bps=19999996.721745074
+    ");
+    insta::assert_snapshot!(told("hdparm_hg.txt"), @"
+    hdparm  mmcblk0
+      buffered-read/1 [cache] 2 MiB buffered bps=638194810.88
+      buffered-read/2 [device] 2 MiB buffered bps=22659727.36
+    ");
+}

@@ -1,0 +1,99 @@
+//! YABS: the table it makes of fio. Its jobs are its own: reads and writes at random, half of each,
+//! two threads with 64 I/Os in flight each, past the page cache.
+//!
+//! Its MB are 1000 KiB: it divides fio's KiB/s by 1000.
+
+use record::units::KIB;
+use record::{Cell, Direction, Params, Path, Pattern, Region};
+
+use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note};
+use super::reading::Reading;
+use super::text::{ImportText, between, prefix, size, wanted, with_unit};
+use super::{Hints, Importer, Sign};
+
+pub(super) const IMPORTER: Importer = Importer {
+    name: "the fio table of YABS",
+    signs: &[
+        Sign {
+            what: "a line 'Block Size | 4k (IOPS) | 64k (IOPS)'",
+            is_there: |source| source.has(|line| blocks(line).is_some()),
+        },
+        Sign {
+            what: "lines 'Read | .. MB/s (..k) | ..'",
+            is_there: |source| source.has(|line| direction(line).is_some()),
+        },
+    ],
+    read,
+    chatter: |line| line.trim().starts_with("Total ") && line.contains("B/s"),
+};
+
+const DEPTH: u32 = 64;
+const THREADS: u32 = 2;
+
+/// The block sizes of a head.
+fn blocks(line: &str) -> Option<Vec<u64>> {
+    let rest = line.trim().strip_prefix("Block Size")?.trim_start().strip_prefix('|')?;
+    rest.contains("(IOPS)").then_some(())?;
+    rest.split('|').map(|column| size(column.split_whitespace().next()?)).collect()
+}
+
+/// "Read" or "Write", and the columns.
+fn direction(line: &str) -> Option<(Direction, &str)> {
+    let (word, rest) = line.split_once('|').filter(|(_, rest)| rest.contains("B/s"))?;
+    match word.trim() {
+        "Read" => Some((Direction::Read, rest)),
+        "Write" => Some((Direction::Write, rest)),
+        _ => None,
+    }
+}
+
+fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+    let mut found = ImportedRun::by("YABS");
+    if let Some(device) = between(source.text, "(Partition ", ")") {
+        found.on(device);
+    }
+    let mut sizes = Vec::new();
+    for (at, line) in source.numbered() {
+        sizes = blocks(line).unwrap_or(sizes);
+        let Some((direction, columns)) = direction(line) else { continue };
+        for (block, column) in sizes.iter().zip(columns.split('|')) {
+            if let Some(cell) = reading.accept(at, of_column(at, direction, *block, column)) {
+                reading.add(&mut found, at, cell);
+            }
+        }
+    }
+    vec![found]
+}
+
+/// "12.80 MB/s    (3.2k)".
+fn of_column(
+    at: usize,
+    direction: Direction,
+    block: u64,
+    column: &str,
+) -> Result<Cell, ImportTrouble> {
+    let (rate, _) = column.split_once('(').unwrap_or((column, ""));
+    let bps = with_unit(rate).and_then(|(value, unit)| {
+        let letter = unit.strip_suffix("B/s")?;
+        // From KiB on it counts in thousands.
+        Some(value * KIB as f64 * prefix(letter, 1000.0)? / 1000.0)
+    });
+    let iops = between(column, "(", ")").and_then(with_unit);
+    let iops = iops.and_then(|(value, unit)| Some(value * prefix(unit, 1000.0)?));
+    let params = Params {
+        direction: Some(direction),
+        pattern: Some(Pattern::Permutation),
+        block_bytes: Some(block),
+        region: Some(Region::File),
+        queue_depth: DEPTH,
+        threads: THREADS,
+        path: Path::Direct,
+        form: Some(if direction == Direction::Read { "read" } else { "write" }.into()),
+        ..Params::default()
+    };
+    let mut cell = cell("fio:randrw", params);
+    cell.metrics.bps = Some(estimate(wanted(at, "the rate", bps)?, 1));
+    cell.metrics.iops = Some(estimate(wanted(at, "IOPS", iops)?, 1));
+    note(&mut cell, "printed 2.3 % too low: its MB/s are 1000 KiB/s; corrected");
+    Ok(cell)
+}
