@@ -127,9 +127,13 @@ impl Way {
         format!("{}{align}", self.filesystem)
     }
 
-    /// "ext4 with bfq", and what else differs within this matrix.
+    /// "ext4 with bfq", and what else differs within this matrix; others often print one of them.
     pub fn words(&self) -> String {
-        format!("{} ({}) with {}", self.filesystem_words(), self.mount_options, self.scheduler)
+        let part = |text: &str, lead: &str, tail: &str| {
+            if text.is_empty() { String::new() } else { format!(" {lead}{text}{tail}") }
+        };
+        let options = part(&self.mount_options, "(", ")");
+        format!("{}{options}{}", self.filesystem_words(), part(&self.scheduler, "with ", ""))
     }
 }
 

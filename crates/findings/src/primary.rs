@@ -2,7 +2,7 @@
 
 use record::{Cell, Pattern, metric};
 
-use crate::figure::SoundFigure;
+use crate::figure::{self, SoundFigure};
 
 /// Metrics that are what their test is known by; elsewhere the rate is.
 const PUBLISHED: [&str; 5] = [
@@ -33,7 +33,11 @@ pub fn metrics_of(cell: &Cell) -> Vec<&str> {
 pub(crate) fn primary(cell: &Cell) -> Option<SoundFigure<'_>> {
     let is_speed = |name: &&str| larger_is_better(name).is_some();
     let mut speeds = metrics_of(cell).into_iter().filter(is_speed);
-    speeds.find_map(|name| SoundFigure::of(cell, name))
+    speeds.find_map(|name| match name {
+        // What a fill came to in the end has its interval in its curve.
+        metric::SUSTAINED_BPS => figure::sustained_of(cell),
+        name => SoundFigure::of(cell, name),
+    })
 }
 
 /// Whether more of a metric is better: of rates it is, of times it is not; `None` of a count.

@@ -37,7 +37,7 @@ pub(crate) enum Shown {
 pub(crate) const ONE_RUN: &str = "one run";
 /// What that means, for the line below a table.
 pub(crate) const ONE_RUN_MEANS: &str =
-    "One run: a single figure, most often of another tool or publication, without an interval.";
+    "One run: measured once, or a single figure of others; without an interval.";
 
 /// What a line of a table tells of a figure.
 pub(crate) struct Told<'a> {

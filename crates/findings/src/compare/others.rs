@@ -153,6 +153,9 @@ fn missing(groups: &[RunGroup], found: &[Found]) -> Vec<String> {
             add(why_not(group, &one.key), what);
         }
     }
+    for (what, why) in refused(groups, found) {
+        add(why, &what);
+    }
     for test in without_a_figure(groups) {
         add("it has no rate and no time".to_owned(), test);
     }
@@ -176,6 +179,22 @@ fn why_not(group: &RunGroup, key: &FigureKey) -> String {
         }
         None => format!("not measured of {name}"),
     }
+}
+
+/// Figures that no medium has because none of their cells may be used.
+fn refused(groups: &[RunGroup], found: &[Found]) -> Vec<(String, String)> {
+    let of_record = |record: &&Record| -> Vec<(String, String)> {
+        let cells = record.cells.iter().filter(|cell| !is_of_a_curve(cell));
+        let named = cells.filter_map(|cell| {
+            let (test, name, _) = identity(cell);
+            let is_known = found.iter().any(|one| one.key.test == test);
+            let why = gate::refusal(record, cell).filter(|_| !is_known)?;
+            Some((name.unwrap_or(test), why.to_string()))
+        });
+        named.collect()
+    };
+    let records = groups.iter().flat_map(|group| group.records.iter().copied());
+    records.filter(|record| matrix::of(record).is_none()).flat_map(|it| of_record(&it)).collect()
 }
 
 /// Tests whose cells may be used and are no speed.

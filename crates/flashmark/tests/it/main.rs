@@ -17,6 +17,7 @@ mod devices;
 mod doubts;
 mod exit_codes;
 mod failing;
+mod figures;
 mod findings;
 mod host_effects;
 mod import;

@@ -1,11 +1,12 @@
 //! Every figure of a medium that is not one of the usual ones: those that have a column, and those
-//! that others have published of what we do not measure.
+//! of other tools and publications that have none.
 
 use record::collection::{CollectionRun, Origin};
 use record::{Cell, quantities};
 
 use super::picks::newest;
-use crate::{figure, words};
+use crate::figure::{self, Told};
+use crate::words;
 
 /// A figure as a row: what, the figure with its unit, its interval.
 pub(super) struct FigureLine {
@@ -14,7 +15,7 @@ pub(super) struct FigureLine {
     pub interval: String,
 }
 
-/// Columns by name, then published figures without one in the order of their source.
+/// Columns by name, then figures of others without one in the order of their source.
 pub(super) fn every_figure(entries: &[&CollectionRun]) -> Vec<FigureLine> {
     let columns = newest(entries.iter().copied()).into_values().map(|it| FigureLine {
         what: it.column.head.clone(),
@@ -24,7 +25,19 @@ pub(super) fn every_figure(entries: &[&CollectionRun]) -> Vec<FigureLine> {
     // Whoever sends a run could call anything published.
     let built_in = entries.iter().filter(|entry| entry.origin == Origin::Reference);
     let cells = built_in.flat_map(|entry| &entry.run.cells);
-    columns.chain(cells.filter_map(published)).collect()
+    let imports = entries.iter().filter(|entry| entry.origin == Origin::Imported);
+    let imported = imports.flat_map(|entry| &entry.run.cells).filter_map(imported);
+    columns.chain(cells.filter_map(published)).chain(imported).collect()
+}
+
+/// What another tool measured and has no column: the figure that its cell is known by.
+fn imported(cell: &Cell) -> Option<FigureLine> {
+    let shown = figure::primary(cell).filter(|_| quantities(cell).is_empty())?.shown;
+    shown.told().ok().map(|Told { text, interval, .. }| FigureLine {
+        what: words::whole_label(&cell.test, &cell.params),
+        text: text.to_owned(),
+        interval: interval.to_owned(),
+    })
 }
 
 /// A published figure that has no column, in the digits of its source.
