@@ -19,8 +19,10 @@ const LARGE: u64 = 64 << 10;
 /// The metrics of a cell, the one it is known by first.
 pub fn metrics_of(cell: &Cell) -> Vec<&str> {
     let metrics = &cell.metrics;
+    // dd prints bytes a second whatever its block.
+    let is_large = cell.params.block_bytes.is_some_and(|bytes| bytes >= LARGE);
     let is_in_bytes = cell.params.pattern == Some(Pattern::Sequential)
-        && cell.params.block_bytes.is_some_and(|bytes| bytes >= LARGE);
+        && (is_large || cell.label("tool") == "dd");
     let iops = metrics.iops.map(|_| metric::IOPS);
     let bps = metrics.bps.map(|_| metric::BPS);
     let rates = if is_in_bytes { [bps, iops] } else { [iops, bps] };

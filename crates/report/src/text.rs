@@ -552,9 +552,9 @@ impl Page {
     }
 }
 
-/// Whether it is of a test that the headline does not speak of.
+/// Whether it is of a test that the headline does not speak of, or one of many that were imported.
 fn is_other(cell: &Cell) -> bool {
-    !headline::TESTS.contains(&cell.test.as_str())
+    !headline::TESTS.contains(&cell.test.as_str()) || figure::is_of_others(cell)
 }
 
 /// What tells cells of one test from each other, behind the test's name and a colon.

@@ -130,7 +130,10 @@ fn as_text(disk: &InventoryEntry, contents: &Contents) -> String {
         text += &if contents.is_empty() == Some(true) {
             format!("{:15}free; reading is safe, --erase {id} allows it to be overwritten\n", "")
         } else {
-            format!("{:15}free; reading is safe; writing tests destroy what it holds: --help\n", "")
+            format!(
+                "{:15}free; reading is safe; what it holds would be lost by --erase; its name: {id}\n",
+                ""
+            )
         };
     } else {
         text += &format!("{:15}IN USE: {}\n", "", host::summary(&disk.uses));

@@ -1,10 +1,13 @@
 //! Every figure of a medium that is not one of the usual ones: those that have a column, and those
 //! of other tools and publications that have none.
 
+use std::collections::BTreeMap;
+
 use record::collection::{CollectionRun, Origin};
 use record::{Cell, quantities};
 
 use super::picks::newest;
+use crate::column_figures::{ColumnFigure, column_figures};
 use crate::figure::{self, Told};
 use crate::words;
 
@@ -17,17 +20,37 @@ pub(super) struct FigureLine {
 
 /// Columns by name, then figures of others without one in the order of their source.
 pub(super) fn every_figure(entries: &[&CollectionRun]) -> Vec<FigureLine> {
-    let columns = newest(entries.iter().copied()).into_values().map(|it| FigureLine {
+    let found = newest(entries.iter().copied());
+    // Whoever sends a run could call anything published.
+    let built_in = || entries.iter().filter(|entry| entry.origin == Origin::Reference);
+    let others: Vec<FigureLine> = built_in().flat_map(|entry| beside(entry, &found)).collect();
+    let columns = found.into_values().map(|it| FigureLine {
         what: it.column.head.clone(),
         text: it.text(),
         interval: it.interval(),
     });
-    // Whoever sends a run could call anything published.
-    let built_in = entries.iter().filter(|entry| entry.origin == Origin::Reference);
-    let cells = built_in.flat_map(|entry| &entry.run.cells);
+    let cells = built_in().flat_map(|entry| &entry.run.cells);
     let imports = entries.iter().filter(|entry| entry.origin == Origin::Imported);
     let imported = imports.flat_map(|entry| &entry.run.cells).filter_map(imported);
-    columns.chain(cells.filter_map(published)).chain(imported).collect()
+    columns.chain(others).chain(cells.filter_map(published)).chain(imported).collect()
+}
+
+/// Published figures of a run whose column shows another run of the same medium, as on another host.
+fn beside(entry: &CollectionRun, shown: &BTreeMap<String, ColumnFigure>) -> Vec<FigureLine> {
+    let own = column_figures(&entry.run.cells);
+    let is_other = |(name, figure): &(String, ColumnFigure)| {
+        shown.get(name).is_some_and(|it| it.figure != figure.figure)
+    };
+    let host = [&entry.run.interface, &entry.run.board].into_iter().flatten();
+    let host: String = host.map(|it| format!(", {it}")).collect();
+    own.into_iter()
+        .filter(is_other)
+        .map(|(_, figure)| FigureLine {
+            what: words::clean(&format!("{}{host}", figure.column.head)),
+            text: figure.text(),
+            interval: figure.interval(),
+        })
+        .collect()
 }
 
 /// What another tool measured and has no column: the figure that its cell is known by.

@@ -45,11 +45,26 @@ impl PublishedLines {
     pub fn of_runs(names: &[String], no_reference: bool, now: &str) -> Result<PublishedLines> {
         let own = Collection::open(&Address::Memory).or_internal()?;
         for name in names {
-            submit(&own, &load(name)?, now)?;
+            let record = load(name)?;
+            let run = Published::from(&record);
+            if let Err(rejection) = collection::check(&run) {
+                return crate::exit::usage(format_args!(
+                    "{} cannot be published: {}",
+                    clean(name),
+                    clean(&rejection.to_string())
+                ));
+            }
+            submit(&own, run, &record, now)?;
         }
         if names.is_empty() {
-            for (_, record) in measured_runs()? {
-                submit(&own, &record, now)?;
+            for (name, record) in measured_runs()? {
+                let run = Published::from(&record);
+                match collection::check(&run) {
+                    Ok(()) => submit(&own, run, &record, now)?,
+                    Err(why) => {
+                        crate::say!("flashmark: {name} is left out: {}", clean(&why.to_string()))
+                    }
+                }
             }
         }
         let mut collections = vec![own];
@@ -128,16 +143,7 @@ fn reference(now: &str) -> Result<Collection> {
 }
 
 /// Takes the published subset of a run in; it came in when it ended.
-fn submit(own: &Collection, record: &Record, now: &str) -> Result<()> {
-    let run = Published::from(record);
-    if let Err(rejection) = collection::check(&run) {
-        crate::say!(
-            "flashmark: {} is left out: {}",
-            clean(&record.run.id),
-            clean(&rejection.to_string())
-        );
-        return Ok(());
-    }
+fn submit(own: &Collection, run: Published, record: &Record, now: &str) -> Result<()> {
     let received = record.run.finished.as_ref().or(record.run.started.as_ref());
     let received =
         received.map_or_else(|| now.to_owned(), |time| utc(time).unwrap_or_else(|| now.to_owned()));

@@ -13,6 +13,7 @@ use record::collection::{
 };
 use report::collection::data::{self, Bulk};
 use report::collection::{self as pages, Item, MOST_COMPARED, SiteInfo, query};
+use store::export::{ParquetSink, Sink};
 
 use super::filling::{Tree, on_all_processors};
 use super::publications;
@@ -48,6 +49,7 @@ pub fn write(dir: &Path, source: &PublishedLines, made: &SiteSummary) -> Result<
     tables(&tree, &site, &lines)?;
     texts(&tree, &site, source)?;
     whole(&tree, made, &lines)?;
+    parquet(&tree, source, lines.len())?;
     feed(&tree, &site, source, &lines)?;
     comparisons(&tree, &site, source, &lines)?;
     media(&tree, &site, source, &lines)?;
@@ -132,6 +134,16 @@ fn whole(tree: &Tree, made: &SiteSummary, lines: &[&CollectionLine]) -> Result<(
         .chain(lines.iter().map(|line| data::line_csv(line)))
         .collect();
     tree.write("data/collection.csv", &csv)
+}
+
+/// Every run and every cell, for questions to the whole collection.
+fn parquet(tree: &Tree, source: &PublishedLines, media: usize) -> Result<()> {
+    let (runs, cells) = (tree.create("data/runs.parquet")?, tree.create("data/cells.parquet")?);
+    let mut sink = Box::new(ParquetSink::new(runs, cells)?);
+    for at in 0..media {
+        source.each_run(at, &mut |entry| Ok(sink.add(&entry)?))?;
+    }
+    Ok(sink.finish()?)
 }
 
 fn feed(

@@ -3,6 +3,7 @@
 //! done with each of them afterwards; a command, suite or format that is in neither fails.
 
 mod consumers;
+mod names;
 mod site;
 mod starts;
 mod steps;

@@ -31,6 +31,7 @@ pub struct Step {
 pub const STEPS: &[Step] = &[
     Step { name: "runs", take: runs },
     Step { name: "show", take: show },
+    Step { name: "show of a check", take: answers },
     Step { name: "show --details", take: details },
     Step { name: "show --json", take: json },
     Step { name: "report", take: report },
@@ -121,6 +122,25 @@ fn show(walk: &Walk<'_>) -> Result<(), String> {
     ensure(!shows_figures || missing.is_empty(), || {
         format!("not on the screen before: {missing:?}")
     })
+}
+
+/// A check keeps its three answers: on the screen, on the page, and in the record.
+fn answers(walk: &Walk<'_>) -> Result<(), String> {
+    if walk.start.words[0] != "check" {
+        return Ok(());
+    }
+    let page = walk.at("answers.html");
+    walk.done(&["report", "latest", "--html", word(&page)])?;
+    let page = fs::read_to_string(page).map_err(|error| error.to_string())?;
+    let (screen, record) = (walk.done(&["show"])?, walk.record()?);
+    for question in ["genuine", "fit", "healthy"] {
+        let answer = record["summary"][question].as_str().unwrap_or_default().replace('-', " ");
+        let asked = format!("{}{}?", question[..1].to_uppercase(), &question[1..]);
+        let is_shown = |text: &str| text.contains(&asked) && text.contains(&answer);
+        ensure(is_shown(&screen), || format!("{asked} {answer} is not on the screen: {screen}"))?;
+        ensure(is_shown(&page), || format!("{asked} {answer} is not on the page"))?;
+    }
+    Ok(())
 }
 
 /// Rows of the table of figures on a screen.
