@@ -102,6 +102,12 @@ pub enum Command {
     },
     /// Prints a man page, for `man -l -`.
     Man(ManFlags),
+    /// Keeps the files of a run that come in on standard input: for what root measured by sudo.
+    #[command(hide = true)]
+    KeepCopy {
+        /// Name of the run.
+        name: String,
+    },
 }
 
 /// Commands that a build may be without: name, the feature that brings it, whether it is here.

@@ -9,6 +9,7 @@ use report::text::Elsewhere;
 use store::{RunDir, atomic_write};
 
 use crate::exit::{Exit, Failure, OrExit, Result, usage};
+use crate::hand_over;
 use crate::terminal::OutputStream;
 
 /// Name of the page in a run's directory.
@@ -92,6 +93,7 @@ pub fn deliver(record: &Record, dir: &RunDir, exit: Exit, outputs: &Outputs) -> 
         Some(path) => atomic_write(path, record.to_json().as_bytes()).or_internal()?,
         None => {}
     }
+    hand_over::to_invoker(dir, outputs.quiet);
     match outputs.end_screen {
         EndScreen::Summary => {}
         EndScreen::Check => return print(&check_screen(record, dir)),

@@ -6,8 +6,6 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::invoker::give_to_invoker;
-
 /// Something could not be written. Says what, why, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write '{}': {}", path.display(), reason(path, source))]
@@ -99,7 +97,6 @@ fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::R
     }
     fill(&mut file)?;
     file.sync_all()?;
-    give_to_invoker(&scratch.0)?;
     fs::rename(&scratch.0, path)?;
     // FAT's new name is that of an empty file until the file is written once more
     // (fs/fat/namei_vfat.c, vfat_rename).

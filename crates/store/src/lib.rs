@@ -19,7 +19,6 @@ pub mod export;
 mod find;
 #[cfg(feature = "collections")]
 pub mod import;
-mod invoker;
 mod journal;
 mod journal_form;
 mod line;
@@ -42,7 +41,7 @@ pub use damage::{Damage, Wrong};
 pub use find::FindError;
 pub use journal::{Ending, Journal, JournalEntry, Opening, Resumed};
 pub use journal_form::{FORM, HEADER_FILE, JournalError};
-pub use lock::{Lock, LockError};
+pub use lock::{LOCK_FILE, Lock, LockError};
 pub use replay::{JournalFingerprints, Replayed};
 pub use root::{CreateError, Store};
 pub use run_dir::{JOURNAL_FILE, LoadError, Loaded, RECORD_FILE, RunDir};

@@ -9,10 +9,9 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::WriteError;
-use crate::invoker::give_to_invoker;
 
 /// The file that is locked. It holds the number of the process that locked it last.
-pub(crate) const LOCK_FILE: &str = "lock";
+pub const LOCK_FILE: &str = "lock";
 
 /// The right to write to a run. Ends with this value, or with the process, however that dies: the
 /// kernel keeps it (flock), so kill -9 leaves nothing that has to be cleaned up.
@@ -55,7 +54,6 @@ pub(crate) fn take(dir: &Path, run: &str) -> Result<Lock, LockError> {
         .truncate(false)
         .open(&path)
         .map_err(&at)?;
-    give_to_invoker(&path).map_err(&at)?;
     if !try_lock(&file).map_err(&at)? {
         return Err(LockError::Taken { run: run.to_owned(), process: holder(&mut file) });
     }

@@ -13,14 +13,10 @@ use crate::atomic::{
     Scratch, WriteError, is_plain_name, parent_of, sweep, sync_directory, unique_name,
 };
 use crate::find::{self, FindError};
-use crate::invoker::{Invoker, give_to_invoker};
 use crate::journal::{self, Opening};
 use crate::journal_form::HEADER_FILE;
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
 use crate::summary::{RunSummary, summary};
-
-/// Where runs are kept below a home directory (the XDG base directory specification).
-const UNDER_HOME: &str = ".local/share/flashmark";
 
 /// All runs of a user: a directory with one directory a run.
 #[derive(Clone, Debug)]
@@ -57,13 +53,9 @@ impl Store {
     }
 
     /// Where runs are kept: `$FLASHMARK_HOME`, else `$XDG_DATA_HOME/flashmark`, else
-    /// `$HOME/.local/share/flashmark` (as root by sudo: of the user who called it), else `/var/tmp/flashmark-<user number>`.
+    /// `$HOME/.local/share/flashmark`, else `/var/tmp/flashmark-<user number>`.
     pub fn default_root() -> PathBuf {
-        let given = std::env::var_os("FLASHMARK_HOME").filter(|value| !value.is_empty());
-        match (given, Invoker::of_process()) {
-            (None, Some(invoker)) => invoker.home.join(UNDER_HOME),
-            _ => default_root(|name| std::env::var_os(name), rustix::process::geteuid().as_raw()),
-        }
+        default_root(|name| std::env::var_os(name), rustix::process::geteuid().as_raw())
     }
 
     /// The directory that holds the runs, a directory for each.
@@ -83,15 +75,31 @@ impl Store {
         self.make_root()?;
         sweep(&self.root);
         let scratch = Scratch(self.root.join(unique_name()));
-        fill(&scratch.0, &header).map_err(WriteError::at(&scratch.0))?;
+        let files = [HEADER_FILE, JOURNAL_FILE].map(|name| (name, header.as_bytes()));
+        fill(&scratch.0, files).map_err(WriteError::at(&scratch.0))?;
         let dir = self.claim(&scratch.0, id)?;
         // FAT's new name points to nothing until what was renamed is itself written once more
         // (fs/fat/namei_vfat.c, vfat_rename).
-        give_to_invoker(&dir).map_err(WriteError::at(&dir))?;
-        for name in [HEADER_FILE, JOURNAL_FILE] {
-            give_to_invoker(&dir.join(name)).map_err(WriteError::at(&dir))?;
-        }
         sync_directory(&dir).map_err(WriteError::at(&dir))?;
+        sync_directory(&self.root).map_err(WriteError::at(&self.root))?;
+        Ok(RunDir::of_directory(&dir))
+    }
+
+    /// Makes a run of the files of another: its name, and each file's name and bytes. A name that is
+    /// taken gets a number, as with [`Store::create`].
+    ///
+    /// # Errors
+    /// Where a name is none for a file or directory, or something cannot be written.
+    pub fn adopt(&self, name: &str, files: &[(String, Vec<u8>)]) -> Result<RunDir, CreateError> {
+        let names = std::iter::once(name).chain(files.iter().map(|(name, _)| name.as_str()));
+        if let Some(bad) = names.into_iter().find(|name| !is_plain_file_name(name)) {
+            return Err(CreateError::BadId(bad.to_owned()));
+        }
+        self.make_root()?;
+        let scratch = Scratch(self.root.join(unique_name()));
+        fill(&scratch.0, files.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])))
+            .map_err(WriteError::at(&scratch.0))?;
+        let dir = self.claim(&scratch.0, name)?;
         sync_directory(&self.root).map_err(WriteError::at(&self.root))?;
         Ok(RunDir::of_directory(&dir))
     }
@@ -116,10 +124,7 @@ impl Store {
     pub(crate) fn make_root(&self) -> Result<(), CreateError> {
         let at = WriteError::at(&self.root);
         if !self.root.exists() {
-            let missing: Vec<&Path> =
-                self.root.ancestors().take_while(|folder| !folder.exists()).collect();
             DirBuilder::new().recursive(true).mode(0o700).create(&self.root).map_err(&at)?;
-            missing.into_iter().rev().try_for_each(give_to_invoker).map_err(&at)?;
             sync_directory(parent_of(&self.root)).map_err(&at)?;
         }
         // In /var/tmp anyone could have made it first, as a trap for root.
@@ -222,11 +227,17 @@ impl Store {
     }
 }
 
-fn fill(dir: &Path, header: &str) -> io::Result<()> {
+/// A name that leads nowhere else and is not hidden.
+fn is_plain_file_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0'])
+}
+
+/// Makes a directory with these files in it, all durable.
+fn fill<'a>(dir: &Path, files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> io::Result<()> {
     fs::create_dir(dir)?;
-    for name in [HEADER_FILE, JOURNAL_FILE] {
+    for (name, bytes) in files {
         let mut file = File::create_new(dir.join(name))?;
-        file.write_all(header.as_bytes())?;
+        file.write_all(bytes)?;
         file.sync_all()?;
     }
     sync_directory(dir)
@@ -252,7 +263,7 @@ fn default_root(variable: impl Fn(&str) -> Option<OsString>, user: u32) -> PathB
     let absolute = |name: &str| given(name).filter(|path| path.is_absolute());
     given("FLASHMARK_HOME")
         .or_else(|| Some(absolute("XDG_DATA_HOME")?.join("flashmark")))
-        .or_else(|| Some(absolute("HOME")?.join(UNDER_HOME)))
+        .or_else(|| Some(absolute("HOME")?.join(".local/share/flashmark")))
         .unwrap_or_else(|| format!("/var/tmp/flashmark-{user}").into())
 }
 

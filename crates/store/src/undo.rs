@@ -22,7 +22,6 @@ use frame::frame;
 use survey::{LocatedPiece, UndoSurvey, header_at, read, survey};
 
 use crate::atomic::{WriteError, parent_of, sync_directory};
-use crate::invoker::give_to_invoker;
 
 /// Name of the undo log in a run's directory.
 pub const UNDO_FILE: &str = "undo.log";
@@ -152,7 +151,6 @@ impl UndoLog {
             .mode(0o600)
             .open(&path)
             .map_err(&at)?;
-        give_to_invoker(&path).map_err(&at)?;
         drop(at);
         let mut log = UndoLog::over(file, path, UndoSurvey::default());
         log.next = 0;

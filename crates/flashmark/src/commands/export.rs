@@ -5,8 +5,8 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use record::Record;
 use record::collection::{CollectionRun, Model, Origin, SubmissionStatus};
-use record::{Published, Record};
 use store::Store;
 use store::atomic_write_with;
 use store::collection::{Address, Collection, CollectionError, content_name};
@@ -14,9 +14,11 @@ use store::export::{CsvSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
 
 use crate::cli::{ExportFlags, ExportFormat};
 use crate::commands::own_runs::measured_runs;
+use crate::commands::report::file_name;
 use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print_document;
+use crate::published_run;
 
 /// Runs the command. Only the published subset of a run is exported.
 pub fn run(flags: &ExportFlags) -> Result {
@@ -108,8 +110,9 @@ fn fio_files(source: &Source, dir: &Path) -> Result<()> {
     make_dir(dir)?;
     source
         .each(&mut |entry| {
-            let name = entry.local_name.as_ref().unwrap_or(&entry.id);
-            atomic_write_with(dir.join(format!("{name}.json")), |to| {
+            // A record from elsewhere may call itself anything, and two the same.
+            let own = entry.local_name.as_deref().map_or(String::new(), |it| file_name(it) + "-");
+            atomic_write_with(dir.join(format!("{own}{}.json", entry.id)), |to| {
                 let mut sink: Box<dyn Sink> = Box::new(FioSink::new(BufWriter::new(to)));
                 sink.add(entry).and_then(|()| sink.finish()).map_err(io::Error::from)
             })
@@ -195,7 +198,7 @@ fn own_runs(flags: &ExportFlags) -> Result<Vec<CollectionRun>> {
 
 /// A run of this machine, as an entry of a collection would be made of it.
 fn own(name: &str, record: &Record) -> Result<CollectionRun> {
-    let run = Published::from(record);
+    let (run, _) = published_run::of(record)?;
     Ok(CollectionRun {
         id: content_name(&run).or_usage()?,
         local_name: Some(local_name(name, record)),

@@ -72,6 +72,7 @@ pub fn run_command(command: Command) -> Result {
         Command::Capture(flags) => capture::run(&flags),
         Command::Explain(flags) => explain::run(&flags),
         Command::Completions { shell } => pages::completions(shell),
+        Command::KeepCopy { name } => crate::hand_over::run(&name),
         Command::Man(flags) => pages::man(&flags),
         Command::Sim(SimCommand::List) => sim::list(),
         Command::Sim(SimCommand::Show { profile }) => sim::show(&profile),

@@ -39,7 +39,7 @@ pub fn run(flags: &ReportFlags) -> Result {
 }
 
 /// An id as a file name: a record from elsewhere may call itself anything.
-fn file_name(id: &str) -> String {
+pub fn file_name(id: &str) -> String {
     id.chars()
         .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' })
         .collect::<String>()

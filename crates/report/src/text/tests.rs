@@ -349,7 +349,7 @@ fn a_figure_of_another_tool_is_printed_and_marked() {
     {
         let line = text.lines().find(|line| line.contains("7777 IOPS")).unwrap();
         assert!(line.contains("one run"), "{text}");
-        assert!(text.contains("One run: a single figure"), "{text}");
+        assert!(text.contains("One run: measured once"), "{text}");
     }
     assert!(page.contains("7777 IOPS") && page.contains("one run"), "{page}");
     // It is drawn hollow, in the line and in the legend, and never held against the yardstick.

@@ -175,7 +175,7 @@ fn too_much_is_refused_with_a_reason(site: &mut Site) {
     let lines = look(site, "a 7\n".repeat(1_000_000).as_bytes(), &[]);
     assert_eq!(lines.status, 422, "{}", lines.status);
     let page = lines.text();
-    assert!(page.contains("not the output of a tool") && page.contains("longer than 512 KiB"));
+    assert!(page.contains("no output of a tool") && page.contains("longer than 512 KiB"));
     assert!(page.len() < 100_000, "it is not sent back: {}", page.len());
     let figures = DD.to_owned() + &"strange tool: 17.5 MB/s\n".repeat(40_000);
     let page = look(site, figures.as_bytes(), &[]).text();

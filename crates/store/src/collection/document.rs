@@ -24,7 +24,8 @@ pub(super) struct RevisionDocument {
 
 /// A run made ready for the database.
 pub(super) struct PackedRun {
-    /// What tells one content from another: the SHA-256 of the published run as JSON.
+    /// What tells one content from another: the SHA-256 of the published run as JSON, without its
+    /// findings.
     pub content: [u8; 32],
     /// The [`RevisionDocument`] as JSON, compressed with zstd.
     pub body: Vec<u8>,
@@ -58,7 +59,7 @@ impl RevisionDocument {
         json.push(b'}');
         let body = zstd::bulk::compress(&json, LEVEL)
             .map_err(|error| unrepresentable(error.to_string()))?;
-        Ok(PackedRun { content: Sha256::digest(&run).into(), body })
+        Ok(PackedRun { content: content(&self.run)?, body })
     }
 
     /// Decompresses and reads a document from the database; errors where it is damaged.
@@ -74,9 +75,10 @@ impl RevisionDocument {
     }
 }
 
-/// The content of a run, as [`PackedRun`] has it.
+/// The content of a run, as [`PackedRun`] has it. Findings are drawn from it, and are no part of it.
 pub(super) fn content(run: &Published) -> Result<[u8; 32], CollectionError> {
-    let json = serde_json::to_vec(run)
+    let measured = Published { findings: Vec::new(), ..run.clone() };
+    let json = serde_json::to_vec(&measured)
         .map_err(|error| CollectionError::Unrepresentable { why: error.to_string() })?;
     Ok(Sha256::digest(&json).into())
 }

@@ -213,7 +213,6 @@ columns! {
 /// Columns of a run that are repeated in each row of its cells, where there is but one table.
 pub const REPEATED: &[&str] = &[
     "run_id",
-    "local_name",
     "received",
     "origin",
     "standing",
@@ -237,6 +236,7 @@ pub const REPEATED: &[&str] = &[
     "kernel",
     "arch",
     "board",
+    "local_name",
 ];
 
 fn rate(estimate: Option<&Estimate>, part: fn(&Estimate) -> Option<f64>) -> ColumnValue {

@@ -85,8 +85,9 @@ impl Pending {
     }
 
     fn push(&mut self, value: ColumnValue) -> Result<(), ExportError> {
-        if let (Values::Text(all), ColumnValue::Words(words)) = (&mut self.values, &value) {
-            let repetition = self.repetition.get_or_insert_default();
+        if let (Values::Text(all), Some(repetition), ColumnValue::Words(words)) =
+            (&mut self.values, &mut self.repetition, &value)
+        {
             repetition.extend((0..words.len()).map(|at| i16::from(at > 0)));
             self.definition.extend(words.iter().map(|_| WORD_LEVEL));
             all.extend(words.iter().map(|word| ByteArray::from(word.as_str())));

@@ -54,6 +54,7 @@ impl MatrixOutputs {
                 atomic_write(path, bytes).or_internal()?;
             }
         }
+        crate::hand_over::to_invoker(dir, self.quiet);
         let to_stdout = self.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
         match &self.json {
             Some(_) if to_stdout => outputs::print_record(record, dir)?,

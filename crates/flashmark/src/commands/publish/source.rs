@@ -11,6 +11,7 @@ use store::collection::{Address, Collection, Submission};
 use crate::commands::own_runs::measured_runs;
 use crate::commands::show::load;
 use crate::exit::{OrExit, Result};
+use crate::published_run;
 
 /// The lines to publish, each with the collection that has its runs.
 pub struct PublishedLines {
@@ -46,7 +47,7 @@ impl PublishedLines {
         let own = Collection::open(&Address::Memory).or_internal()?;
         for name in names {
             let record = load(name)?;
-            let run = Published::from(&record);
+            let (run, _) = published_run::of(&record)?;
             if let Err(rejection) = collection::check(&run) {
                 return crate::exit::usage(format_args!(
                     "{} cannot be published: {}",
@@ -58,7 +59,7 @@ impl PublishedLines {
         }
         if names.is_empty() {
             for (name, record) in measured_runs()? {
-                let run = Published::from(&record);
+                let (run, _) = published_run::of(&record)?;
                 match collection::check(&run) {
                     Ok(()) => submit(&own, run, &record, now)?,
                     Err(why) => {

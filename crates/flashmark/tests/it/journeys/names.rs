@@ -68,13 +68,13 @@ fn what_root_measured_by_sudo_is_the_user_s() {
         .args(["--mount", "--propagation", "private", "sh", "-c", &script])
         .env_remove("FLASHMARK_HOME")
         .env_remove("XDG_DATA_HOME")
-        .env("HOME", "/root")
+        .env("HOME", scratch.directory("root"))
         .env("SUDO_UID", ADA.to_string())
         .env("SUDO_GID", ADA.to_string());
     let ran = Ran::of(&mut command);
     assert_eq!(ran.code, Some(0), "{ran}");
     let kept = home.join(".local/share/flashmark");
-    assert!(ran.out.replace("\n  ", "").contains(kept.to_str().unwrap()), "it says where: {ran}");
+    assert!(ran.err.contains(kept.to_str().unwrap()), "it says where: {ran}");
     let mut open = vec![home.join(".local")];
     let mut files = 0;
     while let Some(path) = open.pop() {

@@ -95,4 +95,5 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("sim", "attach"),
     ("completions", "terminals"),
     ("man", "terminals"),
+    ("keep-copy", "journeys::names"),
 ];

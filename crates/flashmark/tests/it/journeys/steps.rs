@@ -210,7 +210,7 @@ fn compare(walk: &Walk<'_>) -> Result<(), String> {
     ensure(page.is_file(), || "there is no page".into())
 }
 
-/// A row a cell, each with the figure that the record has.
+/// A row a cell.
 fn export_csv(walk: &Walk<'_>) -> Result<(), String> {
     let text = walk.done(&["export", "latest", "--format", "csv"])?;
     let mut lines = text.lines();
@@ -269,5 +269,8 @@ fn publish(walk: &Walk<'_>) -> Result<(), String> {
 /// A collection takes what we make.
 fn submit(walk: &Walk<'_>) -> Result<(), String> {
     let said = walk.done(&["submit", "latest", "--to", &walk.site.address, "--yes"])?;
-    ensure(said.contains("/run/"), || format!("it does not say where the run is: {said}"))
+    let csv = walk.done(&["export", "latest", "--format", "csv"])?;
+    let id = csv.lines().nth(1).and_then(|row| row.split(',').next()).unwrap_or_default();
+    // The name that an export has is the one that every collection gives it.
+    ensure(said.contains(&format!("/run/{id}")), || format!("not at /run/{id}: {said}"))
 }
