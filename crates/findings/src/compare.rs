@@ -215,7 +215,24 @@ pub fn is_one_medium(records: &[Record]) -> bool {
     records.windows(2).all(|pair| identity(&pair[0].medium) == identity(&pair[1].medium))
 }
 
+/// [`compare`] without other figures, matrices and what could not be compared, for a page that shows curves and
+/// ranks of many cells.
+pub fn compare_curves(records: &[Record]) -> MediaComparison {
+    let mut groups = groups(records);
+    naming::namesakes(&mut groups);
+    MediaComparison { ranks: ranks::ranks(&groups), ..curves_of(&groups) }
+}
+
 fn held_against_each_other(groups: &[RunGroup]) -> MediaComparison {
+    let found = curves_of(groups);
+    let (matrices, of_matrices) = matrices::matrices(groups);
+    let (figures, of_figures) = others::others(groups);
+    let not_compared =
+        found.not_compared.into_iter().chain(of_figures).chain(of_matrices).collect();
+    MediaComparison { figures, matrices, not_compared, ..found }
+}
+
+fn curves_of(groups: &[RunGroup]) -> MediaComparison {
     let pairs: Vec<(&RunGroup, &RunGroup)> = (0..groups.len())
         .flat_map(|a| (a + 1..groups.len()).map(move |b| (&groups[a], &groups[b])))
         .collect();
@@ -224,8 +241,6 @@ fn held_against_each_other(groups: &[RunGroup]) -> MediaComparison {
     };
     let (curves, not_compared): (Vec<_>, Vec<_>) = pairs.iter().flat_map(of_works).unzip();
     let curves: Vec<Curve> = curves.into_iter().flatten().collect();
-    let (matrices, of_matrices) = matrices::matrices(groups);
-    let (figures, of_figures) = others::others(groups);
     MediaComparison {
         media: groups
             .iter()
@@ -242,13 +257,9 @@ fn held_against_each_other(groups: &[RunGroup]) -> MediaComparison {
         works: works::works(groups, &curves),
         curves,
         ranks: Vec::new(),
-        figures,
-        matrices,
-        not_compared: told(not_compared.into_iter().flatten())
-            .into_iter()
-            .chain(of_figures)
-            .chain(of_matrices)
-            .collect(),
+        figures: Vec::new(),
+        matrices: Vec::new(),
+        not_compared: told(not_compared.into_iter().flatten()),
     }
 }
 

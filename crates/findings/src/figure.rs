@@ -40,7 +40,16 @@ impl<'a> SoundFigure<'a> {
             metric::BPS => metrics.bps.as_ref(),
             other => metrics.other.get(other),
         };
-        let Estimate { value, ci95, n } = *found?;
+        SoundFigure::sound(cell, name, *found?)
+    }
+
+    /// A figure of a cell that was computed from its metrics, such as that of a column.
+    pub fn estimated(cell: &'a Cell, name: &'a str, found: Estimate) -> Option<SoundFigure<'a>> {
+        SoundFigure::sound(cell, name, found).filter(|_| gate::of_cell(cell).is_none())
+    }
+
+    fn sound(cell: &'a Cell, name: &'a str, found: Estimate) -> Option<SoundFigure<'a>> {
+        let Estimate { value, ci95, n } = found;
         let ci95 = ci95.filter(|[low, high]| {
             low.is_finite() && high.is_finite() && *low <= *high && *high > 0.0
         });

@@ -78,8 +78,8 @@ pub use compare::{
     BlockSizePoint, ChangedFigure, CombinationRow, Compared, ComparedFigure, ComparisonSide,
     Crossing, Curve, Experiment, ExperimentFactor, Explained, ExplainedFigure, FasterMedium,
     FastestMedium, FigureRow, MatrixComparison, MediaComparison, Rank, RankPlace, Regression,
-    SimpleRatio, WorkComparison, WorkRow, compare, compare_change, compare_runs, compare_sides,
-    is_one_medium, letters, regression, with_medium_named,
+    SimpleRatio, WorkComparison, WorkRow, compare, compare_change, compare_curves, compare_runs,
+    compare_sides, is_one_medium, letters, regression, with_medium_named,
 };
 pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained_estimate};
 pub use fitness::Fitness;

@@ -378,9 +378,15 @@ fn changed(figure: &ChangedFigure) -> String {
         Some([low, high]) => format!("{} to {}", times(low), times(high)),
         None => "no interval".to_owned(),
     };
+    let now = times(figure.ratio);
+    if let Some(params) = &figure.params {
+        let label = words::whole_label(&figure.test, params);
+        let name = figure.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        return format!("{name}{label}: {now} of before ({interval})");
+    }
     let block = figure.block_bytes.map(|bytes| Bytes(bytes).to_string());
     let at = block.or_else(|| figure.way.as_deref().map(words::clean)).unwrap_or_default();
-    format!("{}, {at}: {} of before ({interval})", words::test(&figure.test), times(figure.ratio))
+    format!("{}, {at}: {now} of before ({interval})", words::test(&figure.test))
 }
 
 #[cfg(test)]
@@ -411,5 +417,23 @@ mod tests {
     fn one_medium_is_no_comparison() {
         let found = findings::compare(&[demo::good(), demo::good()]);
         assert!(summary(&found, 80).contains("nothing to compare"), "{found:?}");
+    }
+
+    #[test]
+    fn a_changed_figure_is_told_with_its_column_and_its_settings() {
+        let params = record::Params { block_bytes: Some(512), ..record::Params::default() };
+        let figure = |name: Option<&str>| ChangedFigure {
+            test: "seek".into(),
+            name: name.map(Into::into),
+            params: Some(params.clone()),
+            block_bytes: Some(512),
+            way: None,
+            ratio: 0.1,
+            ci95: None,
+        };
+        let told = changed(&figure(Some("Seeks")));
+        assert!(told.starts_with("Seeks: Seek") && told.contains("512 B"), "{told}");
+        assert!(told.ends_with("0.100x of before (no interval)"), "{told}");
+        assert!(changed(&figure(None)).starts_with("Seek"));
     }
 }

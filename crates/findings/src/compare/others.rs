@@ -1,14 +1,17 @@
 //! Figures that are of no curve over block sizes: seeks, fills, commits, hdparm, what other tools
 //! measured; a row a figure, which is the same where test and settings are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Cell, Params, Record, quantities, test};
+use record::units::{Bytes, MIB};
+use record::{
+    Cell, Content, Estimate, FigureColumn, Params, Record, Region, metric, quantities, test,
+};
 use serde::Serialize;
 
 use super::works::compared;
 use super::{ComparedFigure, FastestMedium, RunGroup, WORK, ratio};
-use crate::figure::SoundFigure;
+use crate::figure::{self, SoundFigure};
 use crate::{gate, matrix, primary};
 
 /// All media at one figure.
@@ -25,86 +28,193 @@ pub struct FigureRow {
     pub metric: String,
     /// A figure for each medium, in the order of the media; null where there is none.
     pub figures: Vec<Option<ComparedFigure>>,
-    /// Which is fastest; of times the one that takes the least.
+    /// Of two media the first held against the second, with an interval or without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_first: Option<FastestMedium>,
+    /// Which is fastest of those with a range; of times the one that takes the least.
     pub fastest: Option<FastestMedium>,
 }
 
 /// What makes two cells of two media the same figure.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct FigureKey {
     test: String,
-    settings: String,
     metric: String,
+    settings: String,
 }
 
 /// A figure with the cells of each medium.
 struct Found<'a> {
-    key: FigureKey,
+    /// Its place among all, in the order of the runs.
+    nth: usize,
     name: Option<String>,
     of: Vec<Vec<SoundFigure<'a>>>,
 }
 
+type AllFound<'a> = BTreeMap<FigureKey, Found<'a>>;
+/// Reasons, each with what it is the reason of.
+type Reasons = BTreeMap<String, BTreeSet<String>>;
+
 /// Rows of the figures that two or more media have, and what could not be compared.
 pub(super) fn others(groups: &[RunGroup]) -> (Vec<FigureRow>, Vec<String>) {
-    let mut found: Vec<Found> = Vec::new();
+    let mut reasons = Reasons::new();
+    let spans = unlike_spans(groups);
+    let mut found = AllFound::new();
     for (at, group) in groups.iter().enumerate() {
-        for (key, name, figure) in group.records.iter().flat_map(|record| of_record(record)) {
-            let nth = found.iter().position(|it| it.key == key).unwrap_or_else(|| {
-                found.push(Found { key, name, of: vec![Vec::new(); groups.len()] });
-                found.len() - 1
-            });
-            found[nth].of[at].push(figure);
+        for record in &group.records {
+            let mut known: BTreeSet<FigureKey> = BTreeSet::new();
+            for (key, name, figure) in of_record(record, &spans) {
+                // Of two that nothing tells apart the first stands.
+                if known.insert(key.clone()) {
+                    let nth = found.len();
+                    let none = || Found { nth, name, of: vec![Vec::new(); groups.len()] };
+                    found.entry(key).or_insert_with(none).of[at].push(figure);
+                } else {
+                    let why = format!("measured again of {} with the same settings", group.name);
+                    reasons.entry(why).or_default().insert(name.unwrap_or(key.test));
+                }
+            }
         }
     }
-    let rows = found.iter().filter_map(row).collect();
-    (rows, missing(groups, &found))
+    by_whatever_tool(&mut found, groups.len());
+    let mut in_order: Vec<(&FigureKey, &Found)> = found.iter().collect();
+    in_order.sort_by_key(|(_, found)| found.nth);
+    let rows = in_order.into_iter().filter_map(|(key, found)| row(key, found)).collect();
+    (rows, missing(groups, &found, reasons))
+}
+
+/// The cells of a record that are of no curve and may be used.
+fn usable(record: &Record) -> impl Iterator<Item = &Cell> {
+    let is_matrix = matrix::of(record).is_some();
+    gate::cells(record).filter(move |cell| !is_matrix && !is_of_a_curve(cell))
+}
+
+/// Of settings that a run has more than once the spans and offsets, which tell them apart. Elsewhere
+/// they follow from the size of the medium.
+fn unlike_spans(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
+    let mut unlike = BTreeSet::new();
+    for record in groups.iter().flat_map(|group| &group.records) {
+        let mut known: BTreeMap<(String, String), [Option<u64>; 2]> = BTreeMap::new();
+        for cell in usable(record) {
+            let key = (identity(cell).0, settings(cell));
+            let span = [cell.params.span_offset_bytes, cell.params.span_bytes];
+            match known.get(&key) {
+                Some(other) if *other != span => drop(unlike.insert(key)),
+                Some(_) => {}
+                None => drop(known.insert(key, span)),
+            }
+        }
+    }
+    unlike
 }
 
 /// The figures of a record, each with what it is.
-fn of_record(record: &Record) -> Vec<(FigureKey, Option<String>, SoundFigure<'_>)> {
-    if matrix::of(record).is_some() {
-        return Vec::new();
+fn of_record<'a>(
+    record: &'a Record,
+    spans: &BTreeSet<(String, String)>,
+) -> Vec<(FigureKey, Option<String>, SoundFigure<'a>)> {
+    let figure = |cell: &'a Cell| {
+        let (test, name) = identity(cell);
+        let figure = known_by(cell)?;
+        let key = (test, settings(cell));
+        let is_unlike = spans.contains(&key);
+        let (test, mut settings) = key;
+        if is_unlike {
+            settings +=
+                &format!(" {:?} {:?}", cell.params.span_offset_bytes, cell.params.span_bytes);
+        }
+        Some((FigureKey { test, metric: figure.name.to_owned(), settings }, name, figure))
+    };
+    usable(record).filter_map(figure).collect()
+}
+
+/// Tools do not record their settings as we do: what a tool measured stands beside what has the
+/// same column, with the settings that most media have. What is left of it is listed.
+fn by_whatever_tool(found: &mut AllFound, media: usize) {
+    let is_tool = |figure: &SoundFigure| !figure.cell.label("tool").is_empty();
+    let mut columns: BTreeMap<(String, String), Vec<FigureKey>> = BTreeMap::new();
+    for (key, _) in found.iter().filter(|(_, found)| found.name.is_some()) {
+        columns.entry((key.test.clone(), key.metric.clone())).or_default().push(key.clone());
     }
-    let cells: Vec<&Cell> = gate::cells(record).filter(|cell| !is_of_a_curve(cell)).collect();
-    let mut found: Vec<(FigureKey, Option<String>, SoundFigure)> = Vec::new();
-    for cell in &cells {
-        let Some(figure) = primary::primary(cell) else { continue };
-        let alike = |other: &&&Cell| other.test == cell.test && settings(other) == settings(cell);
-        let span = cell.params.span_bytes.filter(|_| cells.iter().filter(alike).count() > 1);
-        let (test, name, settings) = identity(cell);
-        let settings = format!("{settings} {span:?}");
-        let key = FigureKey { test, settings, metric: figure.name.to_owned() };
-        // Of two that nothing tells apart the first stands.
-        if found.iter().all(|(known, ..)| *known != key) {
-            found.push((key, name, figure));
+    for keys in columns.into_values().filter(|keys| keys.len() > 1) {
+        let rank = |key: &&FigureKey| {
+            let of = &found[*key].of;
+            let is_ours = of.iter().flatten().any(|figure| !is_tool(figure));
+            (of.iter().filter(|of| !of.is_empty()).count(), is_ours)
+        };
+        let Some(most) = keys.iter().rev().max_by_key(rank).cloned() else { continue };
+        let is_all_tools = found[&most].of.iter().flatten().all(is_tool);
+        for at in 0..media {
+            if !found[&most].of[at].is_empty() {
+                continue;
+            }
+            let fits = |key: &&FigureKey| {
+                let of = &found[*key].of[at];
+                !of.is_empty() && (is_all_tools || of.iter().all(is_tool))
+            };
+            let Some(key) = keys.iter().find(fits) else { continue };
+            let moved = found.get_mut(key).map(|from| std::mem::take(&mut from.of[at]));
+            if let (Some(moved), Some(to)) = (moved, found.get_mut(&most)) {
+                to.of[at] = moved;
+            }
         }
     }
-    found
+    found.retain(|_, found| found.of.iter().any(|of| !of.is_empty()));
 }
 
 fn is_of_a_curve(cell: &Cell) -> bool {
     WORK.iter().any(|(test, _)| *test == cell.test)
 }
 
-/// Test, name and settings; what has a column of figures is the same by whatever tool.
-fn identity(cell: &Cell) -> (String, Option<String>, String) {
-    let column = quantities(cell).into_iter().map(|(column, _)| column).next();
-    match column.filter(|column| !matches!(column.family, "cpu" | "completion")) {
-        Some(column) => (column.name, Some(column.head), String::new()),
-        None => (cell.test.clone(), None, settings(cell)),
+/// The column of figures that a cell is in, with its figure there.
+fn column(cell: &Cell) -> Option<(FigureColumn, Estimate)> {
+    let first = quantities(cell).into_iter().next()?;
+    Some(first).filter(|(column, _)| !matches!(column.family, "cpu" | "completion"))
+}
+
+/// The figure that a cell is compared by: that of its column, which is the same by whatever tool.
+fn known_by(cell: &Cell) -> Option<SoundFigure<'_>> {
+    let in_column = column(cell).and_then(|(column, found)| {
+        let (name, factor) = match column.unit {
+            "MB/s" => (metric::BPS, 1e6),
+            "MiB/s" => (metric::BPS, MIB as f64),
+            "IOPS" => (metric::IOPS, 1.0),
+            "seeks/s" => (metric::SEEKS_PER_S, 1.0),
+            "groups/s" => (metric::GROUPS_PER_S, 1.0),
+            "ms" => ("mean_ms", 1.0),
+            _ => return None,
+        };
+        let ci95 = found.ci95.map(|ends| ends.map(|end| end * factor));
+        SoundFigure::estimated(cell, name, Estimate { value: found.value * factor, ci95, ..found })
+    });
+    in_column.or_else(|| primary::primary(cell))
+}
+
+/// Test or column, and the head of the column.
+fn identity(cell: &Cell) -> (String, Option<String>) {
+    match column(cell) {
+        Some((column, _)) => (column.name, Some(column.head)),
+        None => (cell.test.clone(), None),
     }
 }
+
+/// Settings that say when a cell ends, and not what it does.
+const STOP_RULES: [&str; 5] = ["certainty", "min_ns", "commits", "enough_ops", "runs"];
 
 /// The settings of a cell that make it another figure.
 fn settings(cell: &Cell) -> String {
     let Params { block_bytes, queue_depth, threads, direction, pattern, .. } = &cell.params;
-    let Params { region, content, form, other, .. } = &cell.params;
+    let Params { region, content, form, path, sync, other, .. } = &cell.params;
+    let other: Vec<(&String, &f64)> =
+        other.iter().filter(|(name, _)| !STOP_RULES.contains(&name.as_str())).collect();
+    // Where the middle begins follows from the size of the medium.
+    let offset = cell.params.span_offset_bytes.filter(|_| *region != Some(Region::Middle));
     format!(
-        "{form:?} {block_bytes:?} {queue_depth} {threads} {direction:?} {pattern:?} {region:?} {content:?} {other:?}"
+        "{form:?} {block_bytes:?} {queue_depth} {threads} {direction:?} {pattern:?} {region:?} {content:?} {path:?} {sync:?} {offset:?} {other:?}"
     )
 }
 
-fn row(found: &Found) -> Option<FigureRow> {
+fn row(key: &FigureKey, found: &Found) -> Option<FigureRow> {
     let figures: Vec<Option<ComparedFigure>> = found.of.iter().map(|of| compared(of)).collect();
     if figures.iter().flatten().count() < 2 {
         return None;
@@ -114,20 +224,33 @@ fn row(found: &Found) -> Option<FigureRow> {
         test: first.test.clone(),
         name: found.name.clone(),
         params: first.params.clone(),
-        metric: found.key.metric.clone(),
-        fastest: fastest(found, &figures),
+        metric: key.metric.clone(),
+        of_first: (figures.len() == 2).then(|| held(key, found, 0, 1)).flatten(),
+        fastest: fastest(key, found, &figures),
         figures,
     })
 }
 
-fn fastest(found: &Found, figures: &[Option<ComparedFigure>]) -> Option<FastestMedium> {
-    let is_rate = primary::larger_is_better(&found.key.metric)?;
+fn fastest(
+    key: &FigureKey,
+    found: &Found,
+    figures: &[Option<ComparedFigure>],
+) -> Option<FastestMedium> {
+    let is_rate = primary::larger_is_better(&key.metric)?;
     let speed = |value: f64| if is_rate { value } else { -value };
     let known = figures.iter().enumerate();
-    let mut order: Vec<(usize, f64)> =
-        known.filter_map(|(at, figure)| Some((at, speed(figure.as_ref()?.value)))).collect();
+    let ranged = known.filter_map(|(at, figure)| {
+        Some((at, speed(figure.filter(|figure| figure.range.is_some())?.value)))
+    });
+    let mut order: Vec<(usize, f64)> = ranged.collect();
     order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let [(medium, _), (next, _), ..] = order[..] else { return None };
+    held(key, found, medium, next)
+}
+
+/// One medium held against another: how many times as fast it is.
+fn held(key: &FigureKey, found: &Found, medium: usize, next: usize) -> Option<FastestMedium> {
+    let is_rate = primary::larger_is_better(&key.metric)?;
     let (over, under) = if is_rate { (medium, next) } else { (next, medium) };
     let point = ratio(0, &found.of[over], &found.of[under])?;
     let judgement = point.judgement;
@@ -136,79 +259,119 @@ fn fastest(found: &Found, figures: &[Option<ComparedFigure>]) -> Option<FastestM
 
 /// What one medium has and another has not, and tests that have no rate and no time; a line for
 /// each reason.
-fn missing(groups: &[RunGroup], found: &[Found]) -> Vec<String> {
-    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+fn missing(groups: &[RunGroup], found: &AllFound, mut reasons: Reasons) -> Vec<String> {
     let mut add = |why: String, what: &str| {
-        let at = lines.iter().position(|(known, _)| *known == why).unwrap_or_else(|| {
-            lines.push((why, Vec::new()));
-            lines.len() - 1
-        });
-        if !lines[at].1.iter().any(|known| known == what) {
-            lines[at].1.push(what.to_owned());
-        }
+        reasons.entry(why).or_default().insert(what.to_owned());
     };
-    for one in found {
-        let what = one.name.as_deref().unwrap_or(&one.key.test);
-        for (group, _) in groups.iter().zip(&one.of).filter(|(_, of)| of.is_empty()) {
-            add(why_not(group, &one.key), what);
+    let tests: Vec<BTreeMap<String, Option<gate::Refusal>>> = groups.iter().map(tests_of).collect();
+    for (key, one) in found {
+        let what = one.name.as_deref().unwrap_or(&key.test);
+        for (at, _) in one.of.iter().enumerate().filter(|(_, of)| of.is_empty()) {
+            let name = &groups[at].name;
+            let why = match tests[at].get(&key.test) {
+                Some(Some(why)) => format!("not of {name}, {why}"),
+                Some(None) => format!("measured of {name} with other settings"),
+                None => format!("not measured of {name}"),
+            };
+            add(why, what);
         }
     }
-    for (what, why) in refused(groups, found) {
+    let known: BTreeSet<&str> = found.keys().map(|key| key.test.as_str()).collect();
+    for (what, why) in refused(groups, &known) {
         add(why, &what);
+    }
+    for (what, why) in beside_curves(groups) {
+        add(why.to_owned(), &what);
     }
     for test in without_a_figure(groups) {
         add("it has no rate and no time".to_owned(), test);
     }
-    lines.into_iter().map(|(why, what)| format!("{}: {why}", what.join(", "))).collect()
+    let line = |(why, what): (String, BTreeSet<String>)| {
+        format!("{}: {why}", what.into_iter().collect::<Vec<_>>().join(", "))
+    };
+    reasons.into_iter().map(line).collect()
 }
 
-/// Why a medium has no such figure.
-fn why_not(group: &RunGroup, key: &FigureKey) -> String {
-    let mut cells =
-        group.records.iter().flat_map(|record| record.cells.iter().map(move |cell| (record, cell)));
-    let same = |cell: &Cell| identity(cell).0 == key.test;
-    let refused = cells
-        .clone()
-        .filter(|(_, cell)| same(cell))
-        .find_map(|(record, cell)| gate::refusal(record, cell));
-    let name = &group.name;
-    match refused {
-        Some(why) => format!("not of {name}, {why}"),
-        None if cells.any(|(_, cell)| same(cell)) => {
-            format!("measured of {name} with other settings")
+/// Tests and columns of a medium, each with why one of its cells may not be used.
+fn tests_of(group: &RunGroup) -> BTreeMap<String, Option<gate::Refusal>> {
+    let mut tests = BTreeMap::new();
+    for record in &group.records {
+        for cell in record.cells.iter().filter(|cell| !is_of_a_curve(cell)) {
+            let why: &mut Option<gate::Refusal> = tests.entry(identity(cell).0).or_default();
+            if why.is_none() {
+                *why = gate::refusal(record, cell);
+            }
         }
-        None => format!("not measured of {name}"),
     }
+    tests
+}
+
+/// Runs that are no matrix.
+fn usual<'a>(groups: &[RunGroup<'a>]) -> impl Iterator<Item = &'a Record> {
+    let records = groups.iter().flat_map(|group| group.records.iter().copied());
+    records.filter(|record| matrix::of(record).is_none())
 }
 
 /// Figures that no medium has because none of their cells may be used.
-fn refused(groups: &[RunGroup], found: &[Found]) -> Vec<(String, String)> {
-    let of_record = |record: &&Record| -> Vec<(String, String)> {
+fn refused(groups: &[RunGroup], known: &BTreeSet<&str>) -> Vec<(String, String)> {
+    let of_record = |record: &Record| -> Vec<(String, String)> {
         let cells = record.cells.iter().filter(|cell| !is_of_a_curve(cell));
         let named = cells.filter_map(|cell| {
-            let (test, name, _) = identity(cell);
-            let is_known = found.iter().any(|one| one.key.test == test);
-            let why = gate::refusal(record, cell).filter(|_| !is_known)?;
+            let (test, name) = identity(cell);
+            let why = gate::refusal(record, cell).filter(|_| !known.contains(test.as_str()))?;
             Some((name.unwrap_or(test), why.to_string()))
         });
         named.collect()
     };
-    let records = groups.iter().flat_map(|group| group.records.iter().copied());
-    records.filter(|record| matrix::of(record).is_none()).flat_map(|it| of_record(&it)).collect()
+    usual(groups).flat_map(of_record).collect()
+}
+
+/// Random and sequential I/O that is in no curve: of the cells at a block size one stands for it.
+fn beside_curves(groups: &[RunGroup]) -> BTreeSet<(String, String)> {
+    let mut beside = BTreeSet::new();
+    for record in usual(groups) {
+        let mut standing: BTreeMap<(&str, u64), Option<&Cell>> = BTreeMap::new();
+        for cell in record.cells.iter().filter(|cell| is_of_a_curve(cell)) {
+            let why = match (gate::refusal(record, cell), cell.params.block_bytes) {
+                (Some(why), _) => Some(why.to_string()),
+                (None, None) => Some("it has no block size".to_owned()),
+                (None, Some(block)) => {
+                    let stands = standing
+                        .entry((&cell.test, block))
+                        .or_insert_with(|| figure::standard(record, &cell.test, block));
+                    let is_other = stands.is_none_or(|stands| !std::ptr::eq(stands, cell));
+                    is_other.then(|| "another stands for its block size".to_owned())
+                }
+            };
+            beside.extend(why.map(|why| (in_words(cell), why)));
+        }
+    }
+    beside
+}
+
+/// "random-read 4 KiB QD 32 zeros".
+fn in_words(cell: &Cell) -> String {
+    let Params { block_bytes, queue_depth, threads, content, span_bytes, form, .. } = &cell.params;
+    let mut told = vec![cell.test.clone()];
+    told.extend(form.iter().cloned());
+    told.extend(block_bytes.map(|bytes| Bytes(bytes).to_string()));
+    told.extend((*queue_depth > 1).then(|| format!("QD {queue_depth}")));
+    told.extend((*threads > 1).then(|| format!("{threads} threads")));
+    told.extend(content.filter(|it| *it == Content::Zeros).map(|_| "zeros".to_owned()));
+    told.extend(span_bytes.map(|bytes| format!("within {}", Bytes(bytes))));
+    told.join(" ")
 }
 
 /// Tests whose cells may be used and are no speed.
 fn without_a_figure<'a>(groups: &[RunGroup<'a>]) -> BTreeSet<&'a str> {
-    let records = || groups.iter().flat_map(|group| group.records.iter().copied());
-    let usual = records().filter(|record| matrix::of(record).is_none());
-    let cells = usual.flat_map(gate::cells).filter(|cell| !is_of_a_curve(cell));
-    let is_known = |cell: &&Cell| primary::primary(cell).is_none() && cell.test != test::MATRIX;
+    let cells = usual(groups).flat_map(gate::cells).filter(|cell| !is_of_a_curve(cell));
+    let is_known = |cell: &&Cell| known_by(cell).is_none() && cell.test != test::MATRIX;
     cells.filter(is_known).map(|cell| cell.test.as_str()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use record::units::{KIB, MIB};
+    use record::units::KIB;
 
     use super::*;
     use crate::testing::{cell, empty, known};
@@ -242,7 +405,7 @@ mod tests {
             .figures
             .iter()
             .filter_map(|row| {
-                let fastest = row.fastest?.of_first();
+                let fastest = row.of_first?;
                 Some((row.name.as_deref()?, fastest.ratio, fastest.judgement))
             })
             .collect();
@@ -275,5 +438,119 @@ mod tests {
         assert_eq!(told, ["Seeks: not of other, it was stopped early"]);
         let media = [medium("one", vec![seeks(1, 1000.0)]), medium("other", vec![])];
         assert_eq!(crate::compare(&media).not_compared, ["Seeks: not measured of other"]);
+    }
+
+    fn hdparm(number: u32, offset: u64, form: &str, ci: f64) -> Cell {
+        let mut read = cell(test::BUFFERED_READ, number, 2 * MIB);
+        read.params.region = Some(Region::Whole);
+        read.params.span_offset_bytes = Some(offset);
+        read.params.form = Some(form.into());
+        read.metrics.bps = Some(known(80e6, ci, 3));
+        read
+    }
+
+    /// Whatever had a column had the same key: all but the first were dropped without a word.
+    #[test]
+    fn cells_of_a_column_with_other_settings_are_rows_of_their_own() {
+        let fill = |number, form: &str, block| {
+            let mut fill = cell(test::EXT2_FILL, number, block);
+            fill.params.form = Some(form.into());
+            fill.metrics.bps = Some(known(10e6, 0.01, 30));
+            fill
+        };
+        let all = || {
+            vec![
+                hdparm(1, 0, "plain", 0.01),
+                hdparm(2, 1 << 30, "plain", 0.01),
+                fill(1, "data", 4 * KIB),
+                fill(2, "journal", 4 * KIB),
+                fill(3, "data", 64 * KIB),
+                Cell {
+                    params: Params { path: record::Path::Buffered, ..seeks(1, 1.0).params },
+                    ..seeks(1, 90.0)
+                },
+                seeks(2, 80.0),
+            ]
+        };
+        let found = crate::compare(&[medium("one", all()), medium("other", all())]);
+        assert_eq!(found.figures.len(), 7, "{:?}", found.figures);
+        assert!(found.not_compared.is_empty(), "{:?}", found.not_compared);
+        let unlike = [
+            medium("one", vec![hdparm(1, 0, "plain", 0.01)]),
+            medium("other", vec![hdparm(1, 1 << 30, "plain", 0.01)]),
+        ];
+        let found = crate::compare(&unlike);
+        assert!(found.figures.is_empty() && found.not_compared.len() == 2, "{found:?}");
+    }
+
+    /// Commits of two suites differ in when they stop.
+    #[test]
+    fn rules_of_stopping_make_no_other_figure() {
+        let commits = |name: &str, count: f64, sync| {
+            let mut commit = crate::testing::iops(test::COMMIT, 1, 4 * KIB, 100.0, 1);
+            commit.params.sync = sync;
+            let rules = [("certainty", 0.05), ("min_ns", count), ("commits", count)];
+            commit.params.other.extend(rules.map(|(name, value)| (name.to_owned(), value)));
+            medium(name, vec![commit])
+        };
+        let (data, none) = (record::Sync::Data, record::Sync::None);
+        let of = |a, b| crate::compare(&[a, b]).figures.len();
+        assert_eq!(of(commits("a", 100.0, data), commits("b", 900.0, data)), 1);
+        assert_eq!(of(commits("a", 100.0, data), commits("b", 100.0, none)), 0);
+    }
+
+    /// Ours has seeks a second and a tool IOPS: of one column they are one figure.
+    #[test]
+    fn a_column_is_the_same_by_whatever_tool() {
+        let by_tool = |number, block| {
+            let mut seek = cell(test::SEEK, number, block);
+            seek.params.path = record::Path::Buffered;
+            seek.labels.insert("tool".into(), "seeker".into());
+            seek.metrics.iops = Some(known(500.0, 0.01, 300));
+            seek
+        };
+        let tool = medium("tool", vec![by_tool(1, 512), by_tool(2, 4 * KIB)]);
+        let found = crate::compare(&[medium("own", vec![seeks(1, 1000.0)]), tool]);
+        assert_eq!(found.figures.len(), 1, "{found:?}");
+        assert_eq!(found.figures[0].of_first.unwrap().ratio, 2.0);
+        assert_eq!(found.not_compared, ["Seeks: measured of own with other settings"]);
+    }
+
+    #[test]
+    fn what_no_curve_has_is_listed_with_the_reason() {
+        let all = || {
+            let mut deep = crate::testing::iops(test::RANDOM_READ, 2, 4 * KIB, 900.0, 1);
+            deep.params.queue_depth = 32;
+            let mut sizeless = crate::testing::iops(test::SEQUENTIAL_READ, 1, MIB, 90.0, 1);
+            sizeless.params.block_bytes = None;
+            let one = crate::testing::iops(test::RANDOM_READ, 1, 4 * KIB, 100.0, 1);
+            vec![one, deep, sizeless]
+        };
+        let told = crate::compare(&[medium("one", all()), medium("other", all())]).not_compared;
+        assert_eq!(
+            told,
+            [
+                "random-read 4 KiB QD 32 within 512 MiB: another stands for its block size",
+                "sequential-read within 512 MiB: it has no block size"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_figure_without_an_interval_is_never_the_fastest() {
+        let unknown = |value| {
+            let mut seek = seeks(1, value);
+            seek.metrics.other.values_mut().for_each(|found| found.ci95 = None);
+            seek
+        };
+        let media = [
+            medium("a", vec![unknown(9000.0)]),
+            medium("b", vec![seeks(1, 1000.0)]),
+            medium("c", vec![seeks(1, 2000.0)]),
+        ];
+        let row = &crate::compare(&media).figures[0];
+        assert_eq!(row.fastest.map(|it| (it.medium, it.next)), Some((2, 1)));
+        assert_eq!(crate::compare(&media[..2]).figures[0].fastest, None);
+        assert!(crate::compare(&media[..2]).figures[0].of_first.is_some());
     }
 }

@@ -25,7 +25,7 @@ pub struct WorkRow {
     /// A figure for each medium, in the order of the media; null where there is none, or where it
     /// was measured with another number of I/Os in flight than the first.
     pub figures: Vec<Option<ComparedFigure>>,
-    /// Which is fastest, where two or more have a figure.
+    /// Which is fastest, where two or more have a figure with a range.
     pub fastest: Option<FastestMedium>,
 }
 
@@ -102,7 +102,7 @@ fn fastest(
     let mut order: Vec<(usize, f64)> = figures
         .iter()
         .enumerate()
-        .filter_map(|(at, figure)| Some((at, figure.as_ref()?.value)))
+        .filter_map(|(at, figure)| Some((at, figure.filter(|it| it.range.is_some())?.value)))
         .collect();
     order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let [(medium, _), (next, _), ..] = order[..] else { return None };
@@ -141,5 +141,33 @@ impl FastestMedium {
     /// Of two: the first held against the second, whichever is faster.
     pub fn of_first(self) -> FastestMedium {
         if self.medium < self.next { self } else { self.turned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::units::KIB;
+    use record::{Record, test};
+
+    use crate::testing::{iops, record_of};
+
+    #[test]
+    fn a_figure_without_an_interval_is_never_the_fastest() {
+        let medium = |name: &str, value: f64, is_known: bool| {
+            let mut read = iops(test::RANDOM_READ, 1, 4 * KIB, value, 1);
+            if let Some(found) = read.metrics.iops.as_mut().filter(|_| !is_known) {
+                found.ci95 = None;
+            }
+            let mut record: Record = record_of(vec![read]);
+            record.medium.model = Some(name.into());
+            record
+        };
+        let media =
+            [medium("a", 9000.0, false), medium("b", 1000.0, true), medium("c", 2000.0, true)];
+        let fastest = |media: &[Record]| {
+            crate::compare(media).works[0].rows[0].fastest.map(|it| (it.medium, it.next))
+        };
+        assert_eq!(fastest(&media), Some((2, 1)));
+        assert_eq!(fastest(&media[..2]), None);
     }
 }

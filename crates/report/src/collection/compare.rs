@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use findings::{Curve, MediaComparison};
-use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, Query};
+use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, HostSpread, Query};
 use record::units::Bytes;
 use record::{MediumKind, Record, metric};
 
@@ -123,7 +123,7 @@ fn page(
 ) -> String {
     let links = Links { site, depth };
     let records = records(media);
-    let found = findings::compare(&records);
+    let found = findings::compare_curves(&records);
     let panels = charts(media, &records);
     let page = ComparePage {
         shell: SiteFrame::new(links, format!("{heading} - {}", site.title), "compare"),
@@ -197,7 +197,10 @@ fn called(line: &CollectionLine, media: &[(CollectionLine, Vec<CollectionRun>)])
 
 fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -> Option<Row> {
     let spread = |line: &CollectionLine| line.figures.get(&figure).copied().filter(figures::sound);
-    let medians = || media.iter().filter_map(|(line, _)| spread(line)).map(|spread| spread.median);
+    let known = || media.iter().filter_map(|(line, _)| spread(line));
+    // What has no range cannot be told from the next, and is never the best.
+    let has_range = |spread: &HostSpread| spread.low < spread.high;
+    let medians = || known().filter(has_range).map(|spread| spread.median);
     let best = if figure.smaller_is_better() {
         medians().reduce(f64::min)
     } else {
@@ -211,12 +214,14 @@ fn row(figure: HeadlineFigure, media: &[(CollectionLine, Vec<CollectionRun>)]) -
             range: figures::range(figure, &spread).unwrap_or_default(),
             counts: figures::counts(&spread),
             level: figures::level(figure, spread.median),
-            best: Some(spread.median) == best
+            best: has_range(&spread)
+                && Some(spread.median) == best
                 && medians().count() > 1
                 && medians().filter(|other| Some(*other) == best).count() == 1,
         })
     };
-    best.map(|_| Row { name: figures::head(figure), cells: media.iter().map(cell).collect() })
+    let row = || Row { name: figures::head(figure), cells: media.iter().map(cell).collect() };
+    known().next().map(|_| row())
 }
 
 /// A use, and the media in order: "SanDisk SD32G (good, 1480 IOPS random writes of 4 KiB)".

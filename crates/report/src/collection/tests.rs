@@ -282,6 +282,23 @@ fn only_the_built_in_data_leads_elsewhere() {
 }
 
 #[test]
+fn what_has_no_range_is_never_the_best() {
+    let of = |slug: &str, value: f64, has_range: bool| {
+        let mut line = line(slug, slug, value);
+        let spread = line.figures.get_mut(&HeadlineFigure::RandomWrite4k).unwrap();
+        if !has_range {
+            (spread.low, spread.high) = (value, value);
+        }
+        (line, vec![entry(&format!("{slug}-run"), &demo::good())])
+    };
+    let media = [of("a", 9000.0, false), of("b", 900.0, true), of("c", 1200.0, true)];
+    let told = read(&compare(&live(), &media), "id=\"side\"", "</table>");
+    assert!(told.contains("1200 IOPS best") && told.matches("best").count() == 1, "{told}");
+    let told = read(&compare(&live(), &media[..2]), "id=\"side\"", "</table>");
+    assert!(told.contains("9000 IOPS") && !told.contains("best"), "{told}");
+}
+
+#[test]
 fn media_are_compared_even_where_one_is_published_and_one_measured() {
     let of = |slug: &str, origin, record: &Record| {
         let line = CollectionLine {

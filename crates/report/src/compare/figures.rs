@@ -1,6 +1,6 @@
 //! Figures of a comparison that are of no curve over block sizes: a row each.
 
-use findings::{FastestMedium, FigureRow, MediaComparison};
+use findings::{FigureRow, MediaComparison};
 
 use super::names::Names;
 use super::works::{columns, fastest};
@@ -24,18 +24,24 @@ pub(super) fn table(comparison: &MediaComparison, names: &Names) -> Table {
             figure.map_or("-".to_owned(), |found| words::quantity(&row.metric, found.value))
         };
         let judged = if is_pair { of_pair(row) } else { fastest(row.fastest, names) };
-        let cells = std::iter::once(label(row)).chain(columns.iter().map(figure)).chain([judged]);
+        let cells = std::iter::once(label(comparison, row))
+            .chain(columns.iter().map(figure))
+            .chain([judged]);
         table.push(cells.collect(), Vec::new());
     }
     table
 }
 
-fn label(row: &FigureRow) -> String {
-    row.name.clone().unwrap_or_else(|| words::whole_label(&row.test, &row.params))
+/// The head of its column, with its settings where several rows are of one column.
+fn label(comparison: &MediaComparison, row: &FigureRow) -> String {
+    let whole = || words::whole_label(&row.test, &row.params);
+    let Some(name) = &row.name else { return whole() };
+    let is_alone =
+        comparison.figures.iter().filter(|other| other.name.as_ref() == Some(name)).count() == 1;
+    if is_alone { name.clone() } else { format!("{name}: {}", whole()) }
 }
 
 /// What the first of two is against the second.
 fn of_pair(row: &FigureRow) -> String {
-    let first = row.fastest.map(FastestMedium::of_first);
-    first.map(|it| super::judged(it.judgement, it.ratio, it.ci95)).unwrap_or_default()
+    row.of_first.map(|it| super::judged(it.judgement, it.ratio, it.ci95)).unwrap_or_default()
 }
