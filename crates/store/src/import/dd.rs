@@ -7,7 +7,7 @@ mod sweep;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
 use self::summary::{DdSummary, begins_summary, records, summary};
-use super::errno::Errno;
+use super::errno::{Errno, Origin};
 use super::failed;
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, label, note, room_for_another, whole_ns,
@@ -119,6 +119,12 @@ fn error(line: &str) -> Option<Errno> {
     failed::is_of_program(line, "dd").then(|| Errno::in_text(line)).flatten()
 }
 
+/// Another message of dd, such as one in a language that is not known.
+fn message(line: &str) -> Option<&str> {
+    let rest = || line.split_once(": ").map(|(_, rest)| rest);
+    failed::is_of_program(line, "dd").then(rest).flatten()
+}
+
 /// A summary whose output has not ended: what follows shows whether it was a look on the way.
 struct Pending {
     at: usize,
@@ -134,6 +140,8 @@ struct Transcript {
     /// An error that was said since the last figures, and its lines.
     error: Option<Errno>,
     error_lines: Vec<usize>,
+    /// Other messages since then.
+    messages: Vec<String>,
     /// Figures at an error after which dd goes on (`conv=noerror`): they count until the next.
     interim: Option<Interim>,
 }
@@ -158,8 +166,9 @@ fn read_runs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impor
             state.flush(reading);
             state.begin(found);
         } else if let Some(error) = error(line) {
-            state.error = Some(error);
-            state.error_lines.push(at);
+            state.failed(error, at);
+        } else if let Some(text) = message(line) {
+            state.messages.push(short(text, 100));
         } else if let Some(counts) = records(line) {
             state.records = Some(counts.to_owned());
             reading.take(at);
@@ -167,6 +176,8 @@ fn read_runs(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impor
             next = at + lines;
             reading.take_many(at, lines);
             state.push(Pending { at, summary: found }, reading);
+        } else if !line.is_empty() {
+            state.forget_errors();
         }
     }
     state.flush(reading);
@@ -194,9 +205,24 @@ impl Transcript {
         self.add(one, asked.as_ref(), records.as_deref(), reading);
     }
 
-    fn begin(&mut self, command: Command) {
-        (self.asked, self.records, self.error) = (Some(command), None, None);
+    /// An error was said; one of the medium outlasts those that follow from it.
+    fn failed(&mut self, error: Errno, at: usize) {
+        if self.error.as_ref().is_none_or(|known| known.origin != Origin::Medium) {
+            self.error = Some(error);
+        }
+        self.error_lines.push(at);
+    }
+
+    /// What was said does not belong to the figures that follow.
+    fn forget_errors(&mut self) {
+        self.error = None;
         self.error_lines.clear();
+        self.messages.clear();
+    }
+
+    fn begin(&mut self, command: Command) {
+        (self.asked, self.records) = (Some(command), None);
+        self.forget_errors();
         self.interim = None;
     }
 
@@ -234,6 +260,9 @@ impl Transcript {
         if let Some(error) = &error {
             failed::end(&mut cell, "dd", error);
             self.error_lines.drain(..).for_each(|at| reading.take(at));
+        }
+        for text in self.messages.drain(..).take(3) {
+            note(&mut cell, format!("dd said: {text}"));
         }
         let place = asked.map(|command| command.place().to_owned()).unwrap_or_default();
         let known = self.media.iter().position(|(known, _)| *known == place);

@@ -1,14 +1,12 @@
 //! Error numbers of Linux and the words for them, and which of them are the medium's.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
 /// A number and a text of strerror in each line: those of glibc in the languages that dd is known
 /// in, and those of musl.
 const TEXTS: &str = include_str!("errno_texts.tsv");
-
-/// EILSEQ as the C library of Windows has it; Linux has ENOMSG there.
-const EILSEQ_OF_WINDOWS: u32 = 42;
 
 /// Whose error it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +20,7 @@ pub(super) enum Origin {
 }
 
 /// Numbers that are known, with words for them.
-const KNOWN: [(u32, &str, Origin); 17] = [
+const KNOWN: [(u32, &str, Origin); 18] = [
     (1, "operation not permitted", Origin::Host),
     (2, "no such file or directory", Origin::Host),
     (5, "input/output error", Origin::Medium),
@@ -40,6 +38,7 @@ const KNOWN: [(u32, &str, Origin); 17] = [
     (84, "damaged data (EILSEQ)", Origin::Medium),
     (95, "operation not supported", Origin::Host),
     (121, "remote I/O error", Origin::Medium),
+    (123, "no medium found", Origin::Medium),
 ];
 
 /// An error that ended a tool's run.
@@ -62,16 +61,11 @@ impl Errno {
         })
     }
 
-    /// The error of a number as the C library of Windows counts them.
-    pub fn of_windows(number: u32) -> Errno {
-        Errno::of_number(if number == EILSEQ_OF_WINDOWS { 84 } else { number })
-    }
-
-    /// The error that a line names in the words of strerror, the longest of them; none without.
-    pub fn in_text(line: &str) -> Option<Errno> {
-        let line = folded(line);
-        let named = LOWER_TEXTS.iter().filter(|(_, text)| holds(&line, text));
-        let (number, _) = named.max_by_key(|(_, text)| text.len())?;
+    /// The error that a message names in the words of strerror, as a whole part between colons:
+    /// the last such part counts, since names of files stand before it.
+    pub fn in_text(message: &str) -> Option<Errno> {
+        let message = message.replace('：', ": ");
+        let number = message.rsplit(": ").find_map(|part| LOWER_TEXTS.get(&folded(part)))?;
         Some(Errno::of_number(*number))
     }
 }
@@ -86,20 +80,12 @@ impl fmt::Display for Errno {
     }
 }
 
-static LOWER_TEXTS: LazyLock<Vec<(u32, String)>> = LazyLock::new(|| {
+static LOWER_TEXTS: LazyLock<HashMap<String, u32>> = LazyLock::new(|| {
     let lines = TEXTS.lines().filter_map(|line| line.split_once('\t'));
-    lines.filter_map(|(number, text)| Some((number.parse().ok()?, folded(text)))).collect()
+    lines.filter_map(|(number, text)| Some((folded(text), number.parse().ok()?))).collect()
 });
 
-/// In lower case, with plain apostrophes.
+/// In lower case, with plain apostrophes, without a full stop.
 fn folded(text: &str) -> String {
-    text.to_lowercase().replace('’', "'")
-}
-
-/// Whether a text stands in a line and is not part of a longer word.
-fn holds(line: &str, text: &str) -> bool {
-    line.match_indices(text).any(|(at, _)| {
-        let is_letter = |c: char| c.is_ascii_alphanumeric();
-        !line[..at].ends_with(is_letter) && !line[at + text.len()..].starts_with(is_letter)
-    })
+    text.trim().trim_end_matches(['.', '。']).to_lowercase().replace('’', "'")
 }

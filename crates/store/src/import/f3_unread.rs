@@ -1,5 +1,6 @@
 //! Files that f3read could not read to their ends.
 
+use record::units::saturating_sum;
 use record::{Cell, Stop};
 
 use super::errno::{Errno, Origin};
@@ -16,7 +17,8 @@ const EIO: u32 = 5;
 pub(super) fn end(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
     let files: Vec<(usize, &str, Errno)> =
         source.numbered().filter_map(|(at, line)| Some((at, line, error(line)?))).collect();
-    let Some((_, _, first)) = files.first() else {
+    let of_medium = files.iter().find(|(.., error)| error.origin == Origin::Medium);
+    let Some((_, _, first)) = of_medium.or(files.first()) else {
         if source.contains("Not all data was read due to I/O error") {
             failed::end(cell, "f3", &Errno::of_number(EIO));
         }
@@ -35,14 +37,14 @@ pub(super) fn end(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
 /// "Validating file 1.h2w ...  833792/ 0/ 0/ 0 - NOT fully read due to "Input/output error"".
 fn error(line: &str) -> Option<Errno> {
     let (_, words) = line.split_once("NOT fully read due to ")?;
-    Errno::in_text(words)
+    Errno::in_text(words.trim().trim_matches('"'))
 }
 
 /// "file 1 had 833792 of 2097152 sectors read"; how many the last file has is not said.
 fn unread(source: &ImportText, at: usize, line: &str) -> Option<String> {
     let (file, rest) = line.trim().strip_prefix("Validating file ")?.split_once('.')?;
     let counts = rest.split_once("...")?.1.split(" - ").next()?;
-    let read: u64 = counts.split('/').filter_map(whole).sum();
+    let read = saturating_sum(counts.split('/').filter_map(whole));
     let is_last = !source
         .numbered()
         .any(|(place, line)| place > at && line.trim().starts_with("Validating file "));

@@ -40,18 +40,25 @@ struct Place {
     direction: Option<Direction>,
 }
 
+/// Tools that a text has to name, because their messages could be anyone's.
+struct ToolsNamed {
+    iozone: bool,
+    sysbench: bool,
+}
+
 /// No message is longer.
 const LONGEST: usize = 1000;
 
 /// Puts the errors that a text says into what was found in it.
 pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &mut Reading) {
-    let has_iozone = source.contains("ozone");
+    let tools =
+        &ToolsNamed { iozone: source.contains("ozone"), sysbench: source.contains("sysbench") };
     for (at, line) in source.numbered().filter(|(_, line)| line.len() < LONGEST) {
         // Some importers know more of their errors.
         if reading.is_taken(at) {
             continue;
         }
-        let Some(place) = place(line.trim(), has_iozone) else { continue };
+        let Some(place) = place(line.trim(), tools) else { continue };
         let Some(error) = error_of(line) else { continue };
         // Of fio's jobs each says itself how it ended.
         if place.tool == "fio" && found.iter().any(|run| run.tool == "fio") {
@@ -65,20 +72,33 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
                 let one = run_of(found, &place, at, line);
                 reading.add(&mut found[one], at, without_figures(&place, &error));
             }
-            None => {}
+            None => {
+                if let Some(cell) = result_before(found, place.tool, at) {
+                    end(cell, place.tool, &error);
+                }
+            }
         }
         reading.take(at);
     }
 }
 
-/// "errno = 5 (..)" by its number, else the words of strerror.
+/// The nearest result of the tool before a line.
+fn result_before<'a>(found: &'a mut [ImportedRun], tool: &str, at: usize) -> Option<&'a mut Cell> {
+    let runs = found.iter_mut().filter(|run| run.tool == tool);
+    let results = runs.flat_map(|run| run.places.iter().zip(&mut run.cells));
+    let before = results.filter(|(there, _)| **there <= at);
+    before.max_by_key(|(there, _)| **there).map(|(_, cell)| cell)
+}
+
+/// "errno = 5 (..)", "errno=5 for ..", "err=5/file:.." by its number, else the words of strerror.
 fn error_of(line: &str) -> Option<Errno> {
-    let number = between(line, "errno = ", " ").and_then(whole);
+    let forms = [("errno = ", " "), ("errno=", " "), ("err=", "/")];
+    let number = forms.iter().find_map(|(from, to)| between(line, from, to).and_then(whole));
     let number = number.and_then(|number| u32::try_from(number).ok());
     number.map(Errno::of_number).or_else(|| Errno::in_text(line))
 }
 
-fn place(line: &str, has_iozone: bool) -> Option<Place> {
+fn place(line: &str, tools: &ToolsNamed) -> Option<Place> {
     let of = |tool, belongs, test, direction| Some(Place { tool, belongs, test, direction });
     let (read, write) = (Some(Direction::Read), Some(Direction::Write));
     match line {
@@ -87,17 +107,22 @@ fn place(line: &str, has_iozone: bool) -> Option<Place> {
         _ if is_of_program(line, "ioping") => of("ioping", Belongs::Alone, "ioping", None),
         _ if line.starts_with("Creating file ") => of("f3", Belongs::ToNext, "f3:write", write),
         _ if line.starts_with("Validating file ") => of("f3", Belongs::ToNext, "verify", read),
-        _ if line.starts_with("FATAL: ") => of("sysbench", Belongs::Alone, "sysbench", None),
+        _ if is_of_program(line, "f3write") => of("f3", Belongs::Alone, "f3:write", write),
+        _ if is_of_program(line, "f3read") => of("f3", Belongs::Alone, "verify", read),
+        _ if line.ends_with(" for fdatasync()") => of("f3", Belongs::ToNext, "f3:write", write),
+        _ if tools.sysbench && line.starts_with("FATAL: ") => {
+            of("sysbench", Belongs::Alone, "sysbench", None)
+        }
         _ if line.starts_with("Bonnie: drastic I/O error") => {
             of("bonnie++", Belongs::Alone, "bonnie++", None)
         }
-        _ if line.contains("read() failed: ") => {
+        _ if line.starts_with("Timing ") && line.contains("read() failed: ") => {
             of("hdparm", Belongs::Alone, "buffered-read", read)
         }
-        _ if has_iozone && line.starts_with("read: ") => {
+        _ if tools.iozone && line.starts_with("read: ") => {
             of("iozone", Belongs::Alone, "iozone", read)
         }
-        _ if has_iozone && ["write: ", "fsync: "].iter().any(|lead| line.starts_with(lead)) => {
+        _ if tools.iozone && ["write: ", "fsync: "].iter().any(|lead| line.starts_with(lead)) => {
             of("iozone", Belongs::Alone, "iozone", write)
         }
         _ if line.starts_with("time_read: ") => {
@@ -135,19 +160,22 @@ fn result_of(found: &[ImportedRun], place: &Place, at: usize) -> Option<(usize, 
     result.map(|(_, run, result)| (run, result))
 }
 
-/// The run of the tool that is nearest before a line, else any of it, else a new one.
+/// The run of the tool that is nearest before a line, else any of it, else a new one; only a run on
+/// the device that the line names.
 fn run_of(found: &mut Vec<ImportedRun>, place: &Place, at: usize, line: &str) -> usize {
     let of_tool = |run: &(usize, &ImportedRun)| run.1.tool == place.tool;
+    let named = device(line);
+    let is_its = |run: &ImportedRun| named.is_none_or(|device| run.target.path == device);
     let runs = || found.iter().enumerate();
     let nearest = runs()
-        .filter(of_tool)
+        .filter(|run| of_tool(run) && is_its(run.1))
         .filter(|(_, run)| run.places.iter().any(|there| *there <= at))
         .max_by_key(|(_, run)| run.places.iter().filter(|there| **there <= at).max().copied());
-    if let Some((run, _)) = nearest.or_else(|| runs().find(of_tool)) {
+    if let Some((run, _)) = nearest.or_else(|| runs().find(|run| of_tool(run) && is_its(run.1))) {
         return run;
     }
     let mut one = ImportedRun::by(place.tool);
-    if let Some(device) = device(line) {
+    if let Some(device) = named {
         one.on(device);
     }
     found.push(one);

@@ -22,6 +22,7 @@ pub(super) use self::terse::{FULL as TERSE, JOBS};
 /// past the page cache, one thread), else fio's. Without a direction it is of reads and writes
 /// together.
 fn cell(job: &Job, direction: Option<Direction>) -> Cell {
+    let direction = direction.or(job.direction());
     let ours = match (job.order, direction) {
         (Some(Pattern::Sequential), Some(Direction::Read)) => test::SEQUENTIAL_READ,
         (Some(Pattern::Sequential), Some(Direction::Write)) => test::SEQUENTIAL_WRITE,

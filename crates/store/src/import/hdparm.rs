@@ -3,6 +3,8 @@
 use record::units::MIB;
 use record::{Cell, Direction, Flag, Params, Path, Pattern, test};
 
+use super::errno::{Errno, Origin};
+use super::failed;
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, note, room_for_another, whole_ns,
 };
@@ -15,12 +17,15 @@ pub(super) const IMPORTER: Importer = Importer {
     signs: &[
         Sign {
             what: "a line 'Timing .. reads: ..'",
-            is_there: |source| source.has(|line| timing(line).is_some()),
+            is_there: |source| source.has(|line| timing(line).is_some() || failure(line).is_some()),
         },
         Sign {
             what: "'.. MB in .. seconds = .. MB/sec'",
             is_there: |source| {
-                source.has(|line| timing(line).is_some_and(|(.., rest)| rest.contains(" seconds")))
+                source.has(|line| {
+                    failure(line).is_some()
+                        || timing(line).is_some_and(|(.., rest)| rest.contains(" seconds"))
+                })
             },
         },
     ],
@@ -40,6 +45,20 @@ fn timing(line: &str) -> Option<(&str, &str, &str)> {
     (fits && !rest.contains(" failed")).then_some((what, offset, rest))
 }
 
+/// The error of "Timing buffered disk reads: read() failed: Input/output error".
+fn failure(line: &str) -> Option<Errno> {
+    let (_, words) = line.trim().strip_prefix("Timing ")?.split_once("read() failed: ")?;
+    Errno::in_text(words).filter(|error| error.origin == Origin::Medium)
+}
+
+/// A read that failed; it has no figures.
+fn failed_read(error: &Errno) -> Cell {
+    let params = Params { direction: Some(Direction::Read), ..Params::default() };
+    let mut cell = cell(test::BUFFERED_READ, params);
+    failed::end(&mut cell, "hdparm", error);
+    cell
+}
+
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut media: Vec<ImportedRun> = Vec::new();
     for (at, line) in source.numbered() {
@@ -52,6 +71,13 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
                 if reading.accept(at, room_for_another(&media)).is_some() {
                     media.push(found);
                 }
+            }
+        } else if let Some(error) = failure(line) {
+            if media.is_empty() {
+                media.push(ImportedRun::by("hdparm"));
+            }
+            if let Some(found) = media.last_mut() {
+                reading.add(found, at, failed_read(&error));
             }
         } else if timing(line).is_some() {
             if media.is_empty() {

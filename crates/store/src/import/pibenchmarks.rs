@@ -72,7 +72,8 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
 /// Puts all results of its log on the medium it tested: it writes to files of several places and
 /// reads from the device, and all of that is one medium.
 pub(super) fn take_one_medium(source: &ImportText, found: &mut [ImportedRun]) {
-    if !["pibenchmarks", "PiBenchmarks"].iter().any(|name| source.contains(name)) {
+    let is_its_log = source.contains("has been detected as /dev/");
+    if !is_its_log && !source.has(|line| row(line).is_some()) {
         return;
     }
     let mut disks: Vec<&str> =

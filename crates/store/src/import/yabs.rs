@@ -47,7 +47,13 @@ fn direction(line: &str) -> Option<(Direction, &str)> {
     }
 }
 
+/// One output after the other: each begins with the head of its table.
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+    let parts = source.parts(|line| line.contains("fio Disk Speed Tests"));
+    parts.iter().map(|part| read_one(part, reading)).collect()
+}
+
+fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut found = ImportedRun::by("YABS");
     if let Some(device) = between(source.text, "(Partition ", ")") {
         found.on(device);
@@ -62,7 +68,7 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
             }
         }
     }
-    vec![found]
+    found
 }
 
 /// "12.80 MB/s    (3.2k)".

@@ -152,7 +152,7 @@ fn errors_of_tools_that_have_no_figure_then() {
         ("ioping", "ioping: request failed: Input/output error\n"),
         (
             "sysbench",
-            "FATAL: Failed to read file! file: 12 pos: 16384 errno = 5 (Input/output error)\n",
+            "sysbench 1.0.20\nFATAL: Failed to read file! file: 12 pos: 16384 errno = 5 (Input/output error)\n",
         ),
         ("bonnie++", "Bonnie: drastic I/O error (re-write read): Input/output error\n"),
         ("flashbench", "time_read: Input/output error\n"),
@@ -211,13 +211,15 @@ fn an_error_of_the_medium_is_told_from_one_of_the_host() {
     }
 }
 
+/// Linux has ENOMSG there, Windows EILSEQ; fio does not say which it means.
 #[test]
-fn windows_counts_one_error_otherwise() {
+fn error_42_is_none_of_the_medium() {
     let text = fixture("fio_enospc.json").replace("\"error\" : 28", "\"error\" : 42");
-    assert_eq!(doubt(&text), "fio ended early: error 42");
     let windows =
         text.replace("\"rw\" : \"write\",", "\"rw\" : \"write\", \"ioengine\" : \"windowsaio\",");
-    assert_eq!(reason(&windows), "fio ended with error 84: damaged data (EILSEQ)");
+    for text in [text, windows] {
+        assert_eq!(doubt(&text), "fio ended early: error 42");
+    }
 }
 
 #[test]
@@ -290,4 +292,105 @@ fn a_medium_that_went_away_is_an_error() {
     ] {
         assert_eq!(reason(&dd.replace("Input/output error", words)), said);
     }
+}
+
+/// Counts of sectors are not believed: their sum must not overflow.
+#[test]
+fn sectors_that_overflow_do_not_panic() {
+    let text = fixture("f3read_eio.txt").replace("833792/        0", "18446744073709551615/ 1");
+    assert!(reason(&text).starts_with("file 1 had 18446744073709551615 of"));
+}
+
+#[test]
+fn an_error_of_one_device_is_not_put_on_another() {
+    let dd = "$ dd if=/dev/sda of=/dev/null bs=1M iflag=direct\n300+0 records in\n300+0 records out\n\
+        314572800 bytes (315 MB, 300 MiB) copied, 15.7286 s, 20.0 MB/s\n\n\
+        dd: error reading '/dev/sdb': Input/output error\n";
+    let hdparm = "/dev/sda:\n Timing buffered disk reads:  66 MB in  3.05 seconds =  21.61 MB/sec\n\n\
+        /dev/sdb:\n Timing buffered disk reads: read() failed: Input/output error\n";
+    for text in [dd, hdparm] {
+        let records = import(text).unwrap().records;
+        let ended: Vec<_> =
+            records.iter().map(|record| (record.target.path.as_str(), record.run.ended)).collect();
+        assert_eq!(ended, [("/dev/sda", Ended::Complete), ("/dev/sdb", Ended::Error)], "{text}");
+    }
+}
+
+#[test]
+fn the_error_of_the_medium_outlasts_later_ones() {
+    let text = fixture("dd_eio.txt").replace(
+        "Input/output error\n",
+        "Input/output error\ndd: closing output file '/dev/null': No space left on device\n",
+    );
+    assert_eq!(reason(&text), "dd ended with error 5: input/output error");
+}
+
+#[test]
+fn an_error_is_a_whole_part_of_a_message() {
+    let dd = fixture("dd_eio.txt");
+    let said = "dd: error reading '/dev/sdx': Input/output error";
+    for (line, expected) in [
+        ("dd: error reading '/x/No space left on device': Input/output error", true),
+        ("dd: error reading '/x/Input/output error.img': No such file or directory", false),
+        ("dd: a list with Input/output error, No such device", false),
+    ] {
+        let is_error = record(&dd.replace(said, line)).run.ended == Ended::Error;
+        assert_eq!(is_error, expected, "{line}");
+    }
+}
+
+/// Only errors and records stand between an error and the figures it belongs to.
+#[test]
+fn an_error_of_dd_does_not_reach_past_other_lines() {
+    let text = fixture("dd_eio.txt").replace("Input/output error\n", "Input/output error\nagain\n");
+    let cells = record(&text).cells;
+    let reasons: Vec<bool> = cells.iter().map(|cell| cell.reason.is_some()).collect();
+    assert_eq!(reasons, [false, true]);
+}
+
+#[test]
+fn more_ways_to_say_an_error_of_the_medium() {
+    for (text, expected) in [
+        ("f3write: Can't create file /mnt/1.h2w: Input/output error\n", "f3 ended with error 5"),
+        ("f3read: Can't open file /mnt/1.h2w: Input/output error\n", "f3 ended with error 5"),
+        ("Creating file 1.h2w ... errno=5 for fdatasync()\n", "f3 ended with error 5"),
+        ("dd: /dev/rdisk4: Device not configured\n", "dd ended with error 6"),
+        ("dd: failed to open '/dev/sdx': No medium found\n", "dd ended with error 123"),
+    ] {
+        let found = reason(text);
+        assert!(found.starts_with(expected), "{text}: {found}");
+    }
+}
+
+#[test]
+fn an_unknown_message_of_dd_is_noted() {
+    let text = fixture("dd_eio.txt").replace("Input/output error", "Rhyw wall arall");
+    let flags = record(&text).cells.remove(0).flags;
+    assert!(flags.iter().any(|flag| flag.to_string().contains("Rhyw wall arall")), "{flags:?}");
+}
+
+#[test]
+fn messages_of_other_programs_are_no_errors() {
+    for text in [
+        "FATAL: Failed to read file! errno = 5 (Input/output error)\n",
+        "read() failed: Input/output error\n",
+    ] {
+        assert!(import(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn of_several_unread_files_the_error_of_the_medium_counts() {
+    let text = fixture("f3read_eio.txt").replace(
+        "Validating file 2.h2w ... 2097152/        0/      0/      0",
+        "Validating file 2.h2w ...       7/        0/      0/      0 - NOT fully read due to \"Input/output error\"",
+    );
+    let text = text.replacen("\"Input/output error\"", "\"Permission denied\"", 1);
+    assert!(reason(&text).ends_with("input/output error"), "{}", reason(&text));
+}
+
+#[test]
+fn an_error_of_the_host_below_a_result_is_noted_there() {
+    let iozone = fixture("iozone_eio.txt").replace("Input/output error", "Permission denied");
+    assert_eq!(doubt(&iozone), "iozone ended early: permission denied");
 }

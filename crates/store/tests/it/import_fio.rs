@@ -41,7 +41,7 @@ fn reads_and_writes_together() {
     insta::assert_snapshot!(told("fio_unified_both.txt"), @"
     fio 3.33 vda
       fio:rw/1 [read] 4 KiB direct iops=6855.172413793104 bps=28078786.206896555 n=994 min=49000 mean=71290 p50=68000 p99=133000 p99.9=- max=741000
-      fio:rw/2 [write] 4 KiB direct iops=7268.9655172413795 bps=29773682.75862069 n=1054 min=45000 mean=69870 p50=64000 p99=124000 p99.9=- max=4313000
+      fio:rw/2 [write] 4 KiB direct iops=7268.9655172413795 bps=29773682.75862069 n=1054 min=45000 mean=68540 p50=61000 p99=108000 p99.9=- max=4313000
     ");
 }
 
@@ -123,4 +123,31 @@ fn terse_text_of_every_version() {
       fio:read/4 [a] 4 KiB direct iops=7530 bps=30843904 n=994 min=52000 mean=69014 p50=62000 p99=112000 p99.9=- max=4079000
       fio:write/4 [a] 4 KiB direct iops=7984 bps=32705536 n=1054 min=47000 mean=58321 p50=56000 p99=98000 p99.9=- max=300000
     ");
+}
+
+#[test]
+fn counts_that_overflow_do_not_panic() {
+    let text = fixture("fio_mixed.txt").replace("total=13529,0", "total=18446744073709551615,1");
+    let _ = understand("x", text.as_bytes(), &Hints::default());
+}
+
+/// Jobs that are one are those of one output.
+#[test]
+fn an_output_that_follows_another_is_a_result_of_its_own() {
+    let text = fixture("fio_numjobs.txt");
+    let later = text.replace("pid=93", "pid=193");
+    let threads: Vec<_> =
+        cells(&[text, later].concat()).iter().map(|cell| cell.params.threads).collect();
+    assert_eq!(threads, [4, 4]);
+}
+
+#[test]
+fn a_job_without_figures_keeps_those_of_its_equals() {
+    let text = fixture("fio_numjobs.txt");
+    let figures = text.find("  read: IOPS").unwrap()..text.find("  cpu").unwrap();
+    let cut = [&text[..figures.start], &text[figures.end..]].concat();
+    let found = cells(&cut.replacen("err= 0", "err= 5", 1));
+    assert_eq!((found.len(), found[0].params.threads), (1, 4));
+    assert!(iops(&found[0]) > 30_000.0 && found[0].reason.is_some());
+    assert!(found[0].metrics.latency_ns.is_some());
 }

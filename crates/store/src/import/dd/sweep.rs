@@ -3,7 +3,9 @@
 use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Pattern, test};
 
-use crate::import::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note};
+use crate::import::imported_run::{
+    ImportTrouble, ImportedRun, cell, estimate, note, room_for_another,
+};
 use crate::import::reading::Reading;
 use crate::import::text::{ImportText, decimal, decimal_rate, size};
 use crate::import::{Hints, Importer, Sign};
@@ -49,8 +51,8 @@ const MOST_SIZES: usize = 64;
 /// A line that began, with the words of those it was wrapped to.
 type Begun<'a> = (&'static str, usize, Vec<&'a str>);
 
-/// The sweeps in a text, a run each: a new one begins with block sizes, or with a direction that the
-/// last one has already.
+/// The sweeps in a text, a run each: a new one begins with a direction that the last one has
+/// already.
 fn read_sweep(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
     let mut sweeps: Vec<ImportedRun> = vec![ImportedRun::by("dd")];
     let mut kinds: Vec<&str> = Vec::new();
@@ -70,7 +72,10 @@ fn read_sweep(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impo
         if let Some(found) = sweeps.last_mut() {
             ended(found, &mut sizes, current.take(), reading);
         }
-        if kinds.contains(&kind) || kind == "Block" && !kinds.is_empty() {
+        if kind != "Block" && kinds.contains(&kind) {
+            if reading.accept(at, room_for_another(&sweeps)).is_none() {
+                break;
+            }
             sweeps.push(ImportedRun::by("dd"));
             kinds.clear();
         }

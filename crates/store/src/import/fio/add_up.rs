@@ -7,13 +7,15 @@ use crate::import::imported_run::{note, percentiles};
 /// Adds one of several equal jobs to the first: rates and counts are sums, extremes extremes,
 /// percentiles cannot be added.
 pub(super) fn add_up(sum: &mut Cell, other: Cell) {
-    let add = |a: &mut Option<Estimate>, b: Option<Estimate>| {
-        if let (Some(a), Some(b)) = (a, b) {
+    let add = |a: &mut Option<Estimate>, b: Option<Estimate>| match (a, b) {
+        (Some(a), Some(b)) => {
             a.value += b.value;
             a.ci95 = None;
             a.n = a.n.saturating_add(b.n);
         }
+        (a, b) => *a = a.or(b),
     };
+    let (is_first, is_nothing) = (sum.ops == 0, other.ops == 0);
     add(&mut sum.metrics.iops, other.metrics.iops);
     add(&mut sum.metrics.bps, other.metrics.bps);
     sum.ops = sum.ops.saturating_add(other.ops);
@@ -23,14 +25,15 @@ pub(super) fn add_up(sum: &mut Cell, other: Cell) {
     if other.stop == Stop::Error {
         (sum.stop, sum.reason) = (other.stop, other.reason);
     }
-    if let (Some(a), Some(b)) = (&mut sum.metrics.latency_ns, other.metrics.latency_ns) {
-        let (n, m) = (a.n.max(1) as f64, b.n.max(1) as f64);
-        let mean = (a.mean * n + b.mean * m) / (n + m);
-        let (min, max) = (a.min.min(b.min), a.max.max(b.max));
-        *a = Latency { n: a.n.saturating_add(b.n), min, mean, max, ..Latency::default() };
+    match (&mut sum.metrics.latency_ns, other.metrics.latency_ns) {
+        (Some(a), Some(b)) => *a = both(a, &b),
+        (a @ None, b) => *a = b,
+        (Some(_), None) => {}
     }
     match (&mut sum.histogram, other.histogram) {
         (Some(a), Some(b)) => a.merge(&b),
+        (a @ None, b) if is_first => *a = b,
+        (Some(_), None) if is_nothing => {}
         (a, _) => *a = None,
     }
     if let (Some(latency), Some(histogram)) = (&mut sum.metrics.latency_ns, &sum.histogram) {
@@ -44,6 +47,23 @@ pub(super) fn add_up(sum: &mut Cell, other: Cell) {
             || text.starts_with("the interval")
             || text.contains("is kept as completion_")
     };
+    for flag in other.flags {
+        if !sum.flags.contains(&flag) {
+            sum.flags.push(flag);
+        }
+    }
     sum.flags.retain(|flag| !matches!(flag, Flag::Note { text } if is_of_one(text)));
     note(sum, "added up from the jobs that fio lists one by one");
+}
+
+/// The latencies of both; percentiles cannot be added.
+fn both(a: &Latency, b: &Latency) -> Latency {
+    let (n, m) = (a.n.max(1) as f64, b.n.max(1) as f64);
+    Latency {
+        n: a.n.saturating_add(b.n),
+        min: a.min.min(b.min),
+        mean: (a.mean * n + b.mean * m) / (n + m),
+        max: a.max.max(b.max),
+        ..Latency::default()
+    }
 }

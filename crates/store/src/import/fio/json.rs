@@ -134,7 +134,7 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
     let mut found: Vec<ImportedRun> = Vec::new();
     let mut last_error = None;
     for (at, document) in last_looks(documents(source, reading)) {
-        last_error = document.jobs.iter().find_map(|job| error_of(&Job::unknown(), job));
+        last_error = document.jobs.iter().find_map(error_of);
         let version = short(document.version.trim_start_matches("fio-"), 40);
         for (filename, cells) in by_medium(at, &document, reading) {
             // Documents of one medium are one run.
@@ -409,7 +409,7 @@ fn of_job(job: &Job, out: &JobOut) -> Result<Vec<Cell>, ImportTrouble> {
 
 /// A job that the medium ended before its first I/O.
 fn failed_at_once(job: &Job, out: &JobOut) -> Option<Cell> {
-    let error = error_of(job, out).filter(|error| error.origin == Origin::Medium)?;
+    let error = error_of(out).filter(|error| error.origin == Origin::Medium)?;
     let mut cell = cell(job, job.direction());
     label(&mut cell, "job", &out.jobname);
     failed::end(&mut cell, "fio", &error);
@@ -417,9 +417,9 @@ fn failed_at_once(job: &Job, out: &JobOut) -> Option<Cell> {
 }
 
 /// The error that a job ended with.
-fn error_of(job: &Job, out: &JobOut) -> Option<Errno> {
+fn error_of(out: &JobOut) -> Option<Errno> {
     let number = Some(out.error.abs()).filter(|error| (1.0..1e6).contains(error))? as u32;
-    Some(if job.is_of_windows { Errno::of_windows(number) } else { Errno::of_number(number) })
+    Some(Errno::of_number(number))
 }
 
 fn of_syncs(job: &Job, out: &JobOut, times: &Times) -> Result<Cell, ImportTrouble> {
@@ -465,7 +465,7 @@ fn of_way(
     // the time.
     let is_timed = job.runtime_ms.is_some_and(|allowed| way.runtime >= 0.99 * allowed);
     cell.stop = if is_timed { Stop::Time } else { Stop::Bytes };
-    if let Some(error) = error_of(job, out) {
+    if let Some(error) = error_of(out) {
         failed::end(&mut cell, "fio", &error);
     }
     cell.metrics.iops = Some(estimate(way.iops, cell.ops));

@@ -1,7 +1,8 @@
 //! fio's normal text: what it prints where no format is asked for, of fio 2 and 3.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use record::units::saturating_sum;
 use record::{Cell, Direction, Latency, Path, Region};
 
 use super::add_up::add_up;
@@ -17,7 +18,7 @@ use crate::import::reading::Reading;
 use crate::import::text::{
     ImportText, between, decimal_rate, number, short, size, time_ns, whole, with_unit,
 };
-use crate::import::{Hints, Importer, Sign};
+use crate::import::{Hints, Importer, MOST_CELLS, Sign};
 
 pub(in crate::import) const IMPORTER: Importer = Importer {
     name: "fio output",
@@ -71,6 +72,8 @@ struct Told<'a> {
     process: Option<&'a str>,
     error: Option<Errno>,
     parts: Vec<Part>,
+    /// The lines that follow are of reads and writes together, which has no figures.
+    is_between: bool,
 }
 
 /// What is told of the jobs before the first result.
@@ -78,7 +81,7 @@ struct Told<'a> {
 struct Described<'a> {
     jobs: BTreeMap<&'a str, Job>,
     /// Those of which fio made several.
-    several: Vec<&'a str>,
+    several: BTreeSet<&'a str>,
     last: Option<&'a str>,
 }
 
@@ -93,13 +96,37 @@ impl<'a> Described<'a> {
         let Some(name) = self.last.take() else { return false };
         let goes_on = line.trim() == "...";
         if goes_on {
-            self.several.push(name);
+            self.several.insert(name);
         }
         goes_on
     }
 }
 
+/// The outputs in a text: a new one begins where jobs are described after results. Those on one
+/// medium are one run.
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
+    let mut runs: Vec<ImportedRun> = Vec::new();
+    let has_results = std::cell::Cell::new(true);
+    let begins = |line: &str| {
+        if line.contains(": (groupid=") {
+            has_results.set(true);
+        }
+        line.contains(": (g=") && has_results.replace(false)
+    };
+    for part in source.parts(begins) {
+        let found = read_one(&part, reading);
+        match runs.last_mut().filter(|last| last.target.path == found.target.path) {
+            Some(last) => {
+                last.cells.extend(found.cells);
+                last.places.extend(found.places);
+            }
+            None => runs.push(found),
+        }
+    }
+    runs
+}
+
+fn read_one(source: &ImportText, reading: &mut Reading) -> ImportedRun {
     let mut found = ImportedRun { form: FORMS[1], ..ImportedRun::by("fio") };
     let mut described = Described::default();
     let mut told: Vec<Told> = Vec::new();
@@ -109,12 +136,14 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
         } else if let Some(version) = trimmed.strip_prefix("fio-") {
             found.version = short(version, 40);
         } else if let Some((name, rest)) = line.split_once(": (groupid=") {
-            told.push(begun_job(at, name, rest, &described));
+            if told.len() < MOST_CELLS {
+                told.push(begun_job(at, name, rest, &described));
+            }
         } else if let Some(job) = told.last_mut() {
             job.read(at, trimmed, reading);
         }
     }
-    let several = |name: &str| described.several.contains(&name);
+    let several = |name: &str| described.several.contains(name);
     for (at, cell) in added_up(last_looks(told), several) {
         reading.add(&mut found, at, cell);
     }
@@ -122,7 +151,7 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
     if let Some((_, disk)) = names.find(|(_, line)| line.contains(": ios=")) {
         found.on(&format!("/dev/{}", disk.trim().split(':').next().unwrap_or_default()));
     }
-    vec![found]
+    found
 }
 
 /// "0, jobs=1): err= 5 (file:.., error=Input/output error): pid=1234: Mon Nov  2 12:00:00 2026".
@@ -135,17 +164,15 @@ fn begun_job<'a>(at: usize, name: &'a str, rest: &'a str, described: &Described)
     let number = rest.split_once("err=").map(|(_, rest)| rest.trim_start());
     let number = number.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
     let number = number.and_then(|text| text.parse().ok()).filter(|number| *number > 0);
-    let of_number = |number| {
-        if job.is_of_windows { Errno::of_windows(number) } else { Errno::of_number(number) }
-    };
     Told {
         at,
         name,
         group: rest.split(',').next(),
         process: rest.split_once("pid=").and_then(|(_, rest)| rest.split(':').next()),
-        error: number.map(of_number),
+        error: number.map(Errno::of_number),
         job,
         parts: Vec::new(),
+        is_between: false,
     }
 }
 
@@ -154,15 +181,18 @@ impl Told<'_> {
         if line.starts_with("mixed: IOPS=0,") {
             // With `unified_rw_reporting=both` the text has no figures of both.
             reading.take(at);
+            self.is_between = true;
         } else if let Some(direction) = direction(line) {
             reading.take(at);
+            self.is_between = false;
             let begun = reading.accept(at, begun(at, self.name, &self.job, direction, line));
             self.parts.extend(begun);
         } else if line.starts_with("sync (") && line.contains("min=") {
             let cell = sync_cell(&self.job, self.name, Latency::default());
             self.parts.push(Part { is_of_syncs: true, ..Part::of(at, cell) });
+            self.is_between = false;
         }
-        if let Some(part) = self.parts.last_mut() {
+        if let Some(part) = self.parts.last_mut().filter(|_| !self.is_between) {
             detail(part, line);
         }
         if let Some(rest) = line.strip_prefix("issued rwt") {
@@ -191,18 +221,18 @@ impl Told<'_> {
 }
 
 /// Without looks at a job on the way (`--status-interval`): the same process tells of it again.
-fn last_looks(told: Vec<Told>) -> Vec<Told> {
-    let mut last: Vec<Told> = Vec::new();
-    for next in told {
-        let is_look = |before: &Told| {
-            before.process.is_some()
-                && (before.name, before.group, before.process)
-                    == (next.name, next.group, next.process)
-        };
-        last.retain(|before| !is_look(before));
-        last.push(next);
-    }
-    last
+fn last_looks(told: Vec<Told<'_>>) -> Vec<Told<'_>> {
+    let places: BTreeMap<_, usize> = told
+        .iter()
+        .zip(0..)
+        .filter_map(|(job, at)| Some(((job.name, job.group, job.process?), at)))
+        .collect();
+    let last: BTreeSet<usize> = places.into_values().collect();
+    told.into_iter()
+        .zip(0..)
+        .filter(|(job, at)| job.process.is_none() || last.contains(at))
+        .map(|(job, _)| job)
+        .collect()
 }
 
 /// The cells of jobs, those that fio made of one added up.
@@ -387,7 +417,7 @@ fn issued(parts: &mut [Part], text: &str) {
         cell.ops = match cell.params.direction {
             _ if part.is_of_syncs => commits(&totals, &short),
             Some(_) => totals.get(usize::from(writes)).copied().unwrap_or(0),
-            None => totals.iter().take(2).sum(),
+            None => saturating_sum(totals.iter().take(2).copied()),
         };
         let seconds = cell.elapsed_ns as f64 / 1e9;
         let (Some(iops), Some(bps)) = (&mut cell.metrics.iops, &mut cell.metrics.bps) else {

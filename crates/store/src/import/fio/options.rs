@@ -55,8 +55,6 @@ pub(super) struct Job {
     pub runtime_ms: Option<f64>,
     /// The call that ends a number of writes, where it was asked for: "fsync", "fdatasync".
     pub commit: Option<&'static str>,
-    /// The engine is one of Windows, whose error numbers differ.
-    pub is_of_windows: bool,
     pub notes: Vec<String>,
 }
 
@@ -79,7 +77,6 @@ impl Job {
             filename: String::new(),
             runtime_ms: None,
             commit: None,
-            is_of_windows: false,
             notes: Vec::new(),
         }
     }
@@ -146,7 +143,6 @@ impl Job {
             &get(&["rw", "readwrite"]).unwrap_or_else(|| "read".into()),
             is_on("norandommap"),
         );
-        job.is_of_windows = get(&["ioengine"]).as_deref() == Some("windowsaio");
         job.set_depth(&get(&["ioengine"]).unwrap_or_else(|| "psync".into()), count("iodepth"));
         job.threads = count("numjobs").and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
         job.path = if is_on("direct") || get(&["buffered"]).is_some_and(|value| value == "0") {
