@@ -13,7 +13,7 @@ const WORDS: [&str; 7] = [
 /// What a line about a network begins with.
 const LEADS: [&str; 5] = ["IF: ", "IF-ID-", "Network:", "Fetched ", "Retrieving speedtest"];
 
-/// Whether a line is about a network or a download.
+/// True if a line is about a network or a download.
 pub(super) fn is_of_network(line: &str) -> bool {
     let line = line.trim();
     let is_ping =
