@@ -105,7 +105,7 @@ fn flush(found: &mut ImportedRun, pending: &mut Option<(usize, Results)>, readin
     }
 }
 
-/// Whether a table says what the CSV does, with fewer digits.
+/// True if a table says what the CSV does, with fewer digits.
 fn is_one(table: &Results, csv: &Results) -> bool {
     let pairs = table.figures.iter().zip(&csv.figures);
     let is_near = |a: f64, b: f64| (a - b).abs() <= 0.06 * b.max(1.0);

@@ -109,8 +109,9 @@ fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRu
         }
         let Some(parts) = result(line) else { continue };
         let Some([rate, iops, us]) = reading.accept(at, numbers(at, parts)) else { continue };
-        // What was not run, or failed, stands there as zero: no figure.
         let Some(rate) = rate.filter(|rate| *rate > 0.0) else {
+            let head = short(parts.0, 60);
+            found.notes.push(format!("{head}: a rate of 0: the test failed or was not run"));
             reading.take(at);
             continue;
         };

@@ -135,7 +135,7 @@ fn place(line: &str, tools: &ToolsNamed) -> Option<Place> {
     }
 }
 
-/// Whether a line is a message of this program: "dd: ..", "/bin/dd: ..".
+/// True if a line is a message of this program: "dd: ..", "/bin/dd: ..".
 pub(super) fn is_of_program(line: &str, program: &str) -> bool {
     line.split_once(": ").is_some_and(|(name, _)| name.rsplit('/').next() == Some(program))
 }

@@ -36,9 +36,21 @@ const SPEEDS: [(&str, Direction); 4] = [
     ("Leserate:", Direction::Read),
 ];
 
-/// One result after the other: each begins with how much of it was tested.
+/// One output after the other: each begins with the part that was tested, where that is not all of
+/// it, and ends with the version.
 fn read(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<ImportedRun> {
-    let begins = |line: &str| part_tested(line).is_some();
+    let is_ended = std::cell::Cell::new(true);
+    let has_content = std::cell::Cell::new(false);
+    let begins = |line: &str| {
+        let is_part = part_tested(line).is_some();
+        let is_new = is_ended.get() && !line.trim().is_empty() || is_part && has_content.get();
+        let is_result = speed(line).is_some() || sectors(line, &OK).is_some();
+        has_content.set(is_part || is_result || has_content.get() && !is_new);
+        let version = line.trim().strip_prefix("H2testw v");
+        let is_version = version.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        is_ended.set(is_ended.get() && !is_new || is_version && has_content.get());
+        is_new
+    };
     source.parts(begins).iter().map(|part| read_one(part, reading)).collect()
 }
 
@@ -72,8 +84,8 @@ fn sectors(line: &str, words: &[&str]) -> Option<u64> {
 /// "Warning: Only 31982 of 31983 MByte tested.": MByte tested.
 fn part_tested(line: &str) -> Option<u64> {
     let rest = line.trim();
-    let rest =
-        rest.strip_prefix("Warning: Only ").or_else(|| rest.strip_prefix("Warnung: Nur "))?;
+    let leads = ["Warning: Only ", "Warnung: Nur ", "Achtung: Nur "];
+    let rest = leads.iter().find_map(|lead| rest.strip_prefix(lead))?;
     rest.contains(" MByte ").then(|| whole(rest.split(' ').next()?)).flatten()
 }
 

@@ -219,7 +219,7 @@ pub(super) fn keep_odd(cell: &mut Cell, latency: &Latency, odd: &[Percentile]) {
     }
 }
 
-/// Whether a result can be true: finite, not negative, and no more than any medium does.
+/// True if a result can be true: finite, not negative, and no more than any medium does.
 pub(super) fn check_cell(cell: &Cell) -> Result<(), ImportTrouble> {
     let metrics = &cell.metrics;
     let limit = |name: &str, value: f64, most: f64| {

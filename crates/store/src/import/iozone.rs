@@ -118,7 +118,7 @@ fn is_chatter(line: &str) -> bool {
         || line.starts_with("Parent sees") && line.contains("Min xfer")
 }
 
-/// Whether a run begins here.
+/// True if a run begins here.
 fn begins_run(line: &str) -> bool {
     line.contains("Iozone: Performance Test") || line.contains("Run began:")
 }

@@ -20,7 +20,7 @@ pub const SOURCE_FILE: &str = "imported.txt";
 pub struct KeptRecord {
     /// Under which name `flashmark runs` has it.
     pub name: String,
-    /// Whether it was there: the same file again gives the same run.
+    /// True if it was there: the same file again gives the same run.
     pub how: KeptHow,
 }
 

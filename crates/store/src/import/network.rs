@@ -1,10 +1,9 @@
 //! Lines about a network in logs of whole machines: their rates and times are of no medium.
 
 /// Words by which one of them alone tells a line about a network.
-const WORDS: [&str; 8] = [
+const WORDS: [&str; 7] = [
     " mac: ",
     "duplex: ",
-    " bytes from ",
     "] saved",
     "\u{2019} saved [",
     "' saved [",
@@ -14,8 +13,12 @@ const WORDS: [&str; 8] = [
 /// What a line about a network begins with.
 const LEADS: [&str; 5] = ["IF: ", "IF-ID-", "Network:", "Fetched ", "Retrieving speedtest"];
 
-/// Whether a line is about a network or a download.
+/// True if a line is about a network or a download.
 pub(super) fn is_of_network(line: &str) -> bool {
     let line = line.trim();
-    LEADS.iter().any(|lead| line.starts_with(lead)) || WORDS.iter().any(|word| line.contains(word))
+    let is_ping =
+        line.contains(" bytes from ") && (line.contains("icmp_seq") || line.contains("ttl="));
+    is_ping
+        || LEADS.iter().any(|lead| line.starts_with(lead))
+        || WORDS.iter().any(|word| line.contains(word))
 }

@@ -91,7 +91,7 @@ pub(super) fn take_one_medium(source: &ImportText, found: &mut [ImportedRun]) {
     }
 }
 
-/// Whether the tool's own output with this figure stands before the table.
+/// True if the tool's own output with this figure stands before the table.
 fn stands_above(source: &ImportText, at: usize, kind: Kind, result: &str) -> bool {
     let figure = result.split_whitespace().next().unwrap_or_default();
     let is_its = |line: &str| match kind {

@@ -44,7 +44,7 @@ impl<'a> Reading<'a> {
         (at..at.saturating_add(count).min(self.taken.len())).for_each(|at| self.taken[at] = true);
     }
 
-    /// Whether a line was used.
+    /// True if a line was used.
     pub fn is_taken(&self, at: usize) -> bool {
         self.taken.get(at).copied().unwrap_or(false)
     }

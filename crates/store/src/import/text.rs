@@ -88,12 +88,12 @@ impl<'a> ImportText<'a> {
         None
     }
 
-    /// Whether a line is so.
+    /// True if a line is so.
     pub fn has(&self, is_so: impl Fn(&str) -> bool) -> bool {
         self.lines.iter().any(|line| is_so(line))
     }
 
-    /// Whether this stands anywhere.
+    /// True if this stands anywhere.
     pub fn contains(&self, words: &str) -> bool {
         self.text.contains(words)
     }
@@ -106,7 +106,7 @@ const UNITS: [&str; 27] = [
     "usec", "ms", "msec", "mbps",
 ];
 
-/// Whether a line holds a number with a unit of rates or times.
+/// True if a line holds a number with a unit of rates or times.
 pub(super) fn looks_like_a_figure(line: &str) -> bool {
     let mut rest = line;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {

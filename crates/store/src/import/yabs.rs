@@ -1,9 +1,9 @@
 //! YABS: the table it makes of fio. Its jobs are its own: reads and writes at random, half of each,
 //! two threads with 64 I/Os in flight each, past the page cache.
 //!
-//! Its MB are 1000 KiB: it divides fio's KiB/s by 1000.
+//! Its MB are 1000 KiB, since it divides fio's KiB/s by 1000; from v2026-07-03 on they are 10^6
+//! bytes. The IOPS beside them tell which.
 
-use record::units::KIB;
 use record::{Cell, Direction, Params, Path, Pattern, Region};
 
 use super::imported_run::{ImportTrouble, ImportedRun, cell, estimate, note};
@@ -81,8 +81,7 @@ fn of_column(
     let (rate, _) = column.split_once('(').unwrap_or((column, ""));
     let bps = with_unit(rate).and_then(|(value, unit)| {
         let letter = unit.strip_suffix("B/s")?;
-        // From KiB on it counts in thousands.
-        Some(value * KIB as f64 * prefix(letter, 1000.0)? / 1000.0)
+        Some(value * prefix(letter, 1000.0)?)
     });
     let iops = between(column, "(", ")").and_then(with_unit);
     let iops = iops.and_then(|(value, unit)| Some(value * prefix(unit, 1000.0)?));
@@ -98,8 +97,31 @@ fn of_column(
         ..Params::default()
     };
     let mut cell = cell("fio:randrw", params);
-    cell.metrics.bps = Some(estimate(wanted(at, "the rate", bps)?, 1));
-    cell.metrics.iops = Some(estimate(wanted(at, "IOPS", iops)?, 1));
-    note(&mut cell, "printed 2.3 % too low: its MB/s are 1000 KiB/s; corrected");
+    let (bps, iops) = (wanted(at, "the rate", bps)?, wanted(at, "IOPS", iops)?);
+    let slack = rounding(rate) + rounding(between(column, "(", ")").unwrap_or_default());
+    let (factor, text) = unit(iops * block as f64 / bps, slack);
+    cell.metrics.bps = Some(estimate(bps * factor, 1));
+    cell.metrics.iops = Some(estimate(iops, 1));
+    if !text.is_empty() {
+        note(&mut cell, text);
+    }
     Ok(cell)
+}
+
+/// The largest relative error of a printed number by its digits: 0.05/3.2 of "3.2k".
+fn rounding(text: &str) -> f64 {
+    let value = with_unit(text).map_or(0.0, |(value, _)| value);
+    let decimals = text.trim().split_once('.').map_or("", |(_, rest)| rest);
+    let count = decimals.bytes().take_while(u8::is_ascii_digit).count().min(9) as i32;
+    0.5 / 10_f64.powi(count) / value
+}
+
+/// The factor of a rate, and a note of it, by the ratio of IOPS and block size to the rate.
+fn unit(ratio: f64, slack: f64) -> (f64, &'static str) {
+    let fits = |factor: f64| (ratio / factor - 1.0).abs() <= slack;
+    match (fits(1.0), fits(1.024)) {
+        (true, false) => (1.0, ""),
+        (false, true) => (1.024, "printed 2.3 % too low: its MB/s are 1000 KiB/s; corrected"),
+        _ => (1.0, "its MB/s may be 1000 KiB/s, and IOPS do not tell; not corrected"),
+    }
 }

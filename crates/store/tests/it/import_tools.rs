@@ -337,13 +337,13 @@ fn the_fio_table_of_yabs() {
     insta::assert_snapshot!(told("yabs.txt"), @"
     YABS  sda1
       fio:randrw/1 [read] 4 KiB q64t2 direct iops=3200 bps=13107200
-      fio:randrw/2 [read] 64 KiB q64t2 direct iops=1000 bps=65536000
+      fio:randrw/2 [read] 64 KiB q64t2 direct iops=1000 bps=64000000
       fio:randrw/3 [write] 4 KiB q64t2 direct iops=3200 bps=13148160
-      fio:randrw/4 [write] 64 KiB q64t2 direct iops=1000 bps=65863679.99999999
+      fio:randrw/4 [write] 64 KiB q64t2 direct iops=1000 bps=64319999.99999999
       fio:randrw/5 [read] 512 KiB q64t2 direct iops=200 bps=104857600
       fio:randrw/6 [read] 1 MiB q64t2 direct iops=997 bps=1044480000
       fio:randrw/7 [write] 512 KiB q64t2 direct iops=210 bps=110100480
-      fio:randrw/8 [write] 1 MiB q64t2 direct iops=1000 bps=1116160000
+      fio:randrw/8 [write] 1 MiB q64t2 direct iops=1000 bps=1090000000
     ");
 }
 

@@ -10,6 +10,7 @@ mod import_counts;
 mod import_errors;
 mod import_fio;
 mod import_logs;
+mod import_parts;
 mod import_tools;
 mod journal;
 mod reference;

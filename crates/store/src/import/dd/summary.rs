@@ -73,7 +73,7 @@ pub(super) fn summary(line: &str) -> Option<DdSummary> {
 }
 
 impl DdSummary {
-    /// Whether bytes and time give the rate.
+    /// True if bytes and time give the rate.
     pub fn agrees(&self) -> bool {
         let exact = self.bytes as f64 / self.seconds;
         self.bps.is_some_and(|bps| (exact / bps - 1.0).abs() < 0.06)
@@ -85,7 +85,7 @@ fn is_copied(head: &str) -> bool {
     COPIED.iter().any(|word| lower.contains(word))
 }
 
-/// Whether a line may be the beginning of a summary that was wrapped.
+/// True if a line may be the beginning of a summary that was wrapped.
 pub(super) fn begins_summary(line: &str) -> bool {
     let begun = line.trim_start();
     line.len() < 400

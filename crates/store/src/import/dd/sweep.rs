@@ -89,7 +89,7 @@ fn read_sweep(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impo
     sweeps
 }
 
-/// Whether a line that began still lacks so many words: one that is full does not go on, and what
+/// True if a line that began still lacks so many words: one that is full does not go on, and what
 /// follows is of another medium.
 fn lacks_words((kind, _, words): &Begun, sizes: Option<&[u64]>, line: &str) -> bool {
     let full = match *kind {

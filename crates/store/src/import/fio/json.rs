@@ -220,7 +220,7 @@ fn last_looks(documents: Vec<(usize, Document)>) -> Vec<(usize, Document)> {
 /// The most by which the clock and the runtime of a job differ, in milliseconds.
 const CLOCK_MS: f64 = 400.0;
 
-/// Whether a document shows the jobs of a later one at an earlier moment: the same jobs with the
+/// True if a document shows the jobs of a later one at an earlier moment: the same jobs with the
 /// same options, and the time between both is what they ran longer.
 fn is_look_at(before: &Document, after: &Document) -> bool {
     let jobs = || before.jobs.iter().zip(&after.jobs);

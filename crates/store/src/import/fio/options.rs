@@ -90,7 +90,7 @@ impl Job {
         }
     }
 
-    /// Whether it both reads and writes.
+    /// True if it both reads and writes.
     pub fn is_mixed(&self) -> bool {
         matches!(self.kind.as_str(), "rw" | "readwrite" | "randrw" | "trimwrite" | "randtrimwrite")
     }
