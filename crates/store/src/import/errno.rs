@@ -20,7 +20,7 @@ pub(super) enum Origin {
 }
 
 /// Numbers that are known, with words for them.
-const KNOWN: [(u32, &str, Origin); 18] = [
+const KNOWN: [(u32, &str, Origin); 19] = [
     (1, "operation not permitted", Origin::Host),
     (2, "no such file or directory", Origin::Host),
     (5, "input/output error", Origin::Medium),
@@ -34,6 +34,8 @@ const KNOWN: [(u32, &str, Origin); 18] = [
     (25, "not a call for this device", Origin::Host),
     (28, "no space left", Origin::Host),
     (30, "read-only file system", Origin::Unknown),
+    // Of Windows: on Linux 42 is ENOMSG, which no I/O gives.
+    (42, "damaged data (EILSEQ)", Origin::Medium),
     (61, "no data available", Origin::Medium),
     (84, "damaged data (EILSEQ)", Origin::Medium),
     (95, "operation not supported", Origin::Host),
