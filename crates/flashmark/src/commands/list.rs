@@ -253,9 +253,8 @@ mod tests {
                        attached by usb-storage
                        a card reader: the card's own registers cannot be seen through it
                        what it holds cannot be told: no right to read it
-                       free; reading is safe, --erase
-                         usb-Generic_STORAGE_DEVICE_000000000821-0:0 --yes allows it to
-                         be overwritten
+                       free; reading is safe; what it holds would be lost by --erase;
+                         its name: usb-Generic_STORAGE_DEVICE_000000000821-0:0
         /dev/sdb             0 B  usb           Generic STORAGE DEVICE
                        attached by usb-storage
                        a card reader: the card's own registers cannot be seen through it
@@ -289,12 +288,12 @@ mod tests {
                        what it holds cannot be
                          told: no right to read
                          it
-                       free; reading is safe,
-                         --erase
+                       free; reading is safe;
+                         what it holds would be
+                         lost by --erase; its
+                         name:
                          usb-Generic_STORAGE_DEV
                          ICE_000000000821-0:0
-                         --yes allows it to be
-                         overwritten
         /dev/sdb 0 B usb Generic STORAGE DEVICE
                        attached by usb-storage
                        a card reader: the card's

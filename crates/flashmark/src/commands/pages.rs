@@ -67,7 +67,7 @@ mod tests {
             std::fs::read_to_string(directory.path().join(format!("{name}.1"))).unwrap()
         };
         assert!(written(PROGRAM).contains(".SH NAME"));
-        for command in Cli::command().get_subcommands() {
+        for command in Cli::command().get_subcommands().filter(|it| !it.is_hide_set()) {
             let name = command.get_name().to_owned();
             assert!(written(&format!("{PROGRAM}-{name}")).contains(&name), "{name}");
             let own = page(std::slice::from_ref(&name)).unwrap();

@@ -330,12 +330,7 @@ fn runs_that_are_not_there() {
     ");
     insta::assert_snapshot!(said(&["report", "latest"]), @r"
     exit 2
-    error: the following required arguments were not provided:
-      --html <FILE>
-
-    Usage: flashmark report --html <FILE> <RUNS>...
-
-    For more information, try '--help'.
+    flashmark: there is no run yet; `flashmark run .` makes one
     ");
     let flashmark = Flashmark::new();
     flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime", "--quiet"]);

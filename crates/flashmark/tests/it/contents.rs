@@ -77,8 +77,8 @@ fn a_list_says_what_is_on_a_medium_and_that_it_is_not_safe_to_erase() {
     );
     insta::assert_snapshot!(listed_as_text(&device), @r"
     holds ext4 'MYPHOTOS', 32 MiB, never mounted
-    free; reading is safe, --erase /dev/loopX --yes allows it to be
-    overwritten
+    free; reading is safe; what it holds would be lost by --erase;
+    its name: /dev/loopX
     ");
     tool("wipefs", &["--all", "--quiet", device.word()]);
     let disk = listed(&device);

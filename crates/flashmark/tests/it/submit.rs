@@ -458,7 +458,7 @@ fn what_cannot_be_meant_is_refused_before_anything_is_sent() {
         })
         .collect();
     insta::assert_snapshot!(said.join("\n"), @r"
-error: the following required arguments were not provided:
+flashmark: name a collection with --to URL or FLASHMARK_COLLECTION; --show prints what would be sent
 flashmark: 'cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST
 flashmark: 'ftp://cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST
 flashmark: '..@cards.example.org/' is no address of a collection: it is more or less than a host and a path; write https://HOST
