@@ -10,10 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use report::words::clean;
-use store::{RunDir, Store};
-
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::print_document;
+use store::RunDir;
 
 /// The hidden command of that process.
 pub const COMMAND: &str = "keep-copy";
@@ -100,8 +97,11 @@ fn send(dir: &Path, to: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads what [`send`] wrote.
-fn receive(from: &mut impl BufRead) -> io::Result<Vec<(String, Vec<u8>)>> {
+/// Reads the files of a run as [`to_invoker`] sends them: name and bytes of each.
+///
+/// # Errors
+/// Where they are cut off, or longer than any run.
+pub fn receive(from: &mut impl BufRead) -> io::Result<Vec<(String, Vec<u8>)>> {
     let invalid = || io::Error::new(io::ErrorKind::InvalidData, "these are no files of a run");
     let (mut files, mut all) = (Vec::new(), 0u64);
     loop {
@@ -137,17 +137,6 @@ pub fn to_invoker(dir: &RunDir, quiet: bool) {
             clean(&invoker.name)
         ),
     }
-}
-
-/// The hidden command: keeps the files of a run that come in on standard input, and prints where.
-pub fn run(name: &str) -> Result {
-    let files = receive(&mut io::stdin().lock()).or_usage()?;
-    if files.is_empty() {
-        return usage("no files of a run came in; this command is for flashmark itself");
-    }
-    let dir = Store::open(Store::default_root()).adopt(name, &files).or_internal()?;
-    print_document(&format!("{}\n", dir.path().display()))?;
-    Ok(Exit::Done)
 }
 
 #[cfg(test)]

@@ -13,7 +13,11 @@ const HEAVY: &[(&str, &[&str], &str)] = &[
     ("indicatif", &["flashmark"], "only the program knows a terminal"),
     // `store` only turns the moments that other tools note into words; that it asks no clock is in
     // CRATES.
-    ("jiff", &["flashmark", "site", "store"], "the wall clock is read by programs and handed down"),
+    (
+        "jiff",
+        &["collection", "flashmark", "site", "store"],
+        "the wall clock is read by programs and handed down",
+    ),
     ("jsonschema", &["flashmark", "site", "xtask"], "it is for tests, and large"),
 ];
 

@@ -64,7 +64,7 @@ fn an_import_over_a_wall_is_found_in_every_table() {
         ("xtask/Cargo.toml", LINTS),
     ];
     insta::assert_snapshot!(check(layers::imports_follow_the_table, &files), @r"
-    crates/site/Cargo.toml: 'site' imports 'flashmark' in its dependencies; it may import store, report, findings, record
+    crates/site/Cargo.toml: 'site' imports 'flashmark' in its dependencies; it may import collection, store, report, findings, record
     crates/store/Cargo.toml: 'store' imports 'host' in its dependencies; it may import record
     crates/suite/Cargo.toml: 'suite' imports 'sim' in its dependencies; it may import device, record, stats
     crates/suite/Cargo.toml: 'suite' imports 'blockio' in its dev-dependencies; it may import device, record, stats

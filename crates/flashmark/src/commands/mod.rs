@@ -13,6 +13,7 @@ pub mod export;
 pub mod host_effects;
 #[cfg(feature = "export")]
 pub mod import;
+mod keep_copy;
 pub mod list;
 #[cfg(feature = "lab")]
 pub mod matrix;
@@ -72,7 +73,7 @@ pub fn run_command(command: Command) -> Result {
         Command::Capture(flags) => capture::run(&flags),
         Command::Explain(flags) => explain::run(&flags),
         Command::Completions { shell } => pages::completions(shell),
-        Command::KeepCopy { name } => crate::hand_over::run(&name),
+        Command::KeepCopy { name } => keep_copy::run(&name),
         Command::Man(flags) => pages::man(&flags),
         Command::Sim(SimCommand::List) => sim::list(),
         Command::Sim(SimCommand::Show { profile }) => sim::show(&profile),

@@ -219,6 +219,16 @@ fn numbers_on(page: &str) -> Vec<f64> {
     tokens.filter_map(|token| token.trim_matches('.').parse().ok()).collect()
 }
 
+/// The number of a printed figure; of a range, as "94-96 s", its middle.
+fn middle_of(printed: &str) -> f64 {
+    let number = printed.trim_start_matches(['~', '<', '>', '=', ' ']).split(' ').next().unwrap();
+    let ends: Vec<f64> = number
+        .split('-')
+        .map(|end| end.parse().unwrap_or_else(|_| panic!("no number in '{printed}'")))
+        .collect();
+    ends.iter().sum::<f64>() / ends.len() as f64
+}
+
 /// 92 of them were found once; formats, fills, seeks and iozone's writes were on no page.
 #[test]
 fn each_measured_figure_of_the_articles_is_on_its_medium_s_page() {
@@ -238,15 +248,11 @@ fn each_measured_figure_of_the_articles_is_on_its_medium_s_page() {
             }
             for cell in run["run"]["cells"].as_array().unwrap() {
                 let printed = cell["labels"]["published"].as_str().unwrap();
-                let number: f64 = printed
-                    .trim_start_matches(['~', '<', '>', '=', ' '])
-                    .split(|c: char| !(c.is_ascii_digit() || c == '.'))
-                    .next()
-                    .and_then(|number| number.parse().ok())
-                    .unwrap_or_else(|| panic!("no number in '{printed}'"));
+                let number = middle_of(printed);
                 all += 1;
-                // A page has three digits.
-                if !shown.iter().any(|shown| (shown / number - 1.0).abs() < 0.005) {
+                // A page has three digits, or the figure as it was printed.
+                let is_shown = |shown: &f64| (shown / number - 1.0).abs() < 0.005;
+                if !page.contains(printed) && !shown.iter().any(is_shown) {
                     missing.push(format!("{slug}: {} {printed}", cell["test"]));
                 }
             }

@@ -185,7 +185,7 @@ fn too_much_is_refused_with_a_reason(site: &mut Site) {
     let fields: &[(&str, &[u8])] =
         &[("shown", digest.as_bytes()), ("file", figures.as_bytes()), ("do", b"add")];
     assert!(site.send(form(fields)).text().contains("in the collection"));
-    for (text, reason) in [("", "empty"), ("hello", "not the output of a tool")] {
+    for (text, reason) in [("", "empty"), ("hello", "no output of a tool")] {
         let page = look(site, text.as_bytes(), &[]);
         assert_eq!(page.status, 422);
         assert!(page.text().contains(reason), "{}", page.text());

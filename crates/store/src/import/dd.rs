@@ -7,7 +7,7 @@ mod sweep;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync, test};
 
 use self::summary::{DdSummary, begins_summary, records, summary};
-use super::errno::{Errno, Origin};
+use super::errno::{Errno, ErrorSide};
 use super::failed;
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, label, note, room_for_another, whole_ns,
@@ -207,7 +207,7 @@ impl Transcript {
 
     /// An error was said; one of the medium outlasts those that follow from it.
     fn failed(&mut self, error: Errno, at: usize) {
-        if self.error.as_ref().is_none_or(|known| known.origin != Origin::Medium) {
+        if self.error.as_ref().is_none_or(|known| known.origin != ErrorSide::Medium) {
             self.error = Some(error);
         }
         self.error_lines.push(at);

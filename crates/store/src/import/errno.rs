@@ -10,7 +10,7 @@ const TEXTS: &str = include_str!("errno_texts.tsv");
 
 /// Whose error it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum ErrorSide {
     /// The medium failed, or is gone.
     Medium,
     /// The call, the host or a full file system; says nothing of the medium.
@@ -20,27 +20,27 @@ pub(super) enum Origin {
 }
 
 /// Numbers that are known, with words for them.
-const KNOWN: [(u32, &str, Origin); 19] = [
-    (1, "operation not permitted", Origin::Host),
-    (2, "no such file or directory", Origin::Host),
-    (5, "input/output error", Origin::Medium),
-    (6, "no such device or address", Origin::Medium),
-    (12, "out of memory", Origin::Host),
-    (13, "permission denied", Origin::Host),
-    (16, "device or resource busy", Origin::Unknown),
-    (19, "no such device", Origin::Medium),
-    (22, "invalid argument", Origin::Host),
-    (24, "too many open files", Origin::Host),
-    (25, "not a call for this device", Origin::Host),
-    (28, "no space left", Origin::Host),
-    (30, "read-only file system", Origin::Unknown),
+const KNOWN: [(u32, &str, ErrorSide); 19] = [
+    (1, "operation not permitted", ErrorSide::Host),
+    (2, "no such file or directory", ErrorSide::Host),
+    (5, "input/output error", ErrorSide::Medium),
+    (6, "no such device or address", ErrorSide::Medium),
+    (12, "out of memory", ErrorSide::Host),
+    (13, "permission denied", ErrorSide::Host),
+    (16, "device or resource busy", ErrorSide::Unknown),
+    (19, "no such device", ErrorSide::Medium),
+    (22, "invalid argument", ErrorSide::Host),
+    (24, "too many open files", ErrorSide::Host),
+    (25, "not a call for this device", ErrorSide::Host),
+    (28, "no space left", ErrorSide::Host),
+    (30, "read-only file system", ErrorSide::Unknown),
     // Of Windows: on Linux 42 is ENOMSG, which no I/O gives.
-    (42, "damaged data (EILSEQ)", Origin::Medium),
-    (61, "no data available", Origin::Medium),
-    (84, "damaged data (EILSEQ)", Origin::Medium),
-    (95, "operation not supported", Origin::Host),
-    (121, "remote I/O error", Origin::Medium),
-    (123, "no medium found", Origin::Medium),
+    (42, "damaged data (EILSEQ)", ErrorSide::Medium),
+    (61, "no data available", ErrorSide::Medium),
+    (84, "damaged data (EILSEQ)", ErrorSide::Medium),
+    (95, "operation not supported", ErrorSide::Host),
+    (121, "remote I/O error", ErrorSide::Medium),
+    (123, "no medium found", ErrorSide::Medium),
 ];
 
 /// An error that ended a tool's run.
@@ -51,16 +51,17 @@ pub(super) struct Errno {
     /// Words for it, empty where it is not known.
     words: &'static str,
     /// Whose error it is.
-    pub origin: Origin,
+    pub origin: ErrorSide,
 }
 
 impl Errno {
     /// The error of a number as Linux counts them.
     pub fn of_number(number: u32) -> Errno {
         let known = KNOWN.iter().find(|(known, ..)| *known == number);
-        known.map_or(Errno { number, words: "", origin: Origin::Unknown }, |(_, words, origin)| {
-            Errno { number, words, origin: *origin }
-        })
+        known.map_or(
+            Errno { number, words: "", origin: ErrorSide::Unknown },
+            |(_, words, origin)| Errno { number, words, origin: *origin },
+        )
     }
 
     /// The error that a message names in the words of strerror, as a whole part between colons:

@@ -3,7 +3,7 @@
 use record::units::saturating_sum;
 use record::{Cell, Stop};
 
-use super::errno::{Errno, Origin};
+use super::errno::{Errno, ErrorSide};
 use super::failed;
 use super::reading::Reading;
 use super::text::{ImportText, whole};
@@ -17,7 +17,7 @@ const EIO: u32 = 5;
 pub(super) fn end(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
     let files: Vec<(usize, &str, Errno)> =
         source.numbered().filter_map(|(at, line)| Some((at, line, error(line)?))).collect();
-    let of_medium = files.iter().find(|(.., error)| error.origin == Origin::Medium);
+    let of_medium = files.iter().find(|(.., error)| error.origin == ErrorSide::Medium);
     let Some((_, _, first)) = of_medium.or(files.first()) else {
         if source.contains("Not all data was read due to I/O error") {
             failed::end(cell, "f3", &Errno::of_number(EIO));
@@ -25,7 +25,7 @@ pub(super) fn end(cell: &mut Cell, source: &ImportText, reading: &mut Reading) {
         return;
     };
     failed::end(cell, "f3", first);
-    if first.origin == Origin::Medium {
+    if first.origin == ErrorSide::Medium {
         let which: Vec<String> =
             files.iter().take(3).filter_map(|(at, line, _)| unread(source, *at, line)).collect();
         cell.stop = Stop::Error;

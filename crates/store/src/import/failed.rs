@@ -6,7 +6,7 @@
 
 use record::{Cell, Direction, Params, Stop};
 
-use super::errno::{Errno, Origin};
+use super::errno::{Errno, ErrorSide};
 use super::imported_run::{ImportedRun, cell, note};
 use super::reading::Reading;
 use super::text::{ImportText, between, whole};
@@ -14,12 +14,12 @@ use super::text::{ImportText, between, whole};
 /// Ends a result by an error of the tool that measured it.
 pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
     match error.origin {
-        Origin::Medium => {
+        ErrorSide::Medium => {
             let number = error.number;
             cell.stop = Stop::Error;
             cell.reason = Some(format!("{tool} ended with error {number}: {error}"));
         }
-        Origin::Host | Origin::Unknown => note(cell, format!("{tool} ended early: {error}")),
+        ErrorSide::Host | ErrorSide::Unknown => note(cell, format!("{tool} ended early: {error}")),
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
         let found_at = result_of(found, &place, at);
         match found_at {
             Some((run, result)) => end(&mut found[run].cells[result], place.tool, &error),
-            None if error.origin == Origin::Medium => {
+            None if error.origin == ErrorSide::Medium => {
                 let one = run_of(found, &place, at, line);
                 reading.add(&mut found[one], at, without_figures(&place, &error));
             }

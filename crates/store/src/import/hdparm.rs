@@ -3,7 +3,7 @@
 use record::units::MIB;
 use record::{Cell, Direction, Flag, Params, Path, Pattern, test};
 
-use super::errno::{Errno, Origin};
+use super::errno::{Errno, ErrorSide};
 use super::failed;
 use super::imported_run::{
     ImportTrouble, ImportedRun, cell, estimate, note, room_for_another, whole_ns,
@@ -48,7 +48,7 @@ fn timing(line: &str) -> Option<(&str, &str, &str)> {
 /// The error of "Timing buffered disk reads: read() failed: Input/output error".
 fn failure(line: &str) -> Option<Errno> {
     let (_, words) = line.trim().strip_prefix("Timing ")?.split_once("read() failed: ")?;
-    Errno::in_text(words).filter(|error| error.origin == Origin::Medium)
+    Errno::in_text(words).filter(|error| error.origin == ErrorSide::Medium)
 }
 
 /// A read that failed; it has no figures.

@@ -10,7 +10,7 @@ use super::add_up::add_up;
 use super::options::{Job, Options};
 use super::same_job::FORMS;
 use super::{agreed_block, cell, sync_cell};
-use crate::import::errno::{Errno, Origin};
+use crate::import::errno::{Errno, ErrorSide};
 use crate::import::failed;
 use crate::import::imported_run::{
     ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles, room_for_another,
@@ -409,7 +409,7 @@ fn of_job(job: &Job, out: &JobOut) -> Result<Vec<Cell>, ImportTrouble> {
 
 /// A job that the medium ended before its first I/O.
 fn failed_at_once(job: &Job, out: &JobOut) -> Option<Cell> {
-    let error = error_of(out).filter(|error| error.origin == Origin::Medium)?;
+    let error = error_of(out).filter(|error| error.origin == ErrorSide::Medium)?;
     let mut cell = cell(job, job.direction());
     label(&mut cell, "job", &out.jobname);
     failed::end(&mut cell, "fio", &error);

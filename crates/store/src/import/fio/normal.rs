@@ -9,7 +9,7 @@ use super::add_up::add_up;
 use super::options::Job;
 use super::same_job::FORMS;
 use super::{cell, sync_cell};
-use crate::import::errno::{Errno, Origin};
+use crate::import::errno::{Errno, ErrorSide};
 use crate::import::failed;
 use crate::import::imported_run::{
     ImportTrouble, ImportedRun, estimate, keep_odd, label, percentiles, whole_ns,
@@ -202,7 +202,7 @@ impl Told<'_> {
 
     /// The cells of the job with the lines they begin in.
     fn cells(self) -> Vec<(usize, Cell)> {
-        let is_failed = self.error.as_ref().is_some_and(|error| error.origin == Origin::Medium);
+        let is_failed = self.error.as_ref().is_some_and(|error| error.origin == ErrorSide::Medium);
         let mut cells: Vec<(usize, Cell)> =
             self.parts.into_iter().map(|part| (part.at, finished(part))).collect();
         cells.retain(|(_, cell)| {

@@ -5,7 +5,7 @@ use record::units::KIB;
 use record::{Cell, Direction, Latency, Params, Path};
 
 use super::same_job::FORMS;
-use crate::import::errno::{Errno, Origin};
+use crate::import::errno::{Errno, ErrorSide};
 use crate::import::failed;
 use crate::import::imported_run::{
     self, ImportTrouble, ImportedRun, estimate, keep_odd, label, note, percentiles, whole_ns,
@@ -106,7 +106,7 @@ fn read_full(source: &ImportText, _: &Hints, reading: &mut Reading) -> Vec<Impor
 
 /// A job that the medium ended before its first I/O.
 fn failed_at_once(layout: &Layout, fields: &[&str]) -> Option<Cell> {
-    let error = error_of(layout, fields).filter(|error| error.origin == Origin::Medium)?;
+    let error = error_of(layout, fields).filter(|error| error.origin == ErrorSide::Medium)?;
     let form = Some(short(fields[layout.name], 40));
     let mut cell = imported_run::cell("fio", Params { form, ..Params::default() });
     failed::end(&mut cell, "fio", &error);
