@@ -138,7 +138,7 @@ fn make_filesystem(node: &str) {
 }
 
 /// Mounts so that the medium stays as it is.
-const QUIETLY: &[&str] = &["-o", "ro,noload"];
+pub const QUIETLY: &[&str] = &["-o", "ro,noload"];
 
 fn mounted_medium(in_part: bool) -> Arranged {
     let (stage, attached, partition) = partitioned()?;
