@@ -64,28 +64,62 @@ fn explained_by_open_units(slow_iops: f64, open_bytes: u64, span: u64) -> f64 {
     if hit >= 0.9 { f64::INFINITY } else { slow_iops / (1.0 - hit) }
 }
 
+/// Random writes of 4 KiB that are much faster within a small span than over a large one, for
+/// certain.
+pub(crate) struct SpanContrast<'a> {
+    /// All spans with their figures, the smallest first.
+    spans: Vec<(u64, SoundFigure<'a>)>,
+    /// Which of them is the fastest small one, and which the largest.
+    fast: usize,
+    slow: usize,
+    /// Which is the first that is slow.
+    end: usize,
+}
+
+impl<'a> SpanContrast<'a> {
+    /// `None` of a disk, whose heads travel less within a small span.
+    pub fn of(record: &'a Record) -> Option<SpanContrast<'a>> {
+        if record.medium.rotational == Some(true) {
+            return None;
+        }
+        let spans = spans(record);
+        let slow = spans.iter().rposition(|(span, _)| *span >= LARGE_SPAN)?;
+        let value = |at: usize| spans[at].1.value;
+        let is_small = |at: &usize| spans[*at].0 * 4 <= spans[slow].0;
+        let fast =
+            (0..spans.len()).filter(is_small).max_by(|a, b| value(*a).total_cmp(&value(*b)))?;
+        let end = fast_until(&spans, (value(fast) * value(slow)).sqrt())?;
+        Ratio::of(&spans[fast].1, &spans[slow].1).is_above(SPAN_RATIO).then_some(SpanContrast {
+            spans,
+            fast,
+            slow,
+            end,
+        })
+    }
+
+    /// The first span that is slow, in bytes: what was measured in less may have been measured in
+    /// the fast part only.
+    pub fn slow_from(&self) -> u64 {
+        self.spans[self.end].0
+    }
+
+    /// Writes a second over the largest span.
+    pub fn over_all(&self) -> &SoundFigure<'a> {
+        &self.spans[self.slow].1
+    }
+}
+
 /// `span-cache`: fast within a small span, slow over a large one, by more than open allocation
 /// units explain. Where these were not counted it is `small-span`, which leaves open what does it.
 fn span_cache(record: &Record) -> Option<Finding> {
-    // A disk's heads travel less within a small span.
-    if record.medium.rotational == Some(true) {
-        return None;
-    }
-    let spans = spans(record);
-    let (large_span, slow) = spans.iter().rev().find(|(span, _)| *span >= LARGE_SPAN)?;
-    let small: Vec<&(u64, SoundFigure)> =
-        spans.iter().filter(|(span, _)| span * 4 <= *large_span).collect();
-    let (small_span, fast) =
-        small.iter().copied().max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+    let SpanContrast { spans, fast, slow, end } = SpanContrast::of(record)?;
+    let ((small_span, fast), (large_span, slow)) = (&spans[fast], &spans[slow]);
+    let small = spans.iter().filter(|(span, _)| span * 4 <= *large_span);
     let (ratio, middle) = (Ratio::of(fast, slow), (fast.value * slow.value).sqrt());
-    let end = fast_until(&spans, middle)?;
-    if !ratio.is_above(SPAN_RATIO) {
-        return None;
-    }
     let (last_fast, first_slow) = (spans[end - 1].0, spans[end].0);
     let open_bytes = open_aus::open_bytes(record, 1e9 / slow.value);
     let beyond_units = |open_bytes: u64| {
-        small.iter().any(|(span, figure)| {
+        small.clone().any(|(span, figure)| {
             figure.value > SPAN_RATIO * explained_by_open_units(slow.value, open_bytes, *span)
                 && figure.value >= middle
         })

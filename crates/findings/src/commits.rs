@@ -140,6 +140,8 @@ pub(crate) fn untested(record: &Record) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use record::units::{GIB, MIB};
+
     use super::*;
     use crate::testing::{cell, empty, iops, known};
 
@@ -199,6 +201,27 @@ mod tests {
         insta::assert_snapshot!(told(&record), @"Good for a database if its flush is honest, which was not tested: about 315 commits per second (306 to 324), from 1260 synced write IOPS and four writes per commit.");
         record.cells[2].params.sync = Sync::None;
         assert!(told(&record).contains("commits were not measured"), "{}", told(&record));
+    }
+
+    /// A card that cheats in spans up to 64 MiB was "good for a database": commits are made in 48.
+    #[test]
+    fn commits_in_the_span_that_is_fast_promise_nothing_of_larger_files() {
+        let with_slow = |a_second: f64| {
+            let writes = [(1, 32 * MIB, 900.0), (2, 256 * MIB, 900.0), (3, 16 * GIB, a_second)];
+            let mut cells: Vec<record::Cell> = writes
+                .map(|(number, span, a_second)| {
+                    let mut cell = iops("random-write", number, 4 * KIB, a_second, 1_000_000);
+                    cell.params.span_bytes = Some(span);
+                    cell
+                })
+                .into();
+            let mut commits = commit(1, "rollback", 183.0);
+            commits.params.span_bytes = Some(48 * MIB);
+            cells.push(commits);
+            told(&Record { cells, ..empty() })
+        };
+        insta::assert_snapshot!(with_slow(6.0), @"");
+        assert!(!with_slow(890.0).contains("stay small"), "{}", with_slow(890.0));
     }
 
     #[test]

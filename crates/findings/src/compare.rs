@@ -84,6 +84,9 @@ pub struct Compared {
     /// What the user typed for it, where it is called something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typed: Option<String>,
+    /// Why nobody should use it, where a run of it found a fake, lost data or failing parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// Ids of its runs.
     pub runs: Vec<String>,
 }
@@ -173,7 +176,7 @@ const WORK: [(&str, &str); 4] = [
 pub fn compare(records: &[Record]) -> MediaComparison {
     let mut groups = groups(records);
     naming::namesakes(&mut groups);
-    MediaComparison { ranks: ranks::ranks(&groups), ..held_against_each_other(&groups) }
+    ranked(&groups, held_against_each_other(&groups))
 }
 
 /// The same of runs that may have been made in several hosts: a medium in another reader, under
@@ -182,9 +185,8 @@ pub fn compare(records: &[Record]) -> MediaComparison {
 pub fn compare_runs(records: &[Record]) -> MediaComparison {
     let groups = naming::by_host(groups(records));
     MediaComparison {
-        ranks: ranks::ranks(&groups),
         experiment: experiment::experiment(&distinct(records)),
-        ..held_against_each_other(&groups)
+        ..ranked(&groups, held_against_each_other(&groups))
     }
 }
 
@@ -220,7 +222,11 @@ pub fn is_one_medium(records: &[Record]) -> bool {
 pub fn compare_curves(records: &[Record]) -> MediaComparison {
     let mut groups = groups(records);
     naming::namesakes(&mut groups);
-    MediaComparison { ranks: ranks::ranks(&groups), ..curves_of(&groups) }
+    ranked(&groups, curves_of(&groups))
+}
+
+fn ranked(groups: &[RunGroup], found: MediaComparison) -> MediaComparison {
+    MediaComparison { ranks: ranks::ranks(groups, &found.media), ..found }
 }
 
 fn held_against_each_other(groups: &[RunGroup]) -> MediaComparison {
@@ -248,6 +254,7 @@ fn curves_of(groups: &[RunGroup]) -> MediaComparison {
                 name: group.name.clone(),
                 head: group.head.clone(),
                 typed: group.typed.clone(),
+                fault: group.fault(),
                 runs: group.records.iter().map(|record| record.run.id.clone()).collect(),
             })
             .collect(),

@@ -20,6 +20,10 @@ pub const FLUSH_EMPTIES: &str = "as it should";
 pub const IF_HONEST: &str = "if its flush is honest, which only a power cut can show";
 /// The same where no test looked at the flush.
 pub const IF_TESTED: &str = "if its flush is honest, which was not tested";
+/// The condition of a verdict whose figure comes from a small span of a medium that is fast in
+/// small spans only.
+pub const IF_SMALL: &str =
+    "if its files stay small, as random writes are slow over a large part of the medium";
 /// A caveat: the flush was not tested.
 pub const FLUSH_UNTESTED: &str = "whether its flush is honest";
 /// A caveat: nothing was measured for long enough to fill caches, or to heat it up.

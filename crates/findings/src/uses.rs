@@ -6,8 +6,8 @@ use std::str::FromStr;
 use record::alike::closest;
 use serde::{Deserialize, Serialize};
 
-/// A use. Written `root-disk`, `camera`, `video=100Mbit`, `logger`, `database`; the small computers
-/// that people have in mind are read as what their card is for.
+/// A use. Written `root-disk`, `camera`, `video=100Mbit`, `logger`, `database`; things that people
+/// buy a card for (pi, phone, dashcam, etcd) are read as the use they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Use {
@@ -25,6 +25,38 @@ pub enum Use {
     /// A database that commits often, as SQLite does.
     Database,
 }
+
+/// What people type: the name of a use, or of the thing that they buy a card for.
+const NAMES: &[(Use, &[&str])] = &[
+    (
+        Use::RootDisk,
+        &[
+            "root-disk",
+            "pi",
+            "rpi",
+            "raspberry-pi",
+            "raspberrypi",
+            "raspberry",
+            "phone",
+            "smartphone",
+            "android",
+            "tablet",
+            "octoprint",
+            "home-assistant",
+            "nas",
+            "server",
+            "steam-deck",
+        ],
+    ),
+    (Use::Camera, &["camera", "photo", "photos"]),
+    (Use::Video { mbit: 50 }, &["dashcam", "dash-cam"]),
+    (Use::Video { mbit: 100 }, &["action-camera", "gopro", "drone", "4k"]),
+    (Use::Logger, &["logger", "data-logger", "datalogger", "logging", "log"]),
+    (
+        Use::Database,
+        &["database", "db", "sqlite", "postgres", "postgresql", "mysql", "mariadb", "etcd", "k3s"],
+    ),
+];
 
 /// What was given names no use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,28 +81,22 @@ impl std::error::Error for UseError {}
 impl FromStr for Use {
     type Err = UseError;
 
-    /// Reads "root-disk", "camera", "video=100Mbit" (or "video=100"), "logger", "database". Video
-    /// needs a rate of 1 to 100000 Mbit/s.
+    /// Reads the names of [`NAMES`] and "video=100Mbit" (or "video=100"), a rate of 1 to 100000
+    /// Mbit/s.
     fn from_str(text: &str) -> Result<Use, UseError> {
         let wrong = || UseError { given: text.to_owned() };
-        match text.trim().to_ascii_lowercase().as_str() {
-            "root-disk" | "pi" | "rpi" | "raspberry-pi" | "raspberrypi" | "raspberry" => {
-                Ok(Use::RootDisk)
-            }
-            "camera" => Ok(Use::Camera),
-            "logger" => Ok(Use::Logger),
-            "database" => Ok(Use::Database),
-            other => {
-                let rate = other.strip_prefix("video=").ok_or_else(wrong)?;
-                let digits = ["mbit/s", "mbits", "mbps", "mbit"]
-                    .iter()
-                    .find_map(|unit| rate.strip_suffix(unit))
-                    .unwrap_or(rate);
-                let mbit =
-                    digits.trim().parse::<u32>().ok().filter(|mbit| (1..=100_000).contains(mbit));
-                Ok(Use::Video { mbit: mbit.ok_or_else(wrong)? })
-            }
+        let typed = text.trim().to_ascii_lowercase();
+        let name = typed.replace([' ', '_'], "-");
+        if let Some((wanted, _)) = NAMES.iter().find(|(_, names)| names.contains(&name.as_str())) {
+            return Ok(*wanted);
         }
+        let rate = typed.strip_prefix("video=").ok_or_else(wrong)?;
+        let digits = ["mbit/s", "mbits", "mbps", "mbit"]
+            .iter()
+            .find_map(|unit| rate.strip_suffix(unit))
+            .unwrap_or(rate);
+        let mbit = digits.trim().parse::<u32>().ok().filter(|mbit| (1..=100_000).contains(mbit));
+        Ok(Use::Video { mbit: mbit.ok_or_else(wrong)? })
     }
 }
 
@@ -133,6 +159,11 @@ mod tests {
             (" logger ", "logger"),
             ("Raspberry-Pi", "root-disk"),
             ("pi", "root-disk"),
+            ("raspberry pi", "root-disk"),
+            ("Phone", "root-disk"),
+            ("dashcam", "video=50Mbit"),
+            ("video=100 Mbit", "video=100Mbit"),
+            ("etcd", "database"),
         ] {
             assert_eq!(read(text).as_deref(), Ok(name), "{text}");
         }
@@ -142,7 +173,7 @@ mod tests {
             assert!(read(text).is_err(), "{text}");
         }
         insta::assert_snapshot!(read("root-disc").unwrap_err(), @"'root-disc' is not a known use; did you mean root-disk? Else type root-disk, camera, video=100Mbit, logger or database");
-        insta::assert_snapshot!(read("phone").unwrap_err(), @"'phone' is not a known use; type root-disk, camera, video=100Mbit, logger or database");
+        insta::assert_snapshot!(read("fridge").unwrap_err(), @"'fridge' is not a known use; type root-disk, camera, video=100Mbit, logger or database");
     }
 
     #[test]

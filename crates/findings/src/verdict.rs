@@ -8,13 +8,14 @@ use record::collection::HeadlineFigure;
 use record::units::{KIB, MIB, Nanos, SECOND_NS, significant};
 use record::{Bound, Direction, Finding, Record, Severity, metric, test};
 
+use crate::caches::SpanContrast;
 use crate::conditions::{self, listed, listed_with};
 use crate::figure::{self, SoundFigure, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
 use crate::fitness::capitalised;
 use crate::flush::Flush;
 use crate::phrases::{
-    DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, IF_HONEST, IF_TESTED, RANDOM_WRITES,
+    DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, IF_HONEST, IF_SMALL, IF_TESTED, RANDOM_WRITES,
 };
 use crate::stalls::{self, EVENTS, Stalls};
 use crate::thresholds::SPEED;
@@ -415,12 +416,25 @@ fn database(record: &Record) -> Option<UseVerdict> {
     }));
     let verdict = weigh(Use::Database, needs, vec![])?;
     let condition = match Flush::of(record) {
+        _ if is_fast_only_here(record, &commits.figure, verdict.level) => Some(IF_SMALL),
         Flush::Unclear(_) | Flush::TooFast(_) => Some(IF_HONEST),
         Flush::Untested => Some(IF_TESTED),
         Flush::Lies(..) | Flush::Empties(_) => None,
     };
     let condition = condition.filter(|_| verdict.level >= Fitness::Usable);
     Some(UseVerdict { condition, ..verdict })
+}
+
+/// Whether commits were made where random writes are fast, and those over the largest span would
+/// not allow this level.
+fn is_fast_only_here(record: &Record, commits: &SoundFigure, level: Fitness) -> bool {
+    let Some((contrast, span)) = SpanContrast::of(record).zip(commits.cell.params.span_bytes)
+    else {
+        return false;
+    };
+    let [_, usable, good] = WRITES;
+    let needed = if level == Fitness::Good { good } else { usable };
+    span <= contrast.slow_from() && contrast.over_all().value < needed
 }
 
 /// The verdict on a use; `None` where what it needs was not measured, or is not the medium's.
@@ -668,7 +682,7 @@ pub(crate) fn why_untested(record: &Record, wanted: Use) -> (Fitness, String) {
 pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
     let UseVerdict { wanted, level, reason, evidence, confidence, untested, condition } = verdict;
     let severity = match level {
-        Fitness::NotSuitable if asked && is_sure(verdict) => Severity::Failure,
+        Fitness::NotSuitable | Fitness::Poor if asked && is_sure(verdict) => Severity::Failure,
         Fitness::NotSuitable | Fitness::Poor => Severity::Warning,
         Fitness::Usable | Fitness::Good | Fitness::CannotTell | Fitness::NotTested => {
             Severity::Info
@@ -718,7 +732,7 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
         parts.push(format!("{}.", capitalised(&worst.reason)));
     }
     let severity = if worst.level <= Fitness::Poor { Severity::Warning } else { Severity::Info };
-    let severity = if asked && worst.level == Fitness::NotSuitable && is_sure(worst) {
+    let severity = if asked && worst.level <= Fitness::Poor && is_sure(worst) {
         Severity::Failure
     } else {
         severity
@@ -954,7 +968,7 @@ mod tests {
         }
         let levels = [Fitness::Poor, Fitness::Usable, Fitness::Good]
             .map(|level| finding(&of(None, level), true).severity);
-        assert_eq!(levels, [Severity::Warning, Severity::Info, Severity::Info]);
+        assert_eq!(levels, [Severity::Failure, Severity::Info, Severity::Info]);
     }
 
     #[test]

@@ -177,7 +177,7 @@ pub struct CheckFlags {
     /// overwritten for good unless you give it away with --erase.
     pub target: String,
     /// What you want it for: root-disk (a Raspberry Pi), camera, video=100Mbit, logger, database.
-    /// Unfit for one of them: exit code 1. Without it everything is judged.
+    /// Poor or not suitable for one of them: exit code 1. Without it everything is judged.
     #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
     pub uses: Vec<String>,
     /// What the box claims, as `run` takes it. Below it: exit code 1.
@@ -224,7 +224,7 @@ Examples:
   flashmark check . --budget 15s --json
       one line for a script
 
-Exit codes are those of run: 0 done, 1 it failed (fake, broken, not suitable
+Exit codes are those of run: 0 done, 1 it failed (fake, broken, poor or not suitable
 for a --for, below a --claim).";
 
 /// Flags of `run`.

@@ -26,6 +26,9 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
     for line in names.media(comparison) {
         out += &text::paragraph(&line, width);
     }
+    for fault in faults(comparison) {
+        out += &text::paragraph(&fault, width);
+    }
     if !comparison.differences.is_empty() {
         out += &format!("\n{}\n", differ(comparison));
         for difference in &comparison.differences {
@@ -117,12 +120,21 @@ fn differ(comparison: &MediaComparison) -> &'static str {
     if is_one { "What else differs" } else { "Not only the media differ" }
 }
 
+/// Media that nobody should use, each with the reason.
+fn faults(comparison: &MediaComparison) -> Vec<String> {
+    let fault = |medium: &findings::Compared| {
+        Some(format!("{}: {}", words::clean(&medium.name), words::clean(medium.fault.as_deref()?)))
+    };
+    comparison.media.iter().filter_map(fault).collect()
+}
+
 /// The comparison as a page.
 pub fn page(comparison: &MediaComparison) -> String {
     let names = Names::of(comparison);
     let page = ComparisonPage {
         title: names.heading(comparison),
         media: names.media(comparison),
+        faults: faults(comparison),
         differ: differ(comparison),
         differences: comparison
             .differences
@@ -165,6 +177,7 @@ pub fn page(comparison: &MediaComparison) -> String {
 struct ComparisonPage {
     title: String,
     media: Vec<String>,
+    faults: Vec<String>,
     differ: &'static str,
     differences: Vec<String>,
     experiment: Option<ExperimentView>,

@@ -1,8 +1,9 @@
 //! Which runs stand for one medium, and what it is called.
 
-use record::{Medium, Record};
+use record::{Finding, Medium, Record, Severity};
 
 use crate::figure;
+use crate::phrases::DO_NOT_USE;
 
 /// A medium with its records.
 pub(super) struct RunGroup<'a> {
@@ -18,6 +19,19 @@ impl<'a> RunGroup<'a> {
     pub fn new(name: String, records: Vec<&'a Record>) -> RunGroup<'a> {
         RunGroup { name, head: None, typed: None, records }
     }
+
+    /// The verdict of a run that found the medium a fake, or that it loses data or fails.
+    pub fn fault(&self) -> Option<String> {
+        self.records.iter().find_map(|record| fault(record))
+    }
+}
+
+fn fault(record: &Record) -> Option<String> {
+    let is_unusable = |finding: &Finding| {
+        finding.severity == Severity::Failure && finding.statement.starts_with(DO_NOT_USE)
+    };
+    let verdict = crate::conclude(record).into_iter().find(|finding| finding.id == "verdict")?;
+    is_unusable(&verdict).then_some(verdict.statement)
 }
 
 /// A copy of a run is no repeat of it.

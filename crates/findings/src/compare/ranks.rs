@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::RunGroup;
+use super::{Compared, RunGroup};
 use crate::Use;
 use crate::verdict::{self, UseFigure};
 
@@ -38,17 +38,19 @@ const USES: [Use; 5] =
     [Use::RootDisk, Use::Camera, Use::Video { mbit: 100 }, Use::Logger, Use::Database];
 
 /// A ranking for each use that one of them at least is judged for.
-pub(super) fn ranks(groups: &[RunGroup]) -> Vec<Rank> {
-    let ranks = USES.iter().map(|wanted| rank(groups, *wanted));
+pub(super) fn ranks(groups: &[RunGroup], media: &[Compared]) -> Vec<Rank> {
+    let ranks = USES.iter().map(|wanted| rank(groups, media, *wanted));
     ranks.filter(|rank| !rank.order.is_empty()).collect()
 }
 
-fn rank(groups: &[RunGroup], wanted: Use) -> Rank {
+fn rank(groups: &[RunGroup], media: &[Compared], wanted: Use) -> Rank {
     let (mut judged, mut left_out) = (Vec::new(), Vec::new());
-    for group in groups {
-        match of_group(group, wanted) {
-            Some(figure) => judged.push((group.name.clone(), figure)),
-            None => left_out.push((group.name.clone(), why_not(group, wanted))),
+    for (group, medium) in groups.iter().zip(media) {
+        let name = group.name.clone();
+        match (&medium.fault, of_group(group, wanted)) {
+            (Some(fault), _) => left_out.push((name, fault.clone())),
+            (None, Some(figure)) => judged.push((name, figure)),
+            (None, None) => left_out.push((name, why_not(group, wanted))),
         }
     }
     judged.sort_by(|(_, a), (_, b)| b.level.cmp(&a.level).then(b.key.total_cmp(&a.key)));
@@ -119,6 +121,26 @@ mod tests {
         assert_eq!(camera(&media), [place(1, "b"), place(1, "a"), place(3, "c")]);
         let apart = [medium("a", 60.2e6, 0.001), medium("b", 62e6, 0.001)];
         assert_eq!(camera(&apart), [place(1, "b"), place(2, "a")]);
+    }
+
+    /// The comparison of a fake with a good card never said that it is one.
+    #[test]
+    fn a_fake_is_named_and_ranked_nowhere() {
+        let good = medium("good", 20e6, 0.02);
+        let mut fake = medium("fake", 60e6, 0.02);
+        let mut probe = crate::testing::cell(test::CAPACITY, 1, 4096);
+        let known = |value| record::Estimate { value, ci95: None, n: 1 };
+        probe.metrics.other.insert("type".into(), known(record::CapacityKind::Limbo.code()));
+        probe.metrics.other.insert("real_bytes".into(), known(8e9));
+        fake.cells.push(probe);
+        let found = crate::compare(&[good, fake]);
+        assert_eq!((&found.media[0].fault, found.media[0].name.as_str()), (&None, "good"));
+        let fault = found.media[1].fault.as_deref().unwrap_or_default();
+        assert!(fault.starts_with("Do not use it. It is a fake"), "{fault}");
+        let rank = found.ranks.iter().find(|rank| rank.wanted == "camera").unwrap();
+        let named: Vec<&str> = rank.order.iter().map(|place| place.name.as_str()).collect();
+        assert_eq!(named, ["good"]);
+        assert_eq!(rank.left_out, [("fake".to_owned(), fault.to_owned())]);
     }
 
     /// A medium without commits was missing from the rank for databases without a word.

@@ -22,13 +22,15 @@ fn answers(line: &Value) -> [&str; 3] {
 #[test]
 fn three_answers_are_given_for_whatever_the_medium_is() {
     let flashmark = Flashmark::new();
-    let cases: [(&str, &[&str], [&str; 3], i32); 7] = [
+    let cases: [(&str, &[&str], [&str; 3], i32); 8] = [
         ("a1", &["--for", "root-disk"], ["yes", "yes", "not-tested"], 0),
         ("class10", &["--for", "root-disk"], ["yes", "no", "not-tested"], 1),
         ("class10", &[], ["yes", "partly", "not-tested"], 0),
         ("class10", &["--for", "camera"], ["yes", "yes", "not-tested"], 0),
         ("fake-wrap", &[], ["no", "no", "not-tested"], 1),
         ("fake-limbo", &["--for", "camera"], ["no", "no", "not-tested"], 1),
+        // "Fit? no" used to end with 0.
+        ("flush-liar", &["--for", "database"], ["yes", "no", "not-tested"], 1),
         ("chain", &[], ["no", "no", "not-tested"], 1),
     ];
     for (profile, words, expected, code) in cases {

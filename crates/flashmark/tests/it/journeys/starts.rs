@@ -27,7 +27,7 @@ pub const STARTS: &[Start] = &[
     start("check", &["check", "sim:a1", "--seed", "1"], 0),
     start("check", &["check", "sim:class10", "--seed", "1", "--for", "logger"], 0),
     start("check", &["check", "sim:fake-wrap", "--seed", "1"], 1),
-    start("check", &["check", "sim:flush-liar", "--seed", "1", "--for", "database"], 0),
+    start("check", &["check", "sim:flush-liar", "--seed", "1", "--for", "database"], 1),
     start("check", &["check", "sim:span-cheat-64", "--seed", "1"], 0),
     start("check", &["check", "sim:worn", "--seed", "1"], 4),
     start("check", &["check", "DIR", "--seed", "1", "--budget", "5s"], 0),
