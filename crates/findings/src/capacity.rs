@@ -4,9 +4,11 @@
 use record::units::{Bytes, saturating_sum};
 use record::{CapacityKind, Cell, Finding, Record, Stop, metric, test};
 
+use crate::damaged_places::{DamagedPlaces, Extent, is_by_errors, like};
+use crate::failing::fails_beyond;
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness::{MOST, Sectors, number, told};
-use crate::phrases::IS_FAKE;
+use crate::phrases::{COPY_NOW, IS_FAKE};
 use crate::{figure, gate};
 
 /// The findings `capacity`, from the probe, and `verify`.
@@ -21,7 +23,7 @@ fn probe(record: &Record) -> Option<Finding> {
     let says = declared
         .map(|bytes| format!("it says {}", Bytes(bytes)))
         .unwrap_or_else(|| "it declares more".into());
-    let has = has(cell, real);
+    let has = has(cell, real, declared);
     let draft = match kind {
         CapacityKind::Good => FindingBuilder::info(
             "capacity",
@@ -30,14 +32,7 @@ fn probe(record: &Record) -> Option<Finding> {
                 declared.map_or("capacity".into(), |bytes| Bytes(bytes).to_string())
             ),
         ),
-        CapacityKind::Damaged if real == Some(0) => FindingBuilder::failure(
-            "capacity",
-            "It is damaged: nothing that was written could be read back. Throw it away.",
-        ),
-        CapacityKind::Damaged => FindingBuilder::failure(
-            "capacity",
-            "It is damaged, not fake: in places all over it, data was not read back as written. Copy what can still be read, then throw it away.",
-        ),
+        CapacityKind::Damaged => FindingBuilder::failure("capacity", damaged(record, cell, real)),
         CapacityKind::Limbo => FindingBuilder::failure(
             "capacity",
             format!("{IS_FAKE} {says}, {has}. Data written beyond that is lost without an error."),
@@ -62,22 +57,63 @@ fn probe(record: &Record) -> Option<Finding> {
     Some(draft.notes(notes).notes(how(cell)).done())
 }
 
-/// What it has: to the sector, or between what was seen to keep data and what was not, where the
-/// time was up before.
-fn has(cell: &Cell, real: Option<u64>) -> String {
+/// How far it is damaged, and what to do: first with what is on it.
+fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
+    let extent = DamagedPlaces::of(record, []).extent();
+    let place = match extent {
+        Extent::Beyond(at) if is_by_errors(cell) => {
+            return format!("{} {COPY_NOW}", fails_beyond(&at));
+        }
+        _ if real == Some(0) => return nothing_kept(cell),
+        Extent::Beyond(at) => format!("beyond {at}, "),
+        Extent::Area(at) | Extent::Range(at) => format!("{at}, "),
+        Extent::AllOver => "in places all over it, ".into(),
+        Extent::Unknown => String::new(),
+    };
+    let what = if is_by_errors(cell) {
+        "reads or writes failed with errors"
+    } else {
+        "data was not read back as written"
+    };
+    format!("It is damaged: {place}{what}. Copy what can still be read first, then throw it away.")
+}
+
+/// Said of a medium of which nothing was read back as it was written. Where all that was put back
+/// is as it was before, no write has changed anything.
+fn nothing_kept(cell: &Cell) -> String {
+    let is_zero = |name: &str| number(cell, name).is_none_or(|n| n == 0.0);
+    let kept_old = number(cell, metric::RESTORED_BYTES).is_some_and(|bytes| bytes > 0.0)
+        && ["marks_good", "marks_changed", "marks_stale", "marks_unusable"]
+            .into_iter()
+            .all(is_zero)
+        && [metric::UNRESTORED_BYTES, "owed_bytes"].into_iter().all(is_zero);
+    if kept_old {
+        "It ignores writes (worn out or read-only). What was on it can still be read: copy it now."
+    } else if is_by_errors(cell) {
+        "It is damaged: reads or writes failed with errors wherever it was tested. Copy what can still be read first, then throw it away."
+    } else {
+        "Nothing that was written could be read back: writes are accepted and have no effect (worn out or read-only), or it keeps no data at all. Copy what can still be read first, then throw it away."
+    }
+    .to_owned()
+}
+
+/// What it has, in the units of what it declares: to the sector, or between what was seen to keep
+/// data and what was not, where the time was up before.
+fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
     let between = cell.metrics.other.get(metric::REAL_BYTES).and_then(|found| found.ci95);
+    let told = |bytes: u64| like(bytes, declared);
     match (between, real) {
         (Some([low, high]), _)
             if low < high && (0.0..MOST).contains(&low) && (0.0..MOST).contains(&high) =>
         {
             let (low, high) = (low as u64, high as u64);
             if low < high / 4 {
-                format!("it has at most {}", Bytes(high))
+                format!("it has at most {}", told(high))
             } else {
-                format!("it has between {} and {}", Bytes(low), Bytes(high))
+                format!("it has between {} and {}", told(low), told(high))
             }
         }
-        (_, Some(real)) => format!("it has {}", Bytes(real)),
+        (_, Some(real)) => format!("it has {}", told(real)),
         (_, None) => "it has less".into(),
     }
 }
@@ -322,7 +358,7 @@ mod tests {
         let mut between = |low: f64, high: f64| {
             let estimate = Estimate { value: low, ci95: Some([low, high]), n: 1 };
             found.metrics.other.insert("real_bytes".into(), estimate);
-            has(&found, Some(low as u64))
+            has(&found, Some(low as u64), None)
         };
         let gib = f64::from(1 << 30);
         assert_eq!(between(gib, 4.0 * gib), "it has between 1 GiB and 4 GiB");

@@ -1,11 +1,13 @@
 //! A medium that fails: in what way, as far as the errors tell, and what to do first.
 
-use record::units::{Bytes, Nanos};
+use record::units::Nanos;
 use record::{Cell, Direction, Ended, Finding, Record, Stop};
 
+use crate::damaged_places::{DamagedPlaces, Extent};
 use crate::finding_builder::FindingBuilder;
-use crate::phrases::{COPY_NOW, MANY_PLACES, ONE_AREA};
-use crate::{figure, gate};
+use crate::genuineness::number;
+use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA};
+use crate::{figure, gate, genuineness};
 
 /// What an error of the medium itself begins with (`device::IoErrorKind`): neither a medium that is
 /// gone nor a full file system is one.
@@ -78,34 +80,25 @@ impl<'a> Seen<'a> {
         self.failed.iter().filter(|cell| direction(cell) == Some(wanted)).count()
     }
 
-    /// The first and the last byte that failed.
-    fn region(&self) -> Option<(u64, u64)> {
-        let places = || self.failed.iter().filter_map(|cell| place(cell));
-        places().min().zip(places().max())
+    /// Whether reads went through before the first error.
+    fn has_read_before(record: &Record) -> bool {
+        let marks_read = |cell: &Cell| number(cell, "marks_good").is_some_and(|marks| marks > 0.0);
+        let is_read = |cell: &Cell| cell.params.direction == Some(Direction::Read) && cell.ops > 0;
+        let before = record.cells.iter().take_while(|cell| !is_failed_by_medium(cell));
+        before.into_iter().any(|cell| is_read(cell) || marks_read(cell))
     }
 }
 
-/// Errors that lie together within this share of a medium are of one area; our choice.
-const AREA: f64 = 0.125;
+/// Whether the medium itself reported errors that ended tests.
+pub(crate) fn is_reported(record: &Record) -> bool {
+    record.cells.iter().any(is_failed_by_medium)
+}
 
-/// A medium that reports errors: read-only, all writes fail, an area that dies, or all over it.
+/// A medium that reports errors: read-only, all writes fail, or where it fails.
 fn failure(record: &Record) -> Option<FindingBuilder> {
     let seen = Seen::of(record)?;
-    let (writes, reads) = (seen.failed(Direction::Write), seen.failed(Direction::Read));
-    let first = seen.failed.first()?;
-    let how = match () {
-        () if writes > 0 && seen.good_writes == 0 && reads == 0 && seen.good_reads > 0 => {
-            "It has gone read-only: writes fail, and reads still work.".to_owned()
-        }
-        () if writes > 0 && seen.good_writes == 0 && reads == 0 => {
-            "All writes fail. Not tested: whether it can still be read.".to_owned()
-        }
-        () if seen.good_reads + seen.good_writes == 0 => "Every read and write fails.".to_owned(),
-        () => area(record, &seen).unwrap_or_else(|| MANY_PLACES.to_owned()),
-    };
-    let error =
-        format!("The error came during {}: {}.", first.test, reason(first).trim_end_matches('.'));
-    Some(FindingBuilder::failure("io-error", format!("{how} {COPY_NOW} {error}")).note(format!(
+    let how = way(record, &seen);
+    Some(FindingBuilder::failure("io-error", format!("{how} {COPY_NOW}")).note(format!(
         "from the first error on: {} cells failed, {} cells of reads and {} of writes succeeded",
         seen.failed.len(),
         seen.good_reads,
@@ -113,19 +106,40 @@ fn failure(record: &Record) -> Option<FindingBuilder> {
     )))
 }
 
-/// Errors in one area, while the rest works.
-fn area(record: &Record, seen: &Seen<'_>) -> Option<String> {
-    let (from, to) = seen.region()?;
-    let capacity = record.medium.capacity_bytes.filter(|bytes| *bytes > 0);
-    let is_narrow =
-        from == to || capacity.is_some_and(|bytes| (to - from) as f64 <= AREA * bytes as f64);
-    let at = match to - from {
-        0 => format!("at {}", Bytes(from)),
-        // Both would be the same three digits.
-        apart if apart < from / 1000 => format!("near {}", Bytes(from)),
-        _ => format!("between {} and {}", Bytes(from), Bytes(to)),
-    };
-    is_narrow.then(|| format!("{ONE_AREA} I/Os fail {at} and work elsewhere."))
+/// The way it fails.
+fn way(record: &Record, seen: &Seen<'_>) -> String {
+    let places = seen.failed.iter().filter_map(|cell| place(cell));
+    let extent = DamagedPlaces::of(record, places).extent();
+    let is_fake = genuineness::is_fake(record);
+    if let (Extent::Beyond(at), false) = (&extent, is_fake) {
+        return fails_beyond(at);
+    }
+    let (writes, reads) = (seen.failed(Direction::Write), seen.failed(Direction::Read));
+    let only_writes = writes > 0 && seen.good_writes == 0 && reads == 0;
+    let reads_work = seen.good_reads > 0
+        || seen.failed.iter().any(|cell| reason(cell).contains("while reads work"));
+    match extent {
+        _ if only_writes && reads_work => {
+            "It has gone read-only: writes fail, and reads still work.".to_owned()
+        }
+        _ if only_writes && Seen::has_read_before(record) => {
+            "All writes fail. Reads worked before that; whether they still do was not tested."
+                .to_owned()
+        }
+        _ if only_writes => "All writes fail. Not tested: whether it can still be read.".to_owned(),
+        _ if seen.good_reads + seen.good_writes == 0 => "Every read and write fails.".to_owned(),
+        Extent::Area(at) if !is_fake => format!("{ONE_AREA} I/Os fail {at} and work elsewhere."),
+        Extent::Area(at) => format!("It fails {at}."),
+        Extent::Range(at) => format!("It fails in places {at}."),
+        Extent::Beyond(at) => format!("It fails beyond {at}."),
+        Extent::AllOver => MANY_PLACES.to_owned(),
+        Extent::Unknown => "It fails in some places.".to_owned(),
+    }
+}
+
+/// A part up to the end that fails as a whole.
+pub(crate) fn fails_beyond(at: &str) -> String {
+    format!("Beyond {at}, every read or write fails with an error. {DAMAGED_OR_FAKE}")
 }
 
 /// A test that ended by an error that is not the medium's own word.
@@ -246,7 +260,7 @@ mod tests {
                 failed("random-write", 3, &write_error(4096)),
                 failed("sector-write", 1, &write_error(20 * GIB)),
             ]),
-            "All writes fail. Not tested: whether it can still be read. Copy what is on it now",
+            "All writes fail. Reads worked before that; whether they still do was not tested. Copy what is on it now",
         );
         let writes = iops("random-write", 4, 64 * KIB, 30.0, 1);
         check(
@@ -265,7 +279,7 @@ mod tests {
                 failed("random-write", 3, &write_error(4096)),
                 failed("random-read", 2, read_error),
             ]),
-            "Every read and write fails. Copy what is on it now, before anything else. The error came during random-write:",
+            "Every read and write fails. Copy what is on it now, before anything else.",
         );
     }
 

@@ -5,6 +5,7 @@
 use record::{CapacityKind, Cell, Record, metric, test};
 
 use crate::cell_gate;
+use crate::damaged_places::is_by_errors;
 
 /// Whether the cell came to its end. Not asked of the whole run: what a fake is found by is of a
 /// fake.
@@ -19,8 +20,21 @@ pub(crate) fn told(record: &Record) -> Option<(&Cell, CapacityKind)> {
     let kinds = record
         .cells_of(test::CAPACITY)
         .filter(|cell| is_sound(cell))
-        .filter_map(|cell| Some((cell, CapacityKind::of_code(number(cell, "type")?)?)));
+        .filter_map(|cell| Some((cell, kind(cell)?)));
     kinds.max_by_key(|(_, kind)| *kind != CapacityKind::Good)
+}
+
+/// What a probe came to. A tail that fails with errors is damage or a fake, which cannot be told:
+/// a fake is what loses data without one.
+fn kind(cell: &Cell) -> Option<CapacityKind> {
+    let kind = code(cell)?;
+    let is_open = kind == CapacityKind::Limbo && is_by_errors(cell);
+    Some(if is_open { CapacityKind::Damaged } else { kind })
+}
+
+/// What the probe itself took it for.
+pub(crate) fn code(cell: &Cell) -> Option<CapacityKind> {
+    CapacityKind::of_code(number(cell, "type")?)
 }
 
 /// A number of the probe: metrics of `other`, which may be zero.

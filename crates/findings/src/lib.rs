@@ -24,6 +24,7 @@ mod commits;
 mod compare;
 mod conditions;
 mod content;
+mod damaged_places;
 mod failing;
 mod figure;
 mod figures;
@@ -223,8 +224,10 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     } else {
         rest.extend(not_of_a_medium::of_claims(record, HOST_CACHED));
     }
-    // A probe that finds damage on a medium that fails says less than the errors do.
-    let (failing, probed) = (failing::conclude(record), capacity::conclude(record));
+    let (mut failing, mut probed) = (failing::conclude(record), capacity::conclude(record));
+    if failing::is_reported(record) && !genuineness::is_fake(record) {
+        failing = failing.map(|failing| with_damage(failing, &mut probed));
+    }
     if genuineness::is_fake(record) {
         rest.extend(probed.into_iter().chain(failing));
     } else {
@@ -257,6 +260,17 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
         findings.extend(advice::conclude(record));
     }
     findings
+}
+
+/// Takes what a probe found of damage as evidence of the errors: these say as well where it fails,
+/// and two statements on one damage would differ.
+fn with_damage(mut failing: Finding, probed: &mut Vec<Finding>) -> Finding {
+    let is_damage = |finding: &mut Finding| {
+        finding.id == "capacity" && finding.severity == record::Severity::Failure
+    };
+    let found: Vec<Finding> = probed.extract_if(.., is_damage).collect();
+    failing.evidence.extend(found.into_iter().flat_map(|finding| finding.evidence));
+    failing
 }
 
 /// What is said against a medium, or of how it is made: from cells in which the host did not stand

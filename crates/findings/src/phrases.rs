@@ -7,7 +7,9 @@ pub const IS_FAKE: &str = "It is a fake:";
 /// What to do first with a medium that reports errors.
 pub const COPY_NOW: &str = "Copy what is on it now, before anything else.";
 /// Errors all over the medium.
-pub const MANY_PLACES: &str = "It fails in many places.";
+pub const MANY_PLACES: &str = "It fails in places all over it.";
+/// A part that fails with errors: of a fake it would lose data without one.
+pub const DAMAGED_OR_FAKE: &str = "Whether it is damaged or a fake cannot be told.";
 /// Errors that lie close together.
 pub const ONE_AREA: &str = "One area fails:";
 /// What stands before the verdict on a medium that is faster in benchmarks than in use.

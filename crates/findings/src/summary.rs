@@ -101,7 +101,8 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
             Some(hint) => (Answer::CannotBeTold, format!("{said} {hint}")),
             None => (Answer::Yes, said),
         },
-        Some(CapacityKind::Damaged) => (Answer::CannotBeTold, said),
+        // What is damaged is said once, where its health is asked for.
+        Some(CapacityKind::Damaged) => (Answer::CannotBeTold, DAMAGED.into()),
         _ => match hint {
             Some(hint) => (Answer::CannotBeTold, hint),
             None => (Answer::NotTested, not_probed(record)),
@@ -123,6 +124,9 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     if record.flags.iter().any(Flag::is_impossible) {
         let why = statement(findings, "impossible").unwrap_or_default();
         return (Answer::CannotBeTold, why);
+    }
+    if health_fault(findings).is_some_and(|fault| fault.severity == Severity::Failure) {
+        return (Answer::No, "a medium that is not healthy is fit for nothing.".into());
     }
     if findings.iter().any(is_fault) {
         return (Answer::No, verdict.unwrap_or_default());
@@ -174,14 +178,21 @@ fn not_judged(record: &Record) -> String {
 /// Faults that are of the medium's health, and not of its genuineness.
 const FAULTS: [&str; 3] = ["io-error", "verify", "capacity"];
 
+/// Why the capacity of a damaged medium is not told.
+const DAMAGED: &str = "a damaged medium cannot show whether all of its capacity is there.";
+
+/// The first finding against its health.
+fn health_fault(findings: &[Finding]) -> Option<&Finding> {
+    findings
+        .iter()
+        .find(|finding| finding.severity > Severity::Info && FAULTS.contains(&finding.id.as_str()))
+}
+
 fn healthy(record: &Record, findings: &[Finding]) -> (Answer, String) {
     if let Some(why) = no_medium(record, findings) {
         return (Answer::NotTested, why);
     }
-    let fault = findings
-        .iter()
-        .find(|finding| finding.severity > Severity::Info && FAULTS.contains(&finding.id.as_str()));
-    match fault {
+    match health_fault(findings) {
         Some(_) if genuineness::is_fake(record) => {
             return (Answer::NotTested, "a fake is not judged by its health.".into());
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::{Device, ExtentGuard, WriteBudget};
+use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::Bytes;
 use record::{Cell, Disturbance, Ended, Flag, Record, Sample, Stop};
 use store::{Ending, Journal, JournalEntry, Lock, RunDir};
@@ -308,6 +308,13 @@ fn conclude(
         (Exit::Internal, Some(error)) => Err(anyhow::anyhow!("{error}")).or_internal(),
         (Exit::Interrupted, _) => {
             crate::say!("flashmark: interrupted; go on with: flashmark resume {}", dir.name());
+            Ok(exit)
+        }
+        // A medium that fails is copied from next, not measured on.
+        (Exit::Io, Some(error))
+            if matches!(error.kind, IoErrorKind::Medium | IoErrorKind::ReadOnly) =>
+        {
+            crate::say!("flashmark: {error}; what was measured before is kept in {}", dir.name());
             Ok(exit)
         }
         (Exit::Io, Some(error)) => {

@@ -67,7 +67,9 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
     let reasons: Vec<&str> = rows.iter().filter_map(|row| row.shown.withheld()).collect();
     if reasons.len() == rows.len() && reasons.iter().all(|reason| *reason == reasons[0]) {
         out.line("");
-        out.prose(&format!("No speed was measured: {}.", reasons[0]), 2, |_, text| text.to_owned());
+        // A check has no such flag.
+        let why = reasons[0].split("; --anyway").next().unwrap_or_default();
+        out.prose(&format!("No speed was measured: {why}."), 2, |_, text| text.to_owned());
         return out.text;
     }
     out.heads();

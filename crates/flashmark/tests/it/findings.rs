@@ -45,7 +45,7 @@ fn whoever_measures_a_fake_or_a_dying_medium_reads_that_first() {
         ("fake-wrap", "it says 64 GiB, it has", "overwrites data at the front"),
         // That a part of what it folds to is missing, only the whole probe finds out.
         ("chain", "it says 64 GiB, it has", "overwrites data at the front"),
-        ("worn", "The error came during", "worn out at byte"),
+        ("worn", "It fails in places", "Copy what is on it now"),
     ];
     for (profile, what, why) in told {
         let said = opening(profile);
