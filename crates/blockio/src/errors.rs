@@ -35,8 +35,11 @@ pub(crate) fn io_error(target: &Target, request: &Request, errno: Errno) -> IoEr
         Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY => IoErrorKind::Unsupported,
         _ => IoErrorKind::Other,
     };
-    IoError::new(kind, request, std::io::Error::from(errno).to_string())
-        .with_errno(errno.raw_os_error())
+    let said = match errno {
+        Errno::FBIG => "the limit of file size of this session (ulimit -f) or of the file system is reached; `ulimit -f unlimited` lifts the first".to_owned(),
+        _ => std::io::Error::from(errno).to_string(),
+    };
+    IoError::new(kind, request, said).with_errno(errno.raw_os_error())
 }
 
 /// The error of a transfer that moved nothing where something had to be.

@@ -135,6 +135,18 @@ pub fn left_out(error: &clap::Error) -> Option<String> {
     Some(format!("this build is without `{name}`; `cargo build --features {feature}` brings it"))
 }
 
+/// Says what to type where a word is not UTF-8: the record and its journal hold text.
+pub fn not_text(error: &clap::Error) -> Option<String> {
+    if error.kind() != clap::error::ErrorKind::InvalidUtf8 {
+        return None;
+    }
+    let word = std::env::args_os().find(|word| word.to_str().is_none())?;
+    let word = report::words::clean(&word.to_string_lossy());
+    Some(format!(
+        "the name '{word}' is not UTF-8; rename it, or cd into it and type '.' where it is a directory"
+    ))
+}
+
 /// What to say where a target was typed and no command.
 pub fn without_command(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {

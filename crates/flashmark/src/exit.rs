@@ -29,7 +29,9 @@ impl Exit {
     /// How a run ends for a script, from what it came to and the medium's last error.
     pub fn of(record: &Record, error: Option<&IoError>) -> Exit {
         match (&record.run.ended, error) {
-            (_, Some(error)) if error.kind == IoErrorKind::Refused => Exit::Internal,
+            (_, Some(error)) if error.kind == IoErrorKind::Refused || is_size_limit(error) => {
+                Exit::Internal
+            }
             (Ended::Interrupted, _) => Exit::Interrupted,
             (Ended::Error, Some(_)) => Exit::Io,
             (Ended::Error, None) if record.cells.iter().any(|cell| cell.stop == Stop::Error) => {
@@ -42,6 +44,11 @@ impl Exit {
             _ => Exit::Done,
         }
     }
+}
+
+/// Whether a file met the limit of its size (`ulimit -f`), which no medium sets.
+fn is_size_limit(error: &IoError) -> bool {
+    error.errno == Some(rustix::io::Errno::FBIG.raw_os_error())
 }
 
 impl From<Exit> for ExitCode {

@@ -25,6 +25,7 @@ pub mod reach;
 pub mod reopened;
 pub mod request;
 pub mod restore;
+pub mod run_lock;
 pub mod sampler;
 pub mod session;
 pub mod signals;

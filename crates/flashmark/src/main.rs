@@ -6,7 +6,7 @@ use clap::{CommandFactory, FromArgMatches};
 use flashmark::cli::{self, Cli};
 use flashmark::exit::OrExit;
 use flashmark::terminal::OutputStream;
-use flashmark::{commands, exit};
+use flashmark::{commands, exit, signals};
 
 fn main() -> ExitCode {
     // Help is as wide as what it is printed on.
@@ -15,7 +15,16 @@ fn main() -> ExitCode {
     let cli = match typed {
         Ok(cli) => cli,
         Err(error) => {
-            match cli::left_out(&error).or_else(|| cli::without_command(&error)) {
+            let left_out = cli::left_out(&error);
+            if left_out.is_none()
+                && let Some(exit) = commands::explain::helped(&error)
+            {
+                return exit.into();
+            }
+            match left_out
+                .or_else(|| cli::not_text(&error))
+                .or_else(|| cli::without_command(&error))
+            {
                 Some(line) => flashmark::say!("flashmark: {line}"),
                 None => drop(error.print()),
             }
@@ -26,7 +35,11 @@ fn main() -> ExitCode {
             };
         }
     };
-    match beside_the_main_thread(|| commands::run_command(cli.command)) {
+    let work = || {
+        signals::outlast_file_size_limit()?;
+        commands::run_command(cli.command)
+    };
+    match beside_the_main_thread(work) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // One line, whatever the names in it hold.

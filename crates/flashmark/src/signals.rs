@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use crate::exit::{Exit, OrExit, Result};
@@ -28,4 +28,12 @@ pub fn listen() -> Result<Arc<AtomicBool>> {
         flag::register(signal, Arc::clone(&stop)).or_internal()?;
     }
     Ok(stop)
+}
+
+/// Keeps the kernel from ending the program where a file grows beyond the limit of this session
+/// (`ulimit -f`): the write fails with EFBIG instead, which can be said. Programs that this one
+/// starts have the signal as it was.
+pub fn outlast_file_size_limit() -> Result<()> {
+    flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).or_internal()?;
+    Ok(())
 }

@@ -78,6 +78,15 @@ impl BlockTarget {
         self.partition.as_ref().map_or(self.disk.number, |partition| partition.number)
     }
 
+    /// Whether the kernel refuses writes to what was named.
+    pub fn is_read_only(&self, roots: &Roots) -> bool {
+        let of_partition = |partition: &Partition| {
+            let dir = roots.sys.join("block").join(&self.disk.name).join(&partition.name);
+            flag(&dir.join("ro")).unwrap_or(false)
+        };
+        self.disk.read_only || self.partition.as_ref().is_some_and(of_partition)
+    }
+
     /// The size of exactly what was named.
     pub fn size_bytes(&self) -> u64 {
         self.partition.as_ref().map_or(self.disk.size_bytes, |partition| partition.size_bytes)

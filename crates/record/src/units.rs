@@ -13,6 +13,8 @@ pub const KIB: u64 = 1 << 10;
 pub const MIB: u64 = 1 << 20;
 /// One GiB, in bytes.
 pub const GIB: u64 = 1 << 30;
+/// One TiB, in bytes.
+pub const TIB: u64 = 1 << 40;
 /// One second, in nanoseconds.
 pub const SECOND_NS: u64 = 1_000_000_000;
 /// One millisecond, in nanoseconds.
@@ -131,15 +133,26 @@ impl fmt::Display for Bytes {
         let bytes = self.0;
         let text = match bytes {
             0..KIB => format!("{bytes} B"),
-            _ if bytes.is_multiple_of(GIB) => format!("{} GiB", bytes / GIB),
-            _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+            _ if bytes.is_multiple_of(TIB / 4) && bytes >= TIB => {
+                format!("{} TiB", bytes as f64 / TIB as f64)
+            }
+            _ if bytes.is_multiple_of(GIB) && bytes < TIB => format!("{} GiB", bytes / GIB),
+            _ if bytes.is_multiple_of(MIB) && bytes < TIB => format!("{} MiB", bytes / MIB),
             _ if bytes.is_multiple_of(KIB) && bytes < 16 * MIB => format!("{} KiB", bytes / KIB),
-            _ if bytes < 1_000_000 => format!("{} kB", significant(bytes as f64 / 1e3)),
-            _ if bytes < 1_000_000_000 => format!("{} MB", significant(bytes as f64 / 1e6)),
-            _ if bytes < 1_000_000_000_000 => format!("{} GB", significant(bytes as f64 / 1e9)),
-            _ => format!("{} TB", significant(bytes as f64 / 1e12)),
+            _ => decimal(bytes),
         };
         f.pad(&text)
+    }
+}
+
+/// Prints a size in decimal units.
+fn decimal(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", significant(bytes as f64 / 1e3)),
+        1_000_000..1_000_000_000 => format!("{} MB", significant(bytes as f64 / 1e6)),
+        1_000_000_000..1_000_000_000_000 => format!("{} GB", significant(bytes as f64 / 1e9)),
+        _ => format!("{} TB", significant(bytes as f64 / 1e12)),
     }
 }
 
@@ -328,6 +341,12 @@ mod tests {
             (1_073_741_824, "1 GiB"),
             (1_074_790_400, "1025 MiB"),
             (999_999_999_999, "1000 GB"),
+            (1_023 << 30, "1023 GiB"),
+            (1 << 40, "1 TiB"),
+            (3 << 39, "1.5 TiB"),
+            (4 << 40, "4 TiB"),
+            (4_097 << 30, "4.40 TB"),
+            (4_000_787_030_016, "4.00 TB"),
             (1_000_000_000_001, "1.00 TB"),
             (1_234_567_890_123, "1.23 TB"),
         ];

@@ -42,6 +42,9 @@ fn reason(path: &Path, error: &io::Error) -> String {
         ErrorKind::ReadOnlyFilesystem => {
             "its file system is read-only; name another place".to_owned()
         }
+        ErrorKind::FileTooLarge => {
+            "the limit of file size in this session (ulimit -f) is too small, or the file system takes no larger file; type `ulimit -f unlimited`, or name another place".to_owned()
+        }
         ErrorKind::IsADirectory => "it is a directory; name a file".to_owned(),
         ErrorKind::InvalidFilename => "the name is too long; give it a shorter one".to_owned(),
         _ => error.to_string(),

@@ -18,6 +18,14 @@ pub const LOCK_FILE: &str = "lock";
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
+    is_held: bool,
+}
+
+impl Lock {
+    /// Whether the kernel keeps it. Where the file system knows no locks nobody is kept out.
+    pub fn is_held(&self) -> bool {
+        self.is_held
+    }
 }
 
 /// A run cannot be written to.
@@ -54,25 +62,49 @@ pub(crate) fn take(dir: &Path, run: &str) -> Result<Lock, LockError> {
         .truncate(false)
         .open(&path)
         .map_err(&at)?;
-    if !try_lock(&file).map_err(&at)? {
+    let state = try_lock(&file).map_err(&at)?;
+    if state == LockState::Taken {
         return Err(LockError::Taken { run: run.to_owned(), process: holder(&mut file) });
     }
     // The number is only there to be shown: the lock holds without it, also on a full file system.
     let _ =
         file.set_len(0).and_then(|()| file.write_all(std::process::id().to_string().as_bytes()));
-    Ok(Lock { _file: file })
+    Ok(Lock { _file: file, is_held: state == LockState::Held })
+}
+
+/// Result of an attempt to lock a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LockState {
+    /// The lock is ours.
+    Held,
+    /// Somebody else has it.
+    Taken,
+    /// The file system knows no locks (NFS mounted with `nolock`, some FUSE file systems).
+    Unknown,
+}
+
+impl LockState {
+    /// Reads what flock(2) said; errors that are none of these three are errors.
+    fn of(said: Result<(), Errno>) -> std::io::Result<LockState> {
+        match said {
+            Ok(()) => Ok(LockState::Held),
+            Err(Errno::WOULDBLOCK) => Ok(LockState::Taken),
+            // ENOTSUP is the same number as EOPNOTSUPP.
+            Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(LockState::Unknown),
+            Err(error) => Err(error.into()),
+        }
+    }
 }
 
 /// Tries for a moment, because someone who lists the runs holds each lock (shared) for an instant.
-fn try_lock(file: &File) -> std::io::Result<bool> {
+fn try_lock(file: &File) -> std::io::Result<LockState> {
     for _ in 0..20 {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(true),
-            Err(Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_millis(5)),
-            Err(error) => return Err(error.into()),
+        match LockState::of(flock(file, FlockOperation::NonBlockingLockExclusive))? {
+            LockState::Taken => std::thread::sleep(Duration::from_millis(5)),
+            state => return Ok(state),
         }
     }
-    Ok(false)
+    Ok(LockState::Taken)
 }
 
 fn holder(file: &mut File) -> Option<u32> {
@@ -86,4 +118,22 @@ fn holder(file: &mut File) -> Option<u32> {
 pub(crate) fn is_taken(dir: &Path) -> bool {
     let Ok(file) = File::open(dir.join(LOCK_FILE)) else { return false };
     matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_without_locks_is_no_error() {
+        for errno in [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::NOSYS] {
+            assert_eq!(LockState::of(Err(errno)).unwrap(), LockState::Unknown, "{errno}");
+        }
+        assert_eq!(LockState::of(Ok(())).unwrap(), LockState::Held);
+        assert_eq!(LockState::of(Err(Errno::WOULDBLOCK)).unwrap(), LockState::Taken);
+        for errno in [Errno::IO, Errno::INTR, Errno::BADF] {
+            LockState::of(Err(errno)).unwrap_err();
+        }
+        assert!(take(tempfile::tempdir().unwrap().path(), "run").unwrap().is_held());
+    }
 }

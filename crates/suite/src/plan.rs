@@ -182,7 +182,9 @@ fn settings_of(
 fn refusal(test: &dyn Test, target: &TargetInfo) -> Option<String> {
     let needs = test.needs();
     if needs.raw && target.is_file() {
-        return Some("needs a raw medium; name the device itself, for example /dev/sdX".into());
+        let way = target.way_to_raw.as_deref();
+        let way = way.unwrap_or("name the device itself, for example /dev/sdX");
+        return Some(format!("needs a raw medium; {way}"));
     }
     if needs.writing
         && let Err(reason) = &target.writable

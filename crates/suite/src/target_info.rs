@@ -23,6 +23,8 @@ pub struct TargetInfo {
     pub borrowed: Option<String>,
     /// Whether there is, or can be made, a file system to put files on, and if not, why.
     pub files: Result<(), String>,
+    /// The way to the raw medium below a directory or file, in words, where it is known.
+    pub way_to_raw: Option<String>,
     /// The only range to touch, where the user named one.
     pub only: Option<Extent>,
     /// How many commands medium and link take at once, where that is known.
@@ -43,6 +45,7 @@ impl TargetInfo {
             writable: Ok(()),
             borrowed: None,
             files: Ok(()),
+            way_to_raw: None,
             only: None,
             commands_at_once: None,
             link_bps: None,

@@ -26,8 +26,8 @@ const LEAST_BUDGET_NS: u64 = 5 * SECOND_NS;
 
 /// Answers the three questions; a check of the same medium within a day is shown again.
 pub fn run(flags: &CheckFlags) -> Result {
-    let (request, wanted) = read(flags)?;
-    let opened = OpenTarget::open(&request)?;
+    let (mut request, wanted) = read(flags)?;
+    let opened = OpenTarget::open_new(&mut request)?;
     let earlier = if flags.again || flags.plan { None } else { earlier(&request, &opened)? };
     match earlier {
         Some((record, dir)) => show_again(&record, &dir, &request, flags.json),
@@ -161,8 +161,10 @@ fn asked(dir: &RunDir) -> Option<RunRequest> {
 
 fn is_same_question(before: &RunRequest, now: &RunRequest) -> bool {
     let question = |request: &RunRequest| {
-        let RunRequest { target, erase, span, uses, claims, time_limit_ns, .. } = request.clone();
-        (target, erase, span, uses, claims, time_limit_ns)
+        // A medium that was write-protected then may not be now.
+        let RunRequest { restoring, target, erase, span, uses, claims, time_limit_ns, .. } =
+            request.clone();
+        (restoring, target, erase, span, uses, claims, time_limit_ns)
     };
     question(before) == question(now)
 }

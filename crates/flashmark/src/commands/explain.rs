@@ -1,5 +1,6 @@
 //! `flashmark explain`: what a finding means and what it is concluded from, or what a word means.
 
+use clap::error::ContextKind;
 use record::alike::closest;
 use report::text::{explained, glossary};
 
@@ -15,12 +16,32 @@ pub fn run(flags: &ExplainFlags) -> Result {
         print_document(&names())?;
         return Ok(Exit::Done);
     };
-    let width = OutputStream::Output.width();
-    let Some(page) = explained(name, width).or_else(|| glossary::meaning(name, width)) else {
+    let Some(page) = page(name) else {
         return usage(format_args!("there is no finding or word '{name}'; {}", hint(name)));
     };
     print_document(&page)?;
     Ok(Exit::Done)
+}
+
+/// Answers `flashmark help WORD` where the word is no command: prints what `explain` prints of it,
+/// or clap's error with the way to the list of words. `None` where something else was typed.
+pub fn helped(error: &clap::Error) -> Option<Exit> {
+    error.get(ContextKind::InvalidSubcommand)?;
+    let mut typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    typed.next().filter(|first| first == "help")?;
+    let name = typed.collect::<Vec<_>>().join(" ");
+    if let Some(page) = page(&name) {
+        return Some(print_document(&page).map_or_else(|failure| failure.exit, |()| Exit::Done));
+    }
+    drop(error.print());
+    crate::say!("`flashmark explain` lists the words that are explained.");
+    Some(Exit::Usage)
+}
+
+/// The page of a finding, or the meaning of a word.
+fn page(name: &str) -> Option<String> {
+    let width = OutputStream::Output.width();
+    explained(name, width).or_else(|| glossary::meaning(name, width))
 }
 
 /// What may have been meant.

@@ -23,7 +23,7 @@ pub fn run(flags: &RestoreFlags) -> Result {
         print("No run owes anything to a medium.\n")?;
         return Ok(Exit::Done);
     };
-    let lock = dir.lock().or_refuse()?;
+    let lock = crate::run_lock::take(&dir).or_refuse()?;
     if dir.owed().is_none() {
         print(&format!("{} owes nothing to its medium.\n", dir.name()))?;
         return Ok(Exit::Done);

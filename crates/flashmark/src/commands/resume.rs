@@ -32,7 +32,7 @@ pub fn run(flags: &ResumeFlags) -> Result {
     {
         return ended;
     }
-    let lock = dir.lock().or_refuse()?;
+    let lock = crate::run_lock::take(&dir).or_refuse()?;
     let replayed = dir.replay().or_usage()?;
     if replayed.record.run.suite == record::test::REPLAY {
         return usage(format_args!(

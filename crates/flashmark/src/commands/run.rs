@@ -16,18 +16,21 @@ use crate::outputs::print;
 use crate::progress_display;
 use crate::reopened;
 use crate::request::{self, RunRequest, Wanted};
+use crate::run_lock;
 use crate::session::RunSession;
 use crate::words;
 
 /// Measures a target and keeps the run; with `--plan` only prints what would be done.
 pub fn run(flags: &RunFlags) -> Result {
-    let (request, wanted) = request::read(flags)?;
-    let opened = OpenTarget::open(&request)?;
+    let (mut request, wanted) = request::read(flags)?;
+    let opened = OpenTarget::open_new(&mut request)?;
     measure(request, wanted, opened)
 }
 
 /// The same of a target that is open.
 pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarget) -> Result {
+    let is_check = wanted.suite.name == crate::commands::check::SUITE;
+    opened.tell_way_to_raw(if is_check { "check" } else { "run" });
     let mut plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
     if let Some(time_ns) = wanted.time_ns {
         effort::spend(&mut wanted.suite, &mut wanted.choice, &plan, time_ns);
@@ -99,7 +102,7 @@ pub fn begin(opening: &Opening) -> Result<(RunDir, Journal)> {
     let store = Store::open(Store::default_root());
     has_room(store.root(), opening.plan.len())?;
     let dir = store.create(&opening.run.id, opening).or_internal()?;
-    let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
+    let journal = dir.journal(run_lock::take(&dir).or_internal()?).or_internal()?;
     Ok((dir, journal))
 }
 

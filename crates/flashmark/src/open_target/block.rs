@@ -51,7 +51,14 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
         OpenOptions { path: found.path.clone(), writable, expect, settings: settings.clone() };
     let device = opening(RealDevice::open(&options))?;
     let facts = device.facts().clone();
+    let is_protected = found.is_read_only(&roots);
     let read_only = || {
+        if is_protected {
+            return format!(
+                "{} is write-protected; move the lock slider of the card or adapter",
+                request.target
+            );
+        }
         format!(
             "what lies on {} is kept; --erase {} allows it to be overwritten",
             request.target, ids[0]
@@ -72,6 +79,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
         writable: if writable { Ok(()) } else { Err(read_only()) },
         borrowed: borrowed.then(read_only),
         files: if writable && !borrowed { Ok(()) } else { Err(read_only()) },
+        way_to_raw: None,
         only: request.only(),
         commands_at_once: commands_at_once(target.link.as_ref(), &medium),
         link_bps: link_bps(target.link.as_ref()),

@@ -7,6 +7,7 @@ use device::Device;
 use host::{DirectoryTarget, FileTarget, ResolvedTarget, Roots};
 use record::units::{Bytes, MIB};
 use record::{Flag, Medium, TargetKind};
+use rustix::process::{Resource, getrlimit};
 use suite::TargetInfo;
 
 use super::{
@@ -28,6 +29,7 @@ pub fn open_directory(
 ) -> Result<OpenTarget> {
     let path = found.place.path.clone();
     let bytes = file_size(&path, request)?;
+    check_size_limit(bytes)?;
     // The directory must be on the device it was found on: a mount that failed must never send a
     // fill to the root disk. By the number stat gives, which btrfs and its like make up for
     // themselves, but always the same.
@@ -65,6 +67,9 @@ pub fn open_file(roots: Roots, found: FileTarget, request: &RunRequest) -> Resul
     }
     check_span(request, capacity_bytes)?;
     let writable = request.erase.is_some();
+    if writable {
+        check_size_limit(capacity_bytes)?;
+    }
     let expect = Expect::File { capacity_bytes, identity: found.identity };
     let options = OpenOptions { path: path.clone(), writable, expect, settings: settings(request) };
     let device = opening(RealDevice::open(&options))?;
@@ -119,6 +124,7 @@ fn assemble(
         writable,
         borrowed: None,
         files,
+        way_to_raw: None,
         only: request.only(),
         commands_at_once: commands_at_once(target.link.as_ref(), &medium),
         link_bps: link_bps(target.link.as_ref()),
@@ -165,6 +171,19 @@ fn file_size(path: &Path, request: &RunRequest) -> Result<u64> {
         ));
     }
     Ok(request.file_bytes.min(usable))
+}
+
+/// Refuses a file longer than this session may write (`ulimit -f`): that is no fault of the medium.
+fn check_size_limit(bytes: u64) -> Result<()> {
+    match getrlimit(Resource::Fsize).current {
+        Some(most_bytes) if most_bytes < bytes => Err(anyhow::anyhow!(
+            "the limit of file size in this session (ulimit -f) is {}, and the test writes a file of {}: type `ulimit -f unlimited` (or open a new session where that is refused) and start again; nothing was measured",
+            Bytes(most_bytes),
+            Bytes(bytes)
+        ))
+        .or_internal(),
+        _ => Ok(()),
+    }
 }
 
 /// How the device is opened.

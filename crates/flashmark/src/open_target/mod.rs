@@ -4,6 +4,7 @@ mod block;
 mod file;
 mod simulated;
 mod stages;
+mod way_to_raw;
 
 pub use simulated::unknown_profile;
 use std::cell::RefCell;
@@ -74,10 +75,23 @@ impl OpenTarget {
         let roots = Roots::default();
         let access =
             if request.erase.is_some() || request.borrows() { Access::Write } else { Access::Read };
-        match host::resolve(&roots, &request.target, access).map_err(target_failure)? {
+        let found = host::resolve(&roots, &request.target, access);
+        match found.map_err(|error| failure_of(request, error))? {
             ResolvedTarget::Directory(found) => file::open_directory(roots, *found, request),
             ResolvedTarget::File(found) => file::open_file(roots, *found, request),
             ResolvedTarget::Block(found) => block::open(roots, *found, request),
+        }
+    }
+
+    /// Opens the target of a new run. Of a write-protected medium that was not given away the tests
+    /// that only read are left.
+    pub fn open_new(request: &mut RunRequest) -> Result<OpenTarget> {
+        match OpenTarget::open(request) {
+            Err(failure) if request.borrows() && is_write_protected(&failure) => {
+                request.restoring = false;
+                OpenTarget::open(request)
+            }
+            opened => opened,
         }
     }
 
@@ -115,6 +129,14 @@ impl OpenTarget {
             .as_ref()
             .is_some_and(|disk| Some(disk.size_bytes) == self.medium.capacity_bytes);
         partitions.filter(|_| is_whole).map(|partition| partition.offset_bytes).collect()
+    }
+
+    /// Keeps the way to the raw medium below a directory or file, for `command` of this program.
+    pub fn tell_way_to_raw(&mut self, command: &str) {
+        let is_root = rustix::process::geteuid().is_root();
+        let is_file = matches!(self.target.kind, TargetKind::Directory | TargetKind::File);
+        let disk = self.disk.as_ref().filter(|_| is_file);
+        self.info.way_to_raw = disk.map(|disk| way_to_raw::way_to_raw(disk, command, is_root));
     }
 
     /// Right before the first write: this is still the medium that was looked at, and nothing has
@@ -315,6 +337,22 @@ pub fn target_failure(error: TargetError) -> Failure {
         _ => Exit::Usage,
     };
     Failure { exit, error: error.into() }
+}
+
+/// The same, with the way out that this request leaves.
+fn failure_of(request: &RunRequest, error: TargetError) -> Failure {
+    let failure = target_failure(error);
+    if request.erase.is_none() || !is_write_protected(&failure) {
+        return failure;
+    }
+    let said = failure.to_string();
+    let error = anyhow::anyhow!("{said}, or leave out --erase for the tests that only read");
+    Failure { error, ..failure }
+}
+
+fn is_write_protected(failure: &Failure) -> bool {
+    let error = failure.error.downcast_ref::<TargetError>();
+    matches!(error, Some(TargetError::ReadOnlyMedium { .. }))
 }
 
 /// How I/O is issued, as the request says.

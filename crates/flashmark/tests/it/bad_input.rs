@@ -67,6 +67,33 @@ fn unknown_commands_and_flags() {
 }
 
 #[test]
+fn help_of_a_word_that_is_no_command_explains_it() {
+    let flashmark = Flashmark::new();
+    for word in ["p99", "capacity"] {
+        let explained = flashmark.done(&["explain", word]).out;
+        assert_eq!(flashmark.done(&["help", word]).out, explained);
+    }
+    let said = said(&["help", "xyzzy"]);
+    assert!(said.starts_with("exit 2\nerror: unrecognized subcommand 'xyzzy'"), "{said}");
+    assert!(said.contains("`flashmark explain` lists the words"), "{said}");
+}
+
+#[test]
+fn a_name_that_is_not_utf_8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let place = scratch.path().join(OsStr::from_bytes(b"m\xff"));
+    fs::create_dir(&place).unwrap();
+    let ran = crate::support::Ran::of(flashmark.command(&["check"]).arg(&place));
+    assert_eq!(ran.code, Some(2), "{ran}");
+    assert!(ran.err.contains("is not UTF-8; rename it, or cd into it and type '.'"), "{ran}");
+    let words = ["check", ".", "--budget", "5s", "--quiet"];
+    let ran = crate::support::Ran::of(flashmark.command(&words).current_dir(&place));
+    assert_eq!(ran.code, Some(0), "{ran}");
+}
+
+#[test]
 fn profiles() {
     insta::assert_snapshot!(said(&["run", "sim:clas10"]), @r"
     exit 2

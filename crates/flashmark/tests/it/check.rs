@@ -5,7 +5,9 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Flashmark, MIB, Scratch, loop_device, read_record};
+use crate::support::{
+    EXT4, Flashmark, LoopDevice, MIB, Ran, Scratch, has_root, loop_device, mounted, read_record,
+};
 
 fn line(flashmark: &Flashmark, words: &[&str], code: i32) -> Value {
     let ran = flashmark.run(&[&["check"], words, &["--quiet", "--json"]].concat());
@@ -127,4 +129,50 @@ fn nothing_is_left_in_a_directory() {
     let found = line(&flashmark, &[place.to_str().unwrap(), "--budget", "10s"], 0);
     assert_eq!(found["summary"]["genuine"], "not-tested", "free space proves nothing: {found}");
     assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+}
+
+#[test]
+fn a_limit_of_file_size_is_the_fault_of_the_session() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let program = assert_cmd::cargo::cargo_bin!("flashmark").to_str().unwrap();
+    let script = r#"ulimit -f 20480; exec "$0" "$@""#;
+    let mut command = std::process::Command::new("bash");
+    let words = ["-c", script, program, "check", scratch.word(), "--budget", "5s", "--quiet"];
+    let ran = Ran::of(command.args(words).env("FLASHMARK_HOME", flashmark.home()));
+    assert_eq!(ran.code, Some(5), "{ran}");
+    assert!(ran.err.contains("(ulimit -f) is 20 MiB"), "{ran}");
+    assert!(ran.err.contains("type `ulimit -f unlimited`"), "{ran}");
+    assert!(flashmark.runs().is_empty() && scratch.names().is_empty());
+}
+
+#[test]
+fn a_write_protected_medium_is_read() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 32 * MIB);
+    let device = LoopDevice::with(&image, &["--read-only"]);
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["check", device.word(), "--budget", "5s", "--quiet"]);
+    let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = format!(
+        "Genuine? not tested, because the probe of its capacity was left out: {} is write-protected; move the lock slider",
+        device.word()
+    );
+    assert!(said.contains(&expected), "{ran}");
+    assert!(!said.contains("--erase"), "nothing was given away: {ran}");
+}
+
+#[test]
+fn a_mount_point_names_the_way_to_its_device() {
+    let Some((_scratch, _image, device, mount)) = mounted(64 * MIB, EXT4, &[]) else { return };
+    let flashmark = Flashmark::new();
+    let check = |target: &str| flashmark.done(&["check", target, "--budget", "5s", "--quiet"]).out;
+    let joined = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = joined(check(mount.word()));
+    let way = format!("type `umount {}`, then `flashmark check {}`", mount.word(), device.word());
+    assert!(said.contains(&way), "{said}");
+    drop(mount);
+    assert!(joined(check(device.word())).contains("Genuine? yes"));
 }

@@ -106,7 +106,7 @@ fn a_locked_medium_is_read_but_not_erased() {
     let device = LoopDevice::with(&image, &["--read-only"]);
     insta::assert_snapshot!(refused_with_erase(device.word(), &[&image], &[(device.name(), "loopX")]), @r"
     exit 3
-    flashmark: loopX is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read
+    flashmark: loopX is write-protected; move the lock slider of the card or adapter, or leave out --erase for the tests that only read
     ");
     let flashmark = Flashmark::new();
     flashmark.done(&[

@@ -13,7 +13,7 @@ use crate::inventory::{InventoryEntry, find_in};
 use crate::layers;
 use crate::open_files::{OpenFiles, settled};
 use crate::roots::{DeviceNumber, Roots, flag};
-use crate::snapshot::{Below, BlockDeviceEntry, Partition, Picture};
+use crate::snapshot::{Below, BlockDeviceEntry, Picture};
 
 /// The block device with that number, refused where anything forbids it.
 pub(super) fn find(
@@ -54,9 +54,7 @@ fn check(
         return Err(TargetError::Empty { device: disk.name.clone() });
     }
     refuse_used(target, found, disk.uses.clone())?;
-    let read_only = disk.read_only
-        || found.partition.as_ref().is_some_and(|part| is_read_only(roots, disk, part));
-    if access == Access::Write && read_only {
+    if access == Access::Write && found.is_read_only(roots) {
         return Err(TargetError::ReadOnlyMedium { device: disk.name.clone() });
     }
     may_open(roots, found, access).map_err(|error| open_failed(target, disk, error))?;
@@ -82,11 +80,6 @@ fn refuse_used(
         Some(_) => Err(TargetError::SiblingInUse { target, disk: found.disk.name.clone(), uses }),
         None => Err(TargetError::InUse { target, uses }),
     }
-}
-
-fn is_read_only(roots: &Roots, disk: &InventoryEntry, partition: &Partition) -> bool {
-    flag(&roots.sys.join("block").join(&disk.name).join(&partition.name).join("ro"))
-        .unwrap_or(false)
 }
 
 fn may_open(roots: &Roots, found: &BlockTarget, access: Access) -> io::Result<()> {
@@ -186,7 +179,7 @@ mod tests {
             |errno: rustix::io::Errno| open_failed("/dev/sdb", &disk, errno.into()).to_string();
         insta::assert_snapshot!(say(rustix::io::Errno::ACCESS), @"no right to open '/dev/sdb'; run it as root, or name a directory on the medium instead");
         insta::assert_snapshot!(say(rustix::io::Errno::NOMEDIUM), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");
-        insta::assert_snapshot!(say(rustix::io::Errno::ROFS), @"sdb is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read");
+        insta::assert_snapshot!(say(rustix::io::Errno::ROFS), @"sdb is write-protected; move the lock slider of the card or adapter");
         insta::assert_snapshot!(say(rustix::io::Errno::NXIO), @"'/dev/sdb' is a block device that the kernel does not know (any more); plug it in again, `flashmark list` shows what is there");
     }
 }

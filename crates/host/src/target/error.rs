@@ -55,9 +55,7 @@ pub enum TargetError {
         at: PathBuf,
     },
     /// The kernel refuses writes.
-    #[error(
-        "{device} is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read"
-    )]
+    #[error("{device} is write-protected; move the lock slider of the card or adapter")]
     ReadOnlyMedium {
         /// Kernel name of the whole device: "sdb".
         device: String,

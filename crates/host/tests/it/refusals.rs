@@ -92,7 +92,7 @@ fn a_locked_card_may_be_read() {
     let machine = Machine::new();
     let disk = machine.with_stick();
     machine.file(&format!("{disk}/ro"), "1\n");
-    insta::assert_snapshot!(refusal(&machine, "/dev/sdb"), @"sdb is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read");
+    insta::assert_snapshot!(refusal(&machine, "/dev/sdb"), @"sdb is write-protected; move the lock slider of the card or adapter");
     assert!(resolve(&machine.roots, "/dev/sdb", Access::Read).is_ok());
 }
 

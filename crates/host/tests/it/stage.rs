@@ -295,7 +295,7 @@ fn a_read_only_medium_is_refused_for_writing_only() {
     let options = LoopOptions { read_only: true, ..LoopOptions::default() };
     let locked = attach_with(&bench.dir.path().join("medium"), options).unwrap();
     let resolve = |access| resolve(&Roots::default(), locked.path().to_str().unwrap(), access);
-    assert!(resolve(Access::Write).unwrap_err().to_string().contains(" is read-only; "));
+    assert!(resolve(Access::Write).unwrap_err().to_string().contains(" is write-protected; "));
     assert!(resolve(Access::Read).is_ok());
 }
 

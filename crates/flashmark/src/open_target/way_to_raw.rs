@@ -1,0 +1,64 @@
+//! The way from a directory to the raw medium below it, as commands to type.
+
+use host::{InUseReason, InventoryEntry};
+
+/// The commands that free the medium and name it to `command` of this program; who has no rights
+/// calls them by sudo. Where more than mounts keeps it in use, what does.
+pub fn way_to_raw(disk: &InventoryEntry, command: &str, is_root: bool) -> String {
+    let sudo = if is_root { "" } else { "sudo " };
+    let device = disk.path.display();
+    let mut commands = Vec::new();
+    for used in &disk.uses {
+        let InUseReason::Mounted { at, .. } = used else {
+            return format!("{used}, so test it in another machine");
+        };
+        commands.push(format!("`{sudo}umount {}`", word(&at.to_string_lossy())));
+    }
+    commands.push(format!("`{sudo}flashmark {command} {device}`"));
+    format!("type {}", commands.join(", then "))
+}
+
+/// A path as one word of a shell.
+fn word(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
+    if path.chars().all(is_plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(uses: Vec<InUseReason>) -> InventoryEntry {
+        InventoryEntry {
+            name: "sdb".into(),
+            path: "/dev/sdb".into(),
+            number: host::DeviceNumber { major: 8, minor: 16 },
+            diskseq: None,
+            size_bytes: 1 << 30,
+            read_only: false,
+            medium: record::Medium::default(),
+            link: record::Link::default(),
+            partitions: Vec::new(),
+            uses,
+        }
+    }
+
+    #[test]
+    fn every_mount_is_undone_before_the_device_is_named() {
+        let mounted = |at: &str| InUseReason::Mounted { device: "sdb1".into(), at: at.into() };
+        let two = disk(vec![mounted("/mnt/x"), mounted("/media/my card")]);
+        assert_eq!(
+            way_to_raw(&two, "check", true),
+            "type `umount /mnt/x`, then `umount '/media/my card'`, then `flashmark check /dev/sdb`"
+        );
+        assert_eq!(
+            way_to_raw(&disk(vec![mounted("/mnt/x")]), "run", false),
+            "type `sudo umount /mnt/x`, then `sudo flashmark run /dev/sdb`"
+        );
+        let root = disk(vec![InUseReason::Root { at: "/".into() }]);
+        assert!(way_to_raw(&root, "check", true).ends_with(", so test it in another machine"));
+    }
+}
