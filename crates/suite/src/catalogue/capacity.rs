@@ -233,9 +233,14 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool)
     }
 }
 
-/// Whether a cell found that less is there than the medium says.
+/// Whether a cell found that less is there than the medium says. A tail that fails with errors may
+/// be damage: a fake loses data without one (as `findings` has it).
 pub(crate) fn is_fake(cell: &Cell) -> bool {
-    found(cell).and_then(CapacityKind::of_code).is_some_and(CapacityKind::is_fake)
+    let marks =
+        |name: &str| cell.metrics.other.get(&format!("marks_{name}")).map_or(0.0, |n| n.value);
+    let fails = marks("unusable") > marks("lost") + marks("elsewhere");
+    let kind = found(cell).and_then(CapacityKind::of_code);
+    kind.is_some_and(|kind| kind.is_fake() && !(fails && kind == CapacityKind::Limbo))
 }
 
 /// Whether a cell came to its end without finding anything missing, and left its marks where they
