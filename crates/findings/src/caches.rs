@@ -97,12 +97,6 @@ impl<'a> SpanContrast<'a> {
         })
     }
 
-    /// The first span that is slow, in bytes: what was measured in less may have been measured in
-    /// the fast part only.
-    pub fn slow_from(&self) -> u64 {
-        self.spans[self.end].0
-    }
-
     /// Writes a second over the largest span.
     pub fn over_all(&self) -> &SoundFigure<'a> {
         &self.spans[self.slow].1

@@ -398,8 +398,12 @@ pub struct ShowFlags {
     /// The record as JSON.
     #[arg(long, conflicts_with_all = ["all", "details"])]
     pub json: bool,
+    /// A short table as Markdown, to paste into a forum or an issue; without paths and serial
+    /// numbers.
+    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json"])]
+    pub markdown: bool,
     /// What can be read of a damaged run at all, and what is lost; writes nothing.
-    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "uses"])]
+    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "markdown", "uses"])]
     pub salvage: bool,
 }
 
@@ -464,6 +468,9 @@ pub struct CompareFlags {
     /// Writes it there as a page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Tables as Markdown, to paste into a forum or an issue; without paths and serial numbers.
+    #[arg(long, conflicts_with_all = ["json", "fail_if"])]
+    pub markdown: bool,
 }
 
 const COMPARE_HELP: &str = "\

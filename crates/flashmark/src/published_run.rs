@@ -40,7 +40,7 @@ pub fn of(record: &Record) -> Result<(Published, usize)> {
 
 /// Words of a record that are not published, the longest first, so that one that contains another
 /// is blanked as a whole.
-fn private(record: &Record) -> Vec<String> {
+pub fn private(record: &Record) -> Vec<String> {
     let (medium, target) = (&record.medium, &record.target);
     let mut words: Vec<String> =
         [&medium.serial, &medium.cid, &target.backing].into_iter().flatten().cloned().collect();

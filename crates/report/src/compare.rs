@@ -1,13 +1,13 @@
 //! Several media side by side, for a terminal and as a page.
 
 use askama::Template;
-use findings::{ChangedFigure, Curve, FasterMedium, MediaComparison, Regression};
+use findings::{ChangedFigure, ComparedFigure, Curve, FasterMedium, MediaComparison, Regression};
 use record::units::{Bytes, significant};
 
 use crate::html::PageHead;
 use crate::html::view::{self, PanelView, TableView};
 use crate::tables::Table;
-use crate::{text, words};
+use crate::{figure, text, words};
 
 mod experiment;
 mod figures;
@@ -44,25 +44,13 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
     for rank in &comparison.ranks {
         out += &text::paragraph(&format!("- {}: {}", rank.wanted, order(rank)), width);
     }
-    for work in &comparison.works {
+    for part in parts(comparison, &names, Ranges::Without) {
         out += "\n";
-        out += &text::paragraph(&works::title(work), width);
-        for sentence in works::sentences(comparison, work) {
-            out += &text::paragraph(&sentence, width);
+        out += &text::paragraph(&part.title, width);
+        for sentence in &part.sentences {
+            out += &text::paragraph(sentence, width);
         }
-        out += &text::plain(&works::table(comparison, work, &names), width);
-    }
-    if !comparison.figures.is_empty() {
-        out += &format!("\n{}\n", figures::TITLE);
-        out += &text::plain(&figures::table(comparison, &names), width);
-    }
-    for matrix in &comparison.matrices {
-        out += "\n";
-        out += &text::paragraph(&matrices::title(matrix), width);
-        for sentence in matrices::sentences(comparison, matrix) {
-            out += &text::paragraph(&sentence, width);
-        }
-        out += &text::plain(&matrices::table(comparison, matrix, &names), width);
+        out += &text::plain(&part.table, width);
     }
     if is_empty(comparison) {
         out += "\n";
@@ -76,14 +64,13 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
     }
     if comparison.media.len() < 2 {
         out += "\n";
-        out += &text::paragraph(
-            "All runs are of one medium: there is nothing to compare it with.",
-            width,
-        );
+        out += &text::paragraph(ONE_MEDIUM, width);
     }
     out
 }
 
+/// What is said where all runs are of one medium.
+const ONE_MEDIUM: &str = "All runs are of one medium: there is nothing to compare it with.";
 /// What is said where no figure was measured of two media.
 const NOTHING: &str = "Nothing to compare: no figure that may be used was measured of two of them.";
 
@@ -93,6 +80,93 @@ fn is_empty(comparison: &MediaComparison) -> bool {
         && comparison.works.is_empty()
         && comparison.figures.is_empty()
         && comparison.matrices.is_empty()
+}
+
+/// What figures in a table have beside them.
+#[derive(Clone, Copy)]
+enum Ranges {
+    Without,
+    With,
+}
+
+/// What the ranges are, for the line below a table that has them.
+pub(crate) const RANGES_MEAN: &str = "In parentheses: the 95 % interval of a single run; of several runs the lowest and the highest.";
+
+impl Ranges {
+    fn quantity(self, metric: &str, found: ComparedFigure) -> String {
+        let text = words::quantity(metric, found.value);
+        let range = found.range.map(|ends| words::interval(metric, ends));
+        let range = range.map(|range| words::without_unit(&range, &text).to_owned());
+        self.beside(text, range)
+    }
+
+    /// The same of a figure whose unit is said above the table.
+    fn number(self, found: ComparedFigure) -> String {
+        let range = found.range.map(|[low, high]| [low, high].map(significant).join(" to "));
+        self.beside(significant(found.value), range)
+    }
+
+    fn beside(self, text: String, range: Option<String>) -> String {
+        match self {
+            Ranges::Without => text,
+            Ranges::With => format!("{text} ({})", range.as_deref().unwrap_or(figure::ONE_RUN)),
+        }
+    }
+}
+
+/// A table of a comparison, with what follows from it in sentences.
+pub(crate) struct ComparisonPart {
+    pub title: String,
+    pub sentences: Vec<String>,
+    pub table: Table,
+}
+
+/// The works, then figures that are of none, then matrices.
+fn parts(comparison: &MediaComparison, names: &Names, ranges: Ranges) -> Vec<ComparisonPart> {
+    let works = comparison.works.iter().map(|work| ComparisonPart {
+        title: works::title(work),
+        sentences: works::sentences(comparison, work),
+        table: works::table(comparison, work, names, ranges),
+    });
+    let figures = (!comparison.figures.is_empty()).then(|| ComparisonPart {
+        title: figures::TITLE.to_owned(),
+        sentences: Vec::new(),
+        table: figures::table(comparison, names, ranges),
+    });
+    let matrices = comparison.matrices.iter().map(|matrix| ComparisonPart {
+        title: matrices::title(matrix),
+        sentences: matrices::sentences(comparison, matrix),
+        table: matrices::table(comparison, matrix, names, ranges),
+    });
+    works.chain(figures).chain(matrices).collect()
+}
+
+/// What the screen tells of a comparison, for forms that are not laid out in columns; figures with
+/// their ranges.
+pub(crate) struct ComparisonContent {
+    pub heading: String,
+    pub media: Vec<String>,
+    pub differ: &'static str,
+    pub differences: Vec<String>,
+    pub parts: Vec<ComparisonPart>,
+    /// Why there is nothing to compare.
+    pub nothing: Option<&'static str>,
+    pub not_compared: Vec<String>,
+}
+
+/// The content of a comparison.
+pub(crate) fn content(comparison: &MediaComparison) -> ComparisonContent {
+    let names = Names::of(comparison);
+    let nothing = is_empty(comparison).then_some(NOTHING);
+    ComparisonContent {
+        heading: names.heading(comparison),
+        media: names.media(comparison).into_iter().chain(faults(comparison)).collect(),
+        differ: differ(comparison),
+        differences: comparison.differences.clone(),
+        parts: parts(comparison, &names, Ranges::With),
+        nothing: nothing.or((comparison.media.len() < 2).then_some(ONE_MEDIUM)),
+        not_compared: comparison.not_compared.clone(),
+    }
 }
 
 /// What the differences come from, for a terminal.
@@ -154,8 +228,12 @@ pub fn page(comparison: &MediaComparison) -> String {
             })
             .collect(),
         nothing: is_empty(comparison).then_some(NOTHING),
-        figures: (!comparison.figures.is_empty())
-            .then(|| TableView::new(figures::table(comparison, &names), figures::TITLE.to_owned())),
+        figures: (!comparison.figures.is_empty()).then(|| {
+            TableView::new(
+                figures::table(comparison, &names, Ranges::Without),
+                figures::TITLE.to_owned(),
+            )
+        }),
         matrices: comparison
             .matrices
             .iter()
@@ -163,7 +241,7 @@ pub fn page(comparison: &MediaComparison) -> String {
                 title: matrices::title(matrix),
                 sentences: matrices::sentences(comparison, matrix),
                 table: TableView::new(
-                    matrices::table(comparison, matrix, &names),
+                    matrices::table(comparison, matrix, &names, Ranges::Without),
                     format!("{}, by file system and scheduler", matrices::title(matrix)),
                 ),
             })

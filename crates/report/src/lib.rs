@@ -19,6 +19,7 @@ mod doubts;
 mod figure;
 mod headline;
 pub mod html;
+pub mod markdown;
 mod matrix;
 pub mod panels;
 pub mod tables;

@@ -18,6 +18,7 @@ use crate::{doubts, headline, words};
 
 pub use explained::explained;
 pub use screen::{Elsewhere, one_screen, summary};
+pub(crate) use screen::{RowTexts, ScreenContent, content};
 pub use wrap::fold;
 use wrap::{joined, wrapped};
 

@@ -34,6 +34,9 @@ pub struct RankPlace {
     pub caveat: Option<String>,
 }
 
+/// Why a fake or a failing medium has no rank; its fault is told with its name.
+const MUST_NOT_BE_USED: &str = "must not be used";
+
 const USES: [Use; 5] =
     [Use::RootDisk, Use::Camera, Use::Video { mbit: 100 }, Use::Logger, Use::Database];
 
@@ -48,7 +51,7 @@ fn rank(groups: &[RunGroup], media: &[Compared], wanted: Use) -> Rank {
     for (group, medium) in groups.iter().zip(media) {
         let name = group.name.clone();
         match (&medium.fault, of_group(group, wanted)) {
-            (Some(fault), _) => left_out.push((name, fault.clone())),
+            (Some(_), _) => left_out.push((name, MUST_NOT_BE_USED.to_owned())),
             (None, Some(figure)) => judged.push((name, figure)),
             (None, None) => left_out.push((name, why_not(group, wanted))),
         }
@@ -95,6 +98,7 @@ mod tests {
     use record::units::{KIB, MIB};
     use record::{Record, test};
 
+    use super::MUST_NOT_BE_USED;
     use crate::testing::{empty, iops, known};
 
     /// A medium of so many bytes a second in a row, known to a share of it.
@@ -140,7 +144,7 @@ mod tests {
         let rank = found.ranks.iter().find(|rank| rank.wanted == "camera").unwrap();
         let named: Vec<&str> = rank.order.iter().map(|place| place.name.as_str()).collect();
         assert_eq!(named, ["good"]);
-        assert_eq!(rank.left_out, [("fake".to_owned(), fault.to_owned())]);
+        assert_eq!(rank.left_out, [("fake".to_owned(), MUST_NOT_BE_USED.to_owned())]);
     }
 
     /// A medium without commits was missing from the rank for databases without a word.

@@ -1,5 +1,7 @@
 //! `flashmark compare`: several media side by side, or one before and after a change.
 
+use std::path::Path;
+
 use findings::{ComparisonSide, MediaComparison, Regression};
 use record::Record;
 use store::{Store, atomic_write};
@@ -8,15 +10,16 @@ use crate::cli::CompareFlags;
 use crate::commands::show::load_from;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::{print, print_document};
+use crate::published_run;
 use crate::terminal::OutputStream;
 
-/// Compares runs: as text, as JSON (`--json`) and as a page (`--html`). Exit code 0, and with
+/// Compares runs: as text, as Markdown (`--markdown`), as JSON (`--json`) and as a page (`--html`). Exit code 0, and with
 /// `--fail-if` 1 where something became slower than allowed.
 pub fn run(flags: &CompareFlags) -> Result {
     let allowed = flags.fail_if.as_deref().map(read_percent).transpose()?;
     let comparison = match (&flags.before, &flags.after) {
-        (Some(before), Some(after)) => changed(before, after)?,
-        _ => side_by_side(&flags.runs)?,
+        (Some(before), Some(after)) => changed(before, after, flags.markdown)?,
+        _ => side_by_side(&flags.runs, flags.markdown)?,
     };
     let regression = allowed.map(|allowed| findings::regression(&comparison, allowed));
     if let Some(path) = &flags.html {
@@ -28,7 +31,9 @@ pub fn run(flags: &CompareFlags) -> Result {
         Some(path) => atomic_write(path, json()?.as_bytes()).or_internal()?,
         None => {}
     }
-    if flags.json.as_ref().is_none_or(|path| path.as_os_str() != "-") {
+    if flags.markdown {
+        print_document(&report::markdown::comparison(&comparison, &private(flags)?))?;
+    } else if flags.json.as_ref().is_none_or(|path| path.as_os_str() != "-") {
         let width = OutputStream::Output.width();
         print(&report::compare::summary(&comparison, width))?;
         if let Some(regression) = &regression {
@@ -57,8 +62,8 @@ fn passed(regression: &Regression, strict: bool) -> Result {
 }
 
 /// The runs that a user names as one: by a run, a file or a label, or with the medium that they are
-/// of (`card=RUN`).
-fn side(name: &str) -> Result<ComparisonSide> {
+/// of (`card=RUN`). What others read names a file without its directory.
+fn side(name: &str, for_others: bool) -> Result<ComparisonSide> {
     let store = Store::open(Store::default_root());
     let (medium, word, dirs) = match (store.find_all(name), name.split_once('=')) {
         (Ok(dirs), _) => (None, name, dirs),
@@ -73,12 +78,22 @@ fn side(name: &str) -> Result<ComparisonSide> {
         None => record,
     };
     let records = records.into_iter().map(named).collect();
-    Ok(ComparisonSide { name: word.to_owned(), records })
+    let file = Path::new(word).file_stem().filter(|_| for_others && word.contains('/'));
+    let name = file.map_or(word.into(), |stem| stem.to_string_lossy());
+    Ok(ComparisonSide { name: name.into_owned(), records })
+}
+
+/// What must not be read by others, of all runs that are compared.
+fn private(flags: &CompareFlags) -> Result<Vec<String>> {
+    let names = flags.runs.iter().chain(&flags.before).chain(&flags.after);
+    let sides = names.map(|name| side(name, true)).collect::<Result<Vec<_>>>()?;
+    let records = sides.iter().flat_map(|side| &side.records);
+    Ok(records.flat_map(published_run::private).collect())
 }
 
 /// After held against before: runs of one medium.
-fn changed(before: &str, after: &str) -> Result<MediaComparison> {
-    let sides = [side(after)?, side(before)?];
+fn changed(before: &str, after: &str, for_others: bool) -> Result<MediaComparison> {
+    let sides = [side(after, for_others)?, side(before, for_others)?];
     let records: Vec<Record> = sides.iter().flat_map(|side| side.records.clone()).collect();
     if !findings::is_one_medium(&records) {
         return usage(format_args!(
@@ -95,8 +110,8 @@ fn changed(before: &str, after: &str) -> Result<MediaComparison> {
     Ok(findings::compare_change(before, after))
 }
 
-fn side_by_side(names: &[String]) -> Result<MediaComparison> {
-    let sides = names.iter().map(|name| side(name)).collect::<Result<Vec<_>>>()?;
+fn side_by_side(names: &[String], for_others: bool) -> Result<MediaComparison> {
+    let sides = names.iter().map(|name| side(name, for_others)).collect::<Result<Vec<_>>>()?;
     let records: Vec<Record> = sides.iter().flat_map(|side| side.records.clone()).collect();
     if !findings::is_one_medium(&records) || same_run(&sides).is_some() {
         return Ok(findings::compare_runs(&records));

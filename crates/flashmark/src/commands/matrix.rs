@@ -98,7 +98,7 @@ fn go_on(
     flags: &ResumeFlags,
 ) -> Result {
     let request: MatrixRequest = serde_json::from_value(request).or_usage()?;
-    let lock = crate::run_lock::take(&dir).or_refuse()?;
+    let lock = crate::run_lock::take(dir).or_refuse()?;
     let Replayed { mut record, traces, .. } = dir.replay().or_usage()?;
     let crate::outputs::Outputs { json, html, details, quiet, .. } = flags.outputs.clone();
     let outputs = MatrixOutputs { json, html, details, quiet, ..MatrixOutputs::default() };

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use record::Record;
+use report::text::Elsewhere;
 use store::{Loaded, RunDir, Store};
 
 use crate::cli::ShowFlags;
@@ -12,11 +13,11 @@ use crate::outputs::{self, print, print_document};
 use crate::request::{RunRequest, read_uses};
 use crate::session::concluded_for;
 use crate::terminal::OutputStream;
-use crate::{damage, not_restored};
+use crate::{damage, not_restored, published_run};
 
 mod salvage;
 
-/// Prints a run: its summary, all cells, findings, JSON, or what can be salvaged; exit code 0.
+/// Prints a run: its summary, all cells, findings, JSON, Markdown, or what can be salvaged; exit code 0.
 pub fn run(flags: &ShowFlags) -> Result {
     let dir = find(&flags.run)?;
     if flags.salvage {
@@ -24,9 +25,10 @@ pub fn run(flags: &ShowFlags) -> Result {
     }
     let Loaded { mut record, damage } = dir.load_with_damage().or_usage()?;
     let says_so = record.findings.iter().any(|finding| finding.id == "not-put-back");
-    match not_restored::line(&dir).filter(|_| flags.json || flags.all || flags.findings || !says_so)
+    match not_restored::line(&dir)
+        .filter(|_| flags.json || flags.markdown || flags.all || flags.findings || !says_so)
     {
-        Some(line) if flags.json => damage::tell(&dir, &line),
+        Some(line) if flags.json || flags.markdown => damage::tell(&dir, &line),
         Some(line) => print(&format!("{line}\n"))?,
         None => {}
     }
@@ -42,20 +44,31 @@ pub fn run(flags: &ShowFlags) -> Result {
         print_document(&record.to_json())?;
     } else if flags.all {
         print(&report::text::table(&record, OutputStream::Output.width()))?;
+    } else if flags.markdown {
+        print_document(&markdown(flags, &dir, &record))?;
     } else if record.run.suite == check::SUITE && !flags.details {
         print(&outputs::check_screen(&record, &dir))?;
     } else {
-        // A record that somebody sent has no run around it.
-        let (run, files) = if Path::new(&flags.run).is_file() {
-            (flags.run.clone(), Vec::new())
-        } else {
-            (dir.name().to_owned(), outputs::files(&dir))
-        };
-        let files: Vec<_> =
-            files.into_iter().filter(|(_, path)| Path::new(path).exists()).collect();
+        let (run, files) = named(flags, &dir);
         outputs::show(&record, &run, &files, flags.details, OutputStream::Output)?;
     }
     Ok(Exit::Done)
+}
+
+/// What to call the run, and the files it left; a record that somebody sent has no run around it.
+fn named(flags: &ShowFlags, dir: &RunDir) -> (String, Vec<(&'static str, String)>) {
+    if Path::new(&flags.run).is_file() {
+        return (flags.run.clone(), Vec::new());
+    }
+    let files = outputs::files(dir).into_iter();
+    (dir.name().to_owned(), files.filter(|(_, path)| Path::new(path).exists()).collect())
+}
+
+/// The table of the screen as Markdown. Paths of files are not told, but take their lines.
+fn markdown(flags: &ShowFlags, dir: &RunDir, record: &Record) -> String {
+    let (run, files) = named(flags, dir);
+    let rest = Elsewhere { run: &run, files: &files, breaks_paths: false };
+    report::markdown::run(record, &rest, &published_run::private(record))
 }
 
 /// The run of this name, or of this record file.

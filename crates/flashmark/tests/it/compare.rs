@@ -152,3 +152,29 @@ fn four_runs_of_two_cards_in_two_readers_say_what_explains_the_difference() {
     let told = flashmark.done(&unnamed.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(told.out.contains("Cannot be told"), "{told}");
 }
+
+#[test]
+fn markdown_has_the_figures_and_no_path() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    labelled(&flashmark, "before", &["1"]);
+    let screen = flashmark.done(&["show"]).out;
+    let table = flashmark.done(&["show", "--markdown"]).out;
+    assert!(table.starts_with("### ") && table.contains("Measured with Flashmark "), "{table}");
+    let rows = table.lines().filter(|line| line.contains(" IOPS | "));
+    let labels: Vec<&str> = rows.filter_map(|row| row.split(" | ").next()).collect();
+    let is_shown = |label: &&str| screen.contains(label.trim_start_matches("| "));
+    assert!(labels.len() > 2 && labels.iter().all(is_shown), "{screen}{table}");
+    let after = changed(&flashmark, &scratch, 0.5);
+    let folder = word(after.parent().unwrap());
+    for words in [
+        ["before", word(&after), "--markdown"].to_vec(),
+        vec!["--before", "before", "--after", word(&after), "--markdown"],
+    ] {
+        let told = flashmark.done(&[&["compare"], &words[..]].concat()).out;
+        assert!(told.contains("2.00x") && told.contains("| Block | "), "{told}");
+        assert!(told.contains("times-0.5") && !told.contains(folder), "{told}");
+    }
+    for more in ["--json", "--details", "--findings", "--all"] {
+        assert_eq!(flashmark.run(&["show", "--markdown", more]).code, Some(2), "{more}");
+    }
+}

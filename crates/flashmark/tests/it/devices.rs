@@ -53,7 +53,10 @@ fn reason_of(flashmark: &Flashmark, ran: &Ran) -> String {
     assert_eq!(failed.stop, Stop::Error);
     let reason = failed.reason.clone().unwrap();
     let last = ran.err.lines().last().unwrap();
-    assert!(last.contains(&reason) && last.contains("flashmark resume"), "{ran}");
+    assert!(last.contains(&reason), "{ran}");
+    // What fails is copied from next, and not measured on.
+    let is_failing = ["the medium reports", "the medium refuses"].map(|of| reason.starts_with(of));
+    assert_eq!(last.contains("flashmark resume"), !is_failing.contains(&true), "{ran}");
     let shown = flashmark.done(&["show", "latest", "--json"]).out;
     assert_eq!(shown, fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap());
     without_places(&reason)

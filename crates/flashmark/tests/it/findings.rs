@@ -104,11 +104,11 @@ fn unfit_for_what_it_is_wanted_for_is_a_failed_check() {
     };
     assert_eq!(run("root-disk,logger").code, Some(1));
     assert_eq!(run("video=8Mbit").code, Some(0));
-    let refused = run("phone");
+    let refused = run("fridge");
     assert_eq!(refused.code, Some(2));
     assert!(
         refused.err.contains(
-            "'phone' is not a known use; type root-disk, camera, video=100Mbit, logger or database"
+            "'fridge' is not a known use; type root-disk, camera, video=100Mbit, logger or database"
         ),
         "{refused}"
     );

@@ -2,6 +2,7 @@
 
 use findings::{FigureRow, MediaComparison};
 
+use super::Ranges;
 use super::names::Names;
 use super::works::{columns, fastest};
 use crate::tables::Table;
@@ -11,7 +12,7 @@ use crate::words;
 pub(super) const TITLE: &str = "Other figures";
 
 /// A row a figure, a column a medium, and which is faster by how much.
-pub(super) fn table(comparison: &MediaComparison, names: &Names) -> Table {
+pub(super) fn table(comparison: &MediaComparison, names: &Names, ranges: Ranges) -> Table {
     let columns = columns(comparison);
     let is_pair = columns.len() == 2;
     let last = if is_pair { format!("{} is", names.head(0)) } else { "Fastest".to_owned() };
@@ -21,7 +22,7 @@ pub(super) fn table(comparison: &MediaComparison, names: &Names) -> Table {
     for row in &comparison.figures {
         let figure = |at: &usize| {
             let figure = row.figures.get(*at).copied().flatten();
-            figure.map_or("-".to_owned(), |found| words::quantity(&row.metric, found.value))
+            figure.map_or("-".to_owned(), |found| ranges.quantity(&row.metric, found))
         };
         let judged = if is_pair { of_pair(row) } else { fastest(row.fastest, names) };
         let cells = std::iter::once(label(comparison, row))

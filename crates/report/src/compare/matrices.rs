@@ -1,8 +1,8 @@
 //! A work of two or more matrices: its table, a row a combination, and what it comes to.
 
 use findings::{CombinationRow, FasterMedium, FastestMedium, MatrixComparison, MediaComparison};
-use record::units::significant;
 
+use super::Ranges;
 use super::names::Names;
 use super::works::{columns, fastest};
 use crate::tables::Table;
@@ -19,6 +19,7 @@ pub(super) fn table(
     comparison: &MediaComparison,
     matrix: &MatrixComparison,
     names: &Names,
+    ranges: Ranges,
 ) -> Table {
     let columns = columns(comparison);
     let is_pair = columns.len() == 2;
@@ -29,7 +30,7 @@ pub(super) fn table(
     for row in &matrix.rows {
         let figure = |at: &usize| {
             let figure = row.figures.get(*at).copied().flatten();
-            figure.map_or("-".to_owned(), |found| significant(found.value))
+            figure.map_or("-".to_owned(), |found| ranges.number(found))
         };
         let told = if is_pair { of_pair(row) } else { fastest(row.fastest, names) };
         let cells = std::iter::once(words::clean(&row.way))

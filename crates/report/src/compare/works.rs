@@ -4,6 +4,7 @@ use findings::{FasterMedium, FastestMedium, MediaComparison, WorkComparison, Wor
 use record::metric;
 use record::units::{Bytes, significant};
 
+use super::Ranges;
 use super::names::Names;
 use crate::chart::{
     Along, AxisSpec, AxisUnit, Chart, ChartLine, ChartMark, ChartPoint, HUES, Reference, Scale,
@@ -27,7 +28,12 @@ pub(super) fn columns(comparison: &MediaComparison) -> Vec<usize> {
 }
 
 /// A row a block size, a column a medium, and which is faster by how much.
-pub(super) fn table(comparison: &MediaComparison, work: &WorkComparison, names: &Names) -> Table {
+pub(super) fn table(
+    comparison: &MediaComparison,
+    work: &WorkComparison,
+    names: &Names,
+    ranges: Ranges,
+) -> Table {
     let columns = columns(comparison);
     let is_pair = columns.len() == 2;
     let last = if is_pair { format!("{} is", names.head(0)) } else { "Fastest".to_owned() };
@@ -38,7 +44,7 @@ pub(super) fn table(comparison: &MediaComparison, work: &WorkComparison, names: 
     for row in &work.rows {
         let figure = |at: &usize| {
             let figure = row.figures.get(*at).copied().flatten();
-            figure.map_or("-".to_owned(), |found| words::quantity(&work.metric, found.value))
+            figure.map_or("-".to_owned(), |found| ranges.quantity(&work.metric, found))
         };
         let judged =
             if is_pair { of_pair(comparison, work, row) } else { fastest(row.fastest, names) };
@@ -120,7 +126,7 @@ pub(super) fn panel(comparison: &MediaComparison, work: &WorkComparison, names: 
         }],
         note: "Medians over runs; whiskers: the 95 % interval of a single run, or from the lowest run to the highest.".to_owned(),
     };
-    Panel { chart, table: table(comparison, work, names) }
+    Panel { chart, table: table(comparison, work, names, Ranges::Without) }
 }
 
 fn points(work: &WorkComparison, medium: usize, name: &str) -> Vec<ChartPoint> {

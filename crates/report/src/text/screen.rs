@@ -29,6 +29,9 @@ const TIMES: usize = 2 + P99 + SLOWEST;
 /// So many claims that did not fail are told.
 const CLAIMS: usize = 4;
 
+/// Said of a medium that failed.
+const NO_USE: &str = "Not suitable for any use.";
+
 /// What the line with the command for the rest begins with.
 const DETAILS: &str = "Details";
 
@@ -54,26 +57,76 @@ pub fn summary(record: &Record, width: usize, colour: bool) -> String {
 pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<'_>) -> String {
     let width = width.max(super::MIN_WIDTH);
     let most = if width < WIDTH { LINES * WIDTH / width } else { LINES };
-    // What other tools measured often has no times of single I/Os.
-    let has_times = !record.cells.iter().all(figure::is_of_others)
-        || record.cells.iter().any(|cell| figure::worst_ns(cell).is_some());
-    let screen = Screen { record, width, ink: Ink(colour), rest, has_times };
+    let screen = Screen::of(record, width, colour, rest);
     if super::host_effects::is_one(record) {
         let told = super::host_effects::told(record, width, false);
         return format!("{told}\n{}\n", screen.elsewhere(&[]).join("\n"));
     }
-    let matrix = findings::matrix::of(record);
-    let laid = |caps: &Caps| match &matrix {
-        Some(matrix) => (screen.of_matrix(matrix, caps, most), true),
-        None => screen.of_run(caps, most),
-    };
-    // The first that has room for every random write; else the first that has room at all, which
-    // the last always has.
-    let tries: Vec<(Vec<String>, bool)> =
-        CAPS.iter().map(laid).filter(|(lines, _)| lines.len() <= most).collect();
-    let best = tries.iter().find(|(_, has_all)| *has_all).or(tries.first());
-    let lines = best.map(|(lines, _)| lines.clone()).unwrap_or_else(|| laid(&CAPS[LAST]).0);
+    let lines = screen.laid(most).lines;
     lines.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// What the screen of 80 columns tells of a run, for forms that are not laid out in columns.
+pub(crate) fn content(record: &Record, rest: &Elsewhere<'_>) -> ScreenContent {
+    let screen = Screen::of(record, WIDTH, false, rest);
+    ScreenContent {
+        sentences: screen.sentences(),
+        rows: screen.laid(LINES).rows,
+        has_times: screen.has_times,
+    }
+}
+
+/// What a screen tells of a run, as texts.
+pub(crate) struct ScreenContent {
+    /// What is wrong with the medium and what it is good for, in the order of the screen.
+    pub sentences: Vec<String>,
+    /// The table of figures.
+    pub rows: Vec<RowTexts>,
+    /// Whether something is known of what single I/Os took.
+    pub has_times: bool,
+}
+
+/// A row of the table of figures.
+#[derive(Clone)]
+pub(crate) struct RowTexts {
+    /// "Random write, 4 KiB", whole.
+    pub label: String,
+    /// The figure, or why there is none.
+    pub figure: Result<FigureTexts, String>,
+    /// Whether the figure is a single one.
+    pub is_single: bool,
+}
+
+/// A figure and what stands beside it.
+#[derive(Clone)]
+pub(crate) struct FigureTexts {
+    /// The figure with its unit.
+    pub text: String,
+    /// Its interval, what bounds it, or that it has none.
+    pub interval: String,
+    /// How many I/Os or repeats it rests on.
+    pub n: u64,
+    /// What 99 of 100 I/Os took at most, where enough were measured.
+    pub p99: Option<String>,
+    /// What the slowest took.
+    pub slowest: Option<String>,
+}
+
+impl RowTexts {
+    /// The texts of something shown, with the times of the cell that it is of.
+    pub fn of(label: &str, shown: &Shown, cell: Option<&Cell>) -> RowTexts {
+        let figure = shown.told().map(|Told { text, interval, n }| FigureTexts {
+            text: text.to_owned(),
+            interval: interval.to_owned(),
+            n,
+            p99: cell
+                .filter(|cell| figure::impossible(cell).is_none())
+                .and_then(|cell| Some(words::stall(cell.metrics.latency_ns.as_ref()?.p99? as f64))),
+            slowest: cell.and_then(figure::worst_ns).map(words::stall),
+        });
+        let figure = figure.map_err(str::to_owned);
+        RowTexts { label: label.to_owned(), figure, is_single: shown.is_single() }
+    }
 }
 
 /// The most lines of each part.
@@ -110,12 +163,75 @@ struct Screen<'a> {
 struct Row<'a> {
     lines: Vec<String>,
     cell: Option<&'a Cell>,
-    is_single: bool,
+    texts: RowTexts,
 }
 
-impl Screen<'_> {
-    /// The lines of a run, and whether every size of random write is among them.
-    fn of_run(&self, caps: &Caps, most: usize) -> (Vec<String>, bool) {
+/// The lines of a screen, the rows of figures among them, and whether every size of random write
+/// is one of these.
+struct Laid {
+    lines: Vec<String>,
+    rows: Vec<RowTexts>,
+    has_all: bool,
+}
+
+/// What a medium comes to: for each use, and in the verdict beside them.
+struct Judged {
+    uses: Vec<String>,
+    verdict: Option<String>,
+    severity: Severity,
+    /// Whether the verdict speaks well of the medium: then it stands after the uses.
+    is_praise: bool,
+}
+
+impl Judged {
+    /// A reason for blame comes before what it is good for, what praise rests on after it.
+    fn ordered<T>(&self, uses: T, verdict: T) -> [T; 2] {
+        if self.is_praise { [uses, verdict] } else { [verdict, uses] }
+    }
+}
+
+impl<'s> Screen<'s> {
+    fn of(record: &'s Record, width: usize, colour: bool, rest: &'s Elsewhere<'s>) -> Screen<'s> {
+        // What other tools measured often has no times of single I/Os.
+        let has_times = !record.cells.iter().all(figure::is_of_others)
+            || record.cells.iter().any(|cell| figure::worst_ns(cell).is_some());
+        Screen { record, width, ink: Ink(colour), rest, has_times }
+    }
+
+    /// The first layout that has room for every random write; else the first that has room at all,
+    /// which the last always has.
+    fn laid(&self, most: usize) -> Laid {
+        let matrix = findings::matrix::of(self.record);
+        let laid = |caps: &Caps| match &matrix {
+            Some(matrix) => {
+                let lines = self.of_matrix(matrix, caps, most);
+                Laid { lines, rows: Vec::new(), has_all: true }
+            }
+            None => self.of_run(caps, most),
+        };
+        let mut tries: Vec<Laid> =
+            CAPS.iter().map(laid).filter(|laid| laid.lines.len() <= most).collect();
+        if tries.is_empty() {
+            return laid(&CAPS[LAST]);
+        }
+        let best = tries.iter().position(|laid| laid.has_all).unwrap_or(0);
+        tries.swap_remove(best)
+    }
+
+    /// The sentences above the figures, whole.
+    fn sentences(&self) -> Vec<String> {
+        let faults = self.fault_findings().into_iter();
+        let mut said: Vec<String> = faults.map(|it| words::clean(&it.statement)).collect();
+        said.extend(doubts::state(self.record));
+        let judged = self.judged();
+        let verdict = judged.verdict.iter().cloned().collect();
+        said.extend(judged.ordered(judged.uses.clone(), verdict).concat());
+        said.extend(self.claims_told().take(CLAIMS).map(claim_sentence));
+        said
+    }
+
+    /// The lines of a run.
+    fn of_run(&self, caps: &Caps, most: usize) -> Laid {
         let record = self.record;
         let mut top = self.prose(&words::medium_line(record), 2, caps.medium, Ink::strong);
         let (faults, faults_left) = self.faults(caps);
@@ -131,18 +247,13 @@ impl Screen<'_> {
         let state = state.unwrap_or_default();
         let (before, after) = if is_refused { (vec![], state) } else { (state, vec![]) };
         top.extend(before);
-        let (uses, reasoned) = self.uses();
-        let verdict = self.verdict().map(|verdict| {
-            let most = caps.verdict + usize::from(verdict.severity == Severity::Failure);
-            let said = if uses.is_empty() { &verdict.statement } else { &reasoned };
-            let said = Some(words::clean(said)).filter(|said| !said.is_empty());
-            let ink = of_severity(verdict.severity);
-            (verdict.severity, said.map(|said| self.prose(&said, 2, most, ink)).unwrap_or_default())
+        let judged = self.judged();
+        let verdict = judged.verdict.as_ref().map(|said| {
+            let most = caps.verdict + usize::from(judged.severity == Severity::Failure);
+            self.prose(said, 2, most, of_severity(judged.severity))
         });
-        // A reason for blame comes before what it is good for, what praise rests on after it.
-        let (severity, verdict) = verdict.unwrap_or((Severity::Info, Vec::new()));
-        let is_praise = severity == Severity::Info && !reasoned.starts_with(OVERSTATED);
-        top.extend(if is_praise { [uses, verdict] } else { [verdict, uses] }.concat());
+        let uses = self.of_uses(&judged.uses);
+        top.extend(judged.ordered(uses, verdict.unwrap_or_default()).concat());
         top.extend(self.claims(caps));
         top.extend(after);
         top.extend(self.facts());
@@ -188,12 +299,13 @@ impl Screen<'_> {
             blanks -= 1;
         }
         lines.extend(heads);
+        let texts = rows.iter().map(|row| row.texts.clone()).collect();
         lines.extend(rows.into_iter().flat_map(|row| row.lines));
         if blanks > 0 && !bottom.is_empty() {
             lines.push(String::new());
         }
         lines.extend(bottom);
-        (lines, has_all)
+        Laid { lines, rows: texts, has_all }
     }
 
     /// A matrix: each work with its best way, and what is near it.
@@ -292,20 +404,7 @@ impl Screen<'_> {
         for finding in record.findings.iter().filter(|finding| finding.id == NOT_PUT_BACK) {
             lines.extend(self.prose(&words::clean(&finding.statement), 2, caps.owed, Ink::alarm));
         }
-        let verdict = self.verdict();
-        let is_said = |finding: &Finding| {
-            verdict.is_some_and(|verdict| verdict.statement.contains(&finding.statement))
-        };
-        let faults: Vec<&Finding> = record
-            .findings
-            .iter()
-            .filter(|finding| {
-                let is_own = finding.severity == Severity::Failure && finding.id != NOT_PUT_BACK;
-                (is_own || finding.id == "standstill")
-                    && !findings::is_verdict(finding)
-                    && !is_said(finding)
-            })
-            .collect();
+        let faults = self.fault_findings();
         for finding in faults.iter().take(caps.faults) {
             let ink = of_severity(finding.severity);
             lines.extend(self.prose(&words::clean(&finding.statement), 2, caps.fault, ink));
@@ -313,15 +412,39 @@ impl Screen<'_> {
         (lines, faults.len().saturating_sub(caps.faults))
     }
 
+    /// What failed and is not in the verdict.
+    fn fault_findings(&self) -> Vec<&'s Finding> {
+        let verdict = self.verdict();
+        let is_said = |finding: &Finding| {
+            verdict.is_some_and(|verdict| verdict.statement.contains(&finding.statement))
+        };
+        let is_fault = |finding: &&Finding| {
+            let is_own = finding.severity == Severity::Failure && finding.id != NOT_PUT_BACK;
+            (is_own || finding.id == "standstill")
+                && !findings::is_verdict(finding)
+                && !is_said(finding)
+        };
+        self.record.findings.iter().filter(is_fault).collect()
+    }
+
+    fn judged(&self) -> Judged {
+        let (uses, reasoned) = self.uses();
+        let is_overstated = reasoned.starts_with(OVERSTATED);
+        let verdict = self.verdict();
+        let severity = verdict.map_or(Severity::Info, |verdict| verdict.severity);
+        let said = verdict.map(|it| if uses.is_empty() { &it.statement } else { &reasoned });
+        let verdict = said.map(|said| words::clean(said)).filter(|said| !said.is_empty());
+        let is_praise = severity == Severity::Info && !is_overstated;
+        Judged { uses, verdict, severity, is_praise }
+    }
+
     /// What came of the claims that did not fail: those that do are faults.
     fn claims(&self, caps: &Caps) -> Vec<String> {
         let claims = self.claims_told().take(CLAIMS);
         claims
             .flat_map(|claim| {
-                let said = words::clean(&claim.statement);
-                let said = said.strip_prefix("The claim of ").unwrap_or(&said);
                 let ink = of_severity(claim.severity);
-                self.prose(&format!("Claim: {said}"), 2, caps.fault, ink)
+                self.prose(&claim_sentence(claim), 2, caps.fault, ink)
             })
             .collect()
     }
@@ -331,8 +454,8 @@ impl Screen<'_> {
         findings.filter(|it| it.id == "claim" && it.severity != Severity::Failure)
     }
 
-    /// What the medium comes to for each use, at most three lines; and what the verdict says beside
-    /// them. A use stands in one of both.
+    /// What the medium comes to for each use, at most three sentences; and what the verdict says
+    /// beside them. A use stands in one of both.
     fn uses(&self) -> (Vec<String>, String) {
         let record = self.record;
         let is_fault = |finding: &Finding| {
@@ -347,45 +470,24 @@ impl Screen<'_> {
             return (Vec::new(), statement.to_owned());
         }
         if is_refused && record.findings.iter().any(is_fault) {
-            let none = self.prose("Not suitable for any use.", 2, 1, Ink::alarm);
-            return (none, statement.to_owned());
+            return (vec![NO_USE.to_owned()], statement.to_owned());
         }
         let (beside, reasoned) = findings::beside_levels(statement);
         let mut all = use_levels(record);
         all.retain(|one| !reasoned.contains(&one.level));
         // The conditions where there is room; a doubt that few samples leave goes first.
-        let mut laid = Vec::new();
-        for notes in [Notes::All, Notes::Conditions] {
-            laid = self.levels(&all, notes);
-            if laid.len() <= 3 {
-                break;
-            }
-        }
-        (laid, beside)
+        let whole = levels(&all, Notes::All);
+        let has_room = self.of_uses(&whole).len() <= 3;
+        (if has_room { whole } else { levels(&all, Notes::Conditions) }, beside)
     }
 
-    fn levels(&self, all: &[UseStanding], notes: Notes) -> Vec<String> {
-        let mut kinds: Vec<String> = [
-            ("Good for", Fitness::Good),
-            ("Usable for", Fitness::Usable),
-            ("Poor for", Fitness::Poor),
-            ("Not suitable for", Fitness::NotSuitable),
-            ("Cannot be told here:", Fitness::CannotTell),
-            ("Not tested:", Fitness::NotTested),
-        ]
-        .into_iter()
-        .filter_map(|(lead, level)| {
-            let of_level = all.iter().filter(|one| one.level == level);
-            let names: Vec<String> = of_level.map(|one| named(one, notes)).collect();
-            (!names.is_empty()).then(|| format!("{lead} {}.", names.join(", ")))
-        })
-        .collect();
-        if kinds.len() > 3 {
-            let last = kinds.split_off(2).join(" ");
-            kinds.push(last);
-        }
+    fn of_uses(&self, uses: &[String]) -> Vec<String> {
         let as_told = |_: &Ink, line: &str| line.to_owned();
-        kinds.iter().flat_map(|kind| self.prose(kind, 2, 3, as_told)).collect()
+        let laid = |said: &String| match said.as_str() {
+            NO_USE => self.prose(said, 2, 1, Ink::alarm),
+            _ => self.prose(said, 2, 3, as_told),
+        };
+        uses.iter().flat_map(laid).collect()
     }
 
     /// Columns of a label: as many more as the terminal is wider.
@@ -507,44 +609,42 @@ impl Screen<'_> {
     }
 
     fn row<'r>(&self, full: &str, shown: &Shown, cell: Option<&'r Cell>) -> Row<'r> {
-        let lines = match shown.told() {
+        let texts = RowTexts::of(full, shown, cell);
+        let lines = match &texts.figure {
             Err(why) => self.withheld(&short(full, self.label()), why),
-            Ok(Told { text, interval, n }) => {
-                let slowest = cell.and_then(figure::worst_ns).map(words::stall);
-                let p99 = cell.filter(|cell| figure::impossible(cell).is_none()).and_then(|cell| {
-                    Some(words::stall(cell.metrics.latency_ns.as_ref()?.p99? as f64))
-                });
-                let room = self.figure().saturating_sub(text.chars().count());
-                let (label, above) = self.fitted(full, cell, room.saturating_sub(1));
-                let gap = " ".repeat(room.saturating_sub(label.chars().count()));
-                let figure = self.ink.strong(text);
-                if self.width < ROW {
-                    let told = |lead: &str, text: &Option<String>| {
-                        text.as_ref().map(|text| format!("{lead} {text}"))
-                    };
-                    let parts = [Some(interval.to_owned()), Some(format!("n {n}"))];
-                    let times = [told("p99", &p99), told("slowest", &slowest)];
-                    let parts: Vec<String> = parts.into_iter().chain(times).flatten().collect();
-                    let below = wrap::joined(&parts, self.width - 4);
-                    let below = below.iter().map(|line| format!("    {}", self.ink.faint(line)));
-                    let row = std::iter::once(format!("{label}{gap}{figure}"));
-                    above.into_iter().chain(row).chain(below).collect()
-                } else {
-                    let counted =
-                        spread(words::without_unit(interval, text), &n.to_string(), COUNT);
-                    let [p99, slowest] = [p99, slowest].map(|text| text.unwrap_or("-".to_owned()));
-                    let times = self.times(&p99, &slowest);
-                    let row = format!("{label}{gap}{figure}  {counted}{times}");
-                    above.into_iter().chain([row]).collect()
-                }
-            }
+            Ok(figure) => self.of_figure(full, figure, cell),
         };
-        Row { lines, cell, is_single: shown.is_single() }
+        Row { lines, cell, texts }
+    }
+
+    fn of_figure(&self, full: &str, figure: &FigureTexts, cell: Option<&Cell>) -> Vec<String> {
+        let FigureTexts { text, interval, n, p99, slowest } = figure;
+        let room = self.figure().saturating_sub(text.chars().count());
+        let (label, above) = self.fitted(full, cell, room.saturating_sub(1));
+        let gap = " ".repeat(room.saturating_sub(label.chars().count()));
+        let figure = self.ink.strong(text);
+        if self.width < ROW {
+            let told = |lead: &str, text: &Option<String>| {
+                text.as_ref().map(|text| format!("{lead} {text}"))
+            };
+            let parts = [Some(interval.clone()), Some(format!("n {n}"))];
+            let times = [told("p99", p99), told("slowest", slowest)];
+            let parts: Vec<String> = parts.into_iter().chain(times).flatten().collect();
+            let below = wrap::joined(&parts, self.width - 4);
+            let below = below.iter().map(|line| format!("    {}", self.ink.faint(line)));
+            let row = std::iter::once(format!("{label}{gap}{figure}"));
+            return above.into_iter().chain(row).chain(below).collect();
+        }
+        let counted = spread(words::without_unit(interval, text), &n.to_string(), COUNT);
+        let [p99, slowest] = [p99, slowest].map(|text| text.as_deref().unwrap_or("-"));
+        let times = self.times(p99, slowest);
+        let row = format!("{label}{gap}{figure}  {counted}{times}");
+        above.into_iter().chain([row]).collect()
     }
 
     /// What "one run" means, where a row is marked so.
     fn legend(&self, rows: &[Row<'_>]) -> Vec<String> {
-        if !rows.iter().any(|row| row.is_single) {
+        if !rows.iter().any(|row| row.texts.is_single) {
             return Vec::new();
         }
         self.prose(figure::ONE_RUN_MEANS, 2, 2, Ink::faint)
@@ -673,6 +773,36 @@ impl Screen<'_> {
         }
         lines
     }
+}
+
+/// "Claim: 500 IOPS at random-write holds."
+fn claim_sentence(claim: &Finding) -> String {
+    let said = words::clean(&claim.statement);
+    format!("Claim: {}", said.strip_prefix("The claim of ").unwrap_or(&said))
+}
+
+/// A sentence for each level, of the uses that have it.
+fn levels(all: &[UseStanding], notes: Notes) -> Vec<String> {
+    let mut kinds: Vec<String> = [
+        ("Good for", Fitness::Good),
+        ("Usable for", Fitness::Usable),
+        ("Poor for", Fitness::Poor),
+        ("Not suitable for", Fitness::NotSuitable),
+        ("Cannot be told here:", Fitness::CannotTell),
+        ("Not tested:", Fitness::NotTested),
+    ]
+    .into_iter()
+    .filter_map(|(lead, level)| {
+        let of_level = all.iter().filter(|one| one.level == level);
+        let names: Vec<String> = of_level.map(|one| named(one, notes)).collect();
+        (!names.is_empty()).then(|| format!("{lead} {}.", names.join(", ")))
+    })
+    .collect();
+    if kinds.len() > 3 {
+        let last = kinds.split_off(2).join(" ");
+        kinds.push(last);
+    }
+    kinds
 }
 
 /// What is said of a use beside its level.
