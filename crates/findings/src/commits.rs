@@ -218,7 +218,7 @@ mod tests {
             cells.push(commit(1, "rollback", 183.0));
             told(&Record { cells, ..empty() })
         };
-        insta::assert_snapshot!(with_slow(6.0), @"Good for a database if its files stay small, as random writes are slow over a large part of the medium: 183 commits per second (176 to 190) with a rollback journal.");
+        insta::assert_snapshot!(with_slow(6.0), @"Good for a database if its files stay small, as random writes are slow over a large part of the medium, and if its flush is honest: 183 commits per second (176 to 190) with a rollback journal.");
         assert!(!with_slow(890.0).contains("stay small"), "{}", with_slow(890.0));
     }
 

@@ -300,9 +300,11 @@ mod tests {
         let read = iops("random-read", 1, 4096, 900.0, 1);
         let write = || failed("prime", 1, "writing", GIB);
         let of = |cells| told(&record(8 * GIB, cells));
-        assert!(of(vec![write()]).contains("Not tested: whether it can still be read."));
+        assert!(of(vec![write()]).contains("A write failed at 1 GiB. What else fails was not"));
+        assert!(of(vec![write(), write()]).contains("Not tested: whether it can still be read."));
         assert!(of(vec![write(), read.clone()]).contains("and reads still work"));
-        assert!(of(vec![read, write()]).contains("All writes fail. Reads worked before that"));
+        let then = of(vec![read, write(), write()]);
+        assert!(then.contains("All writes fail. Reads worked before that"), "{then}");
         let mut put = write();
         put.reason = Some("the medium refuses writes while writing 4 KiB at byte 0: every write fails, while reads work".into());
         assert!(of(vec![put]).contains("It has gone read-only: writes fail, and reads still work"));

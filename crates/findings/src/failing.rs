@@ -1,6 +1,6 @@
 //! A medium that fails: in what way, as far as the errors tell, and what to do first.
 
-use record::units::Nanos;
+use record::units::{Bytes, Nanos};
 use record::{Cell, Direction, Ended, Finding, Record, Stop};
 
 use crate::damaged_places::{DamagedPlaces, Extent};
@@ -118,16 +118,37 @@ fn way(record: &Record, seen: &Seen<'_>) -> String {
     let only_writes = writes > 0 && seen.good_writes == 0 && reads == 0;
     let reads_work = seen.good_reads > 0
         || seen.failed.iter().any(|cell| reason(cell).contains("while reads work"));
+    let is_only_one = seen.good_reads + seen.good_writes == 0
+        && matches!(seen.failed.as_slice(), [one] if !reason(one).starts_with(BY_MEDIUM[1]));
     match extent {
         _ if only_writes && reads_work => {
             "It has gone read-only: writes fail, and reads still work.".to_owned()
         }
+        _ if is_only_one => one_error(seen.failed[0]),
         _ if only_writes && Seen::has_read_before(record) => {
             "All writes fail. Reads worked before that; whether they still do was not tested."
                 .to_owned()
         }
         _ if only_writes => "All writes fail. Not tested: whether it can still be read.".to_owned(),
-        _ if seen.good_reads + seen.good_writes == 0 => "Every read and write fails.".to_owned(),
+        _ if seen.good_reads + seen.good_writes > 0 => of_extent(extent, is_fake),
+        _ => "Every read and write fails.".to_owned(),
+    }
+}
+
+/// One error that ended the run: nothing was tried after it.
+fn one_error(cell: &Cell) -> String {
+    let at = place(cell).map(|byte| format!(" at {}", Bytes(byte))).unwrap_or_default();
+    let what = match direction(cell) {
+        Some(Direction::Read) => "A read",
+        Some(Direction::Write) => "A write",
+        None => "An I/O",
+    };
+    format!("{what} failed{at}. What else fails was not tested.")
+}
+
+/// Where I/Os fail, and others work.
+fn of_extent(extent: Extent, is_fake: bool) -> String {
+    match extent {
         Extent::Area(at) if !is_fake => format!("{ONE_AREA} I/Os fail {at} and work elsewhere."),
         Extent::Area(at) => format!("It fails {at}."),
         Extent::Range(at) => format!("It fails in places {at}."),
@@ -308,7 +329,7 @@ mod tests {
             .insert("type".into(), record::Estimate { value: 1.0, ci95: None, n: 1 });
         check(
             &run(vec![probe, failed("prime", 1, &write_error(4_421_844_992))]),
-            "All writes fail",
+            "A write failed at 4217 MiB. What else fails was not tested. Copy what is on it now",
         );
     }
 

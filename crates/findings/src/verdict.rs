@@ -15,7 +15,8 @@ use crate::finding_builder::FindingBuilder;
 use crate::fitness::capitalised;
 use crate::flush::Flush;
 use crate::phrases::{
-    DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, IF_HONEST, IF_SMALL, IF_TESTED, RANDOM_WRITES,
+    DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, IF_HONEST, IF_SMALL, IF_SMALL_AND_HONEST,
+    IF_TESTED, RANDOM_WRITES,
 };
 use crate::stalls::{self, EVENTS, Stalls};
 use crate::thresholds::SPEED;
@@ -415,11 +416,15 @@ fn database(record: &Record) -> Option<UseVerdict> {
         Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source)
     }));
     let verdict = weigh(Use::Database, needs, vec![])?;
-    let condition = match Flush::of(record) {
-        _ if is_fast_only_here(record, verdict.level) => Some(IF_SMALL),
+    let honest = match Flush::of(record) {
         Flush::Unclear(_) | Flush::TooFast(_) => Some(IF_HONEST),
         Flush::Untested => Some(IF_TESTED),
         Flush::Lies(..) | Flush::Empties(_) => None,
+    };
+    let condition = match honest {
+        Some(_) if is_fast_only_here(record, verdict.level) => Some(IF_SMALL_AND_HONEST),
+        None if is_fast_only_here(record, verdict.level) => Some(IF_SMALL),
+        honest => honest,
     };
     let condition = condition.filter(|_| verdict.level >= Fitness::Usable);
     Some(UseVerdict { condition, ..verdict })
