@@ -4,10 +4,10 @@
 use record::units::{Bytes, saturating_sum};
 use record::{CapacityKind, Cell, Finding, Record, Stop, metric, test};
 
-use crate::damaged_places::{DamagedPlaces, Extent, is_by_errors, like};
+use crate::damaged_places::{DamageExtent, DamagedPlaces, like};
 use crate::failing::fails_beyond;
 use crate::finding_builder::FindingBuilder;
-use crate::genuineness::{MOST, Sectors, number, told};
+use crate::genuineness::{MOST, Sectors, is_by_errors, number, told};
 use crate::phrases::{COPY_NOW, IS_FAKE};
 use crate::{figure, gate};
 
@@ -61,14 +61,14 @@ fn probe(record: &Record) -> Option<Finding> {
 fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
     let extent = DamagedPlaces::of(record, []).extent();
     let place = match extent {
-        Extent::Beyond(at) if is_by_errors(cell) => {
+        DamageExtent::Beyond(at) if is_by_errors(cell) => {
             return format!("{} {COPY_NOW}", fails_beyond(&at));
         }
         _ if real == Some(0) => return nothing_kept(cell),
-        Extent::Beyond(at) => format!("beyond {at}, "),
-        Extent::Area(at) | Extent::Range(at) => format!("{at}, "),
-        Extent::AllOver => "in places all over it, ".into(),
-        Extent::Unknown => String::new(),
+        DamageExtent::Beyond(at) => format!("beyond {at}, "),
+        DamageExtent::Area(at) | DamageExtent::Range(at) => format!("{at}, "),
+        DamageExtent::AllOver => "in places all over it, ".into(),
+        DamageExtent::Unknown => String::new(),
     };
     let what = if is_by_errors(cell) {
         "reads or writes failed with errors"

@@ -20,7 +20,7 @@ const NEAR_END: f64 = 0.9;
 
 /// How the damaged places of a medium lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum DamageExtent {
     /// No place is known.
     Unknown,
     /// One place, or several that lie together: all in an eighth of the medium.
@@ -67,25 +67,29 @@ impl DamagedPlaces {
     }
 
     /// How they lie.
-    pub(crate) fn extent(&self) -> Extent {
+    pub(crate) fn extent(&self) -> DamageExtent {
         if let Some([kept, lost]) = self.tail
             && self.bad.first().is_none_or(|first| *first >= kept)
         {
-            return Extent::Beyond(border(kept.saturating_sub(1), lost));
+            return DamageExtent::Beyond(border(kept.saturating_sub(1), lost));
         }
         let Some((from, to)) = self.bad.first().copied().zip(self.bad.last().copied()) else {
-            return Extent::Unknown;
+            return DamageExtent::Unknown;
         };
         let share = |bytes: u64| self.capacity_bytes.map(|all| bytes as f64 / all as f64);
         if self.is_tail(from) && share(to).is_some_and(|share| share >= NEAR_END) {
             let kept = self.good.last().copied().unwrap_or(0);
-            return Extent::Beyond(border(kept, from));
+            return DamageExtent::Beyond(border(kept, from));
         }
         if from == to || share(to - from).is_some_and(|share| share <= AREA) {
-            return Extent::Area(between(from, to));
+            return DamageExtent::Area(between(from, to));
         }
         let is_wide = share(to - from).is_none_or(|share| share >= SPREAD);
-        if is_wide && self.is_spread() { Extent::AllOver } else { Extent::Range(between(from, to)) }
+        if is_wide && self.is_spread() {
+            DamageExtent::AllOver
+        } else {
+            DamageExtent::Range(between(from, to))
+        }
     }
 
     /// Whether marks were kept, all of them before the first damage, and several were lost.
@@ -168,15 +172,6 @@ pub(crate) fn like(bytes: u64, other: Option<u64>) -> String {
         Some(false) if is_binary(bytes) && bytes > 0 => Bytes(bytes - 1).to_string(),
         _ => Bytes(bytes).to_string(),
     }
-}
-
-/// Whether marks that were lost gave errors rather than other data than was written. What fails
-/// with an error loses nothing without one, as a fake does.
-pub(crate) fn is_by_errors(probe: &Cell) -> bool {
-    let count = |name: &str| crate::genuineness::number(probe, name).unwrap_or(0.0);
-    let silent = count("marks_lost") + count("marks_elsewhere");
-    let wraps = count(metric::WRAP_BYTES) > 0.0;
-    !wraps && count("marks_unusable") > silent
 }
 
 #[cfg(test)]

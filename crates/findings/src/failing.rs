@@ -3,7 +3,7 @@
 use record::units::{Bytes, Nanos};
 use record::{Cell, Direction, Ended, Finding, Record, Stop};
 
-use crate::damaged_places::{DamagedPlaces, Extent};
+use crate::damaged_places::{DamageExtent, DamagedPlaces};
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness::number;
 use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA};
@@ -111,7 +111,7 @@ fn way(record: &Record, seen: &Seen<'_>) -> String {
     let places = seen.failed.iter().filter_map(|cell| place(cell));
     let extent = DamagedPlaces::of(record, places).extent();
     let is_fake = genuineness::is_fake(record);
-    if let (Extent::Beyond(at), false) = (&extent, is_fake) {
+    if let (DamageExtent::Beyond(at), false) = (&extent, is_fake) {
         return fails_beyond(at);
     }
     let (writes, reads) = (seen.failed(Direction::Write), seen.failed(Direction::Read));
@@ -147,14 +147,16 @@ fn one_error(cell: &Cell) -> String {
 }
 
 /// Where I/Os fail, and others work.
-fn of_extent(extent: Extent, is_fake: bool) -> String {
+fn of_extent(extent: DamageExtent, is_fake: bool) -> String {
     match extent {
-        Extent::Area(at) if !is_fake => format!("{ONE_AREA} I/Os fail {at} and work elsewhere."),
-        Extent::Area(at) => format!("It fails {at}."),
-        Extent::Range(at) => format!("It fails in places {at}."),
-        Extent::Beyond(at) => format!("It fails beyond {at}."),
-        Extent::AllOver => MANY_PLACES.to_owned(),
-        Extent::Unknown => "It fails in some places.".to_owned(),
+        DamageExtent::Area(at) if !is_fake => {
+            format!("{ONE_AREA} I/Os fail {at} and work elsewhere.")
+        }
+        DamageExtent::Area(at) => format!("It fails {at}."),
+        DamageExtent::Range(at) => format!("It fails in places {at}."),
+        DamageExtent::Beyond(at) => format!("It fails beyond {at}."),
+        DamageExtent::AllOver => MANY_PLACES.to_owned(),
+        DamageExtent::Unknown => "It fails in some places.".to_owned(),
     }
 }
 

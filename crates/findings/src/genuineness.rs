@@ -5,7 +5,6 @@
 use record::{CapacityKind, Cell, Record, metric, test};
 
 use crate::cell_gate;
-use crate::damaged_places::is_by_errors;
 
 /// Whether the cell came to its end. Not asked of the whole run: what a fake is found by is of a
 /// fake.
@@ -30,6 +29,15 @@ fn kind(cell: &Cell) -> Option<CapacityKind> {
     let kind = code(cell)?;
     let is_open = kind == CapacityKind::Limbo && is_by_errors(cell);
     Some(if is_open { CapacityKind::Damaged } else { kind })
+}
+
+/// True where marks that were lost gave errors rather than other data than was written. What fails
+/// with an error loses nothing without one, as a fake does.
+pub(crate) fn is_by_errors(probe: &Cell) -> bool {
+    let count = |name: &str| number(probe, name).unwrap_or(0.0);
+    let silent = count("marks_lost") + count("marks_elsewhere");
+    let wraps = count(metric::WRAP_BYTES) > 0.0;
+    !wraps && count("marks_unusable") > silent
 }
 
 /// What the probe itself took it for.

@@ -18,6 +18,9 @@ use crate::effort;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::Outputs;
 
+/// Name of the suite that `flashmark check` runs.
+pub const CHECK_SUITE: &str = "check";
+
 /// What the user wants measured, and how. Kept in the journal, so that a run can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRequest {

@@ -18,7 +18,7 @@ use crate::outputs::{self, EndScreen, Outputs, print, print_document};
 use crate::request::{self, RunRequest, Wanted};
 
 /// Name of its suite.
-pub const SUITE: &str = "check";
+pub const SUITE: &str = request::CHECK_SUITE;
 /// So long a check of the same medium stands for a new one.
 const STANDS: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 /// With less no test comes to a figure.

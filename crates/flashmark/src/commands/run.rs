@@ -29,7 +29,7 @@ pub fn run(flags: &RunFlags) -> Result {
 
 /// The same of a target that is open.
 pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarget) -> Result {
-    let is_check = wanted.suite.name == crate::commands::check::SUITE;
+    let is_check = wanted.suite.name == request::CHECK_SUITE;
     opened.tell_way_to_raw(if is_check { "check" } else { "run" });
     let mut plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
     if let Some(time_ns) = wanted.time_ns {
