@@ -589,8 +589,8 @@ pub struct MatrixFlags {
 const IMPORT_HELP: &str = "\
 It reads what these print: fio (JSON, text, terse), dd, iozone, hdparm, ioping, f3 (f3write, f3read,
 f3probe), H2testw, bonnie++, sysbench fileio, diskspd, elbencho, iostat -x, seeker, flashbench,
-CrystalDiskMark, KDiskMark, PiBenchmarks, YABS, Raspberry Pi Diagnostics; and Flashmark's own records and
-tables. docs/importing.md says what becomes of each.";
+CrystalDiskMark, KDiskMark, AS SSD, PiBenchmarks, YABS, Raspberry Pi Diagnostics; and Flashmark's own
+records and tables. docs/importing.md says what becomes of each.";
 
 /// Flags of `import`.
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@
 //! Nothing in a file is believed: sizes are bounded, a number that cannot be (negative, not finite,
 //! more than any medium does) is refused with the reason, and no text of any kind makes this panic.
 
+mod as_ssd;
 mod assemble;
 mod bonnie;
 mod by_medium;
@@ -166,7 +167,7 @@ struct Importer {
 }
 
 /// All of them; a file may hold the output of several.
-const IMPORTERS: [&Importer; 25] = [
+const IMPORTERS: [&Importer; 26] = [
     &fio::JSON,
     &fio::TERSE,
     &fio::JOBS,
@@ -183,6 +184,7 @@ const IMPORTERS: [&Importer; 25] = [
     &ioping::IMPORTER,
     &seeker::IMPORTER,
     &diskmark::IMPORTER,
+    &as_ssd::IMPORTER,
     &iostat::IMPORTER,
     &completion::IMPORTER,
     &bonnie::IMPORTER,

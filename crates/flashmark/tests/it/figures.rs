@@ -89,10 +89,19 @@ fn single_rows(screen: &str) -> Vec<&str> {
 #[test]
 fn every_figure_of_an_import_has_a_row_that_can_be_told_apart() {
     for (name, rows, unit) in [
+        ("as_ssd.txt", 8, "/s"),
+        ("crystaldiskmark_4.txt", 8, "/s"),
+        ("crystaldiskmark_7_fr.txt", 3, "/s"),
         ("crystaldiskmark_8.txt", 8, "/s"),
+        ("dd_busybox.txt", 1, " MB/s "),
+        ("dd_freebsd.txt", 1, " MB/s "),
+        ("dd_languages.txt", 10, " MB/s "),
+        ("dd_macos.txt", 1, " MB/s "),
         ("dd_sweep_summary.txt", 10, "/s"),
         ("fio_randwrite-4k-qd1_normal.txt", 1, " IOPS "),
         ("fio_three_forms.txt", 4, " IOPS "),
+        ("hdparm_old.txt", 2, " MB/s "),
+        ("hdparm_slow.txt", 1, "/s "),
         ("hdparm_tT.txt", 2, "/s"),
         ("ioping_R.txt", 1, " IOPS "),
         ("iozone_O.txt", 4, " IOPS "),

@@ -15,9 +15,11 @@ pub(in crate::import) const IMPORTER: Importer = Importer {
     signs: &[Sign {
         what: "a line 'Write: .. MB/s .. MB/s' or 'Read: ..', after 'Block: 4K 8K ..'",
         is_there: |source| {
+            // A single rate after "Read:" is what many tools print.
+            let is_sized = source.has(|line| way(line).is_some_and(|(kind, _)| kind == "Block"));
             source.has(|line| {
                 way(line).is_some_and(|(_, rest)| {
-                    rest.contains("B/s")
+                    rest.matches("B/s").count() > usize::from(!is_sized)
                         && rest.trim_start().starts_with(|c: char| c.is_ascii_digit())
                 })
             })
