@@ -11,7 +11,7 @@ pub enum Refusal {
     CutShort,
     /// Its numbers cannot be those of a medium.
     Impossible,
-    /// Nothing of the run reached a medium.
+    /// Something before the medium answered, or nobody can see which medium it is.
     NoMedium,
     /// The medium is a fake, so what it did says nothing of what it would do where it has no flash.
     Fake,
@@ -28,7 +28,7 @@ impl fmt::Display for Refusal {
         f.write_str(match self {
             Refusal::CutShort => "it was stopped early",
             Refusal::Impossible => "its numbers are not those of a medium",
-            Refusal::NoMedium => "none of it reached a medium",
+            Refusal::NoMedium => "the run is not known to be of a medium",
             Refusal::Fake => "the medium is a fake",
             Refusal::Transient(Bound::AtLeast) => {
                 "the medium was not in a steady state: its sustained rate is at least that"

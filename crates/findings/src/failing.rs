@@ -1,7 +1,8 @@
 //! A medium that fails: in what way, as far as the errors tell, and what to do first.
 
-use record::units::{Bytes, Nanos};
-use record::{Cell, Direction, Ended, Finding, Record, Stop};
+use record::metric::HANGING_IOS;
+use record::units::{Bytes, Nanos, saturating_sum};
+use record::{Cell, Direction, Ended, Finding, Flag, HANGS_NS, Record, Stop};
 
 use crate::damaged_places::{DamageExtent, DamagedPlaces};
 use crate::finding_builder::FindingBuilder;
@@ -15,7 +16,10 @@ const BY_MEDIUM: [&str; 2] = ["the medium reports an error", "the medium refuses
 
 /// `io-error`: how the medium fails, or that a test ended by an error.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
-    let draft = failure(record).or_else(|| other_error(record)).or_else(|| retries(record))?;
+    let draft = failure(record)
+        .or_else(|| hanging(record))
+        .or_else(|| other_error(record))
+        .or_else(|| retries(record))?;
     let failed = record.cells.iter().filter(|cell| cell.stop == Stop::Error);
     Some(
         draft.notes(failed.map(|cell| format!("{}: {}", figure::named(cell), reason(cell)))).done(),
@@ -182,6 +186,47 @@ fn other_error(record: &Record) -> Option<FindingBuilder> {
     })
 }
 
+/// So many I/Os that hang are no accident of the host or the link.
+const MANY_HANGING: u64 = 3;
+
+/// A medium that answers after [`HANGS_NS`] or more.
+fn hanging(record: &Record) -> Option<FindingBuilder> {
+    let longest_ns = |cell: &Cell| {
+        let stalled = cell.flags.iter().find_map(|flag| match flag {
+            Flag::Stalled { longest_ns } => Some(*longest_ns),
+            _ => None,
+        });
+        stalled.filter(|longest_ns| *longest_ns >= HANGS_NS)
+    };
+    let hung: Vec<(&Cell, u64)> =
+        gate::of_a_medium(record).filter_map(|cell| Some((cell, longest_ns(cell)?))).collect();
+    let slowest = hung.iter().map(|(_, longest_ns)| *longest_ns).max()?;
+    let count = |(cell, _): &(&Cell, u64)| match (&cell.histogram, number(cell, HANGING_IOS)) {
+        (_, Some(counted)) => counted as u64,
+        (Some(histogram), None) => histogram.count_above(HANGS_NS - 1).max(1),
+        (None, None) => 1,
+    };
+    let many = saturating_sum(hung.iter().map(count));
+    let n = saturating_sum(hung.iter().map(|(cell, _)| cell.ops)).max(many);
+    let (limit, slowest) = (Nanos(HANGS_NS), Nanos(slowest));
+    let draft = if many >= MANY_HANGING {
+        let said = format!(
+            "It hangs: {many} of {n} I/Os took {limit} or more, the slowest {slowest}. {COPY_NOW}"
+        );
+        FindingBuilder::failure("io-error", said)
+    } else {
+        let said = format!(
+            "It may hang: {many} of {n} I/Os took {limit} or more, the slowest {slowest}; the host or \
+             the reader can cause so few. Copy what is on it first, then measure again elsewhere."
+        );
+        FindingBuilder::warning("io-error", said)
+    };
+    let note = |(cell, longest_ns): &(&Cell, u64)| {
+        format!("{}: slowest answer {}", figure::named(cell), Nanos(*longest_ns))
+    };
+    Some(draft.notes(hung.iter().map(note)))
+}
+
 /// A read that takes this long while most take a twentieth of it was tried again and again; our
 /// choice.
 const RETRIED_NS: u64 = 500_000_000;
@@ -248,6 +293,26 @@ mod tests {
         cells.extend(then);
         record.cells = cells;
         record
+    }
+
+    #[test]
+    fn a_medium_that_takes_long_to_answer_hangs() {
+        let hung = |many: f64| {
+            let mut probe = crate::testing::cell("capacity", 1, 4 * KIB);
+            let count = record::Estimate { value: many, ci95: None, n: 25 };
+            probe.metrics.other.insert(HANGING_IOS.to_owned(), count);
+            probe.ops = 25;
+            probe.flags.push(Flag::Stalled { longest_ns: 20_000_000_000 });
+            run(vec![probe])
+        };
+        check(
+            &hung(3.0),
+            "It hangs: 3 of 25 I/Os took 10.0 s or more, the slowest 20.0 s. Copy what is on it now",
+        );
+        let once = crate::conclude(&hung(1.0));
+        let found = once.iter().find(|finding| finding.id == "io-error").unwrap();
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.statement.starts_with("It may hang: 1 of 25 I/Os"), "{}", found.statement);
     }
 
     #[track_caller]

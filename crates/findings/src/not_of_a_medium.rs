@@ -1,26 +1,34 @@
 //! Runs of which nothing is a medium's: what is said of them instead of conclusions.
 
-use record::{Finding, Record, strayed};
+use record::{Finding, Flag, Record, Severity, strayed};
 
-use crate::failing;
 use crate::finding_builder::FindingBuilder;
-use crate::{Fitness, Use};
+use crate::{Fitness, Use, capacity, failing};
 
 /// The findings of a run that measured no medium; none of any other.
 pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
     strayed(&record.flags, &record.cells)?;
-    let is_memory = record.flags.contains(&record::Flag::MemoryFilesystem);
-    let (what, why) = if is_memory {
+    let has = |flag: &Flag| {
+        record.flags.contains(flag) || record.cells.iter().any(|cell| cell.flags.contains(flag))
+    };
+    let (what, why) = if has(&Flag::MemoryFilesystem) {
         ("This is memory, not a medium: no storage was measured.", "this is memory")
+    } else if has(&Flag::UnknownMedium) {
+        (
+            "Cannot be told here: what the medium is good for; nobody can see which medium this is.",
+            "nobody can see which medium this is",
+        )
     } else {
         (
-            "Almost none of the I/O reached the medium: it was not measured.",
+            "Not all of the I/O reached the medium: it was not measured.",
             "something in front of the medium answered",
         )
     };
     let elsewhere =
         record.cells.iter().flat_map(|cell| cell.flags.iter().map(move |flag| (cell, flag)));
-    let evidence = elsewhere.filter(|(_, flag)| matches!(flag, record::Flag::NotThisMedium { .. }));
+    let is_answered =
+        |flag: &Flag| matches!(flag, Flag::NotThisMedium { .. } | Flag::Gathered { .. });
+    let evidence = elsewhere.filter(|(_, flag)| is_answered(flag));
     let evidence = evidence.map(|(cell, flag)| format!("{}: {flag}", cell.id));
     let mut findings = vec![FindingBuilder::warning("verdict", what).notes(evidence).done()];
     for wanted in wanted {
@@ -34,6 +42,9 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
     }
     findings.extend(of_claims(record, why));
     findings.extend(failing::conclude(record));
+    // What was lost is lost, wherever it lay.
+    let lost = capacity::conclude(record).into_iter();
+    findings.extend(lost.filter(|finding| finding.severity == Severity::Failure));
     Some(findings)
 }
 
@@ -103,7 +114,7 @@ mod tests {
         let findings = crate::conclude(&record);
         assert_eq!(
             findings[0].statement,
-            "Almost none of the I/O reached the medium: it was not measured."
+            "Not all of the I/O reached the medium: it was not measured."
         );
         assert_eq!((findings.len(), crate::headline(&record).figures.len()), (1, 0));
     }

@@ -29,6 +29,7 @@ pub mod run_lock;
 pub mod sampler;
 pub mod session;
 pub mod signals;
+pub mod slow_answer;
 pub mod terminal;
 pub mod undo_file;
 pub mod watchdog;

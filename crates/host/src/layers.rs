@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::filesystems::{Nature, nature};
 use crate::mounts::{Mount, mount_of, unescape};
-use crate::roots::DeviceNumber;
+use crate::roots::{DeviceNumber, flag};
 use crate::snapshot::{Below, Picture};
 
 /// Layers over layers over layers are followed this far. The kernel allows two overlays over one
@@ -42,6 +42,11 @@ pub(crate) fn in_memory(picture: &Picture<'_>, number: DeviceNumber) -> bool {
 /// Whether a file is kept in memory, by the mount it is on.
 pub(crate) fn file_in_memory(picture: &Picture<'_>, path: &Path) -> bool {
     path_in_memory(picture, path, 0)
+}
+
+/// Whether a block device, or one it lies on, is a loop device that goes through the page cache.
+pub(crate) fn is_host_cached(picture: &Picture<'_>, number: DeviceNumber) -> bool {
+    device_is_host_cached(picture, number, 0)
 }
 
 fn follow(picture: &Picture<'_>, mount: &Mount, path: &Path, depth: usize) -> Beneath {
@@ -160,6 +165,26 @@ fn device_in_memory(picture: &Picture<'_>, number: DeviceNumber, depth: usize) -
             Below::Device(number) => device_in_memory(picture, *number, depth + 1),
             Below::File(file) => path_in_memory(picture, &file.path, depth + 1),
         })
+}
+
+fn device_is_host_cached(picture: &Picture<'_>, number: DeviceNumber, depth: usize) -> bool {
+    let Some((slot, _)) = picture.find(number).filter(|_| depth <= DEEPEST) else { return false };
+    let device_of = |below: &Below| match below {
+        Below::Device(number) => Some(*number),
+        Below::File(file) => {
+            let mount = mount_of(picture.roots, &picture.mounts, &file.path)?;
+            match follow(picture, mount, &file.path, depth) {
+                Beneath::Device(number) => Some(number),
+                Beneath::Memory | Beneath::Unknown => None,
+            }
+        }
+    };
+    flag(&slot.dir.join("loop/dio")) == Some(false)
+        || slot
+            .below
+            .iter()
+            .filter_map(device_of)
+            .any(|below| device_is_host_cached(picture, below, depth + 1))
 }
 
 fn path_in_memory(picture: &Picture<'_>, path: &Path, depth: usize) -> bool {

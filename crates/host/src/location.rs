@@ -34,6 +34,8 @@ pub struct Location {
     /// Whether what is written there stays in memory: on tmpfs, on an overlay whose upper layer is,
     /// on a file system in a file there.
     pub in_memory: bool,
+    /// Whether a loop device below goes through the page cache of this host.
+    pub is_host_cached: bool,
 }
 
 impl Location {
@@ -48,6 +50,12 @@ impl Location {
         let mut flags = filesystems::flags(&self.mount);
         if self.in_memory && !flags.contains(&Flag::MemoryFilesystem) {
             flags.push(Flag::MemoryFilesystem);
+        }
+        if self.disk.is_none() && !flags.contains(&Flag::MemoryFilesystem) {
+            flags.push(Flag::UnknownMedium);
+        }
+        if self.is_host_cached {
+            flags.push(Flag::HostCached);
         }
         flags
     }
@@ -72,7 +80,8 @@ pub fn device_of_directory(roots: &Roots, path: &Path) -> io::Result<Location> {
     let found = device.and_then(|number| find_in(&picture, number));
     let medium_below = device.and_then(|number| only_medium_below(&picture, number));
     let (disk, partition) = found.map_or((None, None), |(disk, partition)| (Some(disk), partition));
-    Ok(Location { path, number, mount, disk, partition, medium_below, in_memory })
+    let is_host_cached = device.is_some_and(|number| layers::is_host_cached(&picture, number));
+    Ok(Location { path, number, mount, disk, partition, medium_below, in_memory, is_host_cached })
 }
 
 /// The medium a stacked device lies on, if it is a single one.

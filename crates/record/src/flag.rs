@@ -3,7 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{BytesPerSecond, Nanos, significant};
+use crate::units::{BytesPerSecond, Nanos, SECOND_NS, significant};
+
+/// A medium that answers after this many nanoseconds or later hangs; our choice. Linux gives up a
+/// command after 30 s (`/sys/block/*/device/timeout`), and tries it again.
+pub const HANGS_NS: u64 = 10 * SECOND_NS;
 
 /// A doubt about a cell's numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +80,16 @@ pub enum Flag {
         /// Bytes that the kernel counted on the medium meanwhile.
         counted_bytes: u64,
     },
+    /// Fewer I/Os were counted by the kernel on the medium than were issued one after another:
+    /// something before it, such as a file system in user space, gathered them in memory.
+    Gathered {
+        /// I/Os that were issued in the measured part.
+        issued_ios: u64,
+        /// I/Os that the kernel counted on the medium meanwhile.
+        counted_ios: u64,
+    },
+    /// No block device is known below the place: a pool, or layers that this process cannot see.
+    UnknownMedium,
     /// The device holds its data in the memory of the host (a loop device over a file, through the
     /// page cache).
     HostCached,
@@ -204,6 +218,7 @@ impl Flag {
                 | Flag::Cached
                 | Flag::MemoryFilesystem
                 | Flag::NotThisMedium { .. }
+                | Flag::Gathered { .. }
                 | Flag::Sparse { .. }
         )
     }
@@ -281,6 +296,13 @@ impl std::fmt::Display for Flag {
                 crate::units::Bytes(*counted_bytes),
                 crate::units::Bytes(*issued_bytes)
             ),
+            Flag::Gathered { issued_ios, counted_ios } => write!(
+                f,
+                "{issued_ios} I/Os were issued one by one, {counted_ios} reached the medium: these are not its figures"
+            ),
+            Flag::UnknownMedium => {
+                write!(f, "the program cannot see on which medium this lies")
+            }
             Flag::HostCached => write!(f, "the device is backed by the host's page cache"),
             Flag::NotPrimed => write!(
                 f,

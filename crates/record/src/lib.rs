@@ -51,7 +51,7 @@ pub use columns::{
 pub use disturbance::{DISTURBED_SHARE, Disturbance, Lateness, Standstill};
 pub use figures::{FIGURES, Figure};
 pub use fingerprint::{Fingerprint, FingerprintMark};
-pub use flag::{Bound, Flag};
+pub use flag::{Bound, Flag, HANGS_NS};
 pub use histogram::{Histogram, HistogramError};
 pub use medium::{
     Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target,

@@ -23,6 +23,7 @@ crate::names! {
     FULL_PASS_S = "full_pass_s",
     GOOD_SECTORS = "good_sectors",
     GROUPS_PER_S = "groups_per_s",
+    HANGING_IOS = "hanging_ios",
     HOST_LATENESS_NS = "host_lateness_ns",
     HOST_LATENESS_P99_NS = "host_lateness_p99_ns",
     IDLE_FLUSH_NS = "idle_flush_ns",

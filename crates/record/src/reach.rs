@@ -1,7 +1,7 @@
 //! What was issued for a cell, and what the kernel counted of it on the medium: whether the figures
 //! are the medium's at all.
 
-use crate::{Cell, Counters, Direction, Flag, Path, Reach};
+use crate::{Cell, Content, CountUnit, Counters, Direction, Flag, Path, Reach};
 
 /// A sector of the kernel's counters.
 const SECTOR_BYTES: u64 = 512;
@@ -10,6 +10,8 @@ const SECTOR_BYTES: u64 = 512;
 const LEAST_SHARE: f64 = 0.9;
 /// So little may be missing of any cell: the kernel adds up over processors while they count.
 const SLACK_BYTES: u64 = 1 << 20;
+/// And so many I/Os, for the same reason.
+const SLACK_IOS: u64 = 64;
 
 impl Reach {
     /// Of a cell, and what was counted from its beginning to its end.
@@ -26,42 +28,74 @@ impl Reach {
         }
     }
 
-    /// Whether too little arrived for the figures to be the medium's, in the direction that the
-    /// cell is about. None where the page cache is what is measured, where the I/O went through a
-    /// file system on top, and where less is missing than 1 MiB or a block.
+    /// The reason why the figures are not the medium's, in the direction that the cell is about: too
+    /// few bytes or too few I/Os arrived. None where the page cache is what is measured, where the
+    /// I/O went through a file system on top, and where less is missing than 1 MiB or a block.
     pub fn doubt(&self, cell: &Cell) -> Option<Flag> {
         if cell.params.path == Path::Buffered || cell.on.is_some() {
             return None;
         }
-        let (issued_bytes, counted_bytes) = match cell.params.direction? {
-            Direction::Read => (self.issued_read_bytes, self.counted_read_bytes),
-            Direction::Write => (self.issued_written_bytes, self.counted_written_bytes),
+        let reads = cell.params.direction? == Direction::Read;
+        self.missing_bytes(cell, reads).or_else(|| self.missing_ios(cell, reads))
+    }
+
+    fn missing_bytes(&self, cell: &Cell, reads: bool) -> Option<Flag> {
+        let (issued_bytes, counted_bytes) = if reads {
+            (self.issued_read_bytes, self.counted_read_bytes)
+        } else {
+            (self.issued_written_bytes, self.counted_written_bytes)
         };
         let slack = SLACK_BYTES.max(cell.params.block_bytes.unwrap_or(0));
         let is_short = (counted_bytes as f64) < issued_bytes as f64 * LEAST_SHARE
             && issued_bytes - counted_bytes > slack;
         is_short.then_some(Flag::NotThisMedium { issued_bytes, counted_bytes })
     }
+
+    /// I/Os that wait for one another cannot be merged on their way. Bytes may add up all the same,
+    /// where earlier cells are written back meanwhile.
+    fn missing_ios(&self, cell: &Cell, reads: bool) -> Option<Flag> {
+        let params = &cell.params;
+        let one_by_one = params.queue_depth <= 1 && params.threads <= 1;
+        // A probe reads and writes in one cell, and has no rate.
+        let has_rate = cell.metrics.iops.is_some() || cell.metrics.bps.is_some();
+        let counts_ios = has_rate && cell.unit.is_none_or(|unit| unit == CountUnit::Ios);
+        let issued_ios = self.issued_ios;
+        let counted_ios = if reads { self.counted_reads } else { self.counted_writes };
+        let is_short = one_by_one
+            && counts_ios
+            && (counted_ios as f64) < issued_ios as f64 * LEAST_SHARE
+            && issued_ios - counted_ios > SLACK_IOS;
+        is_short.then_some(Flag::Gathered { issued_ios, counted_ios })
+    }
 }
 
-/// Why nothing in a run is of a medium, in words that go on after its name; none where something
-/// is.
+/// The reason why nothing in a run is of a medium, in words that go on after its name; none where
+/// it is. One figure that something in front of the medium answered is enough: the others went the
+/// same way. What compresses may swallow zeros alone.
 pub fn strayed(flags: &[Flag], cells: &[Cell]) -> Option<&'static str> {
-    if flags.contains(&Flag::MemoryFilesystem) {
+    let is_memory = |flags: &[Flag]| flags.contains(&Flag::MemoryFilesystem);
+    if is_memory(flags) || cells.iter().any(|cell| is_memory(&cell.flags)) {
         return Some("measured memory, not a medium");
     }
-    let is_elsewhere = |cell: &Cell| {
-        cell.flags
-            .iter()
-            .any(|flag| matches!(flag, Flag::NotThisMedium { .. } | Flag::MemoryFilesystem))
+    if flags.contains(&Flag::UnknownMedium) {
+        return Some(
+            "was made where no medium can be seen, as in a pool or in layers of another mount namespace",
+        );
+    }
+    let is_answered = |cell: &Cell| {
+        let mut flags = cell.flags.iter();
+        flags.any(|flag| matches!(flag, Flag::NotThisMedium { .. } | Flag::Gathered { .. }))
     };
-    let direct = cells.iter().filter(|cell| cell.params.path == Path::Direct);
-    let mut measured =
-        direct.filter(|cell| cell.metrics.iops.is_some() || cell.metrics.bps.is_some()).peekable();
-    let all = measured.peek().is_some() && measured.all(is_elsewhere);
-    all.then_some(
-        "measured something before the medium: next to nothing of what was issued reached it",
-    )
+    let is_plain = |cell: &&Cell| {
+        cell.params.path == Path::Direct
+            && (cell.metrics.iops.is_some() || cell.metrics.bps.is_some())
+            && cell.params.content.is_none_or(|content| content == Content::Incompressible)
+    };
+    cells
+        .iter()
+        .filter(is_plain)
+        .any(is_answered)
+        .then_some("measured something before the medium: not all that was issued reached it")
 }
 
 #[cfg(test)]
@@ -81,7 +115,7 @@ mod tests {
     }
 
     fn doubt(cell: &Cell, read_bytes: u64, written_bytes: u64) -> Option<Flag> {
-        let served = |bytes| Served { ios: 1, sectors: bytes / 512, ..Served::default() };
+        let served = |bytes| Served { ios: 1 << 20, sectors: bytes / 512, ..Served::default() };
         let counters = Counters {
             read: served(read_bytes),
             write: served(written_bytes),
@@ -137,6 +171,25 @@ mod tests {
         assert_eq!((reach.issued_read_bytes, reach.issued_written_bytes), (8192, 0));
     }
 
+    /// A file system in user space gathered 65536 writes to 1029, while 251 MB of the cells before
+    /// were written back.
+    #[test]
+    fn gathered_writes_are_not_of_the_medium_though_their_bytes_add_up() {
+        let reach = |ios, depth| {
+            let mut written = cell(Direction::Write, 65_536 * 4096);
+            written.params.queue_depth = depth;
+            written.metrics.iops = Some(crate::Estimate { value: 45_000.0, ci95: None, n: 65_536 });
+            let served = Served { ios, sectors: 1 << 20, ..Served::default() };
+            let counters = Counters { write: served, ..Counters::default() };
+            Reach::of(&written, &counters).doubt(&written)
+        };
+        let gathered = Flag::Gathered { issued_ios: 65_536, counted_ios: 1029 };
+        assert_eq!(reach(1029, 1), Some(gathered.clone()));
+        assert!(gathered.is_impossible());
+        assert_eq!(reach(1029, 32), None, "what is under way together may be merged");
+        assert_eq!([reach(65_000, 1), reach(90_000, 1)], [None, None]);
+    }
+
     #[test]
     fn what_goes_through_a_cache_on_purpose_is_not_judged() {
         let mut buffered = cell(Direction::Read, 1 << 30);
@@ -158,8 +211,12 @@ mod tests {
         let elsewhere =
             || with(Some(Flag::NotThisMedium { issued_bytes: 1 << 30, counted_bytes: 0 }));
         assert_eq!(strayed(&[], &[]), None);
-        assert_eq!(strayed(&[], &[elsewhere(), with(None)]), None);
-        assert!(strayed(&[], &[elsewhere()]).is_some());
+        assert_eq!(strayed(&[], &[with(None)]), None);
+        assert!(strayed(&[], &[elsewhere(), with(None)]).is_some(), "the same file");
+        let mut zeros = elsewhere();
+        zeros.params.content = Some(Content::Zeros);
+        assert_eq!(strayed(&[], &[zeros, with(None)]), None);
+        assert!(strayed(&[Flag::UnknownMedium], &[with(None)]).is_some());
         assert_eq!(
             strayed(&[Flag::MemoryFilesystem], &[with(None)]),
             Some("measured memory, not a medium")

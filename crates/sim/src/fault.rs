@@ -37,7 +37,8 @@ impl Armed {
     fn new(fault: &FaultSpec, capacity_bytes: u64) -> Armed {
         let offset = fault.offset.map_or(0, |size| size.0);
         let bytes = fault.size.map_or(capacity_bytes.saturating_sub(offset), |size| size.0);
-        let left = if fault.kind == FaultKind::Hang { 1 } else { fault.times.unwrap_or(u64::MAX) };
+        let usual = if fault.kind == FaultKind::Hang { 1 } else { u64::MAX };
+        let left = fault.times.unwrap_or(usual);
         Armed { fault: fault.clone(), extent: Extent::new(offset, bytes), began_ns: None, left }
     }
 
@@ -61,6 +62,11 @@ impl Armed {
         self.began_ns.is_some_and(|began| {
             self.fault.lasts.is_some_and(|lasts| now_ns >= began + lasts.0 as u64)
         })
+    }
+
+    /// Whether it strikes reads or writes of a range only, and not flushes.
+    fn is_of_a_place(&self) -> bool {
+        self.fault.offset.is_some() || self.fault.size.is_some() || self.fault.direction.is_some()
     }
 
     fn concerns(&self, request: &Request) -> bool {
@@ -183,7 +189,7 @@ impl Armed {
                 self.left -= 1;
                 effect.error = fail(IoErrorKind::Medium, EIO, "unreadable place");
             }
-            FaultKind::Hang => {
+            FaultKind::Hang if !self.is_of_a_place() || self.concerns(request) => {
                 self.left -= 1;
                 effect.delay_ns += self.fault.lasts.map_or(0, |lasts| lasts.0 as u64);
             }
@@ -200,7 +206,10 @@ impl Armed {
                 effect.error =
                     fail(IoErrorKind::ReadOnly, EROFS, "the medium has switched to read-only");
             }
-            FaultKind::MediumError | FaultKind::Corruption | FaultKind::ReadOnly => {}
+            FaultKind::MediumError
+            | FaultKind::Hang
+            | FaultKind::Corruption
+            | FaultKind::ReadOnly => {}
         }
     }
 }

@@ -19,17 +19,21 @@ use crc::{CRC_32_ISCSI, Crc, Table};
 use device::content::Filler;
 use device::stamp::SectorVerdict;
 use device::{Device, Extent, IoError};
+use record::units::SECOND_NS;
 use record::{Content, FingerprintMark, PlannedCell};
 
 pub use crate::place_read::PlaceRead;
 pub use places::{places, written_places};
 
 use crate::catalogue::record_ops::is_staged;
-use crate::place_read::read_places;
+use crate::place_read::{read_places, read_places_until};
 use crate::planned::span_of;
 
 /// Without a table in memory: some hundred kilobytes are summed up in a run.
 const CRC: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISCSI);
+
+/// So long the reading of marks may take; a card needs a tenth of a second.
+const PATIENCE_NS: u64 = 10 * SECOND_NS;
 
 /// A cell that was begun and may have written.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +128,8 @@ pub fn judge(filler: &Filler, traces: &FingerprintHistory, found: &[PlaceRead]) 
 
 /// Reads these places and keeps the checksum of each. `filler` makes the data of the run's seed,
 /// where the run may have written already. Places that do not read the same twice, as on fakes that
-/// answer at random, are left out, and so are those that cannot be read.
+/// answer at random, are left out, and so are those that cannot be read. None are kept of a medium
+/// that takes longer than [`PATIENCE_NS`] for them: half of them might not tell it from another.
 ///
 /// # Errors
 /// The medium cannot be read at all.
@@ -133,8 +138,9 @@ pub fn read_marks(
     places: &[Extent],
     filler: Option<&Filler>,
 ) -> Result<Vec<FingerprintMark>, IoError> {
-    let first = read_places(device, places)?;
-    let again = read_places(device, places)?;
+    let until_ns = device.now().saturating_add(PATIENCE_NS);
+    let Some(first) = read_places_until(device, places, until_ns)? else { return Ok(Vec::new()) };
+    let Some(again) = read_places_until(device, places, until_ns)? else { return Ok(Vec::new()) };
     let steady = first.into_iter().filter(|found| again.contains(found));
     Ok(steady.map(|found| mark(&found, filler)).collect())
 }

@@ -11,17 +11,33 @@ pub struct PlaceRead {
     pub data: Vec<u8>,
 }
 
+/// Reads these places; those that fail are left out.
+///
+/// # Errors
+/// All of them fail, or something else than the medium does.
 pub(crate) fn read_places(
     device: &mut dyn Device,
     places: &[Extent],
 ) -> Result<Vec<PlaceRead>, IoError> {
+    Ok(read_places_until(device, places, u64::MAX)?.unwrap_or_default())
+}
+
+/// The same until this moment of the device's clock; none where it comes before the last place.
+pub(crate) fn read_places_until(
+    device: &mut dyn Device,
+    places: &[Extent],
+    until_ns: u64,
+) -> Result<Option<Vec<PlaceRead>>, IoError> {
     let Some(largest_bytes) = places.iter().map(|place| place.bytes).max() else {
-        return Ok(Vec::new());
+        return Ok(Some(Vec::new()));
     };
     device.prepare(1, largest_bytes as usize)?;
     let (mut found, mut error, mut done) =
         (Vec::with_capacity(places.len()), None, Vec::with_capacity(1));
     for place in places {
+        if device.now() > until_ns {
+            return Ok(None);
+        }
         device.submit(Request::read(0, place.offset_bytes, place.bytes))?;
         done.clear();
         device.reap(1, &mut done)?;
@@ -36,6 +52,6 @@ pub(crate) fn read_places(
     }
     match error {
         Some(error) if found.is_empty() => Err(error),
-        _ => Ok(found),
+        _ => Ok(Some(found)),
     }
 }

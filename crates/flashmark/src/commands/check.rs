@@ -27,7 +27,7 @@ const LEAST_BUDGET_NS: u64 = 5 * SECOND_NS;
 /// Answers the three questions; a check of the same medium within a day is shown again.
 pub fn run(flags: &CheckFlags) -> Result {
     let (mut request, wanted) = read(flags)?;
-    let opened = OpenTarget::open_new(&mut request)?;
+    let opened = run::open(&mut request, wanted.outputs.quiet)?;
     let earlier = if flags.again || flags.plan { None } else { earlier(&request, &opened)? };
     match earlier {
         Some((record, dir)) => show_again(&record, &dir, &request, flags.json),

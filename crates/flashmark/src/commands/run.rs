@@ -18,13 +18,20 @@ use crate::reopened;
 use crate::request::{self, RunRequest, Wanted};
 use crate::run_lock;
 use crate::session::RunSession;
+use crate::slow_answer::SlowAnswer;
 use crate::words;
 
 /// Measures a target and keeps the run; with `--plan` only prints what would be done.
 pub fn run(flags: &RunFlags) -> Result {
     let (mut request, wanted) = request::read(flags)?;
-    let opened = OpenTarget::open_new(&mut request)?;
+    let opened = open(&mut request, wanted.outputs.quiet)?;
     measure(request, wanted, opened)
+}
+
+/// Opens the target of a new run, and says so while it does not answer.
+pub fn open(request: &mut RunRequest, quiet: bool) -> Result<OpenTarget> {
+    let _slow = SlowAnswer::watch(&request.target, quiet);
+    OpenTarget::open_new(request)
 }
 
 /// The same of a target that is open.
@@ -43,7 +50,9 @@ pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarg
     request.confirmed = opened.confirm(&request)?;
     let id = run_id(&request, &plan.suite, &opened);
     let mut opening = opening(&id, &request, wanted.label.clone(), &opened, &plan)?;
+    let slow = SlowAnswer::watch(&request.target, wanted.outputs.quiet);
     opening.fingerprint = reopened::fingerprint(&mut opened, &plan, request.seed)?;
+    drop(slow);
     let (dir, journal) = begin(&opening)?;
     let outputs = wanted.outputs;
     RunSession {

@@ -21,6 +21,27 @@ fn answers(line: &Value) -> [&str; 3] {
     ["genuine", "fit", "healthy"].map(|question| line["summary"][question].as_str().unwrap())
 }
 
+/// A check of such a medium went on for 200 s of a budget of 15 s, and said "No I/O error in 0 I/Os".
+#[test]
+fn a_medium_that_hangs_is_named_and_the_budget_holds() {
+    let flashmark = Flashmark::new();
+    let scratch = Scratch::new();
+    let card = flashmark.done(&["sim", "show", "a1"]).out;
+    let hang = "[[fault]]\nkind = \"hang\"\nlasts = \"20 s\"\ntimes = 1000000\n\
+                direction = \"read\"\noffset = \"14 GiB\"\n";
+    let file = scratch.file("hanging.toml", format!("{card}\n{hang}"));
+    let target = format!("sim:{}", file.display());
+    let once = flashmark.run(&["check", &target, "--budget", "15s"]);
+    assert!(once.out.contains("It may hang: 1 of "), "{once}");
+    assert_eq!(once.code, Some(0), "{once}");
+    let record = flashmark.record();
+    let took_ns: u64 = record.cells.iter().map(|cell| cell.elapsed_ns).sum();
+    assert!(took_ns < 60_000_000_000, "{took_ns}");
+    let told = flashmark.run(&["check", &target, "--budget", "5m"]);
+    assert!(told.out.contains("It hangs: ") && told.out.contains("the slowest 20.0 s"), "{told}");
+    assert_eq!(told.code, Some(1), "{told}");
+}
+
 #[test]
 fn three_answers_are_given_for_whatever_the_medium_is() {
     let flashmark = Flashmark::new();

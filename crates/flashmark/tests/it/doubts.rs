@@ -1,12 +1,13 @@
 //! Media and places that are measured, but not written to, or with a doubt.
 
 use std::fs;
+use std::process::Command;
 
-use record::{Ended, Flag, Stop};
+use record::{Ended, Flag, Record, Stop};
 
 use crate::support::{
-    Flashmark, MIB, Mount, Scratch, as_nobody, has_root, has_tool, loop_device, mounted, refused,
-    sum,
+    Flashmark, LoopDevice, MIB, Mount, Scratch, as_nobody, has_root, has_tool, loop_device,
+    mounted, refused, sum, tool,
 };
 
 #[test]
@@ -307,4 +308,74 @@ fn xfs_is_not_doubted() {
         return;
     };
     assert_eq!(doubts_in(mount.path()), []);
+}
+
+/// A short run that writes at random in a directory; nothing may be praised.
+fn praised_for_nothing(directory: &str, working: &std::path::Path) -> Record {
+    let flashmark = Flashmark::new();
+    let mut command = flashmark.command(&[
+        "run",
+        directory,
+        "--only",
+        "prime,sequential-write,random-write",
+        "--for",
+        "root-disk,camera",
+        "--time-limit",
+        "3s",
+    ]);
+    let ran = command.current_dir(working).output().unwrap();
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(told.contains("Cannot be told here: root disk, camera."), "{told}");
+    assert!(!told.to_lowercase().contains("good for a") && !told.contains("Usable"), "{told}");
+    flashmark.record()
+}
+
+/// Its random writes were credited with what the cells before had left in the page cache.
+#[test]
+fn a_file_system_in_user_space_is_praised_for_nothing() {
+    if !has_tool("fuse2fs") {
+        return;
+    }
+    let Some((scratch, _image, device)) = loop_device(256 * MIB) else { return };
+    tool("mkfs.ext4", &["-q", device.word()]);
+    let at = scratch.directory("mnt");
+    tool("fuse2fs", &[device.word(), at.to_str().unwrap()]);
+    let mount = Mount::made_at(&at);
+    let record = praised_for_nothing(mount.word(), scratch.path());
+    let gathered = |flag: &Flag| matches!(flag, Flag::Gathered { .. } | Flag::NotThisMedium { .. });
+    assert!(record.cells.iter().any(|cell| cell.flags.iter().any(gathered)), "{:?}", record.flags);
+}
+
+/// An overlay's paths in the mount table may be relative, and then lead nowhere.
+#[test]
+fn an_overlay_whose_upper_layer_cannot_be_seen_is_praised_for_nothing() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    for name in ["lower", "upper", "work", "mnt"] {
+        scratch.directory(name);
+    }
+    let mut command = Command::new("mount");
+    let options = "lowerdir=lower,upperdir=upper,workdir=work";
+    command.args(["-t", "overlay", "-o", options, "overlay", "mnt"]);
+    assert!(command.current_dir(scratch.path()).status().unwrap().success());
+    let mount = Mount::made_at(&scratch.at("mnt"));
+    let record = praised_for_nothing(mount.word(), scratch.path());
+    assert!(record.flags.contains(&Flag::UnknownMedium), "{:?}", record.flags);
+}
+
+/// Reads of 4.3 GB/s beside writes of 4.2 MB/s were not doubted.
+#[test]
+fn a_file_system_on_a_loop_device_through_the_page_cache_is_praised_for_nothing() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 256 * MIB);
+    let device = LoopDevice::with(&image, &[]);
+    tool("mkfs.ext4", &["-q", device.word()]);
+    let mount = Mount::new(&[device.word()], &scratch.directory("mnt"));
+    let record = praised_for_nothing(mount.word(), scratch.path());
+    assert!(record.flags.contains(&Flag::HostCached), "{:?}", record.flags);
 }

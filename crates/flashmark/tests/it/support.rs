@@ -459,6 +459,11 @@ impl Mount {
         Mount(at.to_owned())
     }
 
+    /// What a command of another kind has mounted at a directory.
+    pub fn made_at(at: &Path) -> Mount {
+        Mount(at.to_owned())
+    }
+
     /// Where.
     pub fn path(&self) -> &Path {
         &self.0

@@ -12,7 +12,7 @@ use crate::in_use::{InUseReason, exclusively_open};
 use crate::inventory::{InventoryEntry, find_in};
 use crate::layers;
 use crate::open_files::{OpenFiles, settled};
-use crate::roots::{DeviceNumber, Roots, flag};
+use crate::roots::{DeviceNumber, Roots};
 use crate::snapshot::{Below, BlockDeviceEntry, Picture};
 
 /// The block device with that number, refused where anything forbids it.
@@ -151,7 +151,7 @@ fn flags(picture: &Picture<'_>, slot: &BlockDeviceEntry) -> Vec<Flag> {
             }
         }
     }
-    if flag(&slot.dir.join("loop/dio")) == Some(false) {
+    if layers::is_host_cached(picture, slot.number) {
         flags.push(Flag::HostCached);
     }
     flags

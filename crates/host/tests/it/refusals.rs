@@ -189,20 +189,27 @@ fn resolve_as_another_user() {
 
 #[test]
 fn memory_compression_and_sparse_files_are_allowed_with_a_doubt() {
-    for (kind, options, flag) in [
-        ("tmpfs", "rw", Flag::MemoryFilesystem),
-        ("btrfs", "rw,compress=zstd:3", Flag::CompressedFilesystem),
+    for (kind, source, options, flags) in [
+        ("tmpfs", "tmpfs", "rw", &[Flag::MemoryFilesystem][..]),
+        // On a device that this process does not see, and in a pool.
+        (
+            "btrfs",
+            "/dev/no",
+            "rw,compress=zstd:3",
+            &[Flag::CompressedFilesystem, Flag::UnknownMedium],
+        ),
+        ("zfs", "pool/data", "rw", &[Flag::CompressedFilesystem, Flag::UnknownMedium]),
     ] {
         let mut machine = Machine::new();
-        let dir = mounted(&mut machine, kind, kind, options);
-        assert_eq!(resolve(&machine.roots, &dir, Access::Write).unwrap().flags(), [flag]);
+        let dir = mounted(&mut machine, kind, source, options);
+        assert_eq!(resolve(&machine.roots, &dir, Access::Write).unwrap().flags(), flags, "{kind}");
     }
     let mut machine = Machine::new();
     let file = format!("{}/sparse", mounted(&mut machine, "ext4", "/dev/sdc1", "rw"));
     fs::File::create(&file).unwrap().set_len(1 << 20).unwrap();
     assert_eq!(
         resolve(&machine.roots, &file, Access::Write).unwrap().flags(),
-        [Flag::Sparse { hole_bytes: 1 << 20 }]
+        [Flag::UnknownMedium, Flag::Sparse { hole_bytes: 1 << 20 }]
     );
 }
 

@@ -215,8 +215,8 @@ fn check_fault(index: usize, fault: &FaultSpec, capacity: ByteSize) -> Result<()
         "lies beyond the end of the medium".into()
     })?;
     let lasting = matches!(fault.kind, FaultKind::Hang | FaultKind::Vanish | FaultKind::PowerCut);
-    let ranged = matches!(fault.kind, FaultKind::MediumError | FaultKind::Corruption);
-    let failing = fault.kind == FaultKind::MediumError;
+    let failing = matches!(fault.kind, FaultKind::MediumError | FaultKind::Hang);
+    let ranged = failing || fault.kind == FaultKind::Corruption;
     for (key, given, belongs) in [
         ("lasts", fault.lasts.is_some(), lasting),
         ("offset", fault.offset.is_some(), ranged),

@@ -316,6 +316,9 @@ fn a_medium_that_is_gone_is_an_error_and_a_place_that_cannot_be_read_is_left_out
     let mut gone =
         FaultInjection::new(Card::used(1).seen(), [InjectedFault::Vanish { after_ops: 5 }]);
     assert!(read_marks(&mut gone, &chosen, None).unwrap_err().is_gone());
+    let late = InjectedFault::HangFor { ns: PATIENCE_NS + 1, after_ops: 5 };
+    let mut hanging = FaultInjection::new(Card::used(1).seen(), [late]);
+    assert_eq!(read_marks(&mut hanging, &chosen, None).unwrap(), []);
 }
 
 #[test]
