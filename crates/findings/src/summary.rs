@@ -7,7 +7,8 @@ use record::{Answer, CapacityKind, Cell, Finding, Flag, Record, Severity, Summar
 
 use crate::figure::SoundFigure;
 use crate::fitness::capitalised;
-use crate::verdict::{self, UseVerdict};
+use crate::need::UseVerdict;
+use crate::verdict;
 use crate::{Figures, Fitness, Use, conclude_for, gate, genuineness, is_verdict, matrix, stalls};
 
 /// What a record comes to for someone who wants the medium for these uses; for everything that is

@@ -1,11 +1,8 @@
 //! What the medium is good for, with reasons: one finding for each use, and one that sums them up
 //! in a sentence.
-//!
-//! A use has needs; each need holds a figure against three thresholds. The weakest need decides,
-//! and it is the reason given.
 
 use record::collection::HeadlineFigure;
-use record::units::{KIB, MIB, Nanos, SECOND_NS, significant};
+use record::units::{KIB, MIB, Nanos, SECOND_NS};
 use record::{Bound, Direction, Finding, Record, Severity, metric, test};
 
 use crate::caches::SpanContrast;
@@ -14,13 +11,14 @@ use crate::figure::{self, SoundFigure, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
 use crate::fitness::capitalised;
 use crate::flush::Flush;
+use crate::need::{Need, UseVerdict, weigh};
 use crate::phrases::{
     DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, IF_HONEST, IF_SMALL, IF_SMALL_AND_HONEST,
     IF_TESTED, RANDOM_WRITES,
 };
-use crate::stalls::{self, EVENTS, Stalls};
+use crate::stalls::{self, EVENTS};
 use crate::thresholds::SPEED;
-use crate::{Figures, Fitness, Use, commits, gate};
+use crate::{Figures, Fitness, Use, commits, gate, logger};
 
 /// Random writes of a 5400 rpm laptop disk: the yardstick
 /// (docs/field/published-figures.md#other-figures).
@@ -30,153 +28,6 @@ const A1_WRITES: f64 = 500.0;
 /// From when on random writes make a disk poor, usable and good.
 const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES];
 const WRITES_SOURCE: &str = "a tenth of a laptop disk, a laptop disk, class A1; docs/field/published-figures.md#other-figures, docs/field/classes.md#minimum-rates";
-
-/// A figure whose interval is wider than this factor, and wider than two levels, may be anything.
-const ANYTHING: f64 = 10.0;
-
-/// A figure against the least it takes to be poor, usable and good; what is below the first is
-/// not suitable.
-struct Need {
-    level: Fitness,
-    /// Why, as in "random writes of 4 KiB reach 1.06 IOPS; a laptop disk reaches 90".
-    reason: String,
-    evidence: Vec<String>,
-    confidence: Option<f64>,
-}
-
-/// The verdict on one use.
-pub(crate) struct UseVerdict {
-    pub wanted: Use,
-    pub level: Fitness,
-    reason: String,
-    evidence: Vec<String>,
-    confidence: Option<f64>,
-    /// What it takes to be sure and was not measured.
-    untested: Vec<&'static str>,
-    /// What it depends on and no run can tell.
-    pub condition: Option<&'static str>,
-}
-
-impl Need {
-    /// The more the better. `None` of a bound on the side that it does not decide: what is at least
-    /// little may be much, and the other way round. Nor of a figure that may be anything.
-    fn at_least(
-        figure: &SoundFigure,
-        [poor, fair, good]: [f64; 3],
-        reason: String,
-        source: &str,
-    ) -> Option<Need> {
-        let level_of = |value: f64| match value {
-            value if value >= good => Fitness::Good,
-            value if value >= fair => Fitness::Usable,
-            value if value >= poor => Fitness::Poor,
-            _ => Fitness::NotSuitable,
-        };
-        let level = level_of(figure.value);
-        let is_known = figure.ci95.is_none_or(|[low, high]| {
-            high < ANYTHING * low || (level_of(high) as u8).saturating_sub(level_of(low) as u8) <= 1
-        });
-        let is_decided = match figure.bound {
-            None => is_known,
-            Some(Bound::AtLeast) => level >= Fitness::Usable,
-            Some(Bound::AtMost) => level <= Fitness::Poor,
-        };
-        let (from, to) = match level {
-            Fitness::Good => (Some(good), None),
-            Fitness::Usable => (Some(fair), Some(good)),
-            Fitness::Poor => (Some(poor), Some(fair)),
-            Fitness::NotSuitable | Fitness::CannotTell | Fitness::NotTested => (None, Some(poor)),
-        };
-        let share = |threshold: Option<f64>, missing: f64| {
-            threshold.map_or(Some(missing), |t| figure.above(t))
-        };
-        let confidence = figure.ci95.and_then(|_| Some(share(from, 1.0)? - share(to, 0.0)?));
-        let asked = format!(
-            "poor from {}, usable from {}, good from {} ({source})",
-            quantity(figure.name, poor),
-            quantity(figure.name, fair),
-            quantity(figure.name, good)
-        );
-        is_decided.then(|| Need {
-            level,
-            reason,
-            evidence: vec![figure.to_string(), asked],
-            confidence,
-        })
-    }
-
-    /// The longest single writes: the less the better. The third longest decides, since fewer
-    /// events may be the host's; `None` of fewer writes. Without a limit for the poor, however long
-    /// it is makes nothing unsuitable.
-    fn at_most(
-        stalls: &Stalls,
-        [good_ns, fair_ns]: [u64; 2],
-        poor_ns: Option<u64>,
-        reason: impl FnOnce(&str, u64) -> String,
-        source: &str,
-    ) -> Option<Need> {
-        let third = stalls.lasting()?;
-        let level = match third.ns {
-            ns if ns <= good_ns => Fitness::Good,
-            ns if ns <= fair_ns => Fitness::Usable,
-            ns if poor_ns.is_none_or(|poor_ns| ns <= poor_ns) => Fitness::Poor,
-            _ => Fitness::NotSuitable,
-        };
-        let (no_better_than, no_worse_than) = match level {
-            Fitness::Good => (None, Some(good_ns)),
-            Fitness::Usable => (Some(good_ns), Some(fair_ns)),
-            Fitness::Poor => (Some(fair_ns), poor_ns),
-            Fitness::NotSuitable | Fitness::CannotTell | Fitness::NotTested => (poor_ns, None),
-        };
-        let beyond = no_better_than.map_or(1.0, |ns| stalls.chance_beyond(ns));
-        let within = no_worse_than.map_or(1.0, |ns| 1.0 - stalls.chance_beyond(ns));
-        let confidence = Some(beyond.min(within));
-        let poor = poor_ns
-            .map(|ns| format!(", poor up to {}", Nanos(ns)))
-            .unwrap_or_else(|| ", poor beyond that".into());
-        let asked = format!(
-            "good up to {}, usable up to {}{poor} ({source})",
-            Nanos(good_ns),
-            Nanos(fair_ns)
-        );
-        let told = format!(
-            "the third slowest of {} writes took {} ({})",
-            stalls.n,
-            Nanos(third.ns),
-            third.cell.test
-        );
-        let evidence = [Some(stalls.to_string()), stalls.too_few(good_ns), Some(asked)]
-            .into_iter()
-            .flatten()
-            .collect();
-        Some(Need { level, reason: reason(&told, third.ns), evidence, confidence })
-    }
-}
-
-/// The verdict from these needs: the weakest decides. `None` where nothing that a use needs was
-/// measured.
-fn weigh(wanted: Use, needs: Vec<Need>, untested: Vec<&'static str>) -> Option<UseVerdict> {
-    let level = needs.iter().map(|need| need.level).min()?;
-    let evidence = needs.iter().flat_map(|need| need.evidence.clone()).fold(
-        Vec::new(),
-        |mut all: Vec<String>, line| {
-            if !all.contains(&line) {
-                all.push(line);
-            }
-            all
-        },
-    );
-    let weakest = needs.into_iter().find(|need| need.level == level)?;
-    Some(UseVerdict {
-        wanted,
-        level,
-        reason: weakest.reason,
-        evidence,
-        confidence: weakest.confidence,
-        untested,
-        condition: None,
-    })
-}
 
 /// The writes of a system.
 const SMALL_WRITES: [HeadlineFigure; 2] =
@@ -345,60 +196,6 @@ fn stretches(points: &[[f64; 2]]) -> Vec<f64> {
     rates
 }
 
-/// Whether lines were appended as a logger does.
-fn has_lines(record: &Record) -> bool {
-    record.cells_of(test::LOG_APPEND).next().is_some()
-}
-
-/// The writes that a logger's verdict goes by: lines as a logger appends them, or else the small
-/// writes of other tests that come near. These are never flushed, so they do not stand in for lines
-/// of which nothing can be told.
-fn lines(record: &Record) -> Option<(Stalls<'_>, &'static [&'static str])> {
-    let tests: &[&str] = if has_lines(record) { &[test::LOG_APPEND] } else { &stalls::LOGGING };
-    Some((stalls::of_tests(record, tests).filter(|stalls| stalls.lasting().is_some())?, tests))
-}
-
-fn logger(record: &Record) -> Option<UseVerdict> {
-    let (stalls, tests) = lines(record)?;
-    let source = "the busy limits of the SD specification, 250 and 500 ms, and one second";
-    let reason =
-        |told: &str, _: u64| format!("{told}; the logger must buffer records for that long");
-    let mut need =
-        Need::at_most(&stalls, [SECOND_NS / 4, SECOND_NS / 2], Some(SECOND_NS), reason, source)?;
-    need.evidence.push(stalls::looked_at(record, tests));
-    if let Some(figure) = figure::cells(record, test::LOG_APPEND)
-        .find_map(|cell| SoundFigure::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
-    {
-        let durable = format!("it stores {} lines per second durably", significant(figure.value));
-        need.reason = format!("{}; {durable}", need.reason);
-        need.evidence.push(figure.to_string());
-        let asked =
-            figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0);
-        let reason =
-            format!("{durable}, too few for a logger that writes {}", asked.unwrap_or(0.0));
-        let keeps_up = asked.and_then(|asked| {
-            Need::at_least(
-                &figure,
-                [asked / 2.0, asked, asked],
-                reason,
-                "the lines per second of log-append",
-            )
-        });
-        match keeps_up {
-            // How late lines are then is a matter of how long it was measured.
-            Some(behind) if behind.level <= Fitness::Poor => {
-                let evidence = behind.evidence.iter().chain(&need.evidence).cloned().collect();
-                need = Need { evidence, ..behind };
-            }
-            Some(Need { confidence: Some(share), .. }) => {
-                need.confidence = Some(need.confidence.map_or(share, |own| own.min(share)))
-            }
-            _ => {}
-        }
-    }
-    weigh(Use::Logger, vec![need], vec![])
-}
-
 fn database(record: &Record) -> Option<UseVerdict> {
     let commits = commits::of(record)?;
     let mut need = Need::at_least(
@@ -430,12 +227,17 @@ fn database(record: &Record) -> Option<UseVerdict> {
     Some(UseVerdict { condition, ..verdict })
 }
 
-/// Whether random writes over a large span would not allow this level, and are fast in small spans
-/// only: the files of the test `commit` take 9 MiB, less than any span that is measured.
+/// Whether random writes over a large span would not allow this level: the files of the test `commit`
+/// take 48 MiB at most, less than the span of random writes.
 fn is_fast_only_here(record: &Record, level: Fitness) -> bool {
     let [_, usable, good] = WRITES;
     let needed = if level == Fitness::Good { good } else { usable };
-    SpanContrast::of(record).is_some_and(|contrast| contrast.over_all().value < needed)
+    let over_all = SpanContrast::of(record).map(|contrast| contrast.over_all().value);
+    let widest = figure::random_write(record, 4 * KIB)
+        .or_else(|| figure::random_write_bound(record, 4 * KIB))
+        .filter(|figure| figure.bound != Some(Bound::AtLeast))
+        .map(|figure| figure.value);
+    over_all.into_iter().chain(widest).any(|value| value < needed)
 }
 
 /// The verdict on a use; `None` where what it needs was not measured, or is not the medium's.
@@ -447,7 +249,7 @@ pub(crate) fn verdict_on(record: &Record, wanted: Use) -> Option<UseVerdict> {
         Use::RootDisk => root_disk(record),
         Use::Camera => camera(record),
         Use::Video { mbit } => video(record, mbit),
-        Use::Logger => logger(record),
+        Use::Logger => logger::verdict(record),
         Use::Database => database(record),
     }
 }
@@ -488,8 +290,8 @@ pub(crate) fn use_figure(record: &Record, wanted: Use) -> Option<UseFigure> {
         }
         Use::Camera | Use::Video { .. } => figure::sustained_write(record)?,
         Use::Logger => {
-            let third = lines(record)?.0.lasting()?;
-            let text = format!("third slowest small write: {}", Nanos(third.ns));
+            let third = logger::lines(record)?.lasting()?;
+            let text = format!("third slowest line: {}", Nanos(third.ns));
             return Some(of(-(third.ns as f64), None, text));
         }
     };
@@ -548,7 +350,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
     // What random writes are often taken to promise a database is told, and that it is no verdict.
     let has_writes =
         figure::random_write(record, 4 * KIB).is_some() || commits::of(record).is_some();
-    let open = [(Use::Logger, has_lines(record)), (Use::Database, has_writes)].into_iter();
+    let open = [(Use::Logger, logger::has_lines(record)), (Use::Database, has_writes)].into_iter();
     let is_open = |(of, was_tried): &(Use, bool)| wanted.is_empty() && *was_tried && !given(of);
     findings.extend(open.filter(is_open).map(|(of, _)| untested(record, of)));
     findings
@@ -668,14 +470,11 @@ pub(crate) fn why_untested(record: &Record, wanted: Use) -> (Fitness, String) {
         Use::Camera | Use::Video { .. } => {
             (Fitness::NotTested, "sequential writes were not measured")
         }
-        Use::Logger if has_lines(record) => (
+        Use::Logger if logger::has_lines(record) => (
             Fitness::CannotTell,
             "too few lines were written, or the host stood still while they were written",
         ),
-        Use::Logger => (
-            Fitness::NotTested,
-            "too few small writes were measured to tell the medium's stalls from the host's",
-        ),
+        Use::Logger => (Fitness::NotTested, "no lines were appended (log-append)"),
     };
     (level, why.to_owned())
 }
@@ -846,11 +645,11 @@ mod tests {
         ];
         for (wanted, cases) in levels {
             for (ms, expected) in cases {
-                assert_eq!(
-                    level(&system(5000.0, 5000.0, ms * 1_000_000), wanted),
-                    expected,
-                    "{wanted}: {ms} ms"
-                );
+                let mut record = system(5000.0, 5000.0, ms * 1_000_000);
+                if wanted == Use::Logger {
+                    record.cells[0].test = test::LOG_APPEND.into();
+                }
+                assert_eq!(level(&record, wanted), expected, "{wanted}: {ms} ms");
             }
         }
     }

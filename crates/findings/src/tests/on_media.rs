@@ -85,3 +85,28 @@ fn what_is_concluded_of_the_media_that_come_with_the_program() {
     let text: String = records().iter().map(concluded).collect();
     insta::assert_snapshot!(text);
 }
+
+/// Levels of the five uses by medium and suite, one line each: "a1 check: good good good - -".
+#[test]
+fn every_medium_has_its_levels_in_every_suite() {
+    let line = |name: &str, suite: &str, record: &Record| {
+        let levels = crate::use_levels(record);
+        let words = levels.iter().map(|standing| {
+            let condition = if standing.condition.is_some() { "?" } else { "" };
+            format!("{} {}{condition}", standing.wanted.verdict_id(), standing.level.word())
+        });
+        format!(
+            "{name} {suite}: {}\n",
+            words.collect::<Vec<_>>().join(", ").replace("verdict-", "")
+        )
+    };
+    let of = |profile: &Profile, standard: &Record| {
+        let [check, quick] = ["check", "quick"].map(|suite| measured(profile, suite));
+        [("check", &check), ("quick", &quick), ("standard", standard)]
+            .map(|(suite, record)| line(profile.name(), suite, record))
+            .concat()
+    };
+    let pairs = || Profile::all().iter().zip(records());
+    let text: String = pairs().map(|(profile, (_, standard))| of(profile, standard)).collect();
+    insta::assert_snapshot!(text);
+}

@@ -1,0 +1,127 @@
+//! The verdict on a data logger: how late its lines are, whether it keeps up with them, and which
+//! pauses it will meet.
+
+use record::units::{MIB, MILLISECOND_NS, SECOND_NS, significant};
+use record::{Cell, Record, metric, test};
+
+use crate::figure::{self, SoundFigure};
+use crate::need::{Need, UseVerdict, weigh};
+use crate::stalls::{self, Stalls};
+use crate::{Fitness, Use, gate};
+
+/// How late a line may be: good, usable, and poor up to these.
+const BUSY_NS: [u64; 2] = [SECOND_NS / 4, SECOND_NS / 2];
+const LOST_NS: u64 = SECOND_NS;
+const BUSY_SOURCE: &str = "the busy limits of the SD specification, 250 and 500 ms, and one second";
+/// Tests that append lines as a logger does, each durable before the next; without one of them no
+/// medium is good or usable for a logger.
+const LINES: [&str; 2] = [test::LOG_APPEND, "logger"];
+/// Writes one after the other: what makes these wait, makes a logger wait.
+const SEQUENTIAL: [&str; 4] =
+    [test::SEQUENTIAL_WRITE, test::SUSTAINED, test::PRIME, test::RANDOM_FILL];
+/// A sequential write that usually takes longer is long by itself; our choice.
+const USUALLY_NS: u64 = 150 * MILLISECOND_NS;
+/// Writes at random: a pause that most of them cause is theirs, one of so many is the medium's.
+const AT_RANDOM: [&str; 2] = [test::RANDOM_WRITE, test::SECTOR_WRITE];
+const RARE: u64 = 200;
+/// Of so many lines that all are late the first tells nothing.
+const LEAST_LINES: f64 = 10.0;
+const NEARLY_ALL: f64 = 0.9;
+
+/// Whether lines were appended as a logger does.
+pub(crate) fn has_lines(record: &Record) -> bool {
+    LINES.iter().any(|test| record.cells_of(test).next().is_some())
+}
+
+/// The lines whose lateness decides; none where too few were written. The writes of other tests are
+/// never flushed, and do not stand in for them.
+pub(crate) fn lines(record: &Record) -> Option<Stalls<'_>> {
+    stalls::of_tests(record, &LINES).filter(|stalls| stalls.lasting().is_some())
+}
+
+pub(crate) fn verdict(record: &Record) -> Option<UseVerdict> {
+    let durable = durable_lines(record);
+    let mut needs: Vec<Need> = lateness(record, durable.as_ref()).into_iter().collect();
+    match keeps_up(record, durable.as_ref()) {
+        // How late lines are then is a matter of how long it was measured.
+        Some(behind) if behind.level <= Fitness::Poor => {
+            let late = needs.pop().map(|late| late.evidence).unwrap_or_default();
+            needs.push(Need { evidence: [behind.evidence, late].concat(), ..behind });
+        }
+        Some(Need { confidence: Some(share), .. }) => needs.iter_mut().for_each(|late| {
+            late.confidence = Some(late.confidence.map_or(share, |own| own.min(share)))
+        }),
+        _ => {}
+    }
+    needs.extend(pauses(record));
+    weigh(Use::Logger, needs, vec![])
+}
+
+/// Where lines were appended and the host did not stand still.
+fn quiet_cells(record: &Record) -> impl Iterator<Item = &Cell> {
+    figure::cells(record, test::LOG_APPEND).filter(|cell| gate::disturbed(cell).is_none())
+}
+
+fn durable_lines(record: &Record) -> Option<SoundFigure<'_>> {
+    quiet_cells(record)
+        .find_map(|cell| SoundFigure::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
+}
+
+fn stored(figure: &SoundFigure) -> String {
+    format!("it stores {} lines per second durably", significant(figure.value))
+}
+
+/// How late lines are.
+fn lateness(record: &Record, durable: Option<&SoundFigure>) -> Option<Need> {
+    let mut need = at_most(&lines(record)?)?;
+    if let Some(figure) = durable {
+        need.reason = format!("{}; {}", need.reason, stored(figure));
+        need.evidence.push(figure.to_string());
+    }
+    Some(need)
+}
+
+fn at_most(stalls: &Stalls) -> Option<Need> {
+    let reason =
+        |told: &str, _: u64| format!("{told}; the logger must buffer records for that long");
+    Need::at_most(stalls, BUSY_NS, Some(LOST_NS), reason, BUSY_SOURCE)
+}
+
+/// Whether as many lines are stored as a logger writes: by their rate, or by how many were late where
+/// too few were stored for a rate.
+fn keeps_up(record: &Record, durable: Option<&SoundFigure>) -> Option<Need> {
+    let Some(figure) = durable else {
+        return quiet_cells(record).find_map(falls_behind);
+    };
+    let asked =
+        figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0)?;
+    let reason = format!("{}, too few for a logger that writes {asked}", stored(figure));
+    let source = "the lines per second of log-append";
+    Need::at_least(figure, [asked / 2.0, asked, asked], reason, source)
+}
+
+fn falls_behind(cell: &Cell) -> Option<Need> {
+    let late = cell.metrics.other.get(metric::LATE_LINES)?;
+    let n = cell.metrics.latency_ns.as_ref()?.n as f64;
+    (n >= LEAST_LINES && late.value >= NEARLY_ALL * n).then(|| Need {
+        level: Fitness::Poor,
+        reason: format!("{} of {n} lines were durable only after the next one was due", late.value),
+        evidence: vec![figure::named(cell)],
+        confidence: None,
+    })
+}
+
+/// Pauses of a second and more that other writes of the run met: a logger meets them later, though
+/// its lines of a few seconds did not. Shorter ones of large blocks may be a matter of their size.
+fn pauses(record: &Record) -> Option<Need> {
+    let is_quick = |cell: &Cell| {
+        let median_ns = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50);
+        median_ns.is_some_and(|ns| ns <= USUALLY_NS)
+    };
+    let is_in = |tests: &[&str], cell: &Cell| tests.contains(&cell.test.as_str());
+    let sequential = stalls::of(record, |cell| is_in(&SEQUENTIAL, cell) && is_quick(cell), MIB);
+    let is_rare = |stalls: &Stalls| stalls.beyond(BUSY_NS[0]).saturating_mul(RARE) <= stalls.n;
+    let at_random = stalls::of_tests(record, &AT_RANDOM).filter(is_rare);
+    let is_long = |stalls: &&Stalls| stalls.lasting().is_some_and(|third| third.ns > LOST_NS);
+    [sequential, at_random].iter().flatten().filter(is_long).find_map(at_most)
+}

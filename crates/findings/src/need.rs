@@ -1,0 +1,160 @@
+//! What a use needs: a figure held against three thresholds. The weakest need decides, and it is the
+//! reason given.
+
+use record::Bound;
+use record::units::Nanos;
+
+use crate::figure::{SoundFigure, quantity};
+use crate::stalls::Stalls;
+use crate::{Fitness, Use};
+
+/// A figure whose interval is wider than this factor, and wider than two levels, may be anything.
+const ANYTHING: f64 = 10.0;
+
+/// A figure against the least it takes to be poor, usable and good; what is below the first is
+/// not suitable.
+pub(crate) struct Need {
+    pub level: Fitness,
+    /// Why, as in "random writes of 4 KiB reach 1.06 IOPS; a laptop disk reaches 90".
+    pub reason: String,
+    pub evidence: Vec<String>,
+    pub confidence: Option<f64>,
+}
+
+/// The verdict on one use.
+pub(crate) struct UseVerdict {
+    pub wanted: Use,
+    pub level: Fitness,
+    pub reason: String,
+    pub evidence: Vec<String>,
+    pub confidence: Option<f64>,
+    /// What it takes to be sure and was not measured.
+    pub untested: Vec<&'static str>,
+    /// What it depends on and no run can tell.
+    pub condition: Option<&'static str>,
+}
+
+impl Need {
+    /// The more the better. `None` of a bound on the side that it does not decide: what is at least
+    /// little may be much, and the other way round. Nor of a figure that may be anything.
+    pub fn at_least(
+        figure: &SoundFigure,
+        [poor, fair, good]: [f64; 3],
+        reason: String,
+        source: &str,
+    ) -> Option<Need> {
+        let level_of = |value: f64| match value {
+            value if value >= good => Fitness::Good,
+            value if value >= fair => Fitness::Usable,
+            value if value >= poor => Fitness::Poor,
+            _ => Fitness::NotSuitable,
+        };
+        let level = level_of(figure.value);
+        let is_known = figure.ci95.is_none_or(|[low, high]| {
+            high < ANYTHING * low || (level_of(high) as u8).saturating_sub(level_of(low) as u8) <= 1
+        });
+        let is_decided = match figure.bound {
+            None => is_known,
+            Some(Bound::AtLeast) => level >= Fitness::Usable,
+            Some(Bound::AtMost) => level <= Fitness::Poor,
+        };
+        let (from, to) = match level {
+            Fitness::Good => (Some(good), None),
+            Fitness::Usable => (Some(fair), Some(good)),
+            Fitness::Poor => (Some(poor), Some(fair)),
+            Fitness::NotSuitable | Fitness::CannotTell | Fitness::NotTested => (None, Some(poor)),
+        };
+        let share = |threshold: Option<f64>, missing: f64| {
+            threshold.map_or(Some(missing), |t| figure.above(t))
+        };
+        let confidence = figure.ci95.and_then(|_| Some(share(from, 1.0)? - share(to, 0.0)?));
+        let asked = format!(
+            "poor from {}, usable from {}, good from {} ({source})",
+            quantity(figure.name, poor),
+            quantity(figure.name, fair),
+            quantity(figure.name, good)
+        );
+        is_decided.then(|| Need {
+            level,
+            reason,
+            evidence: vec![figure.to_string(), asked],
+            confidence,
+        })
+    }
+
+    /// The longest single writes: the less the better. The third longest decides, since fewer
+    /// events may be the host's; `None` of fewer writes. Without a limit for the poor, however long
+    /// it is makes nothing unsuitable.
+    pub fn at_most(
+        stalls: &Stalls,
+        [good_ns, fair_ns]: [u64; 2],
+        poor_ns: Option<u64>,
+        reason: impl FnOnce(&str, u64) -> String,
+        source: &str,
+    ) -> Option<Need> {
+        let third = stalls.lasting()?;
+        let level = match third.ns {
+            ns if ns <= good_ns => Fitness::Good,
+            ns if ns <= fair_ns => Fitness::Usable,
+            ns if poor_ns.is_none_or(|poor_ns| ns <= poor_ns) => Fitness::Poor,
+            _ => Fitness::NotSuitable,
+        };
+        let (no_better_than, no_worse_than) = match level {
+            Fitness::Good => (None, Some(good_ns)),
+            Fitness::Usable => (Some(good_ns), Some(fair_ns)),
+            Fitness::Poor => (Some(fair_ns), poor_ns),
+            Fitness::NotSuitable | Fitness::CannotTell | Fitness::NotTested => (poor_ns, None),
+        };
+        let beyond = no_better_than.map_or(1.0, |ns| stalls.chance_beyond(ns));
+        let within = no_worse_than.map_or(1.0, |ns| 1.0 - stalls.chance_beyond(ns));
+        let confidence = Some(beyond.min(within));
+        let poor = poor_ns
+            .map(|ns| format!(", poor up to {}", Nanos(ns)))
+            .unwrap_or_else(|| ", poor beyond that".into());
+        let asked = format!(
+            "good up to {}, usable up to {}{poor} ({source})",
+            Nanos(good_ns),
+            Nanos(fair_ns)
+        );
+        let told = format!(
+            "the third slowest of {} writes took {} ({})",
+            stalls.n,
+            Nanos(third.ns),
+            third.cell.test
+        );
+        let evidence = [Some(stalls.to_string()), stalls.too_few(good_ns), Some(asked)]
+            .into_iter()
+            .flatten()
+            .collect();
+        Some(Need { level, reason: reason(&told, third.ns), evidence, confidence })
+    }
+}
+
+/// The verdict from these needs: the weakest decides. `None` where nothing that a use needs was
+/// measured.
+pub(crate) fn weigh(
+    wanted: Use,
+    needs: Vec<Need>,
+    untested: Vec<&'static str>,
+) -> Option<UseVerdict> {
+    let level = needs.iter().map(|need| need.level).min()?;
+    let evidence = needs.iter().flat_map(|need| need.evidence.clone()).fold(
+        Vec::new(),
+        |mut all: Vec<String>, line| {
+            if !all.contains(&line) {
+                all.push(line);
+            }
+            all
+        },
+    );
+    let weakest = needs.into_iter().find(|need| need.level == level)?;
+    Some(UseVerdict {
+        wanted,
+        level,
+        reason: weakest.reason,
+        evidence,
+        confidence: weakest.confidence,
+        untested,
+        condition: None,
+    })
+}

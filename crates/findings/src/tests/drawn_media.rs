@@ -1,0 +1,194 @@
+//! Media drawn at random from mechanisms, and not from the list that comes with the program: caches
+//! that are small or large, honest or lying; pauses; tails; allocation units that are no power of two;
+//! few or many open ones. In virtual time the long run of each is known, so that a verdict can be held
+//! against it: what fails at a use is never called good or usable for it.
+
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use device::{Device, ExtentGuard};
+use record::units::{KIB, SECOND_NS};
+use record::{Record, TargetKind, test};
+use sim::truth::{self, SteadyLoad};
+use sim::{Profile, SimDevice, SimOptions};
+use stats::Random;
+use suite::definition::Suite;
+use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
+
+use crate::testing::empty;
+use crate::verdict::{DISK_IOPS, finding, is_sure, verdict_on};
+use crate::{Fitness, Use};
+
+/// Media that are drawn.
+const DRAWN: u64 = 100;
+/// A medium fails at a use where it comes to less than this share of what the use needs: near the
+/// border a level is a matter of chance.
+const CLEARLY: f64 = 0.6;
+/// Lines a second of `log-append`.
+const LINES: f64 = 10.0;
+/// A line that is later than this is lost.
+const LATE_NS: u64 = SECOND_NS;
+
+/// A medium as it was drawn.
+struct DrawnMedium {
+    number: u64,
+    profile: Profile,
+    is_honest: bool,
+}
+
+impl DrawnMedium {
+    fn draw(number: u64) -> DrawnMedium {
+        let mut random = Random::after(41, number << 32);
+        let mut text = String::from("about = 'drawn'\nsource = 'drawn'\nguesses = 'all'\n");
+        let au_mib = *random.pick(&[2_u64, 3, 4, 6, 8]);
+        let capacity_mib = 4096 / au_mib * au_mib;
+        let rate = random.log_uniform(6.0, 80.0);
+        let tail = *random.pick(&[(0.0, 10.0), (0.005, 10.0), (0.002, 300.0)]);
+        let _ = write!(
+            text,
+            "[medium]\ncapacity = '{capacity_mib} MiB'\n[read]\ncommand = '0.3 ms'\nrate = '60 MB/s'\n\
+             [jitter]\nsigma = 0.1\ntail_share = {}\ntail_factor = {}\n\
+             [write]\ncommand = '0.3 ms'\nrate = '{rate:.1} MB/s'\nunit = '16 KiB'\n",
+            tail.0, tail.1
+        );
+        if random.below(2) == 0 {
+            let copy = random.log_uniform(10.0, 400.0);
+            let open = *random.pick(&[1, 2, 3, 8, 16]);
+            let _ = write!(
+                text,
+                "[log_block]\nau = '{au_mib} MiB'\nopen_aus = {open}\ncopy_rate = '{copy:.0} MB/s'\nerase = '3 ms'\n"
+            );
+        } else {
+            let collected = random.log_uniform(0.2, 60.0);
+            let _ = writeln!(text, "[page_mapped]\ngc = '{collected:.2} ms'");
+        }
+        let is_honest = random.below(4) > 0;
+        if random.below(3) > 0 {
+            let size = *random.pick(&[1, 4, 16, 48, 200]);
+            let _ = write!(
+                text,
+                "[cache]\nsize = '{size} MiB'\nrate = '{:.0} MB/s'\ncommand = '0.1 ms'\nhonest = {is_honest}\n",
+                rate * 2.0
+            );
+        }
+        let is_cached = text.contains("[cache]");
+        if random.below(4) == 0 {
+            let every = *random.pick(&[8_u64, 32, 128]);
+            for pause in 1..=2048 / every * 4 {
+                let _ = write!(
+                    text,
+                    "[[fault]]\nkind = 'hang'\nlasts = '1.5 s'\nafter_written = '{} MiB'\n",
+                    pause * every
+                );
+            }
+        }
+        let text = text.replace('\'', "\"");
+        let profile =
+            Profile::parse("drawn", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        DrawnMedium { number, profile, is_honest: is_honest || !is_cached }
+    }
+
+    fn measured(&self, suite: &str, choice: &Choice) -> Record {
+        let options = SimOptions { seed: self.number, capacity: None, keep_data: false };
+        let medium = SimDevice::new(&self.profile, options);
+        let target = TargetInfo {
+            au_bytes: self.profile.au_bytes(),
+            files: Err("no file system is simulated here".into()),
+            ..TargetInfo::unrestricted(TargetKind::Simulated, medium.facts().clone())
+        };
+        let suite = Suite::built_in(suite).expect("it comes with the program");
+        let plan = Plan::make(&suite, choice, &target).expect("it can be planned");
+        let mut record = empty();
+        record.medium.capacity_bytes = Some(medium.facts().capacity_bytes);
+        let mut guarded = ExtentGuard::new(Box::new(medium) as Box<dyn Device>, plan.writes());
+        let stop = AtomicBool::new(false);
+        let options = RunOptions::new(self.number, &target, &stop);
+        record.cells = suite::run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;
+        record
+    }
+
+    /// Random writes of 4 KiB over all of it, in the long run.
+    fn writes_per_s(&self) -> f64 {
+        let capacity = self.profile.spec().medium.capacity.0;
+        let load =
+            SteadyLoad { offset_bytes: Some(0), ..SteadyLoad::random_write(4 * KIB, capacity) };
+        truth::iops(&self.profile, &load, self.number)
+    }
+
+    /// A logger that appends for a quarter of an hour: its lines a second, and the third latest.
+    fn lines(&self) -> (f64, u64) {
+        let set = |setting: &str, value: &str| {
+            (test::LOG_APPEND.to_owned(), setting.to_owned(), value.to_owned())
+        };
+        let choice = Choice {
+            only: vec![test::LOG_APPEND.to_owned()],
+            set: vec![set("time", "15m"), set("span", "256MiB"), set("in_a_row", "60s")],
+            time_limit_ns: Some(3600 * SECOND_NS),
+            ..Choice::default()
+        };
+        let record = self.measured("standard", &choice);
+        let cell = record.cells_of(test::LOG_APPEND).next().expect("it is measured");
+        let rate = cell.metrics.iops.as_ref().map_or(0.0, |rate| rate.value);
+        let late = cell.series.iter().find(|series| series.name.starts_with("slowest line"));
+        let mut late: Vec<u64> = late
+            .into_iter()
+            .flat_map(|series| &series.points)
+            .map(|point| point[1] as u64)
+            .collect();
+        late.sort_unstable_by(|a, b| b.cmp(a));
+        (rate, late.get(2).copied().unwrap_or(0))
+    }
+
+    /// The uses it is called good or usable for, without a condition, and fails at.
+    fn wrongly_praised(&self) -> Vec<String> {
+        let suite = ["check", "quick", "standard"][(self.number % 3) as usize];
+        let record = self.measured(suite, &Choice::default());
+        let praised = |wanted: Use| {
+            verdict_on(&record, wanted)
+                .filter(|verdict| verdict.level >= Fitness::Usable)
+                .filter(|verdict| verdict.condition.is_none() && is_sure(verdict))
+        };
+        let mut wrong = Vec::new();
+        let mut hold = |wanted: Use, truth: &dyn Fn() -> (bool, String)| {
+            let Some(verdict) = praised(wanted) else { return };
+            let (fails, truth) = truth();
+            if fails {
+                wrong.push(format!(
+                    "{} {suite}: {} {wanted}: {}; truth: {truth}",
+                    self.number,
+                    verdict.level.word(),
+                    finding(&verdict, true).statement
+                ));
+            }
+        };
+        let writes = || {
+            let per_s = self.writes_per_s();
+            (per_s < DISK_IOPS * CLEARLY, format!("{per_s:.1} writes a second"))
+        };
+        hold(Use::RootDisk, &writes);
+        hold(Use::Database, &|| {
+            let (slow, told) = writes();
+            (slow || !self.is_honest, format!("{told}, honest: {}", self.is_honest))
+        });
+        hold(Use::Logger, &|| {
+            let (rate, late_ns) = self.lines();
+            let fails = rate < LINES * CLEARLY || late_ns > LATE_NS;
+            (fails, format!("{rate:.1} lines a second, the third latest {late_ns} ns"))
+        });
+        wrong
+    }
+}
+
+#[test]
+fn what_fails_at_a_use_is_never_called_good_for_it() {
+    let of = |from: u64| {
+        (from..DRAWN).step_by(2).flat_map(|number| DrawnMedium::draw(number).wrongly_praised())
+    };
+    let wrong: Vec<String> = thread::scope(|scope| {
+        let odd = scope.spawn(|| of(1).collect::<Vec<_>>());
+        let even: Vec<String> = of(0).collect();
+        even.into_iter().chain(odd.join().expect("no medium makes a suite panic")).collect()
+    });
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
+}
