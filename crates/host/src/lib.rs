@@ -42,7 +42,7 @@ pub use in_use::{InUseReason, exclusively_open, summary, uses};
 pub use inventory::{InventoryEntry, find, list};
 pub use location::{Location, NotProved, device_of_directory, free_space, prove_on_device};
 pub use loopdev::{Loop, LoopError, LoopOptions};
-pub use mounts::{Mount, mount_of, mounts};
+pub use mounts::{Mount, mount_of, mounts, sees_mounts};
 pub use open_files::{Hold, Holding, LockKind, NotSeen, OpenFiles, Process};
 pub use pressure::Strain;
 pub use recipes::{RECIPES, Recipe, Unavailable, recipe};
@@ -56,7 +56,7 @@ pub use stage::{
     Leftover, MkfsSpec, Staged, StagingError, boot_id, clean_leftovers, stage_filesystem,
 };
 pub use target::{
-    Access, BlockTarget, DirectoryTarget, FileTarget, ResolvedTarget, TargetError, not_seen,
-    resolve,
+    Access, BlockTarget, DirectoryTarget, FileTarget, NO_MOUNTS, ResolvedTarget, TargetError,
+    not_seen, resolve,
 };
 pub use tool::ToolError;

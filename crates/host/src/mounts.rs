@@ -77,6 +77,11 @@ pub fn mounts(roots: &Roots) -> Vec<Mount> {
     mounts_of(&roots.proc.join("self"))
 }
 
+/// Whether the running system tells what is mounted; a copied tree is taken as it is.
+pub fn sees_mounts(roots: &Roots) -> bool {
+    !roots.is_real() || !mounts(roots).is_empty()
+}
+
 /// All mounts that a process sees, by its directory in `/proc`.
 pub(crate) fn mounts_of(process: &Path) -> Vec<Mount> {
     // A mount point may be any bytes: one that is no text must not hide the others.

@@ -16,10 +16,11 @@ use record::{Filesystem, Flag, Target, TargetKind};
 use crate::filesystems::{self, Nature, Space};
 use crate::inventory::InventoryEntry;
 use crate::location::{Location, device_of_directory, free_space};
+use crate::mounts::sees_mounts;
 use crate::open_files::{NotSeen, OpenFiles};
 use crate::roots::{Node, Roots, flag, text};
 use crate::snapshot::{Partition, Picture};
-pub use error::TargetError;
+pub use error::{NO_MOUNTS, TargetError};
 
 /// Less free space than this is none: a test file of useful size does not fit.
 const LEAST_FREE_BYTES: u64 = 64 * KIB;
@@ -179,7 +180,11 @@ pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<ResolvedTa
     let given = || target.to_owned();
     let not_storage =
         |what: &str| TargetError::NotStorage { target: given(), what: what.to_owned() };
-    match roots.node(path).map_err(|error| look_failed(roots, target, error))? {
+    let node = roots.node(path).map_err(|error| look_failed(roots, target, error))?;
+    if !sees_mounts(roots) {
+        return Err(TargetError::Blind);
+    }
+    match node {
         Node::Block(number) => block::find(roots, target, number, access)
             .map(|found| ResolvedTarget::Block(Box::new(found))),
         Node::Directory => {

@@ -7,13 +7,16 @@ use host::{Contents, InventoryEntry, Roots};
 use record::units::Bytes;
 
 use crate::cli::ListFlags;
-use crate::exit::{Exit, OrExit, Result};
+use crate::exit::{Exit, OrExit, Result, refuse};
 use crate::outputs::{print, print_document};
 use crate::words;
 
 /// Lists media, what they hold, what uses them and whether testing them is safe; exit code 0.
 pub fn run(flags: &ListFlags) -> Result {
     let roots = Roots::default();
+    if !host::sees_mounts(&roots) {
+        return refuse(format_args!("cannot see which media are in use: {}", host::NO_MOUNTS));
+    }
     let disks = host::list(&roots);
     let not_seen = host::not_seen(&roots).words();
     let all = contents(&roots, &disks);

@@ -332,7 +332,8 @@ pub fn target_failure(error: TargetError) -> Failure {
         | TargetError::NoRights { .. }
         | TargetError::ReadOnlyFilesystem { .. }
         | TargetError::ReadOnlyMedium { .. }
-        | TargetError::Full { .. } => Exit::Refused,
+        | TargetError::Full { .. }
+        | TargetError::Blind => Exit::Refused,
         TargetError::Io { .. } => Exit::Io,
         _ => Exit::Usage,
     };
@@ -415,13 +416,36 @@ fn commands_at_once(link: Option<&Link>, medium: &Medium) -> Option<u32> {
 }
 
 /// An error of opening the device: not safe where something else is there now or somebody else has
-/// it, else the medium's.
+/// it, the machine's where it refuses io_uring, else the medium's.
 fn opening<T>(result: std::result::Result<T, blockio::OpenError>) -> Result<T> {
     use blockio::OpenError;
     match result {
         Err(
             OpenError::Replaced { .. } | OpenError::Locked { .. } | OpenError::WrongType { .. },
         ) => result.or_refuse(),
+        Err(OpenError::Refused { ref source, .. })
+            if source.kind() == std::io::ErrorKind::Unsupported =>
+        {
+            result.or_internal()
+        }
         result => result.or_io(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::Exit;
+
+    /// `--engine uring` on a machine that refuses it ended with the code of a failed medium.
+    #[test]
+    fn a_machine_that_refuses_io_uring_is_no_medium_that_fails() {
+        let refused = |kind: std::io::ErrorKind| {
+            let source = std::io::Error::new(kind, "io_uring is refused here");
+            let path = "/dev/sdx".into();
+            opening::<()>(Err(blockio::OpenError::Refused { path, source })).unwrap_err().exit
+        };
+        assert_eq!(refused(std::io::ErrorKind::Unsupported), Exit::Internal);
+        assert_eq!(refused(std::io::ErrorKind::Other), Exit::Io);
     }
 }

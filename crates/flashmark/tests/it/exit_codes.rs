@@ -2,13 +2,14 @@
 //! needs more than words.
 
 use std::fs;
+use std::process::Command;
 
 use record::Ended;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Flashmark, Scratch, eventually, has_root};
+use crate::support::{Flashmark, Ran, Scratch, eventually, has_root};
 
 /// Done, the medium failed a check, usage, refused, I/O error, internal, interrupted.
 const DONE: i32 = 0;
@@ -214,4 +215,24 @@ fn runs_are_listed_with_columns_of_choice() {
     assert!(typo.err.contains("'dd-wirte-64k'; did you mean dd-write-64k"), "{typo}");
     let nothing = flashmark.run(&["runs", "--columns", ","]);
     assert_eq!(nothing.code, Some(USAGE), "{nothing}");
+}
+
+/// Without /proc nobody knows what is mounted: `list` called every disk free, `check` ended with the
+/// code of a failed medium.
+#[test]
+fn without_the_table_of_mounts_nothing_is_touched() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let program = assert_cmd::cargo::cargo_bin!("flashmark").to_str().unwrap();
+    for words in [vec!["list"], vec!["check", scratch.word(), "--budget", "5s"]] {
+        let mut command = Command::new("unshare");
+        let script = r#"mount -t tmpfs none /proc && exec "$0" "$@""#;
+        command.args(["--mount", "bash", "-c", script, program]).args(&words);
+        let ran = Ran::of(command.env("FLASHMARK_HOME", flashmark.home()));
+        assert_eq!(ran.code, Some(REFUSED), "{words:?}: {ran}");
+        assert!(ran.err.contains("mount -t proc proc /proc"), "{words:?}: {ran}");
+        assert!(!ran.out.contains("free"), "{words:?}: {ran}");
+    }
 }

@@ -7,6 +7,10 @@ use record::units::Bytes;
 
 use crate::in_use::{InUseReason, summary};
 
+/// What is missing where no mount is known, and what to do.
+pub const NO_MOUNTS: &str =
+    "/proc/self/mountinfo cannot be read; type `mount -t proc proc /proc` as root first";
+
 /// Why a target cannot be tested. Each says what was found and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
@@ -125,6 +129,9 @@ pub enum TargetError {
         /// Target as the user typed it.
         target: String,
     },
+    /// Without the table of mounts every medium may be in use.
+    #[error("cannot see what is mounted, so nothing is touched: {NO_MOUNTS}")]
+    Blind,
     /// A system call failed for another reason.
     #[error("cannot look at '{target}': {source}")]
     Io {
