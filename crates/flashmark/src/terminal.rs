@@ -52,7 +52,7 @@ impl OutputStream {
     }
 
     /// Whether lines may be broken within a word: on a terminal it would break it anyway, but who
-    /// reads a pipe looks for whole paths.
+    /// reads a pipe looks for whole words.
     pub fn breaks_words(self) -> bool {
         self.columns().is_some()
     }

@@ -437,7 +437,11 @@ fn on_a_phone_every_figure_has_the_head_of_its_column_beside_it() {
             assert!(rows.iter().filter(|row| !row.contains("why")).all(is_told), "{table}");
         }
         for table in between(page, "<table class=\"folds", "</table>") {
-            assert_eq!(table.matches("<td").count(), table.matches(" data-h=\"").count(), "{table}");
+            assert_eq!(
+                table.matches("<td").count(),
+                table.matches(" data-h=\"").count(),
+                "{table}"
+            );
         }
     }
 }
