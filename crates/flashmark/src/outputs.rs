@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use record::{Answer, Record};
+use report::display::unbroken;
 use report::text::Elsewhere;
 use store::{RunDir, atomic_write};
 
@@ -112,14 +113,15 @@ pub fn check_screen(record: &Record, dir: &RunDir) -> String {
     let (width, colour) = (OutputStream::Output.width(), OutputStream::Output.has_colour());
     let is_fake = record.summary.as_ref().is_some_and(|found| found.genuine == Answer::No);
     let size = if is_fake {
-        format!("How much of it is real: flashmark run {} --only capacity\n", record.target.path)
+        let command = format!("flashmark run {} --only capacity", record.target.path);
+        format!("How much of it is real: {}\n", unbroken(&command))
     } else {
         String::new()
     };
     format!(
-        "{}\n{size}Everything that was measured: flashmark show {} --details\n",
+        "{}\n{size}Everything that was measured: {}\n",
         report::text::check(record, width, colour),
-        dir.name()
+        unbroken(&format!("flashmark show {} --details", dir.name()))
     )
 }
 
@@ -157,13 +159,13 @@ pub fn show(
     let (width, colour) = (stream.width(), stream.has_colour());
     let text = if details {
         let mut text = report::text::details(record, run, width, colour);
-        let lines = files.iter().map(|(what, path)| format!("{what:<8}  {path}\n"));
+        let lines = files.iter().map(|(what, path)| format!("{what:<8}  {}\n", unbroken(path)));
         if !files.is_empty() {
             text += &format!("\n{}", lines.collect::<String>());
         }
         text
     } else {
-        let rest = Elsewhere { run, files, breaks_paths: stream.breaks_words() };
+        let rest = Elsewhere { run, files };
         report::text::one_screen(record, width, colour, &rest)
     };
     match stream {

@@ -12,7 +12,7 @@ use suite::{CellProgress, RunEvent};
 
 use crate::terminal::{self, OutputStream};
 use crate::words;
-use report::CellNames;
+use report::{CellNames, display};
 
 /// Time between two updates of the screen.
 const TICK: Duration = Duration::from_millis(200);
@@ -97,7 +97,7 @@ impl Line {
 }
 
 fn joined_width(parts: &[String]) -> usize {
-    parts.iter().map(|part| part.chars().count()).sum::<usize>() + 2 * (parts.len() - 1)
+    parts.iter().map(|part| display::width(part)).sum::<usize>() + 2 * (parts.len() - 1)
 }
 
 /// A length of time in one number, rounded up.
@@ -272,7 +272,7 @@ fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &
         };
         match bar {
             Some(bar) => {
-                drawn = line.chars().count() + if width >= WIDE { BAR } else { 0 };
+                drawn = display::width(&line) + if width >= WIDE { BAR } else { 0 };
                 bar.set_position((share * 1000.0) as u64);
                 bar.set_message(line);
             }
@@ -299,7 +299,7 @@ fn unanswered(waited_ns: u64, room: usize) -> String {
     let what = format!("the medium has not answered for {}", Nanos(waited_ns));
     let way_out = "still waiting (Ctrl-C ends the run and keeps the record)";
     let whole = format!("{what}; {way_out}");
-    if whole.chars().count() <= room { whole } else { report::words::clipped(&what, room) }
+    if display::width(&whole) <= room { whole } else { report::words::clipped(&what, room) }
 }
 
 fn rate(progress: &CellProgress<'_>) -> String {
@@ -316,7 +316,7 @@ fn row(name: &str, said: &str) -> String {
     if OutputStream::Error.width() < WIDE {
         format!("  {name}\n    {said}")
     } else {
-        format!("  {name:<34}  {said}")
+        format!("  {}  {said}", display::padded(name, 34))
     }
 }
 
@@ -345,7 +345,7 @@ pub fn planned(name: &str, cell: &PlannedCell) -> String {
     } else {
         "no time limit".to_owned()
     };
-    format!("  {name:<34}  {time:<20} {written}")
+    format!("  {}  {time:<20} {written}", display::padded(name, 34))
 }
 
 #[cfg(test)]
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn a_line_of_progress_has_room_on_every_terminal() {
         for width in 10..200 {
-            assert!(line().text(width).chars().count() <= width, "{width}");
+            assert!(display::width(&line().text(width)) <= width, "{width}");
         }
         insta::assert_snapshot!(line().text(100), @"12/77 done, random-write 4 KiB, at most 3 min left, 49.2 IOPS, measuring");
         insta::assert_snapshot!(line().text(39), @"12/77 random-write 4 KiB, <3 min");

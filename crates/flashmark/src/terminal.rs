@@ -52,7 +52,7 @@ impl OutputStream {
     }
 
     /// Whether lines may be broken within a word: on a terminal it would break it anyway, but who
-    /// reads a pipe looks for whole paths.
+    /// reads a pipe looks for whole words.
     pub fn breaks_words(self) -> bool {
         self.columns().is_some()
     }
@@ -68,7 +68,7 @@ impl OutputStream {
     /// locale has not.
     pub fn fitted(self, text: &str) -> String {
         let folded = report::text::fold(text, self.width(), self.breaks_words());
-        letters(&folded.replace('\u{a0}', " "))
+        letters(&folded)
     }
 }
 
@@ -80,9 +80,10 @@ pub fn has_utf8() -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// A text in letters that the locale has.
+/// A text in letters that the locale has, with blanks as they are typed.
 pub fn letters(text: &str) -> String {
-    if has_utf8() || text.is_ascii() { text.to_owned() } else { ascii(text) }
+    let text = text.replace('\u{a0}', " ");
+    if has_utf8() || text.is_ascii() { text } else { ascii(&text) }
 }
 
 /// A text without letters beyond ASCII; what has a usual way to be written without them is written

@@ -3,7 +3,7 @@
 
 use record::{Bound, Cell, Estimate, Flag, Latency, metric, test};
 
-use crate::words;
+use crate::{display, words};
 
 /// A metric of a cell, ready to print.
 pub(crate) struct MetricText {
@@ -270,11 +270,10 @@ fn percentile_interval(latency: &Latency, name: &str) -> Option<String> {
 pub(crate) fn percentile(latency: &Latency, name: &str, ns: Option<u64>) -> String {
     let Some(ns) = ns else { return "-".to_owned() };
     // Broken before the interval, where there is no room, and nowhere else.
-    let whole = |text: String| text.replace(' ', "\u{a0}");
     let interval = percentile_interval(latency, name)
-        .map(|interval| format!(" ({})", whole(interval)))
+        .map(|interval| format!(" ({})", display::unbroken(&interval)))
         .unwrap_or_default();
-    whole(words::quantity("_ns", ns as f64)) + &interval
+    display::unbroken(&words::quantity("_ns", ns as f64)) + &interval
 }
 
 /// The longest a single I/O took, in nanoseconds.

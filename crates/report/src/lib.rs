@@ -15,6 +15,7 @@ pub mod chart;
 pub mod collection;
 pub mod column_figures;
 pub mod compare;
+pub mod display;
 mod doubts;
 mod figure;
 mod headline;

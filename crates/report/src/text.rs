@@ -14,7 +14,7 @@ use record::{Answer, Cell, Finding, Record, Severity};
 use crate::CellNames;
 use crate::figure::{self, Shown, Told};
 use crate::tables::{self, Table, TableColumn, TableRow};
-use crate::{doubts, headline, words};
+use crate::{display, doubts, headline, words};
 
 pub use explained::explained;
 pub use screen::{Elsewhere, one_screen, summary};
@@ -112,7 +112,10 @@ pub fn findings(record: &Record, width: usize) -> String {
         let confidence =
             words::confidence(finding).map(|text| format!("{text}; ")).unwrap_or_default();
         let page = findings::about(&finding.id)
-            .map(|_| format!("what it means: flashmark explain {}", finding.id))
+            .map(|_| {
+                let command = display::unbroken(&format!("flashmark explain {}", finding.id));
+                format!("what it means: {command}")
+            })
             .unwrap_or_default();
         out.indented(&format!("{confidence}{page}"), [4, 6], |_, text| text.to_owned());
     }
@@ -136,14 +139,14 @@ pub fn table(record: &Record, width: usize) -> String {
 /// A table in aligned columns with its footnotes, where it is not too wide; else its first column
 /// stands above the others, or each row is said in words.
 pub(crate) fn plain(table: &Table, width: usize) -> String {
-    let is_narrow = |text: &String| text.lines().all(|line| line.chars().count() <= width);
+    let is_narrow = |text: &String| text.lines().all(|line| display::width(line) <= width);
     let mut text = Some(aligned(table))
         .filter(is_narrow)
         .or_else(|| Some(stacked(table)).filter(is_narrow))
         .unwrap_or_else(|| in_words(table, width));
     for (at, note) in table.notes.iter().enumerate() {
         let lead = format!("  [{}] ", at + 1);
-        let indent = lead.chars().count();
+        let indent = display::width(&lead);
         for (at, line) in wrapped(note, width - indent).iter().enumerate() {
             let lead = if at == 0 { lead.clone() } else { " ".repeat(indent) };
             text.push_str(&format!("{lead}{line}\n"));
@@ -285,7 +288,12 @@ struct Page {
 
 impl Page {
     fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
+        let line = line.trim_end();
+        // Only a line with no room has anything to be held together.
+        match display::width(line) <= self.width {
+            true => self.text.push_str(&line.replace('\u{a0}', " ")),
+            false => self.text.push_str(line),
+        }
         self.text.push('\n');
     }
 
@@ -412,6 +420,7 @@ impl Page {
             format!("{} more, and the evidence", others)
         };
         let command = format!("flashmark show {} --findings", words::clean(run));
+        let command = display::unbroken(&command);
         self.indented(&format!("{more}: {command}"), [2, 2], Ink::faint);
     }
 
@@ -454,8 +463,8 @@ impl Page {
         let label = short(label, LABEL);
         match shown.told() {
             Ok(Told { text, interval, n }) => {
-                let gap =
-                    " ".repeat(FIGURE.saturating_sub(label.chars().count() + text.chars().count()));
+                let gap = " "
+                    .repeat(FIGURE.saturating_sub(display::width(&label) + display::width(text)));
                 let figure = self.ink.strong(text);
                 if self.width < ROW {
                     self.line(&format!("{label}{gap}{figure}"));
@@ -511,7 +520,7 @@ impl Page {
                 _ => words::metric(&primary.name),
             };
             // What tells it from its neighbours often stands at the end.
-            let is_long = what.chars().count() > LABEL - 3;
+            let is_long = display::width(&what) > LABEL - 3;
             if is_long {
                 self.indented(&what, [2, 4], |_, text| text.to_owned());
             }
@@ -575,29 +584,28 @@ pub(crate) fn paragraph(text: &str, width: usize) -> String {
     out.text
 }
 
-/// At most so many letters of a name; two dots stand where something was left out, which every
+/// At most so many columns of a name; two dots stand where something was left out, which every
 /// terminal has.
 fn short(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    if display::width(text) <= width {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(width.saturating_sub(2)).collect();
+    let (kept, _) = display::split(text, width.saturating_sub(2));
     kept.trim_end_matches([' ', ',']).to_owned() + ".."
 }
 
 /// One text to the left, one to the right, at least a blank between.
 fn spread(left: &str, right: &str, width: usize) -> String {
-    let room = width.saturating_sub(left.chars().count()).max(right.chars().count() + 1);
-    format!("{left}{right:>room$}")
+    let room = width.saturating_sub(display::width(left)).max(display::width(right) + 1);
+    format!("{left}{}{right}", " ".repeat(room - display::width(right)))
 }
 
 /// Text whose first `lead` columns hold a label: lines of at most `width` columns, those after the
 /// first indented by as much.
 fn wrapped_after(text: &str, lead: usize, width: usize) -> Vec<String> {
-    let label: String = text.chars().take(lead).collect();
-    let rest: String = text.chars().skip(lead).collect();
-    let lines = wrapped(&rest, width.saturating_sub(lead).max(1));
-    let lead_of = |at| if at == 0 { label.clone() } else { " ".repeat(lead) };
+    let (label, rest) = display::split(text, lead);
+    let lines = wrapped(rest, width.saturating_sub(lead).max(1));
+    let lead_of = |at| if at == 0 { label.to_owned() } else { " ".repeat(lead) };
     lines.iter().enumerate().map(|(at, line)| lead_of(at) + line).collect()
 }
 

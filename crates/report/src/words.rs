@@ -7,6 +7,8 @@ use record::{
     Region, Severity, Stop, Sync, TargetKind, metric,
 };
 
+use crate::display;
+
 /// Text from a record made harmless for a terminal and honest to the eye: control characters become
 /// spaces, characters that reorder or hide text are dropped.
 pub fn clean(text: &str) -> String {
@@ -322,12 +324,12 @@ pub fn with_interval(name: &str, estimate: &Estimate) -> String {
     }
 }
 
-/// At most this many characters, the last one a mark where something was left out.
+/// At most this many columns, the last one a mark where something was left out.
 pub fn clipped(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    if display::width(text) <= width {
         return text.to_owned();
     }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    display::split(text, width.saturating_sub(1)).0.to_owned() + "…"
 }
 
 /// How many times something, to two digits: "0.55", "12".

@@ -32,9 +32,8 @@ pub fn run(flags: &ListFlags) -> Result {
         return Ok(Exit::Done);
     }
     if disks.is_empty() {
-        print(
-            "No storage media found. A directory can still be measured: flashmark run . --suite quick\n",
-        )?;
+        let command = report::display::unbroken("flashmark run . --suite quick");
+        print(&format!("No storage media found. A directory can still be measured: {command}\n"))?;
     }
     for (disk, contents) in seen {
         print(&words::visible(&as_text(disk, contents)))?;

@@ -2,6 +2,7 @@
 
 mod columns;
 
+use report::display;
 use report::words::clean;
 use store::{RunSummary, Store};
 
@@ -26,8 +27,9 @@ pub fn run(flags: &RunsFlags) -> Result {
     }
     if runs.is_empty() {
         print(&format!(
-            "No runs in {} yet; make one with: flashmark run . --suite quick\n",
-            store.root().display()
+            "No runs in {} yet; make one with: {}\n",
+            store.root().display(),
+            display::unbroken("flashmark run . --suite quick")
         ))?;
     }
     for line in runs.iter().filter_map(|run| not_restored::line(&run.dir)) {
@@ -35,15 +37,15 @@ pub fn run(flags: &RunsFlags) -> Result {
     }
     let rows =
         runs.iter().map(|run| Ok((run.dir.name(), said(run)?))).collect::<Result<Vec<_>>>()?;
-    let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    let longest = rows.iter().map(|(name, _)| display::width(name)).max().unwrap_or_default();
     let is_wide = rows
         .iter()
-        .any(|(_, said)| longest + 2 + said.chars().count() > OutputStream::Output.width());
+        .any(|(_, said)| longest + 2 + display::width(said) > OutputStream::Output.width());
     for (run, (name, said)) in runs.iter().zip(rows) {
         let lines = if is_wide {
             format!("{name}\n    {said}\n")
         } else {
-            format!("{name:<longest$}  {said}\n")
+            format!("{}  {said}\n", display::padded(name, longest))
         };
         print(&lines)?;
         for line in damage::lines(run.damage.iter()) {

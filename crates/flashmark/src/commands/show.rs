@@ -67,7 +67,7 @@ fn named(flags: &ShowFlags, dir: &RunDir) -> (String, Vec<(&'static str, String)
 /// The table of the screen as Markdown. Paths of files are not told, but take their lines.
 fn markdown(flags: &ShowFlags, dir: &RunDir, record: &Record) -> String {
     let (run, files) = named(flags, dir);
-    let rest = Elsewhere { run: &run, files: &files, breaks_paths: false };
+    let rest = Elsewhere { run: &run, files: &files };
     report::markdown::run(record, &rest, &published_run::private(record))
 }
 

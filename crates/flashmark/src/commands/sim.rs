@@ -11,7 +11,8 @@ pub fn list() -> Result {
     for profile in Profile::all() {
         print(&format!("{:<18} {}\n", profile.name(), profile.about()))?;
     }
-    print("\nTry one:  flashmark run sim:class10 --suite quick\n")?;
+    let command = report::display::unbroken("flashmark run sim:class10 --suite quick");
+    print(&format!("\nTry one:  {command}\n"))?;
     Ok(Exit::Done)
 }
 

@@ -18,9 +18,12 @@ pub fn run(flags: &TestsFlags) -> Result {
                 let writing = if needs.writing { " [writes]" } else { "" };
                 print(&format!("{:<18} {}{writing}{raw}\n", test.name(), test.about()))?;
             }
-            print(
-                "\nSettings of one:  flashmark tests random-write\nChange one:       flashmark run TARGET --set random-write.block=4KiB\n",
-            )?;
+            let [settings, change] = [
+                "flashmark tests random-write",
+                "flashmark run TARGET --set random-write.block=4KiB",
+            ]
+            .map(report::display::unbroken);
+            print(&format!("\nSettings of one:  {settings}\nChange one:       {change}\n"))?;
         }
     }
     Ok(Exit::Done)

@@ -14,6 +14,7 @@ use record::units::Nanos;
 use crate::cli::WatchFlags;
 use crate::exit::{Exit, Failure, OrExit, Result, usage};
 use crate::signals;
+use crate::terminal::OutputStream;
 
 /// The shortest interval: below it the kernel's own millisecond shows.
 const LEAST: Duration = Duration::from_millis(10);
@@ -121,7 +122,10 @@ impl Watch {
     /// Whether anyone still looks.
     fn show_rows(&mut self, rows: &[(String, Activity)]) -> Result<bool> {
         let text = match &mut self.form {
-            Form::Live(frame) => frame.draw(rows, live::size(), &time_of_day()),
+            Form::Live(frame) => {
+                let size = [live::height(), OutputStream::Output.own_width()];
+                frame.draw(rows, size, &time_of_day())
+            }
             Form::Lines => {
                 rows.iter().map(|(name, activity)| watch::line(name, activity) + "\n").collect()
             }
@@ -134,8 +138,9 @@ impl Watch {
     fn sum_up(&self, first: &CounterSnapshot, last: &CounterSnapshot, seen: u64) {
         let Ok(rows) = self.rows(first, last) else { return };
         let Some((_, whole)) = rows.first().filter(|_| seen > 0) else { return };
+        let width = OutputStream::Error.width();
         let lines: String =
-            rows.iter().map(|(name, activity)| live::block(name, activity)).collect();
+            rows.iter().map(|(name, activity)| live::block(name, activity, width)).collect();
         crate::say_text!("\nAll together, {}:\n{lines}", Nanos((whole.interval_s * 1e9) as u64));
     }
 }

@@ -17,8 +17,15 @@ fn profiles() -> Vec<String> {
     sim::Profile::all().iter().map(|profile| profile.name().to_owned()).collect()
 }
 
+/// Lines that are too wide; a path or a command may be, where nothing but its name stands beside it.
 fn wide_lines(text: &str, width: usize) -> Vec<&str> {
-    text.lines().filter(|line| line.chars().count() > width).collect()
+    let is_to_copy = |line: &str| {
+        let alone = line.trim_start();
+        let named = line.rsplit_once("  ").map_or(alone, |(_, rest)| rest);
+        named.starts_with("flashmark ") || named.contains('/') && !named.contains(' ')
+    };
+    let is_wide = |line: &&str| report::display::width(line) > width && !is_to_copy(line);
+    text.lines().filter(is_wide).collect()
 }
 
 /// What these words print on a terminal of so many columns.
@@ -100,6 +107,38 @@ fn a_replay_has_one_screen() {
     check_screen(&flashmark, "replay", &FILES);
     let screen = printed(&flashmark, &["show"], 80);
     assert!(screen.contains("Replay"), "{screen}");
+}
+
+#[test]
+fn what_is_to_be_copied_stays_whole() {
+    let flashmark = Flashmark::new();
+    let label = "存储卡第二次测量".repeat(8);
+    flashmark.done(&["run", "sim:a1", "--suite", "quick", "--label", &label, "--quiet"]);
+    for columns in [40, 80] {
+        let run = "sim-a1-quick-1";
+        let screen = printed(&flashmark, &["show", run], columns);
+        let details = printed(&flashmark, &["show", run, "--details"], columns);
+        for (end, screen) in [("record.json", &screen), ("report.html", &screen)]
+            .into_iter()
+            .chain([("record.json", &details), ("report.html", &details)])
+        {
+            let line = screen.lines().find(|line| line.ends_with(end)).unwrap_or_else(|| {
+                panic!("{columns}: {screen}");
+            });
+            assert!(std::path::Path::new(line.rsplit_once("  ").unwrap().1).is_file(), "{line}");
+        }
+        let check = printed(&flashmark, &["check", "sim:a1", "--quiet"], columns);
+        let ends = |screen: &str, end: &str| {
+            let words = screen.lines().find(|line| line.ends_with(end));
+            assert!(words.is_some_and(|line| line.contains("flashmark show ")), "{screen}");
+        };
+        ends(&screen, " --details");
+        ends(&details, " --findings");
+        ends(&check, " --details");
+        for screen in [&screen, &details, &printed(&flashmark, &["runs"], columns)] {
+            assert_eq!(wide_lines(screen, columns), [""; 0], "{columns} columns");
+        }
+    }
 }
 
 #[test]
@@ -257,7 +296,7 @@ fn screen(record: &Record, columns: usize, colour: bool) -> String {
         ("Record", "/runs/it/record.json".to_owned()),
         ("Page", "/runs/it/report.html".to_owned()),
     ];
-    let rest = Elsewhere { run: &record.run.id, files: &files, breaks_paths: true };
+    let rest = Elsewhere { run: &record.run.id, files: &files };
     let text = one_screen(record, columns, colour, &rest);
     assert!(text.lines().count() <= LINES, "{text}");
     text.replace("\u{1b}[0m", "}").replace("\u{1b}[", "{")

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::scale::AxisScale;
 use super::{Along, Chart, ChartLine, ChartMark, ChartPoint, Reference, Stroke};
-use crate::words;
+use crate::{display, words};
 
 /// Width of a drawing in CSS pixels: what a phone held upright has, and half of what a page has
 /// where there is room. Text has one size, so one drawing is read on both.
@@ -51,6 +51,9 @@ pub fn draw(chart: &Chart) -> String {
     out
 }
 
+/// An entry of the legend: line, name as it fits, place. A reference has no points.
+type LegendEntry<'a> = (Option<&'a ChartLine>, String, f64, f64);
+
 /// Scales, ticks and edges of the plot, in CSS pixels.
 struct Layout<'a> {
     x: AxisScale,
@@ -62,8 +65,7 @@ struct Layout<'a> {
     top: f64,
     bottom: f64,
     height: f64,
-    /// Entries of the legend: line, name as it fits, place.
-    legend: Vec<(&'a ChartLine, String, f64, f64)>,
+    legend: Vec<LegendEntry<'a>>,
 }
 
 impl<'a> Layout<'a> {
@@ -130,37 +132,41 @@ fn fitting(x: &AxisScale, left: f64, right: f64) -> Vec<(f64, String)> {
 }
 
 fn text_width(text: &str) -> f64 {
-    text.chars().count() as f64 * CHARACTER
+    display::width(text) as f64 * CHARACTER
 }
 
-/// Lays the legend out in rows; returns the places and the height.
-fn place_legend(chart: &Chart) -> (Vec<(&ChartLine, String, f64, f64)>, f64) {
+/// Lays the legend out in rows; returns the places and the height. References are named here:
+/// beside their line a name would hide what is measured.
+fn place_legend(chart: &Chart) -> (Vec<LegendEntry<'_>>, f64) {
     let (mut x, mut y) = (0.0, LINE - 5.0);
-    let mut placed = Vec::new();
-    for line in chart
-        .series
-        .iter()
-        .filter(|line| !line.name.is_empty() && line.points.iter().any(|p| chart.fits(p)))
-    {
-        let name = words::clipped(&line.name, ((WIDTH - 34.0) / CHARACTER) as usize);
+    let mut entries = Vec::new();
+    let drawn = |line: &&ChartLine| line.points.iter().any(|point| chart.fits(point));
+    let lines = chart.series.iter().filter(drawn).map(|line| (Some(line), &line.name));
+    let is_beside = |it: &&Reference| named_beside(chart).any(|other| std::ptr::eq(*it, other));
+    let references = placed(chart).filter(|it| !is_beside(it)).map(|it| (None, &it.label));
+    for (line, name) in lines.chain(references).filter(|(_, name)| !name.is_empty()) {
+        let name = words::clipped(name, ((WIDTH - 34.0) / CHARACTER) as usize);
         let needed = 34.0 + text_width(&name);
         if x > 0.0 && x + needed > WIDTH {
             (x, y) = (0.0, y + LINE);
         }
-        placed.push((line, name, x, y));
+        entries.push((line, name, x, y));
         x += needed + 14.0;
     }
-    let height = if placed.is_empty() { 0.0 } else { y + 9.0 };
-    (placed, height)
+    let height = if entries.is_empty() { 0.0 } else { y + 9.0 };
+    (entries, height)
 }
 
 fn legend(out: &mut String, layout: &Layout) {
     for (line, name, x, y) in &layout.legend {
-        let (class, middle) = (class(line), y - 4.5);
-        if line.style.stroke != Stroke::Points {
+        let middle = y - 4.5;
+        let class = line.map_or("ref".to_owned(), class);
+        if line.is_none_or(|line| line.style.stroke != Stroke::Points) {
             let _ = write!(out, r#"<path class="{class}" d="M{x} {middle}h26"/>"#);
         }
-        mark(out, line, x + 13.0, middle);
+        if let Some(line) = line {
+            mark(out, line, x + 13.0, middle);
+        }
         let _ =
             write!(out, r#"<text class="key" x="{}" y="{y}">{}</text>"#, x + 33.0, escape(name));
     }
@@ -209,6 +215,11 @@ fn placed(chart: &Chart) -> impl Iterator<Item = &Reference> {
     })
 }
 
+/// Uprights that are too many for the legend to tell which is which.
+fn named_beside(chart: &Chart) -> impl Iterator<Item = &Reference> {
+    placed(chart).filter(|it| it.along == Along::X && chart.references.len() > 1)
+}
+
 fn references(out: &mut String, chart: &Chart, layout: &Layout) {
     for reference in placed(chart) {
         let _ = match reference.along {
@@ -230,24 +241,13 @@ fn references(out: &mut String, chart: &Chart, layout: &Layout) {
     }
 }
 
-/// Names go over the lines, with a halo: at the right end of a level, half way up an upright.
+/// Names of many uprights, half way up and over the lines, with a halo.
 fn reference_names(out: &mut String, chart: &Chart, layout: &Layout) {
-    for reference in placed(chart) {
-        let (x, y, anchor) = match reference.along {
-            Along::Y => {
-                let y = layout.y.at(reference.value);
-                (layout.right - 4.0, if y - layout.top < LINE { y + 15.0 } else { y - 6.0 }, "end")
-            }
-            Along::X => {
-                let x = layout.x.at(reference.value);
-                let right = x > (layout.left + layout.right) / 2.0;
-                (
-                    if right { x - 6.0 } else { x + 6.0 },
-                    (layout.top + layout.bottom) / 2.0,
-                    if right { "end" } else { "start" },
-                )
-            }
-        };
+    for reference in named_beside(chart) {
+        let x = layout.x.at(reference.value);
+        let is_right = x > (layout.left + layout.right) / 2.0;
+        let (x, anchor) = if is_right { (x - 6.0, "end") } else { (x + 6.0, "start") };
+        let y = (layout.top + layout.bottom) / 2.0;
         let _ = write!(
             out,
             r#"<text class="refname {anchor}" x="{x:.1}" y="{y:.1}">{}</text>"#,

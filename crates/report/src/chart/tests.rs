@@ -229,3 +229,17 @@ proptest! {
         prop_assert!(numbers(&svg, "x").iter().all(|x| (0.0..=360.0).contains(x)), "{svg}");
     }
 }
+
+#[test]
+fn the_name_of_a_yardstick_stands_above_the_plot_and_hides_no_line() {
+    let (x, y) = ((Scale::Log, AxisUnit::Blocks), (Scale::Log, AxisUnit::Iops));
+    let mut chart = chart(x, y, vec![point(4096.0, 100.0), point(65_536.0, 90.0)]);
+    let label = "5400 rpm laptop disk: 90 IOPS".to_owned();
+    chart.references = vec![Reference { along: Along::Y, value: 90.0, label: label.clone() }];
+    let svg = draw(&chart);
+    let text = svg.split("<text").find(|text| text.contains(&label)).unwrap();
+    let y: f64 = text.split(" y=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    let level = svg.rsplit("class=\"ref\" d=\"M").next().unwrap();
+    let top: f64 = level.split([' ', 'H']).nth(1).unwrap().parse().unwrap();
+    assert!(text.contains("class=\"key\"") && y < top, "{svg}");
+}

@@ -10,7 +10,7 @@ use record::units::significant;
 use super::address::{self, Links, SiteInfo};
 use super::table_columns::{self, ChosenColumns, FamilyChoice};
 use super::{SiteFrame, figures, query};
-use crate::{figure, words};
+use crate::{display, figure, words};
 
 /// The most media that can be compared at once.
 pub const MOST_COMPARED: usize = 8;
@@ -309,7 +309,7 @@ pub(crate) fn day(time: &str) -> String {
 pub(crate) fn short_verdict(verdict: &str) -> String {
     const MOST: usize = 160;
     let verdict = words::clean(verdict);
-    if verdict.chars().count() <= MOST {
+    if display::width(&verdict) <= MOST {
         return verdict;
     }
     let cut = words::clipped(&verdict, MOST);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use record::{FigureColumn, columns_of};
 
 use super::ColumnFigure;
+use crate::display;
 
 /// A run by its name, with its figures by the names of their columns.
 pub type RunFigures = (String, BTreeMap<String, ColumnFigure>);
@@ -48,7 +49,7 @@ fn said(figure: &ColumnFigure) -> String {
 /// All lines with their columns under each other; `None` where they are wider than the screen.
 fn table(lines: &[Vec<String>], width: usize) -> Option<String> {
     let count = lines.first()?.len();
-    let widest = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
+    let widest = |at: usize| lines.iter().map(|line| display::width(&line[at])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count).map(widest).collect();
     if widths.iter().sum::<usize>() + 2 * (count - 1) > width {
         return None;
@@ -56,7 +57,7 @@ fn table(lines: &[Vec<String>], width: usize) -> Option<String> {
     let mut text = String::new();
     for line in lines {
         let padded: Vec<String> =
-            line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            line.iter().zip(&widths).map(|(cell, width)| display::padded(cell, *width)).collect();
         text += padded.join("  ").trim_end();
         text.push('\n');
     }
@@ -65,7 +66,7 @@ fn table(lines: &[Vec<String>], width: usize) -> Option<String> {
 
 /// Each run with a line a figure; runs without one are a name and "-".
 fn blocks(runs: &[RunFigures], columns: &[FigureColumn]) -> String {
-    let widest = columns.iter().map(|column| column.head.chars().count()).max().unwrap_or(0);
+    let widest = columns.iter().map(|column| display::width(&column.head)).max().unwrap_or(0);
     let mut text = String::new();
     for (name, figures) in runs {
         text += &format!("{name}\n");

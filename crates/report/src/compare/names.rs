@@ -3,7 +3,7 @@
 
 use findings::MediaComparison;
 
-use crate::words;
+use crate::{display, words};
 
 /// A longer name has no room at the head of a column.
 const LONGEST: usize = 14;
@@ -34,7 +34,7 @@ impl Names {
             return Names { heads, are_letters };
         }
         let has_room =
-            names.len() <= MOST && names.iter().all(|name| name.chars().count() <= LONGEST);
+            names.len() <= MOST && names.iter().all(|name| display::width(name) <= LONGEST);
         let letters = || (0..names.len()).map(findings::letters).collect();
         Names { heads: if has_room { names.clone() } else { letters() }, are_letters: !has_room }
     }

@@ -5,7 +5,7 @@ use record::Record;
 
 use super::{fold, paragraph, plain};
 use crate::matrix::{commands, fragmentation, ranking, state};
-use crate::{doubts, words};
+use crate::{display, doubts, words};
 
 /// All that a matrix came to, for a terminal of `width` columns.
 pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
@@ -39,7 +39,7 @@ pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
         out += &paragraph(&format!("To have {}", words::clean(&way)), width);
         for (what, line) in lines {
             // What is to be typed stays on one line.
-            let line = words::clean(&line).replace(' ', "\u{a0}");
+            let line = display::unbroken(&words::clean(&line));
             out += &fold(&format!("  # {what}\n"), width, true);
             out += &format!("  {line}\n");
         }

@@ -11,7 +11,7 @@ use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, short, spread};
 use crate::doubts::{self, Doubt};
 use crate::figure::{self, Shown, Told};
 use crate::headline::{self, HeadlineRow};
-use crate::words;
+use crate::{display, words};
 
 /// Lines of a small terminal, without the one for what is typed next.
 const LINES: usize = 23;
@@ -42,8 +42,6 @@ pub struct Elsewhere<'a> {
     pub run: &'a str,
     /// Files of it: what each is, and its path.
     pub files: &'a [(&'static str, String)],
-    /// Whether paths that are wider than the terminal are broken.
-    pub breaks_paths: bool,
 }
 
 /// What a person sees when a run ends: the medium, what is wrong with it, what it is good for, the
@@ -62,7 +60,10 @@ pub fn one_screen(record: &Record, width: usize, colour: bool, rest: &Elsewhere<
         let told = super::host_effects::told(record, width, false);
         return format!("{told}\n{}\n", screen.elsewhere(&[]).join("\n"));
     }
-    let lines = screen.laid(most).lines;
+    // A path is not broken, and yet takes the rows that it takes.
+    let rows = |line: &String| display::width(line).div_ceil(width).saturating_sub(1);
+    let more: usize = screen.elsewhere(&[]).iter().map(rows).sum();
+    let lines = screen.laid(most.saturating_sub(more)).lines;
     lines.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
@@ -599,7 +600,7 @@ impl<'s> Screen<'s> {
     /// not: cut labels of its cells look alike.
     fn fitted(&self, label: &str, cell: Option<&Cell>, room: usize) -> (String, Option<String>) {
         let without_tool = label.rsplit_once(" (").map_or(label, |(label, _)| label);
-        let fits = |text: &str| text.chars().count() <= room;
+        let fits = |text: &str| display::width(text) <= room;
         match cell.filter(|cell| figure::is_of_others(cell)) {
             _ if fits(label) => (label.to_owned(), None),
             None => (short(&short(label, self.label()), room), None),
@@ -619,9 +620,9 @@ impl<'s> Screen<'s> {
 
     fn of_figure(&self, full: &str, figure: &FigureTexts, cell: Option<&Cell>) -> Vec<String> {
         let FigureTexts { text, interval, n, p99, slowest } = figure;
-        let room = self.figure().saturating_sub(text.chars().count());
+        let room = self.figure().saturating_sub(display::width(text));
         let (label, above) = self.fitted(full, cell, room.saturating_sub(1));
-        let gap = " ".repeat(room.saturating_sub(label.chars().count()));
+        let gap = " ".repeat(room.saturating_sub(display::width(&label)));
         let figure = self.ink.strong(text);
         if self.width < ROW {
             let told = |lead: &str, text: &Option<String>| {
@@ -759,18 +760,10 @@ impl<'s> Screen<'s> {
         let files = self.rest.files.iter().map(|(what, path)| (*what, path.clone()));
         let all: Vec<(&str, String)> = std::iter::once((DETAILS, command)).chain(files).collect();
         let longest = all.iter().map(|(what, _)| what.len()).max().unwrap_or_default() + 2;
-        for (what, text) in all {
-            let breaks = self.rest.breaks_paths || what == DETAILS;
-            if longest + text.chars().count() <= self.width || !breaks {
-                lines.push(format!("{what:longest$}{text}"));
-                continue;
-            }
-            let laid = wrap::wrapped(&text, self.width - longest);
-            for (at, part) in laid.iter().enumerate() {
-                let lead = if at == 0 { what } else { "" };
-                lines.push(format!("{lead:longest$}{part}"));
-            }
-        }
+        let line = |(what, text): &(&str, String)| {
+            format!("{what:longest$}{}", display::unbroken_where(text, self.width - longest))
+        };
+        lines.extend(all.iter().map(line));
         lines
     }
 }

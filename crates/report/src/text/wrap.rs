@@ -1,5 +1,7 @@
-//! Text in lines: broken at spaces, never within a figure; and cut where there is no room, with a
-//! mark.
+//! Text in lines: broken at spaces, never within a figure or what is to be copied; and cut where
+//! there is no room, with a mark.
+
+use crate::display;
 
 /// Units that stay on the line of their number.
 const UNITS: [&str; 31] = [
@@ -11,8 +13,8 @@ const UNITS: [&str; 31] = [
 /// Stands where something was left out.
 pub(crate) const CUT: &str = "[...]";
 
-/// The words of a text; a number and its unit are one, and what blanks hold together that are not
-/// to be broken at.
+/// The words of a text; a number and its unit are one, a command to type, and what blanks hold
+/// together that are not to be broken at.
 fn words(text: &str) -> Vec<String> {
     let is_number = |word: &str| {
         let bare = word.trim_start_matches(['(', '-', '+', '\'', '"']);
@@ -23,13 +25,18 @@ fn words(text: &str) -> Vec<String> {
     let is_unit = |word: &str| {
         UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')', '\'', '"', '?']))
     };
+    let is_open = |before: &str| before.matches('`').count() % 2 == 1;
     let mut words: Vec<String> = Vec::new();
     let mut last = "";
+    let mut is_command = false;
     let is_gap = |letter: char| letter.is_whitespace() && letter != '\u{a0}';
     for word in text.split(is_gap).filter(|word| !word.is_empty()) {
         let belongs = is_number(last) && is_unit(word)
             || matches!(last, "±" | "+-") && is_number(word)
-            || matches!(word, "±" | "+-");
+            || matches!(word, "±" | "+-")
+            || is_command
+            || words.last().is_some_and(|before| is_open(before));
+        is_command |= matches!(last, "type:" | "with:") && matches!(word, "flashmark" | "sudo");
         match words.last_mut() {
             Some(before) if belongs => *before += &format!(" {word}"),
             _ => words.push(word.to_owned()),
@@ -39,7 +46,15 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Lines of at most `width` characters, broken at spaces; a longer word is broken where it must be.
+/// Paths, addresses and commands: broken they could be neither clicked nor copied.
+fn is_to_copy(word: &str) -> bool {
+    let bare = word.trim_start_matches(['(', '\'', '"', '`']);
+    let is_path = bare.starts_with(['/', '~', '.']) || bare.is_ascii() && bare.contains('/');
+    is_path || bare.contains("://") || word.contains('`') || bare.starts_with("flashmark")
+}
+
+/// Lines of at most `width` columns, broken at spaces; a longer word is broken where it must be,
+/// but not what is to be copied.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines(text, [width, width], true)
 }
@@ -50,39 +65,39 @@ fn lines(text: &str, [first, rest]: [usize; 2], breaks: bool) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for word in words(text) {
-        let letters: Vec<char> = word.chars().collect();
-        let room = if lines.len() == 1 { first } else { rest };
+        let wide = display::width(&word);
+        let room = |lines: &[String]| if lines.len() == 1 { first } else { rest };
         let gap = usize::from(used > 0);
-        if used + gap + letters.len() <= room {
-            push(&mut lines, &letters, gap);
-            used += gap + letters.len();
+        if used + gap + wide <= room(&lines) {
+            push(&mut lines, &word, gap);
+            used += gap + wide;
             continue;
         }
         if used > 0 {
             lines.push(String::new());
         }
-        let room = if lines.len() == 1 { first } else { rest };
-        let at = if breaks { room.clamp(1, letters.len()) } else { letters.len() };
-        let (head, tail) = letters.split_at(at);
-        push(&mut lines, head, 0);
-        used = head.len();
-        for piece in tail.chunks(rest.max(1)) {
+        let mut left = word.as_str();
+        let may_break = breaks && !is_to_copy(&word);
+        while may_break && display::width(left) > room(&lines).max(2) {
+            let (head, tail) = display::split_off(left, room(&lines));
+            push(&mut lines, head, 0);
             lines.push(String::new());
-            push(&mut lines, piece, 0);
-            used = piece.len();
+            left = tail;
         }
+        push(&mut lines, left, 0);
+        used = display::width(left);
     }
     lines
 }
 
-fn push(lines: &mut [String], letters: &[char], gap: usize) {
+fn push(lines: &mut [String], text: &str, gap: usize) {
     if let Some(line) = lines.last_mut() {
         line.push_str(&" ".repeat(gap));
-        line.extend(letters);
+        line.push_str(text);
     }
 }
 
-/// A text in at most `most` lines of `width` characters, those after the first shorter by
+/// A text in at most `most` lines of `width` columns, those after the first shorter by
 /// `indent`. What has no room is cut off at the end of a sentence, or else of a clause, and a mark
 /// stands for it.
 pub(crate) fn cut(text: &str, width: usize, indent: usize, most: usize) -> Vec<String> {
@@ -128,13 +143,13 @@ pub(crate) fn cut_after(name: &str, text: &str, width: usize, most: usize) -> Ve
     if is_bare { cut_anywhere(&whole, width, 2, most) } else { laid }
 }
 
-/// Parts in lines of at most `width` characters, divided by commas; none is broken that has room.
+/// Parts in lines of at most `width` columns, divided by commas; none is broken that has room.
 pub(crate) fn joined(parts: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         let part = if at + 1 < parts.len() { format!("{part},") } else { part.clone() };
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + part.chars().count() <= width => {
+            Some(line) if display::width(line) + 1 + display::width(&part) <= width => {
                 *line += &format!(" {part}");
             }
             _ => lines.extend(wrapped(&part, width)),
@@ -150,7 +165,7 @@ pub fn fold(text: &str, width: usize, breaks: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let bare = line.trim_end_matches('\n');
-        if seen_width(bare) <= width {
+        if display::width(bare) <= width {
             out += line;
             continue;
         }
@@ -161,7 +176,7 @@ pub fn fold(text: &str, width: usize, breaks: bool) -> String {
             Some(at) => bare.split_at(at),
             None => bare.split_at(margin),
         };
-        let first = width.saturating_sub(head.chars().count());
+        let first = width.saturating_sub(display::width(head));
         let laid = lines(text, [first, width.saturating_sub(indent)], breaks);
         for (at, part) in laid.iter().enumerate() {
             let pad = if at == 0 { head.to_owned() } else { " ".repeat(indent) };
@@ -177,7 +192,7 @@ pub fn fold(text: &str, width: usize, breaks: bool) -> String {
 /// Where lines after the first begin.
 fn hanging(line: &str, width: usize) -> usize {
     let margin = line.chars().take_while(|c| *c == ' ').count();
-    let column = column(line, width).map(|at| line[..at].chars().count());
+    let column = column(line, width).map(|at| display::width(&line[..at]));
     column.unwrap_or(if margin + 2 <= width / 2 { margin + 2 } else { 2 })
 }
 
@@ -190,21 +205,7 @@ fn column(line: &str, width: usize) -> Option<usize> {
         let rest = &line[at..];
         at + rest.len() - rest.trim_start().len()
     });
-    begins.filter(|at| line[..*at].chars().count() <= width / 2).last()
-}
-
-/// Columns that a line takes, colours not counted.
-fn seen_width(line: &str) -> usize {
-    let mut count = 0;
-    let mut letters = line.chars();
-    while let Some(letter) = letters.next() {
-        if letter == '\u{1b}' {
-            letters.by_ref().find(|c| c.is_ascii_alphabetic());
-        } else {
-            count += 1;
-        }
-    }
-    count
+    begins.filter(|at| display::width(&line[..*at]) <= width / 2).last()
 }
 
 #[cfg(test)]
@@ -260,7 +261,37 @@ mod tests {
         assert_eq!(fold("  a b c d e f g", 10, true), "  a b c d\n    e f g");
         let path = "/a/very/long/path/to/somewhere";
         assert_eq!(fold(path, 10, false), path);
-        assert!(fold(path, 10, true).lines().all(|line| line.len() <= 10));
+        assert_eq!(fold(path, 10, true), path);
+    }
+
+    #[test]
+    fn what_is_to_be_copied_is_never_broken() {
+        let command = display::unbroken("flashmark show sim-a1-quick-1 --details");
+        let said = format!("Everything that was measured: {command}");
+        assert_eq!(fold(&said, 40, true), format!("Everything that was measured:\n  {command}"));
+        assert_eq!(
+            fold("Page     /home/a/long/name/report.html\n", 20, true),
+            "Page     /home/a/long/name/report.html\n"
+        );
+        assert_eq!(
+            fold("put it in and type: flashmark restore sim-a1-quick-1 --forget", 30, true),
+            "put it in and type:\n  flashmark restore sim-a1-quick-1 --forget"
+        );
+        assert_eq!(
+            fold("see https://example.org/a/page or `flashmark show latest` now", 16, true),
+            "see\n  https://example.org/a/page\n  or\n  `flashmark show latest`\n  now"
+        );
+    }
+
+    #[test]
+    fn letters_of_two_columns_are_counted_as_two() {
+        let label = "存储卡测试".repeat(20);
+        for width in [10, 11, 60] {
+            let text = fold(&format!("label: {label}"), width, true);
+            assert!(text.lines().all(|line| display::width(line) <= width), "{text}");
+            assert_eq!(text.matches('卡').count(), 20, "{text}");
+        }
+        check("a 存储卡", 4, &["a", "存储", "卡"]);
     }
 
     #[test]

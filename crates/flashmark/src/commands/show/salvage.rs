@@ -1,5 +1,6 @@
 //! `flashmark show --salvage`: what can be read of a run at all.
 
+use report::display::unbroken;
 use report::words::clean;
 use serde_json::Value;
 use store::{RunDir, Salvage};
@@ -17,8 +18,8 @@ pub fn show(dir: &RunDir) -> Result {
     text += &lost(&salvage);
     if dir.load().is_ok() {
         text += &format!(
-            "\nThe rest of the run can be shown as usual: flashmark show {}\n",
-            clean(dir.name())
+            "\nThe rest of the run can be shown as usual: {}\n",
+            unbroken(&format!("flashmark show {}", clean(dir.name())))
         );
     }
     print(&text)?;

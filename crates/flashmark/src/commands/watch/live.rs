@@ -1,73 +1,119 @@
-//! The table on a terminal: 80 columns, drawn over itself.
+//! The table on a terminal, drawn over itself: 80 columns, or folded where there are fewer.
 
 use record::{Activity, IoCounters};
-
-/// As wide as a terminal is at least.
-const WIDTH: usize = 80;
-/// Lines of a device's [`block`].
-const BLOCK: usize = 7;
+use report::display;
 
 /// What stands on the screen.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Frame {
-    lines: usize,
+    /// Columns of each of its lines.
+    lines: Vec<usize>,
 }
 
 /// Rows of the terminal; 24 where it does not say.
-pub fn size() -> usize {
+pub fn height() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
     size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0).unwrap_or(24)
 }
 
 impl Frame {
-    /// What to print so that the last frame becomes this one. Devices that do not fit in full get a
-    /// line each.
-    pub fn draw(&mut self, rows: &[(String, Activity)], height: usize, time: &str) -> String {
-        let fits = rows.len() * BLOCK + 1 < height;
+    /// What to print so that the last frame becomes this one, on a terminal of so many rows and
+    /// columns. Devices that do not fit in full get a line each.
+    pub fn draw(
+        &mut self,
+        rows: &[(String, Activity)],
+        [height, columns]: [usize; 2],
+        time: &str,
+    ) -> String {
         let interval = rows.first().map_or(0.0, |(_, activity)| activity.interval_s);
-        let mut text = format!("{time}  the last {interval:.2} s; Ctrl-C ends and sums up\n");
-        if fits {
-            text.extend(rows.iter().map(|(name, activity)| block(name, activity)));
-        } else {
-            text += &short_header();
-            // What is drawn above the screen cannot be drawn over.
-            let room = height.saturating_sub(4);
-            text.extend(rows.iter().take(room).map(|(name, activity)| short_line(name, activity)));
-            if rows.len() > room {
-                text += &format!("and {} more, for which there is no room\n", rows.len() - room);
-            }
-        }
-        let up = if self.lines > 0 { format!("\x1b[{}A", self.lines) } else { String::new() };
-        self.lines = text.lines().count();
+        let head = format!("{time}  the last {interval:.2} s; Ctrl-C ends and sums up");
+        let head = pairs(&head.split("; ").map(str::to_owned).collect::<Vec<_>>(), "; ", columns);
+        let blocks: String =
+            rows.iter().map(|(name, activity)| block(name, activity, columns)).collect();
+        let rest = height.saturating_sub(head.lines().count());
+        let fits = blocks.lines().count() < rest;
+        let text = head + &if fits { blocks } else { in_short(rows, rest, columns) };
+        // A terminal that was made narrower meanwhile has broken what was too wide for it.
+        let broken = |line: &usize| line.div_ceil(columns.max(1)).max(1);
+        let up = match self.lines.iter().map(broken).sum::<usize>() {
+            0 => String::new(),
+            up => format!("\x1b[{up}A"),
+        };
+        self.lines = text.lines().map(display::width).collect();
         // No wrapping meanwhile: a narrow terminal would have more lines than were counted.
         format!("\x1b[?7l{up}\x1b[J{text}\x1b[?7h")
     }
 }
 
+/// Columns of names, and of each figure behind them.
+const LEAD: usize = 14;
+const FIGURE: usize = 11;
+/// The same where a device has a line.
+const SHORT_LEAD: usize = 12;
+const SHORT_FIGURE: usize = 8;
+
 /// Everything about one device.
-pub fn block(name: &str, activity: &Activity) -> String {
-    let head = ["I/Os /s", "kB/s", "rqm/s", "%rqm", "await", "areq-sz"]
-        .map(|head| format!("{head:>11}"))
-        .concat();
-    let mut text = format!("{:<14}{head}\n", short(name, 13));
-    let dash = || [String::from("-"), "-".into(), "-".into(), "-".into(), "-".into(), "-".into()];
-    let mut push = |what: &str, values: [String; 6]| {
-        let line = format!("  {what:<12}{}", values.map(|value| format!("{value:>11}")).concat());
-        text += &format!("{}\n", line.trim_end());
-    };
-    push("r read", shown(&activity.read));
-    push("w write", shown(&activity.write));
-    push("d discard", activity.discard.as_ref().map_or_else(dash, shown));
+pub fn block(name: &str, activity: &Activity, columns: usize) -> String {
+    let heads = ["I/Os /s", "kB/s", "rqm/s", "%rqm", "await", "areq-sz"].map(str::to_owned);
+    let dash = || ["-"; 6].map(str::to_owned);
     let flush = |[per_s, await_ms]: [f64; 2]| {
         [two(per_s), String::new(), String::new(), String::new(), two(await_ms), String::new()]
     };
-    push("f flush", activity.flush.map_or_else(dash, flush));
+    let table = [
+        (display::split(name, LEAD - 1).0, heads),
+        ("  r read", shown(&activity.read)),
+        ("  w write", shown(&activity.write)),
+        ("  d discard", activity.discard.as_ref().map_or_else(dash, shown)),
+        ("  f flush", activity.flush.map_or_else(dash, flush)),
+    ];
+    let each = room(columns, LEAD, FIGURE);
+    let mut text = String::new();
+    for from in (0..6).step_by(each) {
+        for (lead, values) in &table {
+            let values = &values[from..6.min(from + each)];
+            if values.iter().any(|value| !value.is_empty()) {
+                text += &row(lead, values, LEAD, FIGURE);
+            }
+        }
+    }
     let Activity { queue, await_ms, size_kib, service_ms, busy_percent, .. } = activity;
     let sectors = size_kib * 2.0;
-    text += &format!(
-        "  aqu-sz {queue:.2}  await {await_ms:.2}  avgrq-sz {sectors:.2}  svctm {service_ms:.2}  %util {busy_percent:.2}\n\n"
-    );
-    text
+    let whole = [
+        format!("  aqu-sz {queue:.2}"),
+        format!("await {await_ms:.2}"),
+        format!("avgrq-sz {sectors:.2}"),
+        format!("svctm {service_ms:.2}"),
+        format!("%util {busy_percent:.2}"),
+    ];
+    text + &pairs(&whole, "  ", columns) + "\n"
+}
+
+/// So many figures have room in a line.
+fn room(columns: usize, lead: usize, figure: usize) -> usize {
+    (columns.saturating_sub(lead) / figure).max(1)
+}
+
+fn row(lead: &str, figures: &[String], lead_width: usize, width: usize) -> String {
+    let figures: String = figures.iter().map(|figure| format!("{figure:>width$}")).collect();
+    let line = display::padded(lead, lead_width) + &figures;
+    line.trim_end().to_owned() + "\n"
+}
+
+/// Parts side by side where there is room, else below each other and indented.
+fn pairs(parts: &[String], between: &str, columns: usize) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for part in parts {
+        let wide = display::width(part);
+        let joint = match used {
+            0 => "",
+            _ if used + between.len() + wide <= columns => between,
+            _ => "\n  ",
+        };
+        used = if joint.starts_with('\n') { 2 } else { used + joint.len() } + wide;
+        text += &format!("{joint}{part}");
+    }
+    text + "\n"
 }
 
 fn shown(flow: &IoCounters) -> [String; 6] {
@@ -86,24 +132,40 @@ fn two(value: f64) -> String {
     format!("{value:.2}")
 }
 
-fn short_header() -> String {
+/// A line for each device in so many rows, or several where there are few columns.
+fn in_short(rows: &[(String, Activity)], height: usize, columns: usize) -> String {
     let heads = ["r/s", "w/s", "rkB/s", "wkB/s", "r_await", "w_await", "aqu-sz", "%util"];
-    format!("{:<12}{}\n", "Device", heads.map(|head| format!("{head:>8}")).concat())
+    let each = room(columns, SHORT_LEAD, SHORT_FIGURE);
+    let lines = |name: &str, figures: [String; 8]| -> String {
+        let name = display::split(name, SHORT_LEAD - 1).0;
+        let leads = std::iter::once(name).chain(std::iter::repeat(""));
+        let parts = leads.zip(figures.chunks(each));
+        parts.map(|(lead, figures)| row(lead, figures, SHORT_LEAD, SHORT_FIGURE)).collect()
+    };
+    let taken = 8usize.div_ceil(each);
+    // What is drawn above the screen cannot be drawn over.
+    let most = height.saturating_sub(taken + 2) / taken;
+    let mut text = lines("Device", heads.map(str::to_owned));
+    text.extend(rows.iter().take(most).map(|(name, activity)| lines(name, in_line(activity))));
+    if rows.len() > most {
+        text += &format!("and {} more, for which there is no room\n", rows.len() - most);
+    }
+    text
 }
 
-fn short_line(name: &str, activity: &Activity) -> String {
-    let Activity { read, write, .. } = activity;
-    let rates = [read.ios_per_s, write.ios_per_s, read.kib_per_s, write.kib_per_s]
-        .map(|rate| format!("{rate:>8.0}"));
-    let times = [read.await_ms, write.await_ms, activity.queue, activity.busy_percent]
-        .map(|value| format!("{value:>8.2}"));
-    let line = format!("{:<12}{}{}", short(name, 11), rates.concat(), times.concat());
-    format!("{}\n", short(&line, WIDTH))
-}
-
-/// The beginning of a text that is too long.
-fn short(text: &str, room: usize) -> String {
-    text.chars().take(room).collect()
+fn in_line(activity: &Activity) -> [String; 8] {
+    let Activity { read, write, queue, busy_percent, .. } = activity;
+    let whole = |rate: f64| format!("{rate:.0}");
+    [
+        whole(read.ios_per_s),
+        whole(write.ios_per_s),
+        whole(read.kib_per_s),
+        whole(write.kib_per_s),
+        two(read.await_ms),
+        two(write.await_ms),
+        two(*queue),
+        two(*busy_percent),
+    ]
 }
 
 #[cfg(test)]
@@ -120,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_device_in_full() {
-        insta::assert_snapshot!(block("nvme0n1p1", &busy()).trim_end(), @r"
+        insta::assert_snapshot!(block("nvme0n1p1", &busy(), 80).trim_end(), @r"
         nvme0n1p1         I/Os /s       kB/s      rqm/s       %rqm      await    areq-sz
           r read          1000.00    4000.00      50.00       4.76       2.50       4.00
           w write          400.00   25600.00       0.00       0.00       3.00      64.00
@@ -129,28 +191,61 @@ mod tests {
           aqu-sz 3.70  await 2.63  avgrq-sz 44.89  svctm 0.66  %util 93.00
         ");
         let old = Activity { discard: None, flush: None, ..busy() };
-        assert!(block("sda", &old).lines().all(|line| line.chars().count() <= WIDTH));
-        assert_eq!(block("sda", &old).lines().count(), BLOCK);
+        let text = block("sda", &old, 80);
+        assert!(text.lines().all(|line| display::width(line) <= 80) && text.lines().count() == 7);
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_every_column() {
+        insta::assert_snapshot!(block("nvme0n1p1", &busy(), 40).trim_end(), @r"
+        nvme0n1p1         I/Os /s       kB/s
+          r read          1000.00    4000.00
+          w write          400.00   25600.00
+          d discard         10.00    2048.00
+          f flush            4.00
+        nvme0n1p1           rqm/s       %rqm
+          r read            50.00       4.76
+          w write            0.00       0.00
+          d discard          0.00       0.00
+        nvme0n1p1           await    areq-sz
+          r read             2.50       4.00
+          w write            3.00      64.00
+          d discard          0.50     204.80
+          f flush            3.00
+          aqu-sz 3.70  await 2.63
+          avgrq-sz 44.89  svctm 0.66
+          %util 93.00
+        ");
+        let rows: Vec<_> = (0..30).map(|n| (format!("sd{n}"), busy())).collect();
+        for (columns, devices) in [(40, 1), (40, 2), (40, 30), (60, 1), (80, 30)] {
+            let mut frame = Frame::default();
+            frame.draw(&rows[..devices], [24, columns], "12:00:00");
+            assert!(frame.lines.len() < 24, "{devices}: {frame:?}");
+            assert!(frame.lines.iter().all(|line| *line <= columns), "{columns}: {frame:?}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_made_narrower_is_wiped_whole() {
+        let rows = [("sda".to_owned(), busy())];
+        let mut frame = Frame::default();
+        frame.draw(&rows, [24, 80], "12:00:00");
+        // Six of the eight lines take two rows of 40 columns each; the last is empty.
+        assert!(frame.draw(&rows, [24, 40], "12:00:01").contains("\x1b[15A\x1b[J"));
     }
 
     #[test]
     fn a_frame_covers_the_one_before_and_never_leaves_the_screen() {
         let rows: Vec<_> = (0..30).map(|n| (format!("sd{n}"), busy())).collect();
         let mut frame = Frame::default();
-        assert!(frame.draw(&rows[..1], 24, "12:00:00").starts_with("\x1b[?7l\x1b[J12:00:00"));
-        assert!(frame.draw(&rows[..2], 24, "12:00:01").starts_with("\x1b[?7l\x1b[8A\x1b[J"));
-        let many = frame.draw(&rows, 24, "12:00:02");
+        assert!(frame.draw(&rows[..1], [24, 80], "12:00:00").starts_with("\x1b[?7l\x1b[J12:00:00"));
+        assert!(frame.draw(&rows[..2], [24, 80], "12:00:01").starts_with("\x1b[?7l\x1b[8A\x1b[J"));
+        let many = frame.draw(&rows, [24, 80], "12:00:02");
         assert!(
             many.starts_with("\x1b[?7l\x1b[15A\x1b[J") && many.contains("and 10 more"),
             "{many}"
         );
-        assert!(frame.lines < 24);
-        assert!(
-            many.lines().all(|line| line
-                .trim_start_matches("\x1b[?7l\x1b[15A\x1b[J")
-                .chars()
-                .count()
-                <= WIDTH)
-        );
+        assert!(frame.lines.len() < 24);
+        assert!(frame.lines.iter().all(|line| *line <= 80));
     }
 }
