@@ -113,9 +113,9 @@ pub struct Curve {
 pub struct BlockSizePoint {
     /// Bytes of one I/O.
     pub block_bytes: u64,
-    /// A's figure: the median of its runs.
+    /// A's figure: the geometric mean of its runs.
     pub a: f64,
-    /// B's figure: the median of its runs.
+    /// B's figure: the geometric mean of its runs.
     pub b: f64,
     /// How many times A's figure is B's.
     pub ratio: f64,
@@ -377,7 +377,7 @@ fn ratio(block_bytes: u64, a: &[SoundFigure], b: &[SoundFigure]) -> Option<Block
     let values =
         |figures: &[SoundFigure]| figures.iter().map(|figure| figure.value).collect::<Vec<f64>>();
     let (va, vb) = (values(a), values(b));
-    let (ma, mb) = (stats::median(&mut va.clone())?, stats::median(&mut vb.clone())?);
+    let (ma, mb) = (stats::geometric_mean(&va)?, stats::geometric_mean(&vb)?);
     let (ratio, ci95, judgement) = match stats::compare(&va, &vb) {
         Some(found) => {
             (found.ratio, Some([found.ci95.low, found.ci95.high]), found.judgement.into())
@@ -385,7 +385,7 @@ fn ratio(block_bytes: u64, a: &[SoundFigure], b: &[SoundFigure]) -> Option<Block
         None => {
             let found = Ratio::of(a.first()?, b.first()?);
             let ratio = ma / mb;
-            // Moved to the medians, should one side have several runs.
+            // Moved to the means, should one side have several runs.
             let ci95 = found
                 .ci95
                 .map(|[low, high]| [low * ratio / found.value, high * ratio / found.value]);

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Bound, Cell, Direction, Estimate, Record, SeriesAxis, metric, test};
+use record::{Bound, Cell, Direction, Estimate, OPEN_INTERVAL, Record, SeriesAxis, metric, test};
 
 use crate::{gate, likelihood};
 
@@ -82,6 +82,9 @@ impl<'a> SoundFigure<'a> {
     pub fn with_interval(&self) -> String {
         let text = self.text();
         let Some([low, high]) = self.ci95 else { return text };
+        if (Estimate { value: self.value, ci95: self.ci95, n: self.n }).is_open() {
+            return format!("{text} (interval {OPEN_INTERVAL})");
+        }
         let ends = between(self.name, low, high);
         let unit = text.rsplit_once(' ').map_or("", |(_, unit)| unit);
         let is_one_unit = quantity(self.name, low).ends_with(&format!(" {unit}"));

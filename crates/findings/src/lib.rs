@@ -73,8 +73,10 @@ mod verdict;
 mod wear;
 mod write_unit;
 
+use std::cmp::Reverse;
+
 use phrases::HOST_CACHED;
-use record::{Finding, Record};
+use record::{Finding, Record, Severity};
 
 pub use asked::untold;
 pub use compare::{
@@ -97,7 +99,9 @@ pub use write_unit::{UnitFit, fit_unit};
 
 macro_rules! ids {
     ($($id:literal,)*) => {
-        /// Every id a finding can have. Each has a page, `docs/findings/ID.md`.
+        /// Every id a finding can have, those that change a decision most first: failures
+        /// and warnings are told in this order. Each has a page,
+        /// `docs/findings/ID.md`.
         pub const IDS: &[&str] = &[$($id),*];
         const PAGES: &[&str] = &[$(include_str!(concat!("../../../docs/findings/", $id, ".md"))),*];
     };
@@ -113,32 +117,33 @@ ids! {
     "verdict-database",
     "claim",
     "class-claim",
-    "classes",
     "capacity",
     "verify",
     "counterfeit-hints",
     "io-error",
     "health",
     "wear",
-    "random-write",
-    "small-write-bypass",
-    "write-amplification",
-    "stalls",
     "standstill",
+    "flush",
+    "pattern-cheat",
+    "span-cache",
+    "small-span",
+    "small-write-bypass",
+    "random-write",
+    "stalls",
+    "slc-cache",
+    "throttling",
+    "impossible",
+    "host",
+    "front-area",
+    "along-the-medium",
+    "misalignment",
+    "management-unit",
     "compression",
     "repeats-recognised",
     "equal-rewrites-skipped",
-    "span-cache",
-    "small-span",
-    "slc-cache",
-    "throttling",
+    "write-amplification",
     "idle-recovery",
-    "front-area",
-    "along-the-medium",
-    "pattern-cheat",
-    "misalignment",
-    "management-unit",
-    "flush",
     "steady-state",
     "random-locality",
     "write-rows",
@@ -153,8 +158,7 @@ ids! {
     "open-units-random",
     "usb-split",
     "medium-dip",
-    "impossible",
-    "host",
+    "classes",
     "advice-alignment",
     "advice-file-system",
     "advice-logs",
@@ -198,7 +202,7 @@ const BESIDE_FAULTS: [&str; 13] = [
 ];
 
 /// All conclusions of a record, the verdict first, then failures, warnings, and what is good to
-/// know.
+/// know; the loud ones in the order of [`IDS`].
 pub fn conclude(record: &Record) -> Vec<Finding> {
     conclude_for(record, &[])
 }
@@ -230,11 +234,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     if failing::is_reported(record) && !genuineness::is_fake(record) {
         failing = failing.map(|failing| with_damage(failing, &mut probed));
     }
-    if genuineness::is_fake(record) {
-        rest.extend(probed.into_iter().chain(failing));
-    } else {
-        rest.extend(failing.into_iter().chain(probed));
-    }
+    rest.extend(failing.into_iter().chain(probed));
     rest.extend(identity::conclude(record));
     rest.extend(wear::conclude(record));
     rest.extend(host::conclude(record));
@@ -243,10 +243,13 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(accusations(record));
     rest.extend(classes::conclude(record).filter(|_| is_of_the_medium));
     rest.extend(imported_curves::conclude(record));
-    // The loudest first, otherwise in this order; advice follows from all of it.
-    rest.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    // Advice follows from all of it.
+    rest.sort_by_key(|finding| match loudness(finding) {
+        Severity::Info => (Reverse(Severity::Info), 0),
+        loud => (Reverse(loud), rank(&finding.id)),
+    });
     let is_fault =
-        |finding: &&Finding| finding.severity == record::Severity::Failure && finding.id != "claim";
+        |finding: &&Finding| finding.severity == Severity::Failure && finding.id != "claim";
     let faults: Vec<Finding> = rest.iter().filter(is_fault).cloned().collect();
     if !faults.is_empty() {
         rest.retain(|finding| BESIDE_FAULTS.contains(&finding.id.as_str()));
@@ -264,12 +267,21 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     findings
 }
 
+/// How loud a finding is among the others. Of `small-span` only the cause is not certain.
+fn loudness(finding: &Finding) -> Severity {
+    if finding.id == "small-span" { Severity::Warning } else { finding.severity }
+}
+
+/// The place of an id among [`IDS`].
+fn rank(id: &str) -> usize {
+    IDS.iter().position(|known| *known == id).unwrap_or(IDS.len())
+}
+
 /// Takes what a probe found of damage as evidence of the errors: these say as well where it fails,
 /// and two statements on one damage would differ.
 fn with_damage(mut failing: Finding, probed: &mut Vec<Finding>) -> Finding {
-    let is_damage = |finding: &mut Finding| {
-        finding.id == "capacity" && finding.severity == record::Severity::Failure
-    };
+    let is_damage =
+        |finding: &mut Finding| finding.id == "capacity" && finding.severity == Severity::Failure;
     let found: Vec<Finding> = probed.extract_if(.., is_damage).collect();
     failing.evidence.extend(found.into_iter().flat_map(|finding| finding.evidence));
     failing
@@ -303,8 +315,7 @@ fn accusations(record: &Record) -> Vec<Finding> {
 /// What a kind of finding means and how it is concluded: the text of its page. A title, paragraphs,
 /// and lists of one level.
 pub fn about(id: &str) -> Option<&'static str> {
-    let at = IDS.iter().position(|known| *known == id)?;
-    Some(PAGES[at])
+    PAGES.get(rank(id)).copied()
 }
 
 /// Whether a finding is part of the verdict: what a reader wants to know first.

@@ -95,7 +95,7 @@ fn longest(record: &Record, claims: &Claims) -> Option<Finding> {
     let Some(all) = stalls::of(record, is_one, 4 * KIB) else { return Some(untested(&claim)) };
     // Those that came before what was counted, while the medium settled, were writes too.
     let (n, max_ns) = all.with_warm_up();
-    let found = format!("the longest of {n} took {}", Nanos(max_ns));
+    let found = format!("the slowest of {n} took {}", Nanos(max_ns));
     let (holds, found) = match () {
         () if max_ns > limit_ns => (Some(false), found),
         () if n < TELLING => (None, format!("{found}, which are too few")),
@@ -213,7 +213,7 @@ mod tests {
         record.medium.claims = Some(Claims { write_max_ns: Some(10_000_000), ..Claims::default() });
         let found = &conclude(&record)[0];
         assert_eq!(found.severity, Severity::Failure, "{found:?}");
-        assert!(found.statement.contains("the longest of 1700 took 23.9 ms"), "{found:?}");
+        assert!(found.statement.contains("the slowest of 1700 took 23.9 ms"), "{found:?}");
     }
 
     #[test]

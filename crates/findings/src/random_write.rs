@@ -135,16 +135,13 @@ fn amplification(record: &Record) -> Option<Finding> {
     if record.medium.rotational == Some(true) {
         return None;
     }
-    let programmed_bytes = rate.value / small.value;
-    let factor = programmed_bytes / (4.0 * KIB as f64);
+    let factor = rate.value / small.value / (4.0 * KIB as f64);
     if factor < 8.0 {
         return None;
     }
-    let total = record.written_bytes();
+    let (total, times) = (record.written_bytes(), figure::times(factor));
     let statement = format!(
-        "A random write of 4 KiB takes as long as a sequential write of {}: write amplification is up to {}, and the medium wears that much faster. This run wrote {}.",
-        Bytes(programmed_bytes as u64),
-        figure::times(factor),
+        "A random write of 4 KiB takes as long as a sequential write of {times} its size: write amplification is up to {times}, and the medium wears that much faster. This run wrote {}.",
         Bytes(total)
     );
     let draft = if factor >= 100.0 {

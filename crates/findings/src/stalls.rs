@@ -1,4 +1,4 @@
-//! The longest single writes: what breaks loggers, databases and recordings
+//! The slowest single writes: what breaks loggers, databases and recordings
 //! (docs/field/peers.md#worst-stall).
 //!
 //! One long write may be the host's doing. What is said of a medium rests on the third longest of a
@@ -147,7 +147,7 @@ pub(crate) fn everyday(record: &Record) -> Option<Stalls<'_>> {
     of_tests(record, &EVERYDAY)
 }
 
-/// The longest single write of a run, for every screen that names one.
+/// The slowest single write of a run, for every screen that names one.
 pub struct LongestWrite<'a> {
     /// How long it took, in nanoseconds.
     pub ns: u64,
@@ -157,7 +157,7 @@ pub struct LongestWrite<'a> {
     pub cell: &'a Cell,
 }
 
-/// The longest single write of a run: of writes of up to 64 KiB, one at a time, in the tests that
+/// The slowest single write of a run: of writes of up to 64 KiB, one at a time, in the tests that
 /// do what work does. `None` where there were none, or only ones one after the other: they would be
 /// taken for those at random, which are longer on most media.
 pub fn longest_write(record: &Record) -> Option<LongestWrite<'_>> {

@@ -362,7 +362,8 @@ Columns:
   n               I/Os behind the figure
   p99             99 of 100 I/Os took no longer; - where they were too few
   slowest         the longest of these I/Os
-  stop            why it ended: converged (certain enough), time, bytes, ops
+  stop            why it ended: converged (certain enough), time, bytes, ops;
+                  woke late: certain enough, but for what the host did
 
 One number for a script:
   flashmark show --json | jq .summary.random_write_4k_iops";

@@ -193,6 +193,22 @@ pub struct Estimate {
     pub n: u64,
 }
 
+impl Estimate {
+    /// Half the width of its interval over the figure; `None` without an interval.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let [low, high] = self.ci95?;
+        Some((high - low) / (2.0 * self.value.abs()))
+    }
+
+    /// Whether its interval is wider than the figure, and tells nothing.
+    pub fn is_open(&self) -> bool {
+        self.relative_half_width().is_some_and(|share| share > 1.0)
+    }
+}
+
+/// What stands where an interval wider than its figure would.
+pub const OPEN_INTERVAL: &str = "still open";
+
 /// What one I/O took, in nanoseconds. A percentile with too few samples is absent
 /// (docs/field/statistics.md#percentiles).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

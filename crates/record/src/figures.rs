@@ -142,7 +142,7 @@ figures! {
     #[serde(alias = "random-write4k")]
     RandomWrite4k "random-write-4k" "random_write_4k" "Random write, 4 KiB"
         RANDOM_WRITE Some(4 * KIB), IOPS, Iops IOPS_OF_DISK RANDOM_WRITE_CLASSES;
-    WorstStall "worst-stall" "worst_stall" "Worst stall"
+    WorstStall "worst-stall" "worst_stall" "Slowest small write"
         RANDOM_WRITE None, STALL, Ns BUSY &[];
     #[serde(alias = "random-write512")]
     RandomWrite512 "random-write-512" "random_write_512" "Random write, 512 B"

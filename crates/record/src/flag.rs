@@ -227,19 +227,22 @@ impl Flag {
 impl std::fmt::Display for Flag {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let percent = |x: f64| significant(x * 100.0);
+        let width = |x: f64| {
+            if x > 1.0 { "wider than the figure".to_owned() } else { format!("±{} %", percent(x)) }
+        };
         match self {
             Flag::NotConverged { relative_half_width } => {
                 write!(
                     f,
-                    "not converged: the interval is still ±{} %; run it for longer",
-                    percent(*relative_half_width)
+                    "not converged: the interval is still {}; run it for longer",
+                    width(*relative_half_width)
                 )
             }
             Flag::WokeLate { relative_half_width } => {
                 write!(
                     f,
-                    "the host woke late, so the interval is ±{} %; run it on an idle machine",
-                    percent(*relative_half_width)
+                    "the host woke late, so the interval is {}; run it on an idle machine",
+                    width(*relative_half_width)
                 )
             }
             Flag::TooFewSamples { n } => {
@@ -390,6 +393,14 @@ mod tests {
             (
                 Flag::NotConverged { relative_half_width: 0.123 },
                 "not converged: the interval is still ±12.3 %; run it for longer",
+            ),
+            (
+                Flag::NotConverged { relative_half_width: 4115.07 },
+                "not converged: the interval is still wider than the figure; run it for longer",
+            ),
+            (
+                Flag::WokeLate { relative_half_width: 1.5 },
+                "the host woke late, so the interval is wider than the figure; run it on an idle machine",
             ),
             (Flag::TooFewSamples { n: 7 }, "7 I/Os are too few for an interval; run it for longer"),
             (

@@ -1,7 +1,7 @@
 //! What may be printed: a figure with its interval, its sample count and its stop reason, or the
 //! reason why there is none.
 
-use record::{Bound, Cell, Estimate, Flag, Latency, metric, test};
+use record::{Bound, Cell, Estimate, Flag, Latency, OPEN_INTERVAL, metric, test};
 
 use crate::{display, words};
 
@@ -155,6 +155,7 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         Some([low, high]) if name == metric::REAL_BYTES && low < high / 4.0 => {
             return Shown::Withheld(format!("at most {}", words::quantity(name, high)));
         }
+        Some(_) if estimate.is_open() => OPEN_INTERVAL.to_owned(),
         Some(ends) => words::interval(name, ends),
         None if let Some(what) = fact(name) => what.to_owned(),
         None if is_of_others(cell) || estimate.n == 1 => {

@@ -29,7 +29,7 @@ pub(crate) struct HeadlineRow<'a> {
 impl HeadlineRow<'_> {
     /// Why the cell ended.
     pub fn stop(&self) -> &'static str {
-        self.cell.map(|cell| words::stop(cell.stop)).unwrap_or("")
+        self.cell.map_or("", words::stop_of)
     }
 
     /// The longest a single I/O took.

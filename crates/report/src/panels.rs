@@ -191,7 +191,7 @@ fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &E
         .map(words::stall)
         .unwrap_or_else(|| "-".to_owned());
     table.push(
-        vec![what.to_owned(), block, value, interval, n, worst, words::stop(cell.stop).to_owned()],
+        vec![what.to_owned(), block, value, interval, n, worst, words::stop_of(cell).to_owned()],
         notes,
     );
 }

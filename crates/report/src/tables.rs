@@ -155,7 +155,7 @@ fn of_metrics(cells: &[&Cell], is_wanted: fn(&MetricText) -> bool) -> Table {
             let mut notes = if at == 0 { notes.clone() } else { Vec::new() };
             let [value, interval, n] = table.shown(&figure.shown, &mut notes);
             let what = if at == 0 { told_apart(cell, cells) } else { String::new() };
-            let stop = if at == 0 { words::stop(cell.stop).to_owned() } else { String::new() };
+            let stop = if at == 0 { words::stop_of(cell).to_owned() } else { String::new() };
             table.rows.push(TableRow {
                 cells: vec![what, words::metric(&figure.name), value, interval, n, stop],
                 notes,

@@ -526,7 +526,7 @@ impl Page {
             }
             let label = if is_long { String::new() } else { format!("  {what}") };
             let worst = figure::worst_ns(cell).map(words::stall).unwrap_or_else(|| "-".to_owned());
-            self.row(&label, &primary.shown, words::stop(cell.stop), &worst);
+            self.row(&label, &primary.shown, words::stop_of(cell), &worst);
         }
     }
 

@@ -3,8 +3,8 @@
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
-    Cell, Content, Direction, Estimate, Finding, Flag, Medium, MediumKind, Params, Path, Record,
-    Region, Severity, Stop, Sync, TargetKind, metric,
+    Cell, Content, Direction, Estimate, Finding, Flag, Medium, MediumKind, OPEN_INTERVAL, Params,
+    Path, Record, Region, Severity, Stop, Sync, TargetKind, metric,
 };
 
 use crate::display;
@@ -219,6 +219,22 @@ pub fn whole_label(test: &str, params: &Params) -> String {
     tool.map_or(label.clone(), |tool| format!("{label} ({tool})"))
 }
 
+/// Half of the width over the figure from which on nothing has converged: no test asks for less.
+const NEVER_ASKED: f64 = 0.5;
+
+/// Why a cell ended, in a word or two. One whose interval was widened for what the host did is not
+/// called converged.
+pub fn stop_of(cell: &Cell) -> &'static str {
+    let is_late = |flag: &Flag| matches!(flag, Flag::WokeLate { .. });
+    let rates = [cell.metrics.iops, cell.metrics.bps].into_iter().flatten();
+    let is_wide = |rate: Estimate| rate.relative_half_width().is_some_and(|w| w > NEVER_ASKED);
+    match cell.stop {
+        Stop::Converged if cell.flags.iter().any(is_late) => "woke late",
+        Stop::Converged if rates.into_iter().any(is_wide) => "too wide",
+        other => stop(other),
+    }
+}
+
 /// Why a cell ended, in one word.
 pub fn stop(stop: Stop) -> &'static str {
     match stop {
@@ -315,10 +331,12 @@ pub fn without_unit<'a>(interval: &'a str, figure: &str) -> &'a str {
     interval.strip_suffix(&unit).unwrap_or(interval)
 }
 
-/// "2.78 IOPS (2.67 to 2.82)": a figure of a metric with its interval, where it has one.
+/// "2.78 IOPS (2.67 to 2.82)": a figure of a metric with its interval, where it has one; "2.78 IOPS
+/// (interval still open)" where that tells nothing.
 pub fn with_interval(name: &str, estimate: &Estimate) -> String {
     let text = quantity(name, estimate.value);
     match estimate.ci95 {
+        Some(_) if estimate.is_open() => format!("{text} (interval {OPEN_INTERVAL})"),
         Some(ends) => format!("{text} ({})", without_unit(&interval(name, ends), &text)),
         None => text,
     }
@@ -376,6 +394,25 @@ pub fn count(n: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_interval_wider_than_its_figure_is_printed_nor_called_converged() {
+        let with = |half: f64, flag: Option<Flag>| {
+            let mut cell = Cell::begun("a", "random-write", Params::default());
+            let known =
+                Estimate { value: 10.0, ci95: Some([10.0 - half / 2.0, 10.0 + 1.5 * half]), n: 9 };
+            (cell.stop, cell.metrics.iops) = (Stop::Converged, Some(known));
+            cell.flags.extend(flag);
+            format!("{}, {}", with_interval(metric::IOPS, &known), stop_of(&cell))
+        };
+        assert_eq!(with(0.5, None), "10.0 IOPS (9.75 to 10.8), converged");
+        assert_eq!(
+            with(2.0, Some(Flag::WokeLate { relative_half_width: 0.2 })),
+            "10.0 IOPS (9.00 to 13.0), woke late"
+        );
+        assert_eq!(with(5.3, None), "10.0 IOPS (7.35 to 17.9), too wide");
+        assert_eq!(with(41_150.7, None), "10.0 IOPS (interval still open), too wide");
+    }
 
     #[test]
     fn metrics_are_said_with_the_unit_their_name_carries() {

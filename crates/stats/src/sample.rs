@@ -13,6 +13,15 @@ pub fn mean_interval(samples: &[f64]) -> Option<(f64, Interval)> {
     Some((mean, Interval { low: mean - half, high: mean + half }))
 }
 
+/// The mean of the logarithms, as what it is the logarithm of; `None` of nothing. A ratio of two of
+/// these is the ratio that [`crate::compare`] has.
+pub fn geometric_mean(samples: &[f64]) -> Option<f64> {
+    // Against the first, so that equal samples have exactly their mean.
+    let first = *samples.first()?;
+    let logarithms: f64 = samples.iter().map(|sample| (sample / first).ln()).sum();
+    Some(first * (logarithms / samples.len() as f64).exp())
+}
+
 /// The middle value (the mean of the two middle ones for an even count); `None` of nothing.
 /// Reorders `samples`.
 pub fn median(samples: &mut [f64]) -> Option<f64> {

@@ -164,10 +164,7 @@ fn of_way<'a>(tried: Option<&'a Tried>, way: &Way) -> &'a [f64] {
 
 fn row(way: &Way, figures: &[&[f64]], larger_is_better: bool) -> CombinationRow {
     let compared = |of: &&[f64]| {
-        if of.is_empty() {
-            return None;
-        }
-        let value = geometric_mean(of);
+        let value = stats::geometric_mean(of)?;
         let ends =
             of.iter().fold([f64::MAX, f64::MIN], |[low, high], x| [low.min(*x), high.max(*x)]);
         Some(ComparedFigure { value, range: (of.len() > 1).then_some(ends), runs: of.len() })
@@ -179,10 +176,6 @@ fn row(way: &Way, figures: &[&[f64]], larger_is_better: bool) -> CombinationRow 
     }
 }
 
-fn geometric_mean(values: &[f64]) -> f64 {
-    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
-}
-
 /// The fastest medium and the next one, by the geometric means of their repeats. The interval is
 /// Welch's on the logarithms.
 fn fastest(figures: &[&[f64]], larger_is_better: bool) -> Option<FastestMedium> {
@@ -191,8 +184,7 @@ fn fastest(figures: &[&[f64]], larger_is_better: bool) -> Option<FastestMedium> 
     let mut order: Vec<(usize, f64)> = speeds
         .iter()
         .enumerate()
-        .filter(|(_, of)| !of.is_empty())
-        .map(|(at, of)| (at, geometric_mean(of)))
+        .filter_map(|(at, of)| Some((at, stats::geometric_mean(of)?)))
         .collect();
     order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let [(medium, best), (next, second), ..] = order[..] else { return None };

@@ -32,7 +32,7 @@ pub struct WorkRow {
 /// What a medium reaches, over its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ComparedFigure {
-    /// The median of the runs.
+    /// The geometric mean of the runs.
     pub value: f64,
     /// Of a single run its 95 % interval; of several the lowest and the highest run.
     pub range: Option<[f64; 2]>,
@@ -51,8 +51,7 @@ pub struct FastestMedium {
     pub ratio: f64,
     /// The 95 % interval of the ratio.
     pub ci95: Option<[f64; 2]>,
-    /// Whether it is faster than the next: never [`FasterMedium::Slower`] unless repeats contradict
-    /// their medians.
+    /// Whether it is faster than the next: never [`FasterMedium::Slower`].
     pub judgement: FasterMedium,
 }
 
@@ -81,8 +80,8 @@ fn work(groups: &[RunGroup], curves: &[Curve], test: &str, metric: &str) -> Opti
 
 /// What the runs of a medium come to.
 pub(super) fn compared(found: &[figure::SoundFigure]) -> Option<ComparedFigure> {
-    let mut values: Vec<f64> = found.iter().map(|figure| figure.value).collect();
-    let value = stats::median(&mut values)?;
+    let values: Vec<f64> = found.iter().map(|figure| figure.value).collect();
+    let value = stats::geometric_mean(&values)?;
     let range = match found {
         [only] => only.ci95,
         _ => Some([

@@ -137,7 +137,7 @@ fn what_is_programmed_for_a_write_is_told_from_eight_times_on() {
     assert_eq!([1.0, 12.4].map(severity), [Some(Severity::Info); 2]);
     assert_eq!([12.5, 13.0].map(severity), [Some(Severity::Warning); 2]);
     assert!(told(12.5, false).unwrap().1.starts_with(
-        "A random write of 4 KiB takes as long as a sequential write of 400 KiB: write amplification is up to 100x"
+        "A random write of 4 KiB takes as long as a sequential write of 100x its size: write amplification is up to 100x"
     ));
     assert_eq!(told(12.5, true), None, "a disk seeks");
 }

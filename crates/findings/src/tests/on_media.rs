@@ -68,6 +68,36 @@ pub(super) fn told(finding: &Finding) -> String {
 }
 
 #[test]
+fn what_changes_a_decision_comes_right_after_the_verdict() {
+    let (_, record) =
+        records().iter().find(|(name, _)| *name == "span-cheat-64").expect("a medium");
+    let ids: Vec<String> = conclude(record)
+        .into_iter()
+        .filter(|finding| !crate::is_verdict(finding))
+        .map(|finding| finding.id)
+        .collect();
+    assert_eq!(ids[0], "small-span", "{ids:?}");
+}
+
+/// Rates are always decimal; of amounts a sentence has either binary or decimal ones.
+#[test]
+fn a_sentence_has_one_system_of_units() {
+    let has = |sentence: &str, units: &[&str]| {
+        let mut words = sentence.split(|c: char| !(c.is_alphanumeric() || c == '/'));
+        words.any(|word| units.contains(&word))
+    };
+    for (name, record) in records() {
+        for finding in conclude(record) {
+            for sentence in finding.statement.split(". ") {
+                let is_mixed = has(sentence, &["KiB", "MiB", "GiB", "TiB"])
+                    && has(sentence, &["kB", "MB", "GB", "TB"]);
+                assert!(!is_mixed, "{name}, {}: {}", finding.id, finding.statement);
+            }
+        }
+    }
+}
+
+#[test]
 fn every_verdict_on_a_use_begins_with_a_level_that_can_be_read_back() {
     let mut levels = std::collections::BTreeSet::new();
     for (name, record) in records() {

@@ -331,7 +331,7 @@ fn the_screen_of_a_good_medium() {
     Sequential write         61.6 MB/s  58.6 to 63.1         59           -  22.1 ms
     Random read, 4 KiB       2942 IOPS  2853 to 3006       1472      431 µs  3.49 ms
     Random write, 4 KiB      1491 IOPS  1435 to 1516       4543     5.05 ms  37.5 ms
-    Longest small write        53.7 ms  maximum           41910           -        -
+    Slowest small write        53.7 ms  maximum           41910           -        -
     Random write, 512 B       826 IOPS  785 to 848         2652     5.70 ms  53.7 ms
     Random write, 16 KiB      771 IOPS  744 to 784         2404     5.29 ms  33.3 ms
     Random write, 64 KiB      266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
@@ -355,7 +355,7 @@ fn the_screen_of_a_good_medium() {
     Sequential write                          61.6 MB/s  58.6 to 63.1         59           -  22.1 ms
     Random read, 4 KiB                        2942 IOPS  2853 to 3006       1472      431 µs  3.49 ms
     Random write, 4 KiB                       1491 IOPS  1435 to 1516       4543     5.05 ms  37.5 ms
-    Longest small write                         53.7 ms  maximum           41910           -        -
+    Slowest small write                         53.7 ms  maximum           41910           -        -
     Random write, 512 B                        826 IOPS  785 to 848         2652     5.70 ms  53.7 ms
     Random write, 16 KiB                       771 IOPS  744 to 784         2404     5.29 ms  33.3 ms
     Random write, 64 KiB                       266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
@@ -436,7 +436,7 @@ fn the_screen_of_a_slow_medium() {
     Sequential write         9.11 MB/s  8.55 to 9.44         31           -   136 ms
     Random read, 4 KiB        985 IOPS  954 to 1002         498     1.32 ms  4.50 ms
     Random write, 4 KiB      2.91 IOPS  2.70 to 3.12         87           -   458 ms
-    Longest small write         1.14 s  maximum            5759           -        -
+    Slowest small write         1.14 s  maximum            5759           -        -
     Random write, 512 B      2.88 IOPS  2.74 to 3.14         82           -   453 ms
     Random write, 16 KiB     2.91 IOPS  2.71 to 3.09         87           -   487 ms
     Random write, 64 KiB     2.73 IOPS  2.46 to 2.82         87           -   1.14 s
@@ -461,7 +461,7 @@ fn the_screen_of_a_slow_medium() {
     Sequential write         {1m9.11 MB/s}  8.55 to 9.44         31           -   136 ms
     Random read, 4 KiB        {1m985 IOPS}  954 to 1002         498     1.32 ms  4.50 ms
     Random write, 4 KiB      {1m2.91 IOPS}  2.70 to 3.12         87           -   458 ms
-    Longest small write         {1m1.14 s}  maximum            5759           -        -
+    Slowest small write         {1m1.14 s}  maximum            5759           -        -
     Random write, 512 B      {1m2.88 IOPS}  2.74 to 3.14         82           -   453 ms
     Random write, 16 KiB     {1m2.91 IOPS}  2.71 to 3.09         87           -   487 ms
     Random write, 64 KiB     {1m2.73 IOPS}  2.46 to 2.82         87           -   1.14 s
@@ -485,7 +485,7 @@ fn the_screen_of_a_slow_medium() {
     Sequential write                          9.11 MB/s  8.55 to 9.44         31           -   136 ms
     Random read, 4 KiB                         985 IOPS  954 to 1002         498     1.32 ms  4.50 ms
     Random write, 4 KiB                       2.91 IOPS  2.70 to 3.12         87           -   458 ms
-    Longest small write                          1.14 s  maximum            5759           -        -
+    Slowest small write                          1.14 s  maximum            5759           -        -
     Random write, 512 B                       2.88 IOPS  2.74 to 3.14         82           -   453 ms
     Random write, 16 KiB                      2.91 IOPS  2.71 to 3.09         87           -   487 ms
     Random write, 64 KiB                      2.73 IOPS  2.46 to 2.82         87           -   1.14 s

@@ -1,4 +1,4 @@
-//! The wide table: every medium a line, random write first, worst stall second.
+//! The wide table: every medium a line, random write first, slowest small write second.
 
 use askama::Template;
 use record::MediumKind;
@@ -443,7 +443,7 @@ fn order_words(sort: SortBy, reversed: bool) -> String {
     let pick = |usual: &str, other: &str| if reversed { other } else { usual }.to_owned();
     match sort {
         SortBy::Figure(figure) if figure.smaller_is_better() => {
-            pick("shortest worst stall first", "longest worst stall first")
+            pick("shortest stall first", "longest stall first")
         }
         SortBy::Figure(figure) => {
             format!(

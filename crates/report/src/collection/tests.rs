@@ -123,7 +123,7 @@ fn the_table_tells_random_writes_first_and_stalls_second() {
     let page = table(&tree(), &two(), &Query::default());
     markup::check(&page);
     insta::assert_snapshot!(read(&page, "<thead>", "</table>"), @r#"
-    Compare | Medium | Random write, 4 KiB / IOPS | Worst stall | Random write, 512 B / IOPS | Random write, 16 KiB / IOPS | Random write, 64 KiB / IOPS | Sequential write / MB/s | Random read, 4 KiB / IOPS | Sequential read / MB/s | Fill, random data / MB/s | Fill, zeros / MB/s | Capacity / GB | Runs | Latest | Interface | Verdict of the latest run |
+    Compare | Medium | Random write, 4 KiB / IOPS | Slowest small write | Random write, 512 B / IOPS | Random write, 16 KiB / IOPS | Random write, 64 KiB / IOPS | Sequential write / MB/s | Random read, 4 KiB / IOPS | Sequential read / MB/s | Fill, random data / MB/s | Fill, zeros / MB/s | Capacity / GB | Runs | Latest | Interface | Verdict of the latest run |
     | SanDisk SD32G 32 GB / SD card · C10 A1 | 1234 / 14× disk, A1 / 1111–1481, 3 runs, 2 hosts | 3.17 s / 13× limit / 1 run | – | – | – | – | – | – | – | – | 32 | 3 | 2026-11-20 | sd uhs-i | fine as a camera card |
     | MegaStick 512 GB fake imported / USB stick · C10 A1 | 12.0 / 0.13× disk / 10.8–14.4, 3 runs, 2 hosts | 3.17 s / 13× limit / 1 run | – | – | – | – | – | – | – | – | 32 | 3 | 2026-11-20 | sd uhs-i | fine as a camera card |
     "#);
@@ -225,12 +225,12 @@ fn a_medium_says_its_verdict_first_and_lists_every_run() {
     Median of each figure, how far the runs are apart, and how it compares with the yardsticks
     What | Median | Lowest to highest | Runs | Hosts | Against the yardsticks |
     Random write, 4 KiB | 1234 IOPS | 1111 to 1481 IOPS | 3 | 2 | 14 times a 5400 rpm laptop disk (90 IOPS); reaches application class A1 (500 IOPS), not A2 (2000 IOPS) |
-    Worst stall | 3.17 s | – | 1 | 1 | 13 times the 250 ms that an SD card may be busy with a write (an SDXC card 500 ms) |
+    Slowest small write | 3.17 s | – | 1 | 1 | 13 times the 250 ms that an SD card may be busy with a write (an SDXC card 500 ms) |
     ");
     insta::assert_snapshot!(read(&page, "id=\"beside\"", "</section>"), @"
     The same model elsewhere
     Other lines of this model, not counted with it
-    What | Origin | Random write, 4 KiB | Worst stall | Sequential write | Random read, 4 KiB |
+    What | Origin | Random write, 4 KiB | Slowest small write | Sequential write | Random read, 4 KiB |
     SanDisk SD32G 32 GB | published by others | 900 IOPS | 3.17 s | – | – |
     Shown separately: these figures are not part of those above.
     ");
@@ -238,7 +238,7 @@ fn a_medium_says_its_verdict_first_and_lists_every_run() {
     What the host does to it
     Random write, 4 KiB: 1234 IOPS on Raspberry Pi 4 Model B Rev 1.4 (sdhci-iproc, DDR50, 4 bit, 50 MHz), 400 IOPS on Another board (sdhci-iproc, DDR50, 4 bit, 50 MHz), 3.1 times as much.
     Medians by machine and link
-    Machine | Link | Runs | Random write, 4 KiB | Worst stall | Sequential write | Random read, 4 KiB |
+    Machine | Link | Runs | Random write, 4 KiB | Slowest small write | Sequential write | Random read, 4 KiB |
     Another board | sdhci-iproc, DDR50, 4 bit, 50 MHz | 1 | 400 IOPS | 85.0 ms | 31.0 MB/s | – |
     Raspberry Pi 4 Model B Rev 1.4 | sdhci-iproc, DDR50, 4 bit, 50 MHz | 1 | 1234 IOPS | 85.0 ms | 31.0 MB/s | – |
     Each host may have measured another unit: a difference between hosts may be one between units.
@@ -246,12 +246,12 @@ fn a_medium_says_its_verdict_first_and_lists_every_run() {
     insta::assert_snapshot!(read(&page, "id=\"runs\"", "</section>"), @r#"
     Runs
     Every run, newest first
-    Run | Random write, 4 KiB | Worst stall | Sequential write | Random read, 4 KiB | Where | How |
+    Run | Random write, 4 KiB | Slowest small write | Sequential write | Random read, 4 KiB | Where | How |
     2026-11-20 / measured by Flashmark / from the camera drawerspan cache | 1234 IOPS | 85.0 ms | 31.0 MB/s | – | Raspberry Pi 4 Model B Rev 1.4 / sdhci-iproc, DDR50, 4 bit, 50 MHz | suite standard, flashmark 0.1.0 / Linux 6.12.9, the raw medium, scheduler mq-deadline, governor ondemand |
     2026-11-20 / measured by Flashmark / from the camera drawerspan cache | 400 IOPS | 85.0 ms | 31.0 MB/s | – | Another board / sdhci-iproc, DDR50, 4 bit, 50 MHz | suite standard, flashmark 0.1.0 / Linux 6.12.9, the raw medium, scheduler mq-deadline, governor ondemand |
     Fakes, not counted
     Runs of fakes of this model
-    Run | Random write, 4 KiB | Worst stall | Sequential write | Random read, 4 KiB | Where |
+    Run | Random write, 4 KiB | Slowest small write | Sequential write | Random read, 4 KiB | Where |
     2026-11-20span cache | 1234 IOPS | 85.0 ms | 31.0 MB/s | – | Raspberry Pi 4 Model B Rev 1.4 / sdhci-iproc, DDR50, 4 bit, 50 MHz |
     What leads from a date is all that is published of that run, with every latency as a histogram. A run's JSON file is a record: flashmark report FILE --html PAGE makes its full page, flashmark compare FILE FILE holds it against another.
     "#);
@@ -320,7 +320,7 @@ fn media_are_compared_even_where_one_is_published_and_one_measured() {
     Figures of the media, a column each
     Figure | SanDisk SD32G 32 GB / SD card · 32 GB · 3 runs | SanDisk SD32G 32 GB reference / SD card · 32 GB · 3 runs |
     Random write, 4 KiB | 1234 IOPS best / 14× disk, A1 / 1111–1481, 3 runs, 2 hosts | 900 IOPS / 10× disk, A1 / 810–1080, 3 runs, 2 hosts |
-    Worst stall | 3.17 s / 13× limit / 1 run | 3.17 s / 13× limit / 1 run |
+    Slowest small write | 3.17 s / 13× limit / 1 run | 3.17 s / 13× limit / 1 run |
     "#);
     assert!(
         page.contains("SanDisk SD32G 32 GB (measured)")
@@ -542,7 +542,7 @@ fn the_feed_has_whole_links_where_the_address_is_known() {
     <updated>2026-11-20T10:00:00Z</updated>
     <published>2026-11-20T10:00:00Z</published>
     <category term="measured by Flashmark"/>
-    <summary>good for a camera, not suitable for a root disk. Random write, 4 KiB: 1234 IOPS (14× disk, A1). Worst stall: 85.0 ms (0.34× limit). Sequential write: 31.0 MB/s (0.62× disk, V30)</summary>
+    <summary>good for a camera, not suitable for a root disk. Random write, 4 KiB: 1234 IOPS (14× disk, A1). Slowest small write: 85.0 ms (0.34× limit). Sequential write: 31.0 MB/s (0.62× disk, V30)</summary>
     </entry>
     </feed>
     "#);

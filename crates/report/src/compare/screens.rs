@@ -55,6 +55,37 @@ fn three_media_stand_side_by_side() {
     ");
 }
 
+/// 11173 and 7030 stood beside 0.693x: medians beside a ratio of means.
+#[test]
+fn the_ratio_beside_two_figures_is_theirs() {
+    let runs = |name: &str, iops: [f64; 3]| findings::ComparisonSide {
+        name: name.into(),
+        records: (0..3)
+            .map(|at| {
+                let mut record = run("card", [iops[at], 50.0]);
+                record.run.id = format!("{name}-{at}");
+                record
+            })
+            .collect(),
+    };
+    let (before, after) =
+        (runs("old", [11_173.0, 11_900.0, 6500.0]), runs("new", [7030.0, 6900.0, 6000.0]));
+    let found = findings::compare_change(before, after);
+    insta::assert_snapshot!(summary(&found, 80), @"
+    Before: old (3 runs)
+    After: new (3 runs)
+
+    Random write
+     Block      before      after  after is
+     4 KiB   9525 IOPS  6627 IOPS  cannot be told: 0.696x (0.324x to 1.49x)
+     16 KiB  50.0 IOPS  50.0 IOPS  equal within 10 % (1.00x to 1.00x)
+    ");
+    let point = &found.curves[0].points[0];
+    assert!((point.a / point.b / point.ratio - 1.0).abs() < 1e-12, "{point:?}");
+    let shown = found.works[0].rows[0].figures.iter().flatten().map(|figure| figure.value);
+    assert_eq!(shown.collect::<Vec<_>>(), [point.a, point.b]);
+}
+
 #[test]
 fn a_change_is_read_from_before_to_after() {
     let side = |name: &str, iops: [f64; 2]| findings::ComparisonSide {

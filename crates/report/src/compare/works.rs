@@ -124,7 +124,7 @@ pub(super) fn panel(comparison: &MediaComparison, work: &WorkComparison, names: 
             value: disk,
             label: format!("{}: {}", yardstick::DISK, words::quantity(&work.metric, disk)),
         }],
-        note: "Medians over runs; whiskers: the 95 % interval of a single run, or from the lowest run to the highest.".to_owned(),
+        note: "Geometric means over runs; whiskers: the 95 % interval of a single run, or from the lowest run to the highest.".to_owned(),
     };
     Panel { chart, table: table(comparison, work, names, Ranges::Without) }
 }

@@ -162,7 +162,7 @@ fn line(
             let block_text = record::units::Bytes(block);
             let tip = format!(
                 "{name}, {block_text}: {text} ({interval}), n {n}, {}",
-                words::stop(cell.stop)
+                words::stop_of(cell)
             );
             points.push(ChartPoint { x: block as f64, y: value, interval: found.ci95, tip });
             is_single &= shown.is_single();

@@ -173,7 +173,7 @@ fn push(table: &mut Table, cell: &Cell) {
         percentile("p99", latency.p99),
         percentile("p99_9", latency.p99_9),
         worst,
-        words::stop(cell.stop).to_owned(),
+        words::stop_of(cell).to_owned(),
     ];
     table.push(row, notes);
 }

@@ -79,6 +79,6 @@ fn point(table: &mut Table, cell: &Cell) -> Option<ChartPoint> {
     let shown = figure::show(cell, metric::IOPS, &iops);
     let (value, told) = (shown.drawn()?, shown.told().ok()?);
     let Told { text, interval, n } = told;
-    let tip = format!("{span_text}: {text} ({interval}), n {n}, {}", words::stop(cell.stop));
+    let tip = format!("{span_text}: {text} ({interval}), n {n}, {}", words::stop_of(cell));
     Some(ChartPoint { x: span as f64, y: value, interval: iops.ci95, tip })
 }

@@ -581,7 +581,7 @@ impl<'s> Screen<'s> {
         others
     }
 
-    /// The longest single write of all that are those of work.
+    /// The slowest single write of all that are those of work.
     fn of_longest<'r>(&self, longest: &LongestWrite<'_>) -> Row<'r> {
         let shown = Shown::Number {
             value: longest.ns as f64,
@@ -589,7 +589,7 @@ impl<'s> Screen<'s> {
             interval: "maximum".to_owned(),
             n: longest.n,
         };
-        self.row("Longest small write", &shown, None)
+        self.row("Slowest small write", &shown, None)
     }
 
     fn of_headline<'r>(&self, row: &HeadlineRow<'r>) -> Row<'r> {

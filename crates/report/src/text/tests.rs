@@ -418,7 +418,7 @@ fn one_screen_of_a_good_card() {
     Sequential write         59.3 MB/s  58.5 to 60.0         64           -   148 ms
     Random read, 4 KiB       3148 IOPS  3115 to 3180       1500      439 µs  2.76 ms
     Random write, 4 KiB      1446 IOPS  1436 to 1456       4000     1.02 ms  6.62 ms
-    Longest small write        44.8 ms  maximum           71744           -        -
+    Slowest small write        44.8 ms  maximum           71744           -        -
     Random write, 512 B      1575 IOPS  1564 to 1585       4000      903 µs  5.41 ms
     Random write, 16 KiB      764 IOPS  759 to 769         4000     1.85 ms  16.7 ms
     Random write, 64 KiB      404 IOPS  401 to 407         4000     25.4 ms  44.8 ms
@@ -448,7 +448,7 @@ fn one_screen_of_a_horrible_card() {
     Sequential write         10.2 MB/s  10.1 to 10.3         64           -   857 ms
     Random read, 4 KiB       1070 IOPS  1059 to 1081       1500     1.29 ms  8.12 ms
     Random write, 4 KiB      41.1 IOPS  39.4 to 42.9        120           -   502 ms
-    Longest small write         3.17 s  maximum           32944           -        -
+    Slowest small write         3.17 s  maximum           32944           -        -
     Random write, 512 B      37.0 IOPS  35.4 to 38.6        120           -   545 ms
     Random write, 16 KiB     1.97 IOPS  1.86 to 2.09        120           -   2.42 s
     Random write, 64 KiB     1.80 IOPS  1.70 to 1.91        120           -   3.17 s
@@ -478,7 +478,7 @@ fn one_screen_of_what_vanished() {
     Sequential read                  -  impossible: the page cache answered [...]
     Random read, 4 KiB               -  impossible: 2.05 GB/s over a link of [...]
     Random write, 4 KiB      49.3 IOPS  45.7 to 53.0         40           -  25.9 ms
-    Longest small write         429 ms  maximum               3           -        -
+    Slowest small write         429 ms  maximum               3           -        -
     Random write, 512 B              -  no interval from 3 samples
     Quantum write, </scri..    7.50 /s  6.75 to 8.25         12           -        -
 
@@ -525,7 +525,7 @@ fn on_a_narrow_terminal_rows_fold_between_their_parts() {
     Random write, 4 KiB      1446 IOPS
         1436 to 1456 IOPS, n 4000,
         p99 1.02 ms, slowest 6.62 ms
-    Longest small write        44.8 ms
+    Slowest small write        44.8 ms
         maximum, n 71744
     Random write, 512 B      1575 IOPS
         1564 to 1585 IOPS, n 4000,
