@@ -135,7 +135,7 @@ fn video(record: &Record, mbit: u32) -> Option<UseVerdict> {
         let source = "a camera buffers one or two seconds; our choice";
         Need::at_most(&stalls, [SECOND_NS, 2 * SECOND_NS], Some(10 * SECOND_NS), reason, source)
     });
-    let untested = if stall.is_none() { vec!["the longest single large write"] } else { vec![] };
+    let untested = if stall.is_none() { vec!["the slowest single large write"] } else { vec![] };
     needs.extend(stall);
     weigh(Use::Video { mbit }, needs, untested)
 }
