@@ -72,12 +72,16 @@ fn skipped<'a>(record: &'a Record, test: &str) -> Option<&'a str> {
     record.skipped.iter().find(|skip| skip.test == test).map(|skip| skip.reason.as_str())
 }
 
+/// A probe that its time limit ended.
+const PROBE_CUT: &str = "the probe of its capacity was not done when its time was up; `flashmark run` with \
+                         `--only capacity` takes as long as it needs.";
+
 /// Why the probe of the capacity has no result.
 fn not_probed(record: &Record) -> String {
     let begun = record.cells_of(test::CAPACITY).next().is_some();
     match skipped(record, test::CAPACITY) {
         Some(reason) => format!("the probe of its capacity was left out: {reason}."),
-        None if begun => "the probe of its capacity was not done when its time was up.".into(),
+        None if begun => PROBE_CUT.into(),
         None => "its capacity was not probed.".into(),
     }
 }

@@ -1,8 +1,46 @@
 //! What a run has not put back, in the words that stand first wherever the run is spoken of.
 
+use record::Record;
 use record::units::Bytes;
 use report::words::clean;
-use store::{Owed, RunDir};
+use store::{Owed, RunDir, Store};
+
+use crate::exit::{OrExit, Result, refuse};
+use crate::open_target::OpenTarget;
+
+/// Refuses to write to a medium of which a run that was cut short still keeps data: what is put back
+/// later would meet what was written since. Says so, and goes on, where it is not certain that it is
+/// the same medium.
+///
+/// # Errors
+/// The medium is the same, by what it says of itself or by the kernel's count of media.
+pub fn refuse_to_write(opened: &OpenTarget) -> Result<()> {
+    for run in Store::open(Store::default_root()).runs().or_usage()? {
+        let Some(line) = line(&run.dir).filter(|_| !run.dir.is_being_written()) else { continue };
+        let Ok(record) = run.dir.load() else { continue };
+        if opened.same_as(&record).is_err() {
+            continue;
+        }
+        if is_certain(opened, &record) {
+            return refuse(format_args!(
+                "{line}. To give that data up instead, delete '{}'",
+                run.dir.path().display()
+            ));
+        }
+        crate::say!("flashmark: it may be this medium: {line}");
+    }
+    Ok(())
+}
+
+/// Whether what a medium says of itself is said by no other.
+fn is_certain(opened: &OpenTarget, record: &Record) -> bool {
+    let (now, then) = (&opened.medium, &record.medium);
+    now.cid.is_some()
+        || now.serial.is_some()
+        || now.profile.is_some() && now.profile == then.profile
+        || opened.target.backing.is_some()
+        || opened.target.diskseq.is_some() && opened.target.diskseq == record.target.diskseq
+}
 
 /// One line for a run that still owes its medium something, without a newline; none where it owes
 /// nothing.

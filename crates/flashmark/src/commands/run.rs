@@ -11,6 +11,7 @@ use crate::cli::RunFlags;
 use crate::clock;
 use crate::effort;
 use crate::exit::{Exit, OrExit, Result};
+use crate::not_restored;
 use crate::open_target::OpenTarget;
 use crate::outputs::print;
 use crate::progress_display;
@@ -42,6 +43,10 @@ pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarg
     if let Some(time_ns) = wanted.time_ns {
         effort::spend(&mut wanted.suite, &mut wanted.choice, &plan, time_ns);
         plan = Plan::make(&wanted.suite, &wanted.choice, &opened.info).or_usage()?;
+    }
+    let writes = plan.cells.iter().any(|cell| cell.max_written_bytes > 0);
+    if writes && opened.target.kind == TargetKind::Block {
+        not_restored::refuse_to_write(&opened)?;
     }
     if wanted.plan_only {
         print(&describe(&plan, &opened, &request))?;

@@ -122,6 +122,25 @@ fn a_medium_that_is_read_only_for_six_seconds_gets_back_what_it_lent() {
     assert_ne!(ran.code, Some(1), "a medium that was read-only for 6 s is not a fake: {ran}");
 }
 
+/// `check` said "Genuine? yes" of such a medium, and `run --erase` wrote over what was to be put back.
+#[test]
+fn what_still_gets_data_back_is_not_written_to() {
+    let Some(mut lending) = Lending::in_the_middle() else { return };
+    lending.killed();
+    let node = lending.device.as_ref().unwrap().word().to_owned();
+    let before = lending.medium.content();
+    let erase = ["run", &node, "--erase", &node, "--yes", "--suite", "quick", "--time-limit", "2s"];
+    for words in [&["check", &node, "--budget", "5s"][..], &erase] {
+        let ran = lending.flashmark.run(words);
+        assert_eq!(ran.code, Some(3), "{words:?}: {ran}");
+        assert!(ran.err.contains("type: flashmark restore "), "{words:?}: {ran}");
+        assert_eq!(changed_to(&lending.medium.content(), &before), None, "{ran}");
+    }
+    lending.restored();
+    let ran = lending.flashmark.run(&["check", &node, "--budget", "5s", "--quiet"]);
+    assert_ne!(ran.code, Some(3), "{ran}");
+}
+
 #[test]
 fn what_a_killed_run_lent_is_put_back_by_restore_and_onto_its_own_medium_only() {
     let Some(mut lending) = Lending::in_the_middle() else { return };

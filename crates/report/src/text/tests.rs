@@ -409,8 +409,8 @@ fn one_screen_is_one_screen() {
 fn one_screen_of_a_good_card() {
     insta::assert_snapshot!(summary(&demo::good(), 80, false), @"
     SanDisk Extreme A1, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
-    Good for root disk, camera, video at 200 Mbit/s, data logger.
-    Not tested: database.
+    Good for root disk, camera, video at 200 Mbit/s.
+    Not tested: data logger, database.
     standard suite, 2026-11-20, 11 min 41 s, 4.14 GB written, from the camera drawer
 
                                 figure  95 % interval         n         p99  slowest
@@ -439,8 +439,8 @@ fn one_screen_of_a_horrible_card() {
     insta::assert_snapshot!(summary(&demo::horrible(), 80, false), @"
     Transcend SDHC 32G, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
     Good for camera, video at 8 Mbit/s.
-    Not suitable for root disk, data logger.
-    Not tested: database.
+    Not suitable for root disk.
+    Not tested: data logger, database.
     standard suite, 2026-11-20, 11 min 41 s, 3.71 GB written, from the camera drawer
 
                                 figure  95 % interval         n         p99  slowest
@@ -508,8 +508,8 @@ fn on_a_narrow_terminal_rows_fold_between_their_parts() {
     SanDisk Extreme A1, SD card, 31.9 GB,
       DDR50, 4 bit, 50 MHz
     Good for root disk, camera, video at
-      200 Mbit/s, data logger.
-    Not tested: database.
+      200 Mbit/s.
+    Not tested: data logger, database.
     standard suite, 2026-11-20, 11 min 41 s,
       4.14 GB written [...]
 
