@@ -372,8 +372,8 @@ fn runs_that_are_not_there() {
     insta::assert_snapshot!(flashmark.run(&["resume", "latest"]).said(&[]), @r"
     exit 0
     --- and on standard output
-    sim-class10-quick-1 is finished; show it with: flashmark show
-      sim-class10-quick-1
+    sim-class10-quick-1 is finished; show it with:
+      flashmark show sim-class10-quick-1
     ");
 }
 
