@@ -4,7 +4,7 @@
 use record::{Record, Severity};
 
 use crate::phrases::CLAIM_HOLDS;
-use crate::{Fitness, Use, use_levels};
+use crate::{Fitness, Use, genuineness, use_levels};
 
 /// What cannot be told of these uses and of the claims of the user, each in a few words; empty where
 /// all of it is told, one way or the other. A verdict that few samples leave open at the border
@@ -25,7 +25,10 @@ pub fn untold(record: &Record, uses: &[Use]) -> Vec<String> {
             && !finding.statement.contains(CLAIM_HOLDS)
     };
     let claims = record.findings.iter().filter(is_open).map(|claim| claim.statement.clone());
-    open.chain(claims).collect()
+    // A check promises to say whether it is genuine; a probe that was cut short does not.
+    let is_check = record.run.suite == "check";
+    let is_cut = is_check && genuineness::is_probe_cut(record);
+    open.chain(claims).chain(is_cut.then(|| "whether it is genuine".to_owned())).collect()
 }
 
 #[cfg(test)]

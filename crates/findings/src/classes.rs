@@ -7,6 +7,7 @@ use record::{Claims, Finding, Record, Severity, test};
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
 use crate::fitness::capitalised;
+use crate::genuineness;
 use crate::phrases::CLAIM_HOLDS;
 use crate::thresholds::{ANDROID, APP, Class, RASPBERRY_PI, SPEED, UHS, VIDEO};
 
@@ -278,10 +279,13 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<ClassCheck<'a>> {
         all.push(ClassCheck { claim, promised, measured, show, excuse: None });
     };
     if let Some(bytes) = claims.capacity_bytes {
-        // What was found to be there counts, else what the medium says it has.
-        let found = crate::genuineness::real_bytes(record).map(|size| Measured::Found(size as f64));
+        // What was found to be there counts, else what the medium says it has, unless it is a fake
+        // of which the probe did not come to the end.
+        let found = genuineness::real_bytes(record).filter(|size| *size > 0);
+        let declared = record.medium.capacity_bytes.filter(|_| !genuineness::is_fake(record));
         let size = found
-            .or_else(|| record.medium.capacity_bytes.map(|size| Measured::Declared(size as f64)));
+            .map(|size| Measured::Found(size as f64))
+            .or(declared.map(|size| Measured::Declared(size as f64)));
         hold(format!("capacity {}", Bytes(bytes)), bytes as f64 * 0.93, size, |value| {
             Bytes(value as u64).to_string()
         });

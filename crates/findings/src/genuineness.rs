@@ -54,6 +54,11 @@ pub(crate) fn number(cell: &Cell, name: &str) -> Option<f64> {
         .filter(|value| (0.0..MOST).contains(value))
 }
 
+/// Whether the capacity was probed, and the probe has not come to its end.
+pub(crate) fn is_probe_cut(record: &Record) -> bool {
+    told(record).is_none() && record.cells_of(test::CAPACITY).next().is_some()
+}
+
 /// What the probe found to be there, in bytes; none where it was not run, or not to its end.
 pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
     number(told(record)?.0, metric::REAL_BYTES).map(|bytes| bytes as u64)

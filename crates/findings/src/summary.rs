@@ -78,10 +78,9 @@ const PROBE_CUT: &str = "the probe of its capacity was not done when its time wa
 
 /// Why the probe of the capacity has no result.
 fn not_probed(record: &Record) -> String {
-    let begun = record.cells_of(test::CAPACITY).next().is_some();
     match skipped(record, test::CAPACITY) {
         Some(reason) => format!("the probe of its capacity was left out: {reason}."),
-        None if begun => PROBE_CUT.into(),
+        None if genuineness::is_probe_cut(record) => PROBE_CUT.into(),
         None => "its capacity was not probed.".into(),
     }
 }

@@ -6,7 +6,7 @@
 
 use findings::Use;
 use jiff::Timestamp;
-use record::units::SECOND_NS;
+use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{Ended, Medium, Record, TargetKind};
 use store::{RunDir, Store};
 
@@ -21,6 +21,9 @@ use crate::request::{self, RunRequest, Wanted};
 pub const SUITE: &str = request::CHECK_SUITE;
 /// So long a check of the same medium stands for a new one.
 const STANDS: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
+/// The limit of the probe in two minutes, and its share of them.
+const PROBE_NS: u64 = 20 * SECOND_NS;
+const SHARE: u64 = 6;
 /// With less no test comes to a figure.
 const LEAST_BUDGET_NS: u64 = 5 * SECOND_NS;
 
@@ -42,12 +45,21 @@ fn read(flags: &CheckFlags) -> Result<(RunRequest, Wanted)> {
     }
     let (mut request, mut wanted) = request::read(&as_run(flags))?;
     wanted.suite = wanted.suite.within(budget_ns);
+    wanted.choice.set.push(probe_time(budget_ns));
     wanted.choice.skip = not_asked_for(&request.uses);
     request.time_limit_ns = Some(budget_ns);
     // The probe of the capacity puts back what it overwrites; nothing else writes a medium that was
     // not given away.
     request.restoring = true;
     Ok((request, wanted))
+}
+
+/// The time limit of the probe of the capacity: half of a short budget, as genuine cards of a few
+/// gigabytes need up to 14 s for it; of a long one its share in the suite.
+fn probe_time(budget_ns: u64) -> (String, String, String) {
+    let limit_ns = (budget_ns / 2).min(PROBE_NS).max(budget_ns / SHARE);
+    let words = format!("{}ms", limit_ns / MILLISECOND_NS);
+    (record::test::CAPACITY.to_owned(), "max_time".to_owned(), words)
 }
 
 /// The same as flags of `run`.

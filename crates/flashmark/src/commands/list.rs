@@ -126,6 +126,8 @@ fn as_text(disk: &InventoryEntry, contents: &Contents) -> String {
     }
     if disk.size_bytes == 0 && disk.uses.is_empty() {
         text += &format!("{:15}no medium is in it\n", "");
+    } else if disk.read_only && disk.uses.is_empty() {
+        text += &format!("{:15}write-protected: it can only be read\n", "");
     } else if disk.uses.is_empty() {
         let id = disk.ids().into_iter().next().unwrap_or_default();
         // A command that erases is not printed ready to be copied under what it would destroy.

@@ -8,11 +8,19 @@ pub fn way_to_raw(disk: &InventoryEntry, command: &str, is_root: bool) -> String
     let sudo = if is_root { "" } else { "sudo " };
     let device = disk.path.display();
     let mut commands = Vec::new();
+    let is_mounted = |member: &str| {
+        let mut uses = disk.uses.iter();
+        uses.any(|used| matches!(used, InUseReason::Mounted { device, .. } if device == member))
+    };
     for used in &disk.uses {
-        let InUseReason::Mounted { at, .. } = used else {
-            return format!("{used}, so test it in another machine");
-        };
-        commands.push(format!("`{sudo}umount {}`", word(&at.to_string_lossy())));
+        match used {
+            InUseReason::Mounted { at, .. } => {
+                commands.push(format!("`{sudo}umount {}`", word(&at.to_string_lossy())))
+            }
+            // It ends with the mount.
+            InUseReason::BtrfsMember { device, .. } if is_mounted(device) => {}
+            _ => return format!("{used}, so test it in another machine"),
+        }
     }
     commands.push(format!("`{sudo}flashmark {command} {device}`"));
     format!("type {}", commands.join(", then "))
@@ -58,6 +66,12 @@ mod tests {
             way_to_raw(&disk(vec![mounted("/mnt/x")]), "run", false),
             "type `sudo umount /mnt/x`, then `sudo flashmark run /dev/sdb`"
         );
+        let member = InUseReason::BtrfsMember { device: "sdb1".into(), id: "0".into() };
+        assert_eq!(
+            way_to_raw(&disk(vec![mounted("/mnt/x"), member.clone()]), "check", true),
+            "type `umount /mnt/x`, then `flashmark check /dev/sdb`"
+        );
+        assert!(way_to_raw(&disk(vec![member]), "check", true).contains("another machine"));
         let root = disk(vec![InUseReason::Root { at: "/".into() }]);
         assert!(way_to_raw(&root, "check", true).ends_with(", so test it in another machine"));
     }

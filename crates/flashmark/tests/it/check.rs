@@ -79,6 +79,27 @@ fn a_check_for_a_database_looks_at_its_flush() {
     assert!(ran.err.contains("flush-cost flushed"), "{ran}");
 }
 
+/// The claim of 8 GB, which is true, "does not hold: 0 B found"; a probe that was cut short passed
+/// `--strict`, and said no next step.
+#[test]
+fn a_probe_that_was_cut_short_is_no_answer() {
+    let flashmark = Flashmark::new();
+    // Fakes were found with two minutes only, and a card of 4 GB with one.
+    assert_eq!(flashmark.run(&["check", "sim:fake-wrap", "--budget", "30s"]).code, Some(1));
+    let card = flashmark.run(&["check", "sim:class10", "--budget", "15s"]);
+    assert!(card.out.contains("Genuine?     yes"), "{card}");
+    let cut = ["check", "sim:fake-wrap", "--budget", "15s"];
+    let told = flashmark.run(&cut);
+    assert!(told.out.contains("Genuine?     not tested"), "{told}");
+    assert!(told.out.contains("--only capacity"), "{told}");
+    assert_eq!(told.code, Some(0), "{told}");
+    let strict = flashmark.run(&[&cut[..], &["--strict"]].concat());
+    assert_eq!(strict.code, Some(1), "{strict}");
+    assert!(strict.err.contains("whether it is genuine"), "{strict}");
+    let claimed = flashmark.run(&["check", "sim:fake-wrap", "--claim", "capacity=8GB"]);
+    assert!(!claimed.out.contains("0 B found"), "{claimed}");
+}
+
 #[test]
 fn the_screen_is_three_answers_and_four_figures() {
     let flashmark = Flashmark::new();

@@ -86,7 +86,7 @@ impl Test for RandomWrite {
         test::RANDOM_WRITE
     }
     fn about(&self) -> &'static str {
-        "random writes: burst IOPS, sustained IOPS, worst stall"
+        "random writes: burst IOPS, sustained IOPS, slowest write"
     }
     fn source(&self) -> &'static str {
         "docs/field/statistics.md#stop-rule, docs/field/statistics.md#sampling-random-writes"

@@ -26,7 +26,7 @@ use crate::{
 /// The most it ever writes: two million sectors. Even a memory-speed medium is certain long before.
 const MOST_BYTES: u64 = GIB;
 
-/// Writes single sectors at random places, in one cell: mean time and worst stall.
+/// Writes single sectors at random places, in one cell: mean time and slowest write.
 pub struct SectorWrite;
 
 /// Fills the volatile cache that earlier cells have shown, for it takes writes faster while it has
@@ -62,7 +62,7 @@ impl Test for SectorWrite {
         test::SECTOR_WRITE
     }
     fn about(&self) -> &'static str {
-        "random writes of single sectors: mean milliseconds, worst stall"
+        "random writes of single sectors: mean milliseconds, slowest write"
     }
     fn source(&self) -> &'static str {
         "docs/field/ext2.md#mortons-benchmark"

@@ -211,7 +211,7 @@ pub(super) fn plan(record: &Record) -> Table {
             .cells
             .iter()
             .find(|cell| cell.id == planned.id)
-            .map(|cell| words::stop(cell.stop))
+            .map(words::stop_of)
             .unwrap_or("-");
         let written = if planned.max_written_bytes == 0 {
             "-".to_owned()
