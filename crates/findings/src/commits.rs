@@ -185,9 +185,9 @@ mod tests {
     fn commits_that_were_made_are_the_figure() {
         let mut record = slow();
         record.cells.extend([commit(1, "rollback", 46.7), commit(2, "wal", 183.0)]);
-        insta::assert_snapshot!(told(&record), @"Usable for a database if its files stay small, as random writes are slow over a large part of the medium, and if its flush is honest: 46.7 commits per second (44.8 to 48.6) with a rollback journal, 183 (176 to 190) with a write-ahead log.");
+        insta::assert_snapshot!(told(&record), @"Usable for a database if its files stay small and its flush is honest, as random writes are slow over a large part of the medium: 46.7 commits per second (44.8 to 48.6) with a rollback journal, 183 (176 to 190) with a write-ahead log.");
         record.cells.remove(2);
-        insta::assert_snapshot!(told(&record), @"Good for a database if its files stay small, as random writes are slow over a large part of the medium, and if its flush is honest: 183 commits per second (176 to 190) with a write-ahead log.");
+        insta::assert_snapshot!(told(&record), @"Good for a database if its files stay small and its flush is honest, as random writes are slow over a large part of the medium: 183 commits per second (176 to 190) with a write-ahead log.");
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
             cells.push(commit(1, "rollback", 183.0));
             told(&Record { cells, ..empty() })
         };
-        insta::assert_snapshot!(with_slow(6.0), @"Good for a database if its files stay small, as random writes are slow over a large part of the medium, and if its flush is honest: 183 commits per second (176 to 190) with a rollback journal.");
+        insta::assert_snapshot!(with_slow(6.0), @"Good for a database if its files stay small and its flush is honest, as random writes are slow over a large part of the medium: 183 commits per second (176 to 190) with a rollback journal.");
         assert!(!with_slow(890.0).contains("stay small"), "{}", with_slow(890.0));
     }
 

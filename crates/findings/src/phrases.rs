@@ -27,7 +27,7 @@ pub const IF_TESTED: &str = "if its flush is honest, which was not tested";
 pub const IF_SMALL: &str =
     "if its files stay small, as random writes are slow over a large part of the medium";
 /// The same where no figure shows whether its flush is honest.
-pub const IF_SMALL_AND_HONEST: &str = "if its files stay small, as random writes are slow over a large part of the medium, and if its flush is honest";
+pub const IF_SMALL_AND_HONEST: &str = "if its files stay small and its flush is honest, as random writes are slow over a large part of the medium";
 /// A caveat: the flush was not tested.
 pub const FLUSH_UNTESTED: &str = "whether its flush is honest";
 /// A caveat: nothing was measured for long enough to fill caches, or to heat it up.

@@ -428,7 +428,7 @@ fn the_screen_of_a_slow_medium() {
       root disk: random writes of 4 KiB reach 2.91 IOPS (2.70 to 3.12); a laptop
       disk reaches 90.
     Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
-    Usable for camera, database (if its flush is honest).
+    Usable for camera, database (if its files stay small and its flush is honest).
     standard suite, 7 min 29 s, 1.12 GB written
 
                                 figure  95 % interval         n         p99  slowest
@@ -453,7 +453,7 @@ fn the_screen_of_a_slow_medium() {
       {33mroot disk: random writes of 4 KiB reach 2.91 IOPS (2.70 to 3.12); a laptop}
       {33mdisk reaches 90.}
     Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
-    Usable for camera, database (if its flush is honest).
+    Usable for camera, database (if its files stay small and its flush is honest).
     {2mstandard suite, 7 min 29 s, 1.12 GB written}
 
     {2m                            figure  95 % interval         n         p99  slowest}
@@ -477,7 +477,7 @@ fn the_screen_of_a_slow_medium() {
     Benchmarks overstate it: zeros are written faster than data. Not suitable for a root disk: random writes of 4 KiB reach
       2.91 IOPS (2.70 to 3.12); a laptop disk reaches 90.
     Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
-    Usable for camera, database (if its flush is honest).
+    Usable for camera, database (if its files stay small and its flush is honest).
     standard suite, 7 min 29 s, 1.12 GB written
 
                                                  figure  95 % interval         n         p99  slowest
@@ -509,11 +509,11 @@ fn the_screen_of_an_interrupted_run() {
     insta::assert_snapshot!(screen(&record, 80, false), @"
     class10, simulated medium, 4 GiB
     The run was interrupted: 14 of 77 planned cells are done; it can be resumed.
-    Benchmarks overstate it: zeros are written faster than data. Not tested: whether
-      its flush is honest. Sequential writes reach 9.11 MB/s (8.55 to 9.44).
-    Good for video at 50 Mbit/s, data logger.
+    Benchmarks overstate it: zeros are written faster than data. Sequential writes
+      reach 9.11 MB/s (8.55 to 9.44).
+    Good for video at 50 Mbit/s.
     Usable for camera.
-    Not tested: root disk, database.
+    Not tested: root disk, data logger, database.
     standard suite, 7 min 29 s, 866 MB written
 
                                 figure  95 % interval         n         p99  slowest
