@@ -534,11 +534,10 @@ fn the_screen_of_an_interrupted_run() {
     insta::assert_snapshot!(screen(&record, 120, false), @"
     class10, simulated medium, 4 GiB
     The run was interrupted: 14 of 77 planned cells are done; it can be resumed.
-    Benchmarks overstate it: zeros are written faster than data. Not tested: whether its flush is honest. Sequential writes
-      reach 9.11 MB/s (8.55 to 9.44).
-    Good for video at 50 Mbit/s, data logger.
+    Benchmarks overstate it: zeros are written faster than data. Sequential writes reach 9.11 MB/s (8.55 to 9.44).
+    Good for video at 50 Mbit/s.
     Usable for camera.
-    Not tested: root disk, database.
+    Not tested: root disk, data logger, database.
     standard suite, 7 min 29 s, 866 MB written
 
                                                  figure  95 % interval         n         p99  slowest
@@ -548,6 +547,7 @@ fn the_screen_of_an_interrupted_run() {
     Random write, 4 KiB                               -  the run was interrupted first
     Fill, random data                         9.40 MB/s  8.84 to 9.68         24           -   131 ms
     Fill, zeros                               16.5 MB/s  15.7 to 16.9         24           -  74.5 ms
+
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average: the controller compresses or recognises data [...]
     Caveat: sequential write 512 KiB: not converged: the interval is still ±6.75 %; run it for longer
     Not run (why: --details): random-read, random-write, buffered-read
