@@ -54,7 +54,7 @@ pub(crate) fn number(cell: &Cell, name: &str) -> Option<f64> {
         .filter(|value| (0.0..MOST).contains(value))
 }
 
-/// Whether the capacity was probed, and the probe has not come to its end.
+/// True where the capacity was probed, and the probe has not come to its end.
 pub(crate) fn is_probe_cut(record: &Record) -> bool {
     told(record).is_none() && record.cells_of(test::CAPACITY).next().is_some()
 }

@@ -267,7 +267,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     findings
 }
 
-/// How loud a finding is among the others. Of `small-span` only the cause is not certain.
+/// The rank of a finding among the others. Of `small-span` only the cause is not certain.
 fn loudness(finding: &Finding) -> Severity {
     if finding.id == "small-span" { Severity::Warning } else { finding.severity }
 }

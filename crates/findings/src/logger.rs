@@ -9,7 +9,7 @@ use crate::need::{Need, UseVerdict, weigh};
 use crate::stalls::{self, Stalls};
 use crate::{Fitness, Use, gate};
 
-/// How late a line may be: good, usable, and poor up to these.
+/// The lateness of a line that is good and usable, and that is poor, at the most.
 const BUSY_NS: [u64; 2] = [SECOND_NS / 4, SECOND_NS / 2];
 const LOST_NS: u64 = SECOND_NS;
 const BUSY_SOURCE: &str = "the busy limits of the SD specification, 250 and 500 ms, and one second";
@@ -28,7 +28,7 @@ const RARE: u64 = 200;
 const LEAST_LINES: f64 = 10.0;
 const NEARLY_ALL: f64 = 0.9;
 
-/// Whether lines were appended as a logger does.
+/// True where lines were appended as a logger does.
 pub(crate) fn has_lines(record: &Record) -> bool {
     LINES.iter().any(|test| record.cells_of(test).next().is_some())
 }
@@ -71,7 +71,7 @@ fn stored(figure: &SoundFigure) -> String {
     format!("it stores {} lines per second durably", significant(figure.value))
 }
 
-/// How late lines are.
+/// The lateness of lines.
 fn lateness(record: &Record, durable: Option<&SoundFigure>) -> Option<Need> {
     let mut need = at_most(&lines(record)?)?;
     if let Some(figure) = durable {
@@ -87,7 +87,7 @@ fn at_most(stalls: &Stalls) -> Option<Need> {
     Need::at_most(stalls, BUSY_NS, Some(LOST_NS), reason, BUSY_SOURCE)
 }
 
-/// Whether as many lines are stored as a logger writes: by their rate, or by how many were late where
+/// The need to store as many lines as a logger writes: by their rate, or by how many were late where
 /// too few were stored for a rate.
 fn keeps_up(record: &Record, durable: Option<&SoundFigure>) -> Option<Need> {
     let Some(figure) = durable else {

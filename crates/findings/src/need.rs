@@ -28,9 +28,9 @@ pub(crate) struct UseVerdict {
     pub reason: String,
     pub evidence: Vec<String>,
     pub confidence: Option<f64>,
-    /// What it takes to be sure and was not measured.
+    /// Measurements that it takes to be sure and that were not made.
     pub untested: Vec<&'static str>,
-    /// What it depends on and no run can tell.
+    /// A condition that no run can tell.
     pub condition: Option<&'static str>,
 }
 

@@ -227,7 +227,7 @@ fn database(record: &Record) -> Option<UseVerdict> {
     Some(UseVerdict { condition, ..verdict })
 }
 
-/// Whether random writes over a large span would not allow this level: the files of the test `commit`
+/// True where random writes over a large span would not allow this level: the files of the test `commit`
 /// take 48 MiB at most, less than the span of random writes.
 fn is_fast_only_here(record: &Record, level: Fitness) -> bool {
     let [_, usable, good] = WRITES;

@@ -6,6 +6,7 @@ use report::words::clean;
 use store::{Owed, RunDir, Store};
 
 use crate::exit::{OrExit, Result, refuse};
+use crate::medium_identity::knows_itself;
 use crate::open_target::OpenTarget;
 
 /// Refuses to write to a medium of which a run that was cut short still keeps data: what is put back
@@ -32,12 +33,9 @@ pub fn refuse_to_write(opened: &OpenTarget) -> Result<()> {
     Ok(())
 }
 
-/// Whether what a medium says of itself is said by no other.
+/// True where no other medium says the same of itself.
 fn is_certain(opened: &OpenTarget, record: &Record) -> bool {
-    let (now, then) = (&opened.medium, &record.medium);
-    now.cid.is_some()
-        || now.serial.is_some()
-        || now.profile.is_some() && now.profile == then.profile
+    knows_itself(&opened.medium)
         || opened.target.backing.is_some()
         || opened.target.diskseq.is_some() && opened.target.diskseq == record.target.diskseq
 }

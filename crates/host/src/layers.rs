@@ -44,7 +44,7 @@ pub(crate) fn file_in_memory(picture: &Picture<'_>, path: &Path) -> bool {
     path_in_memory(picture, path, 0)
 }
 
-/// Whether a block device, or one it lies on, is a loop device that goes through the page cache.
+/// True where a block device, or one it lies on, is a loop device through the page cache.
 pub(crate) fn is_host_cached(picture: &Picture<'_>, number: DeviceNumber) -> bool {
     device_is_host_cached(picture, number, 0)
 }

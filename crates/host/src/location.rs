@@ -34,7 +34,7 @@ pub struct Location {
     /// Whether what is written there stays in memory: on tmpfs, on an overlay whose upper layer is,
     /// on a file system in a file there.
     pub in_memory: bool,
-    /// Whether a loop device below goes through the page cache of this host.
+    /// True where a loop device below goes through the page cache of this host.
     pub is_host_cached: bool,
 }
 

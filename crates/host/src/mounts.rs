@@ -77,7 +77,7 @@ pub fn mounts(roots: &Roots) -> Vec<Mount> {
     mounts_of(&roots.proc.join("self"))
 }
 
-/// Whether the running system tells what is mounted; a copied tree is taken as it is.
+/// True where the running system tells what is mounted; a copied tree is taken as it is.
 pub fn sees_mounts(roots: &Roots) -> bool {
     !roots.is_real() || !mounts(roots).is_empty()
 }

@@ -200,13 +200,13 @@ impl Estimate {
         Some((high - low) / (2.0 * self.value.abs()))
     }
 
-    /// Whether its interval is wider than the figure, and tells nothing.
+    /// True where its interval is wider than the figure, and tells nothing.
     pub fn is_open(&self) -> bool {
         self.relative_half_width().is_some_and(|share| share > 1.0)
     }
 }
 
-/// What stands where an interval wider than its figure would.
+/// Words in place of an interval that is wider than its figure.
 pub const OPEN_INTERVAL: &str = "still open";
 
 /// What one I/O took, in nanoseconds. A percentile with too few samples is absent

@@ -64,7 +64,7 @@ impl Armed {
         })
     }
 
-    /// Whether it strikes reads or writes of a range only, and not flushes.
+    /// True where it strikes reads or writes of a range only, and not flushes.
     fn is_of_a_place(&self) -> bool {
         self.fault.offset.is_some() || self.fault.size.is_some() || self.fault.direction.is_some()
     }

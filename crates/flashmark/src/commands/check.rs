@@ -13,6 +13,7 @@ use store::{RunDir, Store};
 use crate::cli::{CheckFlags, RunFlags};
 use crate::commands::run;
 use crate::exit::{Exit, OrExit, Result, usage};
+use crate::medium_identity::knows_itself;
 use crate::open_target::OpenTarget;
 use crate::outputs::{self, EndScreen, Outputs, print, print_document};
 use crate::request::{self, RunRequest, Wanted};
@@ -133,25 +134,6 @@ fn stands(before: &Record, medium: &Medium, now: Timestamp) -> bool {
         && is_recent(before, now)
 }
 
-/// Serial numbers that many media share: what a maker left empty, or counted up.
-const SHARED: [&str; 3] = ["0123456789ABCDEF", "123456789", "1234567890"];
-
-/// Whether a medium tells which one it is. A reader that hides its card shows the same identity for
-/// every card in it, and a maker who numbers nothing gives all of his the same.
-fn knows_itself(medium: &Medium) -> bool {
-    let is_own = |id: &String| {
-        let id = id.trim().trim_start_matches("0x").to_ascii_uppercase();
-        id.chars().any(|c| c.is_ascii_alphanumeric() && c != '0')
-            && !SHARED.iter().any(|shared| id.trim_matches('0') == shared.trim_matches('0'))
-    };
-    // The digits of a CID that are the serial number (docs/field/identity.md#registers).
-    let of_cid = medium.cid.as_ref().and_then(|cid| cid.get(18..26)).map(str::to_owned);
-    let serial = of_cid.or_else(|| medium.serial.clone());
-    serial.is_some_and(|serial| is_own(&serial))
-        && medium.behind_reader != Some(true)
-        && medium.capacity_bytes.is_some()
-}
-
 fn is_same_medium(before: &Medium, now: &Medium) -> bool {
     let identity = |medium: &Medium| {
         let Medium { cid, serial, model, firmware, capacity_bytes, .. } = medium.clone();
@@ -230,22 +212,6 @@ mod tests {
         let mut older = measured(recent, card("4C530001"));
         older.run.software.version = "0.0.1".into();
         assert!(!super::stands(&older, &card("4C530001"), now), "another version of the program");
-    }
-
-    #[test]
-    fn what_does_not_tell_which_one_it_is_is_measured_each_time() {
-        assert!(knows_itself(&card("4C530001240801112214")));
-        for shared in ["", " ", "0000000000", "0x00000000", "123456789", "0123456789abcdef"] {
-            assert!(!knows_itself(&card(shared)), "{shared:?}");
-        }
-        let reader = Medium { behind_reader: Some(true), ..card("4C530001") };
-        assert!(!knows_itself(&reader), "it is the reader's");
-        let cid = |serial: &str| Medium {
-            cid: Some(format!("035344534333324780{serial}00c7b5")),
-            ..card("4C530001")
-        };
-        assert!(knows_itself(&cid("1a2b3c4d")) && !knows_itself(&cid("00000000")));
-        assert!(!knows_itself(&Medium { capacity_bytes: None, ..card("4C530001") }));
     }
 
     #[test]

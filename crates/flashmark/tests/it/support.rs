@@ -459,7 +459,7 @@ impl Mount {
         Mount(at.to_owned())
     }
 
-    /// What a command of another kind has mounted at a directory.
+    /// A mount that a command of another kind has made at a directory.
     pub fn made_at(at: &Path) -> Mount {
         Mount(at.to_owned())
     }

@@ -7,7 +7,7 @@ use record::units::Bytes;
 
 use crate::in_use::{InUseReason, summary};
 
-/// What is missing where no mount is known, and what to do.
+/// The end of a message where no mount is known: what is missing, and what to do.
 pub const NO_MOUNTS: &str =
     "/proc/self/mountinfo cannot be read; type `mount -t proc proc /proc` as root first";
 

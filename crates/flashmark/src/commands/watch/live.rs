@@ -17,7 +17,7 @@ pub fn height() -> usize {
 }
 
 impl Frame {
-    /// What to print so that the last frame becomes this one, on a terminal of so many rows and
+    /// Bytes that make the last frame this one, on a terminal of so many rows and
     /// columns. Devices that do not fit in full get a line each.
     pub fn draw(
         &mut self,

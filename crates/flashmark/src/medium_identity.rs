@@ -1,0 +1,47 @@
+//! Media that say of themselves which one they are, and media that only seem to.
+
+use record::Medium;
+
+/// Serial numbers that many media share: what a maker left empty, or counted up.
+const SHARED: [&str; 3] = ["0123456789ABCDEF", "123456789", "1234567890"];
+
+/// True where a medium tells which one it is. A reader that hides its card shows the same identity for
+/// every card in it, and a maker who numbers nothing gives all of his the same.
+pub fn knows_itself(medium: &Medium) -> bool {
+    let is_own = |id: &String| {
+        let id = id.trim().trim_start_matches("0x").to_ascii_uppercase();
+        id.chars().any(|c| c.is_ascii_alphanumeric() && c != '0')
+            && !SHARED.iter().any(|shared| id.trim_matches('0') == shared.trim_matches('0'))
+    };
+    // The digits of a CID that are the serial number (docs/field/identity.md#registers).
+    let of_cid = medium.cid.as_ref().and_then(|cid| cid.get(18..26)).map(str::to_owned);
+    let serial = of_cid.or_else(|| medium.serial.clone());
+    serial.is_some_and(|serial| is_own(&serial))
+        && medium.behind_reader != Some(true)
+        && medium.capacity_bytes.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(serial: &str) -> Medium {
+        Medium { serial: Some(serial.into()), capacity_bytes: Some(32 << 30), ..Medium::default() }
+    }
+
+    #[test]
+    fn what_does_not_tell_which_one_it_is_is_measured_each_time() {
+        assert!(knows_itself(&card("4C530001240801112214")));
+        for shared in ["", " ", "0000000000", "0x00000000", "123456789", "0123456789abcdef"] {
+            assert!(!knows_itself(&card(shared)), "{shared:?}");
+        }
+        let reader = Medium { behind_reader: Some(true), ..card("4C530001") };
+        assert!(!knows_itself(&reader), "it is the reader's");
+        let cid = |serial: &str| Medium {
+            cid: Some(format!("035344534333324780{serial}00c7b5")),
+            ..card("4C530001")
+        };
+        assert!(knows_itself(&cid("1a2b3c4d")) && !knows_itself(&cid("00000000")));
+        assert!(!knows_itself(&Medium { capacity_bytes: None, ..card("4C530001") }));
+    }
+}
