@@ -4,19 +4,16 @@
 //! against it: what fails at a use is never called good or usable for it.
 
 use std::fmt::Write as _;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use device::{Device, ExtentGuard};
 use record::units::{KIB, SECOND_NS};
-use record::{Record, TargetKind, test};
+use record::{Record, test};
+use sim::Profile;
 use sim::truth::{self, SteadyLoad};
-use sim::{Profile, SimDevice, SimOptions};
 use stats::Random;
-use suite::definition::Suite;
-use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
+use suite::Choice;
 
-use crate::testing::empty;
+use super::on_media::measured_as;
 use crate::verdict::{DISK_IOPS, finding, is_sure, verdict_on};
 use crate::{Fitness, Use};
 
@@ -90,22 +87,7 @@ impl DrawnMedium {
     }
 
     fn measured(&self, suite: &str, choice: &Choice) -> Record {
-        let options = SimOptions { seed: self.number, capacity: None, keep_data: false };
-        let medium = SimDevice::new(&self.profile, options);
-        let target = TargetInfo {
-            au_bytes: self.profile.au_bytes(),
-            files: Err("no file system is simulated here".into()),
-            ..TargetInfo::unrestricted(TargetKind::Simulated, medium.facts().clone())
-        };
-        let suite = Suite::built_in(suite).expect("it comes with the program");
-        let plan = Plan::make(&suite, choice, &target).expect("it can be planned");
-        let mut record = empty();
-        record.medium.capacity_bytes = Some(medium.facts().capacity_bytes);
-        let mut guarded = ExtentGuard::new(Box::new(medium) as Box<dyn Device>, plan.writes());
-        let stop = AtomicBool::new(false);
-        let options = RunOptions::new(self.number, &target, &stop);
-        record.cells = suite::run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;
-        record
+        measured_as(&self.profile, suite, choice, self.number)
     }
 
     /// Random writes of 4 KiB over all of it, in the long run.

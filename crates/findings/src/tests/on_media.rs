@@ -14,10 +14,15 @@ use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
 use crate::testing::empty;
 use crate::{Fitness, conclude};
 
-/// The record of a suite on a medium, without the probe of its capacity, which needs memory for all
-/// that is written.
+/// The record of a suite on a medium.
 pub(super) fn measured(profile: &Profile, suite: &str) -> Record {
-    let options = SimOptions { seed: 1, capacity: None, keep_data: false };
+    measured_as(profile, suite, &Choice::default(), 1)
+}
+
+/// The same of these tests of the suite and with this seed, without the probe of the capacity, which
+/// needs memory for all that is written.
+pub(super) fn measured_as(profile: &Profile, suite: &str, choice: &Choice, seed: u64) -> Record {
+    let options = SimOptions { seed, capacity: None, keep_data: false };
     let medium = SimDevice::new(profile, options);
     let target = TargetInfo {
         au_bytes: profile.au_bytes(),
@@ -26,12 +31,12 @@ pub(super) fn measured(profile: &Profile, suite: &str) -> Record {
         ..TargetInfo::unrestricted(TargetKind::Simulated, medium.facts().clone())
     };
     let suite = Suite::built_in(suite).expect("it comes with the program");
-    let plan = Plan::make(&suite, &Choice::default(), &target).expect("it can be planned");
+    let plan = Plan::make(&suite, choice, &target).expect("it can be planned");
     let mut record = empty();
     record.medium.capacity_bytes = Some(medium.facts().capacity_bytes);
     let mut guarded = ExtentGuard::new(Box::new(medium) as Box<dyn Device>, plan.writes());
     let stop = AtomicBool::new(false);
-    let options = RunOptions::new(1, &target, &stop);
+    let options = RunOptions::new(seed, &target, &stop);
     record.cells = suite::run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;
     record
 }
