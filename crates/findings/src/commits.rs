@@ -1,6 +1,6 @@
 //! How many commits a second a database does, as SQLite makes them (sqlite.org/atomiccommit.html).
 //!
-//! Where commits were made, they are the figure. Where only single writes were made durable, no
+//! Where commits were made, they are the figure. Where only single records were made durable, no
 //! more is promised than these allow. Random writes alone tell nothing: a journal is written in one
 //! place, and a flush costs what it costs.
 
@@ -58,8 +58,8 @@ fn measured(record: &Record) -> Option<Commits<'_>> {
     Some(Commits { figure, reason: told.join(", "), evidence })
 }
 
-/// No more than its synced writes allow: the least of what single records made durable, writes with
-/// a flush after each, and random writes come to.
+/// No more than its synced writes allow: the least of what single records made durable and writes
+/// with a flush after each come to. The latter alone, a few in a row, promise nothing.
 fn allowed(record: &Record) -> Option<Commits<'_>> {
     let is_synced = |cell: &&record::Cell| {
         cell.params.form.as_deref() == Some("random-write") && cell.params.sync != Sync::None
@@ -67,14 +67,9 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
     let records = figure::cells(record, test::RECORD_OPS)
         .find(is_synced)
         .and_then(|cell| SoundFigure::of(cell, metric::IOPS));
-    let records = records.filter(|figure| figure.ci95.is_some());
-    let flushed = flush::durable_writes(record);
-    if records.is_none() && flushed.is_none() {
-        return None;
-    }
-    // Records are random writes already, of the file that is asked about.
-    let random = if records.is_none() { figure::random_write(record, 4 * KIB) } else { None };
-    let figures: Vec<SoundFigure> = [records, flushed, random].into_iter().flatten().collect();
+    let records = records.filter(|figure| figure.ci95.is_some())?;
+    let figures: Vec<SoundFigure> =
+        [Some(records), flush::durable_writes(record)].into_iter().flatten().collect();
     let mut evidence: Vec<String> = figures.iter().map(ToString::to_string).collect();
     let least = figures.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
     let least_value = least.value;
@@ -117,6 +112,11 @@ pub(crate) fn untested(record: &Record) -> Finding {
             known.reason
         );
         return FindingBuilder::info(id, statement).notes(known.evidence).done();
+    }
+    if figure::cells(record, test::COMMIT).next().is_some() {
+        let lead = Fitness::CannotTell.verdict(Use::Database);
+        let statement = format!("{lead}: too few commits were made for a figure.");
+        return FindingBuilder::info(id, statement).done();
     }
     let lead = format!("{}: commits were not measured", Fitness::NotTested.verdict(Use::Database));
     match figure::random_write(record, 4 * KIB) {

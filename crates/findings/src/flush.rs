@@ -252,8 +252,14 @@ mod tests {
         let liar =
             flushing([(151.2, [150.0, 152.0]), (250.0, [249.0, 251.0]), (250.0, [249.0, 251.0])]);
         insta::assert_snapshot!(told(&liar, "flush").1, @"Cannot be told here: whether its flush is honest; a flush after a small write takes 250 us, an idle flush 250 us. Only a power cut can show it.");
-        insta::assert_snapshot!(told(&liar, "verdict-database").1, @"Good for a database if its flush is honest, which only a power cut can show: about 163 commits per second (158 to 168), from 653 synced write IOPS and four writes per commit.");
-        insta::assert_snapshot!(told(&liar, "verdict").1, @"Good for a root disk. Good for a database only if its flush is honest, which only a power cut can show. Not tested: whether it is genuine. Random writes of 4 KiB reach 653 IOPS (633 to 673); a laptop disk reaches 90.");
+        let mut committing = liar.clone();
+        let mut commit = iops("commit", 1, 4 * KIB, 163.0, 1);
+        commit.params.form = Some("rollback".into());
+        committing.cells.push(commit);
+        insta::assert_snapshot!(told(&committing, "verdict-database").1, @"Good for a database if its flush is honest, which only a power cut can show: 163 commits per second (158 to 168) with a rollback journal.");
+        insta::assert_snapshot!(told(&committing, "verdict").1, @"Good for a root disk. Good for a database only if its flush is honest, which only a power cut can show. Not tested: whether it is genuine. Random writes of 4 KiB reach 653 IOPS (633 to 673); a laptop disk reaches 90.");
+        // Eight writes in a row, each flushed, promise a database nothing.
+        assert!(told(&liar, "verdict-database").1.contains("commits were not measured"));
         let mut few = liar.clone();
         for figure in few.cells[2].metrics.other.values_mut() {
             figure.ci95 = None;

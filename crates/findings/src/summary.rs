@@ -143,7 +143,9 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     let reasons: Vec<String> = said.into_iter().chain(open).collect();
     let any = |fits: bool| judged.iter().any(|verdict| (verdict.level >= Fitness::Usable) == fits);
     let is_told = judged.iter().all(UseVerdict::is_told) && !wanted.iter().any(|of| is_open(&of));
+    let was_tried = |of: &Use| verdict::why_untested(record, *of).0 == Fitness::CannotTell;
     let answer = match (any(true), any(false)) {
+        (false, false) if wanted.iter().any(was_tried) => Answer::CannotBeTold,
         (false, false) => Answer::NotTested,
         (true, true) => Answer::Partly,
         // One of several that fits does not speak for those that cannot be told.
@@ -159,10 +161,12 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     (answer, if reasons.is_empty() { not_judged(record) } else { reasons.join(" ") })
 }
 
-/// "For a database: commits were not measured." of the verdict that begins with "Not tested".
+/// "For a database: commits were not measured." of the verdict that begins with "Not tested" or
+/// "Cannot be told here".
 fn without_level(told: &str) -> String {
-    let level = capitalised(Fitness::NotTested.word());
-    told.strip_prefix(&level).map_or(told.to_owned(), |rest| capitalised(rest.trim()))
+    let levels = [Fitness::NotTested, Fitness::CannotTell].map(|level| capitalised(level.word()));
+    let rest = levels.iter().find_map(|level| told.strip_prefix(level.as_str()));
+    rest.map_or(told.to_owned(), |rest| capitalised(rest.trim()))
 }
 
 /// Why there is no verdict.
@@ -289,6 +293,11 @@ mod tests {
         assert_eq!(answers(&card(2.0), &[Use::Database]), [Yes, NotTested, NotTested]);
         let both = [Use::RootDisk, Use::Database];
         assert_eq!(answers(&card(700.0), &both)[1], CannotBeTold, "the database was not tested");
+        let mut few = card(700.0);
+        few.cells.push(cell(test::COMMIT, 1, 4096));
+        assert_eq!(answers(&few, &[Use::Database])[1], CannotBeTold, "too few commits");
+        let reason = summary(&few, &[Use::Database]).fit_reason;
+        assert_eq!(reason, "For a database: too few commits were made for a figure.");
         assert_eq!(answers(&empty(), &[]), [NotTested, NotTested, NotTested]);
     }
 

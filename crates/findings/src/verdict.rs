@@ -197,16 +197,11 @@ fn stretches(points: &[[f64; 2]]) -> Vec<f64> {
 }
 
 fn database(record: &Record) -> Option<UseVerdict> {
-    let commits = commits::of(record)?;
-    let mut need = Need::at_least(
-        &commits.figure,
-        WRITES.map(|writes| writes / commits::WRITES_PER_COMMIT),
-        commits.reason,
-        WRITES_SOURCE,
-    )?;
-    need.evidence.splice(0..1, commits.evidence);
-    let mut needs = vec![need];
-    needs.extend(safety_need(record));
+    let mut needs: Vec<Need> =
+        commits_need(record).into_iter().chain(safety_need(record)).collect();
+    if needs.is_empty() {
+        return None;
+    }
     needs.extend(stalls::of_tests(record, &stalls::COMMITTING).and_then(|stalls| {
         let reason = |told: &str, _: u64| format!("{told}; a commit waits that long");
         let source = "a locked database usually times out after five seconds; our choice";
@@ -225,6 +220,18 @@ fn database(record: &Record) -> Option<UseVerdict> {
     };
     let condition = condition.filter(|_| verdict.level >= Fitness::Usable);
     Some(UseVerdict { condition, ..verdict })
+}
+
+fn commits_need(record: &Record) -> Option<Need> {
+    let commits = commits::of(record)?;
+    let mut need = Need::at_least(
+        &commits.figure,
+        WRITES.map(|writes| writes / commits::WRITES_PER_COMMIT),
+        commits.reason,
+        WRITES_SOURCE,
+    )?;
+    need.evidence.splice(0..1, commits.evidence);
+    Some(need)
 }
 
 /// True where random writes over a large span would not allow this level: the files of the test `commit`
@@ -455,7 +462,7 @@ pub(crate) fn why_untested(record: &Record, wanted: Use) -> (Fitness, String) {
     }
     let has = |test: &str| record.cells_of(test).next().is_some();
     let (level, why) = match wanted {
-        Use::Database if commits::of(record).is_some() => {
+        Use::Database if has(test::COMMIT) || commits::of(record).is_some() => {
             (Fitness::CannotTell, "its commits gave no figure that is certain enough")
         }
         Use::Database => (Fitness::NotTested, "commits were not measured"),

@@ -92,7 +92,6 @@ fn not_asked_for(uses: &[Use]) -> Vec<String> {
     let needed = [
         (record::test::LOG_APPEND, uses.contains(&Use::Logger)),
         (record::test::COMMIT, uses.contains(&Use::Database)),
-        (record::test::FLUSH_COST, uses.contains(&Use::Database)),
     ];
     needed.iter().filter(|(_, asked)| !asked).map(|(test, _)| (*test).to_owned()).collect()
 }

@@ -45,6 +45,9 @@ fn words_alone_lead_to_these_codes() {
             FAILED,
             &["run", "sim:sd-class4", "--suite", "quick", "--claim", "class=10,app=A1", "--quiet"],
         ),
+        // A flush that lies is no matter of databases alone.
+        (FAILED, &["check", "sim:flush-liar", "--for", "root-disk", "--quiet"]),
+        (DONE, &["check", "sim:a1", "--for", "root-disk", "--quiet"]),
         (USAGE, &["run", "sim:nonsense"]),
         (USAGE, &["run", "--no-such-flag"]),
         (USAGE, &["run", "/nonexistent"]),
