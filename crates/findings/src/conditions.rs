@@ -47,17 +47,9 @@ fn genuine(record: &Record) -> Option<&'static str> {
 /// Whether the figures were measured for as long as the medium will be used: to fill every cache,
 /// and to heat it up.
 fn lasting(record: &Record) -> Option<String> {
-    let told =
-        [4 * KIB, 16 * KIB].into_iter().filter_map(|block| figure::random_write(record, block));
-    let flags: Vec<&Flag> = told
-        .chain(figure::sustained_write(record))
-        .flat_map(|figure| figure.cell.flags.iter())
-        .collect();
-    let may_fill =
-        flags.iter().any(|flag| matches!(flag, Flag::MayNotLast { .. })) && !was_filled(record);
     // A cache that was filled has had the time to empty since.
-    let fills = may_fill || caches::has_cliff(record);
-    let heats = flags.iter().any(|flag| matches!(flag, Flag::MayGetHot { .. }));
+    let fills = may_fill(record) || caches::has_cliff(record);
+    let heats = flags_of_writes(record).any(|flag| matches!(flag, Flag::MayGetHot { .. }));
     let when = match (fills, heats) {
         (true, true) => "with full caches and when hot",
         (true, false) => "with full caches",
@@ -65,6 +57,19 @@ fn lasting(record: &Record) -> Option<String> {
         (false, false) => return None,
     };
     Some(format!("{STAYS_FAST} {when}"))
+}
+
+/// True where writes may have gone to a cache that is not full yet.
+pub(crate) fn may_fill(record: &Record) -> bool {
+    flags_of_writes(record).any(|flag| matches!(flag, Flag::MayNotLast { .. }))
+        && !was_filled(record)
+}
+
+/// The flags of the writes that uses are judged by.
+fn flags_of_writes(record: &Record) -> impl Iterator<Item = &Flag> {
+    let random =
+        [4 * KIB, 16 * KIB].into_iter().filter_map(|block| figure::random_write(record, block));
+    random.chain(figure::sustained_write(record)).flat_map(|figure| figure.cell.flags.iter())
 }
 
 /// Whether `sustained` wrote on until every cache was full.

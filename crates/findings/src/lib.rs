@@ -47,6 +47,7 @@ mod logger;
 pub mod matrix;
 mod misalignment;
 mod need;
+mod next_steps;
 mod not_of_a_medium;
 mod not_restored;
 mod open_aus;
@@ -90,6 +91,7 @@ pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained
 pub use fitness::Fitness;
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::headline;
+pub use next_steps::{NextStep, next_steps};
 pub use primary::metrics_of;
 pub use stalls::{LongestWrite, longest_write};
 pub use summary::summary;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use record::{Answer, Record};
+use record::Record;
 use report::display::unbroken;
 use report::text::Elsewhere;
 use store::{RunDir, atomic_write};
@@ -111,16 +111,10 @@ pub fn deliver(record: &Record, dir: &RunDir, exit: Exit, outputs: &Outputs) -> 
 /// Three answers and four figures, and where the rest is.
 pub fn check_screen(record: &Record, dir: &RunDir) -> String {
     let (width, colour) = (OutputStream::Output.width(), OutputStream::Output.has_colour());
-    let is_fake = record.summary.as_ref().is_some_and(|found| found.genuine == Answer::No);
-    let size = if is_fake {
-        let command = format!("flashmark run {} --only capacity", record.target.path);
-        format!("How much of it is real: {}\n", unbroken(&command))
-    } else {
-        String::new()
-    };
     format!(
-        "{}\n{size}Everything that was measured: {}\n",
+        "{}\n{}Everything that was measured: {}\n",
         report::text::check(record, width, colour),
+        report::text::next_steps(record, width),
         unbroken(&format!("flashmark show {} --details", dir.name()))
     )
 }

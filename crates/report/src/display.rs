@@ -43,6 +43,15 @@ pub(crate) fn unbroken_where(text: &str, columns: usize) -> String {
     if width(text) <= columns { text.to_owned() } else { unbroken(text) }
 }
 
+/// A path as one word of a shell: in quotes where it needs them.
+pub fn shell_word(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

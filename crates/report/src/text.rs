@@ -84,6 +84,22 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
     out.text
 }
 
+/// What to do next, a line or two for each step; lines of at most `width` columns but for commands
+/// that are longer. Empty where there is nothing to do.
+pub fn next_steps(record: &Record, width: usize) -> String {
+    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
+    for step in findings::next_steps(record) {
+        let words: Vec<String> =
+            step.command.iter().map(|word| display::shell_word(word)).collect();
+        let text = match words.is_empty() {
+            true => step.words,
+            false => format!("{}: {}", step.words, display::unbroken(&words.join(" "))),
+        };
+        out.prose(&format!("Next: {text}"), 2, |_, text| text.to_owned());
+    }
+    out.text
+}
+
 /// As many caveats as a check tells: those of all its figures.
 const CHECK_CAVEATS: usize = 2;
 

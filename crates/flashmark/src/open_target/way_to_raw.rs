@@ -1,6 +1,7 @@
 //! The way from a directory to the raw medium below it, as commands to type.
 
 use host::{InUseReason, InventoryEntry};
+use report::display::shell_word;
 
 /// The commands that free the medium and name it to `command` of this program; who has no rights
 /// calls them by sudo. Where more than mounts keeps it in use, what does.
@@ -15,7 +16,7 @@ pub fn way_to_raw(disk: &InventoryEntry, command: &str, is_root: bool) -> String
     for used in &disk.uses {
         match used {
             InUseReason::Mounted { at, .. } => {
-                commands.push(format!("`{sudo}umount {}`", word(&at.to_string_lossy())))
+                commands.push(format!("`{sudo}umount {}`", shell_word(&at.to_string_lossy())))
             }
             // It ends with the mount.
             InUseReason::BtrfsMember { device, .. } if is_mounted(device) => {}
@@ -24,15 +25,6 @@ pub fn way_to_raw(disk: &InventoryEntry, command: &str, is_root: bool) -> String
     }
     commands.push(format!("`{sudo}flashmark {command} {device}`"));
     format!("type {}", commands.join(", then "))
-}
-
-/// A path as one word of a shell.
-fn word(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
-    if path.chars().all(is_plain) {
-        return path.to_owned();
-    }
-    format!("'{}'", path.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

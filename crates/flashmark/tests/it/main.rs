@@ -26,6 +26,7 @@ mod journeys;
 mod keeping;
 mod lent;
 mod matrix;
+mod next_steps;
 mod publish;
 mod refusals;
 mod replay;

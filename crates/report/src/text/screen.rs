@@ -755,6 +755,8 @@ impl<'s> Screen<'s> {
         if !left.is_empty() {
             lines.extend(self.prose(&format!("Not shown: {}.", left.join(", ")), 2, 2, Ink::faint));
         }
+        let next = super::next_steps(self.record, self.width);
+        lines.extend(next.lines().map(str::to_owned));
         let run = Some(self.rest.run).filter(|run| !run.is_empty()).unwrap_or("latest");
         let command = format!("flashmark show {run} --details");
         let files = self.rest.files.iter().map(|(what, path)| (*what, path.clone()));
