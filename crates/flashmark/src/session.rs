@@ -317,6 +317,13 @@ fn conclude(
             crate::say!("flashmark: {error}; what was measured before is kept in {}", dir.name());
             Ok(exit)
         }
+        (Exit::Io, Some(error)) if error.is_gone() => {
+            crate::say!(
+                "flashmark: {error}; what was measured before is kept. With another reader, port or cable, go on with: flashmark resume {}",
+                dir.name()
+            );
+            Ok(exit)
+        }
         (Exit::Io, Some(error)) => {
             crate::say!(
                 "flashmark: {error}; what was measured before is kept, go on with: flashmark resume {}",

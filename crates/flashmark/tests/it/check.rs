@@ -42,6 +42,37 @@ fn a_medium_that_hangs_is_named_and_the_budget_holds() {
     assert_eq!(told.code, Some(1), "{told}");
 }
 
+/// The reader was unplugged in the middle of a run: "It failed ... Do not store data on it".
+#[test]
+fn a_reader_that_goes_away_is_no_bad_medium() {
+    let flashmark = Flashmark::new();
+    let scratch = Scratch::new();
+    let card = flashmark.done(&["sim", "show", "a1"]).out;
+    for when in ["after = \"12 s\"", "after_ops = 40", "after_written = \"600 MiB\""] {
+        let file = scratch
+            .file("unplugged.toml", format!("{card}\n[[fault]]\nkind = \"vanish\"\n{when}\n"));
+        let target = format!("sim:{}", file.display());
+        for words in [["check", target.as_str()], ["run", target.as_str()]] {
+            let ran = flashmark.run(&words);
+            assert_eq!(ran.code, Some(4), "{ran}");
+            let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(
+                said.contains("it was unplugged, or its reader or its port reset it."),
+                "{ran}"
+            );
+            assert!(said.contains("Try another reader, port or cable"), "{ran}");
+            for blamed in ["Do not store", "Do not use", "throw it", "medium failed", "Copy what"] {
+                assert!(!said.contains(blamed), "{blamed}: {ran}");
+            }
+        }
+    }
+    let runs = flashmark.runs();
+    let words: Vec<&str> =
+        ["compare"].into_iter().chain(runs.iter().filter_map(|run| run.to_str())).collect();
+    let compared = flashmark.run(&words);
+    assert!(!compared.out.contains("Do not use it"), "{compared}");
+}
+
 #[test]
 fn three_answers_are_given_for_whatever_the_medium_is() {
     let flashmark = Flashmark::new();
