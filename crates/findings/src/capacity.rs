@@ -7,7 +7,7 @@ use record::{CapacityKind, Cell, Finding, Record, Stop, metric, test};
 use crate::damaged_places::{DamageExtent, DamagedPlaces, like};
 use crate::failing::fails_beyond;
 use crate::finding_builder::FindingBuilder;
-use crate::genuineness::{MOST, Sectors, is_by_errors, number, told};
+use crate::genuineness::{MOST, Sectors, number, told};
 use crate::phrases::{COPY_NOW, IS_FAKE};
 use crate::{figure, gate};
 
@@ -61,7 +61,7 @@ fn probe(record: &Record) -> Option<Finding> {
 fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
     let extent = DamagedPlaces::of(record, []).extent();
     let place = match extent {
-        DamageExtent::Beyond(at) if is_by_errors(cell) => {
+        DamageExtent::Beyond(at) if CapacityKind::is_by_errors(cell) => {
             return format!("{} {COPY_NOW}", fails_beyond(&at));
         }
         _ if real == Some(0) => return nothing_kept(cell),
@@ -70,7 +70,7 @@ fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
         DamageExtent::AllOver => "in places all over it, ".into(),
         DamageExtent::Unknown => String::new(),
     };
-    let what = if is_by_errors(cell) {
+    let what = if CapacityKind::is_by_errors(cell) {
         "reads or writes failed with errors"
     } else {
         "data was not read back as written"
@@ -89,7 +89,7 @@ fn nothing_kept(cell: &Cell) -> String {
         && [metric::UNRESTORED_BYTES, "owed_bytes"].into_iter().all(is_zero);
     if kept_old {
         "It ignores writes (worn out or read-only). What was on it can still be read: copy it now."
-    } else if is_by_errors(cell) {
+    } else if CapacityKind::is_by_errors(cell) {
         "It is damaged: reads or writes failed with errors wherever it was tested. Copy what can still be read first, then throw it away."
     } else {
         "Nothing that was written could be read back: writes are accepted and have no effect (worn out or read-only), or it keeps no data at all. Copy what can still be read first, then throw it away."

@@ -19,25 +19,8 @@ pub(crate) fn told(record: &Record) -> Option<(&Cell, CapacityKind)> {
     let kinds = record
         .cells_of(test::CAPACITY)
         .filter(|cell| is_sound(cell))
-        .filter_map(|cell| Some((cell, kind(cell)?)));
+        .filter_map(|cell| Some((cell, CapacityKind::of_probe(cell)?)));
     kinds.max_by_key(|(_, kind)| *kind != CapacityKind::Good)
-}
-
-/// What a probe came to. A tail that fails with errors is damage or a fake, which cannot be told:
-/// a fake is what loses data without one.
-fn kind(cell: &Cell) -> Option<CapacityKind> {
-    let kind = code(cell)?;
-    let is_open = kind == CapacityKind::Limbo && is_by_errors(cell);
-    Some(if is_open { CapacityKind::Damaged } else { kind })
-}
-
-/// True where marks that were lost gave errors rather than other data than was written. What fails
-/// with an error loses nothing without one, as a fake does.
-pub(crate) fn is_by_errors(probe: &Cell) -> bool {
-    let count = |name: &str| number(probe, name).unwrap_or(0.0);
-    let silent = count("marks_lost") + count("marks_elsewhere");
-    let wraps = count(metric::WRAP_BYTES) > 0.0;
-    !wraps && count("marks_unusable") > silent
 }
 
 /// What the probe itself took it for.
