@@ -180,12 +180,14 @@ fn verify(record: &Record) -> Option<Finding> {
             .first_bad_bytes
             .map(|at| format!(", the first at {}", Bytes(at)))
             .unwrap_or_default();
+        let what = if sectors.is_only_unreadable() {
+            "Some of it cannot be read"
+        } else {
+            "It loses data"
+        };
         FindingBuilder::failure(
             "verify",
-            format!(
-                "It loses data: of {all} sectors {}{at}. Do not store data on it.",
-                sectors.list()
-            ),
+            format!("{what}: of {all} sectors {}{at}. Do not store data on it.", sectors.list()),
         )
     };
     let parts = format!(
@@ -196,11 +198,11 @@ fn verify(record: &Record) -> Option<Finding> {
     );
     let bad = (sectors.bad() > 0).then(|| {
         format!(
-            "{}; of the corrupted {} are zeros, {} are 0xFF, {} gave errors",
+            "{}; of the corrupted {} are zeros, {} are 0xFF; unreadable ones gave errors, and count \
+             among corrupted_sectors in the record",
             sectors.list(),
             sectors.zero,
-            sectors.blank,
-            sectors.unreadable
+            sectors.blank
         )
     });
     let folded = (sectors.overwritten > 0).then(|| {
@@ -274,6 +276,25 @@ mod tests {
         assert_eq!(severity, Severity::Failure);
         insta::assert_snapshot!(statement, @"It loses data: of 4096 sectors 5 corrupted, 3 changed, 40 overwritten, the first at 3 MiB. Do not store data on it.");
         assert_eq!(told(vec![written(1), written(2)]), None, "nothing was read back");
+    }
+
+    /// Sectors that gave errors were called corrupted.
+    #[test]
+    fn sectors_that_cannot_be_read_are_told_from_those_that_are_wrong() {
+        let told_of = |counts, unreadable: f64| {
+            let mut read = part(1, counts, Some(MIB));
+            let estimate = Estimate { value: unreadable, ci95: None, n: 1 };
+            read.metrics.other.insert(metric::UNREADABLE_SECTORS.into(), estimate);
+            told(vec![read]).unwrap().1
+        };
+        assert_eq!(
+            told_of([2040, 0, 0, 8], 8.0),
+            "Some of it cannot be read: of 2048 sectors 8 unreadable, the first at 1 MiB. Do not store data on it."
+        );
+        assert_eq!(
+            told_of([2035, 2, 0, 11], 8.0),
+            "It loses data: of 2048 sectors 3 corrupted, 8 unreadable, 2 changed, the first at 1 MiB. Do not store data on it."
+        );
     }
 
     #[test]

@@ -124,10 +124,22 @@ impl Sectors {
         self.changed.saturating_add(self.overwritten).saturating_add(self.corrupted)
     }
 
-    /// "12 overwritten, 3 corrupted".
+    /// Sectors that were read and hold neither what was written nor anything else of ours. The
+    /// records count those that gave errors among the corrupted ones.
+    fn wrong(&self) -> u64 {
+        self.corrupted.saturating_sub(self.unreadable)
+    }
+
+    /// Whether all that is bad gave errors: no data was read that was not written.
+    pub(crate) fn is_only_unreadable(&self) -> bool {
+        self.unreadable > 0 && self.bad() <= self.unreadable
+    }
+
+    /// "12 overwritten, 3 unreadable".
     pub(crate) fn list(&self) -> String {
         let kinds = [
-            ("corrupted", self.corrupted),
+            ("corrupted", self.wrong()),
+            ("unreadable", self.unreadable.min(self.corrupted)),
             ("changed", self.changed),
             ("overwritten", self.overwritten),
         ];
