@@ -97,6 +97,9 @@ fn nothing_kept(cell: &Cell) -> String {
     .to_owned()
 }
 
+/// Why only a bound is known of what is there.
+const NOT_FOUND: &str = "was not found in this time";
+
 /// What it has, in the units of what it declares: to the sector, or between what was seen to keep
 /// data and what was not, where the time was up before.
 fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
@@ -108,7 +111,11 @@ fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
         {
             let (low, high) = (low as u64, high as u64);
             if low < high / 4 {
-                format!("it has at most {}", told(high))
+                // What addresses are taken modulo is known to the byte; that all of it is there is
+                // not.
+                let repeats = number(cell, metric::WRAP_BYTES) == Some(high as f64);
+                let why = if repeats { " (its addresses repeat from there on)" } else { "" };
+                format!("it has no more than {}{why}, and how much less {NOT_FOUND}", told(high))
             } else {
                 format!("it has between {} and {}", told(low), told(high))
             }
@@ -314,7 +321,11 @@ mod tests {
             told(7.0 * gib, Some([7.0 * gib, 8.0 * gib]))
                 .contains("it has between 7 GiB and 8 GiB.")
         );
-        assert!(told(1.0, Some([1.0, 8.0 * gib])).contains("it has at most 8 GiB."));
+        assert!(
+            told(1.0, Some([1.0, 8.0 * gib])).contains(
+                "it has no more than 8 GiB, and how much less was not found in this time."
+            )
+        );
     }
 
     #[test]
@@ -383,7 +394,10 @@ mod tests {
         };
         let gib = f64::from(1 << 30);
         assert_eq!(between(gib, 4.0 * gib), "it has between 1 GiB and 4 GiB");
-        assert_eq!(between(gib, 4.0 * gib + 4.0), "it has at most 4.29 GB");
+        assert_eq!(
+            between(gib, 4.0 * gib + 4.0),
+            "it has no more than 4.29 GB, and how much less was not found in this time"
+        );
         // Of a number that no medium has nothing is told.
         assert_eq!(between(gib, MOST), "it has 1 GiB");
     }

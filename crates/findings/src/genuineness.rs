@@ -47,6 +47,12 @@ pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
     number(told(record)?.0, metric::REAL_BYTES).map(|bytes| bytes as u64)
 }
 
+/// Whether the probe found to the sector how much is there.
+pub fn is_size_found(record: &Record) -> bool {
+    let found = told(record).and_then(|(cell, _)| cell.metrics.other.get(metric::REAL_BYTES));
+    found.is_some_and(|size| size.ci95.is_none_or(|[low, high]| low >= high))
+}
+
 /// Whether less is there than it says: by the probe, or because what was read back is, for a
 /// hundredth of the medium and more (our choice), data that was written to another address. Damage
 /// alone does not do that.

@@ -88,6 +88,7 @@ pub use compare::{
 };
 pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained_estimate};
 pub use fitness::Fitness;
+pub use genuineness::is_size_found;
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::headline;
 pub use primary::metrics_of;

@@ -112,7 +112,7 @@ pub fn deliver(record: &Record, dir: &RunDir, exit: Exit, outputs: &Outputs) -> 
 pub fn check_screen(record: &Record, dir: &RunDir) -> String {
     let (width, colour) = (OutputStream::Output.width(), OutputStream::Output.has_colour());
     let is_fake = record.summary.as_ref().is_some_and(|found| found.genuine == Answer::No);
-    let size = if is_fake {
+    let size = if is_fake && !findings::is_size_found(record) {
         let command = format!("flashmark run {} --only capacity", record.target.path);
         format!("How much of it is real: {}\n", unbroken(&command))
     } else {

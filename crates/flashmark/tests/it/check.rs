@@ -131,6 +131,33 @@ fn a_probe_that_was_cut_short_is_no_answer() {
     assert!(!claimed.out.contains("0 B found"), "{claimed}");
 }
 
+/// "It has at most 32 GiB" of one that has 8: read as what can be used.
+#[test]
+fn how_much_of_a_fake_is_real_is_found_or_said_to_be_open() {
+    let flashmark = Flashmark::new();
+    let found = flashmark.run(&["check", "sim:fake-wrap"]);
+    let said = found.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bound = "it has no more than 8 GiB (its addresses repeat from there on), and how much less \
+                 was not found in this time.";
+    assert!(said.contains(bound), "{found}");
+    assert!(said.contains("How much of it is real: flashmark run"), "{found}");
+    let row = |words: &[&str]| {
+        flashmark.run(words);
+        let out = flashmark.done(&["show", "latest", "--details"]).out;
+        let row = out.lines().skip_while(|line| *line != "Capacity").nth(1);
+        row.unwrap_or_default().to_owned()
+    };
+    // "no interval from 280 samples"
+    let genuine = row(&["check", "sim:a1", "--quiet"]);
+    assert!(genuine.contains(" 32 GiB "), "{genuine}");
+    let cut = row(&["check", "sim:fake-wrap", "--quiet", "--budget", "15s"]);
+    assert!(cut.contains("not found before its time was up"), "{cut}");
+    let open = row(&["check", "sim:fake-wrap", "--quiet"]);
+    assert!(open.contains("no more than 8 GiB; how much was not found"), "{open}");
+    let exact = row(&["run", "sim:fake-wrap", "--quiet", "--only", "capacity"]);
+    assert!(exact.contains(" 8 GiB "), "{exact}");
+}
+
 #[test]
 fn the_screen_is_three_answers_and_four_figures() {
     let flashmark = Flashmark::new();
