@@ -2,7 +2,7 @@
 
 use record::metric::HANGING_IOS;
 use record::units::{Bytes, Nanos, saturating_sum};
-use record::{Cell, Direction, Ended, Finding, Flag, HANGS_NS, Record, Stop};
+use record::{Cell, Direction, Ended, Finding, Flag, HANGS_NS, Record, Severity, Stop};
 
 use crate::damaged_places::{DamageExtent, DamagedPlaces};
 use crate::finding_builder::FindingBuilder;
@@ -136,6 +136,13 @@ fn went_away(record: &Record) -> Option<FindingBuilder> {
         "io-error",
         format!("The device went away during {test}{at}: {WENT_AWAY}"),
     ))
+}
+
+/// Whether the medium fails, so that whoever has data on it copies that before anything else is done
+/// to it: it reported errors, or hangs.
+pub fn is_failing(record: &Record) -> bool {
+    is_reported(record)
+        || hanging(record).is_some_and(|found| found.done().severity == Severity::Failure)
 }
 
 /// A medium that reports errors: read-only, all writes fail, or where it fails.
@@ -302,7 +309,6 @@ fn retries(record: &Record) -> Option<FindingBuilder> {
 
 #[cfg(test)]
 mod tests {
-    use record::Severity;
     use record::units::{GIB, KIB, MIB};
 
     use super::*;
