@@ -31,6 +31,8 @@ pub(crate) fn io_error(target: &Target, request: &Request, errno: Errno) -> IoEr
         // A block device has no space to run out of inside its capacity: it has shrunk to nothing.
         Errno::NOSPC if target.kind == FileKind::Block => IoErrorKind::Gone,
         Errno::NOSPC | Errno::DQUOT | Errno::FBIG => IoErrorKind::NoSpace,
+        // A file system whose device goes away refuses writes from then on.
+        Errno::ROFS if target.kind == FileKind::File && target.is_gone() => IoErrorKind::Gone,
         Errno::ROFS | Errno::PERM => IoErrorKind::ReadOnly,
         Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY => IoErrorKind::Unsupported,
         _ => IoErrorKind::Other,

@@ -1,11 +1,23 @@
 //! The file or block device behind a device.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path as FsPath;
 
 use device::Request;
 use record::Path;
+use rustix::fs::{major, minor};
 
 use crate::ioctl;
+
+/// Every block device by its number, as long as the kernel knows it.
+const BLOCK_DEVICES: &str = "/sys/dev/block";
+
+/// Whether the block device of this number has gone from a directory of all. Nothing can be told
+/// where there is none, or of a file system without a device of its own (major number 0).
+fn is_unknown(all: &FsPath, number: u64) -> bool {
+    let (major, minor) = (major(number), minor(number));
+    major != 0 && all.is_dir() && !all.join(format!("{major}:{minor}")).exists()
+}
 
 /// What it is to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +45,14 @@ impl Target {
         }
     }
 
-    /// Whether the medium has been taken out: a block device then has no size. Of a file nothing
-    /// can be told.
+    /// Whether the medium has been taken out: a block device then has no size, and that of a file
+    /// is not known to the kernel any more.
     pub fn is_gone(&self) -> bool {
-        self.kind == FileKind::Block
-            && !ioctl::capacity_bytes(&self.buffered).is_ok_and(|bytes| bytes > 0)
+        match self.kind {
+            FileKind::Block => !ioctl::capacity_bytes(&self.buffered).is_ok_and(|bytes| bytes > 0),
+            FileKind::File => rustix::fs::fstat(&self.buffered)
+                .is_ok_and(|stat| is_unknown(FsPath::new(BLOCK_DEVICES), stat.st_dev)),
+        }
     }
 
     /// Whether the file is long enough for the request.
@@ -45,5 +60,24 @@ impl Target {
         rustix::fs::fstat(&self.buffered).is_ok_and(|stat| {
             stat.st_size as u64 >= request.offset_bytes.saturating_add(request.length_bytes)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::makedev;
+
+    use super::*;
+
+    /// A stick that was pulled out while a file on it was written was called a bad medium.
+    #[test]
+    fn the_device_of_a_file_goes_when_the_kernel_forgets_it() {
+        let all = tempfile::tempdir().unwrap();
+        std::fs::create_dir(all.path().join("8:17")).unwrap();
+        let gone = |number| is_unknown(all.path(), number);
+        assert!(!gone(makedev(8, 17)));
+        assert!(gone(makedev(8, 33)));
+        assert!(!gone(makedev(0, 33)), "btrfs, overlay or tmpfs");
+        assert!(!is_unknown(&all.path().join("none"), makedev(8, 33)), "no sysfs");
     }
 }

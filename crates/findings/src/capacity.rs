@@ -7,7 +7,7 @@ use record::{CapacityKind, Cell, Finding, Record, Stop, metric, test};
 use crate::damaged_places::{DamageExtent, DamagedPlaces, like};
 use crate::failing::fails_beyond;
 use crate::finding_builder::FindingBuilder;
-use crate::genuineness::{MOST, Sectors, is_by_errors, number, told};
+use crate::genuineness::{MOST, Sectors, number, told};
 use crate::phrases::{COPY_NOW, IS_FAKE};
 use crate::{figure, gate};
 
@@ -61,7 +61,7 @@ fn probe(record: &Record) -> Option<Finding> {
 fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
     let extent = DamagedPlaces::of(record, []).extent();
     let place = match extent {
-        DamageExtent::Beyond(at) if is_by_errors(cell) => {
+        DamageExtent::Beyond(at) if CapacityKind::is_by_errors(cell) => {
             return format!("{} {COPY_NOW}", fails_beyond(&at));
         }
         _ if real == Some(0) => return nothing_kept(cell),
@@ -70,7 +70,7 @@ fn damaged(record: &Record, cell: &Cell, real: Option<u64>) -> String {
         DamageExtent::AllOver => "in places all over it, ".into(),
         DamageExtent::Unknown => String::new(),
     };
-    let what = if is_by_errors(cell) {
+    let what = if CapacityKind::is_by_errors(cell) {
         "reads or writes failed with errors"
     } else {
         "data was not read back as written"
@@ -89,13 +89,16 @@ fn nothing_kept(cell: &Cell) -> String {
         && [metric::UNRESTORED_BYTES, "owed_bytes"].into_iter().all(is_zero);
     if kept_old {
         "It ignores writes (worn out or read-only). What was on it can still be read: copy it now."
-    } else if is_by_errors(cell) {
+    } else if CapacityKind::is_by_errors(cell) {
         "It is damaged: reads or writes failed with errors wherever it was tested. Copy what can still be read first, then throw it away."
     } else {
         "Nothing that was written could be read back: writes are accepted and have no effect (worn out or read-only), or it keeps no data at all. Copy what can still be read first, then throw it away."
     }
     .to_owned()
 }
+
+/// Why only a bound is known of what is there.
+const NOT_FOUND: &str = "was not found in this time";
 
 /// What it has, in the units of what it declares: to the sector, or between what was seen to keep
 /// data and what was not, where the time was up before.
@@ -108,7 +111,11 @@ fn has(cell: &Cell, real: Option<u64>, declared: Option<u64>) -> String {
         {
             let (low, high) = (low as u64, high as u64);
             if low < high / 4 {
-                format!("it has at most {}", told(high))
+                // What addresses are taken modulo is known to the byte; that all of it is there is
+                // not.
+                let repeats = number(cell, metric::WRAP_BYTES) == Some(high as f64);
+                let why = if repeats { " (its addresses repeat from there on)" } else { "" };
+                format!("it has no more than {}{why}, and how much less {NOT_FOUND}", told(high))
             } else {
                 format!("it has between {} and {}", told(low), told(high))
             }
@@ -180,12 +187,14 @@ fn verify(record: &Record) -> Option<Finding> {
             .first_bad_bytes
             .map(|at| format!(", the first at {}", Bytes(at)))
             .unwrap_or_default();
+        let what = if sectors.is_only_unreadable() {
+            "Some of it cannot be read"
+        } else {
+            "It loses data"
+        };
         FindingBuilder::failure(
             "verify",
-            format!(
-                "It loses data: of {all} sectors {}{at}. Do not store data on it.",
-                sectors.list()
-            ),
+            format!("{what}: of {all} sectors {}{at}. Do not store data on it.", sectors.list()),
         )
     };
     let parts = format!(
@@ -196,11 +205,11 @@ fn verify(record: &Record) -> Option<Finding> {
     );
     let bad = (sectors.bad() > 0).then(|| {
         format!(
-            "{}; of the corrupted {} are zeros, {} are 0xFF, {} gave errors",
+            "{}; of the corrupted {} are zeros, {} are 0xFF; unreadable ones gave errors, and count \
+             among corrupted_sectors in the record",
             sectors.list(),
             sectors.zero,
-            sectors.blank,
-            sectors.unreadable
+            sectors.blank
         )
     });
     let folded = (sectors.overwritten > 0).then(|| {
@@ -276,6 +285,25 @@ mod tests {
         assert_eq!(told(vec![written(1), written(2)]), None, "nothing was read back");
     }
 
+    /// Sectors that gave errors were called corrupted.
+    #[test]
+    fn sectors_that_cannot_be_read_are_told_from_those_that_are_wrong() {
+        let told_of = |counts, unreadable: f64| {
+            let mut read = part(1, counts, Some(MIB));
+            let estimate = Estimate { value: unreadable, ci95: None, n: 1 };
+            read.metrics.other.insert(metric::UNREADABLE_SECTORS.into(), estimate);
+            told(vec![read]).unwrap().1
+        };
+        assert_eq!(
+            told_of([2040, 0, 0, 8], 8.0),
+            "Some of it cannot be read: of 2048 sectors 8 unreadable, the first at 1 MiB. Do not store data on it."
+        );
+        assert_eq!(
+            told_of([2035, 2, 0, 11], 8.0),
+            "It loses data: of 2048 sectors 3 corrupted, 8 unreadable, 2 changed, the first at 1 MiB. Do not store data on it."
+        );
+    }
+
     #[test]
     fn a_size_that_was_not_settled_is_told_with_its_bounds() {
         let told = |value: f64, ci95| {
@@ -293,7 +321,11 @@ mod tests {
             told(7.0 * gib, Some([7.0 * gib, 8.0 * gib]))
                 .contains("it has between 7 GiB and 8 GiB.")
         );
-        assert!(told(1.0, Some([1.0, 8.0 * gib])).contains("it has at most 8 GiB."));
+        assert!(
+            told(1.0, Some([1.0, 8.0 * gib])).contains(
+                "it has no more than 8 GiB, and how much less was not found in this time."
+            )
+        );
     }
 
     #[test]
@@ -362,7 +394,10 @@ mod tests {
         };
         let gib = f64::from(1 << 30);
         assert_eq!(between(gib, 4.0 * gib), "it has between 1 GiB and 4 GiB");
-        assert_eq!(between(gib, 4.0 * gib + 4.0), "it has at most 4.29 GB");
+        assert_eq!(
+            between(gib, 4.0 * gib + 4.0),
+            "it has no more than 4.29 GB, and how much less was not found in this time"
+        );
         // Of a number that no medium has nothing is told.
         assert_eq!(between(gib, MOST), "it has 1 GiB");
     }

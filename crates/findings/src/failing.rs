@@ -2,21 +2,24 @@
 
 use record::metric::HANGING_IOS;
 use record::units::{Bytes, Nanos, saturating_sum};
-use record::{Cell, Direction, Ended, Finding, Flag, HANGS_NS, Record, Stop};
+use record::{Cell, Direction, Ended, Finding, Flag, HANGS_NS, Record, Severity, Stop};
 
 use crate::damaged_places::{DamageExtent, DamagedPlaces};
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness::number;
-use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA};
+use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA, WENT_AWAY};
 use crate::{figure, gate, genuineness};
 
 /// What an error of the medium itself begins with (`device::IoErrorKind`): neither a medium that is
 /// gone nor a full file system is one.
 const BY_MEDIUM: [&str; 2] = ["the medium reports an error", "the medium refuses writes"];
+/// What the error of a device begins with that the system does not know any more.
+const GONE: &str = "the medium is gone";
 
 /// `io-error`: how the medium fails, or that a test ended by an error.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let draft = failure(record)
+        .or_else(|| went_away(record))
         .or_else(|| hanging(record))
         .or_else(|| other_error(record))
         .or_else(|| retries(record))?;
@@ -30,10 +33,36 @@ fn reason(cell: &Cell) -> &str {
     cell.reason.as_deref().unwrap_or("no reason was recorded")
 }
 
-/// Whether the medium itself ended a cell.
-fn is_failed_by_medium(cell: &Cell) -> bool {
-    let by_medium = |text: &str| BY_MEDIUM.iter().any(|begin| text.starts_with(begin));
-    cell.stop == Stop::Error && cell.reason.as_deref().is_some_and(by_medium)
+/// Whether the error that ended a cell begins with one of these.
+fn ended_by(cell: &Cell, begins: &[&str]) -> bool {
+    let is_one = |text: &str| begins.iter().any(|begin| text.starts_with(begin));
+    cell.stop == Stop::Error && cell.reason.as_deref().is_some_and(is_one)
+}
+
+/// Whether a cell ended because its device was not there any more: by our words for it, or by
+/// those for what another tool met (ENXIO, ENODEV, ENOMEDIUM).
+fn is_gone(cell: &Cell) -> bool {
+    let met = |number: &str| reason(cell).contains(&format!(" ended with error {number}: "));
+    ended_by(cell, &[GONE]) || cell.stop == Stop::Error && ["6", "19", "123"].into_iter().any(met)
+}
+
+/// Whether anything went through in a cell.
+fn has_worked(cell: &Cell) -> bool {
+    cell.ops > 0 || cell.written_bytes > 0
+}
+
+/// The places of the cells that the medium itself ended. A device that goes away may answer what
+/// is under way with an error of the medium: what comes right before the device is gone, with
+/// nothing that went through between, is of its going.
+fn failed_by_medium(record: &Record) -> Vec<usize> {
+    let is_of_going = |at: usize| {
+        let next = record.cells[at + 1..]
+            .iter()
+            .find(|next| !ended_by(next, &BY_MEDIUM) || has_worked(next));
+        next.is_some_and(|next| is_gone(next) && !has_worked(next))
+    };
+    let all = 0..record.cells.len();
+    all.filter(|at| ended_by(&record.cells[*at], &BY_MEDIUM) && !is_of_going(*at)).collect()
 }
 
 /// What the error was about: what was asked of the medium at that moment, else what the cell does.
@@ -61,7 +90,8 @@ struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     fn of(record: &'a Record) -> Option<Seen<'a>> {
-        let first = record.cells.iter().position(is_failed_by_medium)?;
+        let failed = failed_by_medium(record);
+        let first = *failed.first()?;
         let after = &record.cells[first..];
         // What went through in the cell of the first error did so before it; in a later one, after
         // it.
@@ -72,9 +102,8 @@ impl<'a> Seen<'a> {
             };
             after[1..].iter().filter(is_good).count()
         };
-        let failed = after.iter().filter(|cell| is_failed_by_medium(cell)).collect();
         Some(Seen {
-            failed,
+            failed: failed.iter().map(|at| &record.cells[*at]).collect(),
             good_reads: good(Direction::Read),
             good_writes: good(Direction::Write),
         })
@@ -88,14 +117,32 @@ impl<'a> Seen<'a> {
     fn has_read_before(record: &Record) -> bool {
         let marks_read = |cell: &Cell| number(cell, "marks_good").is_some_and(|marks| marks > 0.0);
         let is_read = |cell: &Cell| cell.params.direction == Some(Direction::Read) && cell.ops > 0;
-        let before = record.cells.iter().take_while(|cell| !is_failed_by_medium(cell));
-        before.into_iter().any(|cell| is_read(cell) || marks_read(cell))
+        let first = failed_by_medium(record).first().copied().unwrap_or(record.cells.len());
+        record.cells[..first].iter().any(|cell| is_read(cell) || marks_read(cell))
     }
 }
 
 /// Whether the medium itself reported errors that ended tests.
 pub(crate) fn is_reported(record: &Record) -> bool {
-    record.cells.iter().any(is_failed_by_medium)
+    !failed_by_medium(record).is_empty()
+}
+
+/// A device that went away under the run. Neither a bad medium nor a good one is told by that.
+fn went_away(record: &Record) -> Option<FindingBuilder> {
+    let cell = record.cells.iter().find(|cell| is_gone(cell))?;
+    let test = &cell.test;
+    let at = place(cell).map(|byte| format!(" at {}", Bytes(byte))).unwrap_or_default();
+    Some(FindingBuilder::warning(
+        "io-error",
+        format!("The device went away during {test}{at}: {WENT_AWAY}"),
+    ))
+}
+
+/// Whether the medium fails, so that whoever has data on it copies that before anything else is done
+/// to it: it reported errors, or hangs.
+pub fn is_failing(record: &Record) -> bool {
+    is_reported(record)
+        || hanging(record).is_some_and(|found| found.done().severity == Severity::Failure)
 }
 
 /// A medium that reports errors: read-only, all writes fail, or where it fails.
@@ -262,7 +309,6 @@ fn retries(record: &Record) -> Option<FindingBuilder> {
 
 #[cfg(test)]
 mod tests {
-    use record::Severity;
     use record::units::{GIB, KIB, MIB};
 
     use super::*;
@@ -420,6 +466,44 @@ mod tests {
         let found = conclude(&run(vec![failed("record-ops", 1, "no space is left")])).unwrap();
         assert_eq!(found.severity, Severity::Warning);
         insta::assert_snapshot!(found.statement, @"record-ops ended with an error: no space is left.");
+    }
+
+    /// A reader that was unplugged was called a failing medium: "Do not store data on it".
+    #[test]
+    fn a_device_that_goes_away_is_no_bad_medium() {
+        let gone = |test: &str| {
+            failed(
+                test,
+                1,
+                "the medium is gone while writing 4 KiB at byte 1048576: no such device",
+            )
+        };
+        let io_error = || failed("random-write", 3, &write_error(4096));
+        for cells in [
+            vec![gone("sector-write")],
+            // The kernel answers what is under way with EIO, and says ENODEV afterwards.
+            vec![io_error(), gone("sector-write")],
+        ] {
+            let mut record = run(cells);
+            record.run.ended = Ended::Error;
+            let found = conclude(&record).unwrap();
+            assert_eq!(found.severity, Severity::Warning);
+            assert_eq!(
+                found.statement,
+                "The device went away during sector-write at 1 MiB: it was unplugged, or its \
+                 reader or its port reset it. Nothing is known of the medium itself by that. Try \
+                 another reader, port or cable, and run it again."
+            );
+            assert!(!is_reported(&record));
+            assert_eq!(crate::compare(&[record]).media[0].fault, None);
+        }
+        let by_tool = failed("fio:read", 1, "fio ended with error 19: no such device");
+        assert_eq!(conclude(&run(vec![by_tool])).unwrap().severity, Severity::Warning);
+        // The device was still there after the error, so the error is its own.
+        let mut later = gone("sector-write");
+        later.ops = 1;
+        assert!(is_reported(&run(vec![io_error(), later])));
+        assert!(is_reported(&run(vec![io_error(), iops("x", 2, 4096, 3.0, 1), gone("y")])));
     }
 
     #[test]

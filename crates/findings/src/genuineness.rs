@@ -19,25 +19,8 @@ pub(crate) fn told(record: &Record) -> Option<(&Cell, CapacityKind)> {
     let kinds = record
         .cells_of(test::CAPACITY)
         .filter(|cell| is_sound(cell))
-        .filter_map(|cell| Some((cell, kind(cell)?)));
+        .filter_map(|cell| Some((cell, CapacityKind::of_probe(cell)?)));
     kinds.max_by_key(|(_, kind)| *kind != CapacityKind::Good)
-}
-
-/// What a probe came to. A tail that fails with errors is damage or a fake, which cannot be told:
-/// a fake is what loses data without one.
-fn kind(cell: &Cell) -> Option<CapacityKind> {
-    let kind = code(cell)?;
-    let is_open = kind == CapacityKind::Limbo && is_by_errors(cell);
-    Some(if is_open { CapacityKind::Damaged } else { kind })
-}
-
-/// True where marks that were lost gave errors rather than other data than was written. What fails
-/// with an error loses nothing without one, as a fake does.
-pub(crate) fn is_by_errors(probe: &Cell) -> bool {
-    let count = |name: &str| number(probe, name).unwrap_or(0.0);
-    let silent = count("marks_lost") + count("marks_elsewhere");
-    let wraps = count(metric::WRAP_BYTES) > 0.0;
-    !wraps && count("marks_unusable") > silent
 }
 
 /// What the probe itself took it for.
@@ -62,6 +45,12 @@ pub(crate) fn is_probe_cut(record: &Record) -> bool {
 /// What the probe found to be there, in bytes; none where it was not run, or not to its end.
 pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
     number(told(record)?.0, metric::REAL_BYTES).map(|bytes| bytes as u64)
+}
+
+/// Whether the probe found to the sector how much is there.
+pub(crate) fn is_size_found(record: &Record) -> bool {
+    let found = told(record).and_then(|(cell, _)| cell.metrics.other.get(metric::REAL_BYTES));
+    found.is_some_and(|size| size.ci95.is_none_or(|[low, high]| low >= high))
 }
 
 /// Whether less is there than it says: by the probe, or because what was read back is, for a
@@ -141,10 +130,22 @@ impl Sectors {
         self.changed.saturating_add(self.overwritten).saturating_add(self.corrupted)
     }
 
-    /// "12 overwritten, 3 corrupted".
+    /// Sectors that were read and hold neither what was written nor anything else of ours. The
+    /// records count those that gave errors among the corrupted ones.
+    fn wrong(&self) -> u64 {
+        self.corrupted.saturating_sub(self.unreadable)
+    }
+
+    /// Whether all that is bad gave errors: no data was read that was not written.
+    pub(crate) fn is_only_unreadable(&self) -> bool {
+        self.unreadable > 0 && self.bad() <= self.unreadable
+    }
+
+    /// "12 overwritten, 3 unreadable".
     pub(crate) fn list(&self) -> String {
         let kinds = [
-            ("corrupted", self.corrupted),
+            ("corrupted", self.wrong()),
+            ("unreadable", self.unreadable.min(self.corrupted)),
             ("changed", self.changed),
             ("overwritten", self.overwritten),
         ];

@@ -87,6 +87,7 @@ pub use compare::{
     SimpleRatio, WorkComparison, WorkRow, compare, compare_change, compare_curves, compare_runs,
     compare_sides, is_one_medium, letters, regression, with_medium_named,
 };
+pub use failing::is_failing;
 pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained_estimate};
 pub use fitness::Fitness;
 pub use geometry::{Levels, fit_levels, fit_page};

@@ -1,7 +1,7 @@
 //! Next steps of a reader: at most two, the most urgent first. A command works when it is typed as it
 //! is printed, and none of them overwrites anything for good.
 
-use record::{Answer, Record, TargetKind};
+use record::{Answer, CapacityKind, Record, TargetKind};
 
 use crate::flush::Flush;
 use crate::use_levels::{UseStanding, use_levels};
@@ -51,11 +51,18 @@ pub fn next_steps(record: &Record) -> Vec<NextStep> {
 /// What its state asks for; nothing where it is a medium, genuine as far as is known, and healthy.
 fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
     if genuineness::is_fake(record) {
-        let size = ["check", target, "--budget", LONGER];
-        return vec![
-            NextStep::act("Return it to the seller, and keep no data on it."),
-            NextStep::run("How much of it is real, more exactly", &size),
-        ];
+        let mut steps = vec![NextStep::act("Return it to the seller, and keep no data on it.")];
+        let is_found = genuineness::is_size_found(record);
+        // Where addresses repeat, a check does not write enough to find the end of what is real.
+        let wraps = matches!(genuineness::told(record), Some((_, CapacityKind::Wraparound)));
+        let size: Option<&[&str]> = match record.target.kind {
+            _ if is_found => None,
+            _ if !wraps => Some(&["check", target, "--budget", LONGER]),
+            TargetKind::Block => None,
+            _ => Some(&["run", target, "--only", "capacity"]),
+        };
+        steps.extend(size.map(|size| NextStep::run("How much of it is real, more exactly", size)));
+        return steps;
     }
     if gate::of_run(record).is_some() || gate::is_host_cached(record) {
         return vec![NextStep::run("The media that can be measured here", &["list"])];

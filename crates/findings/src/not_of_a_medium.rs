@@ -3,6 +3,7 @@
 use record::{Finding, Flag, Record, Severity, strayed};
 
 use crate::finding_builder::FindingBuilder;
+use crate::phrases::NAME_ONE;
 use crate::{Fitness, Use, capacity, failing};
 
 /// The findings of a run that measured no medium; none of any other.
@@ -12,15 +13,21 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
         record.flags.contains(flag) || record.cells.iter().any(|cell| cell.flags.contains(flag))
     };
     let (what, why) = if has(&Flag::MemoryFilesystem) {
-        ("This is memory, not a medium: no storage was measured.", "this is memory")
+        (
+            format!("This is memory, not a medium: no storage was measured. {NAME_ONE}"),
+            "this is memory",
+        )
     } else if has(&Flag::UnknownMedium) {
         (
-            "Cannot be told here: what the medium is good for; nobody can see which medium this is.",
+            format!(
+                "Cannot be told here: what the medium is good for; nobody can see which medium \
+                 this is. {NAME_ONE}"
+            ),
             "nobody can see which medium this is",
         )
     } else {
         (
-            "Not all of the I/O reached the medium: it was not measured.",
+            "Not all of the I/O reached the medium: it was not measured.".to_owned(),
             "something in front of the medium answered",
         )
     };
@@ -89,7 +96,10 @@ mod tests {
         assert_eq!(
             said,
             [
-                ("verdict", "This is memory, not a medium: no storage was measured."),
+                (
+                    "verdict",
+                    "This is memory, not a medium: no storage was measured. Name a directory on a medium, or its device; `flashmark list` shows them."
+                ),
                 ("verdict-root-disk", "Cannot be told here for a root disk: this is memory."),
                 (
                     "claim",

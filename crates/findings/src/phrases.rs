@@ -6,6 +6,11 @@ pub const DO_NOT_USE: &str = "Do not use it.";
 pub const IS_FAKE: &str = "It is a fake:";
 /// What to do first with a medium that reports errors.
 pub const COPY_NOW: &str = "Copy what is on it now, before anything else.";
+/// A device that went away while it was measured, and what to do then.
+pub const WENT_AWAY: &str = "it was unplugged, or its reader or its port reset it. Nothing is known of the medium itself by that. Try another reader, port or cable, and run it again.";
+/// The next step where what was named is on no medium that can be seen.
+pub const NAME_ONE: &str =
+    "Name a directory on a medium, or its device; `flashmark list` shows them.";
 /// Errors all over the medium.
 pub const MANY_PLACES: &str = "It fails in places all over it.";
 /// A part that fails with errors: of a fake it would lose data without one.

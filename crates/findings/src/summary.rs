@@ -8,6 +8,7 @@ use record::{Answer, CapacityKind, Cell, Finding, Flag, Record, Severity, Summar
 use crate::figure::SoundFigure;
 use crate::fitness::capitalised;
 use crate::need::UseVerdict;
+use crate::phrases::NAME_ONE;
 use crate::verdict;
 use crate::{Figures, Fitness, Use, conclude_for, gate, genuineness, is_verdict, matrix, stalls};
 
@@ -85,7 +86,12 @@ fn not_probed(record: &Record) -> String {
     }
 }
 
-/// What is said where the cells are not of a medium.
+/// The same without the next step, which is said once, with the first answer.
+fn no_medium_again(record: &Record, findings: &[Finding]) -> Option<String> {
+    let said = no_medium(record, findings)?;
+    Some(said.replace(NAME_ONE, "").trim_end().to_owned())
+}
+
 fn no_medium(record: &Record, findings: &[Finding]) -> Option<String> {
     gate::of_run(record)
         .filter(|why| matches!(why, gate::Refusal::NoMedium))
@@ -116,7 +122,7 @@ fn genuine(record: &Record, findings: &[Finding]) -> (Answer, String) {
 
 fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String) {
     let verdict = statement(findings, "verdict");
-    if let Some(why) = no_medium(record, findings) {
+    if let Some(why) = no_medium_again(record, findings) {
         return (Answer::NotTested, why);
     }
     let is_fault = |finding: &Finding| {
@@ -197,7 +203,7 @@ fn health_fault(findings: &[Finding]) -> Option<&Finding> {
 }
 
 fn healthy(record: &Record, findings: &[Finding]) -> (Answer, String) {
-    if let Some(why) = no_medium(record, findings) {
+    if let Some(why) = no_medium_again(record, findings) {
         return (Answer::NotTested, why);
     }
     match health_fault(findings) {

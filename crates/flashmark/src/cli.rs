@@ -163,6 +163,31 @@ pub fn without_command(error: &clap::Error) -> Option<String> {
     })
 }
 
+/// What can be named where a command was typed without the medium that it is about.
+pub fn without_target(error: &clap::Error) -> Option<String> {
+    if error.kind() != clap::error::ErrorKind::MissingRequiredArgument {
+        return None;
+    }
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let command = std::env::args().nth(1)?;
+    match missing.last()?.as_str() {
+        "<TARGET>" => Some(format!(
+            "TARGET is a directory on the medium (flashmark {command} /media/stick), a device \
+             (/dev/sdX; `flashmark list` shows them) or a simulated medium (sim:a1)."
+        )),
+        "<DIR|DEVICE>" => Some(format!(
+            "Name a directory on the medium (flashmark {command} /media/stick) or a device that is \
+             not in use (/dev/sdX; `flashmark list` shows them)."
+        )),
+        "<DEV>..." | "<DEV>" => Some(
+            "DEV is a device, by its name (sda, /dev/sda); `flashmark list` shows them.".to_owned(),
+        ),
+        _ => None,
+    }
+}
+
 /// Flags of `man`.
 #[derive(Debug, Args)]
 pub struct ManFlags {

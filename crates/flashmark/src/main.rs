@@ -28,6 +28,9 @@ fn main() -> ExitCode {
                 Some(line) => flashmark::say!("flashmark: {line}"),
                 None => drop(error.print()),
             }
+            if let Some(hint) = cli::without_target(&error) {
+                flashmark::say!("{hint}");
+            }
             return if error.use_stderr() {
                 exit::Exit::Usage.into()
             } else {

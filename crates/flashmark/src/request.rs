@@ -246,9 +246,15 @@ impl RunRequest {
             return;
         }
         let is_failure = |finding: &&Finding| finding.severity == Severity::Failure;
+        // The verdict on a medium that fails repeats what it failed by.
         let failed = record.findings.iter().filter(is_failure).filter(|_| !is_shown);
+        let mut said: Vec<&str> = Vec::new();
         for finding in failed {
-            crate::say!("flashmark: failed: {}", finding.statement);
+            let statement = finding.statement.as_str();
+            if !said.iter().any(|before| before.contains(statement)) {
+                crate::say!("flashmark: failed: {statement}");
+                said.push(statement);
+            }
         }
         let means = if self.strict { "exit code 1" } else { "no failure without --strict" };
         for what in findings::untold(record, &self.uses) {

@@ -241,8 +241,9 @@ fn last_words(dir: &RunDir, request: &RunRequest) -> impl FnOnce() + Send + use<
             let record = judged(replayed.record, &request, &dir);
             let _ = dir.write_record(&record);
         }
+        // A medium that hangs may answer never again.
         crate::say!(
-            "\nflashmark: interrupted while the medium did not answer; the finished cells are kept, go on with: flashmark resume {}",
+            "\nflashmark: interrupted while the medium did not answer; the finished cells are kept. {COPY_FIRST}; another reader or port may make it answer, and then it goes on with: flashmark resume {}",
             dir.name()
         );
     }
@@ -307,14 +308,24 @@ fn conclude(
     match (exit, end.error) {
         (Exit::Internal, Some(error)) => Err(anyhow::anyhow!("{error}")).or_internal(),
         (Exit::Interrupted, _) => {
-            crate::say!("flashmark: interrupted; go on with: flashmark resume {}", dir.name());
+            crate::say!("flashmark: interrupted; {}", next_step(&record, dir.name()));
             Ok(exit)
         }
         // A medium that fails is copied from next, not measured on.
         (Exit::Io, Some(error))
             if matches!(error.kind, IoErrorKind::Medium | IoErrorKind::ReadOnly) =>
         {
-            crate::say!("flashmark: {error}; what was measured before is kept in {}", dir.name());
+            crate::say!(
+                "flashmark: {error}; what was measured before is kept in {}. {COPY_FIRST}.",
+                dir.name()
+            );
+            Ok(exit)
+        }
+        (Exit::Io, Some(error)) if error.is_gone() => {
+            crate::say!(
+                "flashmark: {error}; what was measured before is kept. With another reader, port or cable, go on with: flashmark resume {}",
+                dir.name()
+            );
             Ok(exit)
         }
         (Exit::Io, Some(error)) => {
@@ -328,6 +339,18 @@ fn conclude(
             Err(Failure { exit, error: anyhow::anyhow!(unfinished(&record)) })
         }
         _ => Ok(exit),
+    }
+}
+
+/// What comes next with a medium that fails, if it holds anything.
+pub const COPY_FIRST: &str = "Copy what is on it first, if that is needed";
+
+/// What comes next with an interrupted run: it goes on, unless its medium fails.
+fn next_step(record: &Record, run: &str) -> String {
+    if findings::is_failing(record) {
+        format!("the medium fails; what was measured is kept in {run}. {COPY_FIRST}.")
+    } else {
+        format!("go on with: flashmark resume {run}")
     }
 }
 
@@ -366,4 +389,24 @@ fn unfinished(record: &Record) -> String {
         .iter()
         .find_map(|cell| cell.reason.clone())
         .unwrap_or_else(|| "a test failed".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Cell, Params};
+
+    use super::*;
+
+    /// Ctrl-C after errors of the medium: "go on with: flashmark resume".
+    #[test]
+    fn a_failing_medium_is_copied_and_not_measured_on() {
+        let mut record = Record::new(record::Run::default());
+        assert_eq!(next_step(&record, "a"), "go on with: flashmark resume a");
+        let mut cell = Cell::begun("a", "random-read", Params::default());
+        cell.stop = Stop::Error;
+        cell.reason = Some("the medium reports an error while reading 4 KiB at byte 0: EIO".into());
+        record.cells.push(cell);
+        let said = next_step(&record, "a");
+        assert!(said.contains("Copy what is on it first") && !said.contains("resume"), "{said}");
+    }
 }

@@ -1,6 +1,8 @@
 //! What a probe of the capacity found a medium to be: genuine, damaged, or one of the ways to be a
 //! fake (docs/field/counterfeits.md).
 
+use crate::{Cell, metric};
+
 /// What a medium turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapacityKind {
@@ -30,6 +32,23 @@ impl CapacityKind {
         matches!(self, CapacityKind::Limbo | CapacityKind::Wraparound | CapacityKind::Chain)
     }
 
+    /// What a probe came to, by its metrics: the one rule for all who ask whether a medium is a fake.
+    /// A tail that fails with errors is damage or a fake, which cannot be told, so it is damaged: a
+    /// fake loses data without an error. `None` where the probe did not come to an answer.
+    pub fn of_probe(probe: &Cell) -> Option<CapacityKind> {
+        let kind = CapacityKind::of_code(probe.metrics.other.get("type")?.value)?;
+        let is_open = kind == CapacityKind::Limbo && CapacityKind::is_by_errors(probe);
+        Some(if is_open { CapacityKind::Damaged } else { kind })
+    }
+
+    /// True where marks of a probe that were lost gave errors rather than other data than was
+    /// written, and its addresses do not repeat.
+    pub fn is_by_errors(probe: &Cell) -> bool {
+        let count = |name: &str| probe.metrics.other.get(name).map_or(0.0, |found| found.value);
+        let silent = count("marks_lost") + count("marks_elsewhere");
+        count(metric::WRAP_BYTES) <= 0.0 && count("marks_unusable") > silent
+    }
+
     /// The number under which a record has it: `metrics.other["type"]` of `capacity`.
     pub fn code(self) -> f64 {
         f64::from(self as u8)
@@ -44,6 +63,30 @@ impl CapacityKind {
 #[cfg(test)]
 mod tests {
     use super::CapacityKind;
+    use crate::{Cell, Estimate, Params, metric};
+
+    /// Two crates had this rule each.
+    #[test]
+    fn a_tail_that_fails_with_errors_is_no_fake() {
+        let of = |numbers: &[(&str, f64)]| {
+            let mut cell = Cell::begun("a", "capacity", Params::default());
+            for (name, value) in numbers {
+                let found = Estimate { value: *value, ci95: None, n: 1 };
+                cell.metrics.other.insert((*name).to_owned(), found);
+            }
+            CapacityKind::of_probe(&cell)
+        };
+        use CapacityKind::{Chain, Damaged, Limbo};
+        assert_eq!(of(&[]), None);
+        let lost = ("marks_lost", 2.0);
+        let elsewhere = ("marks_elsewhere", 1.0);
+        let failed = |many| ("marks_unusable", many);
+        assert_eq!(of(&[("type", 2.0), lost, elsewhere, failed(3.0)]), Some(Limbo));
+        assert_eq!(of(&[("type", 2.0), lost, elsewhere, failed(4.0)]), Some(Damaged));
+        assert_eq!(of(&[("type", 4.0), lost, failed(9.0)]), Some(Chain));
+        let wraps = (metric::WRAP_BYTES, 8e9);
+        assert_eq!(of(&[("type", 2.0), wraps, failed(9.0)]), Some(Limbo));
+    }
 
     #[test]
     fn a_code_is_a_whole_number_from_0_to_4() {

@@ -29,9 +29,20 @@ pub(crate) fn state(record: &Record) -> Option<String> {
             error if error.is_empty() => {
                 Some(format!("The run stopped: {progress}; it can be resumed."))
             }
+            _ if has_gone(record) => Some(format!(
+                "The device went away: it was unplugged, or its reader or its port reset it. {}. \
+                 Try another reader, port or cable.",
+                words::capitalised(&progress)
+            )),
             error => Some(format!("The medium failed: {progress}.{error}")),
         },
     }
+}
+
+/// Whether a run ended because its device was not there any more, which is no word on its medium.
+fn has_gone(record: &Record) -> bool {
+    let said = record.findings.iter().find(|finding| finding.id == "io-error");
+    said.is_some_and(|finding| finding.statement.starts_with("The device went away"))
 }
 
 /// " random write 4 KiB: input/output error at byte 512." or nothing.
@@ -189,6 +200,7 @@ pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> 
         _ if planned.is_empty() => NOT_PLANNED.to_owned(),
         Ended::Running => "not measured yet".to_owned(),
         Ended::Interrupted => "the run was interrupted first".to_owned(),
+        Ended::Error if has_gone(record) => "the device went away first".to_owned(),
         Ended::Error => "the medium failed first".to_owned(),
         Ended::Complete => "not measured".to_owned(),
     }

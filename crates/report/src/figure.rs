@@ -1,7 +1,7 @@
 //! What may be printed: a figure with its interval, its sample count and its stop reason, or the
 //! reason why there is none.
 
-use record::{Bound, Cell, Estimate, Flag, Latency, OPEN_INTERVAL, metric, test};
+use record::{Bound, Cell, Estimate, Flag, Latency, OPEN_INTERVAL, Stop, metric, test};
 
 use crate::{display, words};
 
@@ -117,6 +117,7 @@ pub(crate) fn said_impossible(flag: &Flag) -> String {
 fn fact(name: &str) -> Option<&'static str> {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     Some(match name {
+        metric::REAL_BYTES => "exact",
         metric::DEBT_NS => "total",
         metric::CPU_NS_PER_IO | metric::HOST_LATENESS_NS => "mean",
         metric::HOST_LATENESS_P99_NS => "99 of 100",
@@ -153,7 +154,8 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
         _ if let Some(bound) = bound.filter(|_| fact(name).is_none()) => bound.to_owned(),
         // Where little is known but a limit, a figure would say more than is known.
         Some([low, high]) if name == metric::REAL_BYTES && low < high / 4.0 => {
-            return Shown::Withheld(format!("at most {}", words::quantity(name, high)));
+            let most = words::quantity(name, high);
+            return Shown::Withheld(format!("no more than {most}; how much was not found in time"));
         }
         Some(_) if estimate.is_open() => OPEN_INTERVAL.to_owned(),
         Some(ends) => words::interval(name, ends),
@@ -216,15 +218,33 @@ pub(crate) fn figures(cell: &Cell) -> Vec<MetricText> {
     figures
 }
 
-/// What a cell is about: the metric it is known by, or else the first that can be printed.
+/// What a cell is about: the metric it is known by, or else the first that can be printed. Of a
+/// probe of the capacity that is the capacity, or why it is not known, and nothing else.
 pub(crate) fn primary(cell: &Cell) -> Option<MetricText> {
     let order = findings::metrics_of(cell);
     let mut figures = figures(cell);
+    if cell.test == test::CAPACITY {
+        let found = figures.into_iter().find(|figure| figure.name == metric::REAL_BYTES);
+        return Some(found.unwrap_or_else(|| MetricText {
+            name: metric::REAL_BYTES.to_owned(),
+            shown: Shown::Withheld(impossible(cell).unwrap_or_else(|| not_found(cell).to_owned())),
+        }));
+    }
     figures.sort_by_key(|figure| {
         order.iter().position(|name| *name == figure.name).unwrap_or(order.len())
     });
     let best = figures.iter().position(|figure| figure.shown.drawn().is_some()).unwrap_or(0);
     (!figures.is_empty()).then(|| figures.swap_remove(best))
+}
+
+/// Why a probe of the capacity has no size.
+fn not_found(cell: &Cell) -> &'static str {
+    match cell.stop {
+        Stop::Time => "not found before its time was up",
+        Stop::Error => "an error ended the probe",
+        Stop::Interrupted => "the probe was interrupted",
+        _ => "not found",
+    }
 }
 
 /// Order statistics of single I/Os; percentiles that too few samples support are absent from the

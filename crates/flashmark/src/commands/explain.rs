@@ -38,10 +38,66 @@ pub fn helped(error: &clap::Error) -> Option<Exit> {
     Some(Exit::Usage)
 }
 
-/// The page of a finding, or the meaning of a word.
+/// Words that people ask with, and the findings that can be the answer, the likeliest first.
+const ASKED: [(&[&str], &[&str]); 4] = [
+    (
+        &["slow", "slower", "slowly", "lag", "lags", "freeze", "freezes", "stutter"],
+        &[
+            "random-write",
+            "stalls",
+            "small-span",
+            "slc-cache",
+            "throttling",
+            "misalignment",
+            "usb-split",
+            "write-unit",
+            "open-units",
+            "steady-state",
+            "flush",
+            "wear",
+            "host",
+            "host-effects",
+        ],
+    ),
+    (&["fake", "counterfeit", "genuine", "scam"], &["capacity", "counterfeit-hints", "verify"]),
+    (
+        &["broken", "bad", "dead", "failing", "fails", "error", "errors", "unplugged", "damaged"],
+        &["io-error", "verify", "capacity", "health", "wear"],
+    ),
+    (
+        &["fast", "faster", "cheat", "cheats"],
+        &[
+            "span-cache",
+            "small-span",
+            "slc-cache",
+            "compression",
+            "pattern-cheat",
+            "flush",
+            "impossible",
+        ],
+    ),
+];
+
+/// The page of a finding, the meaning of a word, or the findings that can be the answer to what is
+/// asked.
 fn page(name: &str) -> Option<String> {
     let width = OutputStream::Output.width();
-    explained(name, width).or_else(|| glossary::meaning(name, width))
+    let asked = || {
+        let name = name.to_lowercase();
+        let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
+        let (_, ids) = ASKED.iter().find(|(of, _)| of.iter().any(|word| words.contains(word)))?;
+        Some(format!(
+            "What can be the reason:\n{}\n`flashmark explain NAME` prints the page of one.\n",
+            listed(ids)
+        ))
+    };
+    explained(name, width).or_else(|| glossary::meaning(name, width)).or_else(asked)
+}
+
+/// A line for each finding: its id, and the title of its page.
+fn listed(ids: &[&str]) -> String {
+    let title = |id| findings::about(id).and_then(|page| page.lines().next()).unwrap_or_default();
+    ids.iter().map(|id| format!("{id:<22} {}\n", title(id).trim_start_matches("# "))).collect()
 }
 
 /// What may have been meant.
@@ -56,11 +112,7 @@ fn hint(name: &str) -> String {
 
 /// Each finding with the title of its page, and the words of the glossary.
 fn names() -> String {
-    let title = |id| findings::about(id).and_then(|page| page.lines().next()).unwrap_or_default();
-    let findings: String = findings::IDS
-        .iter()
-        .map(|id| format!("{id:<22} {}\n", title(id).trim_start_matches("# ")))
-        .collect();
+    let findings = listed(findings::IDS);
     let words =
         report::text::fold(&glossary::words().join(", "), OutputStream::Output.width(), false);
     format!("Findings:\n{findings}\nWords:\n{words}\n")

@@ -34,11 +34,12 @@ pub fn run(flags: &HostEffectsFlags) -> Result {
     };
     let (path, bytes) = what_is_read(&found, &disk);
     let settings = host::host_settings(&roots, &disk);
-    let (changes, skipped) = what_is_tried(&settings);
+    let (changes, skipped) = what_is_tried(&settings, is_root());
     let mut reader = MomentReader::new(path.clone(), bytes, window.0.max(1), blockio::now_ns, SEED);
     if let Err(error) = reader.read(ReadKind::Sequential) {
+        let sudo = if is_root() { "" } else { "run it with sudo, or " };
         return refuse(format_args!(
-            "{}: it cannot be read: {error}; run it with sudo, or name a file on the medium",
+            "{}: it cannot be read: {error}; {sudo}name a file on the medium",
             path.display()
         ));
     }
@@ -78,8 +79,21 @@ fn what_is_read(found: &ResolvedTarget, disk: &InventoryEntry) -> (PathBuf, u64)
     }
 }
 
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Why a setting is left as it is; root may be shut out as well, where /sys is mounted read-only.
+fn not_allowed(is_root: bool) -> &'static str {
+    if is_root {
+        "the system lets nobody change it here, as in a container; run it on the host itself"
+    } else {
+        "changing it needs root"
+    }
+}
+
 /// What is tried, and what is not, with the reason.
-fn what_is_tried(settings: &[HostSetting]) -> (Vec<SettingChange>, Vec<Skip>) {
+fn what_is_tried(settings: &[HostSetting], is_root: bool) -> (Vec<SettingChange>, Vec<Skip>) {
     let (mut changes, mut skipped) = (Vec::new(), Vec::new());
     let all = ["read_ahead_kb", "scheduler", "max_sectors_kb", host::GOVERNOR];
     for name in all {
@@ -88,7 +102,7 @@ fn what_is_tried(settings: &[HostSetting]) -> (Vec<SettingChange>, Vec<Skip>) {
         };
         match settings.iter().find(|setting| setting.name == name) {
             None => skip("this kernel has no such setting here"),
-            Some(setting) if !setting.may_change => skip("changing it needs root"),
+            Some(setting) if !setting.may_change => skip(not_allowed(is_root)),
             Some(setting) if setting.others.is_empty() => skip("there is no other value to try"),
             Some(setting) => changes.extend(setting.others.iter().map(|value| SettingChange {
                 setting: name.to_owned(),
@@ -224,4 +238,28 @@ fn deliver(flags: &HostEffectsFlags, record: &Record, dir: &RunDir) -> Result<()
     }
     let stream = if to_stdout { OutputStream::Error } else { OutputStream::Output };
     outputs::show(record, dir.name(), &outputs::files(dir), false, stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "Changing it needs root" was said to root, in a container.
+    #[test]
+    fn root_is_not_told_to_become_root() {
+        let setting = HostSetting {
+            name: "scheduler",
+            now: "none".into(),
+            others: vec!["bfq".into()],
+            may_change: false,
+        };
+        let reason = |is_root| {
+            let (changes, skipped) = what_is_tried(std::slice::from_ref(&setting), is_root);
+            assert!(changes.is_empty());
+            let of_it = skipped.into_iter().find(|skip| skip.test == "scheduler");
+            of_it.map(|skip| skip.reason).unwrap_or_default()
+        };
+        assert_eq!(reason(false), "changing it needs root");
+        assert!(reason(true).contains("run it on the host itself"));
+    }
 }

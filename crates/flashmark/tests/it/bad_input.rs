@@ -63,6 +63,7 @@ fn unknown_commands_and_flags() {
     Usage: flashmark run <TARGET>
 
     For more information, try '--help'.
+    TARGET is a directory on the medium (flashmark run /media/stick), a device (/dev/sdX; `flashmark list` shows them) or a simulated medium (sim:a1).
     ");
 }
 
@@ -76,6 +77,31 @@ fn help_of_a_word_that_is_no_command_explains_it() {
     let said = said(&["help", "xyzzy"]);
     assert!(said.starts_with("exit 2\nerror: unrecognized subcommand 'xyzzy'"), "{said}");
     assert!(said.contains("`flashmark explain` lists the words"), "{said}");
+}
+
+/// "There is no finding or word 'slow'; did you mean slowest or stop?"
+#[test]
+fn whoever_asks_why_it_is_slow_is_led_to_the_reasons() {
+    let flashmark = Flashmark::new();
+    for words in [&["explain", "slow"][..], &["explain", "why is it so Slow?"], &["help", "slow"]] {
+        let said = flashmark.done(words).out;
+        for reason in ["random-write", "stalls", "small-span", "throttling", "host"] {
+            assert!(said.lines().any(|line| line.starts_with(reason)), "{reason}: {said}");
+        }
+    }
+    assert!(flashmark.done(&["explain", "fake"]).out.contains("counterfeit-hints"));
+}
+
+#[test]
+fn a_command_without_its_medium_says_what_can_be_named() {
+    for (command, way) in [
+        ("check", "flashmark check /media/stick"),
+        ("host-effects", "flashmark host-effects /media/stick"),
+        ("watch", "`flashmark list` shows them"),
+    ] {
+        let said = said(&[command]);
+        assert!(said.contains(way) && said.starts_with("exit 2"), "{said}");
+    }
 }
 
 #[test]

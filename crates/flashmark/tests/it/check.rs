@@ -42,6 +42,37 @@ fn a_medium_that_hangs_is_named_and_the_budget_holds() {
     assert_eq!(told.code, Some(1), "{told}");
 }
 
+/// The reader was unplugged in the middle of a run: "It failed ... Do not store data on it".
+#[test]
+fn a_reader_that_goes_away_is_no_bad_medium() {
+    let flashmark = Flashmark::new();
+    let scratch = Scratch::new();
+    let card = flashmark.done(&["sim", "show", "a1"]).out;
+    for when in ["after = \"12 s\"", "after_ops = 40", "after_written = \"600 MiB\""] {
+        let file = scratch
+            .file("unplugged.toml", format!("{card}\n[[fault]]\nkind = \"vanish\"\n{when}\n"));
+        let target = format!("sim:{}", file.display());
+        for words in [["check", target.as_str()], ["run", target.as_str()]] {
+            let ran = flashmark.run(&words);
+            assert_eq!(ran.code, Some(4), "{ran}");
+            let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(
+                said.contains("it was unplugged, or its reader or its port reset it."),
+                "{ran}"
+            );
+            assert!(said.contains("Try another reader, port or cable"), "{ran}");
+            for blamed in ["Do not store", "Do not use", "throw it", "medium failed", "Copy what"] {
+                assert!(!said.contains(blamed), "{blamed}: {ran}");
+            }
+        }
+    }
+    let runs = flashmark.runs();
+    let words: Vec<&str> =
+        ["compare"].into_iter().chain(runs.iter().filter_map(|run| run.to_str())).collect();
+    let compared = flashmark.run(&words);
+    assert!(!compared.out.contains("Do not use it"), "{compared}");
+}
+
 #[test]
 fn three_answers_are_given_for_whatever_the_medium_is() {
     let flashmark = Flashmark::new();
@@ -98,6 +129,33 @@ fn a_probe_that_was_cut_short_is_no_answer() {
     assert!(strict.err.contains("whether it is genuine"), "{strict}");
     let claimed = flashmark.run(&["check", "sim:fake-wrap", "--claim", "capacity=8GB"]);
     assert!(!claimed.out.contains("0 B found"), "{claimed}");
+}
+
+/// "It has at most 32 GiB" of one that has 8: read as what can be used.
+#[test]
+fn how_much_of_a_fake_is_real_is_found_or_said_to_be_open() {
+    let flashmark = Flashmark::new();
+    let found = flashmark.run(&["check", "sim:fake-wrap"]);
+    let said = found.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bound = "it has no more than 8 GiB (its addresses repeat from there on), and how much less \
+                 was not found in this time.";
+    assert!(said.contains(bound), "{found}");
+    assert!(said.contains("How much of it is real: flashmark run"), "{found}");
+    let row = |words: &[&str]| {
+        flashmark.run(words);
+        let out = flashmark.done(&["show", "latest", "--details"]).out;
+        let row = out.lines().skip_while(|line| *line != "Capacity").nth(1);
+        row.unwrap_or_default().to_owned()
+    };
+    // "no interval from 280 samples"
+    let genuine = row(&["check", "sim:a1", "--quiet"]);
+    assert!(genuine.contains(" 32 GiB "), "{genuine}");
+    let cut = row(&["check", "sim:fake-wrap", "--quiet", "--budget", "15s"]);
+    assert!(cut.contains("not found before its time was up"), "{cut}");
+    let open = row(&["check", "sim:fake-wrap", "--quiet"]);
+    assert!(open.contains("no more than 8 GiB; how much was not found"), "{open}");
+    let exact = row(&["run", "sim:fake-wrap", "--quiet", "--only", "capacity"]);
+    assert!(exact.contains(" 8 GiB "), "{exact}");
 }
 
 #[test]

@@ -179,6 +179,7 @@ fn a_run_on_a_medium_that_does_not_answer_can_be_interrupted() {
         let ran = outcome(child);
         assert_eq!(ran.code, Some(130), "{engine}: {ran}");
         assert!(ran.err.contains("interrupted while the medium did not answer"), "{engine}: {ran}");
+        assert!(ran.err.contains("Copy what is on it first"), "{engine}: {ran}");
         let record = flashmark.record();
         assert_eq!((record.run.ended, record.cells.len()), (Ended::Interrupted, 1));
     }

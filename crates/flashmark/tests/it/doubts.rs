@@ -139,6 +139,12 @@ fn memory_is_praised_for_nothing_and_goes_nowhere() {
     ];
     let ran = flashmark.done(&words);
     assert!(ran.out.contains("This is memory, not a medium: no storage was measured."), "{ran}");
+    let said = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let next = "Name a directory on a medium, or its device; `flashmark list` shows them.";
+    assert!(said.contains(next), "{ran}");
+    let checked = Flashmark::new().run(&["check", mount.word()]);
+    let said = checked.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(said.matches(next).count(), 1, "once, not beside each answer: {checked}");
     assert!(
         ran.out.contains("Cannot be told here for") && !ran.out.to_lowercase().contains("good for"),
         "{ran}"

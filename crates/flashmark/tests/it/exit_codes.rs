@@ -171,6 +171,9 @@ fn what_decides_the_exit_code_is_said_where_nothing_is_shown() {
     let found = ran(&[&["sim:class10", "--suite", "quick"], claim.as_slice()].concat());
     assert_eq!(found.code, Some(FAILED), "{found}");
     assert!(found.err.contains("failed: The claim of 4 KiB random writes"), "{found}");
+    // The verdict and what it is drawn from said the same, one below the other.
+    let fake = ran(&["sim:fake-limbo", "--only", "capacity"]);
+    assert_eq!((fake.code, fake.err.matches("It is a fake").count()), (Some(FAILED), 1), "{fake}");
 }
 
 /// What a page tells a reader to type. Each is planned and nothing is measured: runs in a

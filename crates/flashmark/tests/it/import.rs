@@ -147,7 +147,7 @@ fn what_is_not_understood_is_told_and_the_others_are_imported() {
     insta::assert_snapshot!(said, @"
     exit 1
     flashmark: notes.txt: no output of a tool that is known is in it; `flashmark import --help` lists the tools
-    flashmark: cut.json: it looks like fio JSON, but line 1: its JSON cannot be read: EOF while parsing an object
+    flashmark: cut.json: it looks like fio JSON, but line 1: its JSON is cut off here: the end is missing
     flashmark: table.txt: it is not understood: it begins like iozone output, but lacks a line of results: KB, record length, then figures
     flashmark: all: it cannot be read: No such file or directory (os error 2)
     flashmark: DIR: it is a directory; name the files in it

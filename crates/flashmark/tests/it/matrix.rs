@@ -264,6 +264,31 @@ fn killed_in_the_middle_it_is_undone_on_the_next_start_and_goes_on() {
     assert_eq!(left(flashmark.home(), scratch.path()), Vec::<String>::new());
 }
 
+/// "Go on with: flashmark resume" was said of a medium that gave I/O errors.
+#[test]
+fn a_medium_with_errors_is_copied_before_the_matrix_goes_on() {
+    let scratch = Scratch::new();
+    let Some(medium) =
+        FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 24 << 20)
+    else {
+        return;
+    };
+    let device = LoopDevice::new(&medium.file());
+    let flashmark = Flashmark::new();
+    let axes = ["--fs", "ext2", "--scheduler", "none", "--repeats", "9", "--seed", "9", "--quiet"];
+    let work = ["--work", "logger", "--set", "logger.lines=200"];
+    let child = flashmark
+        .start(&[&["matrix", device.word(), "--erase", device.word()], &axes[..], &work].concat());
+    eventually("a try under way", || {
+        let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+        (journal.contains("\"cell\"") && is_mounted(&device)).then_some(())
+    });
+    medium.answers(Answer::Error(Errno::IO));
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert!(ran.code == Some(4) && ran.err.contains("Copy what is on it first"), "{ran}");
+    assert!(!ran.err.contains("flashmark resume"), "{ran}");
+}
+
 #[test]
 fn a_medium_that_fails_ends_it_and_what_was_good_stays() {
     let scratch = Scratch::new();

@@ -376,8 +376,9 @@ fn the_screen_of_a_fake() {
     check_colours(&record);
     insta::assert_snapshot!(screen(&record, 80, false), @"
     fake-wrap, simulated medium, 64 GiB
-    Do not use it. It is a fake: it says 64 GiB, it has at most 40 GiB. Data written
-      beyond that overwrites data at the front, without an error.
+    Do not use it. It is a fake: it says 64 GiB, it has no more than 8 GiB (its
+      addresses repeat from there on), and how much less was not found in this time.
+      Data written beyond that overwrites data at the front, without an error.
     Not suitable for any use.
     standard suite, 10.7 s, 21.0 MB written
 
@@ -390,8 +391,9 @@ fn the_screen_of_a_fake() {
     ");
     insta::assert_snapshot!(screen(&record, 80, true), @"
     {1mfake-wrap, simulated medium, 64 GiB}
-    {31mDo not use it. It is a fake: it says 64 GiB, it has at most 40 GiB. Data written}
-      {31mbeyond that overwrites data at the front, without an error.}
+    {31mDo not use it. It is a fake: it says 64 GiB, it has no more than 8 GiB (its}
+      {31maddresses repeat from there on), and how much less was not found in this time.}
+      {31mData written beyond that overwrites data at the front, without an error.}
     {31mNot suitable for any use.}
     {2mstandard suite, 10.7 s, 21.0 MB written}
 
@@ -404,8 +406,8 @@ fn the_screen_of_a_fake() {
     ");
     insta::assert_snapshot!(screen(&record, 120, false), @"
     fake-wrap, simulated medium, 64 GiB
-    Do not use it. It is a fake: it says 64 GiB, it has at most 40 GiB. Data written beyond that overwrites data at the
-      front, without an error.
+    Do not use it. It is a fake: it says 64 GiB, it has no more than 8 GiB (its addresses repeat from there on), and how
+      much less was not found in this time. Data written beyond that overwrites data at the front, without an error.
     Not suitable for any use.
     standard suite, 10.7 s, 21.0 MB written
 
@@ -547,11 +549,11 @@ fn the_screen_of_an_interrupted_run() {
     Random write, 4 KiB                               -  the run was interrupted first
     Fill, random data                         9.40 MB/s  8.84 to 9.68         24           -   131 ms
     Fill, zeros                               16.5 MB/s  15.7 to 16.9         24           -  74.5 ms
-
+    Capacity, 4 KiB, whole medium                 4 GiB  exact               272           -        -
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average: the controller compresses or recognises data [...]
     Caveat: sequential write 512 KiB: not converged: the interval is still ±6.75 %; run it for longer
     Not run (why: --details): random-read, random-write, buffered-read
-    Not shown: 11 of 14 cells, 5 findings.
+    Not shown: 10 of 14 cells, 5 findings.
     Details  flashmark show sim-class10-standard-2 --details
     Record   /runs/it/record.json
     Page     /runs/it/report.html

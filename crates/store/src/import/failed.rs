@@ -9,7 +9,7 @@ use record::{Cell, Direction, Params, Stop};
 use super::errno::{Errno, ErrorSide};
 use super::imported_run::{ImportedRun, cell, note};
 use super::reading::Reading;
-use super::text::{ImportText, between, whole};
+use super::text::{ImportText, between, short, whole};
 
 /// Ends a result by an error of the tool that measured it.
 pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
@@ -46,6 +46,9 @@ struct ToolsNamed {
     sysbench: bool,
 }
 
+/// So much of a warning is kept, and so many of one run.
+const WARNING: usize = 200;
+const MOST_WARNINGS: usize = 20;
 /// No message is longer.
 const LONGEST: usize = 1000;
 
@@ -59,9 +62,12 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
             continue;
         }
         let Some(place) = place(line.trim(), tools) else { continue };
-        let Some(error) = error_of(line) else { continue };
-        // Of fio's jobs each says itself how it ended.
-        if place.tool == "fio" && found.iter().any(|run| run.tool == "fio") {
+        let Some(error) = error_of(line) else {
+            keep_warning(found, &place, at, line.trim(), reading);
+            continue;
+        };
+        // Of fio's jobs each says itself how it ended, where it ended.
+        if place.tool == "fio" && is_said(found, &error) {
             reading.take(at);
             continue;
         }
@@ -80,6 +86,40 @@ pub(super) fn add(found: &mut Vec<ImportedRun>, source: &ImportText, reading: &m
         }
         reading.take(at);
     }
+}
+
+/// Whether a job of fio says that it ended with this error.
+fn is_said(found: &[ImportedRun], error: &Errno) -> bool {
+    let mut as_said = cell("fio", Params::default());
+    end(&mut as_said, "fio", error);
+    let cells = found.iter().filter(|run| run.tool == "fio").flat_map(|run| &run.cells);
+    cells.into_iter().any(|cell| match as_said.stop {
+        Stop::Error => cell.stop == Stop::Error && cell.reason == as_said.reason,
+        _ => as_said.flags.iter().all(|flag| cell.flags.contains(flag)),
+    })
+}
+
+/// Keeps what fio says without an error as a note of its run: a warning about what it measured.
+fn keep_warning(
+    found: &mut [ImportedRun],
+    place: &Place,
+    at: usize,
+    line: &str,
+    reading: &mut Reading,
+) {
+    if place.tool != "fio" {
+        return;
+    }
+    let runs = found.iter_mut().filter(|run| run.tool == "fio");
+    let of = |run: &ImportedRun| run.places.iter().copied().find(|there| *there >= at);
+    let next = runs.min_by_key(|run| of(run).unwrap_or(usize::MAX));
+    let Some(run) = next else { return };
+    let said = line.split_once(": ").map_or(line, |(_, said)| said);
+    let text = format!("fio said: {}", short(said, WARNING));
+    if !run.notes.contains(&text) && run.notes.len() < MOST_WARNINGS {
+        run.notes.push(text);
+    }
+    reading.take(at);
 }
 
 /// The nearest result of the tool before a line.
@@ -103,7 +143,7 @@ fn place(line: &str, tools: &ToolsNamed) -> Option<Place> {
     let (read, write) = (Some(Direction::Read), Some(Direction::Write));
     match line {
         _ if is_of_program(line, "dd") => of("dd", Belongs::Alone, "dd", None),
-        _ if is_of_program(line, "fio") => of("fio", Belongs::Alone, "fio", None),
+        _ if is_of_program(line, "fio") => of("fio", Belongs::ToNext, "fio", None),
         _ if is_of_program(line, "ioping") => of("ioping", Belongs::Alone, "ioping", None),
         _ if line.starts_with("Creating file ") => of("f3", Belongs::ToNext, "f3:write", write),
         _ if line.starts_with("Validating file ") => of("f3", Belongs::ToNext, "verify", read),

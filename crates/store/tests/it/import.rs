@@ -1311,7 +1311,8 @@ fn of_a_truncated_json_whole_jobs_are_kept() {
     let found = understand("x", cut.as_bytes(), &Hints::default()).unwrap();
     assert_eq!(found.records[0].cells[..], whole[0].cells[..2]);
     assert_eq!(found.left_count, 1);
-    assert!(found.left[0].why.as_deref().unwrap().contains("its JSON cannot be read"));
+    assert!(found.left[0].why.as_deref().unwrap().contains("its JSON is cut off here"));
+    assert_eq!(found.left[0].line as usize, cut.lines().count());
     // And what other tools printed after it is read, too.
     let sum = "1+0 records out\n1048576 bytes (1.0 MB) copied, 0.1 s, 10.5 MB/s\n";
     let both = understand("x", format!("{text}{sum}").as_bytes(), &Hints::default()).unwrap();

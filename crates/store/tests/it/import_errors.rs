@@ -233,6 +233,42 @@ fn a_full_medium_is_no_fault_of_it() {
     assert_eq!(doubt(&f3), "f3 ended early: no space left");
 }
 
+/// What fio prints in front of its JSON, where both go to one file, was dropped.
+#[test]
+fn what_stands_before_the_json_of_fio_is_kept() {
+    let json = fixture("fio_randread-4k-qd1.json");
+    let warned =
+        "fio: this platform does not support process shared mutexes, forcing use of threads.\n";
+    let error =
+        "fio: io_u error on file /dev/sdx: Input/output error: read offset=8192, buflen=4096\n";
+    let full =
+        "fio: io_u error on file /dev/sdx: No space left on device: write offset=0, buflen=4096\n";
+    assert_eq!(reason(&[error, &json].concat()), "fio ended with error 5: input/output error");
+    assert_eq!(doubt(&[full, &json].concat()), "fio ended early: no space left");
+    let warned = record(&[warned, &json].concat());
+    assert_eq!(warned.run.ended, Ended::Complete);
+    let said: Vec<String> = warned.flags.iter().map(ToString::to_string).collect();
+    assert!(said.iter().any(|said| said.starts_with("fio said: this platform")), "{said:?}");
+    assert_eq!(warned.cells, record(&json).cells);
+    // A job that says it itself has it once.
+    let failed = fixture("fio_enospc.json").replace("\"error\" : 28", "\"error\" : 5");
+    let cells = record(&[error, &failed].concat()).cells;
+    assert_eq!(cells.iter().filter(|cell| cell.reason.is_some()).count(), 1);
+}
+
+#[test]
+fn fio_json_that_is_cut_off_is_called_so() {
+    let json = fixture("fio_randread-4k-qd1.json");
+    let half = &json[..json.len() / 2];
+    let last = half.lines().count();
+    assert_eq!(
+        import(half).unwrap_err().to_string(),
+        format!(
+            "it looks like fio JSON, but line {last}: its JSON is cut off here: the end is missing"
+        )
+    );
+}
+
 /// Of two jobs only the one that says so has failed.
 #[test]
 fn an_error_of_a_job_is_not_that_of_its_neighbour() {

@@ -233,14 +233,9 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut ProbeState, was_away: bool)
     }
 }
 
-/// Whether a cell found that less is there than the medium says. A tail that fails with errors may
-/// be damage: a fake loses data without one (as `findings` has it).
+/// Whether a cell found that less is there than the medium says.
 pub(crate) fn is_fake(cell: &Cell) -> bool {
-    let marks =
-        |name: &str| cell.metrics.other.get(&format!("marks_{name}")).map_or(0.0, |n| n.value);
-    let fails = marks("unusable") > marks("lost") + marks("elsewhere");
-    let kind = found(cell).and_then(CapacityKind::of_code);
-    kind.is_some_and(|kind| kind.is_fake() && !(fails && kind == CapacityKind::Limbo))
+    cell.test == Capacity.name() && CapacityKind::of_probe(cell).is_some_and(CapacityKind::is_fake)
 }
 
 /// Whether a cell came to its end without finding anything missing, and left its marks where they

@@ -17,6 +17,7 @@ use super::request::MatrixRequest;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::keepable;
 use crate::progress_display::Screen;
+use crate::session::COPY_FIRST;
 use crate::{signals, words};
 
 /// What a session works on.
@@ -243,6 +244,13 @@ fn conclude(
     outputs.deliver(&record, dir)
 }
 
+/// Whether the kernel's words are those for a medium that fails (EIO, ENODATA, EROFS), rather than
+/// for one that is not there (ENXIO, ENODEV), which it may say later, or for a full file system.
+fn is_of_medium(reason: &str) -> bool {
+    let says = |number: i32| reason.contains(&format!("(os error {number})"));
+    [5, 61, 30].into_iter().any(says) && ![6, 19].into_iter().any(says)
+}
+
 fn leave(end: End, dir: &RunDir) -> Result {
     match end {
         End::Complete | End::TimeIsUp => Ok(Exit::Done),
@@ -252,6 +260,13 @@ fn leave(end: End, dir: &RunDir) -> Result {
                 dir.name()
             );
             Ok(Exit::Interrupted)
+        }
+        End::Failed(reason) if is_of_medium(&reason) => {
+            crate::say!(
+                "flashmark: {reason}; what was measured before is kept in {}. The medium fails. {COPY_FIRST}.",
+                dir.name()
+            );
+            Ok(Exit::Io)
         }
         End::Failed(reason) => {
             crate::say!(

@@ -186,9 +186,15 @@ fn documents(source: &ImportText, reading: &mut Reading) -> Vec<(usize, Document
             Err(_) if !rest.contains("\"fio version\"") => break,
             Err(error) => {
                 let last = first + error.line().saturating_sub(1);
-                let what = error.to_string();
-                let what = what.split(" at line ").next().unwrap_or_default();
-                reading.refuse(last, format_args!("its JSON cannot be read: {what}"));
+                // A text that ends within a string ends with a line break in it.
+                if error.is_eof() || error.line() > rest.trim_end().lines().count() {
+                    let end = source.place_of(text.trim_end().len().saturating_sub(1));
+                    reading.refuse(end, "its JSON is cut off here: the end is missing");
+                } else {
+                    let what = error.to_string();
+                    let what = what.split(" at line ").next().unwrap_or_default();
+                    reading.refuse(last, format_args!("its JSON cannot be read: {what}"));
+                }
                 let length = rest.split_inclusive('\n').take(error.line()).map(str::len).sum();
                 (whole_documents(rest), length)
             }

@@ -44,6 +44,8 @@ const ENOUGH_UNUSABLE: usize = 64;
 /// Places at which a module is tried, and how many have to agree.
 const TRIALS: usize = 8;
 const AGREEING: usize = 6;
+/// Turns that are told apart: no fake says a million times what it has.
+const MOST_TURNS: u64 = 1 << 20;
 /// What is left to be written whole.
 const WINDOW_BYTES: u64 = 16 * MIB;
 const WINDOW_PIECE_BYTES: u64 = 256 * KIB;
@@ -625,12 +627,18 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     fn fold(&mut self) -> StepOutcome {
         // Whatever time is left to find out modulo what.
         self.folds();
+        // One address that folds is enough to find out, and a few reads: to seek more of them takes
+        // longer than a short cell has.
+        let mut module = self.module()?;
+        self.found.wrap_bytes = module;
+        self.folds();
         self.hurry();
-        if self.prober.folded.len() < ENOUGH_FOLDED {
+        if module.is_none() && self.prober.folded.len() < ENOUGH_FOLDED {
             self.extend_run(self.folding_from_bytes.max(self.run_bytes))?;
             self.seek_folding(0)?;
+            module = self.module()?;
         }
-        let Some(module) = self.module()? else { return self.damaged() };
+        let Some(module) = module else { return self.damaged() };
         self.prober.module = Some(module);
         self.found.wrap_bytes = Some(module);
         self.found.kind = Some(CapacityKind::Wraparound);
@@ -730,12 +738,14 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
 
     /// What all distances of folded addresses have in common, if that is what addresses are taken
     /// modulo. Where the true module is a part of it, reads at multiples of that part show
-    /// distances that are not multiples of the whole.
+    /// distances that are not multiples of the whole. No more turns than the medium is long lie
+    /// between two addresses, so that every part is tried that can be.
     fn module(&mut self) -> StepOutcome<Option<u64>> {
         let Some(mut module) = self.common_distance() else { return Ok(None) };
+        let most_turns = (self.prober.span.end() / MIB).min(MOST_TURNS);
         loop {
-            for divisor in [2, 3, 5, 7, 11, 13] {
-                if module.is_multiple_of(divisor) && module / divisor >= MIB {
+            for divisor in prime_factors(module, most_turns) {
+                if module / divisor >= MIB {
                     self.read_images(module / divisor, divisor)?;
                 }
             }
@@ -854,6 +864,28 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     }
 }
 
+/// The prime factors of a number up to a limit, each once, in their order.
+fn prime_factors(mut number: u64, most: u64) -> Vec<u64> {
+    let mut found = Vec::new();
+    let mut divisor = 2;
+    while number > 1 && divisor <= most {
+        if divisor * divisor > number {
+            divisor = number;
+            if divisor > most {
+                break;
+            }
+        }
+        if number.is_multiple_of(divisor) {
+            found.push(divisor);
+            while number.is_multiple_of(divisor) {
+                number /= divisor;
+            }
+        }
+        divisor += 1;
+    }
+    found
+}
+
 /// Blocks at equal distances from a random place on: none that is as long as the distance has no
 /// block. They come in such an order that any number of them lies all over the range, so that what
 /// comes often is found soon.
@@ -889,6 +921,15 @@ fn stratified(range: Extent, parts: u64, block_bytes: u64, random: &mut Random) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_has_its_prime_factors_up_to_a_limit() {
+        assert_eq!(prime_factors(32 << 30, 65536), [2]);
+        assert_eq!(prime_factors(2 * 9 * 17 * 4096, 65536), [2, 3, 17]);
+        assert_eq!(prime_factors(17 * 65537, 65536), [17]);
+        assert_eq!(prime_factors(17 * 101, 101), [17, 101]);
+        assert_eq!([0, 1].map(|number| prime_factors(number, 9)), [[0; 0], [0; 0]]);
+    }
 
     proptest::proptest! {
         #[test]
