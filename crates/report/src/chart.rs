@@ -15,6 +15,7 @@ mod svg;
 
 pub use scale::{AxisUnit, Scale};
 pub use svg::draw;
+pub(crate) use svg::escape;
 
 /// A line chart as data; [`draw`] makes SVG of it.
 #[derive(Clone, Debug, PartialEq)]

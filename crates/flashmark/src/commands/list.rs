@@ -5,6 +5,7 @@ use std::thread;
 
 use host::{Contents, InventoryEntry, Roots};
 use record::units::Bytes;
+use report::display::padded;
 
 use crate::cli::ListFlags;
 use crate::exit::{Exit, OrExit, Result, refuse};
@@ -94,8 +95,8 @@ fn kind(disk: &InventoryEntry) -> String {
 
 fn as_text(disk: &InventoryEntry, contents: &Contents) -> String {
     let mut text = format!(
-        "{:<14} {:>9}  {:<13} {}\n",
-        disk.path.display().to_string(),
+        "{} {:>9}  {:<13} {}\n",
+        padded(&disk.path.display().to_string(), 14),
         Bytes(disk.size_bytes).to_string(),
         kind(disk),
         name(disk)

@@ -13,6 +13,9 @@ const WIDTH: f64 = 360.0;
 const PLOT_HEIGHT: f64 = 220.0;
 /// At most about so many values of y get a line.
 const Y_TICKS: usize = 6;
+/// Lines of names above the plot, and the least of a name that is worth showing.
+const NAME_ROWS: usize = 3;
+const SHORTEST_NAME: usize = 5;
 
 /// Height of a line of text, and the width reserved for one character of it: wider than any usual
 /// sans serif needs on average, so that no label is cut whatever font the reader has.
@@ -43,7 +46,7 @@ pub fn draw(chart: &Chart) -> String {
     for line in chart.series.iter().rev() {
         draw_line(&mut out, chart, &layout, line);
     }
-    reference_names(&mut out, chart, &layout);
+    reference_names(&mut out, &layout);
     for line in &chart.series {
         tips(&mut out, chart, &layout, line);
     }
@@ -66,6 +69,14 @@ struct Layout<'a> {
     bottom: f64,
     height: f64,
     legend: Vec<LegendEntry<'a>>,
+    flags: Vec<Flag>,
+}
+
+/// The name of an upright, above the plot: its place along x, its row from the plot up, the name.
+struct Flag {
+    x: f64,
+    row: usize,
+    name: String,
 }
 
 impl<'a> Layout<'a> {
@@ -92,9 +103,11 @@ impl<'a> Layout<'a> {
             .collect();
         let longest = y_ticks.iter().map(|(_, label)| text_width(label)).fold(20.0, f64::max);
         let (left, right) = (longest + 10.0, WIDTH - 28.0);
-        let top = legend_height + LINE + 10.0;
-        let bottom = top + PLOT_HEIGHT;
         let x = x.laid(left, right);
+        let flags = flags(chart, &x);
+        let rows = flags.iter().map(|flag| flag.row + 1).max().unwrap_or(0);
+        let top = legend_height + LINE + 10.0 + rows as f64 * LINE;
+        let bottom = top + PLOT_HEIGHT;
         let x_ticks = fitting(&x, left, right);
         Layout {
             y: y.laid(bottom, top),
@@ -107,8 +120,38 @@ impl<'a> Layout<'a> {
             bottom,
             height: bottom + 2.0 * LINE + 8.0,
             legend,
+            flags,
         }
     }
+
+    /// Upper edge of all names above the plot.
+    fn above_names(&self) -> f64 {
+        let rows = self.flags.iter().map(|flag| flag.row + 1).max().unwrap_or(0);
+        self.top - rows as f64 * LINE
+    }
+}
+
+/// Names of many uprights, each to the right of its own. From the right to the left, each is set
+/// above those it would run into, so that no upright goes through a name; without room it is left
+/// out.
+fn flags(chart: &Chart, x: &AxisScale) -> Vec<Flag> {
+    let mut uprights: Vec<(f64, &str)> = named_beside(chart)
+        .filter(|it| !it.label.is_empty())
+        .map(|it| (x.at(it.value), it.label.as_str()))
+        .collect();
+    uprights.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut flags: Vec<Flag> = Vec::new();
+    for (x, label) in uprights {
+        let room = ((WIDTH - x - 4.0) / CHARACTER).max(0.0) as usize;
+        let name = words::clipped(label, room);
+        let end = x + 8.0 + text_width(&name);
+        let row =
+            flags.iter().filter(|flag| flag.x < end).map(|flag| flag.row + 1).max().unwrap_or(0);
+        if row < NAME_ROWS && (name == label || room >= SHORTEST_NAME) {
+            flags.push(Flag { x, row, name });
+        }
+    }
+    flags
 }
 
 /// As many ticks as fit side by side.
@@ -173,11 +216,11 @@ fn legend(out: &mut String, layout: &Layout) {
 }
 
 fn grid(out: &mut String, chart: &Chart, layout: &Layout) {
-    let Layout { left, right, top, bottom, .. } = *layout;
+    let Layout { left, right, bottom, .. } = *layout;
     let _ = write!(
         out,
         r#"<text class="name" x="0" y="{}">{}</text>"#,
-        top - 10.0,
+        layout.above_names() - 10.0,
         escape(&chart.y.name())
     );
     for (value, label) in &layout.y_ticks {
@@ -241,17 +284,15 @@ fn references(out: &mut String, chart: &Chart, layout: &Layout) {
     }
 }
 
-/// Names of many uprights, half way up and over the lines, with a halo.
-fn reference_names(out: &mut String, chart: &Chart, layout: &Layout) {
-    for reference in named_beside(chart) {
-        let x = layout.x.at(reference.value);
-        let is_right = x > (layout.left + layout.right) / 2.0;
-        let (x, anchor) = if is_right { (x - 6.0, "end") } else { (x + 6.0, "start") };
-        let y = (layout.top + layout.bottom) / 2.0;
+fn reference_names(out: &mut String, layout: &Layout) {
+    for Flag { x, row, name } in &layout.flags {
+        let (y, from) = (layout.top - *row as f64 * LINE - 5.0, layout.top);
         let _ = write!(
             out,
-            r#"<text class="refname {anchor}" x="{x:.1}" y="{y:.1}">{}</text>"#,
-            escape(&reference.label)
+            r#"<path class="ref" d="M{x:.1} {from}V{:.1}"/><text class="refname" x="{:.1}" y="{y:.1}">{}</text>"#,
+            y - 9.0,
+            x + 4.0,
+            escape(name)
         );
     }
 }

@@ -243,3 +243,55 @@ fn the_name_of_a_yardstick_stands_above_the_plot_and_hides_no_line() {
     let top: f64 = level.split([' ', 'H']).nth(1).unwrap().parse().unwrap();
     assert!(text.contains("class=\"key\"") && y < top, "{svg}");
 }
+
+/// The numbers after each of these in a drawing.
+fn numbers_after(text: &str, start: &str) -> Vec<f64> {
+    let number = |rest: &str| {
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+        rest[..end].parse().unwrap_or(f64::NAN)
+    };
+    text.split(start).skip(1).map(number).collect()
+}
+
+proptest! {
+    #[test]
+    fn no_line_goes_through_a_name(begins in prop::collection::btree_set(0u32..1000, 2..12)) {
+        let points = vec![point(0.0, 1.0), point(1000.0, 2.0)];
+        let mut chart = chart(
+            (Scale::Linear, AxisUnit::Plain("")),
+            (Scale::Linear, AxisUnit::Plain("")),
+            points,
+        );
+        let names = ["seek", "random write", "capacity", "sequential read"];
+        chart.references = begins
+            .iter()
+            .zip(names.into_iter().cycle())
+            .map(|(begin, name)| Reference {
+                along: Along::X,
+                value: f64::from(*begin),
+                label: name.to_owned(),
+            })
+            .collect();
+        let svg = draw(&chart);
+        let plot_top = numbers_after(&svg, "V").into_iter().fold(f64::MAX, f64::min);
+        let flags: Vec<(f64, f64, f64)> = svg
+            .split(r#"<text class="refname" x=""#)
+            .skip(1)
+            .map(|rest| {
+                let text = rest.split(['>', '<']).nth(1).unwrap();
+                let x = numbers_after(&format!("@{rest}"), "@")[0];
+                let width = crate::display::width(text) as f64 * 7.0;
+                (x, x + width, numbers_after(rest, "y=\"")[0])
+            })
+            .collect();
+        prop_assert!(!flags.is_empty());
+        let y_name = numbers_after(&svg, r#"<text class="name" x="0" y=""#)[0];
+        for (at, (x, end, y)) in flags.iter().enumerate() {
+            prop_assert!(*end <= 360.0 && *y > y_name && plot_top <= *y, "{svg}");
+            for (other, _, above) in flags.iter().take(at) {
+                // What stands further right is lower, or has room.
+                prop_assert!(other > x && (y + 10.0 < *above || other > end), "{svg}");
+            }
+        }
+    }
+}

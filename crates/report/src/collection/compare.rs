@@ -284,15 +284,15 @@ fn chart(
     media: &[(CollectionLine, Vec<CollectionRun>)],
     records: &[Record],
 ) -> Panel {
-    let mut table = Table::new(&["Medium", "#Block", "#Median", "#Runs"]);
+    let mut table = Table::new(&["Medium", "#Block", "#Mean", "#Runs"]);
     let mut series = Vec::new();
     for (at, (line, _)) in media.iter().enumerate() {
         let name = called(line, media);
         let mut points = Vec::new();
-        for (block, mut values) in by_block(test, metric, &line.slug, records) {
+        for (block, values) in by_block(test, metric, &line.slug, records) {
             let runs = values.len();
-            let Some(median) = stats::median(&mut values) else { continue };
-            let text = words::quantity(metric, median);
+            let Some(mean) = stats::geometric_mean(&values) else { continue };
+            let text = words::quantity(metric, mean);
             table.push(
                 vec![name.clone(), Bytes(block).to_string(), text.clone(), runs.to_string()],
                 Vec::new(),
@@ -304,7 +304,7 @@ fn chart(
                 ]
             });
             let tip = format!("{name}, {}: {text} ({})", Bytes(block), words::count(runs, "run"));
-            points.push(ChartPoint { x: block as f64, y: median, interval: ends, tip });
+            points.push(ChartPoint { x: block as f64, y: mean, interval: ends, tip });
         }
         series.extend((!points.is_empty()).then(|| Curved { name, points, style: look(at) }));
     }
@@ -324,7 +324,7 @@ fn chart(
         } else {
             yardstick::DISK_BPS
         })],
-        note: "Medians over runs; whiskers from the lowest run to the highest.".to_owned(),
+        note: "Geometric means over runs, as in the tables below; whiskers from the lowest run to the highest.".to_owned(),
     };
     Panel { chart, table }
 }

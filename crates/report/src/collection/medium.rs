@@ -77,14 +77,14 @@ struct Beside {
     name: String,
     href: String,
     what: String,
-    cells: Vec<String>,
+    cells: Vec<(&'static str, String)>,
 }
 
 struct HostRow {
     name: String,
     link: String,
     runs: usize,
-    cells: Vec<String>,
+    cells: Vec<(&'static str, String)>,
 }
 
 struct RunRow {
@@ -101,7 +101,7 @@ struct RunRow {
     faults: String,
     /// Doubts about the run, and where it was published.
     notes: Vec<Note>,
-    cells: Vec<String>,
+    cells: Vec<(&'static str, String)>,
 }
 
 struct Note {
@@ -295,13 +295,15 @@ fn missing(line: &CollectionLine) -> String {
     missing.map(figures::head).collect::<Vec<_>>().join(", ")
 }
 
-fn told_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<String> {
+/// What is told of a line: each figure with the head of its column.
+fn told_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<(&'static str, String)> {
     let cell = |figure| {
         value(figure)
             .filter(|value| value.is_finite() && *value > 0.0)
             .map(|value| figures::told(figure, value))
     };
-    TOLD.into_iter().map(|figure| cell(figure).unwrap_or_else(|| "–".to_owned())).collect()
+    let told = |figure| (figures::head(figure), cell(figure).unwrap_or_else(|| "–".to_owned()));
+    TOLD.into_iter().map(told).collect()
 }
 
 fn beside_row(links: &Links, line: &CollectionLine) -> Beside {

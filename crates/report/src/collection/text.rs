@@ -7,6 +7,7 @@ use record::collection::{HeadlineFigure, Query};
 
 use super::address::{Links, SiteInfo};
 use super::{SiteFrame, data};
+use crate::chart::escape;
 use crate::words;
 
 /// A page of text beside [`methodology`] and [`about`].
@@ -156,21 +157,23 @@ fn to_html(markdown: &str, file: &str, links: &Links) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
     let mut events: Vec<Event> = Vec::new();
     let mut heading: Option<(HeadingLevel, Option<CowStr>, usize)> = None;
-    let mut dropped_links = Vec::new();
+    let (mut dropped_links, mut about) = (Vec::new(), String::new());
+    let (mut heads, mut column): (Vec<String>, usize) = (Vec::new(), 0);
     for event in Parser::new_ext(markdown, options) {
         match event {
             Event::Start(Tag::Heading { level, id, .. }) => {
-                heading = Some((level, id.clone(), events.len()));
+                heading = Some((level, id, events.len()));
                 events.push(Event::Start(Tag::Heading {
                     level,
-                    id,
+                    id: None,
                     classes: Vec::new(),
                     attrs: Vec::new(),
                 }));
             }
             Event::End(TagEnd::Heading(level)) => {
-                if let Some((level, None, at)) = heading.take() {
-                    let id = Some(anchor(&words_of(&events[at..])).into());
+                if let Some((level, id, at)) = heading.take() {
+                    about = words_of(&events[at..]);
+                    let id = id.or_else(|| Some(anchor(&about).into()));
                     events[at] = Event::Start(Tag::Heading {
                         level,
                         id,
@@ -180,15 +183,41 @@ fn to_html(markdown: &str, file: &str, links: &Links) -> String {
                 }
                 events.push(Event::End(TagEnd::Heading(level)));
             }
+            Event::Start(Tag::TableHead) => {
+                heads.clear();
+                events.push(Event::Start(Tag::TableHead));
+            }
+            Event::End(TagEnd::TableHead) => {
+                heads = cells_of(&events);
+                events.push(Event::End(TagEnd::TableHead));
+            }
+            Event::Start(Tag::TableRow) => {
+                column = 0;
+                events.push(Event::Start(Tag::TableRow));
+            }
+            Event::Start(Tag::TableCell) if !heads.is_empty() => {
+                events.push(Event::Html(match heads.get(column).map(String::as_str) {
+                    _ if column == 0 => "<th scope=\"row\">".into(),
+                    None | Some("") => "<td>".into(),
+                    Some(head) => format!("<td data-h=\"{}\">", escape(head)).into(),
+                }));
+            }
+            Event::End(TagEnd::TableCell) if !heads.is_empty() => {
+                let end = if column == 0 { "</th>" } else { "</td>" };
+                events.push(Event::Html(end.into()));
+                column += 1;
+            }
             Event::Start(Tag::Table(columns)) => {
+                let about = escape(&about);
                 events.push(Event::Html(
-                    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">"
+                    format!("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table: {about}\">")
                         .into(),
                 ));
                 // An alignment would be a style in the page, which the policy forbids.
                 events.push(Event::Start(Tag::Table(vec![Alignment::None; columns.len()])));
             }
             Event::End(TagEnd::Table) => {
+                heads.clear();
                 events.extend([Event::End(TagEnd::Table), Event::Html("</div>".into())])
             }
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
@@ -211,7 +240,23 @@ fn to_html(markdown: &str, file: &str, links: &Links) -> String {
     }
     let mut out = String::new();
     html::push_html(&mut out, events.into_iter());
-    out.replace("<th>", "<th scope=\"col\">")
+    // A head without words is none, and what scrolls has to take the focus.
+    out.replace("<th></th>", "<td></td>")
+        .replace("<th>", "<th scope=\"col\">")
+        .replace("<table>", "<table class=\"folds\">")
+        .replace("<pre>", "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\">")
+}
+
+/// The texts of the cells of a head that ends here.
+fn cells_of(events: &[Event]) -> Vec<String> {
+    let begin = events.iter().rposition(|event| *event == Event::Start(Tag::TableHead));
+    let mut cells: Vec<String> = events[begin.unwrap_or(0)..]
+        .split(|event| *event == Event::End(TagEnd::TableCell))
+        .map(words_of)
+        .collect();
+    // Nothing follows the end of the last one.
+    cells.pop();
+    cells
 }
 
 /// The text of some events.

@@ -76,7 +76,8 @@ fn blocks(runs: &[RunFigures], columns: &[FigureColumn]) -> String {
             text += "    -\n";
         }
         for figure in of {
-            text += &format!("    {:<widest$}  {}\n", figure.column.head, said(figure));
+            let head = display::padded(&figure.column.head, widest);
+            text += &format!("    {head}  {}\n", said(figure));
         }
     }
     text

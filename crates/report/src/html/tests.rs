@@ -385,6 +385,7 @@ fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
 
 #[test]
 fn text_stands_out_in_light_and_dark_and_on_paper() {
+    let light = colours(":root {");
     for appearance in [":root {", "prefers-color-scheme: dark) {", "@media print {"] {
         let colours = colours(appearance);
         let pairs = [
@@ -411,6 +412,15 @@ fn text_stands_out_in_light_and_dark_and_on_paper() {
         for (text, ground) in pairs {
             let found = contrast(colours[text], colours[ground]);
             assert!(found >= 4.5, "{appearance} {text} on {ground}: {found:.2}");
+        }
+        let heat = between(PageHead::STYLE, "{ --heat: ", "; }");
+        assert!(heat.len() > 10, "{heat:?}");
+        for percent in heat {
+            let part = percent.parse::<f64>().unwrap() / 100.0;
+            let heated = colours.get("heated").unwrap_or(&light["heated"]);
+            let mix = |at: usize| heated[at] * part + colours["paper"][at] * (1.0 - part);
+            let found = contrast(colours["ink"], [0, 1, 2].map(mix));
+            assert!(found >= 4.5, "{appearance} ink at a heat of {percent} %: {found:.2}");
         }
     }
 }

@@ -13,8 +13,6 @@ use crate::words;
 
 /// Points of a line; more cannot be told apart on a page.
 const MOST_POINTS: usize = 300;
-/// Names of tests along the axis.
-const MOST_NAMES: f64 = 8.0;
 
 /// A stretch of a cell.
 struct Stretch<'a> {
@@ -144,25 +142,16 @@ fn panel(
     Panel { chart, table: table(record, unit, shows) }
 }
 
-/// Where a test begins; named where there is room.
+/// Where a test begins.
 fn marks(record: &Record) -> Vec<Reference> {
-    let sampled = || record.cells.iter().filter(|cell| cell.activity.len() > 1);
-    let ends = sampled().filter_map(|cell| cell.activity.last()).map(|sample| sample.at_ns as f64);
-    let room = ends.fold(0.0, f64::max) / MOST_NAMES;
-    let (mut marks, mut named, mut before): (Vec<Reference>, f64, &str) =
-        (Vec::new(), f64::NEG_INFINITY, "");
-    for cell in sampled() {
+    let sampled = record.cells.iter().filter(|cell| cell.activity.len() > 1);
+    let (mut marks, mut before): (Vec<Reference>, &str) = (Vec::new(), "");
+    for cell in sampled {
         if std::mem::replace(&mut before, &cell.test) == cell.test {
             continue;
         }
         let value = cell.activity[0].at_ns as f64;
-        let has_room = value - named >= room;
-        named = if has_room { value } else { named };
-        marks.push(Reference {
-            along: Along::X,
-            value,
-            label: if has_room { words::test(&cell.test) } else { String::new() },
-        });
+        marks.push(Reference { along: Along::X, value, label: words::test(&cell.test) });
     }
     marks
 }

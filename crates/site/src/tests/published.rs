@@ -171,9 +171,17 @@ fn a_published_medium_shows_what_was_published_of_it() {
     let page = site.get("/medium/64-gb-class-card-sysfs-erase-size-4m-reference").text();
     assert!(page.contains("None of the usual figures is known."), "{page}");
     assert_eq!(
-        page.matches("<td class=\"num\">363 us</td><td class=\"num\">one run</td>").count(),
+        page.matches(
+            "<td class=\"num\">363 us</td><td class=\"num\" data-h=\"Interval (95 %)\">one run</td>"
+        )
+        .count(),
         1
     );
     let page = site.get("/medium/sandisk-ultra-microsdxc-reference").text();
-    assert!(page.contains("6.97 MB/s</td><td class=\"num\">6.21 to 7.73, 3 runs"), "{page}");
+    assert!(
+        page.contains(
+            "6.97 MB/s</td><td class=\"num\" data-h=\"Interval (95 %)\">6.21 to 7.73, 3 runs"
+        ),
+        "{page}"
+    );
 }

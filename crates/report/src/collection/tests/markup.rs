@@ -10,6 +10,8 @@ pub struct Tag<'a> {
     /// Whether it is its own end, as drawn shapes are.
     pub is_whole: bool,
     pub attributes: Vec<(&'a str, &'a str)>,
+    /// What stands between it and the next tag.
+    pub text: &'a str,
 }
 
 impl<'a> Tag<'a> {
@@ -32,7 +34,7 @@ pub fn tags(page: &str) -> Vec<Tag<'_>> {
         }
         let (inside, text) = part.split_once('>').unwrap_or_else(|| panic!("no end of <{part}"));
         assert!(!text.contains('>'), "a bare > in {text:?}");
-        found.push(tag(inside));
+        found.push(Tag { text, ..tag(inside) });
     }
     found
 }
@@ -46,7 +48,7 @@ fn tag(inside: &str) -> Tag<'_> {
     loop {
         rest = rest.trim_start();
         if rest.is_empty() {
-            return Tag { name, is_end, is_whole, attributes };
+            return Tag { name, is_end, is_whole, attributes, text: "" };
         }
         let end = rest.find(['=', ' ']).unwrap_or(rest.len());
         let (key, after) = rest.split_at(end);
@@ -102,7 +104,15 @@ pub fn check(page: &str) {
             "select" => assert!(open.contains(&"label"), "a select without a label"),
             "script" => assert!(tag.get("src").is_some(), "a script inside the page"),
             "a" => {
-                assert!(tag.get("href").is_some_and(|href| !href.is_empty()), "a link to nowhere")
+                assert!(tag.get("href").is_some_and(|href| !href.is_empty()), "a link to nowhere");
+                // Who speaks to the browser says what they see.
+                let heard = tag.get("aria-label").unwrap_or(tag.text).to_lowercase();
+                assert!(heard.contains(&tag.text.to_lowercase()), "seen and not heard: {tag:?}");
+            }
+            "pre" | "div" if tag.name == "pre" || tag.get("class") == Some("scroll") => {
+                assert_eq!(tag.get("tabindex"), Some("0"), "scrolls without keys: {tag:?}");
+                let named = tag.get("aria-label").or(tag.get("aria-labelledby"));
+                assert!(named.is_some() && tag.get("role").is_some(), "has no name: {tag:?}");
             }
             "p" => assert!(!open.contains(&"p"), "a paragraph in a paragraph"),
             _ => {}
