@@ -383,12 +383,13 @@ pub struct RestoreFlags {
 
 const SHOW_HELP: &str = "\
 Columns:
-  95 % interval   where the figure lies in 95 of 100 runs like this one
+  95 % interval   where the figure of the same run, repeated here now, lies 95 times of
+                  100; of a slow medium: where its long-run rate lies
   n               I/Os behind the figure
   p99             99 of 100 I/Os took no longer; - where they were too few
   slowest         the longest of these I/Os
   stop            why it ended: converged (certain enough), time, bytes, ops;
-                  woke late: certain enough, but for what the host did
+                  rounds: measured again as often as there was time
 
 One number for a script:
   flashmark show --json | jq .summary.random_write_4k_iops";

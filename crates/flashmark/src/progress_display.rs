@@ -169,7 +169,24 @@ impl Screen {
                 self.print(&row(&skip.test, &format!("left out: {}", skip.reason)))
             }
             RunEvent::Flagged(flag) => self.print(&format!("  note: {flag}")),
-            RunEvent::CellRevised { .. } | RunEvent::Owing(_) | RunEvent::Marked(_) => {}
+            RunEvent::RoundStarted { cell, number } => {
+                let name = self.name(&cell.id, &cell.test, &cell.params);
+                let mut state = lock(&self.state);
+                state.share = 1.0;
+                state.progress.more.clear();
+                state.progress.cell = format!("{name}, round {number}");
+            }
+            RunEvent::RoundsDone { cells } => {
+                self.print("  measured again, in rounds:");
+                for cell in cells.iter().filter(|cell| !cell.rounds.is_empty()) {
+                    let name = self.name(&cell.id, &cell.test, &cell.params);
+                    self.print(&finished(&name, cell));
+                }
+            }
+            RunEvent::CellRevised { .. }
+            | RunEvent::RoundFinished { .. }
+            | RunEvent::Owing(_)
+            | RunEvent::Marked(_) => {}
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::Bytes;
-use record::{Cell, Disturbance, Ended, Flag, Record, Sample, Stop};
+use record::{Cell, Disturbance, Ended, Flag, Reach, Record, Sample, Stop};
 use store::{Ending, Journal, JournalEntry, Lock, RunDir};
 use suite::{Plan, RunEnd, RunEvent, RunListener, RunOptions, Undo};
 
@@ -169,33 +169,66 @@ struct JournalListener<'a> {
     /// Looks at the medium's counters beside the measurement.
     sampler: Option<Sampler>,
     doubts: Doubts,
-    /// What was counted during each cell, by its id, of the medium and of the host: one that is
-    /// revised later keeps it.
-    seen: HashMap<String, (Vec<Sample>, Disturbance)>,
+    /// What was counted during each cell, by its id: one that is revised later keeps it.
+    seen: HashMap<String, Seen>,
+}
+
+/// What was counted while a cell was measured the first time, and what rounds of it add.
+#[derive(Clone, Default)]
+struct Seen {
+    activity: Vec<Sample>,
+    strain: Disturbance,
+    reach: Option<Reach>,
+    /// Doubts that the counters raised, those of its rounds among them.
+    doubts: Vec<Flag>,
 }
 
 impl JournalListener<'_> {
     /// A cell that has ended or is revised, with what the kernel counted meanwhile.
     fn counted(&mut self, event: &RunEvent<'_>) -> Option<Cell> {
         let cell = match event {
-            RunEvent::CellStarted { .. } => {
+            RunEvent::CellStarted { .. } | RunEvent::RoundStarted { .. } => {
                 self.sampler.iter().for_each(Sampler::begin);
                 return None;
             }
             RunEvent::CellFinished { cell, .. } => {
-                let seen = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
-                self.seen.insert(cell.id.clone(), seen);
+                self.note(cell);
                 cell
+            }
+            RunEvent::RoundFinished { cell } => {
+                self.note(cell);
+                return None;
             }
             RunEvent::CellRevised { cell } => cell,
             _ => return None,
         };
-        let (activity, strain) = self.seen.get(&cell.id).cloned().unwrap_or_default();
-        let mut cell = Cell { activity, ..(*cell).clone() };
+        let Seen { activity, strain, reach, doubts } =
+            self.seen.get(&cell.id).cloned().unwrap_or_default();
+        let mut cell = Cell { activity, reach, ..(*cell).clone() };
         if strain != Disturbance::default() {
             cell.disturbance.get_or_insert_default().add(strain);
         }
-        Some(self.doubts.told(cell))
+        for flag in doubts {
+            if !cell.flags.contains(&flag) {
+                cell.flags.push(flag);
+            }
+        }
+        Some(cell)
+    }
+
+    /// Notes what was counted during a cell that has just been measured, or a round of it.
+    fn note(&mut self, cell: &Cell) {
+        let (activity, strain) = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
+        let counted = self.doubts.told(Cell { activity, ..cell.clone() });
+        let is_new = |flag: &Flag| !cell.flags.contains(flag);
+        let doubts: Vec<Flag> = counted.flags.into_iter().filter(is_new).collect();
+        let is_first = !self.seen.contains_key(&cell.id);
+        let seen = self.seen.entry(cell.id.clone()).or_default();
+        if is_first {
+            (seen.activity, seen.reach) = (counted.activity, counted.reach);
+        }
+        seen.strain.add(strain);
+        seen.doubts.extend(doubts);
     }
 }
 
@@ -225,7 +258,14 @@ impl RunListener for JournalListener<'_> {
                 self.journal.append(&JournalEntry::Begun(cell.id.clone()))
             }
             RunEvent::Marked(marks) => self.journal.append(&JournalEntry::Marked(marks.to_vec())),
-            RunEvent::CellStarted { .. } | RunEvent::Progress(_) => Ok(()),
+            RunEvent::RoundStarted { cell, .. } if cell.max_written_bytes > 0 => {
+                self.journal.append(&JournalEntry::Begun(cell.id.clone()))
+            }
+            RunEvent::CellStarted { .. }
+            | RunEvent::RoundStarted { .. }
+            | RunEvent::RoundFinished { .. }
+            | RunEvent::RoundsDone { .. }
+            | RunEvent::Progress(_) => Ok(()),
         };
         kept.map_err(|error| error.to_string())?;
         self.screen.show(event);

@@ -302,6 +302,20 @@ pub enum CountUnit {
 pub const FAILED_BY: &str = "failed_by";
 const BY_MEDIUM: &str = "medium";
 
+/// One of several times that a cell was measured, apart from each other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Round {
+    /// When it began, since the run did, in nanoseconds.
+    pub began_ns: u64,
+    /// I/Os of it that count.
+    pub ops: u64,
+    /// What these took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Its rate, in I/Os a second.
+    pub iops: f64,
+}
+
 /// One row of results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -363,6 +377,11 @@ pub struct Cell {
     /// What the host did to it; absent where nobody looked (a simulated medium, an old record).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
+    /// The rounds that its figures come from, in the order of time, where it was measured several
+    /// times; then its interval is where the figure of the same run, repeated, lies 95 times of 100.
+    /// Absent of what was measured once: then its interval is that of the medium's long-run rate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Round>,
 }
 
 impl Cell {
@@ -388,6 +407,7 @@ impl Cell {
             activity: Vec::new(),
             reach: None,
             disturbance: None,
+            rounds: Vec::new(),
         }
     }
 

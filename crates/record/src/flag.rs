@@ -19,11 +19,10 @@ pub enum Flag {
         /// Half the width of the 95 % interval over the figure.
         relative_half_width: f64,
     },
-    /// The host woke late: the interval holds what of it may be the medium's, and is wider than asked
-    /// for, though the samples were enough.
-    WokeLate {
-        /// Half the width of the 95 % interval over the figure.
-        relative_half_width: f64,
+    /// The host woke late: a part of each I/O is the host's and not the medium's.
+    HostLimited {
+        /// By how much on average, in nanoseconds.
+        mean_ns: u64,
     },
     /// Too few I/Os for an interval.
     TooFewSamples {
@@ -238,11 +237,11 @@ impl std::fmt::Display for Flag {
                     width(*relative_half_width)
                 )
             }
-            Flag::WokeLate { relative_half_width } => {
+            Flag::HostLimited { mean_ns } => {
                 write!(
                     f,
-                    "the host woke late, so the interval is {}; run it on an idle machine",
-                    width(*relative_half_width)
+                    "the host added about {} to each I/O; the medium alone is at least this fast",
+                    Nanos(*mean_ns)
                 )
             }
             Flag::TooFewSamples { n } => {
@@ -399,8 +398,8 @@ mod tests {
                 "not converged: the interval is still wider than the figure; run it for longer",
             ),
             (
-                Flag::WokeLate { relative_half_width: 1.5 },
-                "the host woke late, so the interval is wider than the figure; run it on an idle machine",
+                Flag::HostLimited { mean_ns: 12_000 },
+                "the host added about 12.0 us to each I/O; the medium alone is at least this fast",
             ),
             (Flag::TooFewSamples { n: 7 }, "7 I/Os are too few for an interval; run it for longer"),
             (

@@ -42,7 +42,7 @@ pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use capacity_kind::CapacityKind;
 pub use cell::{
     Cell, Content, CountUnit, Direction, Estimate, FAILED_BY, Latency, Metrics, OPEN_INTERVAL,
-    Params, Path, Pattern, Reach, Region, Stop, Sync,
+    Params, Path, Pattern, Reach, Region, Round, Stop, Sync,
 };
 pub use columns::{
     ALL_COLUMNS, COLUMN_FAMILIES, FigureColumn, UnknownColumn, chosen_columns, column_choice,

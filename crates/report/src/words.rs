@@ -222,14 +222,20 @@ pub fn whole_label(test: &str, params: &Params) -> String {
 /// Half of the width over the figure from which on nothing has converged: no test asks for less.
 const NEVER_ASKED: f64 = 0.5;
 
-/// Why a cell ended, in a word or two. One whose interval was widened for what the host did is not
-/// called converged.
+/// Why a cell ended, in a word or two. Of one that was measured in rounds these ended it, where its
+/// interval is not as narrow as asked for.
 pub fn stop_of(cell: &Cell) -> &'static str {
-    let is_late = |flag: &Flag| matches!(flag, Flag::WokeLate { .. });
+    let is_open = |flag: &Flag| matches!(flag, Flag::NotConverged { .. });
     let rates = [cell.metrics.iops, cell.metrics.bps].into_iter().flatten();
     let is_wide = |rate: Estimate| rate.relative_half_width().is_some_and(|w| w > NEVER_ASKED);
     match cell.stop {
-        Stop::Converged if cell.flags.iter().any(is_late) => "woke late",
+        stop if !cell.rounds.is_empty() && !stop.cut_short() => {
+            if cell.flags.iter().any(is_open) {
+                "rounds"
+            } else {
+                "converged"
+            }
+        }
         Stop::Converged if rates.into_iter().any(is_wide) => "too wide",
         other => stop(other),
     }

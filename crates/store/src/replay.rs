@@ -83,11 +83,21 @@ pub(crate) fn replay(contents: JournalContents<Opening, JournalEntry>) -> Replay
     for entry in contents.entries {
         match entry {
             JournalEntry::Cell(cell) => {
-                record.run.elapsed_ns = record.run.elapsed_ns.saturating_add(cell.elapsed_ns);
                 let place = *place_of.entry(cell.id.clone()).or_insert(record.cells.len());
                 match record.cells.get_mut(place) {
-                    Some(earlier) => *earlier = *cell,
-                    None => record.cells.push(*cell),
+                    Some(earlier) => {
+                        // A cell that is revised holds the time that it had before.
+                        let before_ns =
+                            if earlier.stop.cut_short() { 0 } else { earlier.elapsed_ns };
+                        let more_ns = cell.elapsed_ns.saturating_sub(before_ns);
+                        record.run.elapsed_ns = record.run.elapsed_ns.saturating_add(more_ns);
+                        *earlier = *cell;
+                    }
+                    None => {
+                        record.run.elapsed_ns =
+                            record.run.elapsed_ns.saturating_add(cell.elapsed_ns);
+                        record.cells.push(*cell);
+                    }
                 }
             }
             JournalEntry::Skip(skip) => add_once(&mut record.skipped, skip),

@@ -29,6 +29,23 @@ pub enum RunEvent<'a> {
         /// The cell as it is now, without those doubts.
         cell: &'a Cell,
     },
+    /// A cell is measured once more: a round begins.
+    RoundStarted {
+        /// The cell as it was planned.
+        cell: &'a PlannedCell,
+        /// The number of the round; what was measured first is round 1.
+        number: usize,
+    },
+    /// A round ended; its figures go into those of its cell, which is told next as revised.
+    RoundFinished {
+        /// What the round came to by itself.
+        cell: &'a Cell,
+    },
+    /// No more rounds are measured. These are all cells with what they came to.
+    RoundsDone {
+        /// In the order in which they were measured first.
+        cells: &'a [Cell],
+    },
     /// A cell was left out.
     Skipped(&'a Skip),
     /// A doubt about the run as a whole.

@@ -7,6 +7,7 @@ use record::{PlannedCell, Skip, TargetKind, test};
 
 use crate::definition::{Suite, SuiteEntry};
 use crate::planned::{CellList, PROBE, span_of};
+use crate::runner::rounds;
 use crate::settings::{SettingError, TestSettings};
 use crate::{TargetInfo, Test, catalogue};
 
@@ -113,9 +114,11 @@ impl Plan {
             .any(|cell| catalogue::find(&cell.test).is_ok_and(|test| test.needs().data))
     }
 
-    /// The most that will be written, in bytes.
+    /// The most that will be written, in bytes: by the cells, and by rounds of those that turn out to be
+    /// fast.
     pub fn max_written_bytes(&self) -> u64 {
         saturating_sum(self.cells.iter().map(|cell| cell.max_written_bytes))
+            .saturating_add(rounds::planned_bytes(&self.cells))
     }
 
     /// The longest it may take, in nanoseconds.

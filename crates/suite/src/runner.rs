@@ -1,5 +1,6 @@
 //! The runner: cell after cell on a guarded device, telling a listener what happens.
 
+pub(crate) mod rounds;
 mod second_look;
 #[cfg(test)]
 mod tests;
@@ -153,6 +154,9 @@ pub fn run<'a>(
         if !runner.step(index, medium, stage, listener) {
             break;
         }
+    }
+    if runner.end.ended == Ended::Complete {
+        runner.measure_rounds(medium, stage, listener);
     }
     if runner.end.ended == Ended::Complete {
         runner.look_again(plan.cells.len().saturating_sub(1), When::Ended, medium, stage, listener);

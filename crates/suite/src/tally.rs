@@ -9,8 +9,7 @@ use record::{
     metric,
 };
 use stats::{
-    Drift, Interval, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows,
-    smallest_sample,
+    Drift, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, smallest_sample,
 };
 
 use host_stalls::SlowIos;
@@ -28,6 +27,9 @@ const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
 /// A call that took as long as this is a doubt: it may be the link or the host as well as the
 /// medium.
 const STALL_NS: u64 = 5 * SECOND_NS;
+
+/// A larger share of an I/O that is the host's is told; our choice.
+const HOST_SHARE: f64 = 0.1;
 
 /// What a stretch of I/O came to.
 pub struct IoTally {
@@ -68,8 +70,6 @@ pub struct IoTally {
     in_flight: u32,
     last_ns: u64,
     slow: SlowIos,
-    /// What the rate was over before the host's part was taken off.
-    with_host_ns: u64,
 }
 
 impl Default for IoTally {
@@ -86,7 +86,6 @@ impl Default for IoTally {
             idle_ns: 0,
             disturbance: None,
             slow: SlowIos::default(),
-            with_host_ns: 0,
             in_flight: 1,
             cpu_ns: None,
             lateness: Lateness::default(),
@@ -167,17 +166,7 @@ impl IoTally {
         }
         let seconds = self.busy_ns as f64 / 1e9;
         let iops = self.ops as f64 / seconds;
-        // Where the host's part was taken off, it may have been the medium's after all: the lower
-        // end stays.
-        let without_host = if self.with_host_ns > 0 {
-            self.with_host_ns as f64 / self.busy_ns as f64
-        } else {
-            1.0
-        };
-        let ci95 = self
-            .rate
-            .estimate()
-            .map(|rate| [rate.ci95.low, rate.ci95.high * without_host * self.without_lateness()]);
+        let ci95 = self.rate.estimate().map(|rate| [rate.ci95.low, rate.ci95.high]);
         metrics.iops = Some(Estimate { value: iops, ci95, n: self.ops });
         let mean_bytes = self.bytes as f64 / self.ops as f64;
         let scaled = ci95.map(|[low, high]| [low * mean_bytes, high * mean_bytes]);
@@ -209,14 +198,6 @@ impl IoTally {
         metrics
     }
 
-    /// How many times faster the medium may be than it was seen, as the host woke late: at most
-    /// twice.
-    fn without_lateness(&self) -> f64 {
-        let mean_ns = self.busy_ns as f64 / self.ops.max(1) as f64;
-        let late_ns = self.lateness.mean_ns as f64 / f64::from(self.in_flight.max(1));
-        mean_ns / (mean_ns - late_ns).max(mean_ns / 2.0)
-    }
-
     /// The share of the time during which the medium had nothing to do, 0 to 1; `None` where that
     /// never was.
     fn host_share(&self) -> Option<f64> {
@@ -224,40 +205,30 @@ impl IoTally {
         (self.idle_ns > 0).then(|| self.idle_ns as f64 / wall_ns.max(1) as f64)
     }
 
-    /// The latencies in figures, percentiles with their intervals, which reach to what the medium
-    /// may take without the host: p50 less the mean lateness, but half of it at least; p99 less the
-    /// lateness of one waking of a hundred, but the lower end of p50 at least.
+    /// The latencies in figures, percentiles with their intervals.
     fn latency(&self) -> Latency {
-        let interval =
-            |share: f64| self.quantiles.quantile(share).and_then(|estimate| estimate.ci95);
-        let without = |ci: Interval, late_ns: u64, least_ns: f64| {
-            [(ci.low - late_ns as f64).max(least_ns), ci.high]
+        let interval = |(name, share): (&str, f64)| {
+            let ends = self.quantiles.quantile(share)?.ci95?;
+            Some((name.to_owned(), [ends.low, ends.high].map(|ns| ns.round() as u64)))
         };
-        let p50 = interval(0.50).map(|ci| without(ci, self.lateness.mean_ns, ci.low / 2.0));
-        let p99 = p50.and_then(|[least_ns, _]| {
-            Some(without(interval(0.99)?, self.lateness.p99_ns, least_ns))
-        });
-        let named = [("p50", p50), ("p99", p99)]
-            .into_iter()
-            .filter_map(|(name, ci)| Some((name.to_owned(), ci?)));
-        let ci95 = named.map(|(name, ci)| (name, ci.map(|ns| ns.round() as u64))).collect();
+        let ci95 = [("p50", 0.50), ("p99", 0.99)].into_iter().filter_map(interval).collect();
         Latency { ci95, ..latency(&self.histogram, self.worst_ns) }
     }
 
-    /// That the interval, as it is told, is wider than asked for: for want of samples, or for what the
-    /// host did.
+    /// That the interval is wider than asked for.
     fn too_wide(&self) -> Option<Flag> {
         let rule = self.rule.as_ref()?;
-        let Estimate { value, ci95, .. } = self.metrics().iops?;
-        let [low, high] = ci95?;
-        let relative_half_width = Interval { low, high }.relative_half_width(value);
-        if relative_half_width <= rule.relative_half_width {
-            None
-        } else if self.stop == Stop::Converged {
-            Some(Flag::WokeLate { relative_half_width })
-        } else {
-            Some(Flag::NotConverged { relative_half_width })
-        }
+        let relative_half_width = self.rate.estimate()?.relative_half_width();
+        (relative_half_width > rule.relative_half_width)
+            .then_some(Flag::NotConverged { relative_half_width })
+    }
+
+    /// That the host's part of each I/O, by how late it woke, matters beside the medium's.
+    fn host_limited(&self) -> Option<Flag> {
+        let mean_ns = self.busy_ns as f64 / self.ops.max(1) as f64;
+        let late_ns = self.lateness.mean_ns as f64 / f64::from(self.in_flight.max(1));
+        (late_ns > HOST_SHARE * mean_ns)
+            .then_some(Flag::HostLimited { mean_ns: self.lateness.mean_ns })
     }
 
     /// Doubts that the numbers themselves raise.
@@ -274,6 +245,7 @@ impl IoTally {
             flags.push(Flag::TooFewSamples { n: self.ops });
         }
         flags.extend(self.too_wide());
+        flags.extend(self.host_limited());
         if let Some(rate) = estimate.as_ref().filter(|rate| !rate.independent) {
             flags.push(Flag::Autocorrelated { lag1: rate.lag1 });
         }

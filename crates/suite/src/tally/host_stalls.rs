@@ -66,7 +66,6 @@ impl IoTally {
         }
         self.worst_ns =
             self.slow.0.iter().map(|[from, to]| to - from).max().unwrap_or(self.histogram.max());
-        self.with_host_ns = self.busy_ns;
         // Several at a time wait for the same host at once.
         let lost_ns = if self.in_flight == 1 {
             disturbed.iter().map(|io| during(*io)).sum()

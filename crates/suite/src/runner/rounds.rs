@@ -1,0 +1,334 @@
+//! Rounds: a cell that is fast is measured several times, apart from each other and in changing order,
+//! after all cells were measured once. One stretch of a second cannot tell its own slow changes; how
+//! rounds differ tells where the figure of the same run, repeated, would lie
+//! (docs/methodology.md, "Rounds").
+
+use record::units::{MIB, MILLISECOND_NS, SECOND_NS, saturating_sum};
+use record::{Cell, Ended, Flag, Metrics, PlannedCell, Round, Stop, metric, test};
+use stats::{Random, repetition_half_width};
+
+use super::{Guarded, Measured, Runner};
+use crate::FileStage;
+use crate::events::{RunEvent, RunListener};
+use crate::tally::latency;
+
+/// Tests whose state before each I/O that counts is one that they make themselves.
+const REPEATED: [&str; 4] =
+    [test::SEQUENTIAL_WRITE, test::SEQUENTIAL_READ, test::RANDOM_WRITE, test::RANDOM_READ];
+/// As many as there are at least, and what they grow to until the interval is as narrow as asked for.
+const STEPS: [usize; 3] = [5, 8, 12];
+/// Of an I/O that takes longer, the interval of one stretch holds (docs/truth.md).
+const FAST_NS: f64 = 5.0 * MILLISECOND_NS as f64;
+/// What a round measures at least, and what it may take with all that comes before.
+const ROUND_NS: u64 = 250 * MILLISECOND_NS;
+const ROUND_LIMIT_NS: u64 = 1500 * MILLISECOND_NS;
+/// What a round of random writes may write.
+const RANDOM_BYTES: u64 = 64 * MIB;
+/// All rounds take no longer than half of what was measured before, and this is always theirs.
+const LEAST_NS: u64 = 20 * SECOND_NS;
+const SHARE: u64 = 2;
+/// The first writes of what has a level to fall to are faster by this; a round would not reach it.
+const FALLS: f64 = 1.2;
+/// Rare slow I/Os that are not seen cannot be excluded: as of one stretch (stats::RareEvents).
+const RARE_SHARE: f64 = 0.005;
+const RARE_EXCESS: f64 = 4.0;
+const RULE_OF_THREE: f64 = 3.0;
+/// An I/O of so many typical ones is of the rare kind.
+const RARE: f64 = 3.0;
+
+/// What rounds of these cells may write, in bytes, where all of them turn out to be fast.
+pub(crate) fn planned_bytes(cells: &[PlannedCell]) -> u64 {
+    let rounds = (STEPS[0] - 1) as u64;
+    let writes = cells.iter().filter(|cell| is_repeated(&cell.test) && cell.max_written_bytes > 0);
+    saturating_sum(writes.map(|cell| round_of(cell, 0.0).max_written_bytes * rounds))
+}
+
+fn is_repeated(test: &str) -> bool {
+    REPEATED.contains(&test)
+}
+
+/// The cell as a round measures it: for a quarter of a second, whatever the certainty, or for as many
+/// bytes as its rate in bytes a second makes of that.
+fn round_of(planned: &PlannedCell, bps: f64) -> PlannedCell {
+    let mut round = planned.clone();
+    let total_bytes = planned.params.other.get("total_bytes").copied().unwrap_or(0.0);
+    let most_bytes = match planned.test.as_str() {
+        test::RANDOM_WRITE => total_bytes.min(RANDOM_BYTES as f64),
+        test::SEQUENTIAL_READ => total_bytes.max(bps * ROUND_NS as f64 / 1e9),
+        _ => total_bytes,
+    };
+    for (name, value) in [
+        ("total_bytes", most_bytes.round()),
+        ("min_ns", ROUND_NS as f64),
+        ("certainty", 1.0),
+        ("slow_certainty", 1.0),
+    ] {
+        if let Some(setting) = round.params.other.get_mut(name) {
+            *setting = value;
+        }
+    }
+    round.max_ns = ROUND_LIMIT_NS;
+    if planned.max_written_bytes > 0 {
+        round.max_written_bytes -= (total_bytes - most_bytes).max(0.0) as u64;
+    }
+    round
+}
+
+impl Runner<'_> {
+    /// Measures cells that are fast in rounds, until their intervals are as narrow as asked for or the
+    /// time for it is up.
+    pub(super) fn measure_rounds(
+        &mut self,
+        medium: &mut Guarded,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
+    ) {
+        let places: Vec<usize> =
+            (0..self.end.cells.len()).filter(|at| is_worth_rounds(&self.end.cells[*at])).collect();
+        let began_ns = self.elapsed_ns(medium);
+        let own_ns = (began_ns / SHARE).max(LEAST_NS);
+        let until_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX).min(began_ns + own_ns);
+        let mut random = Random::for_purpose(self.options.seed, "order of rounds");
+        for turn in 2..=STEPS[STEPS.len() - 1] {
+            let mut order: Vec<(u64, usize)> =
+                places.iter().map(|place| (random.bits(), *place)).collect();
+            order.sort_unstable();
+            for (_, place) in order {
+                if !wants_round(&self.end.cells[place], turn) {
+                    continue;
+                }
+                if self.options.stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    self.finish(Ended::Interrupted);
+                    return;
+                }
+                let is_over = self.elapsed_ns(medium) + ROUND_LIMIT_NS > until_ns;
+                if is_over || !self.round(place, turn, medium, stage, listener) {
+                    return self.tell_rounds(&places, listener);
+                }
+            }
+        }
+        self.tell_rounds(&places, listener);
+    }
+
+    fn tell_rounds(&mut self, places: &[usize], listener: &mut dyn RunListener) {
+        if places.is_empty() || self.end.ended != Ended::Complete {
+            return;
+        }
+        if let Err(reason) = listener.on_event(&RunEvent::RoundsDone { cells: &self.end.cells }) {
+            self.fail(reason);
+        }
+    }
+
+    /// Measures one round of a cell, twice where the host stood still; `false` ends the rounds.
+    fn round(
+        &mut self,
+        place: usize,
+        turn: usize,
+        medium: &mut Guarded,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
+    ) -> bool {
+        let plan = self.plan;
+        let cell = &self.end.cells[place];
+        let Some(planned) = plan.cells.iter().find(|planned| planned.id == cell.id) else {
+            return true;
+        };
+        let bps = cell.metrics.bps.map_or(0.0, |bps| bps.value);
+        let round = round_of(planned, bps);
+        if round.max_written_bytes > plan.max_written_bytes().saturating_sub(self.written_bytes) {
+            return true;
+        }
+        for _ in 0..2 {
+            let named = PlannedCell { id: format!("{} round {turn}", planned.id), ..round.clone() };
+            let heard = listener.on_event(&RunEvent::RoundStarted { cell: planned, number: turn });
+            if let Err(reason) = heard {
+                return self.fail(reason);
+            }
+            let began_ns = self.elapsed_ns(medium);
+            let last = plan.cells.len() - 1;
+            let Measured { outcome, failed, written_bytes, written_last } =
+                self.measure(last, &named, ROUND_LIMIT_NS, medium, stage, listener);
+            self.written_bytes = written_bytes;
+            if let Some(reason) = failed {
+                return self.fail(reason);
+            }
+            let marked = self.mark(planned, &outcome, &written_last, medium, listener);
+            let mut measured = outcome.cell;
+            measured.id.clone_from(&planned.id);
+            let heard = marked
+                .and_then(|()| listener.on_event(&RunEvent::RoundFinished { cell: &measured }));
+            if let Err(reason) = heard {
+                return self.fail(reason);
+            }
+            let is_disturbed = measured.stood_still_share() > record::DISTURBED_SHARE;
+            let (stop, is_left_out) = (measured.stop, outcome.left_out.is_some());
+            let cell = &mut self.end.cells[place];
+            match stop {
+                Stop::Interrupted => {
+                    cell.written_bytes += measured.written_bytes;
+                    return self.finish(Ended::Interrupted);
+                }
+                Stop::Error => {
+                    (cell.stop, cell.reason) = (Stop::Error, measured.reason);
+                    cell.written_bytes += measured.written_bytes;
+                }
+                _ if is_disturbed || is_left_out => cell.written_bytes += measured.written_bytes,
+                _ => add_round(cell, measured, began_ns),
+            }
+            if let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell }) {
+                return self.fail(reason);
+            }
+            if stop == Stop::Error {
+                self.end.error = outcome.error.or(self.end.error.take());
+                return self.finish(Ended::Error);
+            }
+            if !is_disturbed {
+                return true;
+            }
+        }
+        true
+    }
+}
+
+/// True of a cell whose figure rounds tell better: one of fast I/Os, in a state that a round reaches.
+fn is_worth_rounds(cell: &Cell) -> bool {
+    let Some((iops, latency)) = cell.metrics.iops.zip(cell.metrics.latency_ns.as_ref()) else {
+        return false;
+    };
+    let other = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value);
+    let has_level = other(metric::BURST_IOPS).is_none_or(|burst| burst < FALLS * iops.value);
+    let is_paid = other("paid_iops").is_none_or(|paid| paid * FALLS > iops.value);
+    is_repeated(&cell.test)
+        && !cell.stop.cut_short()
+        && cell.histogram.is_some()
+        && iops.ci95.is_some()
+        && latency.mean <= FAST_NS
+        && cell.transient().is_none()
+        && has_level
+        && is_paid
+}
+
+/// Whether a cell has fewer rounds than it needs by now.
+fn wants_round(cell: &Cell, turn: usize) -> bool {
+    let done = cell.rounds.len().max(1);
+    if cell.stop.cut_short() || done >= turn {
+        return false;
+    }
+    let is_step = STEPS.contains(&done) && done >= STEPS[0];
+    !is_step || !is_certain(cell)
+}
+
+/// Whether the interval is as narrow as the cell asks for.
+fn is_certain(cell: &Cell) -> bool {
+    let asked = cell.params.other.get("certainty").copied().unwrap_or(0.0);
+    let width = cell.metrics.iops.and_then(|iops| iops.relative_half_width());
+    width.is_some_and(|width| width <= asked)
+}
+
+/// Adds what a round came to: counts and histogram to those of the cell, its rate to the rounds.
+fn add_round(cell: &mut Cell, round: Cell, began_ns: u64) {
+    let Some(iops) = round.metrics.iops.filter(|_| round.ops > 0) else {
+        cell.written_bytes += round.written_bytes;
+        return;
+    };
+    if cell.rounds.is_empty() {
+        let first = cell.metrics.iops.map_or(0.0, |iops| iops.value);
+        cell.rounds.push(Round {
+            began_ns: 0,
+            ops: cell.ops,
+            elapsed_ns: cell.elapsed_ns,
+            iops: first,
+        });
+    }
+    let (ops, elapsed_ns) = (round.ops, round.elapsed_ns);
+    cell.rounds.push(Round { began_ns, ops, elapsed_ns, iops: iops.value });
+    cell.ops += round.ops;
+    cell.bytes += round.bytes;
+    cell.elapsed_ns += round.elapsed_ns;
+    cell.written_bytes += round.written_bytes;
+    if let (Some(all), Some(more)) = (&mut cell.histogram, &round.histogram) {
+        all.merge(more);
+    }
+    if let Some(disturbance) = round.disturbance {
+        cell.disturbance.get_or_insert_default().add(disturbance);
+    }
+    for flag in round.flags {
+        let is_there =
+            |known: &Flag| std::mem::discriminant(known) == std::mem::discriminant(&flag);
+        if !is_of_one_stretch(&flag) && !cell.flags.iter().any(is_there) {
+            cell.flags.push(flag);
+        }
+    }
+    sum_up(cell, &round.metrics);
+}
+
+/// True of a doubt that one stretch raises about itself, and that rounds answer.
+fn is_of_one_stretch(flag: &Flag) -> bool {
+    matches!(
+        flag,
+        Flag::NotConverged { .. }
+            | Flag::Autocorrelated { .. }
+            | Flag::Drifting { .. }
+            | Flag::TooFewSamples { .. }
+    )
+}
+
+/// The figures of all rounds together, with the interval of a repetition.
+fn sum_up(cell: &mut Cell, latest: &Metrics) {
+    let worst_ns = [&cell.metrics, latest]
+        .into_iter()
+        .filter_map(|metrics| metrics.latency_ns.as_ref())
+        .map(|latency| latency.max)
+        .max()
+        .unwrap_or(0);
+    if let Some(histogram) = &cell.histogram {
+        cell.metrics.latency_ns = Some(latency(histogram, worst_ns));
+    }
+    if let (Some(stall), Some(later)) = (
+        cell.metrics.other.get_mut(metric::WORST_STALL_NS),
+        latest.other.get(metric::WORST_STALL_NS),
+    ) {
+        stall.value = stall.value.max(later.value);
+        stall.n += later.n;
+    }
+    let rates: Vec<f64> = cell.rounds.iter().map(|round| round.iops).collect();
+    let seconds: f64 = cell.rounds.iter().map(|round| round.ops as f64 / round.iops).sum();
+    let value = cell.ops as f64 / seconds;
+    let ends = repetition_half_width(&rates).map(|half| {
+        let unseen = unseen(cell, value);
+        [value * (-half - unseen).exp(), value * half.exp()]
+    });
+    let Some(iops) = &mut cell.metrics.iops else { return };
+    // Two rounds tell less than the one stretch that the cell began with.
+    let [low, high] = iops.ci95.map_or([1.0; 2], |ends| ends.map(|end| end / iops.value));
+    iops.ci95 = Some(ends.unwrap_or([value * low, value * high]));
+    (iops.value, iops.n) = (value, cell.ops);
+    let mean_bytes = cell.bytes as f64 / cell.ops as f64;
+    if let Some(bps) = &mut cell.metrics.bps {
+        bps.ci95 = iops.ci95.map(|ends| ends.map(|end| end * mean_bytes));
+        (bps.value, bps.n) = (value * mean_bytes, cell.ops);
+    }
+    if ends.is_some() {
+        note_certainty(cell);
+    }
+}
+
+/// The doubts of single stretches are answered; what is left is how wide the interval is.
+fn note_certainty(cell: &mut Cell) {
+    cell.flags.retain(|flag| !is_of_one_stretch(flag));
+    let asked = cell.params.other.get("certainty").copied().unwrap_or(0.0);
+    let width = cell.metrics.iops.and_then(|iops| iops.relative_half_width()).unwrap_or(0.0);
+    if width > asked && asked > 0.0 {
+        cell.flags.push(Flag::NotConverged { relative_half_width: width });
+    }
+}
+
+/// How much slower the next run may be for rare slow I/Os of which none was seen, in the logarithm.
+fn unseen(cell: &Cell, iops: f64) -> f64 {
+    let longest_ns = cell.metrics.latency_ns.as_ref().map_or(0, |latency| latency.max) as f64;
+    let typical_ns = 1e9 / iops * f64::from(cell.params.threads.max(1));
+    if longest_ns > RARE * typical_ns {
+        return 0.0;
+    }
+    RARE_SHARE.min(RULE_OF_THREE / cell.ops.max(1) as f64) * RARE_EXCESS
+}
