@@ -4,6 +4,7 @@
 use record::{Answer, CapacityKind, Record, TargetKind};
 
 use crate::flush::Flush;
+use crate::phrases::WENT_AWAY;
 use crate::use_levels::{UseStanding, use_levels};
 use crate::{Fitness, Use, conditions, gate, genuineness, matrix};
 
@@ -38,6 +39,10 @@ impl NextStep {
 pub fn next_steps(record: &Record) -> Vec<NextStep> {
     let target = record.target.path.as_str();
     if target.is_empty() || matrix::of(record).is_some() {
+        return Vec::new();
+    }
+    // What to try next stands in the sentence that tells of it.
+    if record.findings.iter().any(|finding| finding.statement.contains(WENT_AWAY)) {
         return Vec::new();
     }
     let mut steps = of_its_state(record, target);

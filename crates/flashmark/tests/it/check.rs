@@ -140,7 +140,7 @@ fn how_much_of_a_fake_is_real_is_found_or_said_to_be_open() {
     let bound = "it has no more than 8 GiB (its addresses repeat from there on), and how much less \
                  was not found in this time.";
     assert!(said.contains(bound), "{found}");
-    assert!(said.contains("How much of it is real: flashmark run"), "{found}");
+    assert!(said.contains("How much of it is real, more exactly: flashmark run"), "{found}");
     let row = |words: &[&str]| {
         flashmark.run(words);
         let out = flashmark.done(&["show", "latest", "--details"]).out;
