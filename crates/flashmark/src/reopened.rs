@@ -10,6 +10,7 @@ use host::Roots;
 use record::{Fingerprint, Record, TargetKind};
 use store::Replayed;
 use suite::Plan;
+use suite::definition::Suite;
 use suite::fingerprint::{self, FingerprintHistory, Recognition, UnfinishedCell};
 
 use crate::exit::{OrExit, Result, refuse};
@@ -128,5 +129,7 @@ impl Earlier<'_> {
 pub fn plan_of(record: &Record, time_limit_ns: Option<u64>) -> Plan {
     let skipped = |id: &str| record.skipped.iter().any(|skip| skip.test == id);
     let cells = record.plan.iter().filter(|planned| !skipped(&planned.id)).cloned().collect();
-    Plan { suite: record.run.suite.clone(), cells, skipped: record.skipped.clone(), time_limit_ns }
+    let rounds = Suite::built_in(&record.run.suite).is_some_and(|suite| suite.rounds);
+    let (suite, skipped) = (record.run.suite.clone(), record.skipped.clone());
+    Plan { suite, cells, skipped, time_limit_ns, rounds }
 }

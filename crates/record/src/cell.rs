@@ -314,6 +314,10 @@ pub struct Round {
     pub elapsed_ns: u64,
     /// Its rate, in I/Os a second.
     pub iops: f64,
+    /// Half the width of its own 95 % interval, in the logarithm of the rate; absent where it is too
+    /// short for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_width: Option<f64>,
 }
 
 /// One row of results.

@@ -412,10 +412,8 @@ mod tests {
             format!("{}, {}", with_interval(metric::IOPS, &known), stop_of(&cell))
         };
         assert_eq!(with(0.5, None), "10.0 IOPS (9.75 to 10.8), converged");
-        assert_eq!(
-            with(2.0, Some(Flag::WokeLate { relative_half_width: 0.2 })),
-            "10.0 IOPS (9.00 to 13.0), woke late"
-        );
+        let host = Some(Flag::HostLimited { mean_ns: 12_000 });
+        assert_eq!(with(2.0, host), "10.0 IOPS (9.00 to 13.0), converged");
         assert_eq!(with(5.3, None), "10.0 IOPS (7.35 to 17.9), too wide");
         assert_eq!(with(41_150.7, None), "10.0 IOPS (interval still open), too wide");
     }

@@ -39,7 +39,7 @@ pub use percentile::{QuantileEstimate, QuantileEstimator};
 pub use quantile::{quantile_ranks, smallest_sample};
 pub use random::Random;
 pub use rate::{RareEvents, RateEstimate, RateEstimator};
-pub use repetition::{repetition_half_width, typical_rate};
+pub use repetition::{RoundRate, repetition_half_width};
 pub use sample::{geometric_mean, mean_interval, median, pairwise_median};
 pub use series::{effective_sample_size, mser5};
 pub use steady::{Rounds, SteadyState};

@@ -17,6 +17,8 @@ pub struct Suite {
     /// The longest a run of it may take, in nanoseconds of the device's clock; `None` where it
     /// takes as long as it takes.
     pub time_limit_ns: Option<u64>,
+    /// True where cells that turn out to be fast are measured in rounds.
+    pub rounds: bool,
     /// Its tests in order, each with the settings that differ from the published ones.
     pub tests: Vec<SuiteEntry>,
 }
@@ -103,11 +105,13 @@ impl Suite {
         })?;
         if let Some(key) = table
             .keys()
-            .find(|key| !["name", "about", "time_limit", "test"].contains(&key.as_str()))
+            .find(|key| !["name", "about", "time_limit", "rounds", "test"].contains(&key.as_str()))
         {
             return Err(at_key(
                 key,
-                format!("unknown key '{key}'; a suite has name, about, time_limit and [[test]]"),
+                format!(
+                    "unknown key '{key}'; a suite has name, about, time_limit, rounds and [[test]]"
+                ),
             ));
         }
         let word = |key: &str| table.get(key).and_then(|value| value.as_str()).map(str::to_owned);
@@ -121,6 +125,12 @@ impl Suite {
                         .0,
                 ),
             };
+        let rounds = match table.get("rounds") {
+            None => false,
+            Some(value) => {
+                value.as_bool().ok_or_else(|| at_key("rounds", "rounds is true or false".into()))?
+            }
+        };
         let entries =
             table.get("test").and_then(|value| value.as_array()).filter(|list| !list.is_empty());
         let entries = entries.ok_or_else(|| SuiteError {
@@ -136,6 +146,7 @@ impl Suite {
             name: word("name").unwrap_or_else(|| file.to_owned()),
             about: word("about").unwrap_or_default(),
             time_limit_ns,
+            rounds,
             tests,
         })
     }
@@ -205,8 +216,8 @@ mod tests {
     #[test]
     fn a_malformed_suite_names_file_line_and_key() {
         insta::assert_snapshot!(error("name = 'x'\ntime_limit = '4kk'\n[[test]]\nname='seek'"), @"mine.toml, line 2: '4kk' is not a duration; write a number with ms, s, m or h, for example 90s or 10m");
-        insta::assert_snapshot!(error("nmae = 'x'\n[[test]]\nname='seek'"), @"mine.toml, line 1: unknown key 'nmae'; a suite has name, about, time_limit and [[test]]");
-        insta::assert_snapshot!(error("name = 'x'\n[[tests]]\nname='seek'"), @"mine.toml, line 2: unknown key 'tests'; a suite has name, about, time_limit and [[test]]");
+        insta::assert_snapshot!(error("nmae = 'x'\n[[test]]\nname='seek'"), @"mine.toml, line 1: unknown key 'nmae'; a suite has name, about, time_limit, rounds and [[test]]");
+        insta::assert_snapshot!(error("name = 'x'\n[[tests]]\nname='seek'"), @"mine.toml, line 2: unknown key 'tests'; a suite has name, about, time_limit, rounds and [[test]]");
         insta::assert_snapshot!(error("name = "), @"mine.toml, line 1: string values must be quoted, expected literal string");
         insta::assert_snapshot!(error("name = 'x'"), @"mine.toml: has no [[test]]");
         insta::assert_snapshot!(error("[[test]]\nblock = 1"), @"mine.toml: a [[test]] has no name");

@@ -52,6 +52,8 @@ pub struct Plan {
     pub skipped: Vec<Skip>,
     /// The longest the whole may take, in nanoseconds.
     pub time_limit_ns: Option<u64>,
+    /// True where cells that turn out to be fast are measured in rounds.
+    pub rounds: bool,
 }
 
 impl Plan {
@@ -65,6 +67,7 @@ impl Plan {
         let mut plan = Plan {
             suite: suite.name.clone(),
             time_limit_ns: choice.time_limit_ns.or(suite.time_limit_ns),
+            rounds: suite.rounds,
             ..Plan::default()
         };
         for entry in chosen(suite, choice, target) {
@@ -118,7 +121,7 @@ impl Plan {
     /// fast.
     pub fn max_written_bytes(&self) -> u64 {
         saturating_sum(self.cells.iter().map(|cell| cell.max_written_bytes))
-            .saturating_add(rounds::planned_bytes(&self.cells))
+            .saturating_add(if self.rounds { rounds::planned_bytes(&self.cells) } else { 0 })
     }
 
     /// The longest it may take, in nanoseconds.

@@ -155,7 +155,7 @@ pub fn run<'a>(
             break;
         }
     }
-    if runner.end.ended == Ended::Complete {
+    if runner.end.ended == Ended::Complete && plan.rounds {
         runner.measure_rounds(medium, stage, listener);
     }
     if runner.end.ended == Ended::Complete {

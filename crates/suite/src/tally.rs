@@ -349,53 +349,25 @@ mod tests {
         Completion { slot: 0, result: Ok(()), submitted_ns, completed_ns }
     }
 
-    /// On a busy host reads of less than 5 ms lay in the interval in 7 % of cases: the host's share
-    /// was not in it.
+    /// "10179 IOPS (3629 to 91156)": what the host may have added widened the interval.
     #[test]
-    fn what_the_host_may_have_added_is_in_the_interval() {
+    fn what_the_host_added_is_said_and_in_no_interval() {
         let of = |mean_ns: u64| {
             let mut tally = IoTally::under(None, 1);
             (0..4000).for_each(|turn| {
-                tally.count(
-                    &done(turn * 1_000_000, turn * 1_000_000 + 600_000 + turn % 7 * 1000),
-                    4096,
-                    true,
-                )
+                let took_ns = 600_000 + turn % 7 * 1000;
+                tally.count(&done(turn * 1_000_000, turn * 1_000_000 + took_ns), 4096, true);
             });
             tally.lateness = Lateness { mean_ns, p99_ns: 10 * mean_ns };
             let metrics = tally.metrics();
-            assert_eq!(
-                metrics.other.get("host_lateness_ns").map_or(0.0, |late| late.value),
-                mean_ns as f64
-            );
-            let [p50, p99] =
-                ["p50", "p99"].map(|name| metrics.latency_ns.as_ref().unwrap().ci95[name]);
-            (metrics.iops.unwrap().ci95.unwrap(), p50, p99)
+            let late_ns = metrics.other.get("host_lateness_ns").map_or(0.0, |late| late.value);
+            assert_eq!(late_ns, mean_ns as f64);
+            (metrics.iops.unwrap().ci95, metrics.latency_ns.unwrap().ci95, tally.flags())
         };
-        let ([low, high], ..) = of(0);
-        let ([late_low, late_high], p50, p99) = of(100_000);
-        assert!(
-            low == late_low && high < 1700.0 && (1950.0..2050.0).contains(&late_high),
-            "{high} {late_high}"
-        );
-        assert!((495_000..510_000).contains(&p50[0]), "{p50:?}");
-        assert_eq!(p99[0], p50[0], "no p99 is less than what half of them take");
-        assert!(of(9_000_000).0[1] < 2.05 * high, "at most half of it is the host's");
-    }
-
-    /// Of 4 KiB reads on a quiet host, three p99 of twelve lay above that of the medium: some of
-    /// the slowest were slow as the host woke late.
-    #[test]
-    fn what_the_host_may_have_added_to_the_slowest_is_in_the_interval_of_p99() {
-        let mut tally = IoTally::under(None, 1);
-        let took_ns = |turn: u64| if turn.is_multiple_of(50) { 5_000_000 } else { 600_000 };
-        (0..4000).for_each(|turn| {
-            tally.count(&done(turn * 6_000_000, turn * 6_000_000 + took_ns(turn)), 4096, true)
-        });
-        let p99 = |tally: &IoTally| tally.latency().ci95["p99"];
-        let quiet = p99(&tally);
-        tally.lateness = Lateness { mean_ns: 50_000, p99_ns: 1_500_000 };
-        assert_eq!(p99(&tally), [quiet[0] - 1_500_000, quiet[1]]);
+        let (quiet, late) = (of(0), of(100_000));
+        assert_eq!((&quiet.0, &quiet.1), (&late.0, &late.1));
+        assert!(!quiet.2.iter().any(|flag| matches!(flag, Flag::HostLimited { .. })));
+        assert!(late.2.contains(&Flag::HostLimited { mean_ns: 100_000 }), "{:?}", late.2);
     }
 
     /// 1,638,400 reads took 547 ms by the wall clock, of which nothing was under way for 68 ms: 3.0

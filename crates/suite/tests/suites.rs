@@ -190,10 +190,13 @@ fn check_certain(end: &RunEnd, name: &str) {
         .iter()
         .filter(|cell| cell.test == "random-write" && cell.params.span_bytes > Some(16 * MIB))
     {
-        let doubt = cell
-            .flags
-            .iter()
-            .find(|flag| matches!(flag, Flag::NotConverged { .. } | Flag::TooFewSamples { .. }));
+        // Rounds of a medium with a cache differ by more than one stretch of it shows.
+        let most = if cell.rounds.is_empty() { 0.0 } else { 0.15 };
+        let is_doubt = |flag: &&Flag| match flag {
+            Flag::NotConverged { relative_half_width } => *relative_half_width > most,
+            flag => matches!(flag, Flag::TooFewSamples { .. }),
+        };
+        let doubt = cell.flags.iter().find(is_doubt);
         assert_eq!(doubt, None, "{} on {name}: {:?}", cell.id, cell.metrics.iops);
     }
 }

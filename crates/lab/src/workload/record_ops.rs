@@ -70,6 +70,7 @@ impl RecordOps {
             name: KIND.name.into(),
             about: KIND.about.into(),
             time_limit_ns: None,
+            rounds: false,
             tests: vec![entry],
         };
         let work = RecordOps { suite, size_bytes: settings.size("size")? };

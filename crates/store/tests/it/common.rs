@@ -37,6 +37,7 @@ pub fn cell(id: &str) -> Cell {
         activity: Vec::new(),
         reach: None,
         disturbance: None,
+        rounds: Vec::new(),
     }
 }
 

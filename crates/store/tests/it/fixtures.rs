@@ -86,6 +86,7 @@ fn measured() -> Cell {
         activity: Vec::new(),
         reach: None,
         disturbance: None,
+        rounds: Vec::new(),
     }
 }
 

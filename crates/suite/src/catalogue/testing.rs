@@ -220,6 +220,7 @@ impl Bed {
             name: "bench".into(),
             about: String::new(),
             time_limit_ns: self.time_limit_ns,
+            rounds: false,
             tests,
         };
         Plan::make(&suite, &Choice::default(), &self.target)

@@ -404,7 +404,13 @@ fn ran(kind: TargetKind) -> (Box<dyn Device>, Journal) {
         SuiteEntry { test: "seek".into(), settings: settings(&[("time", "1s")]) },
         SuiteEntry { test: "zero-fill".into(), settings: settings(&[("span", "4MiB")]) },
     ];
-    let suite = Suite { name: "trial".into(), about: String::new(), time_limit_ns: None, tests };
+    let suite = Suite {
+        name: "trial".into(),
+        about: String::new(),
+        time_limit_ns: None,
+        rounds: false,
+        tests,
+    };
     let plan = Plan::make(&suite, &Choice::default(), &target).unwrap();
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());

@@ -3,9 +3,11 @@
 //! rounds differ tells where the figure of the same run, repeated, would lie
 //! (docs/methodology.md, "Rounds").
 
+use std::sync::atomic::Ordering;
+
 use record::units::{MIB, MILLISECOND_NS, SECOND_NS, saturating_sum};
-use record::{Cell, Ended, Flag, Metrics, PlannedCell, Round, Stop, metric, test};
-use stats::{Random, repetition_half_width};
+use record::{Cell, Ended, Estimate, Flag, Metrics, PlannedCell, Round, Stop, metric, test};
+use stats::{Random, RoundRate, repetition_half_width};
 
 use super::{Guarded, Measured, Runner};
 use crate::FileStage;
@@ -24,11 +26,14 @@ const ROUND_NS: u64 = 250 * MILLISECOND_NS;
 const ROUND_LIMIT_NS: u64 = 1500 * MILLISECOND_NS;
 /// What a round of random writes may write.
 const RANDOM_BYTES: u64 = 64 * MIB;
-/// All rounds take no longer than half of what was measured before, and this is always theirs.
-const LEAST_NS: u64 = 20 * SECOND_NS;
-const SHARE: u64 = 2;
+/// Rounds of a cell begin so far apart, as a host has slow changes that one moment does not show.
+const APART_NS: u64 = 3500 * MILLISECOND_NS;
+/// All rounds take no longer than what was measured before, and this is always theirs.
+const LEAST_NS: u64 = 18 * SECOND_NS;
+/// A wait ends within this time where the run is interrupted.
+const STEP_NS: u64 = 100 * MILLISECOND_NS;
 /// The first writes of what has a level to fall to are faster by this; a round would not reach it.
-const FALLS: f64 = 1.2;
+const FALLS: f64 = 1.5;
 /// Rare slow I/Os that are not seen cannot be excluded: as of one stretch (stats::RareEvents).
 const RARE_SHARE: f64 = 0.005;
 const RARE_EXCESS: f64 = 4.0;
@@ -86,10 +91,20 @@ impl Runner<'_> {
         let places: Vec<usize> =
             (0..self.end.cells.len()).filter(|at| is_worth_rounds(&self.end.cells[*at])).collect();
         let began_ns = self.elapsed_ns(medium);
-        let own_ns = (began_ns / SHARE).max(LEAST_NS);
-        let until_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX).min(began_ns + own_ns);
+        let own_ns = began_ns.max(LEAST_NS);
+        // A round waits for what a cache puts off, which may take longer than the round.
+        let limit_ns = self.plan.time_limit_ns.map_or(u64::MAX, |limit_ns| limit_ns / 10 * 9);
+        let until_ns = limit_ns.min(began_ns.saturating_add(own_ns));
         let mut random = Random::for_purpose(self.options.seed, "order of rounds");
         for turn in 2..=STEPS[STEPS.len() - 1] {
+            let is_wanted = |place: &usize| wants_round(&self.end.cells[*place], turn);
+            if !places.iter().any(is_wanted) {
+                break;
+            }
+            let due_ns = began_ns + (turn as u64 - 1) * APART_NS;
+            if due_ns + ROUND_LIMIT_NS > until_ns || !self.wait(due_ns, medium) {
+                break;
+            }
             let mut order: Vec<(u64, usize)> =
                 places.iter().map(|place| (random.bits(), *place)).collect();
             order.sort_unstable();
@@ -97,17 +112,30 @@ impl Runner<'_> {
                 if !wants_round(&self.end.cells[place], turn) {
                     continue;
                 }
-                if self.options.stop.load(std::sync::atomic::Ordering::Relaxed) {
+                if self.options.stop.load(Ordering::Relaxed) {
                     self.finish(Ended::Interrupted);
                     return;
                 }
-                let is_over = self.elapsed_ns(medium) + ROUND_LIMIT_NS > until_ns;
+                let is_over = self.elapsed_ns(medium) + 2 * ROUND_LIMIT_NS > until_ns;
                 if is_over || !self.round(place, turn, medium, stage, listener) {
                     return self.tell_rounds(&places, listener);
                 }
             }
         }
         self.tell_rounds(&places, listener);
+    }
+
+    /// Waits without I/O until then, by the time of the run; `false` where the run is to end.
+    fn wait(&mut self, due_ns: u64, medium: &mut Guarded) -> bool {
+        while !self.options.stop.load(Ordering::Relaxed) {
+            let left_ns = due_ns.saturating_sub(self.elapsed_ns(medium));
+            if left_ns == 0 {
+                return true;
+            }
+            device::Device::idle(medium, left_ns.min(STEP_NS));
+        }
+        self.finish(Ended::Interrupted);
+        false
     }
 
     fn tell_rounds(&mut self, places: &[usize], listener: &mut dyn RunListener) {
@@ -231,17 +259,10 @@ fn add_round(cell: &mut Cell, round: Cell, began_ns: u64) {
         cell.written_bytes += round.written_bytes;
         return;
     };
-    if cell.rounds.is_empty() {
-        let first = cell.metrics.iops.map_or(0.0, |iops| iops.value);
-        cell.rounds.push(Round {
-            began_ns: 0,
-            ops: cell.ops,
-            elapsed_ns: cell.elapsed_ns,
-            iops: first,
-        });
+    if let Some(first) = cell.metrics.iops.filter(|_| cell.rounds.is_empty()) {
+        cell.rounds.push(round_at(0, cell, first));
     }
-    let (ops, elapsed_ns) = (round.ops, round.elapsed_ns);
-    cell.rounds.push(Round { began_ns, ops, elapsed_ns, iops: iops.value });
+    cell.rounds.push(round_at(began_ns, &round, iops));
     cell.ops += round.ops;
     cell.bytes += round.bytes;
     cell.elapsed_ns += round.elapsed_ns;
@@ -260,6 +281,11 @@ fn add_round(cell: &mut Cell, round: Cell, began_ns: u64) {
         }
     }
     sum_up(cell, &round.metrics);
+}
+
+fn round_at(began_ns: u64, cell: &Cell, iops: Estimate) -> Round {
+    let half_width = iops.ci95.map(|[low, high]| (high / low).ln() / 2.0);
+    Round { began_ns, ops: cell.ops, elapsed_ns: cell.elapsed_ns, iops: iops.value, half_width }
 }
 
 /// True of a doubt that one stretch raises about itself, and that rounds answer.
@@ -291,7 +317,8 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
         stall.value = stall.value.max(later.value);
         stall.n += later.n;
     }
-    let rates: Vec<f64> = cell.rounds.iter().map(|round| round.iops).collect();
+    let rate = |round: &Round| RoundRate { rate: round.iops, half_width: round.half_width };
+    let rates: Vec<RoundRate> = cell.rounds.iter().map(rate).collect();
     let seconds: f64 = cell.rounds.iter().map(|round| round.ops as f64 / round.iops).sum();
     let value = cell.ops as f64 / seconds;
     let ends = repetition_half_width(&rates).map(|half| {

@@ -78,6 +78,11 @@ impl RunListener for Listener<'_> {
                 writeln!(text, "end {index} {}", in_text(cell))
             }
             RunEvent::CellRevised { cell } => writeln!(text, "revised {}", in_text(cell)),
+            RunEvent::RoundStarted { cell, number } => {
+                writeln!(text, "round {number} {}", cell.id)
+            }
+            RunEvent::RoundFinished { cell } => writeln!(text, "round of {}", in_text(cell)),
+            RunEvent::RoundsDone { cells } => writeln!(text, "rounds of {} cells", cells.len()),
             RunEvent::Skipped(skip) => writeln!(text, "skipped {}: {}", skip.test, skip.reason),
             RunEvent::Flagged(flag) => writeln!(text, "doubt {}", in_text(flag)),
             RunEvent::Owing(owing) => writeln!(text, "owing {owing}"),

@@ -310,6 +310,7 @@ pub(crate) fn run_probe(
         name: "trial".into(),
         about: String::new(),
         time_limit_ns: None,
+        rounds: false,
         tests: vec![entry],
     };
     let plan = Plan::make(&suite, &Choice::default(), &target)

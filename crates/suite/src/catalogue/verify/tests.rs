@@ -19,7 +19,13 @@ fn medium(geometry: &Geometry, settings: &[(&str, &str)]) -> (TargetInfo, Plan, 
     let settings =
         settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let tests = vec![SuiteEntry { test: "verify".into(), settings }];
-    let suite = Suite { name: "trial".into(), about: String::new(), time_limit_ns: None, tests };
+    let suite = Suite {
+        name: "trial".into(),
+        about: String::new(),
+        time_limit_ns: None,
+        rounds: false,
+        tests,
+    };
     let plan = Plan::make(&suite, &Choice::default(), &target).unwrap();
     (target, plan, Box::new(device))
 }
