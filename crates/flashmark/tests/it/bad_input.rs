@@ -163,7 +163,7 @@ fn suites() {
     "#);
     insta::assert_snapshot!(read("name = \"mine\"\n\n[[tests]]\nname = \"prime\"\n"), @r"
     exit 2
-    flashmark: SCRATCH/mine.toml, line 3: unknown key 'tests'; a suite has name, about, time_limit and [[test]]
+    flashmark: SCRATCH/mine.toml, line 3: unknown key 'tests'; a suite has name, about, time_limit, rounds and [[test]]
     ");
     insta::assert_snapshot!(read("name = \"mine\"\n"), @r"
     exit 2

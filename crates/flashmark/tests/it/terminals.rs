@@ -318,23 +318,23 @@ fn check_colours(record: &Record) {
 fn the_screen_of_a_good_medium() {
     let record = record_of("a1", "standard");
     check_colours(&record);
-    insta::assert_snapshot!(screen(&record, 80, false), @"
+    insta::assert_snapshot!(screen(&record, 80, false), @r"
     a1, simulated medium, 32 GiB
     Good for root disk, camera, video at 200 Mbit/s, data logger.
     Usable for database (if its flush is honest).
     118 commits per second (111 to 121) with a rollback journal, 673 (634 to 691)
       with a write-ahead log.
-    standard suite, 3 min 15 s, 2.40 GB written
+    standard suite, 4 min 40 s, 3.52 GB written
 
                                 figure  95 % interval         n         p99  slowest
     Sequential read          67.6 MB/s  65.0 to 68.6         66           -  18.2 ms
     Sequential write         61.6 MB/s  58.6 to 63.1         59           -  22.1 ms
-    Random read, 4 KiB       2942 IOPS  2853 to 3006       1472      431 µs  3.49 ms
-    Random write, 4 KiB      1491 IOPS  1435 to 1516       4543     5.05 ms  37.5 ms
-    Slowest small write        53.7 ms  maximum           41910           -        -
-    Random write, 512 B       826 IOPS  785 to 848         2652     5.70 ms  53.7 ms
-    Random write, 16 KiB      771 IOPS  744 to 784         2404     5.29 ms  33.3 ms
-    Random write, 64 KiB      266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
+    Random read, 4 KiB       2965 IOPS  2886 to 3047       4506      424 µs  3.83 ms
+    Random write, 4 KiB      1501 IOPS  1477 to 1526       8519     5.04 ms  37.5 ms
+    Slowest small write        53.7 ms  maximum           65252           -        -
+    Random write, 512 B       836 IOPS  815 to 858         4942     5.67 ms  53.7 ms
+    Random write, 16 KiB      778 IOPS  762 to 795         4253     5.26 ms  33.3 ms
+    Random write, 64 KiB      265 IOPS  258 to 272         1635     7.79 ms  28.1 ms
     Caveat: sequential read 512 KiB: drifting [...]
     Caveat: random read (6 cells): this run did not precondition the span [...]
     Not run (why: --details): buffered-read, parts of random-read, random-write
@@ -343,22 +343,22 @@ fn the_screen_of_a_good_medium() {
     Record   /runs/it/record.json
     Page     /runs/it/report.html
     ");
-    insta::assert_snapshot!(screen(&record, 120, false), @"
+    insta::assert_snapshot!(screen(&record, 120, false), @r"
     a1, simulated medium, 32 GiB
     Good for root disk, camera, video at 200 Mbit/s, data logger.
     Usable for database (if its flush is honest).
     118 commits per second (111 to 121) with a rollback journal, 673 (634 to 691) with a write-ahead log.
-    standard suite, 3 min 15 s, 2.40 GB written
+    standard suite, 4 min 40 s, 3.52 GB written
 
                                                  figure  95 % interval         n         p99  slowest
     Sequential read                           67.6 MB/s  65.0 to 68.6         66           -  18.2 ms
     Sequential write                          61.6 MB/s  58.6 to 63.1         59           -  22.1 ms
-    Random read, 4 KiB                        2942 IOPS  2853 to 3006       1472      431 µs  3.49 ms
-    Random write, 4 KiB                       1491 IOPS  1435 to 1516       4543     5.05 ms  37.5 ms
-    Slowest small write                         53.7 ms  maximum           41910           -        -
-    Random write, 512 B                        826 IOPS  785 to 848         2652     5.70 ms  53.7 ms
-    Random write, 16 KiB                       771 IOPS  744 to 784         2404     5.29 ms  33.3 ms
-    Random write, 64 KiB                       266 IOPS  260 to 269         1043     7.81 ms  28.1 ms
+    Random read, 4 KiB                        2965 IOPS  2886 to 3047       4506      424 µs  3.83 ms
+    Random write, 4 KiB                       1501 IOPS  1477 to 1526       8519     5.04 ms  37.5 ms
+    Slowest small write                         53.7 ms  maximum           65252           -        -
+    Random write, 512 B                        836 IOPS  815 to 858         4942     5.67 ms  53.7 ms
+    Random write, 16 KiB                       778 IOPS  762 to 795         4253     5.26 ms  33.3 ms
+    Random write, 64 KiB                       265 IOPS  258 to 272         1635     7.79 ms  28.1 ms
     Fill, random data                         56.3 MB/s  44.3 to 61.7         24           -  48.6 ms
     Caveat: sequential read 512 KiB: drifting: the last windows differ by 14.4 %; run it for longer to see where it settles
     Caveat: random read (6 cells): this run did not precondition the span; reads of unwritten flash can be faked
@@ -439,11 +439,11 @@ fn the_screen_of_a_slow_medium() {
       disk reaches 90.
     Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
     Usable for camera, database (if its files stay small and its flush is honest).
-    standard suite, 7 min 29 s, 1.12 GB written
+    standard suite, 8 min 07 s, 1.20 GB written
                                 figure  95 % interval         n         p99  slowest
     Sequential read          20.7 MB/s  19.5 to 21.3         31           -  59.4 ms
     Sequential write         9.11 MB/s  8.55 to 9.44         31           -   136 ms
-    Random read, 4 KiB        985 IOPS  954 to 1002         498     1.32 ms  4.50 ms
+    Random read, 4 KiB        978 IOPS  962 to 995         1486     1.30 ms  6.13 ms
     Random write, 4 KiB      2.91 IOPS  2.70 to 3.12         87           -   458 ms
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average [...]
     Caveat: sequential write 512 KiB: not converged [...]
@@ -464,11 +464,11 @@ fn the_screen_of_a_slow_medium() {
       {33mdisk reaches 90.}
     Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
     Usable for camera, database (if its files stay small and its flush is honest).
-    {2mstandard suite, 7 min 29 s, 1.12 GB written}
+    {2mstandard suite, 8 min 07 s, 1.20 GB written}
     {2m                            figure  95 % interval         n         p99  slowest}
     Sequential read          {1m20.7 MB/s}  19.5 to 21.3         31           -  59.4 ms
     Sequential write         {1m9.11 MB/s}  8.55 to 9.44         31           -   136 ms
-    Random read, 4 KiB        {1m985 IOPS}  954 to 1002         498     1.32 ms  4.50 ms
+    Random read, 4 KiB        {1m978 IOPS}  962 to 995         1486     1.30 ms  6.13 ms
     Random write, 4 KiB      {1m2.91 IOPS}  2.70 to 3.12         87           -   458 ms
     {33mCaveat: random fill 1 MiB: zeros are written 1.76x faster on average [...]}
     {33mCaveat: sequential write 512 KiB: not converged [...]}
@@ -488,14 +488,14 @@ fn the_screen_of_a_slow_medium() {
       2.91 IOPS (2.70 to 3.12); a laptop disk reaches 90.
     Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
     Usable for camera, database (if its files stay small and its flush is honest).
-    standard suite, 7 min 29 s, 1.12 GB written
+    standard suite, 8 min 07 s, 1.20 GB written
 
                                                  figure  95 % interval         n         p99  slowest
     Sequential read                           20.7 MB/s  19.5 to 21.3         31           -  59.4 ms
     Sequential write                          9.11 MB/s  8.55 to 9.44         31           -   136 ms
-    Random read, 4 KiB                         985 IOPS  954 to 1002         498     1.32 ms  4.50 ms
+    Random read, 4 KiB                         978 IOPS  962 to 995         1486     1.30 ms  6.13 ms
     Random write, 4 KiB                       2.91 IOPS  2.70 to 3.12         87           -   458 ms
-    Slowest small write                          1.14 s  maximum            5759           -        -
+    Slowest small write                          1.14 s  maximum            7825           -        -
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average: the controller compresses or recognises data [...]
     Caveat: sequential write 512 KiB: not converged: the interval is still ±6.75 %; run it for longer
     Not run (why: --details): buffered-read, parts of random-read, random-write
@@ -516,7 +516,7 @@ fn the_screen_of_an_interrupted_run() {
     record.run.ended = Ended::Interrupted;
     record.findings = findings::conclude(&record);
     check_colours(&record);
-    insta::assert_snapshot!(screen(&record, 80, false), @"
+    insta::assert_snapshot!(screen(&record, 80, false), @r"
     class10, simulated medium, 4 GiB
     The run was interrupted: 14 of 77 planned cells are done; it can be resumed.
     Benchmarks overstate it: zeros are written faster than data. Sequential writes
@@ -524,7 +524,7 @@ fn the_screen_of_an_interrupted_run() {
     Good for video at 50 Mbit/s.
     Usable for camera.
     Not tested: root disk, data logger, database.
-    standard suite, 7 min 29 s, 866 MB written
+    standard suite, 8 min 07 s, 949 MB written
 
                                 figure  95 % interval         n         p99  slowest
     Sequential read                  -  the run was interrupted first
@@ -541,14 +541,14 @@ fn the_screen_of_an_interrupted_run() {
     Record   /runs/it/record.json
     Page     /runs/it/report.html
     ");
-    insta::assert_snapshot!(screen(&record, 120, false), @"
+    insta::assert_snapshot!(screen(&record, 120, false), @r"
     class10, simulated medium, 4 GiB
     The run was interrupted: 14 of 77 planned cells are done; it can be resumed.
     Benchmarks overstate it: zeros are written faster than data. Sequential writes reach 9.11 MB/s (8.55 to 9.44).
     Good for video at 50 Mbit/s.
     Usable for camera.
     Not tested: root disk, data logger, database.
-    standard suite, 7 min 29 s, 866 MB written
+    standard suite, 8 min 07 s, 949 MB written
 
                                                  figure  95 % interval         n         p99  slowest
     Sequential read                                   -  the run was interrupted first

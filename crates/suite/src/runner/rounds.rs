@@ -21,15 +21,16 @@ const REPEATED: [&str; 4] =
 const STEPS: [usize; 3] = [5, 8, 12];
 /// Of an I/O that takes longer, the interval of one stretch holds (docs/truth.md).
 const FAST_NS: f64 = 5.0 * MILLISECOND_NS as f64;
-/// What a round measures at least, and what it may take with all that comes before.
-const ROUND_NS: u64 = 250 * MILLISECOND_NS;
-const ROUND_LIMIT_NS: u64 = 1500 * MILLISECOND_NS;
+/// A round measures for a quarter of what the first stretch took, between these; with all that comes
+/// before it may take a second more and twice as long.
+const ROUND_NS: [u64; 2] = [250 * MILLISECOND_NS, 2 * SECOND_NS];
+const BEFORE_NS: u64 = SECOND_NS;
 /// What a round of random writes may write.
 const RANDOM_BYTES: u64 = 64 * MIB;
 /// Rounds of a cell begin so far apart, as a host has slow changes that one moment does not show.
-const APART_NS: u64 = 3500 * MILLISECOND_NS;
+const APART_NS: u64 = 3000 * MILLISECOND_NS;
 /// All rounds take no longer than what was measured before, and this is always theirs.
-const LEAST_NS: u64 = 18 * SECOND_NS;
+const LEAST_NS: u64 = 20 * SECOND_NS;
 /// A wait ends within this time where the run is interrupted.
 const STEP_NS: u64 = 100 * MILLISECOND_NS;
 /// The first writes of what has a level to fall to are faster by this; a round would not reach it.
@@ -45,26 +46,26 @@ const RARE: f64 = 3.0;
 pub(crate) fn planned_bytes(cells: &[PlannedCell]) -> u64 {
     let rounds = (STEPS[0] - 1) as u64;
     let writes = cells.iter().filter(|cell| is_repeated(&cell.test) && cell.max_written_bytes > 0);
-    saturating_sum(writes.map(|cell| round_of(cell, 0.0).max_written_bytes * rounds))
+    saturating_sum(writes.map(|cell| round_of(cell, ROUND_NS[0], 0.0).max_written_bytes * rounds))
 }
 
 fn is_repeated(test: &str) -> bool {
     REPEATED.contains(&test)
 }
 
-/// The cell as a round measures it: for a quarter of a second, whatever the certainty, or for as many
-/// bytes as its rate in bytes a second makes of that.
-fn round_of(planned: &PlannedCell, bps: f64) -> PlannedCell {
+/// The cell as a round measures it: for so long, whatever the certainty, or for as many bytes as its
+/// rate in bytes a second makes of that.
+fn round_of(planned: &PlannedCell, round_ns: u64, bps: f64) -> PlannedCell {
     let mut round = planned.clone();
     let total_bytes = planned.params.other.get("total_bytes").copied().unwrap_or(0.0);
     let most_bytes = match planned.test.as_str() {
         test::RANDOM_WRITE => total_bytes.min(RANDOM_BYTES as f64),
-        test::SEQUENTIAL_READ => total_bytes.max(bps * ROUND_NS as f64 / 1e9),
+        test::SEQUENTIAL_READ => total_bytes.max(bps * round_ns as f64 / 1e9),
         _ => total_bytes,
     };
     for (name, value) in [
         ("total_bytes", most_bytes.round()),
-        ("min_ns", ROUND_NS as f64),
+        ("min_ns", round_ns as f64),
         ("certainty", 1.0),
         ("slow_certainty", 1.0),
     ] {
@@ -72,11 +73,22 @@ fn round_of(planned: &PlannedCell, bps: f64) -> PlannedCell {
             *setting = value;
         }
     }
-    round.max_ns = ROUND_LIMIT_NS;
+    round.max_ns = limit_ns(round_ns);
     if planned.max_written_bytes > 0 {
         round.max_written_bytes -= (total_bytes - most_bytes).max(0.0) as u64;
     }
     round
+}
+
+/// What a round of this cell measures, in nanoseconds.
+fn round_ns(cell: &Cell) -> u64 {
+    let first_ns = cell.rounds.first().map_or(cell.elapsed_ns, |first| first.elapsed_ns);
+    (first_ns / 4).clamp(ROUND_NS[0], ROUND_NS[1])
+}
+
+/// What a round may take with all that comes before, in nanoseconds.
+fn limit_ns(round_ns: u64) -> u64 {
+    BEFORE_NS + 2 * round_ns
 }
 
 impl Runner<'_> {
@@ -93,16 +105,17 @@ impl Runner<'_> {
         let began_ns = self.elapsed_ns(medium);
         let own_ns = began_ns.max(LEAST_NS);
         // A round waits for what a cache puts off, which may take longer than the round.
-        let limit_ns = self.plan.time_limit_ns.map_or(u64::MAX, |limit_ns| limit_ns / 10 * 9);
-        let until_ns = limit_ns.min(began_ns.saturating_add(own_ns));
+        let most_ns = self.plan.time_limit_ns.map_or(u64::MAX, |most_ns| most_ns / 10 * 9);
+        let until_ns = most_ns.min(began_ns.saturating_add(own_ns));
         let mut random = Random::for_purpose(self.options.seed, "order of rounds");
         for turn in 2..=STEPS[STEPS.len() - 1] {
             let is_wanted = |place: &usize| wants_round(&self.end.cells[*place], turn);
             if !places.iter().any(is_wanted) {
-                break;
+                // A run that was resumed has these rounds.
+                continue;
             }
             let due_ns = began_ns + (turn as u64 - 1) * APART_NS;
-            if due_ns + ROUND_LIMIT_NS > until_ns || !self.wait(due_ns, medium) {
+            if due_ns + limit_ns(ROUND_NS[0]) > until_ns || !self.wait(due_ns, medium) {
                 break;
             }
             let mut order: Vec<(u64, usize)> =
@@ -116,7 +129,8 @@ impl Runner<'_> {
                     self.finish(Ended::Interrupted);
                     return;
                 }
-                let is_over = self.elapsed_ns(medium) + 2 * ROUND_LIMIT_NS > until_ns;
+                let longest_ns = 2 * limit_ns(round_ns(&self.end.cells[place]));
+                let is_over = self.elapsed_ns(medium) + longest_ns > until_ns;
                 if is_over || !self.round(place, turn, medium, stage, listener) {
                     return self.tell_rounds(&places, listener);
                 }
@@ -162,7 +176,8 @@ impl Runner<'_> {
             return true;
         };
         let bps = cell.metrics.bps.map_or(0.0, |bps| bps.value);
-        let round = round_of(planned, bps);
+        let round = round_of(planned, round_ns(cell), bps);
+        let allotted_ns = round.max_ns;
         if round.max_written_bytes > plan.max_written_bytes().saturating_sub(self.written_bytes) {
             return true;
         }
@@ -175,7 +190,7 @@ impl Runner<'_> {
             let began_ns = self.elapsed_ns(medium);
             let last = plan.cells.len() - 1;
             let Measured { outcome, failed, written_bytes, written_last } =
-                self.measure(last, &named, ROUND_LIMIT_NS, medium, stage, listener);
+                self.measure(last, &named, allotted_ns, medium, stage, listener);
             self.written_bytes = written_bytes;
             if let Some(reason) = failed {
                 return self.fail(reason);
