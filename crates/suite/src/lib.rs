@@ -23,6 +23,7 @@ mod plan;
 mod planned;
 mod progress;
 pub mod random;
+mod round_plan;
 mod runner;
 mod settings;
 mod shown_cache;

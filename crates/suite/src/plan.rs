@@ -7,9 +7,8 @@ use record::{PlannedCell, Skip, TargetKind, test};
 
 use crate::definition::{Suite, SuiteEntry};
 use crate::planned::{CellList, PROBE, span_of};
-use crate::runner::rounds;
 use crate::settings::{SettingError, TestSettings};
-use crate::{TargetInfo, Test, catalogue};
+use crate::{TargetInfo, Test, catalogue, round_plan};
 
 /// What the user chose of a suite.
 #[derive(Clone, Debug, Default)]
@@ -121,7 +120,7 @@ impl Plan {
     /// fast.
     pub fn max_written_bytes(&self) -> u64 {
         saturating_sum(self.cells.iter().map(|cell| cell.max_written_bytes))
-            .saturating_add(if self.rounds { rounds::planned_bytes(&self.cells) } else { 0 })
+            .saturating_add(if self.rounds { round_plan::planned_bytes(&self.cells) } else { 0 })
     }
 
     /// The longest it may take, in nanoseconds.

@@ -1,6 +1,6 @@
 //! The runner: cell after cell on a guarded device, telling a listener what happens.
 
-pub(crate) mod rounds;
+mod rounds;
 mod second_look;
 #[cfg(test)]
 mod tests;

@@ -5,28 +5,18 @@
 
 use std::sync::atomic::Ordering;
 
-use record::units::{MIB, MILLISECOND_NS, SECOND_NS, saturating_sum};
-use record::{Cell, Ended, Estimate, Flag, Metrics, PlannedCell, Round, Stop, metric, test};
+use record::units::{MILLISECOND_NS, SECOND_NS};
+use record::{Cell, Ended, Estimate, Flag, Metrics, PlannedCell, Round, Stop, metric};
 use stats::{Random, RoundRate, repetition_half_width};
 
 use super::{Guarded, Measured, Runner};
 use crate::FileStage;
 use crate::events::{RunEvent, RunListener};
+use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
 use crate::tally::latency;
 
-/// Tests whose state before each I/O that counts is one that they make themselves.
-const REPEATED: [&str; 4] =
-    [test::SEQUENTIAL_WRITE, test::SEQUENTIAL_READ, test::RANDOM_WRITE, test::RANDOM_READ];
-/// As many as there are at least, and what they grow to until the interval is as narrow as asked for.
-const STEPS: [usize; 3] = [5, 8, 12];
 /// Of an I/O that takes longer, the interval of one stretch holds (docs/truth.md).
 const FAST_NS: f64 = 5.0 * MILLISECOND_NS as f64;
-/// A round measures for a quarter of what the first stretch took, between these; with all that comes
-/// before it may take a second more and twice as long.
-const ROUND_NS: [u64; 2] = [250 * MILLISECOND_NS, 2 * SECOND_NS];
-const BEFORE_NS: u64 = SECOND_NS;
-/// What a round of random writes may write.
-const RANDOM_BYTES: u64 = 64 * MIB;
 /// Rounds of a cell begin so far apart, as a host has slow changes that one moment does not show.
 const APART_NS: u64 = 3000 * MILLISECOND_NS;
 /// All rounds take no longer than what was measured before, and this is always theirs.
@@ -41,55 +31,6 @@ const RARE_EXCESS: f64 = 4.0;
 const RULE_OF_THREE: f64 = 3.0;
 /// An I/O of so many typical ones is of the rare kind.
 const RARE: f64 = 3.0;
-
-/// What rounds of these cells may write, in bytes, where all of them turn out to be fast.
-pub(crate) fn planned_bytes(cells: &[PlannedCell]) -> u64 {
-    let rounds = (STEPS[0] - 1) as u64;
-    let writes = cells.iter().filter(|cell| is_repeated(&cell.test) && cell.max_written_bytes > 0);
-    saturating_sum(writes.map(|cell| round_of(cell, ROUND_NS[0], 0.0).max_written_bytes * rounds))
-}
-
-fn is_repeated(test: &str) -> bool {
-    REPEATED.contains(&test)
-}
-
-/// The cell as a round measures it: for so long, whatever the certainty, or for as many bytes as its
-/// rate in bytes a second makes of that.
-fn round_of(planned: &PlannedCell, round_ns: u64, bps: f64) -> PlannedCell {
-    let mut round = planned.clone();
-    let total_bytes = planned.params.other.get("total_bytes").copied().unwrap_or(0.0);
-    let most_bytes = match planned.test.as_str() {
-        test::RANDOM_WRITE => total_bytes.min(RANDOM_BYTES as f64),
-        test::SEQUENTIAL_READ => total_bytes.max(bps * round_ns as f64 / 1e9),
-        _ => total_bytes,
-    };
-    for (name, value) in [
-        ("total_bytes", most_bytes.round()),
-        ("min_ns", round_ns as f64),
-        ("certainty", 1.0),
-        ("slow_certainty", 1.0),
-    ] {
-        if let Some(setting) = round.params.other.get_mut(name) {
-            *setting = value;
-        }
-    }
-    round.max_ns = limit_ns(round_ns);
-    if planned.max_written_bytes > 0 {
-        round.max_written_bytes -= (total_bytes - most_bytes).max(0.0) as u64;
-    }
-    round
-}
-
-/// What a round of this cell measures, in nanoseconds.
-fn round_ns(cell: &Cell) -> u64 {
-    let first_ns = cell.rounds.first().map_or(cell.elapsed_ns, |first| first.elapsed_ns);
-    (first_ns / 4).clamp(ROUND_NS[0], ROUND_NS[1])
-}
-
-/// What a round may take with all that comes before, in nanoseconds.
-fn limit_ns(round_ns: u64) -> u64 {
-    BEFORE_NS + 2 * round_ns
-}
 
 impl Runner<'_> {
     /// Measures cells that are fast in rounds, until their intervals are as narrow as asked for or the
