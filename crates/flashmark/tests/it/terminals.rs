@@ -324,17 +324,17 @@ fn the_screen_of_a_good_medium() {
     Usable for database (if its flush is honest).
     118 commits per second (111 to 121) with a rollback journal, 673 (634 to 691)
       with a write-ahead log.
-    standard suite, 4 min 40 s, 3.52 GB written
+    standard suite, 5 min 04 s, 3.76 GB written
 
                                 figure  95 % interval         n         p99  slowest
     Sequential read          67.6 MB/s  65.0 to 68.6         66           -  18.2 ms
     Sequential write         61.6 MB/s  58.6 to 63.1         59           -  22.1 ms
-    Random read, 4 KiB       2965 IOPS  2886 to 3047       4506      424 µs  3.83 ms
-    Random write, 4 KiB      1501 IOPS  1477 to 1526       8519     5.04 ms  37.5 ms
-    Slowest small write        53.7 ms  maximum           65252           -        -
-    Random write, 512 B       836 IOPS  815 to 858         4942     5.67 ms  53.7 ms
-    Random write, 16 KiB      778 IOPS  762 to 795         4253     5.26 ms  33.3 ms
-    Random write, 64 KiB      265 IOPS  258 to 272         1635     7.79 ms  28.1 ms
+    Random read, 4 KiB       2937 IOPS  2895 to 2980       4469      432 µs  3.83 ms
+    Random write, 4 KiB      1498 IOPS  1478 to 1518       8891     4.99 ms  37.5 ms
+    Slowest small write        53.7 ms  maximum           74260           -        -
+    Random write, 512 B       836 IOPS  818 to 854         6774     5.64 ms  53.7 ms
+    Random write, 16 KiB      774 IOPS  759 to 790         6269     5.21 ms  33.3 ms
+    Random write, 64 KiB      268 IOPS  264 to 273         2602     7.45 ms  28.1 ms
     Caveat: sequential read 512 KiB: drifting [...]
     Caveat: random read (6 cells): this run did not precondition the span [...]
     Not run (why: --details): buffered-read, parts of random-read, random-write
@@ -348,17 +348,17 @@ fn the_screen_of_a_good_medium() {
     Good for root disk, camera, video at 200 Mbit/s, data logger.
     Usable for database (if its flush is honest).
     118 commits per second (111 to 121) with a rollback journal, 673 (634 to 691) with a write-ahead log.
-    standard suite, 4 min 40 s, 3.52 GB written
+    standard suite, 5 min 04 s, 3.76 GB written
 
                                                  figure  95 % interval         n         p99  slowest
     Sequential read                           67.6 MB/s  65.0 to 68.6         66           -  18.2 ms
     Sequential write                          61.6 MB/s  58.6 to 63.1         59           -  22.1 ms
-    Random read, 4 KiB                        2965 IOPS  2886 to 3047       4506      424 µs  3.83 ms
-    Random write, 4 KiB                       1501 IOPS  1477 to 1526       8519     5.04 ms  37.5 ms
-    Slowest small write                         53.7 ms  maximum           65252           -        -
-    Random write, 512 B                        836 IOPS  815 to 858         4942     5.67 ms  53.7 ms
-    Random write, 16 KiB                       778 IOPS  762 to 795         4253     5.26 ms  33.3 ms
-    Random write, 64 KiB                       265 IOPS  258 to 272         1635     7.79 ms  28.1 ms
+    Random read, 4 KiB                        2937 IOPS  2895 to 2980       4469      432 µs  3.83 ms
+    Random write, 4 KiB                       1498 IOPS  1478 to 1518       8891     4.99 ms  37.5 ms
+    Slowest small write                         53.7 ms  maximum           74260           -        -
+    Random write, 512 B                        836 IOPS  818 to 854         6774     5.64 ms  53.7 ms
+    Random write, 16 KiB                       774 IOPS  759 to 790         6269     5.21 ms  33.3 ms
+    Random write, 64 KiB                       268 IOPS  264 to 273         2602     7.45 ms  28.1 ms
     Fill, random data                         56.3 MB/s  44.3 to 61.7         24           -  48.6 ms
     Caveat: sequential read 512 KiB: drifting: the last windows differ by 14.4 %; run it for longer to see where it settles
     Caveat: random read (6 cells): this run did not precondition the span; reads of unwritten flash can be faked
@@ -443,7 +443,7 @@ fn the_screen_of_a_slow_medium() {
                                 figure  95 % interval         n         p99  slowest
     Sequential read          20.7 MB/s  19.5 to 21.3         31           -  59.4 ms
     Sequential write         9.11 MB/s  8.55 to 9.44         31           -   136 ms
-    Random read, 4 KiB        978 IOPS  962 to 995         1486     1.30 ms  6.13 ms
+    Random read, 4 KiB        983 IOPS  966 to 1000        1512     1.31 ms  4.91 ms
     Random write, 4 KiB      2.91 IOPS  2.70 to 3.12         87           -   458 ms
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average [...]
     Caveat: sequential write 512 KiB: not converged [...]
@@ -468,7 +468,7 @@ fn the_screen_of_a_slow_medium() {
     {2m                            figure  95 % interval         n         p99  slowest}
     Sequential read          {1m20.7 MB/s}  19.5 to 21.3         31           -  59.4 ms
     Sequential write         {1m9.11 MB/s}  8.55 to 9.44         31           -   136 ms
-    Random read, 4 KiB        {1m978 IOPS}  962 to 995         1486     1.30 ms  6.13 ms
+    Random read, 4 KiB        {1m983 IOPS}  966 to 1000        1512     1.31 ms  4.91 ms
     Random write, 4 KiB      {1m2.91 IOPS}  2.70 to 3.12         87           -   458 ms
     {33mCaveat: random fill 1 MiB: zeros are written 1.76x faster on average [...]}
     {33mCaveat: sequential write 512 KiB: not converged [...]}
@@ -493,9 +493,9 @@ fn the_screen_of_a_slow_medium() {
                                                  figure  95 % interval         n         p99  slowest
     Sequential read                           20.7 MB/s  19.5 to 21.3         31           -  59.4 ms
     Sequential write                          9.11 MB/s  8.55 to 9.44         31           -   136 ms
-    Random read, 4 KiB                         978 IOPS  962 to 995         1486     1.30 ms  6.13 ms
+    Random read, 4 KiB                         983 IOPS  966 to 1000        1512     1.31 ms  4.91 ms
     Random write, 4 KiB                       2.91 IOPS  2.70 to 3.12         87           -   458 ms
-    Slowest small write                          1.14 s  maximum            7825           -        -
+    Slowest small write                          1.14 s  maximum            7856           -        -
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average: the controller compresses or recognises data [...]
     Caveat: sequential write 512 KiB: not converged: the interval is still ±6.75 %; run it for longer
     Not run (why: --details): buffered-read, parts of random-read, random-write
