@@ -5,7 +5,7 @@ use record::{Answer, CapacityKind, Record, TargetKind};
 
 use crate::flush::Flush;
 use crate::phrases::WENT_AWAY;
-use crate::use_levels::{UseStanding, use_levels};
+use crate::use_levels::{UseStanding, told_levels};
 use crate::{Fitness, Use, conditions, gate, genuineness, matrix};
 
 /// So many are told.
@@ -80,9 +80,7 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
 
 /// What the verdicts on uses leave to do.
 fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
-    let is_judged =
-        |of: &UseStanding| record.findings.iter().any(|it| it.id == of.wanted.verdict_id());
-    let standings: Vec<UseStanding> = use_levels(record).into_iter().filter(is_judged).collect();
+    let standings = told_levels(record);
     let is_unfit = |of: &&UseStanding| {
         matches!(of.level, Fitness::NotSuitable | Fitness::Poor) && of.doubt.is_none()
     };

@@ -31,21 +31,23 @@ pub struct UseStanding {
 /// the record say; where they are silent, what the record comes to; a medium that must not be used
 /// is suitable for none.
 pub fn use_levels(record: &Record) -> Vec<UseStanding> {
-    let video = Use::Video { mbit: verdict::usual_video(record) };
-    [Use::RootDisk, Use::Camera, video, Use::Logger, Use::Database]
-        .into_iter()
-        .flat_map(|wanted| standings(record, wanted))
-        .collect()
+    verdict::all(record).into_iter().flat_map(|wanted| standings(record, wanted)).collect()
+}
+
+/// The same of those uses alone that the findings of the record speak of.
+pub(crate) fn told_levels(record: &Record) -> Vec<UseStanding> {
+    verdict::all(record).into_iter().flat_map(|wanted| told(record, wanted)).collect()
+}
+
+fn told(record: &Record, usual: Use) -> Vec<UseStanding> {
+    let of_use = record.findings.iter().filter(|finding| finding.id == usual.verdict_id());
+    let standing = |finding| Some(standing(record, read_use(finding, usual), said(finding)?));
+    of_use.filter_map(standing).collect()
 }
 
 /// The standings for one kind of use: several where several recording rates were asked for.
 fn standings(record: &Record, usual: Use) -> Vec<UseStanding> {
-    let told: Vec<UseStanding> = record
-        .findings
-        .iter()
-        .filter(|finding| finding.id == usual.verdict_id())
-        .filter_map(|finding| Some(standing(record, read_use(finding, usual), said(finding)?)))
-        .collect();
+    let told = told(record, usual);
     if !told.is_empty() {
         return told;
     }

@@ -408,7 +408,7 @@ pub(crate) fn judged(record: &Record, wanted: &[Use]) -> Vec<UseVerdict> {
 }
 
 /// All that is judged: video at the fastest recording that it does.
-fn all(record: &Record) -> [Use; 5] {
+pub(crate) fn all(record: &Record) -> [Use; 5] {
     let mbit = usual_video(record);
     [Use::RootDisk, Use::Camera, Use::Video { mbit }, Use::Logger, Use::Database]
 }

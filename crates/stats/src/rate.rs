@@ -14,8 +14,6 @@ const FEWEST: usize = 10;
 /// A lag-1 correlation above this over the root of the number of batches passes for dependence
 /// (one-sided 10 %).
 const NOTICEABLE: f64 = 1.28;
-/// Events of which there are this many in n are missing from a run of n in 5 % of cases.
-const RULE_OF_THREE: f64 = 3.0;
 /// An interval of few batches whose ends are further apart than this factor tells nothing of a rate:
 /// of two that differ, Student's t makes one from picobytes to gigabytes a second. Where there are
 /// many, so wide an interval says that the rate changed.
@@ -31,6 +29,19 @@ pub struct RareEvents {
     pub share: f64,
     /// How much longer than otherwise they take, in units of what they take otherwise.
     pub excess: f64,
+}
+
+impl RareEvents {
+    /// How much slower it may be in the long run for those that were not seen, relative: nothing where
+    /// the slowest event is one of them, `typical` being what others take in the same unit;
+    /// `unseen_share` is the share of them that may have been missed ([`RareEvents::MISSED`] over the
+    /// number of events that count).
+    pub fn unseen(self, slowest: f64, typical: f64, unseen_share: f64) -> f64 {
+        if slowest > RARE * typical { 0.0 } else { self.share.min(unseen_share) * self.excess }
+    }
+
+    /// Events of which there are this many in n are missing from a run of n in 5 % of cases.
+    pub const MISSED: f64 = 3.0;
 }
 
 /// The mean time per event of a stream, on line: sums of completion-to-completion times over
@@ -205,11 +216,11 @@ impl RateEstimator {
     /// a run of 3500 has seen 50 of these, and not 3500, go without a slow one. Their typical
     /// length is the mean weighed with the length itself, and their number the total over that.
     fn unseen(&self) -> f64 {
-        let Some(RareEvents { share, excess }) = self.expected else { return 0.0 };
+        let Some(rare) = self.expected else { return 0.0 };
         let total_ns = self.total_ns() as f64;
         let typical_ns = self.squares / total_ns;
-        let is_seen = self.slowest_ns as f64 > RARE * typical_ns;
-        if is_seen { 0.0 } else { share.min(RULE_OF_THREE * typical_ns / total_ns) * excess }
+        let unseen_share = RareEvents::MISSED * typical_ns / total_ns;
+        rare.unseen(self.slowest_ns as f64, typical_ns, unseen_share)
     }
 }
 

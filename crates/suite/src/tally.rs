@@ -22,7 +22,7 @@ const SLOWEST_POINTS: usize = 120;
 /// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 %
 /// (docs/field/ftl.md#profiles, "Jitter"), 5 times as long. The notes say 3 to 10 times; with this,
 /// intervals hold on models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
-const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
+pub(crate) const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
 
 /// A call that took as long as this is a doubt: it may be the link or the host as well as the
 /// medium.

@@ -264,16 +264,19 @@ fn killed_in_the_middle_it_is_undone_on_the_next_start_and_goes_on() {
     assert_eq!(left(flashmark.home(), scratch.path()), Vec::<String>::new());
 }
 
+/// A loop device on a medium that can be made to fail; the device goes first.
+fn failing_device(scratch: &Scratch) -> Option<(FailingMedium, LoopDevice)> {
+    let folder = scratch.directory("mnt");
+    let medium = FailingMedium::mounted(&folder, "fuse.flashmark-it", 24 << 20)?;
+    let device = LoopDevice::new(&medium.file());
+    Some((medium, device))
+}
+
 /// "Go on with: flashmark resume" was said of a medium that gave I/O errors.
 #[test]
 fn a_medium_with_errors_is_copied_before_the_matrix_goes_on() {
     let scratch = Scratch::new();
-    let Some(medium) =
-        FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 24 << 20)
-    else {
-        return;
-    };
-    let device = LoopDevice::new(&medium.file());
+    let Some((medium, device)) = failing_device(&scratch) else { return };
     let flashmark = Flashmark::new();
     let axes = ["--fs", "ext2", "--scheduler", "none", "--repeats", "9", "--seed", "9", "--quiet"];
     let work = ["--work", "logger", "--set", "logger.lines=200"];
@@ -292,12 +295,7 @@ fn a_medium_with_errors_is_copied_before_the_matrix_goes_on() {
 #[test]
 fn a_medium_that_fails_ends_it_and_what_was_good_stays() {
     let scratch = Scratch::new();
-    let Some(medium) =
-        FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 24 << 20)
-    else {
-        return;
-    };
-    let device = LoopDevice::new(&medium.file());
+    let Some((medium, device)) = failing_device(&scratch) else { return };
     let flashmark = Flashmark::new();
     let axes = [
         "--fs",

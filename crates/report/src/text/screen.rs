@@ -158,6 +158,8 @@ struct Screen<'a> {
     rest: &'a Elsewhere<'a>,
     /// Whether something is known of what single I/Os took.
     has_times: bool,
+    /// What to do next, as lines.
+    next: String,
 }
 
 /// A row of figures, and the cell it is of.
@@ -196,7 +198,8 @@ impl<'s> Screen<'s> {
         // What other tools measured often has no times of single I/Os.
         let has_times = !record.cells.iter().all(figure::is_of_others)
             || record.cells.iter().any(|cell| figure::worst_ns(cell).is_some());
-        Screen { record, width, ink: Ink(colour), rest, has_times }
+        let next = super::next_steps(record, width);
+        Screen { record, width, ink: Ink(colour), rest, has_times, next }
     }
 
     /// The first layout that has room for every random write; else the first that has room at all,
@@ -755,8 +758,7 @@ impl<'s> Screen<'s> {
         if !left.is_empty() {
             lines.extend(self.prose(&format!("Not shown: {}.", left.join(", ")), 2, 2, Ink::faint));
         }
-        let next = super::next_steps(self.record, self.width);
-        lines.extend(next.lines().map(str::to_owned));
+        lines.extend(self.next.lines().map(str::to_owned));
         let run = Some(self.rest.run).filter(|run| !run.is_empty()).unwrap_or("latest");
         let command = format!("flashmark show {run} --details");
         let files = self.rest.files.iter().map(|(what, path)| (*what, path.clone()));

@@ -7,13 +7,13 @@ use std::sync::atomic::Ordering;
 
 use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{Cell, Ended, Estimate, Flag, Metrics, PlannedCell, Round, Stop, metric};
-use stats::{Random, RoundRate, repetition_half_width};
+use stats::{Random, RareEvents, RoundRate, repetition_half_width};
 
 use super::{Guarded, Measured, Runner};
 use crate::FileStage;
 use crate::events::{RunEvent, RunListener};
 use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
-use crate::tally::latency;
+use crate::tally::{TAIL_OF_FLASH, latency};
 
 /// Of an I/O that takes longer, the interval of one stretch holds (docs/truth.md).
 const FAST_NS: f64 = 5.0 * MILLISECOND_NS as f64;
@@ -25,12 +25,6 @@ const LEAST_NS: u64 = 20 * SECOND_NS;
 const STEP_NS: u64 = 100 * MILLISECOND_NS;
 /// The first writes of what has a level to fall to are faster by this; a round would not reach it.
 const FALLS: f64 = 1.5;
-/// Rare slow I/Os that are not seen cannot be excluded: as of one stretch (stats::RareEvents).
-const RARE_SHARE: f64 = 0.005;
-const RARE_EXCESS: f64 = 4.0;
-const RULE_OF_THREE: f64 = 3.0;
-/// An I/O of so many typical ones is of the rare kind.
-const RARE: f64 = 3.0;
 
 impl Runner<'_> {
     /// Measures cells that are fast in rounds, until their intervals are as narrow as asked for or the
@@ -198,15 +192,17 @@ fn wants_round(cell: &Cell, turn: usize) -> bool {
     if cell.stop.cut_short() || done >= turn {
         return false;
     }
-    let is_step = STEPS.contains(&done) && done >= STEPS[0];
-    !is_step || !is_certain(cell)
+    !STEPS.contains(&done) || !relative_half_width(cell).is_some_and(|width| width <= asked(cell))
 }
 
-/// Whether the interval is as narrow as the cell asks for.
-fn is_certain(cell: &Cell) -> bool {
-    let asked = cell.params.other.get("certainty").copied().unwrap_or(0.0);
-    let width = cell.metrics.iops.and_then(|iops| iops.relative_half_width());
-    width.is_some_and(|width| width <= asked)
+/// How certain the cell is to be: half the width of its interval over the figure; 0 where it asks for
+/// nothing.
+fn asked(cell: &Cell) -> f64 {
+    cell.params.other.get("certainty").copied().unwrap_or(0.0)
+}
+
+fn relative_half_width(cell: &Cell) -> Option<f64> {
+    cell.metrics.iops.and_then(|iops| iops.relative_half_width())
 }
 
 /// Adds what a round came to: counts and histogram to those of the cell, its rate to the rounds.
@@ -299,19 +295,14 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
 /// The doubts of single stretches are answered; what is left is how wide the interval is.
 fn note_certainty(cell: &mut Cell) {
     cell.flags.retain(|flag| !is_of_one_stretch(flag));
-    let asked = cell.params.other.get("certainty").copied().unwrap_or(0.0);
-    let width = cell.metrics.iops.and_then(|iops| iops.relative_half_width()).unwrap_or(0.0);
-    if width > asked && asked > 0.0 {
-        cell.flags.push(Flag::NotConverged { relative_half_width: width });
-    }
+    let asked = asked(cell);
+    let wide = relative_half_width(cell).filter(|width| asked > 0.0 && *width > asked);
+    cell.flags.extend(wide.map(|relative_half_width| Flag::NotConverged { relative_half_width }));
 }
 
 /// How much slower the next run may be for rare slow I/Os of which none was seen, in the logarithm.
 fn unseen(cell: &Cell, iops: f64) -> f64 {
     let longest_ns = cell.metrics.latency_ns.as_ref().map_or(0, |latency| latency.max) as f64;
     let typical_ns = 1e9 / iops * f64::from(cell.params.threads.max(1));
-    if longest_ns > RARE * typical_ns {
-        return 0.0;
-    }
-    RARE_SHARE.min(RULE_OF_THREE / cell.ops.max(1) as f64) * RARE_EXCESS
+    TAIL_OF_FLASH.unseen(longest_ns, typical_ns, RareEvents::MISSED / cell.ops.max(1) as f64)
 }
