@@ -11,7 +11,7 @@ use record::Path as IoPath;
 use rustix::fs::{Advice, fadvise, fsync};
 
 use crate::buffers::Buffers;
-use crate::clock::{cpu_ns, now_ns, sleep};
+use crate::clock::{cpu_ns, now_ns, run_delay_ns, sleep};
 use crate::directory::Directory;
 use crate::errors::io_error;
 use crate::expect::OpenError;
@@ -340,8 +340,9 @@ impl Device for RealDevice {
         Some(cpu_ns())
     }
 
-    fn lateness(&mut self, from_ns: u64) -> Option<record::Lateness> {
-        lateness::wakings_since(from_ns)
+    /// Of the thread that waits for the I/O; `None` of a pool, whose threads wait instead.
+    fn run_delay_ns(&mut self) -> Option<u64> {
+        if matches!(self.engine, Engine::Pool(_)) { None } else { run_delay_ns() }
     }
 
     fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {

@@ -8,10 +8,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use record::{Lateness, Standstill};
+use record::Standstill;
 
 use crate::clock::now_ns;
-use crate::priority::Ahead;
+use crate::priority::RaisedPriority;
 
 /// The thread wants to run this often.
 const TICK: Duration = Duration::from_millis(5);
@@ -19,18 +19,12 @@ const TICK: Duration = Duration::from_millis(5);
 const LATE_NS: u64 = 25_000_000;
 /// So many of the latest are remembered.
 const MOST: usize = 4096;
-/// So many wakings are remembered: five minutes.
-const MOST_WAKINGS: usize = 1 << 16;
-/// Fewer say nothing of their mean.
-const FEWEST_WAKINGS: usize = 20;
 /// The latest is waited for at most so long.
 const WAITS: u32 = 50;
 
 #[derive(Default)]
 struct Seen {
     stalls: VecDeque<Standstill>,
-    /// When the thread woke, and how late; a standstill counts as none, for it is left out.
-    wakings: VecDeque<(u64, u64)>,
     looked_ns: u64,
 }
 
@@ -50,9 +44,8 @@ pub fn begin() {
 }
 
 fn look() {
-    exact_timers();
-    // As late as whoever measures would be, and no later.
-    let _ahead = Ahead::of_others();
+    // As late as the thread that measures would be, and no later.
+    let _raised = RaisedPriority::of_this_thread();
     loop {
         let began_ns = now_ns();
         thread::sleep(TICK);
@@ -62,10 +55,6 @@ fn look() {
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.looked_ns = now_ns;
         let late_ns = now_ns.saturating_sub(due_ns);
-        if seen.wakings.len() == MOST_WAKINGS {
-            seen.wakings.pop_front();
-        }
-        seen.wakings.push_back((now_ns, if late_ns < LATE_NS { late_ns } else { 0 }));
         if late_ns >= LATE_NS {
             if seen.stalls.len() == MOST {
                 seen.stalls.pop_front();
@@ -73,31 +62,6 @@ fn look() {
             seen.stalls.push_back(Standstill { from_ns: due_ns, to_ns: now_ns });
         }
     }
-}
-
-/// Timers of this thread are not put together with others, which would make them 50 us late on any
-/// host.
-fn exact_timers() {
-    // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory.
-    unsafe {
-        libc::prctl(libc::PR_SET_TIMERSLACK, 1u64, 0u64, 0u64, 0u64);
-    }
-}
-
-/// How late the thread woke since `from_ns`; `None` of fewer than 20 wakings.
-pub fn wakings_since(from_ns: u64) -> Option<Lateness> {
-    let seen = seen()?.lock().unwrap_or_else(PoisonError::into_inner);
-    let first = seen.wakings.partition_point(|(at_ns, _)| *at_ns <= from_ns);
-    let mut late: Vec<u64> = seen.wakings.range(first..).map(|(_, late_ns)| *late_ns).collect();
-    drop(seen);
-    (late.len() >= FEWEST_WAKINGS).then(|| lateness(&mut late))
-}
-
-/// Of so many wakings, of which there is one at least; their order is lost.
-fn lateness(late_ns: &mut [u64]) -> Lateness {
-    let rank = (late_ns.len() * 99).div_ceil(100) - 1;
-    let mean_ns = late_ns.iter().sum::<u64>() / late_ns.len() as u64;
-    Lateness { mean_ns, p99_ns: *late_ns.select_nth_unstable(rank).1 }
 }
 
 /// Those that ended after `from_ns`, oldest first; what goes on at this moment is waited for.
@@ -134,18 +98,5 @@ mod tests {
             "{seen:?}"
         );
         assert!(seen.is_sorted_by_key(|stall| stall.from_ns));
-        thread::sleep(Duration::from_millis(500));
-        assert!(
-            wakings_since(from_ns)
-                .is_none_or(|late| late.mean_ns < LATE_NS && late.p99_ns < LATE_NS)
-        );
-        assert_eq!(wakings_since(now_ns()), None);
-    }
-
-    #[test]
-    fn one_of_a_hundred_wakings_is_later_than_the_p99() {
-        let mut late_ns: Vec<u64> = (1..=200).rev().collect();
-        assert_eq!(lateness(&mut late_ns), Lateness { mean_ns: 100, p99_ns: 198 });
-        assert_eq!(lateness(&mut [7; 20]), Lateness { mean_ns: 7, p99_ns: 7 });
     }
 }

@@ -38,5 +38,5 @@ pub use holes::file_holes;
 pub use loops::{LoopBacking, loop_backing};
 pub use memory::memory_copy_bps;
 pub use open::{EngineChoice, OpenOptions, OpenSettings};
-pub use priority::Ahead;
+pub use priority::RaisedPriority;
 pub use writers::has_writer;

@@ -12,7 +12,7 @@ use device::{Completion, IoError, IoErrorKind, Request};
 
 use crate::buffers::Buffers;
 use crate::flights::Flights;
-use crate::priority::Ahead;
+use crate::priority::RaisedPriority;
 use crate::psync::timed;
 use crate::target::Target;
 use handoff::Handoff;
@@ -56,7 +56,7 @@ impl ThreadPool {
                 .name("flashmark-io".into())
                 .stack_size(64 << 10)
                 .spawn(move || {
-                    let _ahead = Ahead::of_others();
+                    let _raised = RaisedPriority::of_this_thread();
                     shared.work();
                 })
                 .map_err(|error| {

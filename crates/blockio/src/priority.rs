@@ -1,79 +1,79 @@
-//! Who measures comes before whoever only works: on a host that has other things to do, an I/O that
-//! is done would otherwise count until the thread that waits for it gets a processor again.
+//! Priority of threads that wait for I/O: on a host that has other things to do, an I/O that is done
+//! would otherwise count until its thread gets a processor again.
+//!
+//! The priority is a nice value and not a real-time policy. An ordinary thread is woken on the
+//! processor that the completion arrives at; the scheduler leaves a real-time thread where it ran
+//! before, and a completion that has to wake another, idle processor is late by an interrupt between
+//! the two: on a virtual machine 20 µs of an I/O of 55 µs (docs/methodology.md, "Priority").
 
-use std::thread::available_parallelism;
+use rustix::process::{getpriority_process, setpriority_process};
+use rustix::thread::gettid;
 
-/// The lowest of the real-time priorities: before everything ordinary, after whoever has set his
-/// mind on more.
-const PRIORITY: i32 = 1;
+/// The highest of the ordinary priorities.
+const HIGHEST: i32 = -20;
 
-/// The calling thread comes before everything ordinary, until this is dropped in the same thread.
-/// Threads and processes that it begins do not.
-pub struct Ahead {
-    is_ahead: bool,
+/// The calling thread at the highest ordinary priority, until this is dropped in the same thread.
+/// Threads and processes that it begins have the usual one.
+pub struct RaisedPriority {
+    is_raised: bool,
 }
 
-impl Ahead {
-    /// Where that is allowed (root, or CAP_SYS_NICE), and where another processor is left for
-    /// everybody else; otherwise all stays as it is.
-    pub fn of_others() -> Ahead {
-        let has_another = available_parallelism().is_ok_and(|processors| processors.get() > 1);
-        Ahead {
-            is_ahead: has_another
-                && is_ordinary()
-                && schedule(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, PRIORITY),
+impl RaisedPriority {
+    /// Raises it where that is allowed (root, or CAP_SYS_NICE) and nobody has chosen another (nice,
+    /// chrt); otherwise all stays as it is.
+    pub fn of_this_thread() -> RaisedPriority {
+        RaisedPriority {
+            is_raised: has_usual_priority()
+                && set_ordinary(libc::SCHED_RESET_ON_FORK)
+                && setpriority_process(Some(gettid()), HIGHEST).is_ok(),
         }
     }
 }
 
-impl Drop for Ahead {
+impl Drop for RaisedPriority {
     fn drop(&mut self) {
-        if self.is_ahead {
-            schedule(libc::SCHED_OTHER, 0);
+        if self.is_raised {
+            set_ordinary(0);
+            let lowered = setpriority_process(Some(gettid()), 0);
+            debug_assert!(lowered.is_ok(), "lowering is always allowed");
         }
     }
 }
 
-/// What somebody else has chosen for us (chrt) stays.
-fn is_ordinary() -> bool {
+fn has_usual_priority() -> bool {
     // SAFETY: the call takes no pointer, and 0 is the calling thread.
     let policy = unsafe { libc::sched_getscheduler(0) };
-    policy == libc::SCHED_OTHER
+    policy == libc::SCHED_OTHER && getpriority_process(Some(gettid())) == Ok(0)
 }
 
-fn schedule(policy: i32, priority: i32) -> bool {
+/// Sets the ordinary policy with these flags; false where that is not allowed.
+fn set_ordinary(flags: i32) -> bool {
     // SAFETY: plain integers, for which zero is a value of each.
-    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
-    parameters.sched_priority = priority;
+    let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: `parameters` lives longer than the call, which only reads it; 0 is the calling
     // thread.
-    unsafe { libc::sched_setscheduler(0, policy, &parameters) == 0 }
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER | flags, &parameters) == 0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn policy() -> i32 {
-        // SAFETY: as above.
-        unsafe { libc::sched_getscheduler(0) }
+    fn nice() -> i32 {
+        getpriority_process(Some(gettid())).unwrap()
     }
 
     #[test]
-    fn it_is_ahead_where_it_may_be_and_ordinary_again_afterwards() {
-        let before = policy();
-        let ahead = Ahead::of_others();
-        assert_eq!(
-            policy() & !libc::SCHED_RESET_ON_FORK == libc::SCHED_FIFO,
-            ahead.is_ahead || before == libc::SCHED_FIFO
-        );
-        let begun = std::thread::spawn(policy).join().unwrap();
-        assert_eq!(
-            begun,
-            if ahead.is_ahead { libc::SCHED_OTHER } else { before },
-            "a thread that is begun meanwhile is not ahead"
-        );
-        drop(ahead);
-        assert_eq!(policy(), before);
+    fn the_thread_has_it_for_itself_and_as_long_as_it_is_held() {
+        let before = nice();
+        let raised = RaisedPriority::of_this_thread();
+        assert_eq!(nice() == HIGHEST, raised.is_raised || before == HIGHEST);
+        let of_begun = std::thread::spawn(nice).join().unwrap();
+        assert_eq!(of_begun, before, "a thread that is begun meanwhile has the usual priority");
+        // SAFETY: the call takes no pointer, and 0 is the calling thread.
+        let policy = unsafe { libc::sched_getscheduler(0) } & !libc::SCHED_RESET_ON_FORK;
+        assert_eq!(policy, libc::SCHED_OTHER, "no real-time policy");
+        drop(raised);
+        assert_eq!(nice(), before);
     }
 }

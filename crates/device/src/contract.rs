@@ -1,6 +1,6 @@
 //! What every device must do.
 
-use record::{Lateness, Standstill};
+use record::Standstill;
 
 use crate::{IoError, Request, Slot};
 
@@ -110,10 +110,10 @@ pub trait Device {
         Vec::new()
     }
 
-    /// How late the host has woken a thread since `from_ns` that wants to run every few
-    /// milliseconds: what the host may have added to each I/O. `None` where nobody looks, or not
-    /// for long enough.
-    fn lateness(&mut self, _from_ns: u64) -> Option<Lateness> {
+    /// Time that the thread which waits for I/O was ready to run and waited for a processor, in
+    /// nanoseconds, since some fixed point: what other work on the host added to the I/O. `None`
+    /// where that is not known, or where there is no processor.
+    fn run_delay_ns(&mut self) -> Option<u64> {
         None
     }
 
@@ -157,8 +157,8 @@ macro_rules! through_a_pointer {
             fn standstills(&mut self, from_ns: u64) -> Vec<Standstill> {
                 (**self).standstills(from_ns)
             }
-            fn lateness(&mut self, from_ns: u64) -> Option<Lateness> {
-                (**self).lateness(from_ns)
+            fn run_delay_ns(&mut self) -> Option<u64> {
+                (**self).run_delay_ns()
             }
             fn set_data_needed(&mut self, looked_at: bool) {
                 (**self).set_data_needed(looked_at)

@@ -44,9 +44,9 @@ macro_rules! forward {
             self.inner.set_data_needed(looked_at)
         }
     };
-    (@ lateness) => {
-        fn lateness(&mut self, from_ns: u64) -> Option<record::Lateness> {
-            self.inner.lateness(from_ns)
+    (@ run_delay_ns) => {
+        fn run_delay_ns(&mut self) -> Option<u64> {
+            self.inner.run_delay_ns()
         }
     };
     (@ standstills) => {

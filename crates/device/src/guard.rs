@@ -148,9 +148,8 @@ impl<D: Device> Device for ExtentGuard<D> {
     fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {
         self.inner.standstills(from_ns)
     }
-
-    fn lateness(&mut self, from_ns: u64) -> Option<record::Lateness> {
-        self.inner.lateness(from_ns)
+    fn run_delay_ns(&mut self) -> Option<u64> {
+        self.inner.run_delay_ns()
     }
     fn set_data_needed(&mut self, looked_at: bool) {
         self.inner.set_data_needed(looked_at)

@@ -38,7 +38,7 @@ impl<D: Device> HostStalls<D> {
 }
 
 impl<D: Device> Device for HostStalls<D> {
-    forward!(prepare buffer drop_caches cpu_ns set_data_needed);
+    forward!(prepare buffer drop_caches cpu_ns run_delay_ns set_data_needed);
 
     fn facts(&self) -> &Facts {
         self.inner.facts()

@@ -17,6 +17,8 @@ pub enum Refusal {
     Fake,
     /// It caught a passing state: a bound and no level.
     Transient(Bound),
+    /// The host had other work and the I/Os waited for it: a lower bound.
+    HostLimited,
     /// The host's page cache lay in between: no trick can be told from it.
     HostCached,
     /// The host stood still for too much of it: no trick and no stall can be told from that.
@@ -36,6 +38,7 @@ impl fmt::Display for Refusal {
             Refusal::Transient(Bound::AtMost) => {
                 "the medium was not in a steady state: its sustained rate is at most that"
             }
+            Refusal::HostLimited => "this machine was busy: the medium is at least this fast",
             Refusal::HostCached => "the host's page cache answered",
             Refusal::HostStoodStill => "the host stood still during it",
         })
@@ -44,7 +47,8 @@ impl fmt::Display for Refusal {
 
 /// What about the cell itself forbids to use its figures.
 pub(crate) fn of_cell(cell: &Cell) -> Option<Refusal> {
-    of_any(cell).or_else(|| cell.transient().map(Refusal::Transient))
+    let transient = || cell.transient().map(Refusal::Transient);
+    of_any(cell).or_else(transient).or_else(|| cell.bound().map(|_| Refusal::HostLimited))
 }
 
 /// What forbids to use even a bound.
@@ -60,10 +64,9 @@ pub(crate) fn is_impossible(cell: &Cell) -> bool {
     cell.flags.iter().any(Flag::is_impossible)
 }
 
-/// The side on which the figures of a cell of a passing state bound what lasts, where nothing else
-/// is wrong with it.
+/// The side on which the figures of a cell bound what lasts, where nothing else is wrong with it.
 pub(crate) fn bound(cell: &Cell) -> Option<Bound> {
-    cell.transient().filter(|_| of_any(cell).is_none())
+    cell.bound().filter(|_| of_any(cell).is_none())
 }
 
 /// The subject of `sustained` is a course over minutes, which cannot be measured a second time: a

@@ -68,7 +68,7 @@ pub(crate) fn undisturbed(record: &Record) -> Cow<'_, Record> {
 
 #[cfg(test)]
 mod tests {
-    use record::units::{GIB, KIB, MIB};
+    use record::units::{GIB, KIB, MIB, MILLISECOND_NS};
     use record::{Bound, Estimate, Stop};
 
     use super::*;
@@ -177,6 +177,25 @@ mod tests {
                 "{test} {form:?}"
             );
         }
+    }
+
+    /// "246 random writes a second" of a directory that does 15,000, beside two busy loops.
+    #[test]
+    fn what_waited_for_a_processor_bounds_the_medium_from_below() {
+        let verdict = |value: f64, waited_ns: u64| {
+            let mut record = empty();
+            record.cells = vec![iops("random-write", 1, 4 * KIB, value, 1)];
+            record.cells[0].flags.push(Flag::HostLimited { mean_ns: waited_ns });
+            let refused = refusal(&record, &record.cells[0]);
+            let mut found = crate::conclude(&record).into_iter();
+            let level = found.find(|finding| finding.id == "verdict-root-disk");
+            (refused, level.map(|finding| finding.severity))
+        };
+        let half_ms = 500_000;
+        assert_eq!(verdict(15.0, 60 * MILLISECOND_NS), (Some(Refusal::HostLimited), None));
+        assert_eq!(verdict(15.0, half_ms).0, None);
+        assert!(verdict(15.0, half_ms).1.is_some(), "a hundredth of it was waiting");
+        assert!(verdict(900.0, 2 * half_ms).1.is_some(), "fast in spite of the host");
     }
 
     #[test]

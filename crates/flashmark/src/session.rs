@@ -106,9 +106,9 @@ impl RunSession {
             doubts,
             seen: HashMap::new(),
         };
-        let ahead = (!opened.is_simulated()).then(blockio::Ahead::of_others);
+        let raised = (!opened.is_simulated()).then(blockio::RaisedPriority::of_this_thread);
         let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
-        drop(ahead);
+        drop(raised);
         watchdog.end();
         drop(screen);
         drop(medium);

@@ -388,6 +388,10 @@ pub struct Cell {
     pub rounds: Vec<Round>,
 }
 
+/// Where waiting for a processor takes a larger share of the I/Os, their figures only bound the
+/// medium's; our choice.
+const HOST_BOUND: f64 = 0.5;
+
 impl Cell {
     /// A cell with nothing measured yet.
     pub fn begun(id: impl Into<String>, test: impl Into<String>, params: Params) -> Cell {
@@ -433,6 +437,24 @@ impl Cell {
         });
         let ns = said_ns.max().unwrap_or(0).max(seen_ns);
         if ns == 0 { 0.0 } else { ns as f64 / self.elapsed_ns.max(ns) as f64 }
+    }
+
+    /// The share of the time of its I/Os that these waited for a processor, 0 to 1, as far as a flag
+    /// says so.
+    pub fn host_share(&self) -> f64 {
+        let waited_ns = self.flags.iter().find_map(|flag| match flag {
+            Flag::HostLimited { mean_ns } => Some(*mean_ns as f64),
+            _ => None,
+        });
+        let share = waited_ns.zip(self.metrics.iops).map(|(ns, iops)| ns * iops.value / 1e9);
+        share.map_or(0.0, |share| share.min(1.0))
+    }
+
+    /// On which side of its figures the medium's level lies, where they are not of that level: of a
+    /// passing state, or of a host that was busier than the medium.
+    pub fn bound(&self) -> Option<Bound> {
+        let of_host = (self.host_share() > HOST_BOUND).then_some(Bound::AtLeast);
+        self.transient().or(of_host)
     }
 
     /// On which side of its figures their level lies, where they are of a passing state.

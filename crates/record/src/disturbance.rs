@@ -13,16 +13,6 @@ pub struct Standstill {
     pub to_ns: u64,
 }
 
-/// How late the host woke a thread that wants to run every few milliseconds: what it may have added
-/// to each I/O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lateness {
-    /// On average, in nanoseconds.
-    pub mean_ns: u64,
-    /// One of a hundred times it was later, in nanoseconds.
-    pub p99_ns: u64,
-}
-
 /// What was seen of the host while a cell was measured. A number that the host does not give is
 /// absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

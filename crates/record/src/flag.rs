@@ -19,9 +19,9 @@ pub enum Flag {
         /// Half the width of the 95 % interval over the figure.
         relative_half_width: f64,
     },
-    /// The host woke late: a part of each I/O is the host's and not the medium's.
+    /// Other work on the host took the processor: a part of each I/O is waiting for it.
     HostLimited {
-        /// By how much on average, in nanoseconds.
+        /// How long an I/O waited on average, in nanoseconds.
         mean_ns: u64,
     },
     /// Too few I/Os for an interval.
@@ -240,7 +240,7 @@ impl std::fmt::Display for Flag {
             Flag::HostLimited { mean_ns } => {
                 write!(
                     f,
-                    "the host added about {} to each I/O; the medium alone is at least this fast",
+                    "this machine was busy: each I/O waited about {} for a processor; the medium is at least this fast; run as root, or stop other work",
                     Nanos(*mean_ns)
                 )
             }
@@ -399,7 +399,7 @@ mod tests {
             ),
             (
                 Flag::HostLimited { mean_ns: 12_000 },
-                "the host added about 12.0 us to each I/O; the medium alone is at least this fast",
+                "this machine was busy: each I/O waited about 12.0 us for a processor; the medium is at least this fast; run as root, or stop other work",
             ),
             (Flag::TooFewSamples { n: 7 }, "7 I/Os are too few for an interval; run it for longer"),
             (

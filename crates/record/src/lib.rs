@@ -48,7 +48,7 @@ pub use columns::{
     ALL_COLUMNS, COLUMN_FAMILIES, FigureColumn, UnknownColumn, chosen_columns, column_choice,
     column_named, columns, columns_of,
 };
-pub use disturbance::{DISTURBED_SHARE, Disturbance, Lateness, Standstill};
+pub use disturbance::{DISTURBED_SHARE, Disturbance, Standstill};
 pub use figures::{FIGURES, Figure};
 pub use fingerprint::{Fingerprint, FingerprintMark};
 pub use flag::{Bound, Flag, HANGS_NS};

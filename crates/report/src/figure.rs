@@ -119,8 +119,7 @@ fn fact(name: &str) -> Option<&'static str> {
     Some(match name {
         metric::REAL_BYTES => "exact",
         metric::DEBT_NS => "total",
-        metric::CPU_NS_PER_IO | metric::HOST_LATENESS_NS => "mean",
-        metric::HOST_LATENESS_P99_NS => "99 of 100",
+        metric::CPU_NS_PER_IO | metric::RUN_DELAY_NS => "mean",
         _ if begins(&["slowest_", "min_"]) => "minimum",
         _ if begins(&["worst_", "longest_", "max_"]) => "maximum",
         _ if !begins(&["replay_"]) => return None,
@@ -144,7 +143,7 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     if let Some(why) = impossible(cell) {
         return Shown::Withheld(why);
     }
-    let bound = cell.transient().map(Bound::words);
+    let bound = cell.bound().map(Bound::words);
     let finite = estimate.ci95.filter(|ends| ends.iter().all(|end| end.is_finite()));
     let interval = match finite {
         _ if !estimate.value.is_finite() || estimate.n == 0 => {

@@ -120,7 +120,7 @@ fn row<'a>(record: &'a Record, ask: Ask<'a>) -> HeadlineRow<'a> {
             figure::impossible(cell).unwrap_or_else(|| "nothing measured".to_owned()),
         ),
     };
-    let is_level = cell.is_none_or(|cell| cell.transient().is_none());
+    let is_level = cell.is_none_or(|cell| cell.bound().is_none());
     let times_disk = shown.value().filter(|_| is_level).map(|value| value / ask.disk);
     HeadlineRow { label: ask.label, shown, times_disk, cell }
 }

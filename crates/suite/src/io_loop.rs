@@ -120,7 +120,7 @@ pub(crate) fn drive<'a>(
         tally.fail(error);
         return tally;
     }
-    let cpu_before = device.cpu_ns();
+    let before = [device.cpu_ns(), device.run_delay_ns()];
     let started_ns = device.now();
     reporter.begin(started_ns);
     let fills = load.direction == Direction::Write && device.facts().keeps_data;
@@ -149,9 +149,9 @@ pub(crate) fn drive<'a>(
         let stalls = device.standstills(started_ns);
         tally.leave_out(&stalls);
     }
-    tally.lateness = device.lateness(started_ns).unwrap_or_default();
-    tally.cpu_ns =
-        device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
+    let since = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
+    tally.cpu_ns = since(device.cpu_ns(), before[0]);
+    tally.run_delay_ns = since(device.run_delay_ns(), before[1]);
     if load.direction == Direction::Write {
         reporter.wrote(tally.bytes);
         reporter.wrote_at(&places);

@@ -5,8 +5,7 @@ mod host_stalls;
 use device::{Completion, IoError};
 use record::units::SECOND_NS;
 use record::{
-    Disturbance, Estimate, Flag, Histogram, Latency, Lateness, Metrics, Series, SeriesAxis, Stop,
-    metric,
+    Disturbance, Estimate, Flag, Histogram, Latency, Metrics, Series, SeriesAxis, Stop, metric,
 };
 use stats::{
     Drift, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, smallest_sample,
@@ -28,7 +27,7 @@ pub(crate) const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 
 /// medium.
 const STALL_NS: u64 = 5 * SECOND_NS;
 
-/// A larger share of an I/O that is the host's is told; our choice.
+/// Where waiting for a processor takes a larger share of the I/Os, it is said; our choice.
 const HOST_SHARE: f64 = 0.1;
 
 /// What a stretch of I/O came to.
@@ -53,8 +52,8 @@ pub struct IoTally {
     pub idle_ns: u64,
     /// Processor time used, in nanoseconds, where there is a processor.
     pub cpu_ns: Option<u64>,
-    /// How late the host woke whoever waited: so much of each I/O may be its doing.
-    pub lateness: Lateness,
+    /// Time that the thread waited for a processor, in nanoseconds, where that is known.
+    pub run_delay_ns: Option<u64>,
     /// I/Os that took no time at all.
     pub zero_latencies: u64,
     /// Longest I/O in nanoseconds, exactly.
@@ -88,7 +87,7 @@ impl Default for IoTally {
             slow: SlowIos::default(),
             in_flight: 1,
             cpu_ns: None,
-            lateness: Lateness::default(),
+            run_delay_ns: None,
             zero_latencies: 0,
             worst_ns: 0,
             stop: Stop::Ops,
@@ -166,7 +165,14 @@ impl IoTally {
         }
         let seconds = self.busy_ns as f64 / 1e9;
         let iops = self.ops as f64 / seconds;
-        let ci95 = self.rate.estimate().map(|rate| [rate.ci95.low, rate.ci95.high]);
+        // What was left out as the host's may have been the medium's.
+        let around = |rate: stats::RateEstimate| {
+            let left_out = (rate.per_second / iops).min(1.0);
+            let [low, high] =
+                [rate.ci95.low, rate.ci95.high].map(|end| end / rate.per_second * iops);
+            [low * left_out, high]
+        };
+        let ci95 = self.rate.estimate().map(around);
         metrics.iops = Some(Estimate { value: iops, ci95, n: self.ops });
         let mean_bytes = self.bytes as f64 / self.ops as f64;
         let scaled = ci95.map(|[low, high]| [low * mean_bytes, high * mean_bytes]);
@@ -178,22 +184,13 @@ impl IoTally {
                 .other
                 .insert("host_share".into(), Estimate { value: share, ci95: None, n: self.ops });
         }
-        for (name, late_ns) in [
-            (metric::HOST_LATENESS_NS, self.lateness.mean_ns),
-            (metric::HOST_LATENESS_P99_NS, self.lateness.p99_ns),
-        ] {
-            if late_ns > 0 {
-                metrics.other.insert(
-                    name.into(),
-                    Estimate { value: late_ns as f64, ci95: None, n: self.ops },
-                );
+        for (name, total_ns) in
+            [(metric::RUN_DELAY_NS, self.run_delay_ns), (metric::CPU_NS_PER_IO, self.cpu_ns)]
+        {
+            if let Some(total_ns) = total_ns {
+                let value = total_ns as f64 / self.ops as f64;
+                metrics.other.insert(name.into(), Estimate { value, ci95: None, n: self.ops });
             }
-        }
-        if let Some(cpu_ns) = self.cpu_ns {
-            metrics.other.insert(
-                metric::CPU_NS_PER_IO.into(),
-                Estimate { value: cpu_ns as f64 / self.ops as f64, ci95: None, n: self.ops },
-            );
         }
         metrics
     }
@@ -223,12 +220,10 @@ impl IoTally {
             .then_some(Flag::NotConverged { relative_half_width })
     }
 
-    /// That the host's part of each I/O, by how late it woke, matters beside the medium's.
+    /// That waiting for a processor was a part of the I/Os that matters.
     fn host_limited(&self) -> Option<Flag> {
-        let mean_ns = self.busy_ns as f64 / self.ops.max(1) as f64;
-        let late_ns = self.lateness.mean_ns as f64 / f64::from(self.in_flight.max(1));
-        (late_ns > HOST_SHARE * mean_ns)
-            .then_some(Flag::HostLimited { mean_ns: self.lateness.mean_ns })
+        let mean_ns = self.run_delay_ns.filter(|_| self.ops > 0)? as f64 / self.ops as f64;
+        host_limited(mean_ns, self.busy_ns as f64 / self.ops as f64)
     }
 
     /// Doubts that the numbers themselves raise.
@@ -282,7 +277,9 @@ impl IoTally {
 /// (docs/field/statistics.md#percentiles).
 pub fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
     let n = histogram.len();
-    let at = |share: f64| (n >= smallest_sample(share)).then(|| histogram.quantile(share));
+    // A histogram knows its values to the width of a bucket.
+    let quantile = |share: f64| histogram.quantile(share).min(worst_ns);
+    let at = |share: f64| (n >= smallest_sample(share)).then(|| quantile(share));
     Latency {
         n,
         min: histogram.min(),
@@ -338,6 +335,13 @@ impl Slowest {
     }
 }
 
+/// That waiting for a processor is a part that matters of I/Os that take so long on average, both in
+/// nanoseconds.
+pub(crate) fn host_limited(run_delay_ns: f64, io_ns: f64) -> Option<Flag> {
+    (run_delay_ns > HOST_SHARE * io_ns)
+        .then_some(Flag::HostLimited { mean_ns: run_delay_ns as u64 })
+}
+
 #[cfg(test)]
 mod tests {
     use device::Completion;
@@ -352,19 +356,18 @@ mod tests {
     /// "10179 IOPS (3629 to 91156)": what the host may have added widened the interval.
     #[test]
     fn what_the_host_added_is_said_and_in_no_interval() {
-        let of = |mean_ns: u64| {
+        let of = |run_delay_ns: u64| {
             let mut tally = IoTally::under(None, 1);
             (0..4000).for_each(|turn| {
                 let took_ns = 600_000 + turn % 7 * 1000;
                 tally.count(&done(turn * 1_000_000, turn * 1_000_000 + took_ns), 4096, true);
             });
-            tally.lateness = Lateness { mean_ns, p99_ns: 10 * mean_ns };
+            tally.run_delay_ns = Some(run_delay_ns);
             let metrics = tally.metrics();
-            let late_ns = metrics.other.get("host_lateness_ns").map_or(0.0, |late| late.value);
-            assert_eq!(late_ns, mean_ns as f64);
+            assert_eq!(metrics.other[metric::RUN_DELAY_NS].value, run_delay_ns as f64 / 4000.0);
             (metrics.iops.unwrap().ci95, metrics.latency_ns.unwrap().ci95, tally.flags())
         };
-        let (quiet, late) = (of(0), of(100_000));
+        let (quiet, late) = (of(200_000_000), of(400_000_000));
         assert_eq!((&quiet.0, &quiet.1), (&late.0, &late.1));
         assert!(!quiet.2.iter().any(|flag| matches!(flag, Flag::HostLimited { .. })));
         assert!(late.2.contains(&Flag::HostLimited { mean_ns: 100_000 }), "{:?}", late.2);

@@ -210,12 +210,12 @@ impl Truth<'_> {
     /// Of a percentile that of all other runs together. Runs that the host disturbed say nothing.
     fn figure(&self, figure: Figure) -> Option<f64> {
         let quietest_ns =
-            self.others.iter().map(|cell| lateness_ns(cell)).fold(f64::INFINITY, f64::min);
+            self.others.iter().map(|cell| run_delay_ns(cell)).fold(f64::INFINITY, f64::min);
         let quiet: Vec<&Cell> = self
             .others
             .iter()
             .copied()
-            .filter(|cell| lateness_ns(cell) <= QUIET * quietest_ns)
+            .filter(|cell| run_delay_ns(cell) <= QUIET * quietest_ns)
             .collect();
         match figure {
             Figure::Rate => self.rate(&quiet),
@@ -324,9 +324,9 @@ fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// How late the host woke whoever waited, on average, in nanoseconds.
-fn lateness_ns(cell: &Cell) -> f64 {
-    cell.metrics.other.get("host_lateness_ns").map_or(0.0, |late| late.value)
+/// How long each I/O waited for a processor, on average, in nanoseconds.
+fn run_delay_ns(cell: &Cell) -> f64 {
+    cell.metrics.other.get(record::metric::RUN_DELAY_NS).map_or(0.0, |late| late.value)
 }
 
 /// I/Os a second of these together.
@@ -444,9 +444,10 @@ mod tests {
         // What the host disturbed says nothing of the way.
         let late = |ns: u64, value: f64| {
             let mut cell = cell(25.0, 100, ns);
-            cell.metrics
-                .other
-                .insert("host_lateness_ns".into(), Estimate { value, ci95: None, n: 100 });
+            cell.metrics.other.insert(
+                record::metric::RUN_DELAY_NS.into(),
+                Estimate { value, ci95: None, n: 100 },
+            );
             cell
         };
         let others = [

@@ -219,7 +219,8 @@ fn quantile(histogram: &Histogram, share: f64) -> Option<(f64, Option<[f64; 2]>)
 }
 
 fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
-    let at = |share: f64| quantile(histogram, share).map(|(ns, _)| ns as u64);
+    // A histogram knows its values to the width of a bucket.
+    let at = |share: f64| quantile(histogram, share).map(|(ns, _)| (ns as u64).min(worst_ns));
     let named = [("p50", 0.5), ("p99", 0.99)].into_iter();
     let ends = named.filter_map(|(name, share)| {
         Some((name.to_owned(), quantile(histogram, share)?.1?.map(|ns| ns as u64)))

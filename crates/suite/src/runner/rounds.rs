@@ -13,7 +13,7 @@ use super::{Guarded, Measured, Runner};
 use crate::FileStage;
 use crate::events::{RunEvent, RunListener};
 use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
-use crate::tally::{TAIL_OF_FLASH, latency};
+use crate::tally::{TAIL_OF_FLASH, host_limited, latency};
 
 /// Of an I/O that takes longer, the interval of one stretch holds (docs/truth.md).
 const FAST_NS: f64 = 5.0 * MILLISECOND_NS as f64;
@@ -215,6 +215,7 @@ fn add_round(cell: &mut Cell, round: Cell, began_ns: u64) {
         cell.rounds.push(round_at(0, cell, first));
     }
     cell.rounds.push(round_at(began_ns, &round, iops));
+    let before_ops = cell.ops;
     cell.ops += round.ops;
     cell.bytes += round.bytes;
     cell.elapsed_ns += round.elapsed_ns;
@@ -232,7 +233,18 @@ fn add_round(cell: &mut Cell, round: Cell, began_ns: u64) {
             cell.flags.push(flag);
         }
     }
+    add_means(cell, before_ops, round.ops, &round.metrics);
     sum_up(cell, &round.metrics);
+}
+
+/// Means per I/O, weighed by the I/Os.
+fn add_means(cell: &mut Cell, before_ops: u64, ops: u64, round: &Metrics) {
+    for name in [metric::RUN_DELAY_NS, metric::CPU_NS_PER_IO] {
+        if let Some((mean, more)) = cell.metrics.other.get_mut(name).zip(round.other.get(name)) {
+            let sum = mean.value * before_ops as f64 + more.value * ops as f64;
+            (mean.value, mean.n) = (sum / (before_ops + ops) as f64, before_ops + ops);
+        }
+    }
 }
 
 fn round_at(began_ns: u64, cell: &Cell, iops: Estimate) -> Round {
@@ -248,6 +260,7 @@ fn is_of_one_stretch(flag: &Flag) -> bool {
             | Flag::Autocorrelated { .. }
             | Flag::Drifting { .. }
             | Flag::TooFewSamples { .. }
+            | Flag::HostLimited { .. }
     )
 }
 
@@ -298,6 +311,9 @@ fn note_certainty(cell: &mut Cell) {
     let asked = asked(cell);
     let wide = relative_half_width(cell).filter(|width| asked > 0.0 && *width > asked);
     cell.flags.extend(wide.map(|relative_half_width| Flag::NotConverged { relative_half_width }));
+    let run_delay = cell.metrics.other.get(metric::RUN_DELAY_NS).map_or(0.0, |mean| mean.value);
+    let io_ns = cell.metrics.iops.map_or(f64::INFINITY, |iops| 1e9 / iops.value);
+    cell.flags.extend(host_limited(run_delay, io_ns));
 }
 
 /// How much slower the next run may be for rare slow I/Os of which none was seen, in the logarithm.

@@ -1,17 +1,15 @@
-//! What streams of I/Os drawn at random come to: every figure, curve and doubt.
+//! Streams of I/Os drawn at random: figures and doubts against their counts and times.
 
 use device::{Completion, IoError, IoErrorKind};
 use record::units::SECOND_NS;
-use record::{Lateness, Standstill, Stop};
+use record::{Flag, Standstill, Stop};
 use stats::{Random, StopRule};
 
-use super::{in_text, one_in, table_of};
+use super::one_in;
 use crate::IoTally;
 
 /// Streams that are drawn.
 const DRAWN: u64 = 640;
-/// Lines of the snapshot: each holds what came of so many.
-const A_LINE: u64 = 20;
 
 fn drawn(random: &mut Random) -> IoTally {
     let in_flight = *random.pick(&[1, 1, 4, 32]);
@@ -59,8 +57,7 @@ fn drawn(random: &mut Random) -> IoTally {
     }
     tally.cpu_ns = one_in(random, 2).then(|| random.below(SECOND_NS));
     if one_in(random, 2) {
-        let mean_ns = random.below(1 + usual_ns as u64);
-        tally.lateness = Lateness { mean_ns, p99_ns: mean_ns * random.below(20) };
+        tally.run_delay_ns = Some(tally.ops * random.below(1 + usual_ns as u64));
     }
     tally.stop = *random.pick(&[Stop::Converged, Stop::Time, Stop::Ops]);
     if one_in(random, 2) {
@@ -74,32 +71,44 @@ fn drawn(random: &mut Random) -> IoTally {
     tally
 }
 
-fn told(number: u64) -> String {
-    let mut random = Random::after(2026, number << 32);
-    let tally = drawn(&mut random);
-    let start_bytes = random.below(1 << 40);
-    let drift = tally.drift().map(|drift| format!("{:.3e} {:.3e}", drift.range, drift.slope));
-    format!(
-        "{} {} {} {} {} {} {:?} {:?} {drift:?} {}\n{}\n{}\n{}\n{}\n{}\n{}\n",
-        tally.ops,
-        tally.bytes,
-        tally.busy_ns,
-        tally.idle_ns,
-        tally.zero_latencies,
-        tally.worst_ns,
-        tally.stop,
-        tally.error,
-        tally.has_slow(),
-        in_text(&tally.metrics()),
-        in_text(&tally.flags()),
-        in_text(&tally.rate_series("rate")),
-        in_text(&tally.rate_along_span("along", start_bytes)),
-        in_text(&tally.stall_series()),
-        in_text(&tally.disturbance),
-    )
+/// Figures are finite and not negative, follow from counts and times, and lie in their intervals;
+/// percentiles are in order; every doubt is of what it names.
+fn holds(tally: &IoTally) {
+    let (metrics, flags) = (tally.metrics(), tally.flags());
+    for (name, figure) in &metrics.other {
+        assert!(figure.value.is_finite() && figure.value >= 0.0, "{name} {figure:?}");
+    }
+    let has = |wanted: fn(&Flag) -> bool| flags.iter().any(wanted);
+    assert_eq!(has(|flag| matches!(flag, Flag::ZeroLatency { .. })), tally.zero_latencies > 0);
+    let stalled = has(|flag| matches!(flag, Flag::Stalled { .. }));
+    assert_eq!(stalled, tally.worst_ns >= 5 * SECOND_NS);
+    let Some((iops, latency)) = metrics.iops.zip(metrics.latency_ns) else {
+        return assert!(tally.ops == 0 || tally.busy_ns == 0, "{} {}", tally.ops, tally.busy_ns);
+    };
+    let rate = tally.ops as f64 / (tally.busy_ns as f64 / 1e9);
+    assert!((iops.value / rate - 1.0).abs() < 1e-9, "{} {rate}", iops.value);
+    let bytes = metrics.bps.unwrap().value / iops.value * tally.ops as f64;
+    assert!((bytes / tally.bytes as f64 - 1.0).abs() < 1e-9, "{bytes} {}", tally.bytes);
+    match iops.ci95 {
+        Some([low, high]) => assert!(low <= iops.value && iops.value <= high, "{iops:?}"),
+        None => assert!(has(|flag| matches!(flag, Flag::TooFewSamples { .. })), "{flags:?}"),
+    }
+    let known = [latency.p50, latency.p90, latency.p95, latency.p99, latency.p99_9];
+    let percentiles: Vec<u64> =
+        known.into_iter().flatten().chain([latency.max.max(latency.min)]).collect();
+    assert!(percentiles.is_sorted(), "{latency:?}");
+    let delay = metrics.other.get(record::metric::RUN_DELAY_NS).map_or(0.0, |mean| mean.value);
+    let is_limited = has(|flag| matches!(flag, Flag::HostLimited { .. }));
+    assert_eq!(is_limited, delay * iops.value / 1e9 > 0.1, "{delay} {iops:?}");
 }
 
 #[test]
-fn what_drawn_streams_come_to_is_what_they_came_to() {
-    insta::assert_snapshot!(table_of(DRAWN, A_LINE, told));
+fn figures_of_drawn_streams_follow_from_their_counts() {
+    let mut with_interval = 0;
+    for number in 0..DRAWN {
+        let tally = drawn(&mut Random::after(2026, number << 32));
+        holds(&tally);
+        with_interval += u64::from(tally.metrics().iops.is_some_and(|iops| iops.ci95.is_some()));
+    }
+    assert!(with_interval > DRAWN / 4, "{with_interval}");
 }
