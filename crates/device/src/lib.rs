@@ -8,6 +8,7 @@
 pub mod conformance;
 pub mod content;
 mod contract;
+mod drift;
 mod error;
 pub mod fault;
 mod forward;
@@ -23,6 +24,7 @@ pub mod tracing;
 
 pub use content::Filler;
 pub use contract::{Completion, Device, Facts};
+pub use drift::DriftingHost;
 pub use error::{IoError, IoErrorKind};
 pub use guard::{Extent, ExtentGuard, Extents};
 pub use limits::WriteBudget;

@@ -5,7 +5,9 @@
 use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Bound, Cell, Direction, Estimate, OPEN_INTERVAL, Record, SeriesAxis, metric, test};
+use record::{
+    Bound, Cell, Direction, Estimate, Flag, OPEN_INTERVAL, Record, SeriesAxis, metric, test,
+};
 
 use crate::{gate, likelihood};
 
@@ -82,6 +84,12 @@ impl<'a> SoundFigure<'a> {
     pub fn with_interval(&self) -> String {
         let text = self.text();
         let Some([low, high]) = self.ci95 else { return text };
+        if let Some((what, [from, to])) = self.cell.variation(self.name) {
+            return format!("{text} ({what}, {})", between(self.name, from, to));
+        }
+        if self.cell.flags.contains(&Flag::OneLook) {
+            return format!("{text} (one look)");
+        }
         if (Estimate { value: self.value, ci95: self.ci95, n: self.n }).is_open() {
             return format!("{text} (interval {OPEN_INTERVAL})");
         }

@@ -19,6 +19,8 @@ pub enum Flag {
         /// Half the width of the 95 % interval over the figure.
         relative_half_width: f64,
     },
+    /// There was no time to measure it again, so nobody knows how far a repetition would be off.
+    OneLook,
     /// Other work on the host took the processor: a part of each I/O is waiting for it.
     HostLimited {
         /// How long an I/O waited on average, in nanoseconds.
@@ -237,6 +239,9 @@ impl std::fmt::Display for Flag {
                     width(*relative_half_width)
                 )
             }
+            Flag::OneLook => f.write_str(
+                "one look: no time was left to measure it again, so how far a repetition would be off is not known; give it a longer time",
+            ),
             Flag::HostLimited { mean_ns } => {
                 write!(
                     f,

@@ -39,6 +39,9 @@ pub(crate) const ONE_RUN: &str = "one run";
 pub(crate) const ONE_RUN_MEANS: &str =
     "One run: measured once, or a single figure of others; without an interval.";
 
+/// What stands where the interval would of a cell that there was no time to measure again.
+const ONE_LOOK: &str = "one look";
+
 /// What a line of a table tells of a figure.
 pub(crate) struct Told<'a> {
     /// The figure with its unit.
@@ -156,6 +159,10 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
             let most = words::quantity(name, high);
             return Shown::Withheld(format!("no more than {most}; how much was not found in time"));
         }
+        Some(_) if let Some((what, ends)) = cell.variation(name) => {
+            format!("{what}, {}", words::interval(name, ends))
+        }
+        Some(_) if cell.flags.contains(&Flag::OneLook) => ONE_LOOK.to_owned(),
         Some(_) if estimate.is_open() => OPEN_INTERVAL.to_owned(),
         Some(ends) => words::interval(name, ends),
         None if let Some(what) = fact(name) => what.to_owned(),

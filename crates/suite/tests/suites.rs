@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::fault::{FaultInjection, InjectedFault, Lasts};
-use device::{Device, Extent, ExtentGuard, Extents, Facts, WriteBudget};
+use device::{Device, DriftingHost, Extent, ExtentGuard, Extents, Facts, WriteBudget};
 use flashmark_suite::catalogue::CATALOGUE;
 use flashmark_suite::catalogue::capacity::trial::Geometry;
 use flashmark_suite::definition::Suite;
@@ -13,7 +13,7 @@ use flashmark_suite::{
     Choice, NoStage, Plan, RunEnd, RunEvent, RunListener, RunOptions, TargetInfo, run, span_of,
 };
 use record::units::{GIB, MIB, SECOND_NS};
-use record::{Cell, Ended, Flag, Params, PlannedCell, Round, Stop, TargetKind};
+use record::{Cell, Ended, Estimate, Flag, Params, PlannedCell, Round, Stop, TargetKind};
 use sim::profile::Profile;
 use sim::{SimDevice, SimOptions};
 
@@ -836,4 +836,52 @@ fn a_run_that_is_interrupted_between_rounds_goes_on_with_them() {
     let resumed = check_until("ssd", usize::MAX, cut.cells);
     assert_eq!(resumed.ended, Ended::Complete);
     assert!(in_rounds(&resumed).iter().all(|cell| cell.rounds.len() >= 5));
+}
+
+/// `check` of an SSD whose host wanders: as many seconds of its time go by before the run as `nth`
+/// says, so that each run meets other stretches.
+fn check_on_a_wandering_host(nth: u64, shares: &[f64]) -> RunEnd {
+    let profile = medium("ssd");
+    let options = SimOptions { seed: nth, capacity: None, keep_data: true };
+    let mut host =
+        DriftingHost::new(SimDevice::new(&profile, options), 500_000_000, shares.to_vec());
+    host.idle(nth * 100 * SECOND_NS);
+    let target = target(TargetKind::Simulated, host.facts().clone());
+    let plan = plan("check", &[], &target);
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(host, plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let stop = AtomicBool::new(false);
+    run(&mut guarded, &mut NoStage, &plan, RunOptions::new(nth, &target, &stop), &mut ())
+}
+
+/// Another run's figure lies in a run's interval in 90 to 98 of 100 pairs, on a steady host and on one
+/// that wanders; on the steady one the interval is no wider than it has to be.
+#[test]
+fn the_interval_of_a_cell_with_rounds_holds_what_the_next_run_finds() {
+    const RUNS: u64 = 8;
+    let mut random = stats::Random::after(42, 7);
+    let wandering: Vec<f64> = (0..4096).map(|_| (1.0 + 0.08 * random.normal()).max(0.0)).collect();
+    for (shares, inside, most_wide) in [(vec![1.0], 0.9..=1.0, 0.03), (wandering, 0.85..=0.99, 0.3)]
+    {
+        let runs: Vec<RunEnd> =
+            (1..=RUNS).map(|nth| check_on_a_wandering_host(nth, &shares)).collect();
+        let figures: Vec<Vec<Estimate>> = runs
+            .iter()
+            .map(|end| in_rounds(end).iter().map(|cell| cell.metrics.iops.unwrap()).collect())
+            .collect();
+        let (mut held, mut pairs) = (0, 0);
+        for (at, this) in figures.iter().enumerate() {
+            for next in figures.iter().enumerate().filter(|(other, _)| *other != at) {
+                for (known, found) in this.iter().zip(next.1) {
+                    let [low, high] = known.ci95.unwrap();
+                    pairs += 1;
+                    held += u32::from((low..=high).contains(&found.value));
+                    let half = (high / low).ln() / 2.0;
+                    assert!(half < most_wide, "{known:?}");
+                }
+            }
+        }
+        let share = f64::from(held) / f64::from(pairs);
+        assert!(inside.contains(&share), "{held} of {pairs}");
+    }
 }

@@ -6,17 +6,26 @@
 use std::sync::atomic::Ordering;
 
 use record::units::{MILLISECOND_NS, SECOND_NS};
-use record::{Cell, Ended, Estimate, Flag, Metrics, PlannedCell, Round, Stop, metric};
+use record::{Cell, Ended, Estimate, Flag, Metrics, PlannedCell, Round, Stop, metric, test};
 use stats::{Random, RareEvents, RoundRate, repetition_half_width};
 
 use super::{Guarded, Measured, Runner};
 use crate::FileStage;
 use crate::events::{RunEvent, RunListener};
+use crate::figures::inverse;
 use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
 use crate::tally::{TAIL_OF_FLASH, host_limited, latency};
 
 /// Of an I/O that takes longer, the interval of one stretch holds (docs/truth.md).
 const FAST_NS: f64 = 5.0 * MILLISECOND_NS as f64;
+/// The same of sequential I/O, whose blocks take as long on a fast medium: a round of the shortest
+/// length still has a dozen of them.
+const FAST_SEQUENTIAL_NS: f64 = 20.0 * MILLISECOND_NS as f64;
+/// A figure lies between those of the rounds it is a mean of: an interval that reaches further than
+/// this factor beyond them promises what no repetition can be.
+const BEYOND: f64 = 1.5;
+/// Fewer rounds than this tell nothing of a repetition.
+const FEWEST: usize = 3;
 /// Rounds of a cell begin so far apart, as a host has slow changes that one moment does not show.
 const APART_NS: u64 = 3000 * MILLISECOND_NS;
 /// All rounds take no longer than what was measured before, and this is always theirs.
@@ -90,6 +99,18 @@ impl Runner<'_> {
     fn tell_rounds(&mut self, places: &[usize], listener: &mut dyn RunListener) {
         if places.is_empty() || self.end.ended != Ended::Complete {
             return;
+        }
+        for place in places {
+            let cell = &mut self.end.cells[*place];
+            let is_known = cell.flags.contains(&Flag::OneLook);
+            if cell.rounds.len() >= FEWEST || cell.stop.cut_short() || is_known {
+                continue;
+            }
+            cell.flags.push(Flag::OneLook);
+            if let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell }) {
+                self.fail(reason);
+                return;
+            }
         }
         if let Err(reason) = listener.on_event(&RunEvent::RoundsDone { cells: &self.end.cells }) {
             self.fail(reason);
@@ -180,10 +201,18 @@ fn is_worth_rounds(cell: &Cell) -> bool {
         && !cell.stop.cut_short()
         && cell.histogram.is_some()
         && iops.ci95.is_some()
-        && latency.mean <= FAST_NS
+        && latency.mean <= longest_ns(&cell.test)
         && cell.transient().is_none()
         && has_level
         && is_paid
+}
+
+/// The longest I/O of a cell with rounds, on average, in nanoseconds.
+fn longest_ns(of_test: &str) -> f64 {
+    match of_test {
+        test::SEQUENTIAL_READ | test::SEQUENTIAL_WRITE => FAST_SEQUENTIAL_NS,
+        _ => FAST_NS,
+    }
 }
 
 /// Whether a cell has fewer rounds than it needs by now.
@@ -261,6 +290,7 @@ fn is_of_one_stretch(flag: &Flag) -> bool {
             | Flag::Drifting { .. }
             | Flag::TooFewSamples { .. }
             | Flag::HostLimited { .. }
+            | Flag::OneLook
     )
 }
 
@@ -288,7 +318,9 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
     let value = cell.ops as f64 / seconds;
     let ends = repetition_half_width(&rates).map(|half| {
         let unseen = unseen(cell, value);
-        [value * (-half - unseen).exp(), value * half.exp()]
+        let [slowest, fastest] = extremes(&rates);
+        let low = (value * (-half).exp()).max(slowest / BEYOND);
+        [low * (-unseen).exp(), (value * half.exp()).min(fastest * BEYOND)]
     });
     let Some(iops) = &mut cell.metrics.iops else { return };
     // Two rounds tell less than the one stretch that the cell began with.
@@ -300,9 +332,19 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
         bps.ci95 = iops.ci95.map(|ends| ends.map(|end| end * mean_bytes));
         (bps.value, bps.n) = (value * mean_bytes, cell.ops);
     }
+    let access_time = inverse(1e9, *iops);
+    if let Some(known) = cell.metrics.other.get_mut(metric::ACCESS_TIME_NS) {
+        *known = access_time;
+    }
     if ends.is_some() {
         note_certainty(cell);
     }
+}
+
+/// The slowest and the fastest rate.
+fn extremes(rounds: &[RoundRate]) -> [f64; 2] {
+    let rates = || rounds.iter().map(|round| round.rate);
+    [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)]
 }
 
 /// The doubts of single stretches are answered; what is left is how wide the interval is.
