@@ -139,9 +139,10 @@ fn compare(program: &Program, directory: &Path, percent: u64, flags: &Flags) -> 
 
 fn table(levels: &[Level], flags: &Flags) -> String {
     let mut text = format!(
-        "`{NAME} --runs {}{}`: percent of comparisons by `compare --before --after --fail-if {ALLOWED}` that\n\
-         found the figure slower, by how much the caps on the rate were lowered; with one run a side, and with\n\
-         three. At 0 % these are false alarms; at 10 %, the limit itself, either answer is right.\n\n",
+        "`{NAME} --runs {}{}`: percent of comparisons by\n\
+         `compare --before --after --fail-if {ALLOWED}` that found the figure slower, by how much the caps on\n\
+         the rate were lowered; with one run a side, and with three. At 0 % these are false alarms; at 10 %,\n\
+         the limit itself, either answer is right.\n\n",
         flags.runs,
         flags.study.words(),
     );
@@ -159,8 +160,9 @@ fn table(levels: &[Level], flags: &Flags) -> String {
     writeln!(text, "| all |{}", row(levels, |counts| cell(sum(counts)))).ok();
     writeln!(
         text,
-        "\nGoals: at {} %, three runs find each figure whose rate is capped ({}) in\n\
-         {} % or more; of all figures at most {FALSE_ALARMS} % are false alarms. {}",
+        "\nGoals: at {} %, three runs find each figure whose rate is capped\n\
+         ({}) in {} % or more;\n\
+         of all figures at most {FALSE_ALARMS} % are false alarms. {}",
         DETECTED.0,
         CAPPED.join(", "),
         DETECTED.1,
@@ -272,9 +274,10 @@ mod tests {
         let other = Compared { test: "flush-cost".to_owned(), block_bytes: None };
         levels[0].counts[0].insert(other, count(0, 30));
         insta::assert_snapshot!(table(&levels, &flags()), @r"
-    `cargo xtask before-after --runs 6`: percent of comparisons by `compare --before --after --fail-if 10%` that
-    found the figure slower, by how much the caps on the rate were lowered; with one run a side, and with
-    three. At 0 % these are false alarms; at 10 %, the limit itself, either answer is right.
+    `cargo xtask before-after --runs 6`: percent of comparisons by
+    `compare --before --after --fail-if 10%` that found the figure slower, by how much the caps on
+    the rate were lowered; with one run a side, and with three. At 0 % these are false alarms; at 10 %,
+    the limit itself, either answer is right.
 
     | figure | 0 %, one run | 0 %, three | 20 %, one run | 20 %, three |
     |---|---:|---:|---:|---:|
@@ -286,8 +289,9 @@ mod tests {
     | sequential-write 4 KiB | 3 of 30 | 0 of 20 | 83 of 36 | - |
     | all | 3 of 180 | 0 of 100 | 83 of 180 | - |
 
-    Goals: at 20 %, three runs find each figure whose rate is capped (random-write, random-read, sequential-write, sequential-read, prime) in
-    95 % or more; of all figures at most 2 % are false alarms. Missed:
+    Goals: at 20 %, three runs find each figure whose rate is capped
+    (random-write, random-read, sequential-write, sequential-read, prime) in 95 % or more;
+    of all figures at most 2 % are false alarms. Missed:
 
     - 2.8 % false alarms with one run a side
     - random-write was not compared with three runs a side

@@ -98,13 +98,11 @@ impl Series {
     /// With the runs that an earlier sitting kept in `keep`.
     fn begin(target: Target, keep: Option<&Path>) -> Result<Series> {
         let kept = keep.map(|keep| keep.join(format!("{target}.jsonl")));
-        let text = match kept.as_deref().filter(|kept| kept.exists()) {
-            Some(kept) => fs::read_to_string(kept)?,
-            None => String::new(),
+        let runs = match kept.as_deref().filter(|kept| kept.exists()) {
+            Some(kept) => read(kept).with_context(|| format!("reading {}", kept.display()))?,
+            None => Vec::new(),
         };
-        let read = |line| Ok(figures(&serde_json::from_str(line)?));
-        let runs = text.lines().map(read).collect::<Result<_>>();
-        Ok(Series { target, runs: runs.with_context(|| format!("reading {kept:?}"))?, kept })
+        Ok(Series { target, kept, runs })
     }
 
     fn add(&mut self, printed: &Value) -> Result<()> {
@@ -122,6 +120,12 @@ impl Series {
         let figure = |at: usize| self.runs.iter().filter_map(|run| run[at]).collect::<Vec<_>>();
         std::array::from_fn(|at| Agreement::of(&figure(at)))
     }
+}
+
+/// The runs of a file of lines.
+fn read(kept: &Path) -> Result<Vec<Run>> {
+    let text = fs::read_to_string(kept)?;
+    text.lines().map(|line| Ok(figures(&serde_json::from_str(line)?))).collect()
 }
 
 /// The storage behind the targets, each made when one of them is wanted.
@@ -193,11 +197,11 @@ fn table(series: &[Series], flags: &Flags) -> String {
     let heads = FIGURES.map(|(head, _)| format!(" {head} |")).concat();
     let Caps { read_bps, write_bps, read_iops, write_iops } = Caps::CARD;
     let mut text = format!(
-        "`{NAME} --runs {}{}`: percent of the figures of other runs that lie inside the 95 % interval of a\n\
-         run; in parentheses the mean half-width of the intervals and the standard deviation of the runs, both\n\
-         in percent of the logarithm. `loop`: a file system on a loop device that the kernel keeps below\n\
-         {} MB/s and {read_iops} IOPS of reads, {} MB/s and {write_iops} IOPS of writes. `directory`: on the system's disk.\n\
-         `busy`: beside busy threads and synced writes, in bursts.\n\n\
+        "`{NAME} --runs {}{}`: percent of the figures of other runs that lie inside\n\
+         the 95 % interval of a run; in parentheses the mean half-width of the intervals and the standard\n\
+         deviation of the runs, both in percent of the logarithm. `loop`: a file system on a loop device that\n\
+         the kernel keeps below {} MB/s and {read_iops} IOPS of reads, {} MB/s and {write_iops} IOPS of writes.\n\
+         `directory`: on the system's disk. `busy`: beside busy threads and synced writes, in bursts.\n\n\
          | target | runs |{heads}\n|---|---:|---:|---:|---:|---:|\n",
         flags.runs,
         flags.study.words(),
@@ -272,11 +276,11 @@ mod tests {
         let mut bare = series(Target::DirectoryBusy, &[100.0, 101.0], 1.001);
         bare.runs.iter_mut().for_each(|run| run[1] = None);
         insta::assert_snapshot!(table(&[series(Target::Loop, &[100.0, 101.0, 103.0], 1.021), bare], &flags()), @r"
-    `cargo xtask reruns --runs 3 --budget 15s`: percent of the figures of other runs that lie inside the 95 % interval of a
-    run; in parentheses the mean half-width of the intervals and the standard deviation of the runs, both
-    in percent of the logarithm. `loop`: a file system on a loop device that the kernel keeps below
-    40 MB/s and 2000 IOPS of reads, 20 MB/s and 1000 IOPS of writes. `directory`: on the system's disk.
-    `busy`: beside busy threads and synced writes, in bursts.
+    `cargo xtask reruns --runs 3 --budget 15s`: percent of the figures of other runs that lie inside
+    the 95 % interval of a run; in parentheses the mean half-width of the intervals and the standard
+    deviation of the runs, both in percent of the logarithm. `loop`: a file system on a loop device that
+    the kernel keeps below 40 MB/s and 2000 IOPS of reads, 20 MB/s and 1000 IOPS of writes.
+    `directory`: on the system's disk. `busy`: beside busy threads and synced writes, in bursts.
 
     | target | runs | sequential read | sequential write | random read, 4 KiB | random write, 4 KiB |
     |---|---:|---:|---:|---:|---:|
