@@ -9,11 +9,11 @@
 mod busy;
 mod conclusions;
 mod coverage;
-mod load;
-mod medium;
+pub mod load;
+pub mod medium;
 mod model;
 mod tools;
-mod works;
+pub mod works;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@
 mod agree;
 mod agree_work;
 mod attached;
+mod before_after;
 mod bench;
 mod code;
 mod docs;
@@ -13,6 +14,7 @@ mod mutants;
 mod picture;
 mod release_notes;
 mod released;
+mod reruns;
 mod schema;
 mod section;
 mod tasks;

@@ -5,8 +5,8 @@ use std::path::Path;
 use clap::Parser;
 
 use crate::{
-    agree, agree_work, attached, bench, docs, footprint, generated, mutants, picture,
-    release_notes, schema, tidy, torture, truth,
+    agree, agree_work, attached, before_after, bench, docs, footprint, generated, mutants, picture,
+    release_notes, reruns, schema, tidy, torture, truth,
 };
 
 /// The workspace's own tools.
@@ -34,6 +34,12 @@ pub enum Task {
     /// Holds what `standard` says of simulated media against what is true of them; the table of
     /// docs/truth.md.
     Truth(truth::Flags),
+    /// Repeats `check` on real storage and counts how often a run's intervals hold the figures of the
+    /// other runs; the table of docs/truth.md. Needs root for the throttled targets.
+    Reruns(reruns::Flags),
+    /// Counts how often `compare --before --after` finds storage slower that was slowed down, and
+    /// storage that was not; the table of docs/truth.md. Needs root.
+    BeforeAfter(before_after::Flags),
     /// Kills, stops, unplugs and cuts the power, at random and often, and counts what is lost; the
     /// table of docs/reliability.md. Needs root.
     Torture(torture::Flags),
@@ -60,6 +66,8 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Attached(flags) => attached::run(root, &flags),
         Task::Bench(flags) => bench::run(root, &flags),
         Task::Truth(flags) => truth::run(root, &flags),
+        Task::Reruns(flags) => reruns::run(root, &flags),
+        Task::BeforeAfter(flags) => before_after::run(root, &flags),
         Task::Torture(flags) => torture::run(root, &flags),
         Task::Mutants(flags) => mutants::run(root, &flags),
         Task::Picture => picture::run(root),

@@ -151,7 +151,7 @@ impl Ground {
 
 /// Every block is allocated and written: holes would be read without touching anything, and written
 /// twice.
-fn write_whole(path: &Path, bytes: u64) -> Result<()> {
+pub fn write_whole(path: &Path, bytes: u64) -> Result<()> {
     let mut file = File::create_new(path)?;
     let filler = Filler::new(1);
     let mut piece = vec![0; PIECE_BYTES as usize];

@@ -24,6 +24,13 @@ impl Program {
         Ok(Program(target.join("debug/flashmark")))
     }
 
+    /// The program at this path, or else the one that is built.
+    pub fn given(root: &Path, path: Option<&Path>) -> Result<Program> {
+        let Some(path) = path else { return Program::build(root) };
+        ensure!(path.is_file(), "{} is no file", path.display());
+        Ok(Program(std::path::absolute(path)?))
+    }
+
     /// Its name as a word.
     pub fn word(&self) -> &str {
         self.0.to_str().unwrap_or("flashmark")

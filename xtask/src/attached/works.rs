@@ -258,10 +258,12 @@ fn works(mounted: &Mounted) -> Result<Vec<Rate>> {
 }
 
 /// A fresh file system; unmounted when dropped.
-struct Mounted(TempDir);
+pub struct Mounted(TempDir);
 
 impl Mounted {
-    fn make(root: &Path, kind: &str, node: &Path) -> Result<Mounted> {
+    /// Makes one of this kind ("ext4") on a block device and mounts it below `root`/target; needs
+    /// root.
+    pub fn make(root: &Path, kind: &str, node: &Path) -> Result<Mounted> {
         // What would be written later, while something is measured, is written now; on a slow card
         // only as much as is needed.
         let options: &[&str] = match kind {
@@ -284,7 +286,8 @@ impl Mounted {
         Ok(mounted)
     }
 
-    fn point(&self) -> PathBuf {
+    /// Directory that it is mounted on.
+    pub fn point(&self) -> PathBuf {
         self.0.path().to_owned()
     }
 }
