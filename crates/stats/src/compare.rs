@@ -103,6 +103,11 @@ pub fn compare_runs(a: &[RunRate], b: &[RunRate]) -> Option<RatioEstimate> {
 }
 
 impl RatioEstimate {
+    /// Whether it is of one run of each, which know nothing of changes between runs.
+    pub fn is_single(&self) -> bool {
+        self.spread.is_single()
+    }
+
     /// Runs to add on each side until a difference of 10 % would be told, one at least; where
     /// differences of 10 % are told already, until this one would. `None` of more than 20.
     pub fn more_runs(&self) -> Option<u32> {
