@@ -204,3 +204,57 @@ fn what_was_measured_at_another_depth_has_no_place_and_the_reason_is_told_once()
         ]
     );
 }
+
+/// A run of a medium with five rounds of this rate at each size, and the interval of a repetition.
+fn in_rounds(model: &str, rate: f64, factor: f64) -> Record {
+    let mut record = run(model, [rate; 3]);
+    for cell in &mut record.cells {
+        let round = |times: f64| record::Round {
+            began_ns: 0,
+            ops: 80,
+            elapsed_ns: (8e10 / (rate * times)) as u64,
+            iops: rate * times,
+            half_width: None,
+        };
+        cell.rounds = [0.98, 0.99, 1.0, 1.01, 1.02].map(round).to_vec();
+        let ends = [rate / factor, rate * factor];
+        cell.metrics.iops = Some(Estimate { value: rate, ci95: Some(ends), n: 400 });
+    }
+    record
+}
+
+/// Two intervals of a repetition were added as if each were of one run.
+#[test]
+fn intervals_of_rounds_are_of_two_runs_already() {
+    let found = compare(&[in_rounds("a", 110.0, 1.04), in_rounds("b", 100.0, 1.04)]);
+    let held = found.curves[0].points[0].found;
+    let [low, high] = held.ci95.unwrap();
+    assert!((low - 1.1 / 1.04).abs() < 1e-9 && (high - 1.1 * 1.04).abs() < 1e-9, "{held:?}");
+    let more = held.more_runs.unwrap();
+    assert!(!more.is_too_few && more.is_from_single_runs, "{more:?}");
+    let figures = unclear(&found);
+    assert_eq!(figures.len(), 3, "{figures:?}");
+    assert_eq!(figures[0].more_runs, Some(more));
+}
+
+/// Runs that differ as their rounds do are known better than by two degrees of freedom.
+#[test]
+fn runs_that_agree_with_their_rounds_are_pooled_with_them() {
+    let side = |model: &str, rates: [f64; 2], is_in_rounds: bool| {
+        rates.map(|rate| {
+            let mut record = in_rounds(model, rate, 1.02);
+            record.run.id = format!("{model}-{rate}");
+            if !is_in_rounds {
+                record.cells.iter_mut().for_each(|cell| cell.rounds.clear());
+            }
+            record
+        })
+    };
+    let width = |is_in_rounds| {
+        let (a, b) =
+            (side("a", [100.0, 100.6], is_in_rounds), side("b", [100.2, 100.8], is_in_rounds));
+        let [low, high] = compare(&[a, b].concat()).curves[0].points[0].found.ci95.unwrap();
+        (high / low).ln()
+    };
+    assert!(width(true) < 0.7 * width(false), "{} {}", width(true), width(false));
+}
