@@ -136,7 +136,7 @@ fn runs_with_rounds_tell_or_say_how_many_more_would() {
     assert!(more["of_each"].as_u64().is_some(), "{told}");
     assert_eq!(more["is_from_single_runs"], true, "{told}");
     let plain = flashmark.done(&["compare", "before", "after"]);
-    assert!(plain.out.contains("slower"), "{plain}");
+    assert!(plain.out.contains("1.14x faster (1.10x to 1.17x)"), "{plain}");
 }
 
 #[test]
