@@ -2,16 +2,17 @@
 //! what of the hosts could explain it (docs/field/peers.md#host-side,
 //! docs/field/peers.md#statistics).
 //!
-//! Runs of the same medium are repeats of one another; with two or more of each, their variance
-//! decides whether a difference is one (docs/field/statistics.md#comparing-runs). With a single run
-//! the intervals of its figures do, which know nothing of differences between runs, and that is
-//! said.
+//! Runs of the same medium are repeats of one another: the variance between them, and within them
+//! where they have rounds, decides whether a difference is one
+//! (docs/field/statistics.md#comparing-runs). A single run of each knows nothing of differences
+//! between runs.
 
 use record::units::Bytes;
 use record::{Record, metric, test};
 use serde::Serialize;
+use stats::RunRate;
 
-use crate::figure::{self, Ratio, SoundFigure};
+use crate::figure::{self, SoundFigure};
 
 mod experiment;
 mod factors;
@@ -21,6 +22,7 @@ mod matrices;
 mod naming;
 mod others;
 mod ranks;
+mod ratio;
 mod regression;
 mod works;
 
@@ -32,8 +34,9 @@ pub use matrices::{CombinationRow, MatrixComparison};
 pub use naming::letters;
 pub use others::FigureRow;
 pub use ranks::{Rank, RankPlace};
-pub use regression::{ChangedFigure, Regression, regression};
-pub use works::{ComparedFigure, FastestMedium, WorkComparison, WorkRow};
+pub use ratio::{FasterMedium, FastestMedium, MediaRatio, MoreRuns};
+pub use regression::{ChangedFigure, Regression, regression, unclear};
+pub use works::{ComparedFigure, WorkComparison, WorkRow};
 
 /// Several media compared. The first is held against each of the others, and so on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -117,37 +120,9 @@ pub struct BlockSizePoint {
     pub a: f64,
     /// B's figure: the geometric mean of its runs.
     pub b: f64,
-    /// How many times A's figure is B's.
-    pub ratio: f64,
-    /// Its 95 % interval.
-    pub ci95: Option<[f64; 2]>,
-    /// What can be said.
-    pub judgement: FasterMedium,
-}
-
-/// Which of two is faster, if that can be said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FasterMedium {
-    /// A is faster than B.
-    Faster,
-    /// A is slower than B.
-    Slower,
-    /// They differ by less than 10 %, surely.
-    Same,
-    /// Too few runs, or too unlike each other, to say.
-    Unclear,
-}
-
-impl From<stats::LargerRate> for FasterMedium {
-    fn from(larger: stats::LargerRate) -> FasterMedium {
-        match larger {
-            stats::LargerRate::Larger => FasterMedium::Faster,
-            stats::LargerRate::Smaller => FasterMedium::Slower,
-            stats::LargerRate::Same => FasterMedium::Same,
-            stats::LargerRate::Unclear => FasterMedium::Unclear,
-        }
-    }
+    /// A's figure over B's.
+    #[serde(flatten)]
+    pub found: MediaRatio,
 }
 
 /// Where one curve overtakes another.
@@ -310,6 +285,11 @@ fn figures<'a>(
         .collect()
 }
 
+/// What each run says of itself.
+fn run_rates(figures: &[SoundFigure]) -> Vec<RunRate> {
+    figures.iter().map(SoundFigure::run_rate).collect()
+}
+
 /// I/Os in flight of the cell that stands for a block size; `None` where no run has one.
 fn in_flight(group: &RunGroup, test: &str, block_bytes: u64) -> Option<u64> {
     let mut cells =
@@ -367,66 +347,36 @@ fn point<'a>(
     }
     let of = |group| figures(group, test, metric, [block_bytes, depth_a]);
     let (of_a, of_b) = (of(a), of(b));
-    ratio(block_bytes, &of_a, &of_b).ok_or_else(|| {
+    let figures = works::compared(&of_a).zip(works::compared(&of_b));
+    let found = figures.zip(MediaRatio::of(&run_rates(&of_a), &run_rates(&of_b)));
+    let ((figure_a, figure_b), found) = found.ok_or_else(|| {
         let none = if of_a.is_empty() { &a.name } else { &b.name };
         format!("{none} has no figure that may be used")
-    })
-}
-
-fn ratio(block_bytes: u64, a: &[SoundFigure], b: &[SoundFigure]) -> Option<BlockSizePoint> {
-    let values =
-        |figures: &[SoundFigure]| figures.iter().map(|figure| figure.value).collect::<Vec<f64>>();
-    let (va, vb) = (values(a), values(b));
-    let (ma, mb) = (stats::geometric_mean(&va)?, stats::geometric_mean(&vb)?);
-    let (ratio, ci95, judgement) = match stats::compare(&va, &vb) {
-        Some(found) => {
-            (found.ratio, Some([found.ci95.low, found.ci95.high]), found.judgement.into())
-        }
-        None => {
-            let found = Ratio::of(a.first()?, b.first()?);
-            let ratio = ma / mb;
-            // Moved to the means, should one side have several runs.
-            let ci95 = found
-                .ci95
-                .map(|[low, high]| [low * ratio / found.value, high * ratio / found.value]);
-            (ratio, ci95, single(ratio, ci95))
-        }
-    };
-    Some(BlockSizePoint { block_bytes, a: ma, b: mb, ratio, ci95, judgement })
-}
-
-/// What a single run each allows to say: a difference of less than 10 % is noise between runs
-/// (docs/field/statistics.md#comparing-runs).
-fn single(ratio: f64, ci95: Option<[f64; 2]>) -> FasterMedium {
-    match ci95 {
-        Some([low, _]) if low > 1.0 && ratio > 1.1 => FasterMedium::Faster,
-        Some([_, high]) if high < 1.0 && ratio < 1.0 / 1.1 => FasterMedium::Slower,
-        Some([low, high]) if low > 1.0 / 1.1 && high < 1.1 => FasterMedium::Same,
-        _ => FasterMedium::Unclear,
-    }
+    })?;
+    Ok(BlockSizePoint { block_bytes, a: figure_a.value, b: figure_b.value, found })
 }
 
 /// Where the ratio crosses 1 between two sizes, with the sizes where the ends of its interval do.
 fn crossings(points: &[BlockSizePoint]) -> Vec<Crossing> {
     let decided = |point: &BlockSizePoint| {
-        matches!(point.judgement, FasterMedium::Faster | FasterMedium::Slower)
+        matches!(point.found.judgement, FasterMedium::Faster | FasterMedium::Slower)
     };
     let clear: Vec<&BlockSizePoint> = points.iter().filter(|point| decided(point)).collect();
-    let turns = clear.windows(2).filter(|pair| pair[0].judgement != pair[1].judgement);
+    let turns = clear.windows(2).filter(|pair| pair[0].found.judgement != pair[1].found.judgement);
     turns
         .filter_map(|pair| {
             let (from, to) = (pair[0], pair[1]);
             let at = |pick: &dyn Fn(&BlockSizePoint) -> Option<f64>| {
                 crossing_of(points, from.block_bytes, to.block_bytes, pick)
             };
-            let block_bytes = at(&|point| Some(point.ratio))?;
-            let ends = at(&|point| point.ci95.map(|ci| ci[0]))
-                .zip(at(&|point| point.ci95.map(|ci| ci[1])));
+            let block_bytes = at(&|point| Some(point.found.ratio))?;
+            let ends = at(&|point| point.found.ci95.map(|ci| ci[0]))
+                .zip(at(&|point| point.found.ci95.map(|ci| ci[1])));
             let ci95 = ends.map(|(x, y)| [x.min(y), x.max(y)]);
             Some(Crossing {
                 block_bytes,
                 ci95,
-                above: if to.judgement == FasterMedium::Faster { "a" } else { "b" },
+                above: if to.found.judgement == FasterMedium::Faster { "a" } else { "b" },
             })
         })
         .collect()

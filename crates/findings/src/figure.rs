@@ -8,6 +8,7 @@ use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
     Bound, Cell, Direction, Estimate, Flag, OPEN_INTERVAL, Record, SeriesAxis, metric, test,
 };
+use stats::{RoundRate, RunRate};
 
 use crate::{gate, likelihood};
 
@@ -63,6 +64,21 @@ impl<'a> SoundFigure<'a> {
             n,
             bound: None,
         })
+    }
+
+    /// The same for a comparison: of a cell with rounds the interval is one of a repetition.
+    pub fn run_rate(&self) -> RunRate {
+        let half_width =
+            self.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0);
+        let is_rate = matches!(self.name, metric::IOPS | metric::BPS);
+        let rounds = self.cell.rounds.iter().filter(|_| is_rate);
+        let rounds: Vec<RoundRate> = rounds
+            .map(|round| RoundRate { rate: round.iops, half_width: round.half_width })
+            .collect();
+        match half_width.zip(stats::repetition(&rounds)) {
+            Some((half, found)) => RunRate::of_rounds(self.value, half, found.degrees),
+            None => RunRate { half_width, ..RunRate::bare(self.value) },
+        }
     }
 
     /// The probability that it is above a threshold; `None` without an interval.

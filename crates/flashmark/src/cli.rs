@@ -483,7 +483,8 @@ pub struct CompareFlags {
     /// Its runs after it.
     #[arg(long, value_name = "RUN|LABEL", requires = "before", conflicts_with = "runs")]
     pub after: Option<String>,
-    /// Exit code 1 where a figure is surely slower by more than this, such as 10%.
+    /// Exit code 1 where a figure is surely slower by more than this, such as 10%, or where nothing
+    /// could be told of any figure.
     #[arg(long, value_name = "PERCENT", requires = "before")]
     pub fail_if: Option<String>,
     /// Exit code 1 also where that cannot be told of a figure.
@@ -507,7 +508,13 @@ Examples:
   flashmark compare a=RUN a=RUN b=RUN b=RUN
       two cards in two readers: what the card explains, and what the reader
   flashmark compare --before before --after after --fail-if 10%
-      after `run --label before`, a change, and `run --label after`";
+      after `run --label before`, a change, and `run --label after`
+
+Three runs of each label tell far more than one: a single run does not see changes
+between runs. Where something cannot be told, it says how many more runs would tell.
+
+Exit codes with --fail-if: 0 passed, 1 slower, or nothing could be told (with --strict:
+or something could not).";
 
 /// Flags of `host-effects`.
 #[cfg(feature = "lab")]

@@ -1,7 +1,7 @@
 //! Several media side by side, for a terminal and as a page.
 
 use askama::Template;
-use findings::{ChangedFigure, ComparedFigure, Curve, FasterMedium, MediaComparison, Regression};
+use findings::{ComparedFigure, Curve, FasterMedium, MediaComparison, MediaRatio, Regression};
 use record::units::{Bytes, significant};
 
 use crate::html::PageHead;
@@ -9,6 +9,7 @@ use crate::html::view::{self, PanelView, TableView};
 use crate::tables::Table;
 use crate::{figure, text, words};
 
+mod check;
 mod experiment;
 mod figures;
 mod matrices;
@@ -21,6 +22,15 @@ use names::Names;
 
 /// The comparison for a terminal, in lines of at most `width` columns.
 pub fn summary(comparison: &MediaComparison, width: usize) -> String {
+    in_lines(comparison, &check::more_runs(comparison), width)
+}
+
+/// The same, and whether something became slower than allowed.
+pub fn checked(comparison: &MediaComparison, found: &Regression, width: usize) -> String {
+    in_lines(comparison, &[], width) + &check::regression(found, width)
+}
+
+fn in_lines(comparison: &MediaComparison, more_runs: &[String], width: usize) -> String {
     let names = Names::of(comparison);
     let mut out = String::new();
     for line in names.media(comparison) {
@@ -51,6 +61,10 @@ pub fn summary(comparison: &MediaComparison, width: usize) -> String {
             out += &text::paragraph(sentence, width);
         }
         out += &text::plain(&part.table, width);
+    }
+    out += if more_runs.is_empty() { "" } else { "\n" };
+    for line in more_runs {
+        out += &text::paragraph(line, width);
     }
     if is_empty(comparison) {
         out += "\n";
@@ -149,6 +163,8 @@ pub(crate) struct ComparisonContent {
     pub differ: &'static str,
     pub differences: Vec<String>,
     pub parts: Vec<ComparisonPart>,
+    /// How many more runs would tell what cannot be told.
+    pub more_runs: Vec<String>,
     /// Why there is nothing to compare.
     pub nothing: Option<&'static str>,
     pub not_compared: Vec<String>,
@@ -164,6 +180,7 @@ pub(crate) fn content(comparison: &MediaComparison) -> ComparisonContent {
         differ: differ(comparison),
         differences: comparison.differences.clone(),
         parts: parts(comparison, &names, Ranges::With),
+        more_runs: check::more_runs(comparison),
         nothing: nothing.or((comparison.media.len() < 2).then_some(ONE_MEDIUM)),
         not_compared: comparison.not_compared.clone(),
     }
@@ -246,6 +263,7 @@ pub fn page(comparison: &MediaComparison) -> String {
                 ),
             })
             .collect(),
+        more_runs: check::more_runs(comparison),
     };
     page.render().expect("a template that compiled renders into memory")
 }
@@ -265,6 +283,7 @@ struct ComparisonPage {
     nothing: Option<&'static str>,
     figures: Option<TableView>,
     matrices: Vec<MatrixView>,
+    more_runs: Vec<String>,
 }
 
 /// What the differences come from.
@@ -378,7 +397,7 @@ fn sentences(curve: &Curve) -> Vec<String> {
     let (a, b) = (words::clean(&curve.a), words::clean(&curve.b));
     let mut said = crossings(curve);
     let all = |wanted: FasterMedium| {
-        !curve.points.is_empty() && curve.points.iter().all(|point| point.judgement == wanted)
+        !curve.points.is_empty() && curve.points.iter().all(|point| point.found.judgement == wanted)
     };
     for (wanted, sentence) in [
         (FasterMedium::Faster, format!("{a} is faster at every size.")),
@@ -396,14 +415,15 @@ fn table(curve: &Curve) -> Table {
     for point in &curve.points {
         let figure = |value: f64| words::quantity(&curve.metric, value);
         let size = Bytes(point.block_bytes).to_string();
-        let judged = judged(point.judgement, point.ratio, point.ci95);
+        let judged = judged(&point.found);
         table.push(vec![size, figure(point.a), figure(point.b), judged], Vec::new());
     }
     table
 }
 
 /// "556x faster (389x to 794x)".
-fn judged(judgement: FasterMedium, ratio: f64, ci95: Option<[f64; 2]>) -> String {
+fn judged(found: &MediaRatio) -> String {
+    let MediaRatio { judgement, ratio, ci95, .. } = *found;
     let told = match (judgement, ci95) {
         (FasterMedium::Slower, Some([low, high])) if low > 0.0 => {
             Some((1.0 / ratio, 1.0 / high, 1.0 / low))
@@ -428,56 +448,6 @@ fn judged(judgement: FasterMedium, ratio: f64, ci95: Option<[f64; 2]>) -> String
 /// "0.53x", "556x".
 fn times(ratio: f64) -> String {
     format!("{}x", significant(ratio))
-}
-
-/// Whether something became slower than allowed, for a terminal.
-pub fn regression(found: &Regression, width: usize) -> String {
-    let percent = format!("{} %", (found.allowed * 1e4).round() / 100.0);
-    let mut out = String::new();
-    let lists = [
-        (format!("Slower by more than {percent}"), &found.slower),
-        (format!("Cannot be told whether slower by more than {percent}"), &found.unclear),
-    ];
-    for (title, figures) in lists.iter().filter(|(_, figures)| !figures.is_empty()) {
-        out += &format!("\n{title}\n");
-        for figure in *figures {
-            out += &text::paragraph(&format!("- {}", changed(figure)), width);
-        }
-    }
-    let all = found.slower.len() + found.unclear.len() + found.kept.len();
-    let result = match (found.slower.len(), found.unclear.len()) {
-        (0, 0) if all == 0 => "Nothing was measured of both.".to_owned(),
-        (0, 0) => format!("Passed: none of {all} figures is slower by more than {percent}."),
-        (0, unclear) if unclear == all => format!(
-            "Cannot be told of any of {all} figures. More runs of each label, or --precision, narrow the intervals; --strict fails on this."
-        ),
-        (0, unclear) => format!(
-            "Passed as far as can be told: of {unclear} of {all} figures it is not certain; --strict fails on these."
-        ),
-        (slower, _) => {
-            format!("Failed: {slower} of {all} figures are slower by more than {percent}.")
-        }
-    };
-    out += "\n";
-    out += &text::paragraph(&result, width);
-    out
-}
-
-/// "random write, 4 KiB: 0.53x of before (0.50x to 0.56x)".
-fn changed(figure: &ChangedFigure) -> String {
-    let interval = match figure.ci95 {
-        Some([low, high]) => format!("{} to {}", times(low), times(high)),
-        None => "no interval".to_owned(),
-    };
-    let now = times(figure.ratio);
-    if let Some(params) = &figure.params {
-        let label = words::whole_label(&figure.test, params);
-        let name = figure.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-        return format!("{name}{label}: {now} of before ({interval})");
-    }
-    let block = figure.block_bytes.map(|bytes| Bytes(bytes).to_string());
-    let at = block.or_else(|| figure.way.as_deref().map(words::clean)).unwrap_or_default();
-    format!("{}, {at}: {now} of before ({interval})", words::test(&figure.test))
 }
 
 #[cfg(test)]
@@ -508,23 +478,5 @@ mod tests {
     fn one_medium_is_no_comparison() {
         let found = findings::compare(&[demo::good(), demo::good()]);
         assert!(summary(&found, 80).contains("nothing to compare"), "{found:?}");
-    }
-
-    #[test]
-    fn a_changed_figure_is_told_with_its_column_and_its_settings() {
-        let params = record::Params { block_bytes: Some(512), ..record::Params::default() };
-        let figure = |name: Option<&str>| ChangedFigure {
-            test: "seek".into(),
-            name: name.map(Into::into),
-            params: Some(params.clone()),
-            block_bytes: Some(512),
-            way: None,
-            ratio: 0.1,
-            ci95: None,
-        };
-        let told = changed(&figure(Some("Seeks")));
-        assert!(told.starts_with("Seeks: Seek") && told.contains("512 B"), "{told}");
-        assert!(told.ends_with("0.100x of before (no interval)"), "{told}");
-        assert!(changed(&figure(None)).starts_with("Seek"));
     }
 }

@@ -52,6 +52,7 @@ pub fn comparison(comparison: &MediaComparison, private: &[String]) -> String {
     if has_tables {
         out.paragraph(compare::RANGES_MEAN);
     }
+    found.more_runs.iter().for_each(|line| out.paragraph(line));
     found.nothing.into_iter().for_each(|said| out.paragraph(said));
     if !found.not_compared.is_empty() {
         out.paragraph("Not compared:");

@@ -26,7 +26,9 @@ mod tests;
 mod windows;
 
 pub use change::{Segment, change_points};
-pub use compare::{LargerRate, RatioEstimate, bootstrap_ratio_interval, compare};
+pub use compare::{
+    LargerRate, RatioEstimate, RunRate, bootstrap_ratio_interval, compare, compare_runs,
+};
 pub use contest::{ContestStanding, Placed, contest, is_open};
 pub use drift::{Drift, drift};
 pub use factors::{
@@ -39,7 +41,7 @@ pub use percentile::{QuantileEstimate, QuantileEstimator};
 pub use quantile::{quantile_ranks, smallest_sample};
 pub use random::Random;
 pub use rate::{RareEvents, RateEstimate, RateEstimator};
-pub use repetition::{RoundRate, repetition_half_width};
+pub use repetition::{Repetition, RoundRate, repetition, repetition_half_width};
 pub use sample::{geometric_mean, mean_interval, median, pairwise_median};
 pub use series::{effective_sample_size, mser5};
 pub use steady::{Rounds, SteadyState};

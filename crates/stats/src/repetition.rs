@@ -31,6 +31,20 @@ pub struct RoundRate {
 ///
 /// `None` of fewer than three, or of one that is no positive number.
 pub fn repetition_half_width(rounds: &[RoundRate]) -> Option<f64> {
+    repetition(rounds).map(|found| found.half_width)
+}
+
+/// The interval of a repetition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Repetition {
+    /// Half its width, in the logarithm of the rate.
+    pub half_width: f64,
+    /// Degrees of freedom of the variance that it comes from.
+    pub degrees: f64,
+}
+
+/// The same as [`repetition_half_width`], with its degrees of freedom.
+pub fn repetition(rounds: &[RoundRate]) -> Option<Repetition> {
     let is_rate = |round: &RoundRate| round.rate.is_finite() && round.rate > 0.0;
     if rounds.len() < FEWEST || !rounds.iter().all(is_rate) {
         return None;
@@ -42,14 +56,18 @@ pub fn repetition_half_width(rounds: &[RoundRate]) -> Option<f64> {
     let errors: Option<Vec<f64>> =
         rounds.iter().map(|round| round.half_width.map(|half| half / NORMAL)).collect();
     let weighed = errors.and_then(|errors| weighed(&logarithms, &errors, t));
-    Some(weighed.map_or(between, |weighed| weighed.min(between)).max(LEAST))
+    let by_rounds = Repetition { half_width: between, degrees: count - 1.0 };
+    let narrower = weighed.filter(|weighed| weighed.half_width < between).unwrap_or(by_rounds);
+    Some(Repetition { half_width: narrower.half_width.max(LEAST), ..narrower })
 }
 
 /// The 97.5 % quantile of the normal distribution.
 const NORMAL: f64 = 1.96;
+/// Degrees of freedom of a variance that is as good as known.
+pub(crate) const KNOWN: f64 = 1e9;
 
 /// The same from values with the standard error of each.
-fn weighed(values: &[f64], errors: &[f64], t: f64) -> Option<f64> {
+fn weighed(values: &[f64], errors: &[f64], t: f64) -> Option<Repetition> {
     if !errors.iter().all(|error| error.is_finite() && *error > 0.0) {
         return None;
     }
@@ -65,9 +83,10 @@ fn weighed(values: &[f64], errors: &[f64], t: f64) -> Option<f64> {
         .sum::<f64>()
         - (values.len() as f64 - 1.0);
     let more = (excess / (sum - squares / sum)).max(0.0);
-    let quantile = if more > 0.0 { t } else { NORMAL };
+    let (quantile, degrees) =
+        if more > 0.0 { (t, values.len() as f64 - 1.0) } else { (NORMAL, KNOWN) };
     let information: f64 = errors.iter().map(|error| 1.0 / (error * error + more)).sum();
-    Some(quantile * (2.0 / information).sqrt())
+    Some(Repetition { half_width: quantile * (2.0 / information).sqrt(), degrees })
 }
 
 /// The geometric mean of these rates, which are positive.

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use record::{Cell, Params, Record};
 use serde::Serialize;
+use stats::RunRate;
 
-use super::{ComparedFigure, FasterMedium, FastestMedium, RunGroup};
+use super::{ComparedFigure, FastestMedium, RunGroup};
 use crate::gate;
 use crate::matrix::{self, Matrix, Way, WorkPlaces};
 
@@ -169,32 +170,17 @@ fn row(way: &Way, figures: &[&[f64]], larger_is_better: bool) -> CombinationRow 
             of.iter().fold([f64::MAX, f64::MIN], |[low, high], x| [low.min(*x), high.max(*x)]);
         Some(ComparedFigure { value, range: (of.len() > 1).then_some(ends), runs: of.len() })
     };
+    let speed = |figure: &f64| {
+        let run = RunRate::bare(*figure);
+        if larger_is_better { run } else { run.inverted() }
+    };
+    let speeds: Vec<Vec<RunRate>> =
+        figures.iter().map(|of| of.iter().map(speed).collect()).collect();
     CombinationRow {
         way: way.words(),
         figures: figures.iter().map(compared).collect(),
-        fastest: fastest(figures, larger_is_better),
+        fastest: FastestMedium::among(&speeds),
     }
-}
-
-/// The fastest medium and the next one, by the geometric means of their repeats. The interval is
-/// Welch's on the logarithms.
-fn fastest(figures: &[&[f64]], larger_is_better: bool) -> Option<FastestMedium> {
-    let speed = |value: &f64| if larger_is_better { *value } else { 1.0 / value };
-    let speeds: Vec<Vec<f64>> = figures.iter().map(|of| of.iter().map(speed).collect()).collect();
-    let mut order: Vec<(usize, f64)> = speeds
-        .iter()
-        .enumerate()
-        .filter_map(|(at, of)| Some((at, stats::geometric_mean(of)?)))
-        .collect();
-    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let [(medium, best), (next, second), ..] = order[..] else { return None };
-    let Some(found) = stats::compare(&speeds[medium], &speeds[next]) else {
-        let (ratio, judgement) = (best / second, FasterMedium::Unclear);
-        return Some(FastestMedium { medium, next, ratio, ci95: None, judgement });
-    };
-    let ci95 = Some([found.ci95.low, found.ci95.high]);
-    let judgement = found.judgement.into();
-    Some(FastestMedium { medium, next, ratio: found.ratio, ci95, judgement })
 }
 
 #[cfg(test)]

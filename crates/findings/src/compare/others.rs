@@ -8,9 +8,10 @@ use record::{
     Cell, Content, Estimate, FigureColumn, Params, Record, Region, metric, quantities, test,
 };
 use serde::Serialize;
+use stats::RunRate;
 
-use super::works::compared;
-use super::{ComparedFigure, FastestMedium, RunGroup, WORK, ratio};
+use super::works::{compared, ranged};
+use super::{ComparedFigure, FastestMedium, MediaRatio, RunGroup, WORK, run_rates};
 use crate::figure::{self, SoundFigure};
 use crate::{gate, matrix, primary};
 
@@ -30,7 +31,7 @@ pub struct FigureRow {
     pub figures: Vec<Option<ComparedFigure>>,
     /// Of two media the first held against the second, with an interval or without.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub of_first: Option<FastestMedium>,
+    pub of_first: Option<MediaRatio>,
     /// Which is fastest of those with a range; of times the one that takes the least.
     pub fastest: Option<FastestMedium>,
 }
@@ -220,41 +221,23 @@ fn row(key: &FigureKey, found: &Found) -> Option<FigureRow> {
         return None;
     }
     let first = found.of.iter().flatten().next()?.cell;
+    let is_rate = primary::larger_is_better(&key.metric);
+    let speeds = |runs: Vec<RunRate>| -> Option<Vec<RunRate>> {
+        let is_rate = is_rate?;
+        Some(runs.into_iter().map(|run| if is_rate { run } else { run.inverted() }).collect())
+    };
+    let all: Option<Vec<_>> = found.of.iter().map(|of| speeds(run_rates(of))).collect();
+    let ranged: Option<Vec<_>> = found.of.iter().map(|of| speeds(ranged(of))).collect();
+    let first_two = all.filter(|all| all.len() == 2);
     Some(FigureRow {
         test: first.test.clone(),
         name: found.name.clone(),
         params: first.params.clone(),
         metric: key.metric.clone(),
-        of_first: (figures.len() == 2).then(|| held(key, found, 0, 1)).flatten(),
-        fastest: fastest(key, found, &figures),
+        of_first: first_two.and_then(|two| MediaRatio::of(&two[0], &two[1])),
+        fastest: ranged.and_then(|ranged| FastestMedium::among(&ranged)),
         figures,
     })
-}
-
-fn fastest(
-    key: &FigureKey,
-    found: &Found,
-    figures: &[Option<ComparedFigure>],
-) -> Option<FastestMedium> {
-    let is_rate = primary::larger_is_better(&key.metric)?;
-    let speed = |value: f64| if is_rate { value } else { -value };
-    let known = figures.iter().enumerate();
-    let ranged = known.filter_map(|(at, figure)| {
-        Some((at, speed(figure.filter(|figure| figure.range.is_some())?.value)))
-    });
-    let mut order: Vec<(usize, f64)> = ranged.collect();
-    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let [(medium, _), (next, _), ..] = order[..] else { return None };
-    held(key, found, medium, next)
-}
-
-/// One medium held against another: how many times as fast it is.
-fn held(key: &FigureKey, found: &Found, medium: usize, next: usize) -> Option<FastestMedium> {
-    let is_rate = primary::larger_is_better(&key.metric)?;
-    let (over, under) = if is_rate { (medium, next) } else { (next, medium) };
-    let point = ratio(0, &found.of[over], &found.of[under])?;
-    let judgement = point.judgement;
-    Some(FastestMedium { medium, next, ratio: point.ratio, ci95: point.ci95, judgement })
 }
 
 /// What one medium has and another has not, and tests that have no rate and no time; a line for
@@ -424,7 +407,7 @@ mod tests {
         let media = [medium("slow", vec![taking(10.0)]), medium("fast", vec![taking(2.0)])];
         let fastest = crate::compare(&media).figures[0].fastest.unwrap();
         assert_eq!(
-            (fastest.medium, fastest.ratio, fastest.judgement),
+            (fastest.medium, fastest.found.ratio, fastest.found.judgement),
             (1, 5.0, crate::FasterMedium::Faster)
         );
     }

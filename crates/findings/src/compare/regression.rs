@@ -3,7 +3,9 @@
 use record::Params;
 use serde::Serialize;
 
-use super::{BlockSizePoint, CombinationRow, Curve, FasterMedium, FigureRow, MediaComparison};
+use super::{
+    CombinationRow, FasterMedium, FigureRow, MediaComparison, MediaRatio, MoreRuns, WorkRow,
+};
 
 /// A figure that was compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,6 +28,9 @@ pub struct ChangedFigure {
     pub ratio: f64,
     /// Its 95 % interval.
     pub ci95: Option<[f64; 2]>,
+    /// Runs that would tell what this does not; absent where it does, or without an interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_runs: Option<MoreRuns>,
 }
 
 /// What comes of a limit on how much slower it may be.
@@ -35,78 +40,104 @@ pub struct Regression {
     pub allowed: f64,
     /// Slower by more than that, surely.
     pub slower: Vec<ChangedFigure>,
-    /// It may be slower by more than that, or not.
+    /// It may be slower by more than that, or not: each with the runs that would tell.
     pub unclear: Vec<ChangedFigure>,
     /// Not slower by more than that, surely.
     pub kept: Vec<ChangedFigure>,
+}
+
+impl Regression {
+    /// Whether figures were compared and none of them could be told.
+    pub fn tells_nothing(&self) -> bool {
+        self.slower.is_empty() && self.kept.is_empty() && !self.unclear.is_empty()
+    }
 }
 
 /// Holds the first side of a comparison, after, against the second, before.
 pub fn regression(comparison: &MediaComparison, allowed: f64) -> Regression {
     let mut found =
         Regression { allowed, slower: Vec::new(), unclear: Vec::new(), kept: Vec::new() };
-    for (figure, judgement) in figures(comparison) {
-        let list = match changed(figure.ratio, figure.ci95, judgement, 1.0 - allowed) {
-            Some(true) => &mut found.slower,
-            Some(false) => &mut found.kept,
-            None => &mut found.unclear,
-        };
-        list.push(figure);
+    let least = 1.0 - allowed;
+    for (figure, held) in figures(comparison) {
+        match changed(held.ratio, held.ci95, held.judgement, least) {
+            Some(true) => found.slower.push(figure),
+            Some(false) => found.kept.push(figure),
+            None => {
+                let more_runs = held.more_runs_from(least);
+                found.unclear.push(ChangedFigure { more_runs, ..figure });
+            }
+        }
     }
     found
 }
 
-/// All that was compared of the first two, and which is faster.
-fn figures(comparison: &MediaComparison) -> Vec<(ChangedFigure, FasterMedium)> {
-    let of_curve =
-        |curve: &Curve| curve.points.iter().map(|point| of_point(curve, point)).collect::<Vec<_>>();
-    let works = comparison
-        .matrices
-        .iter()
-        .flat_map(|matrix| matrix.rows.iter().filter_map(|row| of_row(&matrix.work, row)));
-    let others = comparison.figures.iter().filter_map(of_figure);
-    comparison.curves.iter().flat_map(of_curve).chain(others).chain(works).collect()
+/// Figures of which a comparison does not tell which medium is the fastest, each with the runs that
+/// would tell a difference of 10 %.
+pub fn unclear(comparison: &MediaComparison) -> Vec<ChangedFigure> {
+    let works = comparison.works.iter().flat_map(|work| {
+        let of_row = |row: &WorkRow| Some(at(&work.test, row.block_bytes, &row.fastest?.found));
+        work.rows.iter().filter_map(of_row)
+    });
+    let others = comparison.figures.iter();
+    let others = others.filter_map(|row| Some(of_figure(row, &row.fastest?.found)));
+    let matrices = comparison.matrices.iter().flat_map(|matrix| {
+        let of_row = |row: &CombinationRow| Some(of_way(&matrix.work, row, &row.fastest?.found));
+        matrix.rows.iter().filter_map(of_row)
+    });
+    let all = works.chain(others).chain(matrices);
+    all.filter_map(|(figure, held)| {
+        Some(ChangedFigure { more_runs: Some(held.more_runs?), ..figure })
+    })
+    .collect()
 }
 
-fn of_point(curve: &Curve, point: &BlockSizePoint) -> (ChangedFigure, FasterMedium) {
-    let figure = ChangedFigure {
-        test: curve.test.clone(),
-        name: None,
-        params: None,
-        block_bytes: Some(point.block_bytes),
-        way: None,
-        ratio: point.ratio,
-        ci95: point.ci95,
-    };
-    (figure, point.judgement)
+/// A figure with the ratio of both.
+type Held = (ChangedFigure, MediaRatio);
+
+/// All that was compared of the first two.
+fn figures(comparison: &MediaComparison) -> Vec<Held> {
+    let curves = comparison.curves.iter().flat_map(|curve| {
+        curve.points.iter().map(|point| at(&curve.test, point.block_bytes, &point.found))
+    });
+    let others = comparison.figures.iter();
+    let others = others.filter_map(|row| Some(of_figure(row, &row.of_first?)));
+    let works = comparison.matrices.iter().flat_map(|matrix| {
+        let of_row =
+            |row: &CombinationRow| Some(of_way(&matrix.work, row, &row.fastest?.of_first()));
+        matrix.rows.iter().filter_map(of_row)
+    });
+    curves.chain(others).chain(works).collect()
 }
 
-fn of_row(work: &str, row: &CombinationRow) -> Option<(ChangedFigure, FasterMedium)> {
-    let found = row.fastest?.of_first();
-    let figure = ChangedFigure {
-        test: work.to_owned(),
+fn of_test(test: &str, held: &MediaRatio) -> ChangedFigure {
+    ChangedFigure {
+        test: test.to_owned(),
         name: None,
         params: None,
         block_bytes: None,
-        way: Some(row.way.clone()),
-        ratio: found.ratio,
-        ci95: found.ci95,
-    };
-    Some((figure, found.judgement))
+        way: None,
+        ratio: held.ratio,
+        ci95: held.ci95,
+        more_runs: None,
+    }
 }
 
-fn of_figure(row: &FigureRow) -> Option<(ChangedFigure, FasterMedium)> {
-    let found = row.of_first?;
+fn at(test: &str, block_bytes: u64, held: &MediaRatio) -> Held {
+    (ChangedFigure { block_bytes: Some(block_bytes), ..of_test(test, held) }, *held)
+}
+
+fn of_way(work: &str, row: &CombinationRow, held: &MediaRatio) -> Held {
+    (ChangedFigure { way: Some(row.way.clone()), ..of_test(work, held) }, *held)
+}
+
+fn of_figure(row: &FigureRow, held: &MediaRatio) -> Held {
     let figure = ChangedFigure {
-        test: row.test.clone(),
         name: row.name.clone(),
         params: Some(row.params.clone()),
         block_bytes: row.params.block_bytes,
-        way: None,
-        ratio: found.ratio,
-        ci95: found.ci95,
+        ..of_test(&row.test, held)
     };
-    Some((figure, found.judgement))
+    (figure, *held)
 }
 
 /// Whether it is below the least that it may be; `None` where the interval does not tell, or the

@@ -45,10 +45,10 @@ fn curves_that_cross_say_where() {
     let found = compare(&[run("bypass", [261.0, 4.1, 4.0]), run("even", [100.0, 50.0, 20.0])]);
     let curve = &found.curves[0];
     assert_eq!(
-        curve.points.iter().map(|point| point.judgement).collect::<Vec<_>>(),
+        curve.points.iter().map(|point| point.found.judgement).collect::<Vec<_>>(),
         [FasterMedium::Faster, FasterMedium::Slower, FasterMedium::Slower]
     );
-    assert!((curve.points[0].ratio - 2.61).abs() < 1e-9);
+    assert!((curve.points[0].found.ratio - 2.61).abs() < 1e-9);
     let [crossing] = &curve.crossings[..] else { panic!("{:?}", curve.crossings) };
     let [low, high] = crossing.ci95.unwrap();
     assert!(
@@ -69,7 +69,7 @@ fn repeats_decide_over_single_runs() {
         run("b", [99.0; 3]),
     ]);
     assert_eq!(clear.media.iter().map(|medium| medium.runs.len()).collect::<Vec<_>>(), [3, 3]);
-    assert_eq!(clear.curves[0].points[0].judgement, FasterMedium::Faster);
+    assert_eq!(clear.curves[0].points[0].found.judgement, FasterMedium::Faster);
     // Each run is sure of its figure, and the runs of one medium are not of one mind.
     let apart = compare(&[
         run("a", [100.0; 3]),
@@ -77,9 +77,9 @@ fn repeats_decide_over_single_runs() {
         run("b", [120.0; 3]),
         run("b", [90.0; 3]),
     ]);
-    assert_eq!(apart.curves[0].points[0].judgement, FasterMedium::Unclear);
+    assert_eq!(apart.curves[0].points[0].found.judgement, FasterMedium::Unclear);
     let close = compare(&[run("a", [100.0; 3]), run("b", [104.0; 3])]);
-    assert_eq!(close.curves[0].points[0].judgement, FasterMedium::Same);
+    assert_eq!(close.curves[0].points[0].found.judgement, FasterMedium::Same);
 }
 
 #[test]
@@ -103,33 +103,12 @@ fn nothing_and_one_are_no_comparison() {
 }
 
 #[test]
-fn a_single_run_each_tells_a_tenth() {
-    use FasterMedium::{Faster, Same, Slower, Unclear};
-    for (ratio, ci95, expected) in [
-        (1.11, Some([1.01, 1.2]), Faster),
-        (1.10, Some([1.01, 1.2]), Unclear),
-        (1.11, Some([1.0, 1.2]), Unclear),
-        (0.90, Some([0.8, 0.99]), Slower),
-        (0.91, Some([0.8, 0.99]), Unclear),
-        (0.90, Some([0.8, 1.0]), Unclear),
-        (1.0, Some([0.91, 1.09]), Same),
-        (1.0, Some([0.90, 1.09]), Unclear),
-        (1.0, Some([0.91, 1.1]), Unclear),
-        (2.0, None, Unclear),
-    ] {
-        assert_eq!(single(ratio, ci95), expected, "{ratio} {ci95:?}");
-    }
-}
-
-#[test]
 fn curves_cross_between_two_sizes_that_are_decided_and_in_a_single_point() {
-    let point = |block_bytes: u64, ratio: f64, judgement| BlockSizePoint {
-        block_bytes,
-        a: ratio,
-        b: 1.0,
-        ratio,
-        ci95: None,
-        judgement,
+    let point = |block_bytes: u64, ratio: f64, judgement| {
+        let bare = |rate| [RunRate::bare(rate)];
+        let mut found = MediaRatio::of(&bare(ratio), &bare(1.0)).unwrap();
+        found.judgement = judgement;
+        BlockSizePoint { block_bytes, a: ratio, b: 1.0, found }
     };
     use FasterMedium::{Faster, Slower, Unclear};
     let at = |points: &[BlockSizePoint]| {
@@ -183,7 +162,7 @@ fn three_media_have_one_table_a_work_and_the_fastest_is_told_from_the_next() {
         .iter()
         .map(|row| {
             let fastest = row.fastest.unwrap();
-            (row.block_bytes, fastest.medium, fastest.next, fastest.judgement)
+            (row.block_bytes, fastest.medium, fastest.next, fastest.found.judgement)
         })
         .collect();
     assert_eq!(
@@ -195,8 +174,11 @@ fn three_media_have_one_table_a_work_and_the_fastest_is_told_from_the_next() {
         ]
     );
     let first = work.rows[0].fastest.unwrap();
-    let [low, high] = first.ci95.unwrap();
-    assert!((first.ratio - 2.0).abs() < 1e-9 && low < 2.0 && 2.0 < high && low > 1.9, "{first:?}");
+    let [low, high] = first.found.ci95.unwrap();
+    assert!(
+        (first.found.ratio - 2.0).abs() < 1e-9 && low < 2.0 && 2.0 < high && low > 1.9,
+        "{first:?}"
+    );
     let figure = work.rows[0].figures[2].unwrap();
     assert_eq!((figure.value, figure.range, figure.runs), (50.0, Some([48.5, 51.5]), 1));
     // Of two runs of a medium the range is theirs.
@@ -221,4 +203,58 @@ fn what_was_measured_at_another_depth_has_no_place_and_the_reason_is_told_once()
             "random-write, 4 KiB, 16 KiB, 64 KiB: queue depth 1 of b, 32 of deep",
         ]
     );
+}
+
+/// A run of a medium with five rounds of this rate at each size, and the interval of a repetition.
+fn in_rounds(model: &str, rate: f64, factor: f64) -> Record {
+    let mut record = run(model, [rate; 3]);
+    for cell in &mut record.cells {
+        let round = |times: f64| record::Round {
+            began_ns: 0,
+            ops: 80,
+            elapsed_ns: (8e10 / (rate * times)) as u64,
+            iops: rate * times,
+            half_width: None,
+        };
+        cell.rounds = [0.98, 0.99, 1.0, 1.01, 1.02].map(round).to_vec();
+        let ends = [rate / factor, rate * factor];
+        cell.metrics.iops = Some(Estimate { value: rate, ci95: Some(ends), n: 400 });
+    }
+    record
+}
+
+/// Two intervals of a repetition were added as if each were of one run.
+#[test]
+fn intervals_of_rounds_are_of_two_runs_already() {
+    let found = compare(&[in_rounds("a", 110.0, 1.04), in_rounds("b", 100.0, 1.04)]);
+    let held = found.curves[0].points[0].found;
+    let [low, high] = held.ci95.unwrap();
+    assert!((low - 1.1 / 1.04).abs() < 1e-9 && (high - 1.1 * 1.04).abs() < 1e-9, "{held:?}");
+    let more = held.more_runs.unwrap();
+    assert!(!more.is_too_few && more.is_from_single_runs, "{more:?}");
+    let figures = unclear(&found);
+    assert_eq!(figures.len(), 3, "{figures:?}");
+    assert_eq!(figures[0].more_runs, Some(more));
+}
+
+/// Runs that differ as their rounds do are known better than by two degrees of freedom.
+#[test]
+fn runs_that_agree_with_their_rounds_are_pooled_with_them() {
+    let side = |model: &str, rates: [f64; 2], is_in_rounds: bool| {
+        rates.map(|rate| {
+            let mut record = in_rounds(model, rate, 1.02);
+            record.run.id = format!("{model}-{rate}");
+            if !is_in_rounds {
+                record.cells.iter_mut().for_each(|cell| cell.rounds.clear());
+            }
+            record
+        })
+    };
+    let width = |is_in_rounds| {
+        let (a, b) =
+            (side("a", [100.0, 100.6], is_in_rounds), side("b", [100.2, 100.8], is_in_rounds));
+        let [low, high] = compare(&[a, b].concat()).curves[0].points[0].found.ci95.unwrap();
+        (high / low).ln()
+    };
+    assert!(width(true) < 0.7 * width(false), "{} {}", width(true), width(false));
 }

@@ -2,9 +2,10 @@
 //! much.
 
 use serde::Serialize;
+use stats::RunRate;
 
-use super::{Curve, FasterMedium, RunGroup, WORK, figures, in_flight};
-use crate::figure;
+use super::{Curve, FastestMedium, RunGroup, WORK, figures, in_flight, run_rates};
+use crate::figure::SoundFigure;
 
 /// All media at one kind of work.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,27 +41,17 @@ pub struct ComparedFigure {
     pub runs: usize,
 }
 
-/// The fastest medium and the next one, as numbers of [`super::MediaComparison::media`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct FastestMedium {
-    /// The one with the highest figure.
-    pub medium: usize,
-    /// The one with the next figure.
-    pub next: usize,
-    /// How many times the next one's figure the highest is.
-    pub ratio: f64,
-    /// The 95 % interval of the ratio.
-    pub ci95: Option<[f64; 2]>,
-    /// Whether it is faster than the next: never [`FasterMedium::Slower`].
-    pub judgement: FasterMedium,
-}
-
 /// The works that at least one pair of the media shares.
 pub(super) fn works(groups: &[RunGroup], curves: &[Curve]) -> Vec<WorkComparison> {
     WORK.iter().filter_map(|(test, metric)| work(groups, curves, test, metric)).collect()
 }
 
-fn work(groups: &[RunGroup], curves: &[Curve], test: &str, metric: &str) -> Option<WorkComparison> {
+fn work<'a>(
+    groups: &[RunGroup<'a>],
+    curves: &[Curve],
+    test: &'a str,
+    metric: &'a str,
+) -> Option<WorkComparison> {
     let of_work: Vec<&Curve> = curves.iter().filter(|curve| curve.test == test).collect();
     let mut sizes: Vec<u64> =
         of_work.iter().flat_map(|curve| &curve.points).map(|point| point.block_bytes).collect();
@@ -68,18 +59,20 @@ fn work(groups: &[RunGroup], curves: &[Curve], test: &str, metric: &str) -> Opti
     sizes.dedup();
     let row = |block_bytes: u64| {
         let depth = groups.iter().find_map(|group| in_flight(group, test, block_bytes));
-        let figure =
-            |group: &RunGroup| compared(&figures(group, test, metric, [block_bytes, depth?]));
-        let figures: Vec<Option<ComparedFigure>> = groups.iter().map(figure).collect();
-        let fastest = fastest(groups, &of_work, block_bytes, &figures);
-        WorkRow { block_bytes, figures, fastest }
+        let of = |group: &RunGroup<'a>| -> Vec<SoundFigure<'a>> {
+            depth.map_or_else(Vec::new, |depth| figures(group, test, metric, [block_bytes, depth]))
+        };
+        let of: Vec<Vec<SoundFigure>> = groups.iter().map(of).collect();
+        let figures = of.iter().map(|of| compared(of)).collect();
+        let ranged = of.iter().map(|of| ranged(of)).collect::<Vec<_>>();
+        WorkRow { block_bytes, figures, fastest: FastestMedium::among(&ranged) }
     };
     let rows: Vec<WorkRow> = sizes.into_iter().map(row).collect();
     (!rows.is_empty()).then(|| WorkComparison { test: test.into(), metric: metric.into(), rows })
 }
 
 /// What the runs of a medium come to.
-pub(super) fn compared(found: &[figure::SoundFigure]) -> Option<ComparedFigure> {
+pub(super) fn compared(found: &[SoundFigure]) -> Option<ComparedFigure> {
     let values: Vec<f64> = found.iter().map(|figure| figure.value).collect();
     let value = stats::geometric_mean(&values)?;
     let range = match found {
@@ -92,55 +85,10 @@ pub(super) fn compared(found: &[figure::SoundFigure]) -> Option<ComparedFigure> 
     Some(ComparedFigure { value, range, runs: found.len() })
 }
 
-fn fastest(
-    groups: &[RunGroup],
-    curves: &[&Curve],
-    block_bytes: u64,
-    figures: &[Option<ComparedFigure>],
-) -> Option<FastestMedium> {
-    let mut order: Vec<(usize, f64)> = figures
-        .iter()
-        .enumerate()
-        .filter_map(|(at, figure)| Some((at, figure.filter(|it| it.range.is_some())?.value)))
-        .collect();
-    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let [(medium, _), (next, _), ..] = order[..] else { return None };
-    let (a, b) = (medium.min(next), medium.max(next));
-    let curve =
-        curves.iter().find(|curve| curve.a == groups[a].name && curve.b == groups[b].name)?;
-    let point = curve.points.iter().find(|point| point.block_bytes == block_bytes)?;
-    let found = FastestMedium {
-        medium: a,
-        next: b,
-        ratio: point.ratio,
-        ci95: point.ci95,
-        judgement: point.judgement,
-    };
-    Some(if medium == a { found } else { found.turned() })
-}
-
-impl FastestMedium {
-    /// The same said of the other one.
-    fn turned(self) -> FastestMedium {
-        let judgement = match self.judgement {
-            FasterMedium::Faster => FasterMedium::Slower,
-            FasterMedium::Slower => FasterMedium::Faster,
-            other => other,
-        };
-        let ci95 = self.ci95.filter(|[low, _]| *low > 0.0);
-        FastestMedium {
-            medium: self.next,
-            next: self.medium,
-            ratio: 1.0 / self.ratio,
-            ci95: ci95.map(|[low, high]| [1.0 / high, 1.0 / low]),
-            judgement,
-        }
-    }
-
-    /// Of two: the first held against the second, whichever is faster.
-    pub fn of_first(self) -> FastestMedium {
-        if self.medium < self.next { self } else { self.turned() }
-    }
+/// The runs of a medium that has a range; none of what may be anything.
+pub(super) fn ranged(found: &[SoundFigure]) -> Vec<RunRate> {
+    let is_ranged = compared(found).is_some_and(|figure| figure.range.is_some());
+    if is_ranged { run_rates(found) } else { Vec::new() }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::published_run;
 use crate::terminal::OutputStream;
 
 /// Compares runs: as text, as Markdown (`--markdown`), as JSON (`--json`) and as a page (`--html`). Exit code 0, and with
-/// `--fail-if` 1 where something became slower than allowed.
+/// `--fail-if` 1 where something became slower than allowed or nothing could be told.
 pub fn run(flags: &CompareFlags) -> Result {
     let allowed = flags.fail_if.as_deref().map(read_percent).transpose()?;
     let comparison = match (&flags.before, &flags.after) {
@@ -35,10 +35,10 @@ pub fn run(flags: &CompareFlags) -> Result {
         print_document(&report::markdown::comparison(&comparison, &private(flags)?))?;
     } else if flags.json.as_ref().is_none_or(|path| path.as_os_str() != "-") {
         let width = OutputStream::Output.width();
-        print(&report::compare::summary(&comparison, width))?;
-        if let Some(regression) = &regression {
-            print(&report::compare::regression(regression, width))?;
-        }
+        print(&match &regression {
+            Some(regression) => report::compare::checked(&comparison, regression, width),
+            None => report::compare::summary(&comparison, width),
+        })?;
     }
     regression.map_or(Ok(Exit::Done), |regression| passed(&regression, flags.strict))
 }
@@ -51,13 +51,14 @@ fn told_as_json(comparison: &MediaComparison, regression: Option<&Regression>) -
     serde_json::to_string_pretty(&value).map(|text| text + "\n").or_internal()
 }
 
-/// Nothing that was compared is no pass.
+/// Nothing that was compared, or nothing that could be told of it, is no pass.
 fn passed(regression: &Regression, strict: bool) -> Result {
     let Regression { slower, unclear, kept, .. } = regression;
     if slower.is_empty() && unclear.is_empty() && kept.is_empty() {
         return usage("--fail-if: nothing was measured of both, so nothing can be told");
     }
-    let fails = !slower.is_empty() || strict && !unclear.is_empty();
+    let is_unclear = regression.tells_nothing() || strict && !unclear.is_empty();
+    let fails = !slower.is_empty() || is_unclear;
     Ok(if fails { Exit::MediumFailed } else { Exit::Done })
 }
 

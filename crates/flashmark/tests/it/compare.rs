@@ -66,6 +66,79 @@ fn what_became_slower_fails_and_what_cannot_be_told_is_said() {
     assert_eq!(told["regression"]["slower"].as_array().map(Vec::len), Some(4), "{told}");
 }
 
+/// Five rounds about this rate that differ by 2 %, and the interval of a repetition.
+fn with_rounds(cell: &mut record::Cell, rate: f64) {
+    cell.rounds = [0.976, 0.992, 1.0, 1.008, 1.024]
+        .iter()
+        .zip(1..)
+        .map(|(times, nth)| record::Round {
+            began_ns: nth * 3_000_000_000,
+            ops: 1000,
+            elapsed_ns: (1e12 / (rate * times)) as u64,
+            iops: rate * times,
+            half_width: None,
+        })
+        .collect();
+    let ends = [rate / 1.032, rate * 1.032];
+    cell.metrics.iops = Some(record::Estimate { value: rate, ci95: Some(ends), n: 5000 });
+}
+
+/// Makes the runs of a label as if all of their cells had been measured in rounds, at these rates.
+fn measured_in_rounds(flashmark: &Flashmark, label: &str, rates: &[f64]) {
+    let seeds: Vec<String> = (0..rates.len()).map(|nth| format!("{label}{nth}")).collect();
+    let number = |seed: &String| seed.bytes().map(u32::from).sum::<u32>().to_string();
+    let seeds: Vec<String> = seeds.iter().map(number).collect();
+    labelled(flashmark, label, &seeds.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut rates = rates.iter();
+    for run in flashmark.runs() {
+        let file = run.join("record.json");
+        let mut record = read_record(&file);
+        if record.run.label.as_deref() == Some(label) {
+            let rate = *rates.next().unwrap();
+            record.cells.retain(|cell| cell.test == record::test::RANDOM_READ);
+            record.cells.iter_mut().for_each(|cell| with_rounds(cell, rate));
+            std::fs::write(&file, record.to_json()).unwrap();
+            // A run with a journal is read from it.
+            std::fs::remove_file(run.join("journal.jsonl")).unwrap();
+        }
+    }
+}
+
+/// One run of each passed where nothing could be told, and nothing said how many more it takes.
+#[test]
+fn runs_with_rounds_tell_or_say_how_many_more_would() {
+    let flashmark = Flashmark::new();
+    measured_in_rounds(&flashmark, "before", &[1000.0]);
+    measured_in_rounds(&flashmark, "after", &[880.0]);
+    measured_in_rounds(&flashmark, "before3", &[1000.0, 1010.0, 985.0]);
+    measured_in_rounds(&flashmark, "after3", &[800.0, 792.0, 808.0]);
+    measured_in_rounds(&flashmark, "same3", &[1004.0, 990.0, 1001.0]);
+    let checked = |before: &str, after: &str, more: &[&str]| {
+        let words = ["compare", "--before", before, "--after", after, "--fail-if", "10%"];
+        let ran = flashmark.run(&[&words[..], more].concat());
+        let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        (ran.code, flat)
+    };
+    let (code, told) = checked("before", "after", &[]);
+    assert_eq!(code, Some(1), "{told}");
+    // The root of (3.15 ^ 2 + 3.15 ^ 2) / 2: 0.88 over and under 1.032.
+    assert!(told.contains("0.880x of before (0.853x to 0.908x)"), "{told}");
+    assert!(told.contains("more runs of each would tell whether it is slower by more"), "{told}");
+    assert!(told.contains("Failed: nothing could be told of"), "{told}");
+    assert!(!told.contains("a difference of 10 %: "), "{told}");
+    let (code, told) = checked("before3", "after3", &[]);
+    assert!(code == Some(1) && told.contains("slower by more than 10 %."), "{told}");
+    let (code, told) = checked("before3", "same3", &["--strict"]);
+    assert!(code == Some(0) && told.contains("Passed: none of"), "{told}");
+    let (_, told) = checked("before", "after", &["--json", "-"]);
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let more = &told["regression"]["unclear"][0]["more_runs"];
+    assert!(more["of_each"].as_u64().is_some(), "{told}");
+    assert_eq!(more["is_from_single_runs"], true, "{told}");
+    let plain = flashmark.done(&["compare", "before", "after"]);
+    assert!(plain.out.contains("1.14x faster (1.10x to 1.17x)"), "{plain}");
+}
+
 #[test]
 fn another_medium_the_same_run_and_one_alone_are_refused() {
     let (flashmark, scratch) = (Flashmark::new(), Scratch::new());

@@ -44,5 +44,5 @@ fn label(comparison: &MediaComparison, row: &FigureRow) -> String {
 
 /// What the first of two is against the second.
 fn of_pair(row: &FigureRow) -> String {
-    row.of_first.map(|it| super::judged(it.judgement, it.ratio, it.ci95)).unwrap_or_default()
+    row.of_first.as_ref().map(super::judged).unwrap_or_default()
 }

@@ -44,21 +44,18 @@ pub(super) fn table(
 
 /// What the first of two is against the second.
 fn of_pair(row: &CombinationRow) -> String {
-    let Some(FastestMedium { ratio, ci95, judgement, .. }) =
-        row.fastest.map(FastestMedium::of_first)
-    else {
-        return String::new();
-    };
-    match ci95 {
-        Some(_) => super::judged(judgement, ratio, ci95),
-        None => format!("cannot be told: {}, one try", super::times(ratio)),
+    let Some(found) = row.fastest.map(FastestMedium::of_first) else { return String::new() };
+    match found.ci95 {
+        Some(_) => super::judged(&found),
+        None => format!("cannot be told: {}, one try", super::times(found.ratio)),
     }
 }
 
 /// "Of 12 combinations A is faster in 5; 2 cannot be told."
 pub(super) fn sentences(comparison: &MediaComparison, matrix: &MatrixComparison) -> Vec<String> {
     let fastest: Vec<FastestMedium> = matrix.rows.iter().filter_map(|row| row.fastest).collect();
-    let of = |judgement: FasterMedium| fastest.iter().filter(move |it| it.judgement == judgement);
+    let of =
+        |judgement: FasterMedium| fastest.iter().filter(move |it| it.found.judgement == judgement);
     let wins = |at: usize| of(FasterMedium::Faster).filter(|it| it.medium == at).count();
     let word = if comparison.media.len() == 2 { "faster" } else { "the fastest" };
     let mut told: Vec<String> = comparison

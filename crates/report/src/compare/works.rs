@@ -62,19 +62,19 @@ fn of_pair(comparison: &MediaComparison, work: &WorkComparison, row: &WorkRow) -
     let curve = comparison.curves.iter().find(|curve| curve.test == work.test);
     let point = curve
         .and_then(|curve| curve.points.iter().find(|point| point.block_bytes == row.block_bytes));
-    point.map(|point| super::judged(point.judgement, point.ratio, point.ci95)).unwrap_or_default()
+    point.map(|point| super::judged(&point.found)).unwrap_or_default()
 }
 
 /// "A: 3.10x B (2.90x to 3.30x)", "A or B".
 pub(super) fn fastest(fastest: Option<FastestMedium>, names: &Names) -> String {
-    let Some(FastestMedium { medium, next, ratio, ci95, judgement }) = fastest else {
+    let Some(FastestMedium { medium, next, found }) = fastest else {
         return String::new();
     };
     let (first, second) = (names.head(medium), names.head(next));
-    match (judgement, ci95) {
+    match (found.judgement, found.ci95) {
         (FasterMedium::Faster, Some([low, high])) => format!(
             "{first}: {}x {second} ({}x to {}x)",
-            significant(ratio),
+            significant(found.ratio),
             significant(low),
             significant(high)
         ),
@@ -90,7 +90,7 @@ pub(super) fn sentences(comparison: &MediaComparison, work: &WorkComparison) -> 
     }
     let crossings = curves.flat_map(super::crossings);
     let sure = |row: &WorkRow| {
-        row.fastest.filter(|found| found.judgement == FasterMedium::Faster).map(|it| it.medium)
+        row.fastest.filter(|it| it.found.judgement == FasterMedium::Faster).map(|it| it.medium)
     };
     let first = work.rows.first().and_then(sure);
     let everywhere = first

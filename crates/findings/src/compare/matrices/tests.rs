@@ -1,6 +1,6 @@
 use record::{Estimate, Skip, Stop};
 
-use super::super::{ComparisonSide, compare, compare_sides};
+use super::super::{ComparisonSide, FasterMedium, compare, compare_sides};
 use super::*;
 
 /// A try of untar with this scheduler on ext4: so many files a second.
@@ -45,10 +45,10 @@ fn cells_stand_beside_each_other_and_say_how_many_times() {
     assert_eq!(none.way, "ext4 (noatime) with none");
     assert_eq!(none.figures[0].unwrap().range, Some([99.0, 101.0]));
     let fastest = none.fastest.unwrap();
-    assert_eq!((fastest.medium, fastest.judgement), (0, FasterMedium::Faster));
-    let [low, high] = fastest.ci95.unwrap();
-    assert!((fastest.ratio - 2.0).abs() < 1e-3 && low > 1.9 && high < 2.1, "{fastest:?}");
-    assert_eq!(work.rows[0].fastest.unwrap().judgement, FasterMedium::Unclear);
+    assert_eq!((fastest.medium, fastest.found.judgement), (0, FasterMedium::Faster));
+    let [low, high] = fastest.found.ci95.unwrap();
+    assert!((fastest.found.ratio - 2.0).abs() < 1e-3 && low > 1.9 && high < 2.1, "{fastest:?}");
+    assert_eq!(work.rows[0].fastest.unwrap().found.judgement, FasterMedium::Unclear);
     assert!(found.not_compared.is_empty(), "{:?}", found.not_compared);
 }
 
@@ -65,7 +65,7 @@ fn of_works_that_are_told_by_time_the_shorter_is_faster() {
     let work = &found.matrices[0];
     let fastest = work.rows[0].fastest.unwrap();
     assert!(!work.larger_is_better && fastest.medium == 1, "{work:?}");
-    assert_eq!(fastest.judgement, FasterMedium::Faster);
+    assert_eq!(fastest.found.judgement, FasterMedium::Faster);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_only_one_has_is_named_with_the_reason() {
 fn a_single_try_each_tells_nothing_and_other_settings_are_another_work() {
     let single = compare(&[matrix("a", &[("none", &[9.0])]), matrix("b", &[("none", &[1.0])])]);
     let fastest = single.matrices[0].rows[0].fastest.unwrap();
-    assert_eq!((fastest.judgement, fastest.ci95), (FasterMedium::Unclear, None));
+    assert_eq!((fastest.found.judgement, fastest.found.ci95), (FasterMedium::Unclear, None));
     let (a, mut b) = (matrix("a", &[("none", &[9.0, 9.0])]), matrix("b", &[("none", &[1.0, 1.0])]));
     b.cells.iter_mut().for_each(|cell| cell.params.threads = 4);
     let found = compare(&[a, b]);
@@ -114,5 +114,5 @@ fn a_matrix_and_none_is_said_and_one_medium_has_sides() {
     };
     let found = compare_sides(&[side(2.0, "5.4"), side(1.0, "6.12")]);
     assert_eq!(found.media[1].name, "kernel 6.12");
-    assert_eq!(found.matrices[0].rows[0].fastest.unwrap().judgement, FasterMedium::Faster);
+    assert_eq!(found.matrices[0].rows[0].fastest.unwrap().found.judgement, FasterMedium::Faster);
 }
