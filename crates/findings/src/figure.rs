@@ -73,7 +73,11 @@ impl<'a> SoundFigure<'a> {
         let is_rate = matches!(self.name, metric::IOPS | metric::BPS);
         let rounds = self.cell.rounds.iter().filter(|_| is_rate);
         let rounds: Vec<RoundRate> = rounds
-            .map(|round| RoundRate { rate: round.iops, half_width: round.half_width })
+            .map(|round| RoundRate {
+                rate: round.iops,
+                length: round.elapsed_ns as f64,
+                half_width: round.half_width,
+            })
             .collect();
         match half_width.zip(stats::repetition(&rounds)) {
             Some((half, found)) => RunRate::of_rounds(self.value, half, found.degrees),

@@ -1,8 +1,6 @@
 //! The interval of a repetition: where the figure of the same work, done again, would lie 95 times of
 //! 100, told from rounds of that work that lie apart.
 
-#[cfg(test)]
-use crate::sample::mean;
 use crate::sample::variance;
 use crate::student_t;
 
@@ -11,11 +9,13 @@ const FEWEST: usize = 3;
 /// Rounds that agree to less than this share do so by luck, or by the grain of the clock.
 const LEAST: f64 = 0.001;
 
-/// A round: its rate, and half the width of its own 95 % interval in the logarithm, where it has one.
+/// A round: its rate and length, and half the width of its own 95 % interval, where it has one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundRate {
     /// Events a second.
     pub rate: f64,
+    /// How long it lasted: its weight in the figure. Any unit, the same for all.
+    pub length: f64,
     /// Half the width of its own interval, in the logarithm.
     pub half_width: Option<f64>,
 }
@@ -24,12 +24,13 @@ pub struct RoundRate {
 /// two, each of which holds on streams of its kind.
 ///
 /// - *By how rounds differ*: `R` rounds with the standard deviation `s` of their logarithms,
-///   `t(R - 1) s sqrt(2 / R)`, as both this run and the next one are means of `R` rounds.
+///   `t(R - 1) s sqrt(2 Σw²)`, as both this run and the next one are means of `R` rounds, each with its
+///   share `w` of the time; of rounds of one length that is `t(R - 1) s sqrt(2 / R)`.
 /// - *By what each knows of itself*, where few slow events decide and rounds are of different length:
-///   rounds are weighed by their own uncertainty and by what they differ beyond it (DerSimonian and
-///   Laird 1986).
+///   in place of `s²` the square of each round's own uncertainty, and what rounds differ beyond it
+///   (Paule and Mandel 1982).
 ///
-/// `None` of fewer than three, or of one that is no positive number.
+/// `None` of fewer than three, or of one whose rate or length is no positive number.
 pub fn repetition_half_width(rounds: &[RoundRate]) -> Option<f64> {
     repetition(rounds).map(|found| found.half_width)
 }
@@ -45,54 +46,67 @@ pub struct Repetition {
 
 /// The same as [`repetition_half_width`], with its degrees of freedom.
 pub fn repetition(rounds: &[RoundRate]) -> Option<Repetition> {
-    let is_rate = |round: &RoundRate| round.rate.is_finite() && round.rate > 0.0;
-    if rounds.len() < FEWEST || !rounds.iter().all(is_rate) {
+    let is_positive = |number: f64| number.is_finite() && number > 0.0;
+    let is_usable = |round: &RoundRate| is_positive(round.rate) && is_positive(round.length);
+    if rounds.len() < FEWEST || !rounds.iter().all(is_usable) {
         return None;
     }
+    let total: f64 = rounds.iter().map(|round| round.length).sum();
+    let shares: Vec<f64> = rounds.iter().map(|round| round.length / total).collect();
     let logarithms: Vec<f64> = rounds.iter().map(|round| round.rate.ln()).collect();
-    let count = rounds.len() as f64;
-    let t = student_t(0.975, count - 1.0);
-    let between = t * variance(&logarithms).sqrt() * (2.0 / count).sqrt();
+    let degrees = rounds.len() as f64 - 1.0;
+    let t = student_t(0.975, degrees);
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    let between = t * (2.0 * squares * variance(&logarithms)).sqrt();
     let errors: Option<Vec<f64>> =
         rounds.iter().map(|round| round.half_width.map(|half| half / NORMAL)).collect();
-    let weighed = errors.and_then(|errors| weighed(&logarithms, &errors, t));
-    let by_rounds = Repetition { half_width: between, degrees: count - 1.0 };
+    let weighed = errors.and_then(|errors| weighed(&logarithms, &errors, &shares, t));
+    let by_rounds = Repetition { half_width: between, degrees };
     let narrower = weighed.filter(|weighed| weighed.half_width < between).unwrap_or(by_rounds);
     Some(Repetition { half_width: narrower.half_width.max(LEAST), ..narrower })
 }
 
 /// The 97.5 % quantile of the normal distribution.
 const NORMAL: f64 = 1.96;
+/// Enough to halve a variance down to one thousandth of a percent of it.
+const HALVINGS: u32 = 17;
 /// Degrees of freedom of a variance that is as good as known.
 pub(crate) const KNOWN: f64 = 1e9;
 
-/// The same from values with the standard error of each.
-fn weighed(values: &[f64], errors: &[f64], t: f64) -> Option<Repetition> {
+/// The same from values with the standard error of each, and their shares in the figure.
+fn weighed(values: &[f64], errors: &[f64], shares: &[f64], t: f64) -> Option<Repetition> {
     if !errors.iter().all(|error| error.is_finite() && *error > 0.0) {
         return None;
     }
-    let weights: Vec<f64> = errors.iter().map(|error| error.powi(-2)).collect();
-    let sum: f64 = weights.iter().sum();
-    let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
-    let centre =
-        values.iter().zip(&weights).map(|(value, weight)| value * weight).sum::<f64>() / sum;
-    let excess: f64 = values
-        .iter()
-        .zip(&weights)
-        .map(|(value, weight)| weight * (value - centre).powi(2))
-        .sum::<f64>()
-        - (values.len() as f64 - 1.0);
-    let more = (excess / (sum - squares / sum)).max(0.0);
+    let more = variance_between(values, errors);
     let (quantile, degrees) =
         if more > 0.0 { (t, values.len() as f64 - 1.0) } else { (NORMAL, KNOWN) };
-    let information: f64 = errors.iter().map(|error| 1.0 / (error * error + more)).sum();
-    Some(Repetition { half_width: quantile * (2.0 / information).sqrt(), degrees })
+    let of_each = errors.iter().zip(shares);
+    let of_mean: f64 = of_each.map(|(error, share)| share * share * (error * error + more)).sum();
+    Some(Repetition { half_width: quantile * (2.0 * of_mean).sqrt(), degrees })
 }
 
-/// The geometric mean of these rates, which are positive.
-#[cfg(test)]
-fn typical_rate(rounds: &[RoundRate]) -> f64 {
-    mean(&rounds.iter().map(|round| round.rate.ln()).collect::<Vec<_>>()).exp()
+/// The variance of values beyond their own errors: the one at which their squares around their weighed
+/// mean, each over its variance, come to the degrees of freedom (Paule and Mandel 1982).
+fn variance_between(values: &[f64], errors: &[f64]) -> f64 {
+    let excess = |more: f64| {
+        let weights: Vec<f64> = errors.iter().map(|error| 1.0 / (error * error + more)).collect();
+        let weighed = values.iter().zip(&weights).map(|(value, weight)| value * weight);
+        let centre = weighed.sum::<f64>() / weights.iter().sum::<f64>();
+        let squares = values.iter().zip(&weights);
+        squares.map(|(value, weight)| weight * (value - centre).powi(2)).sum::<f64>()
+            - (values.len() as f64 - 1.0)
+    };
+    if excess(0.0) <= 0.0 {
+        return 0.0;
+    }
+    // At the whole sum of squares no excess is left, and it falls all the way.
+    let (mut low, mut high) = (0.0, variance(values) * values.len() as f64);
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        if excess(middle) > 0.0 { low = middle } else { high = middle }
+    }
+    high
 }
 
 #[cfg(test)]
@@ -104,30 +118,35 @@ mod tests {
     fn it_holds_the_figure_of_the_next_run() {
         // Runs of a machine whose rate wanders: each round has its own level.
         let mut random = Random::after(42, 0);
-        let mut run = |rounds: usize| -> Vec<RoundRate> {
-            let level = |random: &mut Random| {
+        let mut run = |lengths: &[f64]| -> Vec<RoundRate> {
+            let level = |length: &f64| {
                 let normal: f64 = (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
                 let rate = 1000.0 * (0.1 * normal).exp();
                 // Its own interval sees a tenth of it.
-                RoundRate { rate, half_width: Some(0.02) }
+                RoundRate { rate, length: *length, half_width: Some(0.02) }
             };
-            (0..rounds).map(|_| level(&mut random)).collect()
+            lengths.iter().map(level).collect()
         };
-        for rounds in [3, 5, 8, 12] {
+        let figure = |rounds: &[RoundRate]| -> f64 {
+            let logarithms = rounds.iter().map(|round| round.length * round.rate.ln());
+            logarithms.sum::<f64>() / rounds.iter().map(|round| round.length).sum::<f64>()
+        };
+        let long_and_short = [4.0, 1.0, 1.0, 1.0, 1.0];
+        for lengths in [&[1.0; 3][..], &[1.0; 5], &[1.0; 8], &[1.0; 12], &long_and_short] {
             let held = (0..4000).filter(|_| {
-                let (this, next) = (run(rounds), run(rounds));
+                let (this, next) = (run(lengths), run(lengths));
                 let half = repetition_half_width(&this).unwrap();
-                (typical_rate(&this) / typical_rate(&next)).ln().abs() <= half
+                (figure(&this) - figure(&next)).abs() <= half
             });
             let share = held.count() as f64 / 4000.0;
-            assert!((0.93..=0.965).contains(&share), "{rounds} rounds: {share}");
+            assert!((0.93..=0.965).contains(&share), "{lengths:?}: {share}");
         }
     }
 
     #[test]
     fn two_rounds_or_a_rate_that_is_none_tell_nothing() {
         let of = |rates: &[f64]| {
-            let round = |rate: &f64| RoundRate { rate: *rate, half_width: None };
+            let round = |rate: &f64| RoundRate { rate: *rate, length: 1.0, half_width: None };
             repetition_half_width(&rates.iter().map(round).collect::<Vec<_>>())
         };
         assert_eq!(of(&[1.0, 2.0]), None);
@@ -141,9 +160,9 @@ mod tests {
     #[test]
     fn short_rounds_do_not_drown_a_long_one() {
         let short = [110.0, 90.0, 120.0, 84.0];
-        let mut rounds: Vec<RoundRate> =
-            short.iter().map(|rate| RoundRate { rate: *rate, half_width: Some(0.3) }).collect();
-        rounds.push(RoundRate { rate: 100.0, half_width: Some(0.05) });
+        let round = |rate: &f64| RoundRate { rate: *rate, length: 1.0, half_width: Some(0.3) };
+        let mut rounds: Vec<RoundRate> = short.iter().map(round).collect();
+        rounds.push(RoundRate { rate: 100.0, length: 36.0, half_width: Some(0.05) });
         let half = repetition_half_width(&rounds).unwrap();
         assert!((0.06..0.08).contains(&half), "{half}");
     }

@@ -134,7 +134,7 @@ fn drawn(random: &mut Random, level: f64, between: f64, within: f64) -> RunRate 
     let own = level.ln() + between * random.normal();
     let rounds: Vec<RoundRate> = (0..5)
         .map(|_| (own + within * random.normal()).exp())
-        .map(|rate| RoundRate { rate, half_width: None })
+        .map(|rate| RoundRate { rate, length: 1.0, half_width: None })
         .collect();
     let mean = rounds.iter().map(|round| round.rate.ln()).sum::<f64>() / rounds.len() as f64;
     let found = repetition(&rounds).expect("five rounds");

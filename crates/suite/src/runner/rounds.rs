@@ -312,7 +312,11 @@ fn sum_up(cell: &mut Cell, latest: &Metrics) {
         stall.value = stall.value.max(later.value);
         stall.n += later.n;
     }
-    let rate = |round: &Round| RoundRate { rate: round.iops, half_width: round.half_width };
+    let rate = |round: &Round| RoundRate {
+        rate: round.iops,
+        length: round.elapsed_ns as f64,
+        half_width: round.half_width,
+    };
     let rates: Vec<RoundRate> = cell.rounds.iter().map(rate).collect();
     let seconds: f64 = cell.rounds.iter().map(|round| round.ops as f64 / round.iops).sum();
     let value = cell.ops as f64 / seconds;
