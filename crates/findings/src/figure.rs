@@ -6,7 +6,7 @@ use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
-    Bound, Cell, Direction, Estimate, Flag, OPEN_INTERVAL, Record, SeriesAxis, metric, test,
+    Bound, Cell, Direction, Estimate, OPEN_INTERVAL, Record, SeriesAxis, Unsteady, metric, test,
 };
 use stats::{RoundRate, RunRate};
 
@@ -104,10 +104,16 @@ impl<'a> SoundFigure<'a> {
     pub fn with_interval(&self) -> String {
         let text = self.text();
         let Some([low, high]) = self.ci95 else { return text };
-        if let Some((what, [from, to])) = self.cell.variation(self.name) {
-            return format!("{text} ({what}, {})", between(self.name, from, to));
+        match self.cell.variation(self.name) {
+            Some(Unsteady::Range([from, to])) => {
+                return format!("{text} (varies, {})", between(self.name, from, to));
+            }
+            Some(Unsteady::Levels([from, to])) => {
+                return format!("{text} (two levels: {})", between(self.name, from, to));
+            }
+            None => {}
         }
-        if self.cell.flags.contains(&Flag::OneLook) {
+        if self.cell.is_one_look() {
             return format!("{text} (one look)");
         }
         if (Estimate { value: self.value, ci95: self.ci95, n: self.n }).is_open() {

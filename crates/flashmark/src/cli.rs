@@ -384,7 +384,9 @@ pub struct RestoreFlags {
 const SHOW_HELP: &str = "\
 Columns:
   95 % interval   where the figure of the same run, repeated here now, lies 95 times of
-                  100; of a slow medium: where its long-run rate lies
+                  100; of a slow medium: where its long-run rate lies.
+                  varies A-B: rounds lay between these, too far apart for an interval;
+                  levels A, B: they lay at two levels; one look: no time for rounds
   n               I/Os behind the figure
   p99             99 of 100 I/Os took no longer; - where they were too few
   slowest         the longest of these I/Os

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bound, Disturbance, Flag, Histogram, Round, Sample, Series};
+use crate::{Bound, Disturbance, Flag, Histogram, Sample, Series};
 
 /// Which way data moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -301,6 +301,24 @@ pub enum CountUnit {
 /// Such a try is repeated on resume.
 pub const FAILED_BY: &str = "failed_by";
 const BY_MEDIUM: &str = "medium";
+
+/// One of several times that a cell was measured, apart from each other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Round {
+    /// When it began, since the run did, in nanoseconds.
+    pub began_ns: u64,
+    /// I/Os of it that count.
+    pub ops: u64,
+    /// What these took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Its rate, in I/Os a second.
+    pub iops: f64,
+    /// Half the width of its own 95 % interval, in the logarithm of the rate; absent where it is too
+    /// short for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_width: Option<f64>,
+}
 
 /// One row of results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{BytesPerSecond, Nanos, SECOND_NS, significant};
+use crate::units::{BytesPerSecond, Iops, Nanos, SECOND_NS, significant};
 
 /// A medium that answers after this many nanoseconds or later hangs; our choice. Linux gives up a
 /// command after 30 s (`/sys/block/*/device/timeout`), and tries it again.
@@ -20,7 +20,17 @@ pub enum Flag {
         relative_half_width: f64,
     },
     /// There was no time to measure it again, so nobody knows how far a repetition would be off.
-    OneLook,
+    OneLook {
+        /// How long the whole run has to last for that, in nanoseconds.
+        needed_ns: u64,
+    },
+    /// Its rounds became slower or faster during the run: the medium or the host changed.
+    Trend {
+        /// I/Os a second of the first rounds.
+        from: f64,
+        /// The same of the last ones.
+        to: f64,
+    },
     /// Other work on the host took the processor: a part of each I/O is waiting for it.
     HostLimited {
         /// How long an I/O waited on average, in nanoseconds.
@@ -239,8 +249,17 @@ impl std::fmt::Display for Flag {
                     width(*relative_half_width)
                 )
             }
-            Flag::OneLook => f.write_str(
-                "one look: no time was left to measure it again, so how far a repetition would be off is not known; give it a longer time",
+            Flag::OneLook { needed_ns } => write!(
+                f,
+                "one look: no time was left to measure it again, so it has no interval; that takes a run of about {} s",
+                needed_ns.div_ceil(SECOND_NS)
+            ),
+            Flag::Trend { from, to } => write!(
+                f,
+                "it became {} during the run, from {} to {}: a cache that fills, heat, or the host",
+                if to < from { "slower" } else { "faster" },
+                Iops(*from),
+                Iops(*to)
             ),
             Flag::HostLimited { mean_ns } => {
                 write!(

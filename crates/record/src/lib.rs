@@ -43,7 +43,7 @@ pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use capacity_kind::CapacityKind;
 pub use cell::{
     Cell, Content, CountUnit, Direction, Estimate, FAILED_BY, Latency, Metrics, OPEN_INTERVAL,
-    Params, Path, Pattern, Reach, Region, Stop, Sync,
+    Params, Path, Pattern, Reach, Region, Round, Stop, Sync,
 };
 pub use columns::{
     ALL_COLUMNS, COLUMN_FAMILIES, FigureColumn, UnknownColumn, chosen_columns, column_choice,
@@ -61,7 +61,7 @@ pub use medium::{
 pub use published::Published;
 pub use quantity::{QuantityFigure, nearest_command, quantities};
 pub use reach::strayed;
-pub use rounds::{Round, Unsteady};
+pub use rounds::Unsteady;
 pub use run::{
     Ended, Finding, PlannedCell, Record, RecordError, Run, SCHEMA, Severity, Skip, Software,
 };

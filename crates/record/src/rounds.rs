@@ -1,26 +1,6 @@
-//! Rounds of a cell, and how far these differ.
+//! How far the rounds of a cell differ.
 
-use serde::{Deserialize, Serialize};
-
-use crate::{Cell, metric};
-
-/// One of several times that a cell was measured, apart from each other.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Round {
-    /// When it began, since the run did, in nanoseconds.
-    pub began_ns: u64,
-    /// I/Os of it that count.
-    pub ops: u64,
-    /// What these took, in nanoseconds.
-    pub elapsed_ns: u64,
-    /// Its rate, in I/Os a second.
-    pub iops: f64,
-    /// Half the width of its own 95 % interval, in the logarithm of the rate; absent where it is too
-    /// short for one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub half_width: Option<f64>,
-}
+use crate::{Cell, Flag, metric};
 
 /// An interval whose ends are further apart than this factor is not printed as one.
 const WIDEST: f64 = 2.0;
@@ -29,8 +9,7 @@ const FEWEST: usize = 3;
 /// Levels are apart by this factor at least; both our choice.
 const APART: f64 = 1.25;
 
-/// Rounds of a machine or medium that changes too much for an interval, as factors of the cell's
-/// figure.
+/// Rounds of a machine or medium that changes too much for an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unsteady {
     /// The slowest and the fastest round.
@@ -40,29 +19,33 @@ pub enum Unsteady {
 }
 
 impl Cell {
-    /// The words and the ends that stand in place of the interval of a rate or its inverse, where
-    /// that is too wide: "varies" between the slowest and the fastest round, or "two levels".
-    pub fn variation(&self, name: &str) -> Option<(&'static str, [f64; 2])> {
-        let (words, factors) = match self.unsteady()? {
-            Unsteady::Range(ends) => ("varies", ends),
-            Unsteady::Levels(levels) => ("two levels", levels),
-        };
-        let metrics = &self.metrics;
-        let [from, to] = factors;
-        let ends = match name {
-            metric::IOPS => factors.map(|factor| factor * metrics.iops.map_or(0.0, |it| it.value)),
-            metric::BPS => factors.map(|factor| factor * metrics.bps.map_or(0.0, |it| it.value)),
-            metric::ACCESS_TIME_NS => {
-                let value = metrics.other.get(name)?.value;
-                [value / to, value / from]
-            }
-            _ => return None,
-        };
-        Some((words, ends))
+    /// True where there was no time to measure it again, so that it has no interval of a repetition.
+    pub fn is_one_look(&self) -> bool {
+        self.flags.iter().any(|flag| matches!(flag, Flag::OneLook { .. }))
     }
 
-    /// How the rounds differ, where the interval is too wide to be printed as one.
-    pub fn unsteady(&self) -> Option<Unsteady> {
+    /// What stands in place of the interval of a rate or its inverse, where that is too wide: in the
+    /// unit of the metric, the lower first.
+    pub fn variation(&self, name: &str) -> Option<Unsteady> {
+        let metrics = &self.metrics;
+        let value = match name {
+            metric::IOPS => metrics.iops?.value,
+            metric::BPS => metrics.bps?.value,
+            metric::ACCESS_TIME_NS => metrics.other.get(name)?.value,
+            _ => return None,
+        };
+        let of = |[from, to]: [f64; 2]| match name {
+            metric::ACCESS_TIME_NS => [value / to, value / from],
+            _ => [value * from, value * to],
+        };
+        Some(match self.unsteady()? {
+            Unsteady::Range(factors) => Unsteady::Range(of(factors)),
+            Unsteady::Levels(factors) => Unsteady::Levels(of(factors)),
+        })
+    }
+
+    /// The same as factors of the figure.
+    fn unsteady(&self) -> Option<Unsteady> {
         let iops = self.metrics.iops.filter(|_| self.rounds.len() >= FEWEST)?;
         iops.ci95.filter(|[low, high]| *high > WIDEST * *low)?;
         let mut factors: Vec<f64> =
@@ -88,7 +71,7 @@ fn levels(factors: &[f64]) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Estimate, Params};
+    use crate::{Estimate, Params, Round};
 
     fn cell(ci95: [f64; 2], rates: &[f64]) -> Cell {
         let mut cell = Cell::begun("a", "random-write", Params::default());

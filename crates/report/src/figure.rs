@@ -159,10 +159,8 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
             let most = words::quantity(name, high);
             return Shown::Withheld(format!("no more than {most}; how much was not found in time"));
         }
-        Some(_) if let Some((what, ends)) = cell.variation(name) => {
-            format!("{what}, {}", words::interval(name, ends))
-        }
-        Some(_) if cell.flags.contains(&Flag::OneLook) => ONE_LOOK.to_owned(),
+        Some(_) if let Some(rounds) = cell.variation(name) => words::variation(name, rounds),
+        Some(_) if cell.is_one_look() => ONE_LOOK.to_owned(),
         Some(_) if estimate.is_open() => OPEN_INTERVAL.to_owned(),
         Some(ends) => words::interval(name, ends),
         None if let Some(what) = fact(name) => what.to_owned(),

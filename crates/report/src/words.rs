@@ -4,7 +4,7 @@
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{
     Cell, Content, Direction, Estimate, Finding, Flag, Medium, MediumKind, OPEN_INTERVAL, Params,
-    Path, Record, Region, Severity, Stop, Sync, TargetKind, metric,
+    Path, Record, Region, Severity, Stop, Sync, TargetKind, Unsteady, metric,
 };
 
 use crate::display;
@@ -226,15 +226,12 @@ const NEVER_ASKED: f64 = 0.5;
 /// interval is not as narrow as asked for.
 pub fn stop_of(cell: &Cell) -> &'static str {
     let is_open = |flag: &Flag| matches!(flag, Flag::NotConverged { .. });
+    let is_one_look = cell.is_one_look();
     let rates = [cell.metrics.iops, cell.metrics.bps].into_iter().flatten();
     let is_wide = |rate: Estimate| rate.relative_half_width().is_some_and(|w| w > NEVER_ASKED);
     match cell.stop {
-        stop if !cell.rounds.is_empty() && !stop.cut_short() => {
-            if cell.flags.iter().any(is_open) {
-                "rounds"
-            } else {
-                "converged"
-            }
+        stop if !cell.rounds.is_empty() && !is_one_look && !stop.cut_short() => {
+            if cell.flags.iter().any(is_open) { "rounds" } else { "converged" }
         }
         Stop::Converged if rates.into_iter().any(is_wide) => "too wide",
         other => stop(other),
@@ -328,6 +325,19 @@ pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
             format!("{} to {to}", significant(low * scale))
         }
         _ => format!("{from} to {to}"),
+    }
+}
+
+/// "varies 2.19-3.41 GB/s", "levels 1.57, 2.90 GB/s": what rounds come to that differ too much for an
+/// interval.
+pub fn variation(name: &str, rounds: Unsteady) -> String {
+    match rounds {
+        Unsteady::Range(ends) => {
+            format!("varies {}", interval(name, ends).replacen(" to ", "-", 1))
+        }
+        Unsteady::Levels(ends) => {
+            format!("levels {}", interval(name, ends).replacen(" to ", ", ", 1))
+        }
     }
 }
 

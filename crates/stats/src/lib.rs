@@ -23,6 +23,7 @@ mod stop;
 mod student;
 #[cfg(test)]
 mod tests;
+mod trend;
 mod windows;
 
 pub use change::{Segment, change_points};
@@ -47,4 +48,5 @@ pub use series::{effective_sample_size, mser5};
 pub use steady::{Rounds, SteadyState};
 pub use stop::{StopRule, StopVerdict};
 pub use student::student_t;
+pub use trend::has_trend;
 pub use windows::Windows;

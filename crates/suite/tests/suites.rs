@@ -892,3 +892,40 @@ fn the_interval_of_a_cell_with_rounds_holds_what_the_next_run_finds() {
         assert!(promised.contains(&inside) && half_width < widest, "{inside} {half_width}");
     }
 }
+
+/// The cells of `check` that say so of themselves on a host with these shares, a second each.
+fn flagged(shares: &[f64], is_it: fn(&Flag) -> bool) -> usize {
+    let end = check_on_a_wandering_host(0, SECOND_NS, shares);
+    end.cells.iter().filter(|cell| cell.flags.iter().any(is_it)).count()
+}
+
+#[test]
+fn what_changes_from_round_to_round_is_called_a_change() {
+    let is_trend = |flag: &Flag| matches!(flag, Flag::Trend { to, from } if to < from);
+    let slower: Vec<f64> = (0..60).map(|second| f64::from(second) / 40.0).collect();
+    assert_eq!(flagged(&slower, is_trend), 5);
+    assert_eq!(
+        flagged(&[0.2, 0.25, 0.18, 0.22, 0.3], |flag| matches!(flag, Flag::Trend { .. })),
+        0
+    );
+}
+
+#[test]
+fn too_little_time_for_rounds_is_one_look_and_says_how_long_it_takes() {
+    let within = |limit_ns| {
+        let (_, end) = run_within("ssd", "check", &[], usize::MAX, Some(limit_ns));
+        assert_eq!(end.ended, Ended::Complete);
+        end
+    };
+    let end = within(14 * SECOND_NS);
+    let needed = |cell: &Cell| {
+        cell.flags.iter().find_map(|flag| match flag {
+            Flag::OneLook { needed_ns } => Some(*needed_ns),
+            _ => None,
+        })
+    };
+    let one_look: Vec<u64> = end.cells.iter().filter_map(needed).collect();
+    assert_eq!(one_look.len(), 5, "{:?}", end.cells);
+    let enough = within(one_look[0]);
+    assert!(enough.cells.iter().all(|cell| !cell.is_one_look()), "{} s", one_look[0] / SECOND_NS);
+}

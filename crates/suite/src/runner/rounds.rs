@@ -24,6 +24,8 @@ const FAST_SEQUENTIAL_NS: f64 = 20.0 * MILLISECOND_NS as f64;
 /// A figure lies between those of the rounds it is a mean of: an interval that reaches further than
 /// this factor beyond them promises what no repetition can be.
 const BEYOND: f64 = 1.5;
+/// Rounds that change by less than this factor are called noise, whatever their order.
+const CHANGED: f64 = 1.15;
 /// Fewer rounds than this tell nothing of a repetition.
 const FEWEST: usize = 3;
 /// Rounds of a cell begin so far apart, as a host has slow changes that one moment does not show.
@@ -73,14 +75,14 @@ impl Runner<'_> {
                     self.finish(Ended::Interrupted);
                     return;
                 }
-                let longest_ns = 2 * limit_ns(round_ns(&self.end.cells[place]));
+                let longest_ns = longest_round_ns(&self.end.cells[place]);
                 let is_over = self.elapsed_ns(medium) + longest_ns > until_ns;
                 if is_over || !self.round(place, turn, medium, stage, listener) {
-                    return self.tell_rounds(&places, listener);
+                    return self.end_rounds(&places, began_ns, listener);
                 }
             }
         }
-        self.tell_rounds(&places, listener);
+        self.end_rounds(&places, began_ns, listener);
     }
 
     /// Waits without I/O until then, by the time of the run; `false` where the run is to end.
@@ -96,17 +98,20 @@ impl Runner<'_> {
         false
     }
 
-    fn tell_rounds(&mut self, places: &[usize], listener: &mut dyn RunListener) {
+    /// Says that rounds are over, and of which cells there were too few; these began at `began_ns`.
+    fn end_rounds(&mut self, places: &[usize], began_ns: u64, listener: &mut dyn RunListener) {
         if places.is_empty() || self.end.ended != Ended::Complete {
             return;
         }
+        let turn_ns: u64 =
+            places.iter().map(|place| longest_round_ns(&self.end.cells[*place])).sum();
+        let needed_ns = (began_ns + (FEWEST as u64 - 1) * turn_ns.max(APART_NS)) / 9 * 10;
         for place in places {
             let cell = &mut self.end.cells[*place];
-            let is_known = cell.flags.contains(&Flag::OneLook);
-            if cell.rounds.len() >= FEWEST || cell.stop.cut_short() || is_known {
+            if cell.rounds.len() >= FEWEST || cell.stop.cut_short() || cell.is_one_look() {
                 continue;
             }
-            cell.flags.push(Flag::OneLook);
+            cell.flags.push(Flag::OneLook { needed_ns });
             if let Err(reason) = listener.on_event(&RunEvent::CellRevised { cell }) {
                 self.fail(reason);
                 return;
@@ -215,6 +220,11 @@ fn longest_ns(of_test: &str) -> f64 {
     }
 }
 
+/// What a round of this cell may take, done twice where the host stood still, in nanoseconds.
+fn longest_round_ns(cell: &Cell) -> u64 {
+    2 * limit_ns(round_ns(cell))
+}
+
 /// Whether a cell has fewer rounds than it needs by now.
 fn wants_round(cell: &Cell, turn: usize) -> bool {
     let done = cell.rounds.len().max(1);
@@ -290,7 +300,8 @@ fn is_of_one_stretch(flag: &Flag) -> bool {
             | Flag::Drifting { .. }
             | Flag::TooFewSamples { .. }
             | Flag::HostLimited { .. }
-            | Flag::OneLook
+            | Flag::OneLook { .. }
+            | Flag::Trend { .. }
     )
 }
 
@@ -360,6 +371,17 @@ fn note_certainty(cell: &mut Cell) {
     let run_delay = cell.metrics.other.get(metric::RUN_DELAY_NS).map_or(0.0, |mean| mean.value);
     let io_ns = cell.metrics.iops.map_or(f64::INFINITY, |iops| 1e9 / iops.value);
     cell.flags.extend(host_limited(run_delay, io_ns));
+    cell.flags.extend(trend(&cell.rounds));
+}
+
+/// That rounds changed during the run by more than they would by chance, and by enough to matter.
+fn trend(rounds: &[Round]) -> Option<Flag> {
+    let rates: Vec<f64> = rounds.iter().map(|round| round.iops).collect();
+    let third = rates.len().div_ceil(3);
+    let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
+    let (from, to) = (mean(&rates[..third]), mean(&rates[rates.len() - third..]));
+    let factor = (to / from).max(from / to);
+    (stats::has_trend(&rates) && factor > CHANGED).then_some(Flag::Trend { from, to })
 }
 
 /// How much slower the next run may be for rare slow I/Os of which none was seen, in the logarithm.
