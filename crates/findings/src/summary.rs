@@ -1,6 +1,8 @@
 //! What a run comes to, flat: three answers and four figures. Each answer is drawn from the
 //! findings of the record and from its cells, and says what was not tested.
 
+mod missing;
+
 use record::collection::HeadlineFigure;
 use record::units::{Bytes, saturating_sum};
 use record::{Answer, CapacityKind, Cell, Finding, Flag, Record, Severity, Summary, test};
@@ -11,6 +13,14 @@ use crate::need::UseVerdict;
 use crate::phrases::NAME_ONE;
 use crate::verdict;
 use crate::{Figures, Fitness, Use, conclude_for, gate, genuineness, is_verdict, matrix, stalls};
+
+/// The four figures of every summary, by their names there.
+const FOUR: [(&str, HeadlineFigure); 4] = [
+    ("sequential_read_bps", HeadlineFigure::SequentialRead),
+    ("sequential_write_bps", HeadlineFigure::SequentialWrite),
+    ("random_read_4k_iops", HeadlineFigure::RandomRead4k),
+    ("random_write_4k_iops", HeadlineFigure::RandomWrite4k),
+];
 
 /// What a record comes to for someone who wants the medium for these uses; for everything that is
 /// judged where none is named. Its findings are drawn anew, whatever it brings along.
@@ -25,16 +35,15 @@ pub fn summary(record: &Record, wanted: &[Use]) -> Summary {
         let found = Figures::of(record).sound(wanted).filter(|found| found.bound.is_none());
         found.filter(|_| of_a_medium)
     };
-    let [reads, writes, random_reads, random_writes] = [
-        HeadlineFigure::SequentialRead,
-        HeadlineFigure::SequentialWrite,
-        HeadlineFigure::RandomRead4k,
-        HeadlineFigure::RandomWrite4k,
-    ]
-    .map(figure);
+    let found = FOUR.map(|(_, wanted)| figure(wanted));
+    let missing = FOUR.iter().zip(&found).filter(|(_, found)| found.is_none());
+    let missing =
+        missing.map(|((name, wanted), _)| ((*name).to_owned(), missing::why(record, *wanted)));
+    let missing = missing.collect();
+    let [reads, writes, random_reads, random_writes] = found;
     let value = |figure: &Option<SoundFigure>| figure.as_ref().map(|figure| figure.value);
-    let low = |figure: &Option<SoundFigure>| Some(figure.as_ref()?.ci95?[0]);
-    let high = |figure: &Option<SoundFigure>| Some(figure.as_ref()?.ci95?[1]);
+    let low = |figure: &Option<SoundFigure>| Some(missing::ends(figure.as_ref()?)?[0]);
+    let high = |figure: &Option<SoundFigure>| Some(missing::ends(figure.as_ref()?)?[1]);
     let latency = random_writes.as_ref().and_then(|found| found.cell.metrics.latency_ns.as_ref());
     let longest = stalls::longest_write(record).filter(|_| of_a_medium);
     Summary {
@@ -60,6 +69,7 @@ pub fn summary(record: &Record, wanted: &[Use]) -> Summary {
         random_write_4k_worst_ns: latency.map(|latency| latency.max),
         longest_write_ns: longest.as_ref().map(|longest| longest.ns),
         longest_write_n: longest.as_ref().map(|longest| longest.n),
+        missing,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line as typed. Nothing here touches the system; `commands` turns these into what is
 //! meant.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
@@ -311,6 +312,10 @@ pub struct RunFlags {
     /// Spends about this long, for example 5m: more time makes rates more certain.
     #[arg(long, value_name = "DURATION", conflicts_with_all = ["precision", "time_limit"])]
     pub time: Option<String>,
+    /// Measures every rate so often, one whole turn after the other, in one record: how far the turns
+    /// differ is the interval from three on.
+    #[arg(long, value_name = "N")]
+    pub repeat: Option<NonZeroU32>,
     /// Goes on measuring a medium that turned out to be a fake.
     #[arg(long)]
     pub anyway: bool,

@@ -131,5 +131,5 @@ pub fn plan_of(record: &Record, time_limit_ns: Option<u64>) -> Plan {
     let cells = record.plan.iter().filter(|planned| !skipped(&planned.id)).cloned().collect();
     let rounds = Suite::built_in(&record.run.suite).is_some_and(|suite| suite.rounds);
     let (suite, skipped) = (record.run.suite.clone(), record.skipped.clone());
-    Plan { suite, cells, skipped, time_limit_ns, rounds }
+    Plan { suite, cells, skipped, time_limit_ns, rounds, repeat: record.run.repeat }
 }

@@ -87,8 +87,13 @@ pub fn read(flags: &RunFlags) -> Result<(RunRequest, Wanted)> {
     let time_limit_ns = flags.time_limit.as_deref().map(read_time_limit).transpose()?;
     let set = flags.set.iter().map(|text| read_setting(text)).collect::<Result<_>>()?;
     let named = |names: &[String]| names.iter().map(|name| test_name(name).to_owned()).collect();
-    let mut choice =
-        Choice { only: named(&flags.only), skip: named(&flags.skip), set, time_limit_ns };
+    let mut choice = Choice {
+        only: named(&flags.only),
+        skip: named(&flags.skip),
+        set,
+        time_limit_ns,
+        repeat: flags.repeat,
+    };
     flags.outputs.check()?;
     if let Some(precision) = &flags.precision {
         effort::be_precise(&mut suite, &mut choice, effort::read_precision(precision)?);

@@ -1,5 +1,7 @@
 //! The record: what a run leaves.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Cell, Flag, Host, Medium, Params, Summary, Target};
@@ -63,6 +65,9 @@ pub struct Run {
     pub ended: Ended,
     /// Times it was taken up again after an interruption.
     pub resumed: u32,
+    /// How often every cell with a rate was to be measured; absent where once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<NonZeroU32>,
 }
 
 /// A cell as it was planned.

@@ -382,6 +382,7 @@ fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
             },
             ended: Ended::Complete,
             resumed: 0,
+            repeat: None,
         },
         medium: Medium {
             kind: MediumKind::Sd,

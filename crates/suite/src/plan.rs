@@ -1,6 +1,8 @@
 //! From a suite and a site to planned cells: everything that will be done, known before anything
 //! is.
 
+use std::num::NonZeroU32;
+
 use device::Extents;
 use record::units::saturating_sum;
 use record::{PlannedCell, Skip, TargetKind, test};
@@ -21,6 +23,8 @@ pub struct Choice {
     pub set: Vec<(String, String, String)>,
     /// A time limit in place of the suite's, in nanoseconds.
     pub time_limit_ns: Option<u64>,
+    /// How often everything is measured; once where it is `None`.
+    pub repeat: Option<NonZeroU32>,
 }
 
 /// Why there is no plan.
@@ -53,6 +57,8 @@ pub struct Plan {
     pub time_limit_ns: Option<u64>,
     /// True where cells that turn out to be fast are measured in rounds.
     pub rounds: bool,
+    /// How often every cell that has a rate is measured, each time as planned; once where it is `None`.
+    pub repeat: Option<NonZeroU32>,
 }
 
 impl Plan {
@@ -63,10 +69,13 @@ impl Plan {
         {
             catalogue::find(name)?;
         }
+        let times = choice.repeat.map_or(1, |repeat| u64::from(repeat.get()));
+        let suite_limit_ns = suite.time_limit_ns.map(|limit_ns| limit_ns.saturating_mul(times));
         let mut plan = Plan {
             suite: suite.name.clone(),
-            time_limit_ns: choice.time_limit_ns.or(suite.time_limit_ns),
+            time_limit_ns: choice.time_limit_ns.or(suite_limit_ns),
             rounds: suite.rounds,
+            repeat: choice.repeat,
             ..Plan::default()
         };
         for entry in chosen(suite, choice, target) {
@@ -116,16 +125,26 @@ impl Plan {
             .any(|cell| catalogue::find(&cell.test).is_ok_and(|test| test.needs().data))
     }
 
+    /// How often everything is measured.
+    pub fn times(&self) -> u64 {
+        self.repeat.map_or(1, |repeat| u64::from(repeat.get()))
+    }
+
     /// The most that will be written, in bytes: by the cells, and by rounds of those that turn out to be
     /// fast.
     pub fn max_written_bytes(&self) -> u64 {
-        saturating_sum(self.cells.iter().map(|cell| cell.max_written_bytes))
-            .saturating_add(if self.rounds { round_plan::planned_bytes(&self.cells) } else { 0 })
+        let once = saturating_sum(self.cells.iter().map(|cell| cell.max_written_bytes));
+        let of_rounds = match self.times() {
+            1 if self.rounds => round_plan::planned_bytes(&self.cells),
+            _ => 0,
+        };
+        once.saturating_mul(self.times()).saturating_add(of_rounds)
     }
 
     /// The longest it may take, in nanoseconds.
     pub fn max_ns(&self) -> u64 {
-        let sum = saturating_sum(self.cells.iter().map(|cell| cell.max_ns));
+        let once = saturating_sum(self.cells.iter().map(|cell| cell.max_ns));
+        let sum = once.saturating_mul(self.times());
         self.time_limit_ns.map_or(sum, |limit| limit.min(sum))
     }
 }

@@ -155,8 +155,12 @@ pub fn run<'a>(
             break;
         }
     }
-    if runner.end.ended == Ended::Complete && plan.rounds {
-        runner.measure_rounds(medium, stage, listener);
+    if runner.end.ended == Ended::Complete {
+        match plan.times() {
+            1 if plan.rounds => runner.measure_rounds(medium, stage, listener),
+            1 => {}
+            _ => runner.repeat(medium, stage, listener),
+        }
     }
     if runner.end.ended == Ended::Complete {
         runner.look_again(plan.cells.len().saturating_sub(1), When::Ended, medium, stage, listener);

@@ -929,3 +929,31 @@ fn too_little_time_for_rounds_is_one_look_and_says_how_long_it_takes() {
     let enough = within(one_look[0]);
     assert!(enough.cells.iter().all(|cell| !cell.is_one_look()), "{} s", one_look[0] / SECOND_NS);
 }
+
+/// A slow card and a fast medium, each cell three times as planned.
+#[test]
+fn a_run_that_is_repeated_measures_every_rate_as_often() {
+    for name in ["a1", "ssd"] {
+        let profile = medium(name);
+        let options = SimOptions { seed: 1, capacity: None, keep_data: true };
+        let device = SimDevice::new(&profile, options);
+        let target = target(TargetKind::Simulated, device.facts().clone());
+        let choice = Choice { repeat: std::num::NonZeroU32::new(3), ..Choice::default() };
+        let plan = Plan::make(&Suite::built_in("check").unwrap(), &choice, &target).unwrap();
+        let budget = WriteBudget::new(device, plan.max_written_bytes());
+        let budgeted: Box<dyn Device> = Box::new(budget);
+        let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+        let stop = AtomicBool::new(false);
+        let options = RunOptions::new(1, &target, &stop);
+        let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+        assert_eq!(end.ended, Ended::Complete);
+        let cells = in_rounds(&end);
+        assert!(cells.len() >= 5, "{name}: {}", cells.len());
+        for cell in cells {
+            let lengths: Vec<u64> = cell.rounds.iter().map(|round| round.elapsed_ns).collect();
+            assert_eq!(lengths.len(), 3, "{name} {}", cell.id);
+            assert!(lengths[1] > lengths[0] / 3, "{name} {}: as planned: {lengths:?}", cell.id);
+            assert!(!cell.is_one_look());
+        }
+    }
+}

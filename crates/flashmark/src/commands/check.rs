@@ -80,6 +80,7 @@ fn as_run(flags: &CheckFlags) -> RunFlags {
         time_limit: None,
         time: None,
         precision: None,
+        repeat: None,
         anyway: false,
         access: flags.access.clone(),
         plan: flags.plan,

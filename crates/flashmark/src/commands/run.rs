@@ -82,7 +82,8 @@ pub fn opening(
     opened: &OpenTarget,
     plan: &Plan,
 ) -> Result<Opening> {
-    let run = Run { started: opened.now(), seed: request.seed, label, ..running(id, &plan.suite) };
+    let (started, seed, repeat) = (opened.now(), request.seed, plan.repeat);
+    let run = Run { started, seed, label, repeat, ..running(id, &plan.suite) };
     let mut medium = opened.medium.clone();
     medium.claims = request.claims.clone();
     medium.health = opened.health();

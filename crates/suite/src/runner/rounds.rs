@@ -37,7 +37,7 @@ const STEP_NS: u64 = 100 * MILLISECOND_NS;
 /// The first writes of what has a level to fall to are faster by this; a round would not reach it.
 const FALLS: f64 = 1.5;
 
-impl Runner<'_> {
+impl<'a> Runner<'a> {
     /// Measures cells that are fast in rounds, until their intervals are as narrow as asked for or the
     /// time for it is up.
     pub(super) fn measure_rounds(
@@ -75,9 +75,11 @@ impl Runner<'_> {
                     self.finish(Ended::Interrupted);
                     return;
                 }
-                let longest_ns = longest_round_ns(&self.end.cells[place]);
-                let is_over = self.elapsed_ns(medium) + longest_ns > until_ns;
-                if is_over || !self.round(place, turn, medium, stage, listener) {
+                let cell = &self.end.cells[place];
+                let is_over = self.elapsed_ns(medium) + longest_round_ns(cell) > until_ns;
+                let Some(planned) = self.planned(cell) else { continue };
+                let round = PlannedRound::short(planned, cell, turn);
+                if is_over || !self.round(place, &round, medium, stage, listener) {
                     return self.end_rounds(&places, began_ns, listener);
                 }
             }
@@ -98,9 +100,41 @@ impl Runner<'_> {
         false
     }
 
+    /// Measures every cell that has a rate as it was measured the first time, in the order of the plan, as
+    /// often as the plan says.
+    pub(super) fn repeat(
+        &mut self,
+        medium: &mut Guarded,
+        stage: &mut dyn FileStage,
+        listener: &mut dyn RunListener,
+    ) {
+        let places: Vec<usize> =
+            (0..self.end.cells.len()).filter(|at| is_repeatable(&self.end.cells[*at])).collect();
+        for number in 2..=self.plan.times() as usize {
+            for place in &places {
+                let cell = &self.end.cells[*place];
+                // A run that was resumed has some of these.
+                let is_done = cell.stop.cut_short() || cell.rounds.len() >= number;
+                let Some(planned) = self.planned(cell).filter(|_| !is_done) else { continue };
+                if self.options.stop.load(Ordering::Relaxed) {
+                    self.finish(Ended::Interrupted);
+                    return;
+                }
+                let once_ns = cell.elapsed_ns / cell.rounds.len().max(1) as u64;
+                let most_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX);
+                let is_over = self.elapsed_ns(medium).saturating_add(once_ns) > most_ns;
+                let round = PlannedRound::whole(planned, number);
+                if is_over || !self.round(*place, &round, medium, stage, listener) {
+                    return self.say_rounds(&places, listener);
+                }
+            }
+        }
+        self.say_rounds(&places, listener);
+    }
+
     /// Says that rounds are over, and of which cells there were too few; these began at `began_ns`.
     fn end_rounds(&mut self, places: &[usize], began_ns: u64, listener: &mut dyn RunListener) {
-        if places.is_empty() || self.end.ended != Ended::Complete {
+        if self.end.ended != Ended::Complete {
             return;
         }
         let turn_ns: u64 =
@@ -117,41 +151,48 @@ impl Runner<'_> {
                 return;
             }
         }
+        self.say_rounds(places, listener);
+    }
+
+    fn say_rounds(&mut self, places: &[usize], listener: &mut dyn RunListener) {
+        if places.is_empty() || self.end.ended != Ended::Complete {
+            return;
+        }
         if let Err(reason) = listener.on_event(&RunEvent::RoundsDone { cells: &self.end.cells }) {
             self.fail(reason);
         }
+    }
+
+    /// The plan of a cell that was measured.
+    fn planned(&self, cell: &Cell) -> Option<&'a PlannedCell> {
+        let plan = self.plan;
+        plan.cells.iter().find(|planned| planned.id == cell.id)
     }
 
     /// Measures one round of a cell, twice where the host stood still; `false` ends the rounds.
     fn round(
         &mut self,
         place: usize,
-        turn: usize,
+        round: &PlannedRound,
         medium: &mut Guarded,
         stage: &mut dyn FileStage,
         listener: &mut dyn RunListener,
     ) -> bool {
         let plan = self.plan;
-        let cell = &self.end.cells[place];
-        let Some(planned) = plan.cells.iter().find(|planned| planned.id == cell.id) else {
-            return true;
-        };
-        let bps = cell.metrics.bps.map_or(0.0, |bps| bps.value);
-        let round = round_of(planned, round_ns(cell), bps);
-        let allotted_ns = round.max_ns;
-        if round.max_written_bytes > plan.max_written_bytes().saturating_sub(self.written_bytes) {
+        let PlannedRound { planned, measured: named, number } = round;
+        if named.max_written_bytes > plan.max_written_bytes().saturating_sub(self.written_bytes) {
             return true;
         }
         for _ in 0..2 {
-            let named = PlannedCell { id: format!("{} round {turn}", planned.id), ..round.clone() };
-            let heard = listener.on_event(&RunEvent::RoundStarted { cell: planned, number: turn });
+            let heard =
+                listener.on_event(&RunEvent::RoundStarted { cell: planned, number: *number });
             if let Err(reason) = heard {
                 return self.fail(reason);
             }
             let began_ns = self.elapsed_ns(medium);
             let last = plan.cells.len() - 1;
             let Measured { outcome, failed, written_bytes, written_last } =
-                self.measure(last, &named, allotted_ns, medium, stage, listener);
+                self.measure(last, named, named.max_ns, medium, stage, listener);
             self.written_bytes = written_bytes;
             if let Some(reason) = failed {
                 return self.fail(reason);
@@ -194,6 +235,34 @@ impl Runner<'_> {
     }
 }
 
+/// A cell as it is measured once more.
+pub(super) struct PlannedRound<'a> {
+    /// As it was planned.
+    pub planned: &'a PlannedCell,
+    /// As it is measured this time.
+    pub measured: PlannedCell,
+    /// Which time this is; 2 for the first round.
+    pub number: usize,
+}
+
+impl<'a> PlannedRound<'a> {
+    /// A cell measured for as long as a round takes.
+    fn short(planned: &'a PlannedCell, cell: &Cell, number: usize) -> PlannedRound<'a> {
+        let bps = cell.metrics.bps.map_or(0.0, |bps| bps.value);
+        PlannedRound::new(planned, round_of(planned, round_ns(cell), bps), number)
+    }
+
+    /// A cell measured as it was the first time.
+    pub fn whole(planned: &'a PlannedCell, number: usize) -> PlannedRound<'a> {
+        PlannedRound::new(planned, planned.clone(), number)
+    }
+
+    fn new(planned: &'a PlannedCell, measured: PlannedCell, number: usize) -> PlannedRound<'a> {
+        let id = format!("{} round {number}", planned.id);
+        PlannedRound { planned, measured: PlannedCell { id, ..measured }, number }
+    }
+}
+
 /// True of a cell whose figure rounds tell better: one of fast I/Os, in a state that a round reaches.
 fn is_worth_rounds(cell: &Cell) -> bool {
     let Some((iops, latency)) = cell.metrics.iops.zip(cell.metrics.latency_ns.as_ref()) else {
@@ -210,6 +279,13 @@ fn is_worth_rounds(cell: &Cell) -> bool {
         && cell.transient().is_none()
         && has_level
         && is_paid
+}
+
+/// True of a cell with a rate that can be measured again as it was.
+fn is_repeatable(cell: &Cell) -> bool {
+    let is_rate = cell.metrics.iops.is_some_and(|iops| iops.ci95.is_some());
+    let is_state = [test::PRIME, test::CAPACITY, test::VERIFY].contains(&cell.test.as_str());
+    is_rate && !is_state && cell.histogram.is_some() && !cell.stop.cut_short()
 }
 
 /// The longest I/O of a cell with rounds, on average, in nanoseconds.

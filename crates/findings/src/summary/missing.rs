@@ -1,0 +1,75 @@
+//! Reasons why the summary has no figure where one is asked for.
+
+use record::collection::HeadlineFigure;
+use record::{Bound, Record};
+
+use super::skipped;
+use crate::figure::SoundFigure;
+use crate::{Figures, gate, matrix};
+
+/// Why the summary has no level for this figure: a bound with the reason for it, or what kept it from
+/// being measured or used.
+pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
+    if let Some(refused) = gate::of_run(record) {
+        return refused.to_string();
+    }
+    if matrix::of(record).is_some() {
+        return "a matrix has many file systems".to_owned();
+    }
+    let test = wanted.entry().test;
+    let Some(cell) = Figures::of(record).cell(wanted) else {
+        return match skipped(record, test) {
+            Some(reason) => format!("left out: {reason}"),
+            None => "not measured".to_owned(),
+        };
+    };
+    let refused = gate::refusal(record, cell).map(|refused| refused.to_string());
+    let why = refused.unwrap_or_else(|| "too few I/Os for a figure".to_owned());
+    let bound = Figures::of(record).sound(wanted).and_then(|found| Some((found.bound?, found)));
+    match bound {
+        Some((Bound::AtMost | Bound::AtLeast, found)) => format!("{}: {why}", found.text()),
+        None => why,
+    }
+}
+
+/// The ends of what the figure says: its interval, or the rounds that stand in place of one; `None`
+/// where there is neither.
+pub(super) fn ends(found: &SoundFigure) -> Option<[f64; 2]> {
+    use record::Unsteady::{Levels, Range};
+    match found.cell.variation(found.name) {
+        Some(Range(ends) | Levels(ends)) => Some(ends),
+        None if found.cell.is_one_look() => None,
+        None => found.ci95,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Flag;
+    use record::units::KIB;
+
+    use crate::testing::{empty, iops};
+
+    #[test]
+    fn a_figure_that_is_null_has_its_reason() {
+        let mut record = empty();
+        record.cells = vec![
+            iops("random-write", 1, 4 * KIB, 1006.0, 1),
+            iops("random-read", 1, 4 * KIB, 2000.0, 1),
+        ];
+        record.cells[0].flags.push(Flag::Transient { bound: record::Bound::AtMost });
+        record.skipped.push(record::Skip {
+            test: "sequential-read".into(),
+            reason: "no time was left".into(),
+        });
+        let found = crate::summary(&record, &[]);
+        assert_eq!((found.random_write_4k_iops, found.random_read_4k_iops), (None, Some(2000.0)));
+        insta::assert_debug_snapshot!(found.missing, @r#"
+            {
+                "random_write_4k_iops": "at most 1006 IOPS: the medium was not in a steady state: its sustained rate is at most that",
+                "sequential_read_bps": "left out: no time was left",
+                "sequential_write_bps": "not measured",
+            }
+        "#);
+    }
+}
