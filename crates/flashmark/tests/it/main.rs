@@ -27,6 +27,7 @@ mod keeping;
 mod lent;
 mod matrix;
 mod next_steps;
+mod priority;
 mod publish;
 mod refusals;
 mod replay;
