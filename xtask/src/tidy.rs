@@ -24,8 +24,6 @@ use anyhow::{Result, bail};
 
 pub use citations::headings;
 use project::Project;
-pub use project::listed;
-pub use sources::is_tests;
 
 /// A crate with a wall around it: `crates/<name>`.
 pub struct CrateRules {
