@@ -1,8 +1,6 @@
 //! Compresses the tables of the reference collection, which are a twentieth of the program
 //! otherwise.
 
-#![allow(clippy::disallowed_macros, reason = "a build script speaks to cargo by printing")]
-
 fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=reference");
     #[cfg(feature = "collections")]

@@ -1,26 +1,13 @@
-//! Everything about the project that is not the program: checks, generated documents, comparisons
-//! with other tools.
+//! Checks of the project and documents that are made from the code.
+#![allow(clippy::print_stdout, reason = "a tool that prints")]
 
-mod agree;
-mod agree_work;
-mod attached;
-mod before_after;
-mod bench;
-mod code;
 mod docs;
-mod footprint;
 mod generated;
-mod mutants;
 mod picture;
 mod release_notes;
-mod released;
-mod reruns;
 mod schema;
-mod section;
 mod tasks;
 mod tidy;
-mod torture;
-mod truth;
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

@@ -1,4 +1,5 @@
 //! Records in, findings out: what is concluded, what is not, and that nothing panics.
+#![allow(clippy::disallowed_methods, reason = "records and media are drawn on all processors")]
 
 mod drawn_media;
 mod drawn_records;

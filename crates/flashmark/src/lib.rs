@@ -2,7 +2,7 @@
 //!
 //! `main.rs` composes; [`cli`] is the command line as typed, [`request`] what is meant by it,
 //! [`open_target`] the target with everything known about it, [`session`] one session of a run. A
-//! library only so that `xtask` can print man pages from the same flags.
+//! library only so that `xtask` and `validation` can use the same flags.
 
 #[cfg(feature = "attach")]
 pub mod attach;

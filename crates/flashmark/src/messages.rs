@@ -2,7 +2,7 @@
 //!
 //! The macros of the standard library end the program when the terminal is closed, the reader of a
 //! pipe has gone, or the file behind it is full. A run must outlast all three: nothing that
-//! measures ends because nobody listens. `cargo xtask tidy` sees to it that they are not used.
+//! measures ends because nobody listens. Clippy refuses them (`print_stderr`).
 
 use std::fmt;
 use std::io::Write;

@@ -4,7 +4,7 @@
 //! The resident set of this process, from /proc/self/statm, before and after; beside what the
 //! medium says that it keeps. Each step is a medium of its own, dropped before the next.
 #![allow(
-    clippy::disallowed_macros,
+    clippy::print_stdout,
     clippy::disallowed_methods,
     reason = "it measures the simulator and prints"
 )]

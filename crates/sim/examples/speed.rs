@@ -4,7 +4,7 @@
 //! The one place of this crate that asks a wall clock: it measures the simulator, not a medium.
 #![allow(
     clippy::disallowed_types,
-    clippy::disallowed_macros,
+    clippy::print_stdout,
     clippy::disallowed_methods,
     reason = "it times the simulator and prints"
 )]

@@ -1,5 +1,5 @@
 //! Prints the long-run figures of every profile: the tour of simulated media.
-#![allow(clippy::disallowed_macros, reason = "it prints")]
+#![allow(clippy::print_stdout, reason = "it prints")]
 
 use flashmark_sim::{Profile, truth};
 use record::units::{BytesPerSecond, significant};

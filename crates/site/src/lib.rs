@@ -3,6 +3,7 @@
 //!
 //! Where to begin reading: `web.rs` (all routes, and what holds for every answer), `state.rs` (what
 //! requests share, and the way to the collection), `submissions.rs` (how a run comes in).
+#![allow(clippy::print_stderr, reason = "the log of a service is its standard error")]
 
 mod api;
 mod base;

@@ -1,6 +1,6 @@
 //! Prints how often the intervals of rates hold the truth, as docs/methodology.md has it:
 //! `cargo run --release -p flashmark-stats --example coverage`.
-#![allow(clippy::disallowed_macros, reason = "it prints")]
+#![allow(clippy::print_stdout, reason = "it prints")]
 
 use flashmark_stats::coverage::{CoverageRow, Estimand, table};
 

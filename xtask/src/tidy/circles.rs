@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Fault;
 use super::project::Project;
-use super::sources::is_tests;
-use crate::code::code_only;
+use super::sources::Token;
 
 /// From the top of the crate: empty for `lib.rs` and `main.rs`.
 type Module = Vec<String>;
@@ -22,13 +21,13 @@ struct Modules {
 
 impl Modules {
     fn of(project: &Project, folder: &str) -> Modules {
-        let files = project.below(folder, ".rs").filter(|(path, _)| !is_tests(path));
-        let code = files.map(|(path, text)| (module(&path[folder.len()..]), code_only(text)));
+        let files = project.sources(folder);
+        let code =
+            files.map(|(path, tokens)| (module(&path[folder.len()..]), paths_joined(tokens)));
         let mut modules = Modules { code: code.collect(), given_on: BTreeMap::new() };
         for (module, code) in &modules.code {
-            for path in
-                uses(code).filter(|(is_public, _)| *is_public).flat_map(|(_, tree)| paths(&tree))
-            {
+            let public = uses(code).0.into_iter().filter(|(is_public, _)| *is_public);
+            for path in public.flat_map(|(_, tree)| paths(tree)) {
                 if let (Some(name), Some(full)) =
                     (path.last().cloned(), modules.full(module, &path))
                 {
@@ -73,8 +72,10 @@ impl Modules {
     /// Which modules each needs.
     fn needs(&self) -> BTreeMap<&Module, BTreeSet<Module>> {
         let of = |module: &Module, code: &str| {
-            let named = uses(code).filter(|(is_public, _)| !is_public);
-            let all = named.flat_map(|(_, tree)| paths(&tree)).chain(written_out(code));
+            let (trees, rest) = uses(code);
+            let named = trees.into_iter().filter(|(is_public, _)| !is_public);
+            let written_out = rest.into_iter().flat_map(written_out);
+            let all = named.flat_map(|(_, tree)| paths(tree)).chain(written_out);
             all.filter_map(|path| Some(self.home(&self.full(module, &path)?, 0))).collect()
         };
         self.code.iter().map(|(module, code)| (module, of(module, code))).collect()
@@ -93,17 +94,27 @@ fn module(file: &str) -> Module {
     parts
 }
 
-/// What stands in `use` declarations, and whether it is given on.
-fn uses(code: &str) -> impl Iterator<Item = (bool, String)> {
-    let begins = code.match_indices("use ").filter(|(at, _)| {
-        let before = code[..*at].trim_end_matches(' ');
-        before.is_empty() || before.ends_with(['\n', ';', '}', ')']) || before.ends_with("pub")
-    });
-    begins.filter_map(|(at, word)| {
-        let before = code[..at].rsplit(['\n', ';', '}']).next().unwrap_or_default();
-        let tree = code[at + word.len()..].split(';').next()?;
-        Some((before.trim_start().starts_with("pub"), tree.to_owned()))
-    })
+/// Code without strings, with blanks between tokens but not within paths.
+fn paths_joined(tokens: &[Token]) -> String {
+    let code = tokens.iter().map(|token| token.text.as_str()).filter(|text| !text.contains('"'));
+    code.collect::<Vec<_>>().join(" ").replace(" : : ", "::")
+}
+
+/// The trees of `use` declarations, each with whether it is given on; and the rest of the code.
+fn uses(code: &str) -> (Vec<(bool, &str)>, Vec<&str>) {
+    let (mut trees, mut rest) = (Vec::new(), Vec::new());
+    for statement in code.split(';') {
+        let declaration = statement.match_indices("use ").find_map(|(at, word)| {
+            let before = statement[..at].trim_end();
+            let is_public = before.ends_with("pub") || before.ends_with(')');
+            let begins = is_public || before.is_empty() || before.ends_with(['}', '{', ']']);
+            begins.then(|| (before, is_public, &statement[at + word.len()..]))
+        });
+        let (before, is_public, tree) = declaration.unwrap_or((statement, false, ""));
+        rest.push(before);
+        trees.push((is_public, tree));
+    }
+    (trees, rest)
 }
 
 /// The paths of a `use` tree.
@@ -136,18 +147,10 @@ fn paths(tree: &str) -> Vec<Vec<String>> {
 }
 
 /// Paths that are written out where they are needed: `crate::a::b`, `child::c`.
-fn written_out(code: &str) -> Vec<Vec<String>> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    let without_uses = code.lines().filter(|line| {
-        let line = line.trim_start();
-        !(line.starts_with("use ") || line.starts_with("pub") && line.contains(" use "))
-    });
-    let text: String = without_uses.collect::<Vec<_>>().join("\n");
-    let words = text.split(|c: char| !is_part(c)).filter(|word| word.contains("::"));
-    words
-        .map(|word| word.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect())
-        .filter(|path: &Vec<String>| path.len() > 1)
-        .collect()
+fn written_out(code: &str) -> impl Iterator<Item = Vec<String>> {
+    let is_name = |part: &&str| part.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let words = code.split(' ').filter(|word| word.contains("::"));
+    words.map(move |word| word.split("::").filter(is_name).map(str::to_owned).collect())
 }
 
 /// Modules of each that can be reached from it and reach it again, each such group once.

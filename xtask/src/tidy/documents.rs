@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
+use super::Fault;
+use super::layers::{package, tables};
 use super::project::Project;
-use super::{CRATES, Fault};
 
 const DEPENDENCIES: &str = "docs/dependencies.md";
 const GLOSSARY: &str = "docs/glossary.md";
@@ -53,35 +54,21 @@ pub fn dependencies_are_explained(project: &Project) -> Vec<Fault> {
     missing.chain(gone).collect()
 }
 
-/// Names of all packages from outside that the workspace or a member declares.
+/// Names of all packages from outside that a workspace or a member declares. A path is one of ours;
+/// `workspace = true` is declared, and so explained, at the root.
 fn used_dependencies(project: &Project) -> BTreeSet<String> {
     let manifests = project
         .all()
         .filter(|(path, _)| path.ends_with("Cargo.toml"))
         .filter_map(|(_, text)| text.parse::<Table>().ok());
+    let is_foreign =
+        |value: &Value| value.get("path").is_none() && value.get("workspace").is_none();
     let mut used = BTreeSet::new();
     for manifest in manifests {
         let shared = manifest.get("workspace").and_then(Value::as_table);
-        let platforms = manifest
-            .get("target")
-            .and_then(Value::as_table)
-            .into_iter()
-            .flat_map(|t| t.values())
-            .filter_map(Value::as_table);
-        for table in std::iter::once(&manifest).chain(shared).chain(platforms) {
-            for list in ["dependencies", "dev-dependencies", "build-dependencies"]
-                .iter()
-                .filter_map(|name| table.get(*name)?.as_table())
-            {
-                // A path is one of ours; `workspace = true` is declared, and so explained, at the
-                // root.
-                let foreign = list.iter().filter(|(_, value)| {
-                    value.get("path").is_none() && value.get("workspace").is_none()
-                });
-                used.extend(foreign.map(|(key, value)| {
-                    value.get("package").and_then(Value::as_str).unwrap_or(key).to_owned()
-                }));
-            }
+        for (_, table) in std::iter::once(&manifest).chain(shared).flat_map(tables) {
+            let foreign = table.iter().filter(|(_, value)| is_foreign(value));
+            used.extend(foreign.map(|entry| package(entry).to_owned()));
         }
     }
     used
@@ -105,13 +92,12 @@ pub fn the_glossary_has_every_word(project: &Project) -> Vec<Fault> {
 /// The map shows every crate there is.
 pub fn architecture_names_every_crate(project: &Project) -> Vec<Fault> {
     let text = project.text("ARCHITECTURE.md").unwrap_or_default();
-    let owners = CRATES.iter().filter(|rules| project.crates().any(|name| name == rules.name));
-    let missing = owners.filter(|rules| !text.contains(&format!("`{}`", rules.name)));
+    let missing = project.crates().filter(|name| !text.contains(&format!("`{name}`")));
     missing
-        .map(|rules| {
+        .map(|name| {
             Fault::new(
                 "ARCHITECTURE.md",
-                format!("does not show `{}`", rules.name),
+                format!("does not show `{name}`"),
                 "the next person finds the way by this map",
             )
         })
@@ -132,7 +118,7 @@ pub fn the_changelog_is_open(project: &Project) -> Vec<Fault> {
     }
 }
 
-/// The project is the same wherever it is checked out, and builds from the public registry only.
+/// The project is the same wherever it is checked out.
 pub fn no_machine_is_named(project: &Project) -> Vec<Fault> {
     // Split, so that this file does not name them either.
     let paths = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/tmp/ba", "sh_jobs")];
@@ -162,15 +148,5 @@ pub fn no_machine_is_named(project: &Project) -> Vec<Fault> {
             }
         }
     }
-    let public = concat!("source = \"registry+https://github.com/rust-lang/crat", "es.io-index\"");
-    let lock = project.text("Cargo.lock").unwrap_or_default();
-    let foreign = lock.lines().filter(|line| line.starts_with("source = ") && *line != public);
-    faults.extend(foreign.map(|line| {
-        Fault::new(
-            "Cargo.lock",
-            line,
-            "everything comes from the public registry, so that everyone can build it",
-        )
-    }));
     faults
 }

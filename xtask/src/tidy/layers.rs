@@ -1,254 +1,202 @@
-//! Who may import whom, from the manifests.
+//! Who may import whom, from the manifests. Bans within a crate stand in its `clippy.toml` and in
+//! the lints of the workspace.
 
 use toml::{Table, Value};
 
+use super::Fault;
 use super::project::Project;
-use super::{CRATES, CrateRules, Fault, XTASK_IMPORTS};
 
-/// Crates that only some crates may have: they bring what the other crates are walled off from.
-const HEAVY: &[(&str, &[&str], &str)] = &[
+/// A crate with a wall around it: `crates/<name>`.
+pub struct Layer {
+    /// Folder; the package is `flashmark-<name>`, or `flashmark` for the program itself.
+    pub name: &'static str,
+    /// Crates of ours that it may depend on.
+    pub imports: &'static [&'static str],
+    /// Crates of ours that its tests may depend on beside these.
+    tests_import: &'static [&'static str],
+    /// Reason of the wall, shown with a fault.
+    because: &'static str,
+}
+
+const fn layer(
+    name: &'static str,
+    imports: &'static [&'static str],
+    tests_import: &'static [&'static str],
+    because: &'static str,
+) -> Layer {
+    Layer { name, imports, tests_import, because }
+}
+
+/// The import table of ARCHITECTURE.md as data; a crate that is not here is a fault.
+#[rustfmt::skip]
+pub const LAYERS: &[Layer] = &[
+    layer("record", &[], &[],
+        "a record is data: whoever holds it can redo every table without the machine it was made on"),
+    layer("stats", &[], &[],
+        "statistics get numbers and give numbers; what they mean is not their business"),
+    layer("device", &["record", "stats"], &[],
+        "the contract must hold for every backend, in real and in virtual time"),
+    layer("blockio", &["device", "record"], &[],
+        "the crate with the unsafe code does I/O and nothing else, so that it can be read in one sitting"),
+    layer("sim", &["device", "record", "stats"], &[],
+        "a simulated medium runs in virtual time: same profile and seed, same bytes, on every machine"),
+    layer("suite", &["device", "record", "stats"], &["sim"],
+        "a test must not find out which device it got"),
+    layer("findings", &["record", "stats"], &["device", "sim", "suite"],
+        "a conclusion is a function of the record; anyone can draw it again"),
+    layer("host", &["record", "blockio"], &[], "it says what is there; the program prints"),
+    layer("lab", &["host", "device", "suite", "record", "stats"], &[],
+        "it does work and reports events; the program prints"),
+    layer("store", &["record"], &["stats"], "it keeps what it is given; a server has its own crate"),
+    layer("collection", &["record", "findings"], &["store"],
+        "a verdict on a run is a function of its bytes; whoever has them can repeat it"),
+    layer("report", &["record", "findings", "stats"], &[],
+        "a report is a function of records: same record, same bytes"),
+    layer("site", &["collection", "store", "report", "findings", "record"], &["stats"],
+        "it faces the network; what could touch a medium is not linked into it"),
+    layer("flashmark",
+        &["record", "stats", "device", "blockio", "sim", "suite", "findings", "host", "lab", "store", "collection", "report"],
+        &[], "a program imports what it composes, and nobody imports a program"),
+    layer("xtask", &["flashmark", "record", "suite", "findings", "report"], &[],
+        "the tools look at the program, not at the server"),
+];
+
+/// Crates from outside that only some of ours may depend on. (`store` has `jiff` to read the
+/// moments that other tools note; `clippy.toml` keeps it from asking a clock.)
+const OWNED: &[(&str, &[&str], &str)] = &[
     ("libc", &["blockio"], "raw system calls need unsafe code, which lives in blockio"),
     ("io-uring", &["blockio"], "raw system calls need unsafe code, which lives in blockio"),
     ("clap", &["flashmark", "site", "xtask"], "only programs know a command line"),
     ("indicatif", &["flashmark"], "only the program knows a terminal"),
-    // `store` only turns the moments that other tools note into words; that it asks no clock is in
-    // CRATES.
-    (
-        "jiff",
-        &["collection", "flashmark", "site", "store"],
-        "the wall clock is read by programs and handed down",
-    ),
+    ("jiff", &["collection", "flashmark", "site", "store"], "the wall clock is read by programs"),
     ("jsonschema", &["flashmark", "site", "xtask"], "it is for tests, and large"),
 ];
 
-const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+/// All that the crate of pure numbers has from outside, for its tests.
+const OF_STATS: [&str; 3] = ["insta", "proptest", "tempfile"];
 
-fn rules(name: &str) -> Option<&'static CrateRules> {
-    CRATES.iter().find(|rules| rules.name == name)
+/// `main.rs` composes and picks the exit code; what does not fit in this many lines is something
+/// else.
+const MAIN_LINES: usize = 70;
+
+/// A member of the workspace: manifest path, rules, manifest.
+struct Member<'a> {
+    file: String,
+    layer: &'a Layer,
+    manifest: Table,
 }
 
-/// The crate behind a dependency's name, as manifests write it.
-fn crate_named(dependency: &str) -> Option<&str> {
-    let name = dependency.strip_prefix("flashmark-").unwrap_or(dependency);
-    (rules(name).is_some() || name == "xtask").then_some(name)
+fn layer_of(name: &str) -> Option<&'static Layer> {
+    LAYERS.iter().find(|layer| layer.name == name)
 }
 
-/// Manifest path and name of every member.
-fn members(project: &Project) -> impl Iterator<Item = (String, String)> {
-    let crates =
-        project.crates().map(|name| (format!("crates/{name}/Cargo.toml"), name.to_owned()));
-    crates.chain([("xtask/Cargo.toml".to_owned(), "xtask".to_owned())])
+/// The layer behind a dependency's name, as manifests write it.
+fn named(dependency: &str) -> Option<&'static Layer> {
+    layer_of(dependency.strip_prefix("flashmark-").unwrap_or(dependency))
 }
 
-fn manifest(project: &Project, path: &str) -> Option<Table> {
-    project.text(path)?.parse().ok()
-}
-
-/// Everything a manifest depends on, with the kind of table it stands in, for all platforms. A
-/// renamed package counts under its own name.
-fn dependencies(manifest: &Table) -> Vec<(&'static str, String)> {
-    let platforms = manifest
-        .get("target")
-        .and_then(Value::as_table)
-        .into_iter()
-        .flat_map(|t| t.values())
-        .filter_map(Value::as_table);
-    let tables = std::iter::once(manifest).chain(platforms).flat_map(|table| {
-        TABLES.iter().filter_map(|kind| Some((*kind, table.get(*kind)?.as_table()?)))
+fn members(project: &Project) -> impl Iterator<Item = Member<'_>> {
+    let all = project.all().filter_map(|(path, text)| {
+        let folder = path.strip_suffix("/Cargo.toml")?;
+        let layer = layer_of(folder.strip_prefix("crates/").unwrap_or(folder))?;
+        Some((path, layer, text))
     });
-    let name = |(key, value): (&String, &Value)| {
-        value.get("package").and_then(Value::as_str).unwrap_or(key).to_owned()
-    };
-    tables.flat_map(|(kind, table)| table.iter().map(move |entry| (kind, name(entry)))).collect()
+    all.map(|(path, layer, text)| Member {
+        file: path.to_owned(),
+        layer,
+        manifest: text.parse().unwrap_or_default(),
+    })
+}
+
+/// Tables of dependencies in a manifest, of all platforms, each with its kind.
+pub fn tables(manifest: &Table) -> impl Iterator<Item = (&'static str, &Table)> {
+    let platforms = manifest.get("target").and_then(Value::as_table).into_iter().flatten();
+    let all = std::iter::once(manifest).chain(platforms.filter_map(|(_, it)| it.as_table()));
+    all.flat_map(|table| {
+        ["dependencies", "dev-dependencies", "build-dependencies"]
+            .into_iter()
+            .filter_map(|kind| Some((kind, table.get(kind)?.as_table()?)))
+    })
+}
+
+/// The package of an entry: a renamed one counts under its own name.
+pub fn package<'a>((key, value): (&'a String, &'a Value)) -> &'a str {
+    value.get("package").and_then(Value::as_str).unwrap_or(key)
 }
 
 /// A crate that is not in the table has no walls.
-pub fn every_crate_has_rules(project: &Project) -> Vec<Fault> {
-    let why = "the import table is only worth something if it is complete";
-    let mut faults = Vec::new();
-    for name in project.crates() {
-        let file = format!("crates/{name}/Cargo.toml");
-        if rules(name).is_none() {
-            faults.push(Fault::new(
-                &file,
-                format!("'{name}' has no rules: add it to CRATES in xtask/src/tidy.rs and to ARCHITECTURE.md"),
-                why,
-            ));
-        }
-        let package = manifest(project, &file)
-            .and_then(|table| Some(table.get("package")?.get("name")?.as_str()?.to_owned()));
-        let wanted =
-            if name == "flashmark" { "flashmark".to_owned() } else { format!("flashmark-{name}") };
-        if package.as_deref() != Some(wanted.as_str()) {
-            let why = "folder and package have one name, so that nobody has to look it up";
-            faults.push(Fault::new(&file, format!("the package must be called '{wanted}'"), why));
-        }
-    }
-    faults
+pub fn every_crate_has_a_layer(project: &Project) -> Vec<Fault> {
+    let unknown = project.crates().filter(|name| layer_of(name).is_none());
+    let fault = |name| {
+        Fault::new(
+            format!("crates/{name}/Cargo.toml"),
+            format!("'{name}' is not in LAYERS (xtask/src/tidy/layers.rs)"),
+            "the import table is only worth something if it is complete",
+        )
+    };
+    unknown.map(fault).collect()
 }
 
-/// A crate depends on no crates of ours but those that [`CRATES`] lets it import.
+/// A crate depends on what its layer may import, and on no crate from outside that others own.
 pub fn imports_follow_the_table(project: &Project) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for (file, name) in members(project) {
-        let Some(manifest) = manifest(project, &file) else {
-            faults.push(Fault::new(&file, "cannot be read as TOML", "the layer check reads it"));
-            continue;
-        };
-        let (allowed, in_tests, because) = match rules(&name) {
-            Some(rules) => (rules.imports, rules.tests_import, rules.because),
-            None => {
-                (XTASK_IMPORTS, [].as_slice(), "the tools look at the program, not at the server")
-            }
-        };
-        for (kind, dependency) in dependencies(&manifest) {
-            let may = |import: &str| {
-                allowed.contains(&import)
-                    || (kind == "dev-dependencies" && in_tests.contains(&import))
-            };
-            if let Some(import) = crate_named(&dependency).filter(|import| !may(import)) {
-                let allowed =
-                    if allowed.is_empty() { "no crate".to_owned() } else { allowed.join(", ") };
-                faults.push(Fault::new(
-                    &file,
-                    format!("'{name}' imports '{import}' in its {kind}; it may import {allowed}"),
-                    because,
-                ));
+    for Member { file, layer, manifest } in members(project) {
+        for (kind, table) in tables(&manifest) {
+            for dependency in table.iter().map(package) {
+                if let Some(why) = refused(layer, kind, dependency) {
+                    let what = format!("'{}' has '{dependency}' in its {kind}", layer.name);
+                    faults.push(Fault::new(&file, what, why));
+                }
             }
         }
     }
     faults
 }
 
-/// Some crates from outside are a wall of their own.
-pub fn heavy_dependencies_stay_in_their_crates(project: &Project) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    for (file, name) in members(project) {
-        let manifest = manifest(project, &file).unwrap_or_default();
-        let dependencies: Vec<String> =
-            dependencies(&manifest).into_iter().map(|(_, dependency)| dependency).collect();
-        if name == "stats" {
-            let outside = ["insta", "proptest", "tempfile"];
-            let foreign = dependencies.iter().filter(|dependency| {
-                !outside.contains(&dependency.as_str()) && crate_named(dependency).is_none()
-            });
-            faults.extend(foreign.map(|foreign| {
-                Fault::new(
-                    &file,
-                    format!("'stats' depends on '{foreign}'"),
-                    "every published number goes through it: it can be checked by reading it alone",
-                )
-            }));
-        }
-        for (heavy, owners, why) in HEAVY {
-            if dependencies.iter().any(|dependency| dependency == heavy)
-                && !owners.contains(&name.as_str())
-            {
-                faults.push(Fault::new(
-                    &file,
-                    format!(
-                        "'{name}' depends on '{heavy}', which belongs to {}",
-                        owners.join(", ")
-                    ),
-                    why,
-                ));
-            }
-        }
+/// The reason why a crate may not have a dependency, if it may not.
+fn refused(layer: &Layer, kind: &str, dependency: &str) -> Option<&'static str> {
+    if let Some(import) = named(dependency) {
+        let is_free = layer.imports.contains(&import.name)
+            || kind == "dev-dependencies" && layer.tests_import.contains(&import.name);
+        return (!is_free).then_some(layer.because);
     }
-    faults
+    if layer.name == "stats" && !OF_STATS.contains(&dependency) {
+        return Some("published numbers go through it: it can be checked by reading it alone");
+    }
+    let (_, owners, why) = OWNED.iter().find(|(name, ..)| *name == dependency)?;
+    (!owners.contains(&layer.name)).then_some(why)
 }
 
-/// `unsafe_code = "forbid"` in the workspace holds only where it is inherited.
+/// The workspace's lints hold only where they are inherited; cargo's own lint for this is not
+/// stable.
 pub fn lints_are_inherited(project: &Project) -> Vec<Fault> {
-    let why = "the workspace's lints forbid unsafe code, unwrap and leftovers; blockio alone has its own, stricter about unsafe blocks";
-    let get = |table: &Table, path: &[&str]| {
-        path.iter().try_fold(Value::Table(table.clone()), |value, key| value.get(key).cloned())
+    let inherits = |manifest: &Table| {
+        manifest.get("lints").and_then(|lints| lints.get("workspace")?.as_bool()) == Some(true)
     };
-    let mut faults = Vec::new();
-    for (file, name) in members(project).filter(|(_, name)| name != "blockio") {
-        let inherits = manifest(project, &file)
-            .and_then(|table| get(&table, &["lints", "workspace"]))
-            == Some(Value::Boolean(true));
-        if !inherits {
-            faults.push(Fault::new(
-                &file,
-                format!("'{name}' does not inherit the lints: write [lints] workspace = true"),
-                why,
-            ));
-        }
-    }
-    let forbids = manifest(project, "Cargo.toml")
-        .and_then(|table| get(&table, &["workspace", "lints", "rust", "unsafe_code"]));
-    if forbids != Some(Value::String("forbid".into())) {
-        faults.push(Fault::new(
-            "Cargo.toml",
-            "[workspace.lints.rust] must say unsafe_code = \"forbid\"",
-            why,
-        ));
-    }
-    faults
+    let bare = members(project)
+        .filter(|member| member.layer.name != "blockio" && !inherits(&member.manifest));
+    let fault = |member: Member| {
+        Fault::new(
+            member.file,
+            "does not inherit the lints: write [lints] workspace = true",
+            "they forbid unsafe code, unwrap, printing and leftovers; blockio has its own, stricter about unsafe blocks",
+        )
+    };
+    bare.map(fault).collect()
 }
 
-/// The crates with the hardest walls have them in `clippy.toml` too: a ban there is seen while
-/// typing, with its reason.
-pub fn clippy_bans_what_the_crate_must_never_know(project: &Project) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    for rules in CRATES
-        .iter()
-        .filter(|rules| rules.clippy && project.crates().any(|name| name == rules.name))
-    {
-        let file = format!("crates/{}/clippy.toml", rules.name);
-        let Some(text) = project.text(&file) else {
-            faults.push(Fault::new(&file, "is missing", rules.because));
-            continue;
-        };
-        let banned = match text.parse::<Table>() {
-            Ok(table) => bans(&table),
-            Err(error) => {
-                faults.push(Fault::new(
-                    &file,
-                    format!("cannot be read: {}", error.message()),
-                    rules.because,
-                ));
-                continue;
-            }
-        };
-        for (path, _) in banned.iter().filter(|(_, has_reason)| !has_reason) {
-            faults.push(Fault::new(
-                &file,
-                format!("'{path}' is banned without a reason"),
-                "whoever runs into a ban must learn why it is there",
-            ));
-        }
-        for wanted in rules.never.iter().filter(|wanted| {
-            ["std::fs", "std::net", "std::time::Instant", "std::time::SystemTime"].contains(wanted)
-        }) {
-            let covered = banned.iter().any(|(path, _)| {
-                path == wanted
-                    || path.strip_prefix(wanted).is_some_and(|rest| rest.starts_with("::"))
-            });
-            let only_pages_have_a_network_to_forget =
-                *wanted == "std::net" && !["findings", "report"].contains(&rules.name);
-            if !covered && !only_pages_have_a_network_to_forget {
-                faults.push(Fault::new(
-                    &file,
-                    format!("nothing of '{wanted}' is banned"),
-                    rules.because,
-                ));
-            }
-        }
-    }
-    faults
-}
-
-/// Banned paths, and whether each has a reason.
-fn bans(table: &Table) -> Vec<(String, bool)> {
-    let lists = ["disallowed-types", "disallowed-methods", "disallowed-macros"]
-        .into_iter()
-        .filter_map(|key| table.get(key)?.as_array());
-    let ban = |value: &Value| match value {
-        Value::String(path) => Some((path.clone(), false)),
-        other => Some((other.get("path")?.as_str()?.to_owned(), other.get("reason").is_some())),
-    };
-    lists.flatten().filter_map(ban).collect()
+/// A program's `main.rs` is short enough to be read as its table of contents.
+pub fn main_only_composes(project: &Project) -> Vec<Fault> {
+    let mains = project.all().filter(|(path, _)| path.ends_with("src/main.rs"));
+    let long = mains
+        .map(|(path, text)| (path, text.lines().count()))
+        .filter(|(_, lines)| *lines >= MAIN_LINES);
+    long.map(|(path, lines)| {
+        Fault::new(
+            path,
+            format!("{lines} lines; must be under {MAIN_LINES}"),
+            "main composes and picks the exit code, nothing else",
+        )
+    })
+    .collect()
 }

@@ -6,6 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use super::sources::{Token, is_tests, tokens};
+
 /// The tests of the rules quote what the rules forbid.
 const QUOTES_BAD_INPUT: &str = "xtask/src/tidy/tests.rs";
 
@@ -14,11 +16,13 @@ pub struct Project {
     files: BTreeMap<String, String>,
     /// Files that are not text: pictures and captures.
     others: BTreeSet<String>,
+    /// Sources of the members, tests excepted.
+    sources: BTreeMap<String, Vec<Token>>,
 }
 
 /// Paths from the root of what is tracked in the checkout at `root`, and of what is new and not
 /// ignored.
-pub fn listed(root: &Path) -> Result<Vec<String>> {
+fn listed(root: &Path) -> Result<Vec<String>> {
     let listed = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
@@ -36,29 +40,33 @@ pub fn listed(root: &Path) -> Result<Vec<String>> {
 impl Project {
     /// Reads the checkout at `root`: what is tracked, and what is new and not ignored.
     pub fn read(root: &Path) -> Result<Project> {
-        let mut project = Project { files: BTreeMap::new(), others: BTreeSet::new() };
+        let (mut files, mut others) = (BTreeMap::new(), BTreeSet::new());
         for name in listed(root)?.into_iter().filter(|name| name != QUOTES_BAD_INPUT) {
             match std::fs::read_to_string(root.join(&name)) {
-                Ok(text) => drop(project.files.insert(name, text)),
+                Ok(text) => drop(files.insert(name, text)),
                 Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                    project.others.insert(name);
+                    others.insert(name);
                 }
                 Err(_) => {}
             }
         }
-        Ok(project)
+        Ok(Project { sources: sources(&files), files, others })
     }
 
     /// A made-up project.
     #[cfg(test)]
     pub fn of(files: &[(&str, &str)]) -> Project {
-        Project {
-            files: files
-                .iter()
-                .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-                .collect(),
-            others: BTreeSet::new(),
-        }
+        let files = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        let files = files.collect();
+        Project { sources: sources(&files), files, others: BTreeSet::new() }
+    }
+
+    /// Sources below a folder, without tests: path and tokens.
+    pub fn sources<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = (&'a str, &'a [Token])> {
+        self.sources
+            .iter()
+            .map(|(path, tokens)| (path.as_str(), tokens.as_slice()))
+            .filter(move |(path, _)| path.starts_with(folder))
     }
 
     /// Number of files that are text.
@@ -81,19 +89,20 @@ impl Project {
         self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// The files below a folder whose name ends so.
-    pub fn below<'a>(
-        &'a self,
-        folder: &'a str,
-        ending: &'a str,
-    ) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.all().filter(move |(path, _)| path.starts_with(folder) && path.ends_with(ending))
-    }
-
     /// Folder names of all crates.
     pub fn crates(&self) -> impl Iterator<Item = &str> {
         self.all()
             .filter_map(|(path, _)| path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml"))
             .filter(|name| !name.contains('/'))
     }
+}
+
+fn sources(files: &BTreeMap<String, String>) -> BTreeMap<String, Vec<Token>> {
+    let is_source = |path: &str| {
+        path.ends_with(".rs")
+            && (path.contains("/src/") && path.starts_with("crates/") || path.starts_with("xtask/"))
+            && !is_tests(path)
+    };
+    let ours = files.iter().filter(|(path, _)| is_source(path));
+    ours.map(|(path, text)| (path.clone(), tokens(text))).collect()
 }

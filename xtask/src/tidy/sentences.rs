@@ -3,7 +3,7 @@
 
 use super::Fault;
 use super::project::Project;
-use super::sources::{code, is_tests};
+use super::sources::Token;
 
 /// How a word that is no term of the field begins, and what is said instead.
 pub const WORDS: [(&str, &str); 18] = [
@@ -34,53 +34,24 @@ const LEFT_ALONE: [&str; 2] = ["docs/style.md", "docs/field/"];
 const NAMES: [&str; 2] = ["rate while overwhelming", "doubtful"];
 
 /// The sentences of a source: its string literals of more than one word, each with its line.
-fn literals(text: &str) -> Vec<(usize, String)> {
-    let end = code(text).last().map_or(0, |(number, _)| number);
-    let source: Vec<char> =
-        text.lines().take(end).flat_map(|line| line.chars().chain(['\n'])).collect();
-    let (mut at, mut line, mut found) = (0, 1, Vec::new());
-    while at < source.len() {
-        match source[at] {
-            '\n' => line += 1,
-            '/' if source.get(at + 1) == Some(&'/') => {
-                while source.get(at).is_some_and(|c| *c != '\n') {
-                    at += 1;
-                }
-                continue;
-            }
-            '\'' if source.get(at + 1) == Some(&'\\') => at += 3,
-            '\'' if source.get(at + 2) == Some(&'\'') => at += 2,
-            '"' => {
-                let begins = line;
-                let hashes = source[..at].iter().rev().take_while(|c| **c == '#').count();
-                let is_raw = source[..at - hashes].last() == Some(&'r');
-                let mut said = String::new();
-                at += 1;
-                while at < source.len() {
-                    let c = source[at];
-                    let closes = source[at + 1..].iter().take(hashes).filter(|c| **c == '#');
-                    if c == '"' && closes.count() == hashes {
-                        break;
-                    }
-                    line += usize::from(c == '\n');
-                    if c == '\\' && !is_raw {
-                        at += 1;
-                        line += usize::from(source.get(at) == Some(&'\n'));
-                        said.push(' ');
-                    } else {
-                        said.push(c);
-                    }
-                    at += 1;
-                }
-                if said.trim().contains(' ') {
-                    found.push((begins, said));
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    found
+fn literals(tokens: &[Token]) -> impl Iterator<Item = (usize, String)> {
+    tokens.iter().filter(|token| !token.text.starts_with('\'')).filter_map(|token| {
+        let (_, said) = token.text.split_once('"')?;
+        let said = unescaped(said.rsplit_once('"')?.0);
+        said.trim().contains(' ').then_some((token.line, said))
+    })
+}
+
+/// A blank for each character of an escape.
+fn unescaped(said: &str) -> String {
+    let mut is_escaped = false;
+    let blank = |c: char| {
+        let begins = c == '\\' && !is_escaped;
+        let is_part = begins || is_escaped;
+        is_escaped = begins;
+        if is_part { ' ' } else { c }
+    };
+    said.chars().map(blank).collect()
 }
 
 /// Without what stands between these marks: placeholders, tags, code.
@@ -132,29 +103,30 @@ fn refused(sentence: &str) -> impl Iterator<Item = (&'static str, &'static str)>
 /// Sentences are in the field's words.
 pub fn sentences_are_in_the_fields_words(project: &Project) -> Vec<Fault> {
     let why = "a stranger understands a sentence in ten seconds (docs/style.md)";
+    let in_code = project.sources("crates/").flat_map(|(path, tokens)| {
+        literals(tokens).map(move |(line, said)| (path, line, without(&said, '{', '}')))
+    });
     let is_ours = |path: &str| !LEFT_ALONE.iter().any(|left| path.starts_with(left));
+    let pages = project.all().filter(|(path, _)| is_ours(path));
+    let on_pages = pages.flat_map(|(path, text)| {
+        sentences_of_page(path, text).into_iter().map(move |(line, said)| (path, line, said))
+    });
     let mut faults = Vec::new();
-    for (path, text) in project.all().filter(|(path, _)| is_ours(path)) {
-        let is_source = path.starts_with("crates/") && path.contains("/src/") && !is_tests(path);
-        let sentences = match path.rsplit_once('.').map(|(_, ending)| ending) {
-            Some("rs") if is_source => literals(text)
-                .into_iter()
-                .map(|(number, said)| (number, without(&said, '{', '}')))
-                .collect(),
-            Some("html") if path.contains("/templates/") => (1..)
-                .zip(text.lines())
-                .map(|(number, line)| (number, without(&without(line, '{', '}'), '<', '>')))
-                .collect(),
-            Some("md") if path.starts_with("docs/") || path.contains("/templates/") => {
-                paragraphs(text)
-            }
-            _ => Vec::new(),
-        };
-        for (number, sentence) in sentences {
-            faults.extend(refused(&sentence).map(|(word, instead)| {
-                Fault::new(path, format!("line {number}: '{word}'; say {instead}"), why)
-            }));
-        }
+    for (path, line, sentence) in in_code.chain(on_pages) {
+        faults.extend(refused(&sentence).map(|(word, instead)| {
+            Fault::new(path, format!("line {line}: '{word}'; say {instead}"), why)
+        }));
     }
     faults
+}
+
+/// The sentences of a document or of the template of a page, each with its line.
+fn sentences_of_page(path: &str, text: &str) -> Vec<(usize, String)> {
+    let is_template = path.contains("/templates/");
+    if is_template && path.ends_with(".html") {
+        let line = |line: &str| without(&without(line, '{', '}'), '<', '>');
+        return (1..).zip(text.lines().map(line)).collect();
+    }
+    let is_document = path.ends_with(".md") && (is_template || path.starts_with("docs/"));
+    if is_document { paragraphs(text) } else { Vec::new() }
 }

@@ -535,6 +535,7 @@ fn out_of_line_is_far_beyond_the_farthest_that_is_known() {
 /// Whatever our importers make of real outputs of other tools is taken, and so is what others have
 /// published.
 #[test]
+#[allow(clippy::disallowed_methods, reason = "reads fixtures")]
 fn what_other_tools_measured_is_taken() {
     let dir = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import");
     let (mut runs, mut refused) = (0, Vec::new());

@@ -181,7 +181,6 @@ pub fn said_to_another_user(target: &str) -> Option<String> {
 /// Not a test of its own: what `said_to_another_user` starts.
 #[test]
 #[ignore = "is run by another test"]
-#[allow(clippy::disallowed_macros, reason = "tells its parent")]
 fn resolve_as_another_user() {
     let Ok(target) = std::env::var(TARGET) else { return };
     println!("said: {}", resolve(&Roots::default(), &target, Access::Write).unwrap_err());

@@ -304,7 +304,6 @@ const CHILD: &str = "FLASHMARK_TEST_STAGES_ON";
 /// Not a test of its own: what `a_killed_run_is_cleaned_up` starts and kills.
 #[test]
 #[ignore = "is run, and killed, by another test"]
-#[allow(clippy::disallowed_macros, reason = "tells its parent that it may be killed now")]
 fn stage_and_wait_to_be_killed() {
     let Ok(paths) = std::env::var(CHILD) else { return };
     let (device, state_dir) = paths.split_once(':').unwrap();

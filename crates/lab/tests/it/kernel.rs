@@ -1,6 +1,6 @@
 //! Works on file systems made for the purpose (root): one that is too small, and the writes that
 //! reach the medium.
-#![allow(clippy::disallowed_macros, reason = "a test that cannot be run says so")]
+#![allow(clippy::print_stdout, reason = "a test that cannot be run says so")]
 
 use std::fs::File;
 use std::io::Write as _;

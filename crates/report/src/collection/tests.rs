@@ -488,6 +488,7 @@ fn simulated_media_lie_on_a_shelf_of_their_own() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "looks which pages there are")]
 fn pages_of_text_are_whole_and_lead_somewhere() {
     for site in [tree(), live()] {
         markup::check(&methodology(&site));

@@ -159,7 +159,7 @@ fn no_page_wants_what_its_policy_refuses() {
 }
 
 /// The table with the whole reference collection is light; how long it takes is said and not
-/// judged: that is for `cargo xtask bench`.
+/// judged: that is for `cargo validation bench`.
 #[test]
 fn the_table_is_light_enough_for_a_slow_phone() {
     let Some(mut browser) = Browser::start(PHONE) else { return };

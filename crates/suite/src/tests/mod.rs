@@ -67,7 +67,7 @@ fn sum_of(text: impl AsRef<[u8]>) -> u64 {
 
 /// For whoever renews the sums: `FLASHMARK_DRAWN=7 cargo test -p flashmark-suite --lib drawn --
 /// --nocapture` prints what number 7 comes to; print it before and after.
-#[allow(clippy::disallowed_macros, reason = "a test, and nobody's record")]
+#[allow(clippy::disallowed_methods, reason = "a test, and nobody's record")]
 fn print_on_demand(number: u64, text: &str) {
     if std::env::var("FLASHMARK_DRAWN").is_ok_and(|wanted| wanted == number.to_string()) {
         println!("{text}");

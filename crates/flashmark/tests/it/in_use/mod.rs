@@ -165,6 +165,7 @@ impl Drop for Stage {
 }
 
 /// Tries all cases, and says how many could be tried here and why the others could not.
+#[allow(clippy::print_stderr, reason = "says what was left out")]
 fn try_all(what: &str, cases: &[Case], fault: fn(&Stage) -> Option<String>) {
     if !has_root() {
         return;

@@ -1,4 +1,4 @@
-//! What was tried and what was lost, for the table of `cargo xtask torture`.
+//! What was tried and what was lost, for the table of `cargo validation torture`.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;

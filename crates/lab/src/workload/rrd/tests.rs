@@ -1,5 +1,3 @@
-#![allow(clippy::disallowed_macros, reason = "a test that cannot be run says so")]
-
 use std::path::Path;
 use std::process::Command;
 

@@ -144,10 +144,6 @@ fn some_of_each_kind() {
 /// `cargo test -p flashmark-suite --lib hundred -- --ignored --nocapture`: some minutes.
 #[test]
 #[ignore = "takes minutes"]
-#[expect(
-    clippy::disallowed_macros,
-    reason = "whoever runs it by hand wants to see how long media took"
-)]
 fn a_hundred_of_each_kind() {
     for kind in [
         CapacityKind::Limbo,

@@ -2,7 +2,7 @@
 //! simulated media, and judged.
 //!
 //! Nothing here knows the simulator: a [`Geometry`] writes the text of a profile, [`examine`] takes
-//! any device, and [`Geometry::judge`] compares. `cargo xtask truth --findings` and the tests bring
+//! any device, and [`Geometry::judge`] compares. `cargo validation truth --findings` and the tests bring
 //! these together.
 
 use std::sync::atomic::AtomicBool;

@@ -1,0 +1,311 @@
+//! `cargo validation attached`: what other tools measure on attached media, against what the models say.
+//!
+//! Every measurement gets a fresh medium with the same seed, and the model is asked in virtual time
+//! about the very requests that the tool made (or, where a tool does not tell them, about the
+//! requests that its algorithm makes). So chance is the same on both sides, and what differs is the
+//! way through kernel and wall clock. The tools wait in real time: 440 ms for each stray write on a
+//! class 4 card.
+
+mod busy;
+mod conclusions;
+mod coverage;
+pub mod load;
+pub mod medium;
+mod model;
+mod tools;
+pub mod works;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+
+use crate::section;
+use medium::Program;
+use tools::Job;
+
+/// Where the table is kept, and between which marks.
+const PAGE: &str = "docs/simulated-media.md";
+const NAME: &str = "attached";
+const HEADING: &str = "Attached, and measured by others";
+
+/// How far a measured figure may be from the modelled one.
+const TOLERANCE: f64 = 0.10;
+
+/// Every chance on both sides comes from it.
+const SEED: u64 = 1;
+
+/// What to measure.
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Only these profiles (or file systems, with --works), separated by commas.
+    #[arg(long, value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Keeps the table in docs/simulated-media.md.
+    #[arg(long)]
+    pub write: bool,
+    /// Instead: what is concluded of four media, simulated and attached, and of a loop device.
+    #[arg(long)]
+    pub conclusions: bool,
+    /// Instead: what verdicts on databases and loggers promise, against what SQLite and a logger do
+    /// there.
+    #[arg(long, conflicts_with = "conclusions")]
+    pub works: bool,
+    /// Instead: what is said of media beside a program that loads processors and disk in bursts.
+    #[arg(long, conflicts_with_all = ["conclusions", "works"])]
+    pub busy: bool,
+    /// Instead: how often printed intervals hold the truth, on a host with nothing else to do.
+    #[arg(long, conflicts_with_all = ["conclusions", "works", "busy"])]
+    pub coverage: bool,
+    /// Keeps what all runs of --coverage said in this directory, and takes from there what is kept.
+    #[arg(long, requires = "coverage")]
+    pub keep: Option<PathBuf>,
+}
+
+/// One figure: what the model says and what a tool measured.
+struct Row {
+    profile: &'static str,
+    tool: &'static str,
+    what: String,
+    unit: &'static str,
+    model: f64,
+    measured: f64,
+}
+
+impl Row {
+    fn ratio(&self) -> f64 {
+        self.measured / self.model
+    }
+
+    fn holds(&self) -> bool {
+        (self.ratio() - 1.0).abs() <= TOLERANCE
+    }
+}
+
+/// What is done with a profile.
+struct Course {
+    profile: &'static str,
+    jobs: &'static [Job],
+    /// flashbench: allocation units written in turn, and the shortest write. Past the open units
+    /// every write takes long.
+    open_aus: &'static [(u64, u64)],
+    /// Whether flashbench looks for boundaries by reading.
+    boundaries: bool,
+    /// Whether f3probe looks for flash that is not there.
+    is_fake: bool,
+    /// Words that keep flashmark's run short.
+    flashmark: &'static [&'static str],
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// flashmark's own tests of a card, in less than a minute. Writes in a row begin with closing what
+/// random writes left open, so they need more than the five seconds of the suite, or one write more
+/// or less would show.
+const OWN_TESTS: &[&str] = &[
+    "--only=random-write,sequential-write,random-read,sequential-read",
+    "--set=random-write.block=4KiB,16KiB",
+    "--set=random-write.max_time=15s",
+    "--set=sequential-write.max_time=15s",
+    "--set=sequential-write.certainty=1%",
+];
+
+/// The write tests of these, for fakes.
+const OWN_WRITES: &[&str] = &[
+    "--only=random-write,sequential-write",
+    "--set=random-write.block=4KiB",
+    "--set=random-write.max_time=15s",
+    "--set=sequential-write.max_time=15s",
+    "--set=sequential-write.certainty=1%",
+];
+
+const COURSES: &[Course] = &[
+    Course {
+        profile: "sd-class4",
+        jobs: &[
+            Job::write(MIB, 40),
+            Job::read(MIB, 100),
+            Job::random_write(4 * KIB, 30),
+            Job::random_write(16 * KIB, 30),
+        ],
+        open_aus: &[(2, 512 * KIB), (5, MIB)],
+        boundaries: true,
+        is_fake: false,
+        flashmark: OWN_TESTS,
+    },
+    Course {
+        profile: "class10-bypass",
+        jobs: &[
+            Job::write(MIB, 60),
+            Job::read(MIB, 100),
+            Job::random_write(4 * KIB, 200),
+            Job::random_write(16 * KIB, 30),
+        ],
+        open_aus: &[(2, 512 * KIB), (5, MIB)],
+        boundaries: true,
+        is_fake: false,
+        flashmark: OWN_TESTS,
+    },
+    Course {
+        profile: "a1",
+        jobs: &[
+            Job::write(MIB, 200),
+            Job::read(MIB, 200),
+            Job::random_write(4 * KIB, 4000),
+            Job::random_write(16 * KIB, 3000),
+            Job::random_read(4 * KIB, 5000),
+            Job::random_read(4 * KIB, 5000).at_depth(8),
+        ],
+        open_aus: &[],
+        boundaries: true,
+        is_fake: false,
+        flashmark: OWN_TESTS,
+    },
+    Course {
+        profile: "fake-wrap",
+        jobs: &[Job::write(MIB, 20), Job::random_write(4 * KIB, 15)],
+        open_aus: &[],
+        boundaries: false,
+        is_fake: true,
+        flashmark: OWN_WRITES,
+    },
+    Course {
+        profile: "fake-limbo",
+        jobs: &[Job::write(MIB, 20), Job::random_write(4 * KIB, 15)],
+        open_aus: &[],
+        boundaries: false,
+        is_fake: true,
+        flashmark: OWN_WRITES,
+    },
+    // Beside the four that count: what a command queue does must survive the way through the
+    // kernel.
+    Course {
+        profile: "a2-cq",
+        jobs: &[
+            Job::random_read(4 * KIB, 20_000).at_depth(8),
+            Job::random_write(4 * KIB, 8_000).at_depth(8),
+        ],
+        open_aus: &[],
+        boundaries: false,
+        is_fake: false,
+        flashmark: &[],
+    },
+];
+
+/// Measures, prints the table, and fails if a figure is too far off.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    let program = Program::build(root)?;
+    if flags.conclusions {
+        let (table, wrong) = conclusions::compare(&program)?;
+        return told(root, flags, ("The same conclusions", "conclusions"), &table, &wrong);
+    }
+    if flags.works {
+        let (table, missed) = works::compare(&program, root, &flags.only)?;
+        return told(root, flags, ("Verdicts against works", "works"), &table, &missed);
+    }
+    if flags.busy {
+        let (table, missed) = busy::compare(&program, root, &flags.only)?;
+        return told(root, flags, ("Beside a busy host", "busy"), &table, &missed);
+    }
+    if flags.coverage {
+        let (table, missed) = coverage::compare(&program, &flags.only, flags.keep.as_deref())?;
+        return told(root, flags, ("Intervals through the kernel", "coverage"), &table, &missed);
+    }
+    let mut rows = Vec::new();
+    for course in COURSES.iter().filter(|course| is_wanted(&flags.only, course.profile)) {
+        let begun = rows.len();
+        measure(&program, course, &mut rows)?;
+        rows[begun..].iter().for_each(|row| eprintln!("{}", line(row)));
+    }
+    ensure!(
+        !rows.is_empty(),
+        "no such profile here; there are {}",
+        COURSES.iter().map(|course| course.profile).collect::<Vec<_>>().join(", ")
+    );
+    let table = table(&rows)?;
+    print!("{table}");
+    if flags.write {
+        section::keep(&root.join(PAGE), HEADING, NAME, &table)?;
+    }
+    let missed: Vec<String> = rows
+        .iter()
+        .filter(|row| !row.holds())
+        .map(|row| format!("{} {}: {}", row.profile, row.tool, row.what))
+        .collect();
+    ensure!(missed.is_empty(), "off by more than 10 %: {}", missed.join("; "));
+    Ok(())
+}
+
+/// Whether this profile or file system was asked for: all are where none is named.
+fn is_wanted(only: &[String], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|wanted| wanted == name)
+}
+
+/// Prints a table, keeps it if that was asked for, and fails if something is missed.
+fn told(
+    root: &Path,
+    flags: &Flags,
+    (heading, name): (&str, &str),
+    table: &str,
+    missed: &[String],
+) -> Result<()> {
+    print!("{table}");
+    if flags.write {
+        section::keep(&root.join(PAGE), heading, name, table)?;
+    }
+    ensure!(missed.is_empty(), "missed: {}", missed.join("; "));
+    Ok(())
+}
+
+fn measure(program: &Program, course: &Course, rows: &mut Vec<Row>) -> Result<()> {
+    let profile = course.profile;
+    for job in course.jobs {
+        rows.push(tools::fio(program, profile, job)?);
+    }
+    if course.boundaries {
+        rows.extend(tools::flashbench_boundaries(program, profile)?);
+    }
+    for &(aus, least_bytes) in course.open_aus {
+        rows.extend(tools::flashbench_open_aus(program, profile, aus, least_bytes)?);
+    }
+    if course.is_fake {
+        rows.extend(tools::f3probe(program, profile)?);
+    }
+    if !course.flashmark.is_empty() {
+        rows.extend(tools::flashmark(program, profile, course.flashmark)?);
+    }
+    Ok(())
+}
+
+fn line(row: &Row) -> String {
+    let mark = if row.holds() { "" } else { " **off**" };
+    let figure = record::units::significant;
+    format!(
+        "| {} | {} | {}, {} | {} | {} | {:.3}{mark} |",
+        row.profile,
+        row.tool,
+        row.what,
+        row.unit,
+        figure(row.model),
+        figure(row.measured),
+        row.ratio()
+    )
+}
+
+fn table(rows: &[Row]) -> Result<String> {
+    let mut text = format!(
+        "`cargo validation attached`; {}; target: within 10 %. Each figure is from a fresh medium. fio's requests are put to the model one by one, chance\n\
+         included; flashbench --open-au and flashmark, which average few writes, get the profile without outliers (`tail_share = 0`), flashbench the median of\n\
+         three runs, and f3probe, which writes a\n\
+         gigabyte and judges sizes only, gets it with fast flash.\n\n",
+        tools::versions()?
+    );
+    text.push_str(
+        "| profile | tool | quantity | model | measured | ratio |\n|---|---|---|---:|---:|---:|\n",
+    );
+    for row in rows {
+        writeln!(text, "{}", line(row))?;
+    }
+    Ok(text)
+}

@@ -1,0 +1,317 @@
+//! `cargo validation attached --busy`: attached media beside a program that loads both processors and
+//! the disk in bursts, against the same media in virtual time, where there is no host: no first
+//! line may say what no quiet run says.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use findings::Fitness;
+use findings::phrases::DO_NOT_USE;
+use record::units::significant;
+use record::{Record, Severity};
+use serde_json::Value;
+
+use super::conclusions::CHEATS;
+use super::is_wanted;
+use super::load::Load;
+use super::medium::{Medium, Program};
+
+/// Cards, sticks, disks, fakes, a liar: from one write a second to thousands.
+const MEDIA: [&str; 20] = [
+    "cf-lexar-300x",
+    "cf-sandisk-ultra",
+    "sd-class4",
+    "sd-worst",
+    "class6",
+    "class10",
+    "class10-bypass",
+    "a1",
+    "a2",
+    "usb2-voyager",
+    "usb2-kingston",
+    "usb2-cruzer",
+    "usb3-extreme",
+    "emmc",
+    "disk-5400",
+    "disk-7200",
+    "fake-wrap",
+    "fake-limbo",
+    "flush-liar",
+    "worn",
+];
+
+/// What first lines rest on, in three minutes at most.
+const SUITE: &str = r#"
+name = "busy"
+about = "what first lines rest on"
+time_limit = "4m"
+
+[[test]]
+name = "capacity"
+cache = "24MiB"
+max_time = "20s"
+
+[[test]]
+name = "prime"
+span = "256MiB"
+passes = 1
+max_time = "12s"
+
+[[test]]
+name = "sequential-write"
+block = "1MiB"
+span = "256MiB"
+total = "256MiB"
+min_time = "1s"
+max_time = "5s"
+
+[[test]]
+name = "random-write"
+block = ["4KiB", "16KiB"]
+span = "256MiB"
+total = "256MiB"
+overwhelm = "16MiB"
+overwhelm_time = "20%"
+max_time = "60s"
+
+[[test]]
+name = "flush-cost"
+form = "flushed"
+rounds = 8
+max_time = "8s"
+
+[[test]]
+name = "commit"
+max_time = "8s"
+
+[[test]]
+name = "log-append"
+time = "8s"
+"#;
+
+/// Quiet runs of each medium. What a first line says near a limit is a matter of chance, so it may
+/// say what any of them does.
+const QUIET: u64 = 9;
+
+/// How far the headline may be off.
+const TOLERANCE: f64 = 0.10;
+
+/// What a run says first, and its headline.
+struct Told {
+    /// Level of each use ("verdict-database: good"), and what the medium is accused of.
+    lines: BTreeSet<String>,
+    /// Random writes of 4 KiB a second.
+    headline: Option<f64>,
+    /// How much of the time the host was seen to stand still, 0 to 1.
+    stood_still: f64,
+}
+
+impl Told {
+    fn of(record: &Record) -> Told {
+        let accuses = |finding: &&record::Finding| {
+            CHEATS.contains(&finding.id.as_str()) && finding.severity != Severity::Info
+        };
+        let level = |finding: &record::Finding| {
+            match Fitness::said(&finding.statement) {
+                // One that cannot be told is never wrong.
+                Some(level) if level < Fitness::NotSuitable => None,
+                Some(level) => Some(format!("{}: {}", finding.id, level.word())),
+                None => Some(format!("{}: no level", finding.id)),
+            }
+        };
+        let verdicts = record
+            .findings
+            .iter()
+            .filter(|finding| finding.id.starts_with("verdict-"))
+            .filter_map(level);
+        let accused = record.findings.iter().filter(accuses).map(|finding| finding.id.clone());
+        let not_at_all = record
+            .findings
+            .iter()
+            .find(|finding| finding.id == "verdict" && finding.statement.starts_with(DO_NOT_USE));
+        let is_headline = |cell: &&record::Cell| {
+            cell.test == "random-write" && cell.params.block_bytes == Some(4096)
+        };
+        let headline =
+            record.cells.iter().find(is_headline).and_then(|cell| Some(cell.metrics.iops?.value));
+        let still_ns: u64 = record
+            .cells
+            .iter()
+            .filter_map(|cell| Some(cell.disturbance.as_ref()?.stood_still_ns))
+            .sum();
+        let all_ns: u64 = record.cells.iter().map(|cell| cell.elapsed_ns).sum();
+        Told {
+            lines: verdicts
+                .chain(accused)
+                .chain(not_at_all.map(|_| "do not use it".to_owned()))
+                .collect(),
+            headline,
+            stood_still: still_ns as f64 / all_ns.max(1) as f64,
+        }
+    }
+}
+
+/// One medium, busy and quiet.
+struct Row {
+    profile: &'static str,
+    busy: Told,
+    quiet: Vec<Told>,
+}
+
+impl Row {
+    /// What no quiet run says, and what all quiet runs accuse it of and the busy one does not.
+    fn wrong(&self) -> Vec<String> {
+        let said = |line: &&String| !self.quiet.iter().any(|quiet| quiet.lines.contains(*line));
+        let extra = self.busy.lines.iter().filter(said).map(|line| format!("said {line}"));
+        let always = |line: &&String| {
+            !line.starts_with("verdict-")
+                && self.quiet.iter().all(|quiet| quiet.lines.contains(*line))
+        };
+        let first = self.quiet.first().map(|quiet| &quiet.lines);
+        let missing = first
+            .into_iter()
+            .flatten()
+            .filter(always)
+            .filter(|line| !self.busy.lines.contains(*line));
+        extra.chain(missing.map(|line| format!("did not say {line}"))).collect()
+    }
+
+    /// The headline of the quiet runs, in the middle.
+    fn truth(&self) -> Option<f64> {
+        stats::median(
+            &mut self.quiet.iter().filter_map(|quiet| quiet.headline).collect::<Vec<f64>>(),
+        )
+    }
+
+    /// `None` where there is no headline, as of a fake.
+    fn ratio(&self) -> Option<f64> {
+        Some(self.busy.headline? / self.truth()?)
+    }
+
+    fn line(&self) -> String {
+        let figure = |value: Option<f64>| value.map_or("-".to_owned(), significant);
+        let ratio = self.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
+        let mark = if self.ratio().is_some_and(|ratio| (ratio - 1.0).abs() > TOLERANCE) {
+            " **off**"
+        } else {
+            ""
+        };
+        let wrong = self.wrong();
+        let said = if wrong.is_empty() {
+            "as quiet".to_owned()
+        } else {
+            format!("**{}**", wrong.join(", "))
+        };
+        let (busy, truth) = (figure(self.busy.headline), figure(self.truth()));
+        format!(
+            "| {} | {truth} | {busy} | {ratio}{mark} | {said} | {:.1} % |",
+            self.profile,
+            self.busy.stood_still * 100.0
+        )
+    }
+}
+
+/// The table, and what is missed.
+pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(String, Vec<String>)> {
+    let home = tempfile::tempdir()?;
+    let suite = home.path().join("busy.toml");
+    fs::write(&suite, SUITE)?;
+    let suite = format!("--suite={}", suite.display());
+    let run = |target: &[&str], seed: u64| -> Result<Told> {
+        let record = look(program, home.path(), &[target, &[&suite]].concat(), seed)?;
+        Ok(Told::of(&serde_json::from_value(record)?))
+    };
+    let mut rows = Vec::new();
+    for profile in MEDIA.iter().filter(|name| is_wanted(only, name)) {
+        let quiet = (1..=QUIET)
+            .map(|seed| run(&[&format!("sim:{profile}")], seed))
+            .collect::<Result<Vec<Told>>>()?;
+        let medium = Medium::attach(program, profile)?;
+        let load = Load::begin(&root.join("target"), rows.len() as u64)?;
+        let busy = run(&[&medium.node, "--erase", &medium.node, "--yes"], 1)?;
+        drop(load);
+        let row = Row { profile, busy, quiet };
+        eprintln!("{}", row.line());
+        rows.push(row);
+    }
+    ensure!(!rows.is_empty(), "no such profile among {}", MEDIA.join(", "));
+    Ok((table(&rows)?, missed(&rows)))
+}
+
+fn table(rows: &[Row]) -> Result<String> {
+    let mut text = format!(
+        "`cargo validation attached --busy`; bursts of 0.2 to 3 s with pauses as long, a busy thread a processor and synced writes of 4 MiB. Target: what is said first \
+         is what one of {QUIET} runs\nin virtual time says, the headline within 10 % of their median.\n\n\
+         | medium | random writes of 4 KiB a second, quiet | busy | ratio | said first | host seen to stand still |\n|---|---:|---:|---:|---|---:|\n"
+    );
+    rows.iter().try_for_each(|row| writeln!(text, "{}", row.line()))?;
+    Ok(text)
+}
+
+fn missed(rows: &[Row]) -> Vec<String> {
+    let of = |row: &Row| {
+        let off = row
+            .ratio()
+            .filter(|ratio| (ratio - 1.0).abs() > TOLERANCE)
+            .map(|ratio| format!("headline {ratio:.3}"));
+        let wrong: Vec<String> = row.wrong().into_iter().chain(off).collect();
+        (!wrong.is_empty()).then(|| format!("{}: {}", row.profile, wrong.join(", ")))
+    };
+    rows.iter().filter_map(of).collect()
+}
+
+/// Runs the program as anybody would, before nothing else; its record.
+fn look(program: &Program, home: &Path, words: &[&str], seed: u64) -> Result<Value> {
+    let seed = format!("--seed={seed}");
+    let mut command = std::process::Command::new(program.word());
+    command.arg("run").args(words).args(["--quiet", "--json=-", &seed]).env("FLASHMARK_HOME", home);
+    let output = command.output()?;
+    // 1 says that the medium failed a check, 4 that it failed: of both there is a record.
+    let found = matches!(output.status.code(), Some(0 | 1 | 4));
+    ensure!(found, "{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    serde_json::from_slice(&output.stdout).context("the record")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(lines: &[&str], headline: f64) -> Told {
+        Told {
+            lines: lines.iter().map(ToString::to_string).collect(),
+            headline: Some(headline),
+            stood_still: 0.0,
+        }
+    }
+
+    #[test]
+    fn what_no_quiet_run_says_is_wrong_and_so_is_an_accusation_that_is_missing() {
+        let quiet = || {
+            vec![
+                told(&["verdict-logger: good", "capacity"], 2.0),
+                told(&["verdict-logger: poor", "capacity"], 3.0),
+            ]
+        };
+        let wrong =
+            |lines: &[&str]| Row { profile: "a1", busy: told(lines, 2.0), quiet: quiet() }.wrong();
+        assert!(wrong(&["verdict-logger: poor", "capacity"]).is_empty());
+        assert!(wrong(&["capacity"]).is_empty(), "a verdict that is not given is not wrong");
+        assert_eq!(
+            wrong(&["verdict-logger: not suitable", "capacity"]),
+            ["said verdict-logger: not suitable"]
+        );
+        assert_eq!(wrong(&["verdict-logger: good"]), ["did not say capacity"]);
+    }
+
+    #[test]
+    fn the_headline_is_held_against_the_middle_of_the_quiet_runs() {
+        let quiet = || [90.0, 100.0, 500.0].map(|headline| told(&[], headline)).into();
+        let missed =
+            |headline| missed(&[Row { profile: "a1", busy: told(&[], headline), quiet: quiet() }]);
+        assert!(missed(109.0).is_empty());
+        assert_eq!(missed(89.0), ["a1: headline 0.890"]);
+    }
+}

@@ -1,0 +1,355 @@
+//! `cargo validation attached --works`: what verdicts on databases and loggers promise, against what the
+//! works `sqlite` and `logger` do on the same medium: simulated media as block devices with an
+//! ext4, and directories of real file systems.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use findings::Fitness;
+use record::units::significant;
+use record::{Cell, Record};
+use tempfile::TempDir;
+
+use super::is_wanted;
+use super::medium::{Medium, Program, tool};
+use super::tools::run_flashmark;
+
+/// What a verdict says may be so many times what the work does, or the other way round.
+const FACTOR: f64 = 1.5;
+
+/// Controllers that map allocation units, with one to five of them open and with a short way; that
+/// map pages; a disk; a volatile cache.
+const MEDIA: [&str; 8] = [
+    "sd-class4",
+    "class6",
+    "class10-bypass",
+    "usb2-kingston",
+    "a1",
+    "emmc",
+    "disk-5400",
+    "flush-liar",
+];
+
+/// File systems of which a directory is the target. What is below them is attached, too: the
+/// storage of a small machine may answer within a tenth of a millisecond, and then what kernel and
+/// SQLite take themselves decides.
+const FILE_SYSTEMS: [&str; 2] = ["ext4", "xfs"];
+const BELOW: &str = "a1";
+/// How often each is asked both: whatever else the machine does comes and goes, and where a file
+/// system puts directories and small files is a matter of chance (the work `logger` made 23.8 lines
+/// a second durable on a disk, and 51.9 on the same from another directory). The medians count.
+const TURNS: usize = 3;
+
+/// What is promised and what does it: test, form of its cell, finding that says it; work, form of
+/// its cell, settings.
+struct Promise {
+    what: &'static str,
+    test: (&'static str, Option<&'static str>),
+    finding: &'static str,
+    work: (&'static str, &'static str),
+    settings: &'static [&'static str],
+}
+
+const PROMISES: [Promise; 3] = [
+    Promise {
+        what: "commits a second, rollback journal",
+        test: ("commit", Some("rollback")),
+        finding: "verdict-database",
+        work: ("sqlite", "delete"),
+        settings: &["journal=delete", "max_time=30s"],
+    },
+    Promise {
+        what: "commits a second, write-ahead log",
+        test: ("commit", Some("wal")),
+        finding: "verdict-database",
+        work: ("sqlite", "wal"),
+        settings: &["journal=wal", "max_time=30s"],
+    },
+    Promise {
+        what: "durable lines a second",
+        test: ("log-append", None),
+        finding: "verdict-logger",
+        work: ("logger", "commit"),
+        settings: &["max_time=20s"],
+    },
+];
+
+/// A figure of one side with its interval.
+#[derive(Clone, Copy)]
+struct Rate {
+    value: f64,
+    ci95: Option<[f64; 2]>,
+    /// Whether it is quoted only to say that it may be anything.
+    is_open: bool,
+}
+
+impl Rate {
+    fn of(cell: &Cell) -> Result<Rate> {
+        let iops = cell.metrics.iops.with_context(|| format!("{} has no rate", cell.id))?;
+        Ok(Rate { value: iops.value, ci95: iops.ci95, is_open: false })
+    }
+
+    fn text(self) -> String {
+        let ends = self
+            .ci95
+            .map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)));
+        format!("{}{}", significant(self.value), ends.unwrap_or_default())
+    }
+}
+
+/// One promise on one medium.
+struct Row {
+    medium: String,
+    promise: &'static Promise,
+    said: Rate,
+    done: Rate,
+}
+
+impl Row {
+    fn ratio(&self) -> f64 {
+        self.said.value / self.done.value
+    }
+
+    fn holds(&self) -> bool {
+        (1.0 / FACTOR..=FACTOR).contains(&self.ratio())
+    }
+
+    /// A verdict that says that it cannot tell promises nothing, whatever figure it quotes.
+    fn is_missed(&self) -> bool {
+        !self.holds() && !self.said.is_open
+    }
+
+    fn line(&self) -> String {
+        let (what, said, done, ratio) =
+            (self.promise.what, self.said.text(), self.done.text(), self.ratio());
+        let word = match (self.said.is_open, self.holds()) {
+            (true, _) => "left open",
+            (false, true) => "holds",
+            (false, false) => "**missed**",
+        };
+        format!("| {} | {what} | {said} | {done} | {ratio:.2} | {word} |", self.medium)
+    }
+}
+
+/// The table, and what is missed. `only`: these profiles, or these file systems.
+pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(String, Vec<String>)> {
+    let mut rows = Vec::new();
+    let mut keep = |found: Vec<Row>| {
+        found.iter().for_each(|row| eprintln!("{}", row.line()));
+        rows.extend(found);
+    };
+    let is_asked =
+        |name: &&str| if only.is_empty() { MEDIA.contains(name) } else { is_wanted(only, name) };
+    for profile in sim::Profile::all().iter().map(sim::Profile::name).filter(is_asked) {
+        keep(attached(program, root, profile)?);
+    }
+    for kind in FILE_SYSTEMS.iter().filter(|name| is_wanted(only, name)) {
+        keep(on_file_system(program, root, kind)?);
+    }
+    ensure!(!rows.is_empty(), "no such profile or file system");
+    let mut table =
+        "`cargo validation attached --works`; target: within a factor of 1.5. Verdict and work had the same medium, in turn; of three turns the middle counts. \
+        Left open: the\nverdict says that the figure may be anything.\n\n\
+        | medium | what | verdict (95 % interval) | work (95 % interval) | ratio | |\n|---|---|---:|---:|---:|---|\n"
+            .to_owned();
+    rows.iter().try_for_each(|row| writeln!(table, "{}", row.line()))?;
+    let missed = rows
+        .iter()
+        .filter(|row| row.is_missed())
+        .map(|row| format!("{}: {}", row.medium, row.promise.what))
+        .collect();
+    Ok((table, missed))
+}
+
+/// A simulated medium: what is said of the raw medium, and what the works do on a fresh ext4 of it,
+/// in turn.
+fn attached(program: &Program, root: &Path, profile: &str) -> Result<Vec<Row>> {
+    let medium = Medium::attach(program, profile)?;
+    let turn = || {
+        let said = verdicts(program, &[&medium.node, "--erase", &medium.node, "--yes"])?;
+        let mounted = Mounted::make(root, "ext4", Path::new(&medium.node))?;
+        Ok((said, works(&mounted)?))
+    };
+    rows(profile, (0..TURNS).map(|_| turn()))
+}
+
+/// A real file system: what is said of a directory on it, then what the works do there, in turn.
+fn on_file_system(program: &Program, root: &Path, kind: &str) -> Result<Vec<Row>> {
+    let medium = Medium::attach(program, BELOW)?;
+    let mounted = Mounted::make(root, kind, Path::new(&medium.node))?;
+    let turn =
+        || Ok((verdicts(program, &[&mounted.point().display().to_string()])?, works(&mounted)?));
+    rows(&format!("a directory, {kind} on {BELOW}"), (0..TURNS).map(|_| turn()))
+}
+
+/// The rows of a medium: of what was said and of what was done in each turn the middle.
+fn rows(
+    medium: &str,
+    turns: impl Iterator<Item = Result<(Vec<Rate>, Vec<Rate>)>>,
+) -> Result<Vec<Row>> {
+    let (said, done): (Vec<_>, Vec<_>) = turns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let row = |(at, promise)| Row {
+        medium: medium.to_owned(),
+        promise,
+        said: middle(said.iter().map(|rates: &Vec<Rate>| rates[at])),
+        done: middle(done.iter().map(|rates: &Vec<Rate>| rates[at])),
+    };
+    Ok(PROMISES.iter().enumerate().map(row).collect())
+}
+
+/// The one in the middle.
+fn middle(rates: impl Iterator<Item = Rate>) -> Rate {
+    let mut rates: Vec<Rate> = rates.collect();
+    rates.sort_by(|a, b| a.value.total_cmp(&b.value));
+    rates[rates.len() / 2]
+}
+
+/// What the verdicts say, in the order of [`PROMISES`]; an error where a verdict does not quote its
+/// figure.
+fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
+    let home = tempfile::tempdir()?;
+    let words = [target, &["--only=commit,log-append"]].concat();
+    let record: Record = serde_json::from_value(run_flashmark(program, home.path(), &words)?)?;
+    let said = |promise: &Promise| {
+        let (test, form) = promise.test;
+        let is_it = |cell: &&Cell| cell.test == test && cell.params.form.as_deref() == form;
+        let rate = Rate::of(
+            record
+                .cells
+                .iter()
+                .find(is_it)
+                .with_context(|| format!("there is no cell of {test}"))?,
+        )?;
+        let figure = significant(rate.value);
+        let verdict = record.findings.iter().find(|finding| finding.id == promise.finding);
+        let verdict = verdict.with_context(|| format!("there is no {}", promise.finding))?;
+        let quotes = verdict.statement.contains(&figure)
+            || verdict.evidence.iter().any(|line| line.contains(&figure));
+        ensure!(quotes, "{} does not say {figure}: {}", promise.finding, verdict.statement);
+        // Of several figures it is the first that it rests on.
+        let is_first = verdict.evidence.first().is_some_and(|line| line.contains(&figure));
+        let level = Fitness::said(&verdict.statement)
+            .with_context(|| format!("a verdict without a level: {}", verdict.statement))?;
+        Ok(Rate { is_open: is_first && level < Fitness::NotSuitable, ..rate })
+    };
+    PROMISES.iter().map(said).collect()
+}
+
+/// What the works do, in the order of [`PROMISES`].
+fn works(mounted: &Mounted) -> Result<Vec<Rate>> {
+    let itself = std::env::current_exe()?;
+    let itself = itself.to_str().context("the name of this program")?;
+    let done = |promise: &Promise| {
+        let (work, form) = promise.work;
+        let directory = tempfile::tempdir_in(mounted.point())?;
+        let settings: Vec<String> =
+            promise.settings.iter().map(|setting| format!("--set={setting}")).collect();
+        let mut words =
+            vec![itself, "work", work, directory.path().to_str().context("a directory's name")?];
+        words.extend(settings.iter().map(String::as_str));
+        let cells: Vec<Cell> = serde_json::from_str(&tool(&words)?)?;
+        let cell = cells.iter().find(|cell| cell.params.form.as_deref() == Some(form));
+        Rate::of(cell.with_context(|| format!("{work} has no {form}"))?)
+    };
+    PROMISES.iter().map(done).collect()
+}
+
+/// A fresh file system; unmounted when dropped.
+pub struct Mounted(TempDir);
+
+impl Mounted {
+    /// Makes one of this kind ("ext4") on a block device and mounts it below `root`/target; needs
+    /// root.
+    pub fn make(root: &Path, kind: &str, node: &Path) -> Result<Mounted> {
+        // What would be written later, while something is measured, is written now; on a slow card
+        // only as much as is needed.
+        let options: &[&str] = match kind {
+            "ext4" => &[
+                "-q",
+                "-F",
+                "-b4096",
+                "-N65536",
+                "-Jsize=32",
+                "-Elazy_itable_init=0,lazy_journal_init=0,nodiscard",
+            ],
+            _ => &["-q", "-f", "-K"],
+        };
+        let point = tempfile::tempdir_in(root.join("target"))?;
+        succeeds(Command::new(format!("mkfs.{kind}")).args(options).arg(node))?;
+        succeeds(Command::new("mount").args(["-o", "noatime"]).arg(node).arg(point.path()))?;
+        let mounted = Mounted(point);
+        let device = node.file_name().unwrap_or_default().to_string_lossy();
+        before_everything_ordinary(&format!("jbd2/{device}-"))?;
+        Ok(mounted)
+    }
+
+    /// Directory that it is mounted on.
+    pub fn point(&self) -> PathBuf {
+        self.0.path().to_owned()
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        if let Err(error) = succeeds(Command::new("umount").arg(self.0.path())) {
+            // What is mounted must not be removed with the directory.
+            self.0.disable_cleanup(true);
+            eprintln!("{} is still mounted: {error:#}", self.0.path().display());
+        }
+    }
+}
+
+/// The kernel threads whose name begins so, as the works themselves: a commit waits for the file
+/// system's journal, and not for who else has the processor.
+fn before_everything_ordinary(name: &str) -> Result<()> {
+    for process in fs::read_dir("/proc")?.flatten() {
+        if fs::read_to_string(process.path().join("comm")).is_ok_and(|comm| comm.starts_with(name))
+        {
+            succeeds(Command::new("chrt").args(["--fifo", "--pid", "5"]).arg(process.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+fn succeeds(command: &mut Command) -> Result<()> {
+    let output = command.output().with_context(|| format!("{command:?} does not start"))?;
+    ensure!(
+        output.status.success(),
+        "{command:?}: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(said: f64, done: f64) -> Row {
+        let rate = |value| Rate { value, ci95: Some([value * 0.9, value * 1.1]), is_open: false };
+        Row { medium: "a1".into(), promise: &PROMISES[2], said: rate(said), done: rate(done) }
+    }
+
+    #[test]
+    fn a_promise_may_be_a_factor_off_to_either_side_and_no_more() {
+        assert!(row(149.0, 100.0).holds() && row(67.0, 100.0).holds());
+        assert!(!row(151.0, 100.0).holds() && !row(66.0, 100.0).holds());
+        let mut open = row(151.0, 100.0);
+        open.said.is_open = true;
+        assert!(
+            row(151.0, 100.0).is_missed()
+                && !open.is_missed()
+                && open.line().ends_with("| left open |")
+        );
+        insta::assert_snapshot!(row(151.0, 100.0).line(), @"| a1 | durable lines a second | 151 (136 to 166) | 100 (90.0 to 110) | 1.51 | **missed** |");
+    }
+
+    #[test]
+    fn of_turns_the_middle_counts() {
+        let rates = [3.0, 90.0, 2.0].map(|value| Rate { value, ci95: None, is_open: false });
+        assert_eq!(middle(rates.into_iter()).value, 3.0);
+    }
+}

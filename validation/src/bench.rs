@@ -1,0 +1,511 @@
+//! `cargo validation bench`: how fast we are, as ratios to the distribution's fio on the same machine in
+//! the same run.
+//!
+//! An absolute figure says what machine it is; a ratio says what the program is. Ours and fio's
+//! runs alternate, so that what else the machine does falls on both; of several rounds the median
+//! ratio counts, and the smallest and largest are shown beside it.
+
+mod collection;
+mod engine_limit;
+mod made;
+mod publish;
+mod served;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use blockio::{EngineChoice, Expect, FileIdentity, OpenOptions, OpenSettings, RealDevice};
+use device::{Completion, Device, Filler, Request};
+use record::{Content, Histogram};
+use serde_json::Value;
+use stats::Random;
+
+use crate::{released, section};
+
+/// One I/O of the read benches.
+const BLOCK_BYTES: u64 = 4096;
+/// A file without data: reading it never leaves the kernel, so the kernel and we are all that is
+/// measured.
+const FILE_BYTES: u64 = 8 << 30;
+const DEPTH: u32 = 32;
+/// Completions taken and requests handed over together, ours and tuned fio's alike.
+const BATCH: usize = 8;
+/// Data is made in such pieces.
+const FILL_BYTES: usize = 1 << 20;
+const SEED: u64 = 1;
+
+/// Where the table is kept, under which heading.
+const PAGE: &str = "docs/performance.md";
+const HEADING: &str = "Against fio";
+
+/// What to run.
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Flags {
+    /// Something else than I/O.
+    #[command(subcommand)]
+    pub other: Option<Other>,
+    /// Rounds of alternating runs.
+    #[arg(long, default_value_t = 7)]
+    pub rounds: usize,
+    /// Seconds of each run.
+    #[arg(long, default_value_t = 2)]
+    pub seconds: u64,
+    /// Directory on ext4 for the sparse file.
+    #[arg(long, default_value = ".")]
+    pub dir: PathBuf,
+    /// `t/io_uring`, built from fio's sources, where it is: the program's own reads are held against
+    /// it too.
+    #[arg(long, value_name = "PATH")]
+    pub tool: Option<PathBuf>,
+    /// Keeps the table in docs/performance.md.
+    #[arg(long)]
+    pub write: bool,
+}
+
+/// What else there is to measure.
+#[derive(clap::Subcommand)]
+pub enum Other {
+    /// Pages of the table and submissions on a large collection, on SQLite and PostgreSQL.
+    Collection(collection::Flags),
+    /// A site of files of a large collection: time and memory.
+    Publish(publish::Flags),
+}
+
+/// Measures, prints the table, and fails if a target is missed.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    match &flags.other {
+        Some(Other::Collection(flags)) => return collection::run(root, flags),
+        Some(Other::Publish(flags)) => return publish::run(root, flags),
+        None => {}
+    }
+    ensure!(
+        flags.rounds > 0 && flags.seconds > 0,
+        "at least one round of at least one second is needed"
+    );
+    ensure!(
+        file_system(&flags.dir)? == "ext2/ext3",
+        "{} is not on ext4; name a directory that is with --dir",
+        flags.dir.display()
+    );
+    let bench = Bench::new(flags)?;
+    let mut rows = bench.random_reads()?;
+    rows.push(bench.single_reads()?);
+    rows.push(bench.incompressible_data()?);
+    if let Some(tool) = &flags.tool {
+        rows.push(bench.against_tool(&released::build(root, "flashmark")?, tool)?);
+    }
+    let table = table(flags, &rows)?;
+    print!("{table}");
+    if flags.write {
+        section::keep(&root.join(PAGE), HEADING, "cargo validation bench", &table)?;
+    }
+    let missed: Vec<&str> = rows.iter().filter(|row| !row.holds()).map(|row| row.what).collect();
+    ensure!(missed.is_empty(), "below target: {}", missed.join(", "));
+    Ok(())
+}
+
+/// What one run brought.
+struct Sample {
+    /// I/Os or bytes a second.
+    rate: f64,
+    /// Processor time of the process for each of them.
+    cpu_ns: f64,
+    /// Processor time of the thread that looks whether the host stands still, for each of them; 0
+    /// of fio's.
+    looking_ns: f64,
+}
+
+/// A ratio that must hold.
+enum Target {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+/// One line of the table: ours over fio's, or over what it is held against, round by round.
+struct Row {
+    what: &'static str,
+    unit: &'static str,
+    ours: Vec<f64>,
+    other: Vec<f64>,
+    target: Target,
+}
+
+impl Row {
+    fn of(
+        what: &'static str,
+        unit: &'static str,
+        target: Target,
+        ours: &[Sample],
+        fio: &[Sample],
+        pick: fn(&Sample) -> f64,
+    ) -> Row {
+        let figures = |samples: &[Sample]| samples.iter().map(pick).collect();
+        Row { what, unit, target, ours: figures(ours), other: figures(fio) }
+    }
+
+    fn ratios(&self) -> Vec<f64> {
+        self.ours.iter().zip(&self.other).map(|(ours, fio)| ours / fio).collect()
+    }
+
+    fn holds(&self) -> bool {
+        match self.target {
+            Target::AtLeast(least) => median(&self.ratios()) >= least,
+            Target::AtMost(most) => median(&self.ratios()) <= most,
+        }
+    }
+}
+
+struct Bench {
+    file: PathBuf,
+    _dir: tempfile::TempDir,
+    rounds: usize,
+    time: Duration,
+}
+
+impl Bench {
+    fn new(flags: &Flags) -> Result<Bench> {
+        let dir = tempfile::tempdir_in(&flags.dir)
+            .with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
+        let file = dir.path().join("sparse");
+        fs::File::create(&file)?.set_len(FILE_BYTES)?;
+        Ok(Bench {
+            file,
+            _dir: dir,
+            rounds: flags.rounds,
+            time: Duration::from_secs(flags.seconds),
+        })
+    }
+
+    /// 4 KiB random reads at depth 32, against fio as it comes and against fio at its best.
+    fn random_reads(&self) -> Result<Vec<Row>> {
+        let (mut ours, mut plain, mut tuned) = (Vec::new(), Vec::new(), Vec::new());
+        let depth = format!("--iodepth={DEPTH}");
+        let best = [
+            "--registerfiles",
+            "--fixedbufs",
+            &format!("--iodepth_batch_submit={BATCH}"),
+            &format!("--iodepth_batch_complete_min={BATCH}"),
+            &format!("--iodepth_batch_complete_max={BATCH}"),
+        ];
+        for _ in 0..self.rounds {
+            ours.push(self.read_randomly(EngineChoice::Uring, DEPTH, BATCH)?);
+            plain.push(self.fio_reads("io_uring", &[&depth])?);
+            tuned.push(self.fio_reads("io_uring", &[&[depth.as_str()], &best[..]].concat())?);
+        }
+        let (rate, cpu) = (|sample: &Sample| sample.rate, |sample: &Sample| sample.cpu_ns);
+        Ok(vec![
+            Row::of(
+                "4 KiB random reads, depth 32, against fio io_uring",
+                "IOPS",
+                Target::AtLeast(1.5),
+                &ours,
+                &plain,
+                rate,
+            ),
+            Row::of(
+                "the same, processor time for each I/O",
+                "ns",
+                Target::AtMost(0.75),
+                &ours,
+                &plain,
+                cpu,
+            ),
+            Row::of(
+                "the same against fio registerfiles, fixedbufs, batches of 8",
+                "IOPS",
+                Target::AtLeast(1.1),
+                &ours,
+                &tuned,
+                rate,
+            ),
+            Row {
+                what: "looking at the host, processor time for each I/O, against that of the I/O",
+                unit: "ns",
+                target: Target::AtMost(0.02),
+                ours: ours.iter().map(|sample| sample.looking_ns).collect(),
+                other: ours.iter().map(|sample| sample.cpu_ns).collect(),
+            },
+        ])
+    }
+
+    /// 4 KiB random reads one at a time by pread.
+    fn single_reads(&self) -> Result<Row> {
+        let (mut ours, mut fio) = (Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            ours.push(self.read_randomly(EngineChoice::Psync, 1, 1)?);
+            fio.push(self.fio_reads("psync", &[])?);
+        }
+        Ok(Row::of(
+            "4 KiB random reads, pread, against fio psync",
+            "IOPS",
+            Target::AtLeast(1.0),
+            &ours,
+            &fio,
+            |sample| sample.rate,
+        ))
+    }
+
+    /// Making data that no controller compresses.
+    fn incompressible_data(&self) -> Result<Row> {
+        let (mut ours, mut fio) = (Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            ours.push(self.fill());
+            fio.push(self.fio_fills()?);
+        }
+        Ok(Row::of(
+            "incompressible data, against fio refill_buffers",
+            "B/s",
+            Target::AtLeast(2.0),
+            &ours,
+            &fio,
+            |sample| sample.rate,
+        ))
+    }
+
+    /// Our loop as a suite runs it: through `dyn Device`, every latency recorded.
+    fn read_randomly(&self, engine: EngineChoice, depth: u32, batch: usize) -> Result<Sample> {
+        let path = std::fs::canonicalize(&self.file)?;
+        let expect = Expect::File {
+            capacity_bytes: FILE_BYTES,
+            identity: FileIdentity::of(&std::fs::metadata(&path)?),
+        };
+        let settings = OpenSettings { engine, ..OpenSettings::default() };
+        let mut device =
+            RealDevice::open(&OpenOptions { path, writable: false, expect, settings })?;
+        ensure!(!device.direct_refused(), "O_DIRECT is refused");
+        closed_loop(&mut device, depth, batch, self.time)
+    }
+
+    fn fio_reads(&self, engine: &str, more: &[&str]) -> Result<Sample> {
+        let file = format!("--filename={}", self.file.display());
+        let (engine, size) = (format!("--ioengine={engine}"), format!("--size={FILE_BYTES}"));
+        let arguments = [&file, &engine, &size, "--rw=randread", "--bs=4k", "--direct=1"];
+        let job = self.fio(&[&arguments.map(|argument| argument as &str)[..], more].concat())?;
+        sample_of(&job, "read", "iops")
+    }
+
+    fn fill(&self) -> Sample {
+        let filler = Filler::new(SEED);
+        let mut buffer = vec![0; FILL_BYTES];
+        let (start, mut bytes) = (Instant::now(), 0);
+        while start.elapsed() < self.time {
+            filler.fill(std::hint::black_box(&mut buffer), Content::Incompressible, 0, bytes);
+            bytes += FILL_BYTES as u64;
+        }
+        Sample { rate: bytes as f64 / start.elapsed().as_secs_f64(), cpu_ns: 0.0, looking_ns: 0.0 }
+    }
+
+    /// The null engine writes nowhere, so that filling the buffers is all it does.
+    fn fio_fills(&self) -> Result<Sample> {
+        let job = self.fio(&[
+            "--ioengine=null",
+            "--size=1t",
+            "--rw=write",
+            "--bs=1m",
+            "--refill_buffers",
+            "--randrepeat=0",
+        ])?;
+        sample_of(&job, "write", "bw_bytes")
+    }
+
+    /// Runs fio; its one job's results.
+    fn fio(&self, arguments: &[&str]) -> Result<Value> {
+        let runtime = format!("--runtime={}", self.time.as_secs());
+        let output = Command::new("fio")
+            .args(["--name=bench", "--output-format=json", "--time_based", &runtime])
+            .args(arguments)
+            .output()
+            .context("fio does not start; install it (apt install fio)")?;
+        ensure!(output.status.success(), "fio failed: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8_lossy(&output.stdout);
+        let json = text.find('{').map(|at| &text[at..]).context("fio printed no JSON")?;
+        Ok(serde_json::from_str::<Value>(json)?["jobs"][0].take())
+    }
+}
+
+/// Keeps `depth` random reads in flight for a time.
+fn closed_loop(
+    device: &mut dyn Device,
+    depth: u32,
+    batch: usize,
+    time: Duration,
+) -> Result<Sample> {
+    device.prepare(depth, BLOCK_BYTES as usize)?;
+    let mut offset = random_offsets(FILE_BYTES / BLOCK_BYTES);
+    let mut latencies = Histogram::default();
+    let mut done: Vec<Completion> = Vec::with_capacity(depth as usize);
+    let (start, cpu, looking_ns) = (device.now(), device.cpu_ns(), looking_cpu_ns()?);
+    let end = start + time.as_nanos() as u64;
+    for slot in 0..depth {
+        device.submit(Request::read(slot, offset(), BLOCK_BYTES))?;
+    }
+    let mut last = start;
+    while last < end {
+        done.clear();
+        device.reap(batch, &mut done)?;
+        for completion in &done {
+            completion.result.as_ref().map_err(Clone::clone)?;
+            latencies.record(completion.latency_ns());
+            last = completion.completed_ns;
+            device.submit(Request::read(completion.slot, offset(), BLOCK_BYTES))?;
+        }
+    }
+    let cpu_ns = device.cpu_ns().zip(cpu).map_or(0, |(after, before)| after - before);
+    let (reads, looking_ns) = (latencies.len() as f64, looking_cpu_ns()? - looking_ns);
+    Ok(Sample {
+        rate: reads * 1e9 / (last - start) as f64,
+        cpu_ns: cpu_ns as f64 / reads,
+        looking_ns: looking_ns as f64 / reads,
+    })
+}
+
+/// Processor time so far of this process's thread that looks whether the host stands still, in
+/// nanoseconds. It has its name a moment after it was started.
+fn looking_cpu_ns() -> Result<u64> {
+    for _ in 0..100 {
+        if let Some(spent_ns) = looking_spent_ns()? {
+            return Ok(spent_ns);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    bail!("nothing looks at the host")
+}
+
+fn looking_spent_ns() -> Result<Option<u64>> {
+    for task in fs::read_dir("/proc/self/task")? {
+        let task = task?.path();
+        if fs::read_to_string(task.join("comm"))?.trim() == "host-lateness" {
+            let text = fs::read_to_string(task.join("schedstat"))
+                .context("the kernel keeps no processor times of threads")?;
+            return Ok(Some(text.split(' ').next().context("schedstat is empty")?.parse()?));
+        }
+    }
+    Ok(None)
+}
+
+/// Offsets of blocks in bytes, drawn uniformly and the same each time.
+fn random_offsets(blocks: u64) -> impl FnMut() -> u64 {
+    let mut random = Random::new(SEED);
+    move || random.below(blocks) * BLOCK_BYTES
+}
+
+/// Rate and processor time for each I/O from fio's JSON.
+fn sample_of(job: &Value, direction: &str, rate: &str) -> Result<Sample> {
+    let number = |value: &Value, key: &str| {
+        value[key].as_f64().with_context(|| format!("fio's results have no {key}"))
+    };
+    let ios = number(&job[direction], "total_ios")?;
+    ensure!(ios > 0.0, "fio did no I/O");
+    let busy_ns = (number(job, "usr_cpu")? + number(job, "sys_cpu")?) / 100.0
+        * number(&job[direction], "runtime")?
+        * 1e6;
+    Ok(Sample { rate: number(&job[direction], rate)?, cpu_ns: busy_ns / ios, looking_ns: 0.0 })
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
+}
+
+fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
+    let mut text = format!(
+        "`cargo validation bench --rounds {} --seconds {}`, {}, Linux {}, {}; medians over the rounds.\n\n",
+        flags.rounds,
+        flags.seconds,
+        processor()?,
+        kernel()?,
+        String::from_utf8(Command::new("fio").arg("--version").output()?.stdout)?.trim(),
+    );
+    text.push_str("| what | flashmark | against | ratio (smallest to largest) | target | |\n|---|---:|---:|---:|---:|---|\n");
+    for row in rows {
+        let ratios = row.ratios();
+        let (least, most) = (
+            ratios.iter().copied().fold(f64::INFINITY, f64::min),
+            ratios.iter().copied().fold(0.0, f64::max),
+        );
+        let target = match row.target {
+            Target::AtLeast(least) => format!("≥ {least}"),
+            Target::AtMost(most) => format!("≤ {most}"),
+        };
+        writeln!(
+            text,
+            "| {} | {} | {} | {:.2} ({least:.2} to {most:.2}) | {target} | {} |",
+            row.what,
+            figure(median(&row.ours), row.unit),
+            figure(median(&row.other), row.unit),
+            median(&ratios),
+            if row.holds() { "holds" } else { "**missed**" },
+        )?;
+    }
+    Ok(text)
+}
+
+/// A figure to three digits with its unit: `1.57 M IOPS`, `72.0 GB/s`, `612 ns`.
+fn figure(value: f64, unit: &str) -> String {
+    let (scaled, prefix) = match value {
+        v if v >= 1e9 => (v / 1e9, "G"),
+        v if v >= 1e6 => (v / 1e6, "M"),
+        v if v >= 1e4 => (v / 1e3, "k"),
+        v => (v, ""),
+    };
+    let decimals = match scaled {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    // A prefix stands apart from a word and together with a symbol.
+    let apart = if unit == "IOPS" && !prefix.is_empty() { " " } else { "" };
+    format!("{scaled:.decimals$} {prefix}{apart}{unit}")
+}
+
+/// The kernel's version without what its builder added.
+fn kernel() -> Result<String> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease")?;
+    Ok(release.trim().split('-').next().unwrap_or_default().to_owned())
+}
+
+fn processor() -> Result<String> {
+    let text = fs::read_to_string("/proc/cpuinfo")?;
+    let model = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("unknown processor", |(_, model)| model);
+    Ok(format!("{model}, {} cores", std::thread::available_parallelism()?))
+}
+
+/// The file system of a directory, in the words of `stat`.
+fn file_system(dir: &Path) -> Result<String> {
+    let output = Command::new("stat").args(["--file-system", "--format=%T"]).arg(dir).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits() {
+        let shown = [
+            (1_574_321.0, "IOPS"),
+            (612.4, "ns"),
+            (14_000.0, "IOPS"),
+            (71.96e9, "B/s"),
+            (0.5, "IOPS"),
+        ]
+        .map(|(value, unit)| figure(value, unit));
+        assert_eq!(shown, ["1.57 M IOPS", "612 ns", "14.0 k IOPS", "72.0 GB/s", "0.50 IOPS"]);
+    }
+
+    #[test]
+    fn a_median_is_in_the_middle() {
+        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0, 2.0, 3.0])), (2.0, 2.5));
+    }
+}

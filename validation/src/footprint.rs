@@ -1,0 +1,108 @@
+//! `cargo validation footprint`: how large the program is, how fast it starts, how much memory a run
+//! takes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use record::units::{Bytes, MIB, Nanos};
+
+use crate::{released, section};
+
+/// Where the table is kept, under which heading.
+const PAGE: &str = "docs/performance.md";
+const HEADING: &str = "Size, start and memory";
+const NAME: &str = "cargo validation footprint";
+/// Starts timed; the median counts.
+const STARTS: usize = 21;
+/// How often a run's memory is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What to do with the table.
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Directory whose storage the `standard` run measures.
+    #[arg(long, default_value = ".")]
+    pub dir: PathBuf,
+    /// Keeps the table in docs/performance.md.
+    #[arg(long)]
+    pub write: bool,
+}
+
+/// Measures the release build, prints the table, and fails if a target is missed.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    let program = released::build(root, "flashmark")?;
+    let size = fs::metadata(&program).context("the release build")?.len();
+    let start = median_start(&program)?;
+    let memory = peak_memory(&program, &flags.dir)?;
+    let rows = [
+        ("program, stripped", Bytes(size).to_string(), "under 25 MB", size < 25_000_000),
+        (
+            "starting up to `list` (median of 21)",
+            Nanos(start.as_nanos() as u64).to_string(),
+            "under 20 ms",
+            start.as_millis() < 20,
+        ),
+        (
+            "peak resident memory of `run --suite standard` on a directory",
+            Bytes(memory).to_string(),
+            "under 64 MiB",
+            memory < 64 * MIB,
+        ),
+    ];
+    let mut table = format!("`{NAME}`\n\n| what | measured | target | |\n|---|---:|---:|---|\n");
+    for (what, measured, target, holds) in &rows {
+        table += &format!(
+            "| {what} | {measured} | {target} | {} |\n",
+            if *holds { "holds" } else { "missed" }
+        );
+    }
+    print!("{table}");
+    if flags.write {
+        section::keep(&root.join(PAGE), HEADING, NAME, &table)?;
+    }
+    ensure!(rows.iter().all(|row| row.3), "a target is missed");
+    Ok(())
+}
+
+fn median_start(program: &Path) -> Result<Duration> {
+    let mut times = Vec::with_capacity(STARTS);
+    for _ in 0..STARTS {
+        let began = Instant::now();
+        ensure!(
+            Command::new(program).arg("list").stdout(Stdio::null()).status()?.success(),
+            "`list` failed"
+        );
+        times.push(began.elapsed());
+    }
+    times.sort();
+    Ok(times[STARTS / 2])
+}
+
+/// The most memory that was resident at any time, as the kernel keeps it (VmHWM), in bytes.
+fn peak_memory(program: &Path, dir: &Path) -> Result<u64> {
+    let home = tempfile::tempdir()?;
+    let mut child = Command::new(program)
+        .args(["run", "--quiet", "--suite", "standard"])
+        .arg(dir)
+        .env("FLASHMARK_HOME", home.path())
+        .stdout(Stdio::null())
+        .spawn()?;
+    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
+    let mut peak = 0;
+    while child.try_wait()?.is_none() {
+        peak = peak
+            .max(fs::read_to_string(&status).ok().and_then(|text| high_water(&text)).unwrap_or(0));
+        std::thread::sleep(LOOK);
+    }
+    ensure!(peak > 0, "the run ended before it was looked at");
+    Ok(peak)
+}
+
+/// The peak of resident memory in `/proc/PID/status`, in bytes.
+pub fn high_water(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
+}

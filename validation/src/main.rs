@@ -1,0 +1,23 @@
+//! Studies that hold the program against other tools and against known truth, by hand and at night.
+
+mod agree;
+mod agree_work;
+mod attached;
+mod before_after;
+mod bench;
+mod footprint;
+mod released;
+mod reruns;
+mod section;
+mod studies;
+mod torture;
+mod truth;
+
+use std::path::Path;
+
+use clap::Parser as _;
+
+fn main() -> anyhow::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("it lies in the checkout");
+    studies::run(root, studies::Study::parse())
+}

@@ -1,0 +1,326 @@
+//! `cargo validation torture`: what must never happen, tried at random and often, and counted.
+//!
+//! The tries are tests of the program's (`crates/flashmark/tests/it/torture/`, and those of `crash`
+//! and `span`), which `./test` does a few times each. Here they are told to do it often, and tell
+//! back what they tried and what was lost.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+/// What to do, and how often.
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Only these parts.
+    #[arg(long, value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(PARTS.iter().map(|part| part.name)))]
+    pub only: Vec<String>,
+    /// Kills, over all commands.
+    #[arg(long, default_value_t = 1000)]
+    pub kills: u64,
+    /// Random spans.
+    #[arg(long, default_value_t = 10_000)]
+    pub spans: u64,
+    /// Everything else: so many times each.
+    #[arg(long, default_value_t = 20)]
+    pub times: u64,
+    /// All of it over and over for at least so long, each time from another seed.
+    #[arg(long, default_value_t = 0.0)]
+    pub hours: f64,
+    /// All parts side by side: most of them wait most of the time. What they print goes to
+    /// target/torture.
+    #[arg(long)]
+    pub at_once: bool,
+    /// Where chance begins.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Keeps the table in docs/reliability.md: one of all parts, and one of each choice of parts.
+    #[arg(long)]
+    pub write: bool,
+}
+
+/// A part: its tests, and which of the counts is told to them under which name.
+struct Part {
+    name: &'static str,
+    tests: &'static [&'static str],
+    told: fn(&Flags) -> (&'static str, u64),
+}
+
+const PARTS: &[Part] = &[
+    Part {
+        name: "kills",
+        tests: &["crash::no_finished_cell", "torture::kills"],
+        told: |flags| ("KILLS", kills_each(flags.kills)),
+    },
+    Part { name: "spans", tests: &["span::"], told: |flags| ("SPANS", flags.spans) },
+    Part { name: "stops", tests: &["torture::stops"], told: |flags| ("STOPS", flags.times) },
+    Part { name: "results", tests: &["torture::results"], told: |flags| ("RESULTS", flags.times) },
+    Part {
+        name: "medium",
+        tests: &["torture::medium", "vm::away"],
+        told: |flags| ("GONE", flags.times.div_ceil(5)),
+    },
+    Part { name: "power", tests: &["torture::power"], told: |flags| ("CUTS", flags.times) },
+    Part { name: "cards", tests: &["vm::cards", "vm::lent"], told: |flags| ("CARDS", flags.times) },
+];
+
+/// How often each command is killed so that all together come to `kills`: run on a simulated medium
+/// and on a loop device, capacity, replay and submit once each; run in a directory a tenth, matrix
+/// and capture a fifth of that.
+fn kills_each(kills: u64) -> u64 {
+    (kills * 10).div_ceil(55)
+}
+
+/// Where the table is kept.
+const PAGE: &str = "docs/reliability.md";
+
+/// What was tried of one kind.
+#[derive(Default)]
+struct Row {
+    tries: u64,
+    counts: BTreeMap<String, u64>,
+    lost: Vec<String>,
+}
+
+/// Rows by part and kind, in the order they came.
+#[derive(Default)]
+struct Rows(Vec<((String, String), Row)>);
+
+/// Does it, and prints the table. Fails where something was lost.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    ensure!(
+        rustix::process::geteuid().is_root(),
+        "torture makes loop devices and virtual machines: start it as root"
+    );
+    let (mut rows, mut failed, mut seed) = (Rows::default(), Vec::new(), flags.seed);
+    let (began, lasts) = (Instant::now(), Duration::from_secs_f64(flags.hours.max(0.0) * 3600.0));
+    let program = tests_program(root)?;
+    let parts: Vec<&Part> = PARTS
+        .iter()
+        .filter(|part| flags.only.is_empty() || flags.only.iter().any(|name| name == part.name))
+        .collect();
+    loop {
+        let one = |part: &Part| torment(root, &program, part, flags, seed);
+        for (part, came) in
+            if flags.at_once { side_by_side(&parts, one) } else { one_by_one(&parts, one) }
+        {
+            let (passed, told) = came?;
+            told.iter().for_each(|told| rows.add(told));
+            if !passed {
+                failed.push(format!("{} (seed {seed})", part.name));
+            }
+        }
+        seed += 1;
+        if began.elapsed() >= lasts {
+            break;
+        }
+    }
+    let table = rows.table(flags, seed - 1, began.elapsed());
+    print!("\n{table}");
+    for ((part, what), row) in &rows.0 {
+        row.lost.iter().for_each(|lost| println!("\n{part}, {what}: {lost}"));
+    }
+    if flags.write {
+        // What was tried at different times stands side by side.
+        let (which, command) = match flags.only.join(", ") {
+            all if all.is_empty() => (String::new(), "cargo validation torture".to_owned()),
+            parts => (
+                format!(": {parts}"),
+                format!("cargo validation torture --only {}", flags.only.join(",")),
+            ),
+        };
+        crate::section::keep(
+            &root.join(PAGE),
+            &format!("What was tried{which}"),
+            &command,
+            &table,
+        )?;
+    }
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        bail!("something was lost, or could not be tried: {}", failed.join(", "))
+    }
+}
+
+/// The program with the tests, built.
+fn tests_program(root: &Path) -> Result<PathBuf> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // The workspace as a whole, so that nothing is built a second time with other features.
+    cargo.args([
+        "test",
+        "--locked",
+        "--workspace",
+        "--test",
+        "it",
+        "--no-run",
+        "--message-format",
+        "json",
+    ]);
+    let output =
+        cargo.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    ensure!(output.status.success(), "the tests cannot be built");
+    let text = String::from_utf8(output.stdout).context("cargo told something else than text")?;
+    let artifacts = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let is_it = |built: &Value| {
+        built["target"]["name"] == "it"
+            && built["manifest_path"]
+                .as_str()
+                .is_some_and(|path| path.ends_with("crates/flashmark/Cargo.toml"))
+    };
+    let program = artifacts
+        .filter(is_it)
+        .find_map(|built| Some(PathBuf::from(built["executable"].as_str()?)));
+    program.context("cargo built no tests of the program")
+}
+
+/// Whether the tests of a part passed, and what they told.
+type Came = Result<(bool, Vec<Value>)>;
+
+fn one_by_one<'a>(parts: &[&'a Part], torment: impl Fn(&Part) -> Came) -> Vec<(&'a Part, Came)> {
+    parts.iter().map(|part| (*part, torment(part))).collect()
+}
+
+fn side_by_side<'a>(
+    parts: &[&'a Part],
+    torment: impl Fn(&Part) -> Came + Sync,
+) -> Vec<(&'a Part, Came)> {
+    let torment = &torment;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            parts.iter().map(|part| (*part, scope.spawn(move || torment(part)))).collect();
+        let ended = threads.into_iter().map(|(part, thread)| (part, thread.join()));
+        ended
+            .map(|(part, came)| {
+                (part, came.unwrap_or_else(|_| bail!("{} was not tried to its end", part.name)))
+            })
+            .collect()
+    })
+}
+
+/// Runs the tests of a part.
+fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -> Came {
+    println!("== {}, seed {seed}", part.name);
+    let scratch = tempfile::tempdir().context("cannot make a directory for what the tests tell")?;
+    let told = scratch.path().join("tally");
+    let (name, count) = (part.told)(flags);
+    let mut tests = Command::new(program);
+    tests.args(part.tests).current_dir(root.join("crates/flashmark"));
+    tests
+        .env("FLASHMARK_TALLY", &told)
+        .env("FLASHMARK_SEED", seed.to_string())
+        .env(format!("FLASHMARK_{name}"), count.to_string());
+    let path = std::env::var("PATH").unwrap_or_default();
+    tests.env("PATH", format!("{path}:/usr/sbin:/sbin"));
+    if flags.at_once {
+        let logs = root.join("target/torture");
+        std::fs::create_dir_all(&logs).context("cannot make target/torture")?;
+        let log = std::fs::File::create(logs.join(format!("{}-{seed}.log", part.name)))
+            .context("cannot keep what a part prints")?;
+        tests.stdout(log.try_clone().context("cannot keep what a part prints")?).stderr(log);
+    }
+    let passed = tests.status().context("cannot start the tests")?.success();
+    let text = match std::fs::read_to_string(&told) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read.context("cannot read what the tests told")?,
+    };
+    let lines: serde_json::Result<Vec<Value>> = text.lines().map(serde_json::from_str).collect();
+    println!("== {}, seed {seed}: {}", part.name, if passed { "ended" } else { "FAILED" });
+    Ok((passed && !text.is_empty(), lines.context("a test told something else than a tally")?))
+}
+
+impl Rows {
+    fn add(&mut self, told: &Value) {
+        let word = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
+        let key = (word("part"), word("what"));
+        let at = self.0.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            self.0.push((key, Row::default()));
+            self.0.len() - 1
+        });
+        let row = &mut self.0[at].1;
+        row.tries += told["tries"].as_u64().unwrap_or_default();
+        for (name, count) in told["counts"].as_object().into_iter().flatten() {
+            *row.counts.entry(name.clone()).or_default() += count.as_u64().unwrap_or_default();
+        }
+        row.lost.extend(
+            told["lost"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|lost| Some(lost.as_str()?.to_owned())),
+        );
+    }
+
+    fn table(&self, flags: &Flags, last_seed: u64, took: Duration) -> String {
+        let only = if flags.only.is_empty() {
+            String::new()
+        } else {
+            format!(" --only {}", flags.only.join(","))
+        };
+        let (kills, spans, times, seed) = (flags.kills, flags.spans, flags.times, flags.seed);
+        let at_once = if flags.at_once { " --at-once" } else { "" };
+        let minutes = took.as_secs().div_ceil(60);
+        let mut text = format!(
+            "`cargo validation torture --kills {kills} --spans {spans} --times {times} --seed {seed}{at_once}{only}`, seeds {seed} to {last_seed}, \
+             {minutes} min.\n\n"
+        );
+        text.push_str(
+            "| part | what | tries | of these | lost something |\n|---|---|---:|---|---:|\n",
+        );
+        for ((part, what), row) in &self.0 {
+            let counts: Vec<String> =
+                row.counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
+            writeln!(
+                text,
+                "| {part} | {what} | {} | {} | {} |",
+                row.tries,
+                counts.join(", "),
+                row.lost.len()
+            )
+            .ok();
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_told_twice_is_one_row() {
+        let mut rows = Rows::default();
+        let told = |lost: &[&str]| json!({ "part": "kills", "what": "run", "tries": 5, "counts": { "alive": 4 }, "lost": lost });
+        rows.add(&told(&[]));
+        rows.add(&told(&["a cell"]));
+        let flags = Flags {
+            only: vec!["kills".to_owned()],
+            kills: 10,
+            spans: 1,
+            times: 1,
+            hours: 0.0,
+            at_once: false,
+            seed: 3,
+            write: false,
+        };
+        insta::assert_snapshot!(rows.table(&flags, 4, Duration::from_secs(61)), @r"
+        `cargo validation torture --kills 10 --spans 1 --times 1 --seed 3 --only kills`, seeds 3 to 4, 2 min.
+
+        | part | what | tries | of these | lost something |
+        |---|---|---:|---|---:|
+        | kills | run | 10 | 8 alive | 1 |
+        ");
+    }
+
+    #[test]
+    fn kills_are_shared_out_over_the_commands() {
+        // Five commands in full, a directory a tenth, matrix and capture a fifth each.
+        let each = kills_each(1000);
+        assert!(5 * each + each.div_ceil(10) + 2 * each.div_ceil(5) >= 1000, "{each}");
+    }
+}

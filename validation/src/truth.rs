@@ -1,0 +1,200 @@
+//! `cargo validation truth`: what `standard` says of simulated media, held against what is true of them.
+//!
+//! What "true" means is told in docs/truth.md, where `--write` keeps the table.
+
+mod drawn;
+mod findings;
+mod held;
+mod labels;
+mod long_run;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+pub use held::Coverage;
+use held::{Effort, Held, Share, hold};
+use sim::Profile;
+
+/// What to run.
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Only these profiles.
+    #[arg(long, value_delimiter = ',')]
+    pub profiles: Vec<String>,
+    /// Runs of each; without it 200, and 5 with --labels.
+    #[arg(long)]
+    pub seeds: Option<u64>,
+    /// Instead: what every suite says first of every medium, against what the medium is.
+    #[arg(long, conflicts_with = "findings")]
+    pub labels: bool,
+    /// Shows every cell.
+    #[arg(long)]
+    pub cells: bool,
+    /// Keeps the table in docs/truth.md.
+    #[arg(long)]
+    pub write: bool,
+    /// Instead: how often intervals hold the truth on so many media drawn at random, with caches of
+    /// every kind.
+    #[arg(long, value_name = "MEDIA", conflicts_with_all = ["profiles", "findings"])]
+    pub drawn: Option<u64>,
+    #[command(flatten)]
+    findings: findings::Flags,
+}
+
+/// Where the table is kept.
+const PAGE: &str = "docs/truth.md";
+/// The truth rests on so many I/Os that its own chance is a fifth of a run's.
+const EFFORT: Effort = Effort { times: 20, bounds: (100_000, 4_000_000) };
+/// Intervals of 95 % should hold the truth this often, in percent.
+const EXPECTED: std::ops::RangeInclusive<f64> = 93.0..=97.0;
+
+/// Measures, and prints the table.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    if flags.findings.findings {
+        return findings::run(root, &flags.findings, flags.write);
+    }
+    if let Some(media) = flags.drawn {
+        return drawn::run(root, media, flags);
+    }
+    let unknown = flags.profiles.iter().find(|name| Profile::builtin(name).is_none());
+    ensure!(
+        unknown.is_none(),
+        "there is no profile '{}'; flashmark sim list names them",
+        unknown.map_or("", String::as_str)
+    );
+    let wanted = |profile: &&Profile| {
+        flags.profiles.is_empty() || flags.profiles.iter().any(|name| name == profile.name())
+    };
+    let profiles: Vec<&Profile> = Profile::all().iter().filter(wanted).collect();
+    if flags.labels {
+        return labels::run(&profiles, 1, flags.seeds.unwrap_or(5));
+    }
+    let seeds = flags.seeds.unwrap_or(200);
+    let held = hold_all(&profiles, seeds);
+    let table = table(&held, seeds, flags);
+    print!("{table}");
+    if flags.cells {
+        held.iter().for_each(|held| print!("{}", cells(held)));
+    }
+    if flags.write {
+        crate::section::keep(&root.join(PAGE), "The table", "cargo validation truth", &table)?;
+    }
+    Ok(())
+}
+
+/// All profiles, on all processors; in their own order.
+fn hold_all(profiles: &[&Profile], seeds: u64) -> Vec<Held> {
+    findings::each(profiles.len() as u64, |index| {
+        hold(profiles[index as usize], seeds, &[], EFFORT)
+    })
+}
+
+fn table(held: &[Held], seeds: u64, flags: &Flags) -> String {
+    let only = if flags.profiles.is_empty() {
+        String::new()
+    } else {
+        format!(" --profiles {}", flags.profiles.join(","))
+    };
+    let mut text = format!(
+        "`cargo validation truth --seeds {seeds}{only}`: percent of the intervals that hold the long-run truth.\n\n"
+    );
+    text.push_str("| profile | IOPS | bytes/s | p50 | p99 | longest run | random write within 10 % of the full pass: 4 KiB, worst size | too fast to last: in all, not said; said without need |\n");
+    text.push_str("|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    for held in held {
+        let [iops, bps, p50, p99] = held.coverage.map(marked);
+        let [small, worst] = held.full_pass.map(percent);
+        let held::Lasting { too_fast, unsaid, needless, .. } = held.lasting;
+        let minutes = held.longest_ns as f64 / 60e9;
+        let lasting = format!("{too_fast}, {unsaid}; {needless}");
+        writeln!(text, "| {} | {iops} | {bps} | {p50} | {p99} | {minutes:.1} min | {small}, {worst} | {lasting} |", held.name).ok();
+    }
+    let mut sums = [Coverage::default(); 4];
+    held.iter()
+        .for_each(|held| sums.iter_mut().zip(held.coverage).for_each(|(sum, of)| sum.add(of)));
+    let [iops, bps, p50, p99] = sums.map(marked);
+    writeln!(text, "| **all** | {iops} | {bps} | {p50} | {p99} | | | |").ok();
+    let constant = held.iter().filter(|held| held.constant.all > 0);
+    let constant: Vec<String> = constant
+        .map(|held| format!("{} of {} {}", held.constant.of, held.constant.all, held.name))
+        .collect();
+    let failed: Vec<String> = held
+        .iter()
+        .filter(|held| held.failed > 0)
+        .map(|held| format!("{} {}", held.failed, held.name))
+        .collect();
+    let mixed: Vec<String> = held
+        .iter()
+        .filter(|held| held.mixed > 0)
+        .map(|held| format!("{} {}", held.mixed, held.name))
+        .collect();
+    text.push_str("\nOutside 93 to 97 % in italics.");
+    writeln!(
+        text,
+        " Figures in which chance has no part, right to three digits: {}.",
+        or_none(&constant)
+    )
+    .ok();
+    text.push_str("Cells not counted:");
+    writeln!(
+        text,
+        " failed by the medium: {}; measured while a cache filled up: {}.",
+        or_none(&failed),
+        or_none(&mixed)
+    )
+    .ok();
+    text
+}
+
+fn or_none(list: &[String]) -> String {
+    if list.is_empty() { "none".to_owned() } else { list.join(", ") }
+}
+
+/// In italics where it is not what it should be.
+fn marked(coverage: Coverage) -> String {
+    match coverage.percent() {
+        None => "-".to_owned(),
+        // The table is judged as it is printed.
+        Some(percent) if EXPECTED.contains(&((percent * 10.0).round() / 10.0)) => {
+            format!("{percent:.1}")
+        }
+        Some(percent) => format!("*{percent:.1}*"),
+    }
+}
+
+fn percent(share: Share) -> String {
+    share.percent().map_or("-".to_owned(), |percent| format!("{percent:.0}"))
+}
+
+fn cells(held: &Held) -> String {
+    let mut text = format!("\n{}\n", held.name);
+    for cell in &held.cells {
+        let sides = |coverage: Coverage| {
+            let share = |n: u32| 100.0 * f64::from(n) / f64::from(coverage.runs.max(1));
+            format!(
+                "{:5.1} (-{:.1} +{:.1})",
+                coverage.percent().unwrap_or(f64::NAN),
+                share(coverage.below),
+                share(coverage.above)
+            )
+        };
+        let [rate, p50, p99] = cell.coverage.map(sides);
+        let held::Lasting { too_fast, unsaid, needless, .. } = cell.lasting;
+        let lasts = cell.lasts.map_or(String::new(), |rate| {
+            format!("  lasts {rate:.2}: {too_fast}, {unsaid}; {needless}")
+        });
+        let (id, block, truth, off) =
+            (&cell.id, cell.block_bytes, cell.truth.rate, 100.0 * cell.off);
+        let bounds = if cell.bounds.all > 0 {
+            format!("  bounds {} of {}", cell.bounds.of, cell.bounds.all)
+        } else {
+            String::new()
+        };
+        writeln!(text, "  {id:20} {block:>8} B  {truth:10.2}/s  off {off:+6.2} %  rate {rate:20} p50 {p50:20} p99 {p99:20}{lasts}{bounds}")
+            .ok();
+    }
+    text
+}

@@ -1,0 +1,166 @@
+//! `cargo validation truth --drawn MEDIA`: how often intervals hold the truth on media drawn at random,
+//! and bounds lie on their side of it.
+//!
+//! Cards, better cards, sticks and disks over the ranges of docs/field/ftl.md#translation-layers,
+//! each with one of five kinds of volatile cache or none. No code under test knows of the kind that
+//! combines writes.
+
+use std::path::Path;
+
+use anyhow::Result;
+use sim::Profile;
+
+use super::findings::cache::Cache;
+use super::findings::dice::Dice;
+use super::findings::medium::Medium;
+use super::findings::{each, entropy};
+use super::held::{Coverage, Effort, Held, Share, hold_runs};
+use super::{Flags, marked, percent, runs};
+
+/// Runs of each medium.
+const RUNS: u64 = 4;
+/// Chance of the truth is a third of a run's at most, which costs a coverage of 95 % one percent.
+const EFFORT: Effort = Effort { times: 9, bounds: (20_000, 400_000) };
+const SUITES: [&str; 2] = ["quick", "standard"];
+/// The tests whose truth can be told, and the one during which the medium rests before single
+/// sectors.
+const TESTS: [&str; 7] = [
+    "prime",
+    "sequential-write",
+    "sequential-read",
+    "random-read",
+    "random-write",
+    "record-ops",
+    "sector-write",
+];
+
+/// What one suite said of all media with one kind of cache.
+#[derive(Default)]
+struct Sum {
+    coverage: [Coverage; 4],
+    constant: Share,
+    bounds: Share,
+    mixed: u32,
+}
+
+impl Sum {
+    fn add(&mut self, held: &Held) {
+        self.coverage.iter_mut().zip(held.coverage).for_each(|(sum, of)| sum.add(of));
+        self.constant.add(held.constant);
+        self.bounds.add(held.bounds);
+        self.mixed += held.mixed;
+    }
+}
+
+fn draw(seed: u64, number: u64) -> (Cache, Profile, String) {
+    let mut dice = Dice::new(seed, "coverage", number);
+    let cache = Cache::ALL[(number % Cache::ALL.len() as u64) as usize];
+    let medium = match number / Cache::ALL.len() as u64 % 10 {
+        0 => Medium::disk(&mut dice),
+        kind if kind % 2 == 1 => Medium::hybrid(&mut dice),
+        _ => Medium::mapped(&mut dice),
+    };
+    let text = medium.behind(cache, &mut dice).profile();
+    let profile = Profile::parse("drawn", &text)
+        .unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
+    (cache, profile, text)
+}
+
+/// A medium, and what each suite said of it.
+struct Drawn {
+    cache: Cache,
+    held: [Held; SUITES.len()],
+    /// Its profile as TOML, to be printed with what was wrong.
+    text: String,
+}
+
+impl Drawn {
+    fn hold(seed: u64, number: u64) -> Drawn {
+        let (cache, profile, text) = draw(seed, number);
+        let run =
+            |suite, run| runs::of(&profile, suite, seed.wrapping_add(RUNS * number + run), &TESTS);
+        let held = SUITES.map(|suite| {
+            hold_runs(&profile, &(0..RUNS).map(|of| run(suite, of)).collect::<Vec<_>>(), EFFORT)
+        });
+        Drawn { cache, held, text }
+    }
+
+    /// The figures that were wrong, below the profile; empty where none was.
+    fn wrong(&self) -> String {
+        let of = |(suite, held): (&str, &Held)| {
+            held.cells
+                .iter()
+                .flat_map(|cell| &cell.wrong)
+                .map(|line| format!("  {suite} {line}\n"))
+                .collect::<String>()
+        };
+        let lines: String = SUITES.into_iter().zip(&self.held).map(of).collect();
+        if lines.is_empty() {
+            lines
+        } else {
+            format!("\n{}\n{}{lines}", self.cache.name(), self.text)
+        }
+    }
+}
+
+/// Draws, runs, prints the table.
+pub fn run(root: &Path, media: u64, flags: &Flags) -> Result<()> {
+    let seed = flags.findings.seed.unwrap_or_else(entropy);
+    let all = each(media, |number| Drawn::hold(seed, number));
+    let text = format!("`cargo validation truth --drawn {media} --seed {seed}`\n\n{}", table(&all));
+    print!("{text}");
+    if flags.cells {
+        for drawn in &all {
+            println!(
+                "{}\n{}{}",
+                drawn.cache.name(),
+                drawn.text,
+                drawn.held.iter().map(super::cells).collect::<String>()
+            );
+        }
+    }
+    if flags.findings.wrong {
+        all.iter().for_each(|drawn| print!("{}", drawn.wrong()));
+    }
+    if flags.write {
+        crate::section::keep(
+            &root.join(super::PAGE),
+            "Media drawn at random",
+            "cargo validation truth --drawn",
+            &text,
+        )?;
+    }
+    Ok(())
+}
+
+/// A line for each cache and suite, and what they come to.
+fn table(all: &[Drawn]) -> String {
+    let mut text = "| cache | suite | IOPS | bytes/s | p50 | p99 | bounds on their side |\n|---|---|---:|---:|---:|---:|---:|\n".to_owned();
+    let mut total = Sum::default();
+    for cache in Cache::ALL {
+        for (at, suite) in SUITES.iter().enumerate() {
+            let mut sum = Sum::default();
+            for drawn in all.iter().filter(|drawn| drawn.cache == cache) {
+                sum.add(&drawn.held[at]);
+                total.add(&drawn.held[at]);
+            }
+            text += &line(cache.name(), suite, &sum);
+        }
+    }
+    let Sum { constant, mixed, .. } = total;
+    text += &line("**all**", "", &total);
+    text += &format!(
+        "\nFigures in which chance has no part, right to three digits: {} of {}.",
+        constant.of, constant.all
+    );
+    text += &format!(" Cells during which a cache filled up, not counted: {mixed}.\n");
+    text
+}
+
+fn line(cache: &str, suite: &str, sum: &Sum) -> String {
+    let shares = sum
+        .coverage
+        .map(|coverage| format!("{} ({})", marked(coverage), coverage.runs))
+        .join(" | ");
+    format!("| {cache} | {suite} | {shares} | {} of {} |\n", percent(sum.bounds), sum.bounds.all)
+}

@@ -1,0 +1,191 @@
+//! `cargo validation truth --findings`: what is concluded of media drawn at random, held against what
+//! they are.
+//!
+//! The seed is drawn anew each time and printed; `--seed` repeats a table. What each row counts is
+//! told in docs/truth.md.
+
+pub mod cache;
+mod cheats;
+pub mod dice;
+mod fakes;
+mod look;
+pub mod medium;
+mod row;
+#[cfg(test)]
+mod tests;
+mod trick;
+mod trouble;
+mod troubled;
+
+use std::fmt::Write as _;
+use std::hash::{BuildHasher, Hasher};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Result, ensure};
+use row::Row;
+
+/// What to hold against what.
+#[derive(clap::Args)]
+#[group(id = "of-findings")]
+pub struct Flags {
+    /// Instead: what is concluded of media drawn at random, against what they are.
+    #[arg(long)]
+    pub findings: bool,
+    /// Draws the media of this seed again.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Draws this share of the media.
+    #[arg(long, requires = "findings", default_value_t = 1.0)]
+    pub share: f64,
+    /// Only these parts: cheats, fakes, troubled.
+    #[arg(long, requires = "findings", value_delimiter = ',', default_value = "cheats,fakes")]
+    pub parts: Vec<String>,
+    /// Shows what was wrong with each medium of which something wrong was said; with --drawn too.
+    #[arg(long)]
+    pub wrong: bool,
+}
+
+/// What a part came to.
+#[derive(Default)]
+pub struct Part {
+    /// Rows of the table.
+    pub rows: Vec<Row>,
+    /// What was wrong, medium by medium.
+    pub wrong: Vec<Wrong>,
+}
+
+/// Something wrong that was said of a medium.
+pub struct Wrong {
+    what: String,
+    /// The medium, its seed, and the tests on which it rests.
+    medium: Option<(medium::Medium, u64, &'static [&'static str])>,
+}
+
+impl Wrong {
+    /// What was said, with all there is to know.
+    pub fn said(what: String) -> Wrong {
+        Wrong { what, medium: None }
+    }
+
+    /// What was said of this medium, resting on these tests.
+    pub fn of(
+        what: String,
+        medium: &medium::Medium,
+        seed: u64,
+        tests: &'static [&'static str],
+    ) -> Wrong {
+        Wrong { what, medium: Some((medium.clone(), seed, tests)) }
+    }
+
+    /// The medium and the cells that misled; it is looked at once more for that.
+    fn shown(&self) -> String {
+        let Some((medium, seed, tests)) = &self.medium else { return self.what.clone() };
+        let record = look::look(medium, &look::suite(), *seed);
+        let mut text = format!("{}:\n{}", self.what, medium.profile());
+        for finding in record.findings.iter().filter(|finding| {
+            trick::Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()))
+        }) {
+            text += &format!("said: {}: {}\n", finding.id, finding.evidence.join("; "));
+        }
+        for cell in record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())) {
+            text += &look::told(cell);
+        }
+        text
+    }
+}
+
+/// Draws, looks, prints the table. An error where a row does not hold.
+pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
+    ensure!(flags.share > 0.0 && flags.share <= 1.0, "--share is above 0 and at most 1");
+    let seed = flags.seed.unwrap_or_else(entropy);
+    let mut rows = Vec::new();
+    let mut wrong = Vec::new();
+    for part in &flags.parts {
+        let part = match part.as_str() {
+            "cheats" => cheats::hold(seed, flags.share),
+            "fakes" => fakes::hold(seed, flags.share),
+            "troubled" => troubled::hold(seed, flags.share),
+            other => anyhow::bail!("there is no part '{other}': cheats, fakes, troubled"),
+        };
+        rows.extend(part.rows);
+        wrong.extend(part.wrong);
+    }
+    let text = page(&rows, seed, flags);
+    print!("{text}");
+    if flags.wrong {
+        wrong.iter().for_each(|wrong| println!("{}", wrong.shown()));
+    }
+    if write {
+        let (heading, command) = if flags.parts == ["troubled"] {
+            (
+                "Are they true whatever lies between?",
+                "cargo validation truth --findings --parts troubled",
+            )
+        } else {
+            ("Are the findings true?", "cargo validation truth --findings")
+        };
+        crate::section::keep(&root.join(super::PAGE), heading, command, &text)?;
+    }
+    let missed = rows.iter().filter(|row| !row.holds()).count();
+    ensure!(missed == 0, "{missed} of {} rows do not hold", rows.len());
+    Ok(())
+}
+
+/// The table, and in words which rows hold.
+fn page(rows: &[Row], seed: u64, flags: &Flags) -> String {
+    let mut only =
+        if flags.share < 1.0 { format!(" --share {}", flags.share) } else { String::new() };
+    if flags.parts.len() < 2 {
+        only += &format!(" --parts {}", flags.parts.join(","));
+    }
+    let mut text = format!(
+        "`cargo validation truth --findings --seed {seed}{only}`\n\n| what | target | result | n | |\n|---|---|---|---:|---|\n"
+    );
+    rows.iter().for_each(|row| text.push_str(&row.line()));
+    let missed: Vec<&str> =
+        rows.iter().filter(|row| !row.holds()).map(|row| row.what.as_str()).collect();
+    match missed.as_slice() {
+        [] => writeln!(text, "\nAll {} rows hold.", rows.len()),
+        missed => writeln!(
+            text,
+            "\n{} of {} rows hold. Missed: {}.",
+            rows.len() - missed.len(),
+            rows.len(),
+            missed.join("; ")
+        ),
+    }
+    .ok();
+    text
+}
+
+/// A seed that nobody chose.
+pub fn entropy() -> u64 {
+    std::hash::RandomState::new().build_hasher().finish() >> 16
+}
+
+/// Does `work` for each number below `n`, on all processors; what it gives in order of the numbers.
+pub fn each<T: Send>(n: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    let (next, done) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+    let one = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= n {
+                break;
+            }
+            let result = work(number);
+            done.lock().expect("no other thread panics").push((number, result));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(one))));
+    let mut done = done.into_inner().expect("no thread panicked");
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// This share of so many, at least one.
+fn some(many: u64, share: f64) -> u64 {
+    ((many as f64 * share).round() as u64).max(1)
+}

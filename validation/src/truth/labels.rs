@@ -1,0 +1,82 @@
+//! `cargo validation truth --labels`: the first lines and the exit code of every suite on every medium
+//! that comes with the program, held against what the medium is.
+
+mod label;
+#[cfg(test)]
+mod tests;
+mod told;
+
+use anyhow::{Result, ensure};
+use label::Label;
+use sim::Profile;
+use suite::definition::Suite;
+
+use super::findings::each;
+
+/// One run to be held against its label.
+#[derive(Clone, Copy)]
+struct Case {
+    profile: &'static Profile,
+    suite: &'static str,
+    seed: u64,
+    time_limit: Option<&'static str>,
+}
+
+impl Case {
+    /// What is wrong with it, in words; empty where nothing is.
+    fn faults(&self) -> Vec<String> {
+        let name = self.profile.name();
+        let Some(label) = Label::of(name) else { return vec![format!("{name} has no label")] };
+        let told = match told::told(name, self.suite, self.seed, self.time_limit) {
+            Ok(told) => told,
+            Err(error) => return vec![format!("{name}, {}: {error}", self.suite)],
+        };
+        let place = format!("{name} ({label:?}), {}, seed {}", self.suite, self.seed);
+        label
+            .faults(self.profile, &told)
+            .into_iter()
+            .map(|fault| format!("{place}: {fault}\n    {}", told.first))
+            .collect()
+    }
+}
+
+/// Every suite on every one of these media, with so many seeds from `first` on.
+fn cases(
+    profiles: &[&'static Profile],
+    suites: &[&'static str],
+    first: u64,
+    seeds: u64,
+) -> Vec<Case> {
+    let of = |profile: &&'static Profile| {
+        let profile = *profile;
+        suites.iter().flat_map(move |suite| {
+            (first..first + seeds).map(move |seed| Case { profile, suite, seed, time_limit: None })
+        })
+    };
+    profiles.iter().flat_map(of).collect()
+}
+
+/// What is wrong with these runs.
+fn faults(cases: &[Case]) -> Vec<String> {
+    each(cases.len() as u64, |number| cases[number as usize].faults()).concat()
+}
+
+/// Runs all of it with seeds from `first` on and says what is wrong.
+///
+/// # Errors
+/// Something is.
+pub fn run(profiles: &[&'static Profile], first: u64, seeds: u64) -> Result<()> {
+    let suites: Vec<&'static str> = Suite::names().collect();
+    let cases = cases(profiles, &suites, first, seeds);
+    let faults = faults(&cases);
+    faults.iter().for_each(|fault| println!("{fault}"));
+    println!(
+        "{} runs: {} media, {} suites, {seeds} seeds; {} faults",
+        cases.len(),
+        profiles.len(),
+        suites.len(),
+        faults.len()
+    );
+    ensure!(faults.is_empty(), "{} of what is said does not hold", faults.len());
+    Ok(())
+}
