@@ -1,12 +1,12 @@
-//! What is concluded of the simulated media that come with the program, to the letter: a threshold
-//! that moves, moves something here.
+//! Conclusions on the simulated media that come with the program: properties, and the levels of
+//! every medium by each suite. Findings and screens stand in the golden corpus.
 
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use device::{Device, ExtentGuard};
-use record::{Finding, Record, TargetKind};
+use record::{Record, TargetKind};
 use sim::{Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
 use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
@@ -57,21 +57,6 @@ pub(super) fn records() -> &'static [(&'static str, Record)] {
     &RECORDS
 }
 
-/// Every statement about a medium with its evidence, as text.
-fn concluded((name, record): &(&str, Record)) -> String {
-    let mut text = format!("# {name}\n");
-    conclude(record).iter().for_each(|finding| text += &told(finding));
-    text
-}
-
-/// A statement with how sure it is and its evidence, as text.
-pub(super) fn told(finding: &Finding) -> String {
-    let sure = finding.confidence.map_or(String::new(), |sure| format!(" {sure:.3}"));
-    let mut text = format!("{} {:?}{sure}: {}\n", finding.id, finding.severity, finding.statement);
-    finding.evidence.iter().for_each(|line| text += &format!("    {line}\n"));
-    text
-}
-
 #[test]
 fn what_changes_a_decision_comes_right_after_the_verdict() {
     let (_, record) =
@@ -113,12 +98,6 @@ fn every_verdict_on_a_use_begins_with_a_level_that_can_be_read_back() {
         }
     }
     assert!(levels.len() >= 5, "{levels:?}");
-}
-
-#[test]
-fn what_is_concluded_of_the_media_that_come_with_the_program() {
-    let text: String = records().iter().map(concluded).collect();
-    insta::assert_snapshot!(text);
 }
 
 /// Levels of the five uses by medium and suite, one line each: "a1 check: good good good - -".

@@ -1,76 +1,8 @@
-//! One figure for one thing on a screen: a rate in a sentence of a run is a rate of its tables, or
-//! the sentence says what else it is.
+//! Imported figures: each has a row of its own on the screen, and can be compared.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::support::Flashmark;
-
-/// Media, suites and tests that differ in which cells stand for a figure.
-const RUNS: [(&str, &str, &str); 9] = [
-    ("span-cheat-64", "full", "random-write,prime"),
-    ("span-cheat-64", "quick", ""),
-    ("class10", "quick", ""),
-    ("class10", "full", "prime,sustained"),
-    ("a2-cq", "check", ""),
-    ("flush-liar", "quick", ""),
-    ("ssd", "quick", ""),
-    ("usb2-cruzer", "check", ""),
-    ("disk-5400", "check", ""),
-];
-
-/// What stands before a rate that is no figure of the medium: a yardstick, a need.
-const OTHER: [&str; 2] = ["disk", "needs"];
-/// Findings that are about a curve, not about a cell.
-const OF_CURVES: [&str; 2] = ["along-the-medium", "steady-state"];
-
-/// Rates of a text, each with the word before it.
-fn rates(text: &str) -> Vec<(String, String)> {
-    let words: Vec<&str> = text
-        .split_whitespace()
-        .map(|word| word.trim_matches(|c: char| "(),;:[]".contains(c)).trim_end_matches('.'))
-        .collect();
-    let is_unit = |word: &str| matches!(word, "IOPS" | "kB/s" | "MB/s" | "GB/s");
-    let rate = |at: usize| {
-        let is_number = words[at - 1].parse::<f64>().is_ok();
-        let before = at.checked_sub(2).map_or("", |before| words[before]);
-        is_number.then(|| (before.to_owned(), format!("{} {}", words[at - 1], words[at])))
-    };
-    (1..words.len()).filter(|at| is_unit(words[*at])).filter_map(rate).collect()
-}
-
-#[test]
-fn a_rate_in_a_sentence_is_a_rate_of_the_table() {
-    let mut checked = 0;
-    for (medium, suite, only) in RUNS {
-        let flashmark = Flashmark::new();
-        let target = format!("sim:{medium}");
-        let mut words = vec!["run", &target, "--suite", suite, "--seed", "3", "--quiet"];
-        words.extend(["--only", only].into_iter().filter(|_| !only.is_empty()));
-        flashmark.run(&words);
-        let told = |more: &[&str]| flashmark.done(&[&["show"], more].concat()).out;
-        let known = |text: &str| -> BTreeSet<String> {
-            rates(text).into_iter().map(|(_, rate)| rate).collect()
-        };
-        let mut look = |what: &str, sentences: &str, table: &BTreeSet<String>| {
-            for (before, rate) in rates(sentences) {
-                checked += 1;
-                let is_other = OTHER.iter().any(|other| before == *other);
-                assert!(is_other || table.contains(&rate), "{medium} {suite}, {what}: {rate}");
-            }
-        };
-        let screen = told(&[]);
-        let (sentences, table) = screen.split_once("95 % interval").unwrap_or((&screen, ""));
-        look("the screen", sentences, &known(table));
-        let cells = known(&told(&["--all"]).replace("figure ", ""));
-        for finding in flashmark.record().findings {
-            if !OF_CURVES.contains(&finding.id.as_str()) {
-                look(&finding.id, &finding.statement, &cells);
-            }
-        }
-    }
-    assert!(checked > 50, "{checked}");
-}
 
 /// A text of another tool.
 fn imported(name: &str) -> Flashmark {

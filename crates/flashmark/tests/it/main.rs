@@ -10,6 +10,7 @@ mod card;
 mod check;
 mod compare;
 mod contents;
+mod corpus;
 mod crash;
 mod damaged;
 mod deaf;

@@ -1,3 +1,3 @@
-//! What the crate does with anything drawn at random, held against what it did before.
+//! Properties of the estimators on anything drawn at random.
 
 mod drawn;

@@ -1,0 +1,53 @@
+//! A golden file: findings as data, the summary, the screen, and what is on the page.
+
+use std::fmt::Write as _;
+
+use record::Finding;
+
+use super::{Shown, page};
+
+/// What is concluded and shown of a record, to be read as a difference.
+pub(super) fn text(shown: &Shown) -> String {
+    let summary = serde_json::to_string_pretty(&shown.record.summary).unwrap();
+    let page = page::digest(&report::html::page(&shown.record));
+    format!(
+        "# Findings\n{}\n# Summary\n{summary}\n\n# Screen\n{}\n# Page\n{page}",
+        findings(shown),
+        shown.screen
+    )
+}
+
+/// A line for each finding: id, severity, level, how sure it is, the cells it rests on.
+fn findings(shown: &Shown) -> String {
+    let levels = findings::use_levels(&shown.record);
+    let mut text = String::new();
+    for finding in &shown.record.findings {
+        let _ = write!(text, "{} {:?}", finding.id, finding.severity);
+        for level in levels.iter().filter(|it| it.wanted.verdict_id() == finding.id) {
+            let _ = write!(text, ", {}: {}", String::from(level.wanted), level.level.word());
+            let condition = level.condition.map(|it| format!(" ({it})")).unwrap_or_default();
+            text += &condition;
+        }
+        if let Some(confidence) = finding.confidence {
+            let _ = write!(text, ", {confidence:.2}");
+        }
+        let cells = cells(shown, finding);
+        if !cells.is_empty() {
+            let _ = write!(text, ": {}", cells.join(" "));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Cells of the record that the evidence of a finding names.
+fn cells<'a>(shown: &'a Shown, finding: &Finding) -> Vec<&'a str> {
+    let is_named = |id: &str| {
+        let begins = |line: &String| {
+            line.strip_prefix(id).is_some_and(|rest| rest.starts_with([',', ' ', ':', ';']))
+        };
+        finding.evidence.iter().any(begins)
+    };
+    let ids = shown.record.cells.iter().map(|cell| cell.id.as_str());
+    ids.filter(|id| is_named(id)).collect()
+}

@@ -1,0 +1,130 @@
+//! Golden corpus: about fifty stored records, and what the program concludes and shows of each. The
+//! records are files, so that nothing is measured here and a change of measuring moves nothing.
+
+mod golden;
+mod numbers;
+mod page;
+mod sources;
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use record::Record;
+use serde_json::Value;
+
+use crate::support::{Flashmark, Scratch};
+
+const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records");
+
+/// Name and text of every stored record, by name.
+fn stored() -> Vec<(String, String)> {
+    let entries = fs::read_dir(RECORDS).unwrap().map(|entry| entry.unwrap().path());
+    let mut records: Vec<(String, String)> = entries
+        .filter(|path| path.extension().is_some_and(|it| it == "json"))
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(&path).unwrap())
+        })
+        .collect();
+    records.sort();
+    records
+}
+
+/// A stored record as the program shows it.
+struct Shown {
+    name: String,
+    /// With its findings and its summary.
+    record: Record,
+    /// `show` at 80 columns.
+    screen: String,
+    /// `show --all`.
+    all: String,
+}
+
+/// All stored records, each shown once.
+fn shown() -> &'static [Shown] {
+    static SHOWN: OnceLock<Vec<Shown>> = OnceLock::new();
+    SHOWN.get_or_init(|| {
+        let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+        stored().iter().map(|(name, text)| Shown::of(name, text, &flashmark, &scratch)).collect()
+    })
+}
+
+impl Shown {
+    fn of(name: &str, text: &str, flashmark: &Flashmark, scratch: &Scratch) -> Shown {
+        let file = format!("{name}.json");
+        let done = |words: &[&str]| {
+            let mut command = flashmark.command(words);
+            let ran = command.current_dir(scratch.at("")).env("COLUMNS", "80").output().unwrap();
+            assert!(ran.status.success(), "{name}: {ran:?}");
+            String::from_utf8(ran.stdout).unwrap()
+        };
+        let uses = uses_of(&Record::from_json(text).unwrap());
+        scratch.file(&file, text);
+        let mut words = vec!["show", &file, "--json"];
+        words.extend(uses.iter().flat_map(|it| ["--for", it]));
+        let concluded = done(&words);
+        scratch.file(&file, &concluded);
+        Shown {
+            name: name.to_owned(),
+            record: Record::from_json(&concluded).unwrap(),
+            screen: done(&["show", &file]),
+            all: done(&["show", &file, "--all"]),
+        }
+    }
+}
+
+/// The uses that the command of a record asked for.
+fn uses_of(record: &Record) -> Vec<String> {
+    let words = record.run.command.windows(2);
+    words.filter(|two| two[0] == "--for").map(|two| two[1].clone()).collect()
+}
+
+#[test]
+fn what_is_concluded_and_shown_stays() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(Path::new(RECORDS).join("../golden"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let changed = |it: &&Shown| {
+        let check =
+            || settings.bind(|| insta::assert_snapshot!(it.name.as_str(), golden::text(it)));
+        catch_unwind(AssertUnwindSafe(check)).is_err()
+    };
+    let changed: Vec<&str> = shown().iter().filter(changed).map(|it| it.name.as_str()).collect();
+    assert!(changed.is_empty(), "other than in fixtures/golden: {changed:?}");
+}
+
+/// A golden file without its record is of nothing.
+#[test]
+fn every_golden_file_has_its_record() {
+    let names: Vec<String> = stored().into_iter().map(|(name, _)| format!("{name}.snap")).collect();
+    for entry in fs::read_dir(Path::new(RECORDS).join("../golden")).unwrap() {
+        let file = entry.unwrap().file_name().into_string().unwrap();
+        assert!(!file.ends_with(".snap") || names.contains(&file), "{file} has no record");
+    }
+}
+
+/// What was written is read and written again as the same, and fits the schema.
+#[test]
+fn stored_records_load_and_fit_the_schema() {
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../../../docs/record.schema.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let mut sum = 0;
+    for (name, text) in stored() {
+        let read = Record::from_json(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(Record::from_json(&read.to_json()).unwrap(), read, "{name}");
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+        assert!(text.len() <= sources::MOST_BYTES, "{name}: {}", text.len());
+        sum += text.len();
+    }
+    assert!(sum < 1_500_000, "{sum}");
+}

@@ -1,0 +1,178 @@
+//! One figure for one thing: a number with a unit in a sentence stands in the table of its screen or
+//! among the figures of the record, or the sentence says what else it is.
+
+use std::collections::BTreeSet;
+
+use record::units::{Bytes, GIB, significant};
+
+use super::{Shown, shown};
+
+/// Words around a number (`#`; other numbers are `N`) that say that it is no figure of the record,
+/// and what it is.
+const OTHER: &[(&str, &str)] = &[
+    ("video at # Mbit/s", "the rate of a recording: what the use needs"),
+    ("SD card up to # GB", "a limit of the SD specification"),
+    ("SD card above # GB", "a limit of the SD specification"),
+    ("sequential writes of at least # MB/s", "what a class demands"),
+    ("(sequential writes of # MB/s)", "what a class demands"),
+    ("I/Os took # s or more", "the time from which an I/O counts as hanging"),
+    ("of both N KiB and # KiB", "sizes that were not tested"),
+    ("damaged: between # MiB and", "a place: between two marks of the probe"),
+    ("damaged: between N MiB and # MiB", "a place: between two marks of the probe"),
+    ("places between N GiB and # GiB", "a place, rounded outwards"),
+    ("fail between N GiB and # GiB", "a place, rounded outwards"),
+    ("reads reach # MB/s (median)", "of a curve over the whole medium"),
+    ("MB/s (median), N MB/s to # MB/s", "of a curve over the whole medium"),
+    ("throttles when hot: # GB/s falls", "a level of a curve"),
+    ("fast cache recovers: # %", "a share of a cache, out of two curves"),
+    ("N s, # % after", "a share of a cache, out of two curves"),
+    ("after a pause of # s", "a setting of the test"),
+    ("after a pause of # min N s", "a setting of the test"),
+    ("a pause of N min # s", "a setting of the test"),
+    (
+        "reach N MB/s (# MB/s to N GB/s)",
+        "an end of an interval, which the table has in the other unit",
+    ),
+];
+
+/// Numbers that should stand in the table of their screen, and do not: the record, the number, why.
+const MISSING: &[(&str, &str, &str)] = &[(
+    "standard-usb2-cruzer",
+    "1.09 IOPS",
+    "the row of random writes of 16 KiB, which decide, has no room on the screen",
+)];
+
+const RATES: [&str; 5] = ["IOPS", "B/s", "kB/s", "MB/s", "GB/s"];
+const OTHER_UNITS: [&str; 17] = [
+    "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "ns", "µs", "ms", "s", "min", "h",
+    "%", "Mbit/s",
+];
+/// Words before and after a number that are looked at.
+const AROUND: usize = 5;
+
+/// A number with its unit, and the words around it.
+struct Quantity {
+    text: String,
+    context: String,
+}
+
+impl Quantity {
+    fn is_rate(&self) -> bool {
+        RATES.iter().any(|unit| self.text.ends_with(&format!(" {unit}")))
+    }
+
+    /// Whether the sentence says that it is something else than a figure.
+    fn is_other(&self) -> bool {
+        OTHER.iter().any(|(words, _)| self.context.contains(words))
+    }
+}
+
+/// Numbers with a unit in a text.
+fn quantities(text: &str) -> Vec<Quantity> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let bare = |word: &str| {
+        word.trim_matches(|c: char| "(),;:[]".contains(c)).trim_end_matches('.').to_owned()
+    };
+    let is_number = |word: &str| bare(word).parse::<f64>().is_ok();
+    let is_unit = |word: &str| RATES.iter().chain(&OTHER_UNITS).any(|unit| *unit == bare(word));
+    let masked = |at: usize, of: usize| match words[at] {
+        word if at == of => word.replace(&bare(word), "#"),
+        word if is_number(word) => word.replace(&bare(word), "N"),
+        word => word.to_owned(),
+    };
+    let quantity = |at: usize| Quantity {
+        text: format!("{} {}", bare(words[at]), bare(words[at + 1])),
+        context: (at.saturating_sub(AROUND)..words.len().min(at + AROUND))
+            .map(|it| masked(it, at))
+            .collect::<Vec<_>>()
+            .join(" "),
+    };
+    let found = (1..words.len()).filter(|&at| is_number(words[at - 1]) && is_unit(words[at]));
+    found.map(|at| quantity(at - 1)).collect()
+}
+
+fn texts(of: &str) -> impl Iterator<Item = String> {
+    quantities(of).into_iter().map(|it| it.text)
+}
+
+/// Sizes that the record states: of I/Os, spans and the medium, and what a probe found.
+fn sizes(shown: &Shown) -> impl Iterator<Item = String> {
+    let record = &shown.record;
+    let params = record
+        .cells
+        .iter()
+        .map(|cell| &cell.params)
+        .flat_map(|params| [params.block_bytes, params.span_bytes, params.span_offset_bytes]);
+    let metrics = record.cells.iter().flat_map(|cell| &cell.metrics.other);
+    let found = metrics.filter(|(name, _)| name.ends_with("_bytes")).flat_map(|(_, bytes)| {
+        [Some(bytes.value), bytes.ci95.map(|it| it[0]), bytes.ci95.map(|it| it[1])]
+    });
+    let found = found.map(|bytes| bytes.map(|bytes| bytes as u64));
+    let medium = [record.medium.capacity_bytes, record.medium.au_bytes];
+    let all = params.chain(medium).chain(found).flatten();
+    all.flat_map(|bytes| {
+        [Bytes(bytes).to_string(), format!("{} GiB", significant(bytes as f64 / GIB as f64))]
+    })
+}
+
+/// The sentences of a screen, without the line of what the run took, and its table.
+fn parts(screen: &str) -> (String, &str) {
+    let (sentences, table) = screen.split_once("95 % interval").unwrap_or((screen, ""));
+    let lines = sentences.lines().filter(|line| !line.contains(" suite, "));
+    (lines.collect::<Vec<_>>().join("\n"), table)
+}
+
+/// Numbers of the sentences of a screen that are in neither set: a rate is one of the table, anything
+/// else a figure of the record.
+fn unknown(sentences: &str, table: &BTreeSet<String>, known: &BTreeSet<String>) -> Vec<Quantity> {
+    let is_known = |it: &Quantity| {
+        table.contains(&it.text) || it.is_other() || (!it.is_rate() && known.contains(&it.text))
+    };
+    quantities(sentences).into_iter().filter(|it| !is_known(it)).collect()
+}
+
+#[test]
+fn a_number_in_a_sentence_is_a_figure_of_the_record() {
+    let (mut checked, mut wrong, mut missing) = (0, Vec::new(), BTreeSet::new());
+    for it in shown() {
+        let (sentences, table) = parts(&it.screen);
+        let table: BTreeSet<String> = texts(table).collect();
+        let evidence = it.record.findings.iter().flat_map(|it| &it.evidence);
+        let known: BTreeSet<String> = evidence
+            .flat_map(|line| texts(line))
+            .chain(texts(&it.all))
+            .chain(sizes(it))
+            .chain(table.iter().cloned())
+            .collect();
+        let said = unknown(&sentences, &table, &known);
+        checked += quantities(&sentences).len();
+        let statements = it.record.findings.iter().flat_map(|finding| {
+            checked += quantities(&finding.statement).len();
+            unknown(&finding.statement, &known, &known)
+        });
+        for number in said.into_iter().chain(statements) {
+            let is_missing = |of: &(&str, &str, &str)| (of.0, of.1) == (&it.name, &number.text);
+            match MISSING.iter().position(is_missing) {
+                Some(at) => _ = missing.insert(at),
+                None => wrong.push(format!("{}: {}: {}", it.name, number.text, number.context)),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(missing.len(), MISSING.len(), "it is there now: take it off the list");
+    assert!(checked > 500, "{checked}");
+}
+
+#[test]
+fn a_number_of_another_cell_is_noticed() {
+    let set = |of: &str| texts(of).collect::<BTreeSet<String>>();
+    let (table, known) = (set("4 KiB  6.09 IOPS"), set("5.57 IOPS 6.09 IOPS 12.8 ms"));
+    let wrong = |sentence: &str| {
+        unknown(sentence, &table, &known).into_iter().map(|it| it.text).collect::<Vec<_>>()
+    };
+    assert_eq!(wrong("Random writes of 4 KiB reach 5.57 IOPS (5 to 6)."), ["5.57 IOPS"]);
+    assert!(
+        wrong("It reaches 6.09 IOPS, the slowest 12.8 ms; good for video at 50 Mbit/s.").is_empty()
+    );
+    assert_eq!(wrong("The slowest took 12.9 ms."), ["12.9 ms"]);
+}
