@@ -180,10 +180,11 @@ impl<'a> Runner<'a> {
     ) -> bool {
         let plan = self.plan;
         let PlannedRound { planned, measured: named, number } = round;
-        if named.max_written_bytes > plan.max_written_bytes().saturating_sub(self.written_bytes) {
-            return true;
-        }
         for _ in 0..2 {
+            let left_bytes = plan.max_written_bytes().saturating_sub(self.written_bytes);
+            if named.max_written_bytes > left_bytes {
+                return true;
+            }
             let heard =
                 listener.on_event(&RunEvent::RoundStarted { cell: planned, number: *number });
             if let Err(reason) = heard {
