@@ -24,8 +24,8 @@ impl RaisedPriority {
     pub fn of_this_thread() -> RaisedPriority {
         RaisedPriority {
             is_raised: has_usual_priority()
-                && set_ordinary(libc::SCHED_RESET_ON_FORK)
-                && setpriority_process(Some(gettid()), HIGHEST).is_ok(),
+                && setpriority_process(Some(gettid()), HIGHEST).is_ok()
+                && set_ordinary(libc::SCHED_RESET_ON_FORK),
         }
     }
 }

@@ -14,12 +14,12 @@ use crate::phrases::NAME_ONE;
 use crate::verdict;
 use crate::{Figures, Fitness, Use, conclude_for, gate, genuineness, is_verdict, matrix, stalls};
 
-/// The four figures of every summary, by their names there.
-const FOUR: [(&str, HeadlineFigure); 4] = [
-    ("sequential_read_bps", HeadlineFigure::SequentialRead),
-    ("sequential_write_bps", HeadlineFigure::SequentialWrite),
-    ("random_read_4k_iops", HeadlineFigure::RandomRead4k),
-    ("random_write_4k_iops", HeadlineFigure::RandomWrite4k),
+/// The four figures of every summary.
+const FOUR: [HeadlineFigure; 4] = [
+    HeadlineFigure::SequentialRead,
+    HeadlineFigure::SequentialWrite,
+    HeadlineFigure::RandomRead4k,
+    HeadlineFigure::RandomWrite4k,
 ];
 
 /// What a record comes to for someone who wants the medium for these uses; for everything that is
@@ -35,11 +35,10 @@ pub fn summary(record: &Record, wanted: &[Use]) -> Summary {
         let found = Figures::of(record).sound(wanted).filter(|found| found.bound.is_none());
         found.filter(|_| of_a_medium)
     };
-    let found = FOUR.map(|(_, wanted)| figure(wanted));
-    let missing = FOUR.iter().zip(&found).filter(|(_, found)| found.is_none());
+    let found = FOUR.map(figure);
+    let missing = FOUR.into_iter().zip(&found).filter(|(_, found)| found.is_none());
     let missing =
-        missing.map(|((name, wanted), _)| ((*name).to_owned(), missing::why(record, *wanted)));
-    let missing = missing.collect();
+        missing.map(|(wanted, _)| (missing::field(wanted), missing::why(record, wanted))).collect();
     let [reads, writes, random_reads, random_writes] = found;
     let value = |figure: &Option<SoundFigure>| figure.as_ref().map(|figure| figure.value);
     let low = |figure: &Option<SoundFigure>| Some(missing::ends(figure.as_ref()?)?[0]);

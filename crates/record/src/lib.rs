@@ -61,7 +61,7 @@ pub use medium::{
 pub use published::Published;
 pub use quantity::{QuantityFigure, nearest_command, quantities};
 pub use reach::strayed;
-pub use rounds::Unsteady;
+pub use rounds::{FEWEST_ROUNDS, Unsteady};
 pub use run::{
     Ended, Finding, PlannedCell, Record, RecordError, Run, SCHEMA, Severity, Skip, Software,
 };

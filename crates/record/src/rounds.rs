@@ -4,8 +4,8 @@ use crate::{Cell, Flag, metric};
 
 /// An interval whose ends are further apart than this factor is not printed as one.
 const WIDEST: f64 = 2.0;
-/// Fewer rounds than this have no interval of their own.
-const FEWEST: usize = 3;
+/// Fewer rounds than this tell nothing of a repetition, and have no interval of their own.
+pub const FEWEST_ROUNDS: usize = 3;
 /// Levels are apart by this factor at least; both our choice.
 const APART: f64 = 1.25;
 
@@ -46,7 +46,7 @@ impl Cell {
 
     /// The same as factors of the figure.
     fn unsteady(&self) -> Option<Unsteady> {
-        let iops = self.metrics.iops.filter(|_| self.rounds.len() >= FEWEST)?;
+        let iops = self.metrics.iops.filter(|_| self.rounds.len() >= FEWEST_ROUNDS)?;
         iops.ci95.filter(|[low, high]| *high > WIDEST * *low)?;
         let mut factors: Vec<f64> =
             self.rounds.iter().map(|round| round.iops / iops.value).collect();

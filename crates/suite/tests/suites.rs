@@ -123,6 +123,12 @@ fn plan(suite: &str, only: &[&str], target: &TargetInfo) -> Plan {
         .unwrap_or_else(|error| panic!("{suite}: {error}"))
 }
 
+/// The device under the extent guard and the write budget that the plan declares.
+fn guarded(device: impl Device + 'static, plan: &Plan) -> ExtentGuard<Box<dyn Device>> {
+    let budgeted = WriteBudget::new(device, plan.max_written_bytes());
+    ExtentGuard::new(Box::new(budgeted), plan.writes())
+}
+
 /// Runs a built-in suite, or only some tests of it, on a simulated medium, under the extent guard
 /// and the write budget it declares.
 fn run_on(name: &str, suite: &str, only: &[&str]) -> (Plan, RunEnd) {
@@ -151,8 +157,7 @@ fn run_within(
     let mut plan = plan(suite, only, &target);
     plan.cells.truncate(cells);
     plan.time_limit_ns = limit_ns.or(plan.time_limit_ns);
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut guarded = guarded(medium, &plan);
     let stop = AtomicBool::new(false);
     let options = RunOptions::new(1, &target, &stop);
     let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
@@ -472,8 +477,7 @@ fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd
         .iter()
         .map(|(from, to)| record::Standstill { from_ns: at(*from), to_ns: at(*to) });
     let stalled = device::HostStalls::new(medium, stalls);
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(stalled, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut guarded = guarded(stalled, &plan);
     let stop = AtomicBool::new(false);
     let done = vec![record::Cell {
         id: "earlier/1".into(),
@@ -749,8 +753,7 @@ fn what_is_left_is_unknown_until_such_io_was_seen() {
     let plan = plan("seeds", &["zero-fill", "random-fill"], &target);
     let profile = medium("class10");
     let device = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut guarded = guarded(device, &plan);
     let (stop, mut left) = (AtomicBool::new(false), Left::default());
     let options = RunOptions::new(1, &target, &stop);
     let end = run(&mut guarded, &mut NoStage, &plan, options, &mut left);
@@ -783,8 +786,7 @@ fn check_until(name: &str, round: usize, done: Vec<Cell>) -> RunEnd {
     let device = SimDevice::new(&profile, SimOptions { seed: 1, capacity: None, keep_data: true });
     let target = target(TargetKind::Simulated, device.facts().clone());
     let plan = plan("check", &[], &target);
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut guarded = guarded(device, &plan);
     let stop = AtomicBool::new(false);
     let options = RunOptions { done, ..RunOptions::new(1, &target, &stop) };
     run(&mut guarded, &mut NoStage, &plan, options, &mut StopAtRound(round, &stop))
@@ -848,8 +850,7 @@ fn check_on_a_wandering_host(nth: u64, stretch_ns: u64, shares: &[f64]) -> RunEn
     host.idle(nth * 100 * SECOND_NS);
     let target = target(TargetKind::Simulated, host.facts().clone());
     let plan = plan("check", &[], &target);
-    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(host, plan.max_written_bytes()));
-    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut guarded = guarded(host, &plan);
     let stop = AtomicBool::new(false);
     run(&mut guarded, &mut NoStage, &plan, RunOptions::new(nth, &target, &stop), &mut ())
 }
@@ -940,9 +941,7 @@ fn a_run_that_is_repeated_measures_every_rate_as_often() {
         let target = target(TargetKind::Simulated, device.facts().clone());
         let choice = Choice { repeat: std::num::NonZeroU32::new(3), ..Choice::default() };
         let plan = Plan::make(&Suite::built_in("check").unwrap(), &choice, &target).unwrap();
-        let budget = WriteBudget::new(device, plan.max_written_bytes());
-        let budgeted: Box<dyn Device> = Box::new(budget);
-        let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+        let mut guarded = guarded(device, &plan);
         let stop = AtomicBool::new(false);
         let options = RunOptions::new(1, &target, &stop);
         let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());

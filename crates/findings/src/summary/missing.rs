@@ -1,11 +1,17 @@
 //! Reasons why the summary has no figure where one is asked for.
 
 use record::collection::HeadlineFigure;
-use record::{Bound, Record};
+use record::{Figure, Record};
 
 use super::skipped;
 use crate::figure::SoundFigure;
 use crate::{Figures, gate, matrix};
+
+/// The name of a figure in the summary: "random_write_4k_iops".
+pub(super) fn field(wanted: HeadlineFigure) -> String {
+    let Figure { column, unit, .. } = wanted.entry();
+    format!("{column}_{}", unit.name())
+}
 
 /// Why the summary has no level for this figure: a bound with the reason for it, or what kept it from
 /// being measured or used.
@@ -25,9 +31,8 @@ pub(super) fn why(record: &Record, wanted: HeadlineFigure) -> String {
     };
     let refused = gate::refusal(record, cell).map(|refused| refused.to_string());
     let why = refused.unwrap_or_else(|| "too few I/Os for a figure".to_owned());
-    let bound = Figures::of(record).sound(wanted).and_then(|found| Some((found.bound?, found)));
-    match bound {
-        Some((Bound::AtMost | Bound::AtLeast, found)) => format!("{}: {why}", found.text()),
+    match Figures::of(record).sound(wanted).filter(|found| found.bound.is_some()) {
+        Some(found) => format!("{}: {why}", found.text()),
         None => why,
     }
 }

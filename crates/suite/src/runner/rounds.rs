@@ -6,7 +6,9 @@
 use std::sync::atomic::Ordering;
 
 use record::units::{MILLISECOND_NS, SECOND_NS};
-use record::{Cell, Ended, Estimate, Flag, Metrics, PlannedCell, Round, Stop, metric, test};
+use record::{
+    Cell, Ended, Estimate, FEWEST_ROUNDS, Flag, Metrics, PlannedCell, Round, Stop, metric, test,
+};
 use stats::{Random, RareEvents, RoundRate, repetition_half_width};
 
 use super::{Guarded, Measured, Runner};
@@ -26,8 +28,6 @@ const FAST_SEQUENTIAL_NS: f64 = 20.0 * MILLISECOND_NS as f64;
 const BEYOND: f64 = 1.5;
 /// Rounds that change by less than this factor are called noise, whatever their order.
 const CHANGED: f64 = 1.15;
-/// Fewer rounds than this tell nothing of a repetition.
-const FEWEST: usize = 3;
 /// Rounds of a cell begin so far apart, as a host has slow changes that one moment does not show.
 const APART_NS: u64 = 3000 * MILLISECOND_NS;
 /// All rounds take no longer than what was measured before, and this is always theirs.
@@ -139,10 +139,10 @@ impl<'a> Runner<'a> {
         }
         let turn_ns: u64 =
             places.iter().map(|place| longest_round_ns(&self.end.cells[*place])).sum();
-        let needed_ns = (began_ns + (FEWEST as u64 - 1) * turn_ns.max(APART_NS)) / 9 * 10;
+        let needed_ns = (began_ns + (FEWEST_ROUNDS as u64 - 1) * turn_ns.max(APART_NS)) / 9 * 10;
         for place in places {
             let cell = &mut self.end.cells[*place];
-            if cell.rounds.len() >= FEWEST || cell.stop.cut_short() || cell.is_one_look() {
+            if cell.rounds.len() >= FEWEST_ROUNDS || cell.stop.cut_short() || cell.is_one_look() {
                 continue;
             }
             cell.flags.push(Flag::OneLook { needed_ns });
