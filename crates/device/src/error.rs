@@ -3,29 +3,9 @@
 use std::fmt;
 
 use record::units::Bytes;
+use record::{CellError, Direction, IoErrorKind};
 
 use crate::{Op, Request};
-
-/// What went wrong, as far as it can be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum IoErrorKind {
-    /// The medium reports an error at this place (EIO, ENODATA).
-    Medium,
-    /// The medium is no longer there (ENODEV, ENXIO, a read of 0 bytes or ENOSPC inside the medium,
-    /// size 0).
-    Gone,
-    /// The file system is full.
-    NoSpace,
-    /// The medium or file system refuses writes.
-    ReadOnly,
-    /// A guard of ours refused: outside the span, over the budget, not allowed to write. Nothing
-    /// was issued.
-    Refused,
-    /// The device cannot do this (discard, a block smaller than it addresses).
-    Unsupported,
-    /// Anything else the kernel said.
-    Other,
-}
 
 /// An I/O that failed, where, and in which words to say it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +18,8 @@ pub struct IoError {
     pub errno: Option<i32>,
     /// What was seen ("read returned 0 bytes inside the medium").
     pub detail: String,
+    /// True if reads of the same place were tried after it, and worked.
+    pub reads_work: bool,
 }
 
 impl IoError {
@@ -48,18 +30,38 @@ impl IoError {
             request: Some((request.op, request.offset_bytes, request.length_bytes)),
             errno: None,
             detail: detail.into(),
+            reads_work: false,
         }
     }
 
     /// An error that belongs to no request.
     pub fn general(kind: IoErrorKind, detail: impl Into<String>) -> IoError {
-        IoError { kind, request: None, errno: None, detail: detail.into() }
+        IoError { kind, request: None, errno: None, detail: detail.into(), reads_work: false }
     }
 
     /// Adds the kernel's number.
     pub fn with_errno(mut self, errno: i32) -> IoError {
         self.errno = Some(errno);
         self
+    }
+
+    /// The same as data, for the cell that it ends.
+    pub fn of_cell(&self) -> CellError {
+        let direction = self.request.and_then(|(op, ..)| match op {
+            Op::Read => Some(Direction::Read),
+            Op::Write => Some(Direction::Write),
+            Op::Flush | Op::Discard => None,
+        });
+        CellError {
+            kind: self.kind,
+            direction,
+            offset_bytes: self
+                .request
+                .filter(|(op, ..)| *op != Op::Flush)
+                .map(|(_, offset, _)| offset),
+            errno: self.errno,
+            reads_work: self.reads_work,
+        }
     }
 
     /// Whether going on is of no use.

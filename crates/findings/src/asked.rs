@@ -1,10 +1,9 @@
 //! What a user asked for, as a use or a claim, and the run cannot tell: for whoever must not take
 //! silence for a yes.
 
-use record::{Record, Severity};
+use record::{Fitness, Outcome, Record, Severity, Use};
 
-use crate::phrases::CLAIM_HOLDS;
-use crate::{Fitness, Use, genuineness, use_levels};
+use crate::{genuineness, use_levels};
 
 /// What cannot be told of these uses and of the claims of the user, each in a few words; empty where
 /// all of it is told, one way or the other. A verdict that few samples leave open at the border
@@ -22,7 +21,7 @@ pub fn untold(record: &Record, uses: &[Use]) -> Vec<String> {
     let is_open = |finding: &&record::Finding| {
         finding.id == "claim"
             && finding.severity != Severity::Failure
-            && !finding.statement.contains(CLAIM_HOLDS)
+            && finding.outcome != Some(Outcome::Claim { holds: Some(true) })
     };
     let claims = record.findings.iter().filter(is_open).map(|claim| claim.statement.clone());
     // A check promises to say whether it is genuine; a probe that was cut short does not.

@@ -1,14 +1,12 @@
 //! Speed classes: which the medium reaches, which its registers and its box promise, what was
 //! tested of each, and what was not (docs/field/peers.md#class-test).
 
-use record::units::{Bytes, BytesPerSecond, Iops, KIB};
-use record::{Claims, Finding, Record, Severity, test};
+use record::units::{Bytes, BytesPerSecond, Iops, KIB, capitalised};
+use record::{Claims, Finding, Outcome, Record, Severity, test};
 
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
-use crate::fitness::capitalised;
 use crate::genuineness;
-use crate::phrases::CLAIM_HOLDS;
 use crate::thresholds::{ANDROID, APP, Class, RASPBERRY_PI, SPEED, UHS, VIDEO};
 
 /// A class against the figures of this record.
@@ -359,7 +357,9 @@ fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Fin
         let severity =
             if failing == Severity::Failure { Severity::Warning } else { Severity::Info };
         let said = format!("The {whose} of {claim} was not tested by this run.");
-        return FindingBuilder::new(id, severity, said).done();
+        return FindingBuilder::new(id, severity, said)
+            .outcome(Outcome::Claim { holds: None })
+            .done();
     };
     let found = match &measured {
         Measured::Figure(figure) => format!("{} measured", figure.with_interval()),
@@ -369,33 +369,33 @@ fn judged(held: ClassCheck<'_>, id: &str, whose: &str, failing: Severity) -> Fin
         }
     };
     let below = measured.below(promised);
-    let draft = if measured.value() >= promised && below.is_some_and(|share| share > 0.05) {
-        FindingBuilder::info(
-            id,
-            format!("The {whose} of {claim} probably holds, though not for certain: {found}."),
-        )
-        .surely(below.map(|share| 1.0 - share))
+    let (holds, severity, said, confidence) = if measured.value() >= promised
+        && below.is_some_and(|share| share > 0.05)
+    {
+        let said =
+            format!("The {whose} of {claim} probably holds, though not for certain: {found}.");
+        (None, Severity::Info, said, below.map(|share| 1.0 - share))
     } else if measured.value() >= promised {
-        FindingBuilder::info(id, format!("The {whose} of {claim} {CLAIM_HOLDS} {found}."))
-            .surely(below.map(|share| 1.0 - share))
+        let said = format!("The {whose} of {claim} holds: {found}.");
+        (Some(true), Severity::Info, said, below.map(|share| 1.0 - share))
     } else if let Some(excuse) = excuse {
-        FindingBuilder::info(
-            id,
-            format!(
-                "Cannot be told here: whether the {whose} of {claim} holds. {}: {found}.",
-                capitalised(excuse)
-            ),
-        )
+        let excuse = capitalised(excuse);
+        let said = format!(
+            "Cannot be told here: whether the {whose} of {claim} holds. {excuse}: {found}."
+        );
+        (None, Severity::Info, said, None)
     } else if below.is_some_and(|share| share < 0.95) {
-        FindingBuilder::warning(
-            id,
-            format!("The {whose} of {claim} probably does not hold: {found}, which is not certain enough."),
-        )
-        .surely(below)
+        let said = format!(
+            "The {whose} of {claim} probably does not hold: {found}, which is not certain enough."
+        );
+        (None, Severity::Warning, said, below)
     } else {
-        FindingBuilder::new(id, failing, format!("The {whose} of {claim} does not hold: {found}."))
-            .surely(below)
+        let said = format!("The {whose} of {claim} does not hold: {found}.");
+        (Some(false), failing, said, below)
     };
+    let draft = FindingBuilder::new(id, severity, said)
+        .outcome(Outcome::Claim { holds })
+        .surely(confidence);
     match &measured {
         Measured::Figure(figure) => draft.figure(figure).done(),
         Measured::Found(value) => draft.note(format!("size found: {}", show(*value))).done(),

@@ -5,12 +5,11 @@
 //! place, and a flush costs what it costs.
 
 use record::units::{KIB, significant};
-use record::{Finding, Record, Sync, metric, test};
+use record::{Fitness, Record, Sync, metric, test};
 
 use crate::figure::{self, SoundFigure};
-use crate::finding_builder::FindingBuilder;
 use crate::flush;
-use crate::{Fitness, Use};
+use crate::verdict::OpenVerdict;
 
 /// Single writes that one commit costs SQLite with a rollback journal: journal, its header, the
 /// page, and the journal's end (sqlite.org/atomiccommit.html).
@@ -103,43 +102,34 @@ fn ends(ci95: Option<[f64; 2]>) -> String {
 
 /// That commits were not measured, and what random writes would allow; or that their figure may be
 /// anything.
-pub(crate) fn untested(record: &Record) -> Finding {
-    let id = Use::Database.verdict_id();
+pub(crate) fn untested(record: &Record) -> OpenVerdict {
     if let Some(known) = of(record).filter(|commits| commits.figure.ci95.is_some()) {
-        let statement = format!(
-            "{}: {}; the first is not certain enough.",
-            Fitness::CannotTell.verdict(Use::Database),
-            known.reason
-        );
-        return FindingBuilder::info(id, statement).notes(known.evidence).done();
+        let why = format!("{}; the first is not certain enough.", known.reason);
+        return OpenVerdict { level: Fitness::CannotTell, why, evidence: known.evidence };
     }
     if figure::cells(record, test::COMMIT).next().is_some() {
-        let lead = Fitness::CannotTell.verdict(Use::Database);
-        let statement = format!("{lead}: too few commits were made for a figure.");
-        return FindingBuilder::info(id, statement).done();
+        return OpenVerdict::new(
+            Fitness::CannotTell,
+            "too few commits were made for a figure.".to_owned(),
+        );
     }
-    let lead = format!("{}: commits were not measured", Fitness::NotTested.verdict(Use::Database));
-    match figure::random_write(record, 4 * KIB) {
-        Some(writes) => {
-            let allowed = writes.value / WRITES_PER_COMMIT;
-            let statement = format!(
-                "{lead}. Its random writes, {} IOPS, would allow {} commits per second at four writes each.",
-                significant(writes.value),
-                significant(allowed)
-            );
-            let over_four = format!(
-                "{} IOPS divided by four is {}",
-                significant(writes.value),
-                significant(allowed)
-            );
-            FindingBuilder::info(id, statement).figure(&writes).note(over_four).done()
-        }
-        None => FindingBuilder::info(id, format!("{lead}.")).done(),
-    }
+    let lead = "commits were not measured";
+    let Some(writes) = figure::random_write(record, 4 * KIB) else {
+        return OpenVerdict::new(Fitness::NotTested, format!("{lead}."));
+    };
+    let measured = significant(writes.value);
+    let allowed = significant(writes.value / WRITES_PER_COMMIT);
+    let why = format!(
+        "{lead}. Its random writes, {measured} IOPS, would allow {allowed} commits per second at four writes each."
+    );
+    let over_four = format!("{measured} IOPS divided by four is {allowed}");
+    let evidence = vec![writes.to_string(), over_four];
+    OpenVerdict { level: Fitness::NotTested, why, evidence }
 }
 
 #[cfg(test)]
 mod tests {
+    use record::Use;
     use record::units::{GIB, MIB};
 
     use super::*;

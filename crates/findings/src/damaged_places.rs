@@ -177,10 +177,11 @@ pub(crate) fn like(bytes: u64, other: Option<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use record::{Estimate, Finding, Series, SeriesAxis, Stop};
+    use record::{CellError, Direction, Estimate, Finding, IoErrorKind, Series, SeriesAxis};
 
     use super::*;
-    use crate::testing::{cell, iops, record_of};
+    use crate::Analysis;
+    use crate::testing::{cell, iops, medium_error, record_of};
 
     /// A probe that ended with this kind and size, and with marks of these kinds at these places.
     fn probe(kind: CapacityKind, real_bytes: u64, marks: &[(&str, &[u64])]) -> Cell {
@@ -206,11 +207,8 @@ mod tests {
         record
     }
 
-    fn failed(test: &str, number: u32, what: &str, at: u64) -> Cell {
-        let mut cell = iops(test, number, 4096, 300.0, 1);
-        let reason = format!("the medium reports an error while {what} 4 KiB at byte {at}: EIO");
-        (cell.stop, cell.reason, cell.ops) = (Stop::Error, Some(reason), 0);
-        cell
+    fn failed(test: &str, number: u32, direction: Direction, at: u64) -> Cell {
+        crate::testing::failed(test, number, medium_error(direction, at))
     }
 
     fn told(record: &Record) -> String {
@@ -240,7 +238,7 @@ mod tests {
             "Do not use it. It is a fake: it says 2 GiB, it has 512 MiB. Data written beyond that is lost without an error."
         );
         let mut then = record_of("unusable");
-        then.cells.push(failed("prime", 1, "writing", GIB));
+        then.cells.push(failed("prime", 1, Direction::Write, GIB));
         assert_eq!(told(&then), told(&record_of("unusable")), "one statement of one fact");
     }
 
@@ -273,7 +271,7 @@ mod tests {
                 "Do not use it. It is damaged: {place}data was not read back as written. Copy what can still be read first, then throw it away."
             )
         );
-        let summary = crate::summary(&record, &[]);
+        let summary = Analysis::of(&record, &[]).summary;
         let reasons =
             [summary.genuine_reason, summary.fit_reason, summary.healthy_reason].join(" ");
         assert_eq!(reasons.matches("read back as written").count(), 1, "{reasons}");
@@ -293,7 +291,7 @@ mod tests {
     #[test]
     fn reads_that_worked_are_told_where_every_write_fails() {
         let read = iops("random-read", 1, 4096, 900.0, 1);
-        let write = || failed("prime", 1, "writing", GIB);
+        let write = || failed("prime", 1, Direction::Write, GIB);
         let of = |cells| told(&record(8 * GIB, cells));
         assert!(of(vec![write()]).contains("A write failed at 1 GiB. What else fails was not"));
         assert!(of(vec![write(), write()]).contains("Not tested: whether it can still be read."));
@@ -301,7 +299,7 @@ mod tests {
         let then = of(vec![read, write(), write()]);
         assert!(then.contains("All writes fail. Reads worked before that"), "{then}");
         let mut put = write();
-        put.reason = Some("the medium refuses writes while writing 4 KiB at byte 0: every write fails, while reads work".into());
+        put.error = Some(CellError { reads_work: true, ..CellError::of(IoErrorKind::ReadOnly) });
         assert!(of(vec![put]).contains("It has gone read-only: writes fail, and reads still work"));
     }
 
@@ -312,7 +310,7 @@ mod tests {
         let marks = [("good", &all[..]), ("changed", &every(GIB, MIB, 8 * GIB))];
         let cells = vec![
             probe(CapacityKind::Damaged, 8 * GIB, &marks),
-            failed("prime", 1, "writing", 4 * GIB),
+            failed("prime", 1, Direction::Write, 4 * GIB),
             iops("random-write", 1, 4096, 900.0, 1),
         ];
         let record = record(8 * GIB, cells);
@@ -329,7 +327,7 @@ mod tests {
         (test, 1u32..9, outcome).prop_map(|(test, number, outcome)| match outcome {
             None => iops(test, number, 4096, 900.0, 1),
             Some((writes, at)) => {
-                failed(test, number, if writes { "writing" } else { "reading" }, at)
+                failed(test, number, if writes { Direction::Write } else { Direction::Read }, at)
             }
         })
     }

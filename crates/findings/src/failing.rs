@@ -2,19 +2,15 @@
 
 use record::metric::HANGING_IOS;
 use record::units::{Bytes, Nanos, saturating_sum};
-use record::{Cell, Direction, Ended, Finding, Flag, HANGS_NS, Record, Severity, Stop};
+use record::{
+    Cell, Direction, Ended, Finding, Flag, HANGS_NS, IoErrorKind, Outcome, Record, Severity, Stop,
+};
 
 use crate::damaged_places::{DamageExtent, DamagedPlaces};
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness::number;
 use crate::phrases::{COPY_NOW, DAMAGED_OR_FAKE, MANY_PLACES, ONE_AREA, WENT_AWAY};
 use crate::{figure, gate, genuineness};
-
-/// What an error of the medium itself begins with (`device::IoErrorKind`): neither a medium that is
-/// gone nor a full file system is one.
-const BY_MEDIUM: [&str; 2] = ["the medium reports an error", "the medium refuses writes"];
-/// What the error of a device begins with that the system does not know any more.
-const GONE: &str = "the medium is gone";
 
 /// `io-error`: how the medium fails, or that a test ended by an error.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
@@ -33,17 +29,20 @@ fn reason(cell: &Cell) -> &str {
     cell.reason.as_deref().unwrap_or("no reason was recorded")
 }
 
-/// Whether the error that ended a cell begins with one of these.
-fn ended_by(cell: &Cell, begins: &[&str]) -> bool {
-    let is_one = |text: &str| begins.iter().any(|begin| text.starts_with(begin));
-    cell.stop == Stop::Error && cell.reason.as_deref().is_some_and(is_one)
+/// The class of the error that ended a cell.
+fn kind(cell: &Cell) -> Option<IoErrorKind> {
+    Some(cell.error?.kind).filter(|_| cell.stop == Stop::Error)
 }
 
-/// Whether a cell ended because its device was not there any more: by our words for it, or by
-/// those for what another tool met (ENXIO, ENODEV, ENOMEDIUM).
+/// Whether the medium itself ended a cell: neither a medium that is gone nor a full file system
+/// does.
+fn is_by_medium(cell: &Cell) -> bool {
+    matches!(kind(cell), Some(IoErrorKind::Medium | IoErrorKind::ReadOnly))
+}
+
+/// Whether a cell ended because its device was not there any more.
 fn is_gone(cell: &Cell) -> bool {
-    let met = |number: &str| reason(cell).contains(&format!(" ended with error {number}: "));
-    ended_by(cell, &[GONE]) || cell.stop == Stop::Error && ["6", "19", "123"].into_iter().any(met)
+    kind(cell) == Some(IoErrorKind::Gone)
 }
 
 /// Whether anything went through in a cell.
@@ -56,29 +55,26 @@ fn has_worked(cell: &Cell) -> bool {
 /// nothing that went through between, is of its going.
 fn failed_by_medium(record: &Record) -> Vec<usize> {
     let is_of_going = |at: usize| {
-        let next = record.cells[at + 1..]
-            .iter()
-            .find(|next| !ended_by(next, &BY_MEDIUM) || has_worked(next));
+        let next =
+            record.cells[at + 1..].iter().find(|next| !is_by_medium(next) || has_worked(next));
         next.is_some_and(|next| is_gone(next) && !has_worked(next))
     };
     let all = 0..record.cells.len();
-    all.filter(|at| ended_by(&record.cells[*at], &BY_MEDIUM) && !is_of_going(*at)).collect()
+    all.filter(|at| is_by_medium(&record.cells[*at]) && !is_of_going(*at)).collect()
 }
 
-/// What the error was about: what was asked of the medium at that moment, else what the cell does.
+/// What failed: what was asked of the medium at that moment, else what the cell does.
 fn direction(cell: &Cell) -> Option<Direction> {
-    let text = reason(cell);
-    if text.contains(" while writing ") || text.starts_with(BY_MEDIUM[1]) {
-        return Some(Direction::Write);
+    let error = cell.error?;
+    match error.kind {
+        IoErrorKind::ReadOnly => Some(Direction::Write),
+        _ => error.direction.or(cell.params.direction),
     }
-    if text.contains(" while reading ") { Some(Direction::Read) } else { cell.params.direction }
 }
 
-/// "... while writing 4 KiB at byte 1048576: ...": the byte.
+/// The byte at which an I/O failed.
 fn place(cell: &Cell) -> Option<u64> {
-    let (_, behind) = reason(cell).split_once(" at byte ")?;
-    let digits: String = behind.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok()
+    cell.error?.offset_bytes
 }
 
 /// What reads and writes came to from the first error of the medium on.
@@ -132,10 +128,8 @@ fn went_away(record: &Record) -> Option<FindingBuilder> {
     let cell = record.cells.iter().find(|cell| is_gone(cell))?;
     let test = &cell.test;
     let at = place(cell).map(|byte| format!(" at {}", Bytes(byte))).unwrap_or_default();
-    Some(FindingBuilder::warning(
-        "io-error",
-        format!("The device went away during {test}{at}: {WENT_AWAY}"),
-    ))
+    let said = format!("The device went away during {test}{at}: {WENT_AWAY}");
+    Some(FindingBuilder::warning("io-error", said).outcome(Outcome::DeviceGone))
 }
 
 /// Whether the medium fails, so that whoever has data on it copies that before anything else is done
@@ -168,9 +162,9 @@ fn way(record: &Record, seen: &Seen<'_>) -> String {
     let (writes, reads) = (seen.failed(Direction::Write), seen.failed(Direction::Read));
     let only_writes = writes > 0 && seen.good_writes == 0 && reads == 0;
     let reads_work = seen.good_reads > 0
-        || seen.failed.iter().any(|cell| reason(cell).contains("while reads work"));
+        || seen.failed.iter().any(|cell| cell.error.is_some_and(|error| error.reads_work));
     let is_only_one = seen.good_reads + seen.good_writes == 0
-        && matches!(seen.failed.as_slice(), [one] if !reason(one).starts_with(BY_MEDIUM[1]));
+        && matches!(seen.failed.as_slice(), [one] if kind(one) != Some(IoErrorKind::ReadOnly));
     match extent {
         _ if only_writes && reads_work => {
             "It has gone read-only: writes fail, and reads still work.".to_owned()
@@ -309,19 +303,14 @@ fn retries(record: &Record) -> Option<FindingBuilder> {
 
 #[cfg(test)]
 mod tests {
+    use record::CellError;
     use record::units::{GIB, KIB, MIB};
 
     use super::*;
-    use crate::testing::{empty, iops};
+    use crate::testing::{empty, failed, iops, medium_error};
 
-    fn failed(test: &str, number: u32, reason: &str) -> Cell {
-        let mut cell = iops(test, number, 4 * KIB, 300.0, 1);
-        (cell.stop, cell.reason, cell.ops) = (Stop::Error, Some(reason.into()), 0);
-        cell
-    }
-
-    fn write_error(at: u64) -> String {
-        format!("the medium reports an error while writing 4 KiB at byte {at}: input/output error")
+    fn write_error(at: u64) -> CellError {
+        medium_error(Direction::Write, at)
     }
 
     /// A medium that was good enough for classes and advice before it failed.
@@ -378,8 +367,7 @@ mod tests {
 
     #[test]
     fn each_way_to_fail_is_said_and_what_to_do_first() {
-        let refused =
-            "the medium refuses writes while writing 4 KiB at byte 0: read-only file system";
+        let refused = CellError::of(IoErrorKind::ReadOnly);
         let reads = iops("random-read", 2, 4 * KIB, 3000.0, 1);
         check(
             &run(vec![
@@ -391,26 +379,25 @@ mod tests {
         );
         check(
             &run(vec![
-                failed("random-write", 3, &write_error(4096)),
-                failed("sector-write", 1, &write_error(20 * GIB)),
+                failed("random-write", 3, write_error(4096)),
+                failed("sector-write", 1, write_error(20 * GIB)),
             ]),
             "All writes fail. Reads worked before that; whether they still do was not tested. Copy what is on it now",
         );
         let writes = iops("random-write", 4, 64 * KIB, 30.0, 1);
         check(
             &run(vec![
-                failed("random-write", 3, &write_error(16 * GIB)),
-                failed("record-ops", 1, &write_error(17 * GIB)),
+                failed("random-write", 3, write_error(16 * GIB)),
+                failed("record-ops", 1, write_error(17 * GIB)),
                 writes,
                 reads.clone(),
             ]),
             "One area fails: I/Os fail between 16 GiB and 17 GiB and work elsewhere. Copy what is on it now",
         );
-        let read_error =
-            "the medium reports an error while reading 4 KiB at byte 0: input/output error";
+        let read_error = medium_error(Direction::Read, 0);
         check(
             &run(vec![
-                failed("random-write", 3, &write_error(4096)),
+                failed("random-write", 3, write_error(4096)),
                 failed("random-read", 2, read_error),
             ]),
             "Every read and write fails. Copy what is on it now, before anything else.",
@@ -420,8 +407,8 @@ mod tests {
     #[test]
     fn where_some_writes_of_a_failing_cell_went_through_not_all_fail() {
         let [mut first, mut second] = [
-            failed("prime", 1, &write_error(4_421_844_992)),
-            failed("random-write", 3, &write_error(4_422_389_760)),
+            failed("prime", 1, write_error(4_421_844_992)),
+            failed("random-write", 3, write_error(4_422_389_760)),
         ];
         first.ops = 100;
         check(&run(vec![first.clone(), second.clone()]), "All writes fail");
@@ -441,7 +428,7 @@ mod tests {
             .other
             .insert("type".into(), record::Estimate { value: 1.0, ci95: None, n: 1 });
         check(
-            &run(vec![probe, failed("prime", 1, &write_error(4_421_844_992))]),
+            &run(vec![probe, failed("prime", 1, write_error(4_421_844_992))]),
             "A write failed at 4217 MiB. What else fails was not tested. Copy what is on it now",
         );
     }
@@ -463,7 +450,9 @@ mod tests {
 
     #[test]
     fn what_is_no_word_of_the_medium_is_no_failure_of_it() {
-        let found = conclude(&run(vec![failed("record-ops", 1, "no space is left")])).unwrap();
+        let mut full = failed("record-ops", 1, CellError::of(IoErrorKind::NoSpace));
+        full.reason = Some("no space is left".to_owned());
+        let found = conclude(&run(vec![full])).unwrap();
         assert_eq!(found.severity, Severity::Warning);
         insta::assert_snapshot!(found.statement, @"record-ops ended with an error: no space is left.");
     }
@@ -472,13 +461,10 @@ mod tests {
     #[test]
     fn a_device_that_goes_away_is_no_bad_medium() {
         let gone = |test: &str| {
-            failed(
-                test,
-                1,
-                "the medium is gone while writing 4 KiB at byte 1048576: no such device",
-            )
+            let place = medium_error(Direction::Write, MIB);
+            failed(test, 1, CellError { kind: IoErrorKind::Gone, ..place })
         };
-        let io_error = || failed("random-write", 3, &write_error(4096));
+        let io_error = || failed("random-write", 3, write_error(4096));
         for cells in [
             vec![gone("sector-write")],
             // The kernel answers what is under way with EIO, and says ENODEV afterwards.
@@ -497,7 +483,7 @@ mod tests {
             assert!(!is_reported(&record));
             assert_eq!(crate::compare(&[record]).media[0].fault, None);
         }
-        let by_tool = failed("fio:read", 1, "fio ended with error 19: no such device");
+        let by_tool = failed("fio:read", 1, CellError::of(IoErrorKind::Gone));
         assert_eq!(conclude(&run(vec![by_tool])).unwrap().severity, Severity::Warning);
         // The device was still there after the error, so the error is its own.
         let mut later = gone("sector-write");

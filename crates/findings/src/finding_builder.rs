@@ -1,6 +1,6 @@
 //! A finding as it is put together.
 
-use record::{Finding, Severity};
+use record::{Finding, Fitness, Outcome, Severity, Use};
 
 use crate::figure::SoundFigure;
 
@@ -24,15 +24,23 @@ impl FindingBuilder {
         FindingBuilder::new(id, Severity::Failure, statement)
     }
 
+    /// The verdict on a use.
+    pub fn on_use(
+        wanted: Use,
+        level: Fitness,
+        severity: Severity,
+        statement: impl Into<String>,
+    ) -> FindingBuilder {
+        FindingBuilder::new(wanted.verdict_id(), severity, statement).outcome(Outcome::Use {
+            wanted,
+            level,
+            condition: None,
+        })
+    }
+
     /// A finding without evidence yet.
     pub fn new(id: &str, severity: Severity, statement: impl Into<String>) -> FindingBuilder {
-        FindingBuilder(Finding {
-            id: id.into(),
-            severity,
-            statement: statement.into(),
-            evidence: Vec::new(),
-            confidence: None,
-        })
+        FindingBuilder(Finding::new(id, severity, statement))
     }
 
     /// Adds a figure with its cell, interval and count.
@@ -60,12 +68,15 @@ impl FindingBuilder {
         lines.into_iter().fold(self, FindingBuilder::note)
     }
 
+    /// What it comes to, for programs.
+    pub fn outcome(mut self, outcome: Outcome) -> FindingBuilder {
+        self.0.outcome = Some(outcome);
+        self
+    }
+
     /// The probability that it is so, where one was worked out.
     pub fn surely(mut self, confidence: Option<f64>) -> FindingBuilder {
-        // Two digits are more than any of these deserve, and equal on every machine.
-        self.0.confidence = confidence
-            .filter(|share| share.is_finite())
-            .map(|share| (share.clamp(0.0, 1.0) * 1000.0).round() / 1000.0);
+        self.0.confidence = confidence.and_then(rounded);
         self
     }
 
@@ -73,4 +84,9 @@ impl FindingBuilder {
     pub fn done(self) -> Finding {
         self.0
     }
+}
+
+/// A probability in thousandths: more than any of these deserve, and equal on every machine.
+pub(crate) fn rounded(share: f64) -> Option<f64> {
+    share.is_finite().then(|| (share.clamp(0.0, 1.0) * 1000.0).round() / 1000.0)
 }

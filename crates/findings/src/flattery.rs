@@ -1,6 +1,6 @@
 //! What benchmarks measure of a medium and work never gets: named in the verdict's first words.
 
-use record::{Finding, Severity};
+use record::{Finding, Outcome, Severity, VerdictSentence};
 
 use crate::conditions::listed;
 use crate::phrases::OVERSTATED;
@@ -12,18 +12,27 @@ const FLATTERING: [(&str, &str); 3] = [
     ("compression", "zeros are written faster than data"),
 ];
 
-/// Puts what flatters it in front of the verdict.
-pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
+/// Whether these findings name something that makes benchmarks faster than work.
+pub fn is_overstated(findings: &[Finding]) -> bool {
+    reasons(findings).next().is_some()
+}
+
+fn reasons(findings: &[Finding]) -> impl Iterator<Item = &'static str> {
     let is_certain = |id: &str| {
         findings.iter().any(|finding| finding.id == id && finding.severity >= Severity::Warning)
     };
-    let Some(reasons) =
-        listed(FLATTERING.into_iter().filter(|(id, _)| is_certain(id)).map(|(_, words)| words))
-    else {
-        return;
-    };
+    FLATTERING.into_iter().filter(move |(id, _)| is_certain(id)).map(|(_, words)| words)
+}
+
+/// Puts what flatters it in front of the verdict.
+pub(crate) fn name(verdicts: &mut [Finding], findings: &[Finding]) {
+    let Some(reasons) = listed(reasons(findings)) else { return };
     for verdict in verdicts.iter_mut().filter(|finding| finding.id == "verdict") {
-        verdict.statement = format!("{OVERSTATED} {reasons}. {}", verdict.statement);
+        let text = format!("{OVERSTATED} {reasons}.");
+        verdict.statement = format!("{text} {}", verdict.statement);
+        if let Some(Outcome::Uses { sentences }) = &mut verdict.outcome {
+            sentences.insert(0, VerdictSentence { text, level: None, has_reason: false });
+        }
     }
 }
 

@@ -288,7 +288,7 @@ mod tests {
         ]);
         insta::assert_snapshot!(told(&honest, "flush").1, @"A flush after a small write takes 2.30 ms, an idle flush 250 us: the flush empties its cache, as it should.");
         assert!(
-            !told(&honest, "verdict").1.contains(crate::phrases::IF_HONEST),
+            !told(&honest, "verdict").1.contains(record::Condition::FlushHonest.short()),
             "{}",
             told(&honest, "verdict").1
         );

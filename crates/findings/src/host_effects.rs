@@ -1,10 +1,11 @@
 //! What each setting of the host does to reads of a medium, from `flashmark host-effects`.
 
 use record::units::significant;
-use record::{Cell, Finding, Record, Severity, metric, test};
+use record::{Cell, Finding, Record, metric, test};
 use stats::LargerRate;
 
 use crate::figure;
+use crate::finding_builder::FindingBuilder;
 
 /// Ways to read: form, name, metric.
 const READS: [(&str, &str, &str); 2] = [
@@ -57,18 +58,13 @@ fn of(record: &Record, setting: &str, before: &str, value: &str) -> Finding {
             evidence.push(format!("{name}, {setting} {side}: {}", each.join(", ")));
         }
     }
-    Finding {
-        id: "host-effects".to_owned(),
-        severity: Severity::Info,
-        statement: format!(
-            "{} instead of {}: {}.",
-            words(setting, value),
-            worded(setting, before),
-            told.join("; ")
-        ),
-        evidence,
-        confidence: None,
-    }
+    let statement = format!(
+        "{} instead of {}: {}.",
+        words(setting, value),
+        worded(setting, before),
+        told.join("; ")
+    );
+    FindingBuilder::info("host-effects", statement).notes(evidence).done()
 }
 
 /// "sequential reads are 1.80x faster (1.60x to 2.00x)".

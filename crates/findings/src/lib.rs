@@ -15,6 +15,7 @@
 //! comes to), then any other file.
 
 mod advice;
+mod analysis;
 mod asked;
 mod caches;
 mod capacity;
@@ -29,7 +30,6 @@ mod failing;
 mod figure;
 mod figures;
 mod finding_builder;
-mod fitness;
 mod flattery;
 mod flush;
 pub mod gate;
@@ -69,7 +69,6 @@ mod thresholds;
 mod throttling;
 mod uflip;
 mod use_levels;
-mod uses;
 mod verdict;
 mod wear;
 mod write_unit;
@@ -77,8 +76,9 @@ mod write_unit;
 use std::cmp::Reverse;
 
 use phrases::HOST_CACHED;
-use record::{Finding, Record, Severity};
+use record::{Finding, Record, Severity, Use};
 
+pub use analysis::Analysis;
 pub use asked::untold;
 pub use compare::{
     BlockSizePoint, ChangedFigure, CombinationRow, Compared, ComparedFigure, ComparisonSide,
@@ -90,15 +90,14 @@ pub use compare::{
 };
 pub use failing::is_failing;
 pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained_estimate};
-pub use fitness::Fitness;
+pub use flattery::is_overstated;
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use headline::headline;
 pub use next_steps::{NextStep, next_steps};
 pub use primary::metrics_of;
 pub use stalls::{LongestWrite, longest_write};
-pub use summary::summary;
 pub use use_levels::{UseStanding, beside_levels, use_levels};
-pub use uses::{Use, UseError};
+pub use verdict::repeats;
 pub use write_unit::{UnitFit, fit_unit};
 
 macro_rules! ids {

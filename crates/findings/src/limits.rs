@@ -4,12 +4,11 @@
 
 use record::collection::HeadlineFigure;
 use record::units::{Iops, KIB, Nanos};
-use record::{Bound, Cell, Claims, Finding, Record, test};
+use record::{Bound, Cell, Claims, Finding, Outcome, Record, test};
 
 use crate::Figures;
 use crate::figure::SoundFigure;
 use crate::finding_builder::FindingBuilder;
-use crate::phrases::CLAIM_HOLDS;
 use crate::stalls;
 
 /// A `claim` for each limit.
@@ -107,13 +106,14 @@ fn longest(record: &Record, claims: &Claims) -> Option<Finding> {
 
 fn untested(claim: &str) -> Finding {
     FindingBuilder::warning("claim", format!("The claim of {claim} was not tested by this run."))
+        .outcome(Outcome::Claim { holds: None })
         .done()
 }
 
 fn told(claim: &str, holds: Option<bool>, found: &str) -> FindingBuilder {
-    match holds {
+    let draft = match holds {
         Some(true) => {
-            FindingBuilder::info("claim", format!("The claim of {claim} {CLAIM_HOLDS} {found}."))
+            FindingBuilder::info("claim", format!("The claim of {claim} holds: {found}."))
         }
         Some(false) => FindingBuilder::failure(
             "claim",
@@ -123,7 +123,8 @@ fn told(claim: &str, holds: Option<bool>, found: &str) -> FindingBuilder {
             "claim",
             format!("Whether the claim of {claim} holds cannot be told: {found}."),
         ),
-    }
+    };
+    draft.outcome(Outcome::Claim { holds })
 }
 
 #[cfg(test)]

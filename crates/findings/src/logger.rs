@@ -2,12 +2,12 @@
 //! pauses it will meet.
 
 use record::units::{MIB, MILLISECOND_NS, SECOND_NS, significant};
-use record::{Cell, Record, metric, test};
+use record::{Cell, Fitness, Record, Use, metric, test};
 
 use crate::figure::{self, SoundFigure};
+use crate::gate;
 use crate::need::{Need, UseVerdict, weigh};
 use crate::stalls::{self, Stalls};
-use crate::{Fitness, Use, gate};
 
 /// The lateness of a line that is good and usable, and that is poor, at the most.
 const BUSY_NS: [u64; 2] = [SECOND_NS / 4, SECOND_NS / 2];

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use record::units::significant;
-use record::{Cell, Finding, Record, Severity, Stop, metric, test};
+use record::{Cell, Finding, Record, Stop, metric, test};
 use stats::{Placed, contest};
+
+use crate::finding_builder::FindingBuilder;
 
 pub use stats::ContestStanding;
 
@@ -348,12 +350,8 @@ impl WorkPlaces {
 impl Matrix {
     /// As findings: one for each work, and one over all.
     pub fn findings(&self) -> Vec<Finding> {
-        let finding = |statement: String, evidence: Vec<String>| Finding {
-            id: "matrix".to_owned(),
-            severity: Severity::Info,
-            statement,
-            evidence,
-            confidence: None,
+        let finding = |statement: String, evidence: Vec<String>| {
+            FindingBuilder::info("matrix", statement).notes(evidence).done()
         };
         let evidence = |work: &WorkPlaces| {
             let line = |place: &CombinationResult| {

@@ -1,12 +1,12 @@
 //! What a use needs: a figure held against three thresholds. The weakest need decides, and it is the
 //! reason given.
 
-use record::Bound;
 use record::units::Nanos;
+use record::{Bound, Condition, Fitness, Use};
 
 use crate::figure::{SoundFigure, quantity};
+use crate::finding_builder::rounded;
 use crate::stalls::Stalls;
-use crate::{Fitness, Use};
 
 /// A figure whose interval is wider than this factor, and wider than two levels, may be anything.
 const ANYTHING: f64 = 10.0;
@@ -31,7 +31,7 @@ pub(crate) struct UseVerdict {
     /// Measurements that it takes to be sure and that were not made.
     pub untested: Vec<&'static str>,
     /// A condition that no run can tell.
-    pub condition: Option<&'static str>,
+    pub condition: Option<Condition>,
 }
 
 impl Need {
@@ -153,7 +153,7 @@ pub(crate) fn weigh(
         level,
         reason: weakest.reason,
         evidence,
-        confidence: weakest.confidence,
+        confidence: weakest.confidence.and_then(rounded),
         untested,
         condition: None,
     })

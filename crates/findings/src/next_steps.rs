@@ -1,12 +1,11 @@
 //! Next steps of a reader: at most two, the most urgent first. A command works when it is typed as it
 //! is printed, and none of them overwrites anything for good.
 
-use record::{Answer, CapacityKind, Record, TargetKind};
+use record::{Answer, CapacityKind, Fitness, Outcome, Record, TargetKind, Use};
 
 use crate::flush::Flush;
-use crate::phrases::WENT_AWAY;
-use crate::use_levels::{UseStanding, told_levels};
-use crate::{Fitness, Use, conditions, gate, genuineness, matrix};
+use crate::use_levels::{UseStanding, standings};
+use crate::{conditions, gate, genuineness, matrix};
 
 /// So many are told.
 const MOST: usize = 2;
@@ -42,7 +41,7 @@ pub fn next_steps(record: &Record) -> Vec<NextStep> {
         return Vec::new();
     }
     // What to try next stands in the sentence that tells of it.
-    if record.findings.iter().any(|finding| finding.statement.contains(WENT_AWAY)) {
+    if record.findings.iter().any(|finding| finding.outcome == Some(Outcome::DeviceGone)) {
         return Vec::new();
     }
     let mut steps = of_its_state(record, target);
@@ -80,7 +79,7 @@ fn of_its_state(record: &Record, target: &str) -> Vec<NextStep> {
 
 /// What the verdicts on uses leave to do.
 fn of_its_uses(record: &Record, target: &str) -> Vec<NextStep> {
-    let standings = told_levels(record);
+    let standings = standings(&record.findings);
     let is_unfit = |of: &&UseStanding| {
         matches!(of.level, Fitness::NotSuitable | Fitness::Poor) && of.doubt.is_none()
     };

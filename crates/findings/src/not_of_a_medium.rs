@@ -1,10 +1,10 @@
 //! Runs of which nothing is a medium's: what is said of them instead of conclusions.
 
-use record::{Finding, Flag, Record, Severity, strayed};
+use record::{Finding, Fitness, Flag, Outcome, Record, Severity, Use, strayed};
 
 use crate::finding_builder::FindingBuilder;
 use crate::phrases::NAME_ONE;
-use crate::{Fitness, Use, capacity, failing};
+use crate::{capacity, failing};
 
 /// The findings of a run that measured no medium; none of any other.
 pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> {
@@ -40,8 +40,10 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
     let mut findings = vec![FindingBuilder::warning("verdict", what).notes(evidence).done()];
     for wanted in wanted {
         findings.push(
-            FindingBuilder::warning(
-                wanted.verdict_id(),
+            FindingBuilder::on_use(
+                *wanted,
+                Fitness::CannotTell,
+                Severity::Warning,
                 format!("{}: {why}.", Fitness::CannotTell.verdict(wanted)),
             )
             .done(),
@@ -58,7 +60,9 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
 /// What is said of claims where no figure is the medium's.
 pub(crate) fn of_claims(record: &Record, why: &str) -> Option<Finding> {
     let said = format!("Cannot be told here: whether it is what the box claims ({why}).");
-    record.medium.claims.is_some().then(|| FindingBuilder::warning("claim", said).done())
+    record.medium.claims.is_some().then(|| {
+        FindingBuilder::warning("claim", said).outcome(Outcome::Claim { holds: None }).done()
+    })
 }
 
 #[cfg(test)]

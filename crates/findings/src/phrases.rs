@@ -23,24 +23,12 @@ pub const OVERSTATED: &str = "Benchmarks overstate it:";
 pub const FLUSH_LIES: &str = "its flush does not wait for flash";
 /// A flush that empties a cache.
 pub const FLUSH_EMPTIES: &str = "as it should";
-/// The condition of a verdict that depends on a flush whose honesty no figure shows.
-pub const IF_HONEST: &str = "if its flush is honest, which only a power cut can show";
-/// The same where no test looked at the flush.
-pub const IF_TESTED: &str = "if its flush is honest, which was not tested";
-/// The condition of a verdict whose figure comes from a small span of a medium that is fast in
-/// small spans only.
-pub const IF_SMALL: &str =
-    "if its files stay small, as random writes are slow over a large part of the medium";
-/// The same where no figure shows whether its flush is honest.
-pub const IF_SMALL_AND_HONEST: &str = "if its files stay small and its flush is honest, as random writes are slow over a large part of the medium";
 /// A caveat: the flush was not tested.
 pub const FLUSH_UNTESTED: &str = "whether its flush is honest";
 /// A caveat: nothing was measured for long enough to fill caches, or to heat it up.
 pub const STAYS_FAST: &str = "whether it stays this fast";
 /// A caveat of a verdict that is not certain.
 pub const FEW_SAMPLES: &str = "few samples";
-/// What stands between a claim that holds and what shows it.
-pub const CLAIM_HOLDS: &str = "holds:";
 /// What a verdict by random writes speaks of.
 pub const RANDOM_WRITES: &str = "random writes";
 /// Why nothing is said of how fast a device is that lies in the memory of its host.

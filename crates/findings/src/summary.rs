@@ -5,14 +5,15 @@ mod missing;
 
 use record::collection::HeadlineFigure;
 use record::units::{Bytes, saturating_sum};
-use record::{Answer, CapacityKind, Cell, Finding, Flag, Record, Severity, Summary, test};
+use record::{
+    Answer, CapacityKind, Cell, Finding, Fitness, Flag, Record, Severity, Summary, Use, test,
+};
 
 use crate::figure::SoundFigure;
-use crate::fitness::capitalised;
 use crate::need::UseVerdict;
 use crate::phrases::NAME_ONE;
-use crate::verdict;
-use crate::{Figures, Fitness, Use, conclude_for, gate, genuineness, is_verdict, matrix, stalls};
+use crate::verdict::{self, OpenVerdict};
+use crate::{Figures, gate, genuineness, is_verdict, matrix, stalls};
 
 /// The four figures of every summary.
 const FOUR: [HeadlineFigure; 4] = [
@@ -22,13 +23,12 @@ const FOUR: [HeadlineFigure; 4] = [
     HeadlineFigure::RandomWrite4k,
 ];
 
-/// What a record comes to for someone who wants the medium for these uses; for everything that is
-/// judged where none is named. Its findings are drawn anew, whatever it brings along.
-pub fn summary(record: &Record, wanted: &[Use]) -> Summary {
-    let findings = conclude_for(record, wanted);
-    let (genuine, genuine_reason) = genuine(record, &findings);
-    let (fit, fit_reason) = fit(record, wanted, &findings);
-    let (healthy, healthy_reason) = healthy(record, &findings);
+/// What a record with these findings comes to for someone who wants the medium for these uses; for
+/// everything that is judged where none is named.
+pub(crate) fn summary(record: &Record, wanted: &[Use], findings: &[Finding]) -> Summary {
+    let (genuine, genuine_reason) = genuine(record, findings);
+    let (fit, fit_reason) = fit(record, wanted, findings);
+    let (healthy, healthy_reason) = healthy(record, findings);
     // Cells of a matrix are of many file systems, those of a fake or of memory of no medium.
     let of_a_medium = gate::of_run(record).is_none() && matrix::of(record).is_none();
     let figure = |wanted| {
@@ -152,8 +152,10 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     }
     let judged = verdict::judged(record, wanted);
     let is_open = |of: &&Use| !judged.iter().any(|verdict| verdict.wanted == **of);
-    let open = wanted.iter().filter(is_open).filter_map(|of| statement(findings, of.verdict_id()));
-    let open = open.map(|told| without_level(&told));
+    let open = wanted
+        .iter()
+        .filter(is_open)
+        .map(|of| format!("For {of}: {}", OpenVerdict::of(record, *of).why));
     let said = verdict.filter(|_| !judged.is_empty());
     let reasons: Vec<String> = said.into_iter().chain(open).collect();
     let any = |fits: bool| judged.iter().any(|verdict| (verdict.level >= Fitness::Usable) == fits);
@@ -174,14 +176,6 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
         }
     };
     (answer, if reasons.is_empty() { not_judged(record) } else { reasons.join(" ") })
-}
-
-/// "For a database: commits were not measured." of the verdict that begins with "Not tested" or
-/// "Cannot be told here".
-fn without_level(told: &str) -> String {
-    let levels = [Fitness::NotTested, Fitness::CannotTell].map(|level| capitalised(level.word()));
-    let rest = levels.iter().find_map(|level| told.strip_prefix(level.as_str()));
-    rest.map_or(told.to_owned(), |rest| capitalised(rest.trim()))
 }
 
 /// Why there is no verdict.
@@ -252,10 +246,10 @@ fn seen(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use record::units::{GIB, KIB, MIB};
-    use record::{Estimate, Flag, Health, Skip, Stop};
+    use record::{Direction, Estimate, Flag, Health, Skip};
 
     use super::*;
-    use crate::testing::{cell, empty, iops, known};
+    use crate::testing::{cell, empty, failed, iops, known, medium_error};
 
     /// A card of so many random writes a second, with what else a check measures.
     fn card(random_writes: f64) -> Record {
@@ -291,8 +285,12 @@ mod tests {
         probe
     }
 
+    fn comes_to(record: &Record, wanted: &[Use]) -> Summary {
+        crate::Analysis::of(record, wanted).summary
+    }
+
     fn answers(record: &Record, wanted: &[Use]) -> [Answer; 3] {
-        let summary = summary(record, wanted);
+        let summary = comes_to(record, wanted);
         let reasons = [&summary.genuine_reason, &summary.fit_reason, &summary.healthy_reason];
         assert!(reasons.iter().all(|reason| reason.len() > 10), "a reason for each: {summary:?}");
         [summary.genuine, summary.fit, summary.healthy]
@@ -311,7 +309,7 @@ mod tests {
         let mut few = card(700.0);
         few.cells.push(cell(test::COMMIT, 1, 4096));
         assert_eq!(answers(&few, &[Use::Database])[1], CannotBeTold, "too few commits");
-        let reason = summary(&few, &[Use::Database]).fit_reason;
+        let reason = comes_to(&few, &[Use::Database]).fit_reason;
         assert_eq!(reason, "For a database: too few commits were made for a figure.");
         assert_eq!(answers(&empty(), &[]), [NotTested, NotTested, NotTested]);
     }
@@ -321,7 +319,7 @@ mod tests {
         let mut fake = card(700.0);
         fake.cells[0] = probe(CapacityKind::Wraparound, 8 * GIB);
         assert_eq!(answers(&fake, &[]), [Answer::No, Answer::No, Answer::NotTested]);
-        assert_eq!(summary(&fake, &[]).random_write_4k_iops, None, "no figure is of a fake");
+        assert_eq!(comes_to(&fake, &[]).random_write_4k_iops, None, "no figure is of a fake");
         let mut broken = card(700.0);
         broken.cells[0] = probe(CapacityKind::Damaged, 8 * GIB);
         assert_eq!(answers(&broken, &[]), [Answer::CannotBeTold, Answer::No, Answer::No]);
@@ -344,9 +342,9 @@ mod tests {
         let mut lent = card(700.0);
         lent.cells.retain(|cell| cell.test == test::RANDOM_READ);
         let reason = "what lies on /dev/sdX is kept; --erase ID allows it to be overwritten";
-        let skip = |test: &str| Skip { test: test.into(), reason: reason.into() };
+        let skip = |test: &str| Skip::new(test, reason);
         lent.skipped = vec![skip(test::RANDOM_WRITE), skip(test::CAPACITY)];
-        let found = summary(&lent, &[]);
+        let found = comes_to(&lent, &[]);
         assert!(found.genuine_reason.contains("--erase") && found.fit_reason.contains("--erase"));
         assert!(found.random_read_4k_iops.is_some() && found.random_write_4k_iops.is_none());
     }
@@ -360,9 +358,7 @@ mod tests {
             assert_eq!(answers(&record, &[])[2], expected, "{used} %");
         }
         record.medium.health = says(10.0);
-        record.cells[1].stop = Stop::Error;
-        record.cells[1].reason =
-            Some("the medium reports an error while writing 4 KiB at byte 8192: EIO".into());
+        record.cells[1] = failed("prime", 1, medium_error(Direction::Write, 8192));
         assert_eq!(answers(&record, &[])[2], Answer::No, "whatever it says of itself");
     }
 }

@@ -8,11 +8,11 @@ mod on_media;
 use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{
     Bound, Cell, Claims, Content, Estimate, Flag, Health, Histogram, MediumKind, Record, Series,
-    SeriesAxis, Severity, SpeedClasses, Stop,
+    SeriesAxis, Severity, SpeedClasses, Stop, Use,
 };
 
 use crate::testing::{cell, empty, iops, known};
-use crate::{IDS, Use, about, conclude, conclude_for};
+use crate::{IDS, about, conclude, conclude_for};
 
 fn with(cells: Vec<Cell>) -> Record {
     Record { cells, ..empty() }
@@ -67,7 +67,7 @@ fn check(record: &Record, id: &str, expected: bool) {
 #[test]
 fn the_worst_card_and_a_good_one() {
     let worst = card([1.0, 1.06, 1.05, 1.0], 5.1e6);
-    insta::assert_snapshot!(statement(&worst, "verdict"), @"Not suitable for a root disk or a data logger (few samples, 71 % sure): random writes of 4 KiB reach 1.06 IOPS (1.03 to 1.09); a laptop disk reaches 90. Good for video at 28 Mbit/s. Usable for a camera. Free space cannot prove that it is genuine.");
+    insta::assert_snapshot!(statement(&worst, "verdict"), @"Not suitable for a root disk or a data logger (few samples, 72 % sure): random writes of 4 KiB reach 1.06 IOPS (1.03 to 1.09); a laptop disk reaches 90. Good for video at 28 Mbit/s. Usable for a camera. Free space cannot prove that it is genuine.");
     assert_eq!(ids(&worst), ["random-write!", "stalls!", "write-amplification!", "classes"]);
     let good = card([850.0, 1480.0, 770.0, 270.0], 60e6);
     insta::assert_snapshot!(statement(&good, "verdict"), @"Good for a root disk, a camera and video at 200 Mbit/s. Free space cannot prove that it is genuine. Not tested: whether its flush is honest. Random writes of 4 KiB reach 1480 IOPS (1436 to 1524); a laptop disk reaches 90.");
@@ -823,7 +823,7 @@ fn a_logger_that_falls_behind_is_told_by_its_lines_and_rare_stalls_by_how_rare_t
     insta::assert_snapshot!(logger(9.19, &late), @"Poor for a data logger: it stores 9.19 lines per second durably, too few for a logger that writes 10.");
     let rare = logger(20.0, &[300_000_000; 4]);
     assert!(
-        rare.starts_with("Usable for a data logger") && rare.contains("(few samples, 71 % sure)"),
+        rare.starts_with("Usable for a data logger") && rare.contains("(few samples, 72 % sure)"),
         "{rare}"
     );
     let often = logger(20.0, &[300_000_000; 9]);

@@ -1,18 +1,12 @@
-//! The verdict on each use as one of six words, for badges: what the findings of a record say, or
-//! else what the record comes to.
+//! The verdict on each use as one of six levels, for badges: those of the findings of a record, or
+//! else those that its cells come to.
 
-use record::{Finding, Record, Severity};
+use record::{Condition, Finding, Fitness, Outcome, Record, Severity, Use};
 
-use crate::verdict;
-use crate::{Fitness, Use, is_verdict};
+use crate::{conclude, is_verdict, verdict};
 
 /// The finding that sums up the verdicts.
 const SUMMARY: &str = "verdict";
-
-/// The level that the verdict on a use states; `None` of every other finding.
-fn said(finding: &Finding) -> Option<Fitness> {
-    Fitness::said(&finding.statement).filter(|_| finding.id != SUMMARY && is_verdict(finding))
-}
 
 /// A use and how the medium does for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,78 +15,78 @@ pub struct UseStanding {
     pub wanted: Use,
     /// How the medium does for it.
     pub level: Fitness,
-    /// What the level depends on and no run can tell.
-    pub condition: Option<&'static str>,
-    /// How sure it is where few samples tell it: "few samples, 59 % sure".
+    /// What the level depends on and no run shows.
+    pub condition: Option<Condition>,
+    /// How sure it is where few samples decide it: "few samples, 59 % sure".
     pub doubt: Option<String>,
 }
 
-/// How a medium does for each of the five uses, in the order they are told in: what the findings of
-/// the record say; where they are silent, what the record comes to; a medium that must not be used
-/// is suitable for none.
+/// How a medium does for each of the five uses, in the order in which they are listed: by the
+/// findings of the record, and where these are silent, by its cells; a medium that must not be used
+/// is suitable for none. Several of one kind where several recording rates were asked for.
 pub fn use_levels(record: &Record) -> Vec<UseStanding> {
-    verdict::all(record).into_iter().flat_map(|wanted| standings(record, wanted)).collect()
-}
-
-/// The same of those uses alone that the findings of the record speak of.
-pub(crate) fn told_levels(record: &Record) -> Vec<UseStanding> {
-    verdict::all(record).into_iter().flat_map(|wanted| told(record, wanted)).collect()
-}
-
-fn told(record: &Record, usual: Use) -> Vec<UseStanding> {
-    let of_use = record.findings.iter().filter(|finding| finding.id == usual.verdict_id());
-    let standing = |finding| Some(standing(record, read_use(finding, usual), said(finding)?));
-    of_use.filter_map(standing).collect()
-}
-
-/// The standings for one kind of use: several where several recording rates were asked for.
-fn standings(record: &Record, usual: Use) -> Vec<UseStanding> {
-    let told = told(record, usual);
-    if !told.is_empty() {
-        return told;
-    }
-    let level = if must_not_be_used(record) {
-        Fitness::NotSuitable
+    let own = standings(&record.findings);
+    let uses = verdict::all(record);
+    let is_silent = |wanted: &Use| !own.iter().any(|one| is_one_kind(one.wanted, *wanted));
+    let unusable = must_not_be_used(record);
+    let drawn = if unusable || !uses.iter().any(is_silent) {
+        Vec::new()
     } else {
-        let found = crate::conclude_for(record, &[]);
-        let own = found.iter().find(|finding| finding.id == usual.verdict_id());
-        own.and_then(said).unwrap_or(Fitness::NotTested)
+        standings(&conclude(record))
     };
-    vec![standing(record, usual, level)]
+    let without = if unusable { Fitness::NotSuitable } else { Fitness::NotTested };
+    uses.into_iter().flat_map(|wanted| of_kind(wanted, [&own, &drawn], without)).collect()
 }
 
-fn standing(record: &Record, wanted: Use, level: Fitness) -> UseStanding {
-    let drawn = verdict::verdict_on(record, wanted).filter(|drawn| drawn.level == level);
-    UseStanding {
-        wanted,
-        level,
-        condition: drawn.as_ref().and_then(|drawn| drawn.condition),
-        doubt: drawn.as_ref().and_then(verdict::doubt),
-    }
+fn of_kind(wanted: Use, sources: [&[UseStanding]; 2], without: Fitness) -> Vec<UseStanding> {
+    let known = sources.into_iter().map(|all| {
+        let of_it = all.iter().filter(|one| is_one_kind(one.wanted, wanted));
+        of_it.cloned().collect::<Vec<_>>()
+    });
+    let none = UseStanding { wanted, level: without, condition: None, doubt: None };
+    known.into_iter().find(|found| !found.is_empty()).unwrap_or_else(|| vec![none])
 }
 
-/// What the verdict that sums up says beside the levels of uses: its sentences without those that
-/// only name uses, and the levels that a sentence of what is left gives a reason for.
-pub fn beside_levels(statement: &str) -> (String, Vec<Fitness>) {
-    let is_reason = |sentence: &str| sentence.contains(": ");
-    let left: Vec<&str> = statement
-        .split_inclusive(". ")
-        .filter(|sentence| Fitness::said(sentence).is_none() || is_reason(sentence))
-        .collect();
-    let levels = left.iter().filter_map(|sentence| Fitness::said(sentence)).collect();
-    (left.concat().trim_end().to_owned(), levels)
+fn is_one_kind(one: Use, other: Use) -> bool {
+    kind(one) == kind(other)
 }
 
-/// The use that a verdict is on: of a recording, with the rate that it names.
-fn read_use(finding: &Finding, usual: Use) -> Use {
-    let rate = || {
-        let (_, rest) = finding.statement.split_once("video at ")?;
-        rest.split(' ').next()?.parse().ok()
-    };
-    match usual {
-        Use::Video { mbit } => Use::Video { mbit: rate().unwrap_or(mbit) },
+/// The levels that verdicts on uses give, in the order of [`Use`]'s kinds.
+pub(crate) fn standings(findings: &[Finding]) -> Vec<UseStanding> {
+    let mut all: Vec<UseStanding> = findings.iter().filter_map(standing).collect();
+    all.sort_by_key(|one| kind(one.wanted));
+    all
+}
+
+/// Video at any rate is one kind.
+fn kind(wanted: Use) -> Use {
+    match wanted {
+        Use::Video { .. } => Use::Video { mbit: 0 },
         other => other,
     }
+}
+
+fn standing(finding: &Finding) -> Option<UseStanding> {
+    match &finding.outcome {
+        Some(Outcome::Use { wanted, level, condition }) => Some(UseStanding {
+            wanted: *wanted,
+            level: *level,
+            condition: *condition,
+            doubt: verdict::doubt(finding.confidence),
+        }),
+        _ => None,
+    }
+}
+
+/// The verdict on all uses without the sentences that only name uses, and the levels whose reason
+/// is in what is left.
+pub fn beside_levels(verdict: &Finding) -> (String, Vec<Fitness>) {
+    let Some(Outcome::Uses { sentences }) = &verdict.outcome else {
+        return (verdict.statement.clone(), Vec::new());
+    };
+    let kept = sentences.iter().filter(|one| one.level.is_none() || one.has_reason);
+    let levels = kept.clone().filter_map(|one| one.level).collect();
+    (verdict::in_order(&kept.cloned().collect::<Vec<_>>()), levels)
 }
 
 /// Whether the verdict is that it must not be used, whatever for.
@@ -105,6 +99,7 @@ fn must_not_be_used(record: &Record) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use record::VerdictSentence;
     use record::units::{KIB, MIB};
 
     use super::*;
@@ -139,7 +134,7 @@ mod tests {
             let record = system(a_second);
             let drawn = verdict::verdict_on(&record, Use::RootDisk).unwrap();
             for asked in [false, true] {
-                assert_eq!(said(&verdict::finding(&drawn, asked)), Some(level));
+                assert_eq!(verdict::finding(&drawn, asked).level(), Some(level));
             }
             assert_eq!(of(&record, Use::RootDisk), level, "of a record without findings");
             let told = Record { findings: crate::conclude(&record), ..record };
@@ -154,11 +149,11 @@ mod tests {
         let memory = Record { flags: vec![record::Flag::MemoryFilesystem], ..system(200.0) };
         for wanted in uses {
             let told = verdict::untested(&empty(), wanted);
-            assert_eq!(said(&told), Some(Fitness::NotTested), "{}", told.statement);
+            assert_eq!(told.level(), Some(Fitness::NotTested), "{}", told.statement);
             let record = Record { findings: vec![told], ..empty() };
             assert_eq!(of(&record, wanted), Fitness::NotTested);
             let of_memory = crate::conclude_for(&memory, &[wanted]);
-            assert_eq!(said(&of_memory[1]), Some(Fitness::CannotTell));
+            assert_eq!(of_memory[1].level(), Some(Fitness::CannotTell));
         }
     }
 
@@ -177,20 +172,32 @@ mod tests {
     }
 
     #[test]
-    fn sentences_that_only_name_uses_are_told_from_reasons() {
-        let statement = "Not suitable for a root disk: writes reach 3.79 IOPS (2.58 to 6.44); a \
-                         disk 90. Good for a camera. Usable for a logger only if its flush is \
-                         honest. Not tested: whether it is genuine.";
-        let (left, levels) = beside_levels(statement);
+    fn sentences_that_only_name_uses_are_left_out_beside_levels() {
+        let sentence = |text: &str, level, has_reason| VerdictSentence {
+            text: text.to_owned(),
+            level,
+            has_reason,
+        };
+        let sentences = vec![
+            sentence(
+                "Not suitable for a root disk: writes reach 3.79.",
+                Some(Fitness::NotSuitable),
+                true,
+            ),
+            sentence("Good for a camera.", Some(Fitness::Good), false),
+            sentence("Not tested: whether it is genuine.", None, false),
+        ];
+        let of =
+            |outcome| Finding { outcome, ..Finding::new("verdict", Severity::Info, "All of it.") };
         assert_eq!(
-            left,
-            "Not suitable for a root disk: writes reach 3.79 IOPS (2.58 to 6.44); a disk 90. Not \
-             tested: whether it is genuine."
+            beside_levels(&of(Some(Outcome::Uses { sentences }))),
+            (
+                "Not suitable for a root disk: writes reach 3.79. Not tested: whether it is genuine."
+                    .to_owned(),
+                vec![Fitness::NotSuitable]
+            )
         );
-        assert_eq!(levels, [Fitness::NotSuitable]);
-        assert_eq!(beside_levels("Good for a camera."), (String::new(), vec![]));
-        let unusable = "Do not use it. It is a fake: it says 64 GiB.";
-        assert_eq!(beside_levels(unusable), (unusable.to_owned(), vec![]));
+        assert_eq!(beside_levels(&of(None)), ("All of it.".to_owned(), vec![]));
     }
 
     #[test]

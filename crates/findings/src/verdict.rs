@@ -2,23 +2,22 @@
 //! in a sentence.
 
 use record::collection::HeadlineFigure;
-use record::units::{KIB, MIB, Nanos, SECOND_NS};
-use record::{Bound, Direction, Finding, Record, Severity, metric, test};
+use record::units::{KIB, MIB, Nanos, SECOND_NS, capitalised};
+use record::{
+    Bound, Condition, Direction, Finding, Fitness, Outcome, Record, Severity, Use, VerdictSentence,
+    metric, test,
+};
 
 use crate::caches::SpanContrast;
 use crate::conditions::{self, listed, listed_with};
 use crate::figure::{self, SoundFigure, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
-use crate::fitness::capitalised;
 use crate::flush::Flush;
 use crate::need::{Need, UseVerdict, weigh};
-use crate::phrases::{
-    DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, IF_HONEST, IF_SMALL, IF_SMALL_AND_HONEST,
-    IF_TESTED, RANDOM_WRITES,
-};
+use crate::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, RANDOM_WRITES};
 use crate::stalls::{self, EVENTS};
 use crate::thresholds::SPEED;
-use crate::{Figures, Fitness, Use, commits, gate, logger};
+use crate::{Figures, commits, gate, logger};
 
 /// Random writes of a 5400 rpm laptop disk: the yardstick
 /// (docs/field/published-figures.md#other-figures).
@@ -209,13 +208,15 @@ fn database(record: &Record) -> Option<UseVerdict> {
     }));
     let verdict = weigh(Use::Database, needs, vec![])?;
     let honest = match Flush::of(record) {
-        Flush::Unclear(_) | Flush::TooFast(_) => Some(IF_HONEST),
-        Flush::Untested => Some(IF_TESTED),
+        Flush::Unclear(_) | Flush::TooFast(_) => Some(Condition::FlushHonest),
+        Flush::Untested => Some(Condition::FlushUntested),
         Flush::Lies(..) | Flush::Empties(_) => None,
     };
     let condition = match honest {
-        Some(_) if is_fast_only_here(record, verdict.level) => Some(IF_SMALL_AND_HONEST),
-        None if is_fast_only_here(record, verdict.level) => Some(IF_SMALL),
+        Some(_) if is_fast_only_here(record, verdict.level) => {
+            Some(Condition::SmallFilesFlushHonest)
+        }
+        None if is_fast_only_here(record, verdict.level) => Some(Condition::SmallFiles),
         honest => honest,
     };
     let condition = condition.filter(|_| verdict.level >= Fitness::Usable);
@@ -277,8 +278,10 @@ pub(crate) struct UseFigure {
 /// The figure that decides on a use, for ranking media by it.
 pub(crate) fn use_figure(record: &Record, wanted: Use) -> Option<UseFigure> {
     let verdict = verdict_on(record, wanted)?;
-    let caveats: Vec<String> =
-        doubt(&verdict).into_iter().chain(verdict.condition.map(str::to_owned)).collect();
+    let caveats: Vec<String> = doubt(verdict.confidence)
+        .into_iter()
+        .chain(verdict.condition.map(|it| it.to_string()))
+        .collect();
     let of = |key: f64, ends: Option<[f64; 2]>, text: String| UseFigure {
         level: verdict.level,
         key,
@@ -336,7 +339,8 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
     if let Some(fault) = faults.first() {
         let others = faults.iter().skip(1).map(|fault| fault.statement.clone());
         return vec![
-            FindingBuilder::failure("verdict", format!("{DO_NOT_USE} {}", fault.statement))
+            FindingBuilder::failure("verdict", unusable(&fault.statement))
+                .outcome(Outcome::Unusable { because: fault.id.clone() })
                 .notes(fault.evidence.iter().cloned())
                 .notes(others)
                 .surely(fault.confidence)
@@ -370,7 +374,7 @@ fn of_host_memory(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     let verdict = is_written.then(|| FindingBuilder::warning("verdict", said).done());
     let of_use = |wanted: &Use| {
         let said = format!("{}: {HOST_CACHED}.", Fitness::CannotTell.verdict(*wanted));
-        FindingBuilder::warning(wanted.verdict_id(), said).done()
+        FindingBuilder::on_use(*wanted, Fitness::CannotTell, Severity::Warning, said).done()
     };
     verdict.into_iter().chain(wanted.iter().map(of_use)).collect()
 }
@@ -424,32 +428,54 @@ impl UseVerdict {
 
 /// Whether a figure is certain enough to be said flatly.
 pub(crate) fn is_sure(verdict: &UseVerdict) -> bool {
-    doubt(verdict).is_none()
+    doubt(verdict.confidence).is_none()
 }
 
 /// How sure a level is that few samples tell: "few samples, 59 % sure"; `None` from 95 % on.
-pub(crate) fn doubt(verdict: &UseVerdict) -> Option<String> {
-    let share = verdict.confidence.filter(|share| *share < 0.95)?;
+pub(crate) fn doubt(confidence: Option<f64>) -> Option<String> {
+    let share = confidence.filter(|share| *share < 0.95)?;
     Some(format!("{FEW_SAMPLES}, {:.0} % sure", (100.0 * share).floor()))
 }
 
 /// The same as evidence.
 fn doubt_noted(verdict: &UseVerdict) -> Option<String> {
-    Some(format!("how well it does for {}: {}", verdict.wanted, doubt(verdict)?))
+    Some(format!("how well it does for {}: {}", verdict.wanted, doubt(verdict.confidence)?))
 }
 
 /// What stands behind a level that few samples tell.
 fn in_brackets(verdict: &UseVerdict) -> String {
-    doubt(verdict).map(|doubt| format!(" ({doubt})")).unwrap_or_default()
+    doubt(verdict.confidence).map(|doubt| format!(" ({doubt})")).unwrap_or_default()
+}
+
+/// A use on which there is no verdict, and why.
+pub(crate) struct OpenVerdict {
+    /// Not tested, or cannot be told.
+    pub level: Fitness,
+    /// The end of a sentence, or sentences.
+    pub why: String,
+    pub evidence: Vec<String>,
+}
+
+impl OpenVerdict {
+    pub fn new(level: Fitness, why: String) -> OpenVerdict {
+        OpenVerdict { level, why, evidence: Vec::new() }
+    }
+
+    /// Of a use that the record gives no verdict on.
+    pub fn of(record: &Record, wanted: Use) -> OpenVerdict {
+        if wanted == Use::Database {
+            return commits::untested(record);
+        }
+        let (level, why) = why_untested(record, wanted);
+        OpenVerdict::new(level, format!("{why}."))
+    }
 }
 
 /// What was asked for and cannot be said.
 pub(crate) fn untested(record: &Record, wanted: Use) -> Finding {
-    if wanted == Use::Database {
-        return commits::untested(record);
-    }
-    let (level, why) = why_untested(record, wanted);
-    FindingBuilder::info(wanted.verdict_id(), format!("{}: {why}.", level.verdict(wanted))).done()
+    let OpenVerdict { level, why, evidence } = OpenVerdict::of(record, wanted);
+    let statement = format!("{}: {why}", level.verdict(wanted));
+    FindingBuilder::on_use(wanted, level, Severity::Info, statement).notes(evidence).done()
 }
 
 /// Whether it was tried, and why nothing can be said.
@@ -501,12 +527,13 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
     } else {
         format!(" Not measured: {}.", untested.join(", "))
     };
-    let condition = condition.map(|condition| format!(" {condition}")).unwrap_or_default();
+    let only = condition.map(|condition| format!(" {condition}")).unwrap_or_default();
     FindingBuilder::new(
         wanted.verdict_id(),
         severity,
-        format!("{}{caveat}{condition}: {reason}.{open}", level.verdict(wanted)),
+        format!("{}{caveat}{only}: {reason}.{open}", level.verdict(wanted)),
     )
+    .outcome(Outcome::Use { wanted: *wanted, level: *level, condition: *condition })
     .notes(evidence.iter().cloned())
     .notes(doubt_noted(verdict))
     .surely(*confidence)
@@ -518,26 +545,27 @@ pub(crate) fn finding(verdict: &UseVerdict, asked: bool) -> Finding {
 fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Finding> {
     let worst = verdicts.iter().min_by_key(|verdict| verdict.level)?;
     let blame = [Fitness::NotSuitable, Fitness::Poor].into_iter().filter_map(|level| {
-        let because =
-            if level == worst.level { format!(": {}", worst.reason) } else { String::new() };
-        Some(format!("{}{because}.", level.verdict(uses(verdicts, level)?)))
+        let has_reason = level == worst.level;
+        let because = if has_reason { format!(": {}", worst.reason) } else { String::new() };
+        let text = format!("{}{because}.", level.verdict(uses(verdicts, level)?));
+        Some(VerdictSentence { text, level: Some(level), has_reason })
     });
-    let mut parts: Vec<String> = blame.collect();
-    parts.extend(praise(verdicts));
+    let mut sentences: Vec<VerdictSentence> = blame.chain(praise(verdicts)).collect();
     let praised = || verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable);
     // One with a condition says it itself.
     let is_durable = |verdict: &UseVerdict| {
         matches!(verdict.wanted, Use::RootDisk | Use::Database | Use::Logger)
             && verdict.condition.is_none()
     };
-    parts.extend(if praised().next().is_none() {
+    let caveats = if praised().next().is_none() {
         conditions::of_blame(record).map(str::to_owned)
     } else {
         conditions::of_praise(record, praised().any(is_durable))
-    });
-    if worst.level >= Fitness::Usable {
-        parts.push(format!("{}.", capitalised(&worst.reason)));
-    }
+    };
+    let reason =
+        (worst.level >= Fitness::Usable).then(|| format!("{}.", capitalised(&worst.reason)));
+    let beside = caveats.into_iter().chain(reason);
+    sentences.extend(beside.map(|text| VerdictSentence { text, level: None, has_reason: false }));
     let severity = if worst.level <= Fitness::Poor { Severity::Warning } else { Severity::Info };
     let severity = if asked && worst.level <= Fitness::Poor && is_sure(worst) {
         Severity::Failure
@@ -545,7 +573,8 @@ fn summary(record: &Record, verdicts: &[UseVerdict], asked: bool) -> Option<Find
         severity
     };
     Some(
-        FindingBuilder::new("verdict", severity, parts.join(" "))
+        FindingBuilder::new("verdict", severity, in_order(&sentences))
+            .outcome(Outcome::Uses { sentences })
             .notes(worst.evidence.iter().cloned())
             .notes(verdicts.iter().filter_map(doubt_noted))
             .surely(worst.confidence)
@@ -566,15 +595,44 @@ fn uses(verdicts: &[UseVerdict], level: Fitness) -> Option<String> {
 
 /// What it is good and usable for: a sentence for each level, and one for each use that depends on
 /// something no run can tell.
-fn praise(verdicts: &[UseVerdict]) -> Vec<String> {
+fn praise(verdicts: &[UseVerdict]) -> impl Iterator<Item = VerdictSentence> {
     let levels = [Fitness::Good, Fitness::Usable].into_iter();
-    let flat =
-        levels.filter_map(|level| Some(format!("{}.", level.verdict(uses(verdicts, level)?))));
-    let only_if =
-        verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable).filter_map(|verdict| {
-            Some(format!("{} only {}.", verdict.level.verdict(verdict.wanted), verdict.condition?))
-        });
-    flat.chain(only_if).collect()
+    let flat = levels.filter_map(move |level| {
+        Some((level, format!("{}.", level.verdict(uses(verdicts, level)?))))
+    });
+    let praised = verdicts.iter().filter(|verdict| verdict.level >= Fitness::Usable);
+    let only_if = praised.filter_map(|verdict| {
+        let lead = verdict.level.verdict(verdict.wanted);
+        Some((verdict.level, format!("{lead} only {}.", verdict.condition?)))
+    });
+    flat.chain(only_if).map(|(level, text)| VerdictSentence {
+        text,
+        level: Some(level),
+        has_reason: false,
+    })
+}
+
+/// The statement that these sentences make.
+pub(crate) fn in_order(sentences: &[VerdictSentence]) -> String {
+    sentences.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// The verdict on a medium that fails a check.
+fn unusable(fault: &str) -> String {
+    format!("{DO_NOT_USE} {fault}")
+}
+
+/// Whether a verdict says all that another finding says.
+pub fn repeats(verdict: &Finding, other: &Finding) -> bool {
+    match &verdict.outcome {
+        Some(Outcome::Unusable { because }) => {
+            *because == other.id && verdict.statement == unusable(&other.statement)
+        }
+        Some(Outcome::Uses { sentences }) => {
+            sentences.iter().any(|sentence| sentence.text == other.statement)
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]

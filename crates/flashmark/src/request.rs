@@ -3,10 +3,9 @@
 use std::fs;
 
 use device::{Extent, IoError};
-use findings::Use;
 use record::alike::closest;
 use record::units::{Bytes, Nanos};
-use record::{Claims, Finding, Record, Severity};
+use record::{Claims, Finding, Record, Severity, Use};
 use serde::{Deserialize, Serialize};
 use suite::Choice;
 use suite::catalogue::test_name;
@@ -253,12 +252,13 @@ impl RunRequest {
         let is_failure = |finding: &&Finding| finding.severity == Severity::Failure;
         // The verdict on a medium that fails repeats what it failed by.
         let failed = record.findings.iter().filter(is_failure).filter(|_| !is_shown);
-        let mut said: Vec<&str> = Vec::new();
+        let mut said: Vec<&Finding> = Vec::new();
         for finding in failed {
-            let statement = finding.statement.as_str();
-            if !said.iter().any(|before| before.contains(statement)) {
-                crate::say!("flashmark: failed: {statement}");
-                said.push(statement);
+            if !said.iter().any(|before| {
+                before.statement == finding.statement || findings::repeats(before, finding)
+            }) {
+                crate::say!("flashmark: failed: {}", finding.statement);
+                said.push(finding);
             }
         }
         let means = if self.strict { "exit code 1" } else { "no failure without --strict" };

@@ -302,9 +302,8 @@ fn judged(mut record: Record, request: &RunRequest, dir: &RunDir) -> Record {
 }
 
 /// Draws the conclusions of a record, and what it comes to, for these uses.
-pub fn concluded_for(record: &mut Record, uses: &[findings::Use]) {
-    record.findings = findings::conclude_for(record, uses);
-    record.summary = Some(findings::summary(record, uses));
+pub fn concluded_for(record: &mut Record, uses: &[record::Use]) {
+    findings::Analysis::of(record, uses).keep_in(record);
 }
 
 fn conclude(
@@ -444,7 +443,7 @@ mod tests {
         assert_eq!(next_step(&record, "a"), "go on with: flashmark resume a");
         let mut cell = Cell::begun("a", "random-read", Params::default());
         cell.stop = Stop::Error;
-        cell.reason = Some("the medium reports an error while reading 4 KiB at byte 0: EIO".into());
+        cell.error = Some(record::CellError::of(IoErrorKind::Medium));
         record.cells.push(cell);
         let said = next_step(&record, "a");
         assert!(said.contains("Copy what is on it first") && !said.contains("resume"), "{said}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bound, Disturbance, Flag, Histogram, Sample, Series};
+use crate::{Bound, CellError, Disturbance, Flag, Histogram, Sample, Series};
 
 /// Which way data moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -356,6 +356,9 @@ pub struct Cell {
     /// The reason in words, where it ended by an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The I/O error that ended it; absent where none did, and in records of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<CellError>,
     /// Doubts about the numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
@@ -409,6 +412,7 @@ impl Cell {
             elapsed_ns: 0,
             stop: Stop::Ops,
             reason: None,
+            error: None,
             flags: Vec::new(),
             on: None,
             labels: BTreeMap::new(),

@@ -19,11 +19,14 @@ mod activity;
 pub mod alike;
 mod capacity_kind;
 mod cell;
+mod cell_error;
 pub mod collection;
 mod columns;
 mod disturbance;
 pub mod figures;
+mod finding;
 mod fingerprint;
+mod fitness;
 mod flag;
 mod histogram;
 mod medium;
@@ -38,6 +41,7 @@ mod source;
 mod summary;
 pub mod test;
 pub mod units;
+mod uses;
 
 pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use capacity_kind::CapacityKind;
@@ -45,13 +49,16 @@ pub use cell::{
     Cell, Content, CountUnit, Direction, Estimate, FAILED_BY, Latency, Metrics, OPEN_INTERVAL,
     Params, Path, Pattern, Reach, Region, Round, Stop, Sync,
 };
+pub use cell_error::{CellError, IoErrorKind};
 pub use columns::{
     ALL_COLUMNS, COLUMN_FAMILIES, FigureColumn, UnknownColumn, chosen_columns, column_choice,
     column_named, columns, columns_of,
 };
 pub use disturbance::{DISTURBED_SHARE, Disturbance, Standstill};
 pub use figures::{FIGURES, Figure};
+pub use finding::{Finding, Outcome, Severity, VerdictSentence};
 pub use fingerprint::{Fingerprint, FingerprintMark};
+pub use fitness::{Condition, Fitness};
 pub use flag::{Bound, Flag, HANGS_NS};
 pub use histogram::{Histogram, HistogramError};
 pub use medium::{
@@ -62,9 +69,8 @@ pub use published::Published;
 pub use quantity::{QuantityFigure, nearest_command, quantities};
 pub use reach::strayed;
 pub use rounds::{FEWEST_ROUNDS, Unsteady};
-pub use run::{
-    Ended, Finding, PlannedCell, Record, RecordError, Run, SCHEMA, Severity, Skip, Software,
-};
+pub use run::{Ended, PlannedCell, Record, RecordError, Run, SCHEMA, Skip, Software};
 pub use series::{Series, SeriesAxis};
 pub use source::{PublishedSource, SourceFigure};
 pub use summary::{Answer, Summary};
+pub use uses::{Use, UseError};

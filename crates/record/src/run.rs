@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, Flag, Host, Medium, Params, Summary, Target};
+use crate::{Cell, Finding, Flag, Host, Medium, Params, Summary, Target};
 
 /// The version of the record's form.
 pub const SCHEMA: &str = "flashmark/1";
@@ -94,35 +94,16 @@ pub struct Skip {
     pub test: String,
     /// Why it was not run, in one sentence.
     pub reason: String,
+    /// The block size that was left out, where that is all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_bytes: Option<u64>,
 }
 
-/// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Good to know: neither a doubt about the numbers nor a failed check.
-    Info,
-    /// Read the numbers with care.
-    Warning,
-    /// The medium fails a check.
-    Failure,
-}
-
-/// A conclusion with its evidence.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Finding {
-    /// Stable name, such as "span-cache", by which its page in docs/findings is found.
-    pub id: String,
-    /// How much it matters.
-    pub severity: Severity,
-    /// The conclusion in plain words.
-    pub statement: String,
-    /// Cells and numbers it rests on.
-    pub evidence: Vec<String>,
-    /// 0 to 1; null where no probability was worked out.
-    pub confidence: Option<f64>,
+impl Skip {
+    /// A test or cell that was left out as a whole.
+    pub fn new(test: impl Into<String>, reason: impl Into<String>) -> Skip {
+        Skip { test: test.into(), reason: reason.into(), block_bytes: None }
+    }
 }
 
 /// The file that a run leaves.

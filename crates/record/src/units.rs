@@ -206,6 +206,12 @@ pub fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// The text with its first letter large.
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
 /// The sum of bytes or times, at most `u64::MAX`: what a file says may be more than can be counted.
 pub fn saturating_sum(values: impl IntoIterator<Item = u64>) -> u64 {
     values.into_iter().fold(0, u64::saturating_add)

@@ -462,8 +462,8 @@ pub(crate) fn good() -> Record {
     });
     let mut record = record(["SanDisk", "Extreme A1"], cells);
     record.skipped = vec![
-        Skip { test: test::RECORD_OPS.to_owned(), reason: "not in this suite".to_owned() },
-        Skip { test: test::EXT2_FILL.to_owned(), reason: "not in this suite".to_owned() },
+        Skip::new(test::RECORD_OPS, "not in this suite"),
+        Skip::new(test::EXT2_FILL, "not in this suite"),
     ];
     record
 }
@@ -543,10 +543,7 @@ pub(crate) fn broken() -> Record {
     record.run.ended = Ended::Error;
     record.run.label = Some(nasty.to_owned());
     record.skipped = [test::SECTOR_WRITE, test::EXT2_FORMAT, test::EXT2_FILL]
-        .map(|test| Skip {
-            test: test.to_owned(),
-            reason: "needs a raw medium; name a block device".to_owned(),
-        })
+        .map(|test| Skip::new(test, "needs a raw medium; name a block device"))
         .to_vec();
     record.flags.push(Flag::Note { text: nasty.to_owned() });
     record

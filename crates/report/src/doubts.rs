@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use record::units::Nanos;
-use record::{Cell, Ended, Flag, PlannedCell, Record, Stop};
+use record::{Cell, Ended, Flag, Outcome, PlannedCell, Record, Skip, Stop};
 
 use crate::{figure, words};
 
@@ -41,8 +41,7 @@ pub(crate) fn state(record: &Record) -> Option<String> {
 
 /// Whether a run ended because its device was not there any more, which is no word on its medium.
 fn has_gone(record: &Record) -> bool {
-    let said = record.findings.iter().find(|finding| finding.id == "io-error");
-    said.is_some_and(|finding| finding.statement.starts_with("The device went away"))
+    record.findings.iter().any(|finding| finding.outcome == Some(Outcome::DeviceGone))
 }
 
 /// " random write 4 KiB: input/output error at byte 512." or nothing.
@@ -164,13 +163,6 @@ pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
     by_reason.into_iter().map(|(reason, tests)| (reason, tests.join(", "))).collect()
 }
 
-/// Whether a reason may be about blocks of this size: it names it, or names none.
-fn says_size(reason: &str, block_bytes: Option<u64>) -> bool {
-    let Some(block_bytes) = block_bytes else { return true };
-    let named = format!("{} blocks", record::units::Bytes(block_bytes));
-    reason.contains(&named) || !reason.contains(" blocks")
-}
-
 /// Said of a test that was not in the plan.
 pub(crate) const NOT_PLANNED: &str = "not part of this run";
 
@@ -184,14 +176,15 @@ pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> 
     // A reason that speaks of the test as a whole may be about another size of it, where this size
     // was planned.
     let of_cell = |name: &str| planned.iter().any(|cell| cell.id == name);
+    let is_of_size = |skip: &Skip| {
+        block_bytes.is_none() || skip.block_bytes.is_none_or(|of| Some(of) == block_bytes)
+    };
     // What was left out while it ran was left out last, and that decides.
     let skips = || record.skipped.iter().rev();
     // Where the run ended before it, that is why.
     let is_cut_short = !planned.is_empty() && record.run.ended != Ended::Complete;
     let fitting = skips().find(|skip| of_cell(&skip.test)).or_else(|| {
-        skips()
-            .filter(|_| !is_cut_short)
-            .find(|skip| about(&skip.test) && says_size(&skip.reason, block_bytes))
+        skips().filter(|_| !is_cut_short).find(|skip| about(&skip.test) && is_of_size(skip))
     });
     if let Some(skip) = fitting {
         return format!("skipped: {}", words::clean(&skip.reason));

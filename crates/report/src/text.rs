@@ -68,9 +68,7 @@ pub fn check(record: &Record, width: usize, colour: bool) -> String {
     let reasons: Vec<&str> = rows.iter().filter_map(|row| row.shown.withheld()).collect();
     if reasons.len() == rows.len() && reasons.iter().all(|reason| *reason == reasons[0]) {
         out.line("");
-        // A check has no such flag.
-        let why = reasons[0].split("; --anyway").next().unwrap_or_default();
-        out.prose(&format!("No speed was measured: {why}."), 2, |_, text| text.to_owned());
+        out.prose(&format!("No speed was measured: {}.", reasons[0]), 2, |_, text| text.to_owned());
         return out.text;
     }
     out.heads();
@@ -354,9 +352,7 @@ impl Page {
         }
         // A fault of the medium is the verdict already.
         let said = |finding: &Finding| {
-            record.findings.iter().any(|verdict| {
-                verdict.id == "verdict" && verdict.statement.contains(&finding.statement)
-            })
+            record.findings.iter().any(|verdict| findings::repeats(verdict, finding))
         };
         // A standstill is no footnote, also where it may have been the machine's.
         let is_first = |finding: &&Finding| {

@@ -103,11 +103,7 @@ pub fn test(name: &str) -> String {
     clean(name).replace('-', " ")
 }
 
-/// The first letter made large.
-pub fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
+pub use record::units::capitalised;
 
 /// What is written, in words.
 pub fn content(content: Content) -> String {

@@ -71,7 +71,10 @@ impl CellOutcome {
         }
         if let Some(error) = error {
             self.cell.stop = Stop::Error;
-            self.cell.reason.get_or_insert(error.to_string());
+            if self.cell.reason.is_none() {
+                (self.cell.reason, self.cell.error) =
+                    (Some(error.to_string()), Some(error.of_cell()));
+            }
             self.error.get_or_insert(error);
         }
     }

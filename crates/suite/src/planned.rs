@@ -23,11 +23,8 @@ impl CellList<'_> {
     pub fn add(&mut self, params: Params, max_ns: u64, max_written_bytes: u64) {
         let logical = self.logical_block_bytes;
         if let Some(block) = params.block_bytes.filter(|block| block % logical != 0) {
-            return self.skip(format!(
-                "{} blocks: the medium addresses units of {}",
-                Bytes(block),
-                Bytes(logical)
-            ));
+            let why = format!("the medium addresses units of {}", Bytes(logical));
+            return self.skip_size(block, &why);
         }
         let number = self.cells.iter().filter(|cell| cell.test == self.test).count() + 1;
         let id = format!("{}/{number}", self.test);
@@ -47,7 +44,16 @@ impl CellList<'_> {
 
     /// Leaves something of the test out.
     pub fn skip(&mut self, reason: impl Into<String>) {
-        let skip = Skip { test: self.test.to_owned(), reason: reason.into() };
+        self.add_skip(Skip::new(self.test, reason));
+    }
+
+    /// Leaves one block size of the test out.
+    pub fn skip_size(&mut self, block_bytes: u64, why: &str) {
+        let reason = format!("{} blocks: {why}", Bytes(block_bytes));
+        self.add_skip(Skip { block_bytes: Some(block_bytes), ..Skip::new(self.test, reason) });
+    }
+
+    fn add_skip(&mut self, skip: Skip) {
         if !self.skipped.contains(&skip) {
             self.skipped.push(skip);
         }

@@ -39,7 +39,7 @@ const MOST_AGAIN: u32 = 2;
 const PROBES_SHARE: u64 = 8;
 
 /// Why the rest is left out.
-const OF_A_FAKE: &str = "the medium is a fake; --anyway measures it nevertheless";
+const OF_A_FAKE: &str = "the medium is a fake";
 
 /// What a run is given beside device and plan.
 pub struct RunOptions<'a> {
@@ -523,7 +523,7 @@ impl Runner<'_> {
     }
 
     fn leave_out(&mut self, test: String, reason: String, listener: &mut dyn RunListener) -> bool {
-        let skip = Skip { test, reason };
+        let skip = Skip::new(test, reason);
         let heard = listener.on_event(&RunEvent::Skipped(&skip));
         self.end.skipped.push(skip);
         match heard {

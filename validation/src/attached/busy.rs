@@ -8,8 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use findings::Fitness;
-use findings::phrases::DO_NOT_USE;
+use record::{Fitness, Outcome};
 use record::units::significant;
 use record::{Record, Severity};
 use serde_json::Value;
@@ -115,7 +114,7 @@ impl Told {
             CHEATS.contains(&finding.id.as_str()) && finding.severity != Severity::Info
         };
         let level = |finding: &record::Finding| {
-            match Fitness::said(&finding.statement) {
+            match finding.level() {
                 // One that cannot be told is never wrong.
                 Some(level) if level < Fitness::NotSuitable => None,
                 Some(level) => Some(format!("{}: {}", finding.id, level.word())),
@@ -131,7 +130,7 @@ impl Told {
         let not_at_all = record
             .findings
             .iter()
-            .find(|finding| finding.id == "verdict" && finding.statement.starts_with(DO_NOT_USE));
+            .find(|finding| finding.id == "verdict" && matches!(finding.outcome, Some(Outcome::Unusable { .. })));
         let is_headline = |cell: &&record::Cell| {
             cell.test == "random-write" && cell.params.block_bytes == Some(4096)
         };

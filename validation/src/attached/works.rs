@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use findings::Fitness;
+use record::Fitness;
 use record::units::significant;
 use record::{Cell, Record};
 use tempfile::TempDir;
@@ -231,7 +231,8 @@ fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
         ensure!(quotes, "{} does not say {figure}: {}", promise.finding, verdict.statement);
         // Of several figures it is the first that it rests on.
         let is_first = verdict.evidence.first().is_some_and(|line| line.contains(&figure));
-        let level = Fitness::said(&verdict.statement)
+        let level = verdict
+            .level()
             .with_context(|| format!("a verdict without a level: {}", verdict.statement))?;
         Ok(Rate { is_open: is_first && level < Fitness::NotSuitable, ..rate })
     };

@@ -149,11 +149,8 @@ fn what_is_not_published_is_not_kept() {
 fn conclusions_are_drawn_here_and_not_taken() {
     let mut run = honest();
     run.findings = vec![record::Finding {
-        id: "verdict".into(),
-        severity: record::Severity::Info,
-        statement: "the best card there is".into(),
-        evidence: Vec::new(),
         confidence: Some(1.0),
+        ..record::Finding::new("verdict", record::Severity::Info, "the best card there is")
     }];
     let upload = read_plain(&json_of(&run)).unwrap();
     assert_eq!(

@@ -1,9 +1,8 @@
 //! Which runs stand for one medium, and what it is called.
 
-use record::{Finding, Medium, Record, Severity};
+use record::{Finding, Medium, Outcome, Record};
 
 use crate::figure;
-use crate::phrases::DO_NOT_USE;
 
 /// A medium with its records.
 pub(super) struct RunGroup<'a> {
@@ -27,11 +26,8 @@ impl<'a> RunGroup<'a> {
 }
 
 fn fault(record: &Record) -> Option<String> {
-    let is_unusable = |finding: &Finding| {
-        finding.severity == Severity::Failure && finding.statement.starts_with(DO_NOT_USE)
-    };
-    let verdict = crate::conclude(record).into_iter().find(|finding| finding.id == "verdict")?;
-    is_unusable(&verdict).then_some(verdict.statement)
+    let is_unusable = |finding: &Finding| matches!(finding.outcome, Some(Outcome::Unusable { .. }));
+    crate::conclude(record).into_iter().find(is_unusable).map(|verdict| verdict.statement)
 }
 
 /// A copy of a run is no repeat of it.

@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use super::{Compared, RunGroup};
-use crate::Use;
 use crate::verdict::{self, UseFigure};
+use record::Use;
 
 /// The media in order for one use, the best first.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -63,11 +63,8 @@ mod tests {
             iops("random-read", 1, 4 * KIB, 2000.0, 1),
         ];
         record.cells[0].flags.push(Flag::Transient { bound: record::Bound::AtMost });
-        record.skipped.push(record::Skip {
-            test: "sequential-read".into(),
-            reason: "no time was left".into(),
-        });
-        let found = crate::summary(&record, &[]);
+        record.skipped.push(record::Skip::new("sequential-read", "no time was left"));
+        let found = crate::Analysis::of(&record, &[]).summary;
         assert_eq!((found.random_write_4k_iops, found.random_read_4k_iops), (None, Some(2000.0)));
         insta::assert_debug_snapshot!(found.missing, @r#"
             {

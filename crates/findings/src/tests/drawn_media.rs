@@ -7,15 +7,15 @@ use std::fmt::Write as _;
 use std::thread;
 
 use record::units::{KIB, SECOND_NS};
-use record::{Record, test};
+use record::{Fitness, Record, Use, test};
 use sim::Profile;
 use sim::truth::{self, SteadyLoad};
 use stats::Random;
 use suite::Choice;
 
 use super::on_media::measured_as;
+use crate::conditions;
 use crate::verdict::{DISK_IOPS, finding, is_sure, verdict_on};
-use crate::{Fitness, Use, conditions};
 
 /// Media that are drawn; of 1000 five are praised wrongly, each by `check` for its 53 to 80 lines, of
 /// which none met a tail of one in 500.

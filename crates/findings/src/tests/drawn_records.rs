@@ -7,8 +7,8 @@ use std::thread;
 
 use record::units::{GIB, KIB, MIB};
 use record::{
-    Bound, Cell, Claims, Estimate, Flag, MediumKind, Queue, Record, SeriesAxis, Severity, Stop,
-    metric, test,
+    Bound, Cell, Claims, Estimate, Flag, MediumKind, Outcome, Queue, Record, SeriesAxis, Severity,
+    Stop, Use, metric, test,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,7 +18,7 @@ use stats::Random;
 
 use super::on_media::{measured, records};
 use crate::testing::cell;
-use crate::{Fitness, Use, compare, conclude_for, headline};
+use crate::{compare, conclude_for, headline};
 
 /// Records that are drawn.
 const DRAWN: u64 = 300;
@@ -299,7 +299,7 @@ fn assert_concludes(number: u64) {
             "{said}"
         );
         if finding.id.starts_with("verdict-") {
-            assert!(Fitness::said(&finding.statement).is_some(), "{said}");
+            assert!(matches!(finding.outcome, Some(Outcome::Use { .. })), "{said}");
         }
         let confidence = finding.confidence.unwrap_or(0.5);
         assert!((0.0..=1.0).contains(&confidence), "{said}");

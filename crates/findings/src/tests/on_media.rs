@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use device::{Device, ExtentGuard};
-use record::{Record, TargetKind};
+use record::{Outcome, Record, TargetKind};
 use sim::{Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
 use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
 
+use crate::conclude;
 use crate::testing::empty;
-use crate::{Fitness, conclude};
 
 /// The record of a suite on a medium.
 pub(super) fn measured(profile: &Profile, suite: &str) -> Record {
@@ -88,13 +88,15 @@ fn a_sentence_has_one_system_of_units() {
 }
 
 #[test]
-fn every_verdict_on_a_use_begins_with_a_level_that_can_be_read_back() {
+fn every_verdict_on_a_use_begins_with_its_level() {
     let mut levels = std::collections::BTreeSet::new();
     for (name, record) in records() {
         for finding in conclude(record).iter().filter(|it| it.id.starts_with("verdict-")) {
-            let level = Fitness::said(&finding.statement);
-            assert!(level.is_some(), "{name}: {}", finding.statement);
-            levels.extend(level);
+            let Some(Outcome::Use { wanted, level, .. }) = &finding.outcome else {
+                panic!("{name}: {finding:?}");
+            };
+            assert!(finding.statement.starts_with(&level.verdict(wanted)), "{name}: {finding:?}");
+            levels.insert(*level);
         }
     }
     assert!(levels.len() >= 5, "{levels:?}");

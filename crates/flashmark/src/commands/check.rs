@@ -4,10 +4,9 @@
 //! is overwritten for good unless it was given away, the limits of all tests follow the budget, and
 //! a medium that tells who it is is not checked twice within a day.
 
-use findings::Use;
 use jiff::Timestamp;
 use record::units::{MILLISECOND_NS, SECOND_NS};
-use record::{Ended, Medium, Record, TargetKind};
+use record::{Ended, Medium, Record, TargetKind, Use};
 use store::{RunDir, Store};
 
 use crate::cli::{CheckFlags, RunFlags};

@@ -98,7 +98,7 @@ fn what_is_tried(settings: &[HostSetting], is_root: bool) -> (Vec<SettingChange>
     let all = ["read_ahead_kb", "scheduler", "max_sectors_kb", host::GOVERNOR];
     for name in all {
         let mut skip = |reason: &str| {
-            skipped.push(Skip { test: name.to_owned(), reason: reason.to_owned() });
+            skipped.push(Skip::new(name, reason));
         };
         match settings.iter().find(|setting| setting.name == name) {
             None => skip("this kernel has no such setting here"),

@@ -65,10 +65,7 @@ pub fn run(flags: &MatrixFlags) -> Result {
         host: Some(field.host.clone()),
         target: field.target.clone(),
         plan: planned(&request),
-        skipped: left_out
-            .into_iter()
-            .map(|left| Skip { test: left.what, reason: left.why })
-            .collect(),
+        skipped: left_out.into_iter().map(|left| Skip::new(left.what, left.why)).collect(),
         flags: field.flags.clone(),
         command: serde_json::json!({ MARK: request }),
         fingerprint: field.fingerprint(request.seed)?,

@@ -402,11 +402,9 @@ fn nothing_that_is_published_is_taken_for_markup() {
         let mut record = record;
         record.cells.truncate(6);
         record.findings.push(record::Finding {
-            id: "verdict".into(),
-            severity: record::Severity::Failure,
-            statement: "bad".into(),
             evidence: vec!["a cell".into()],
             confidence: Some(0.9),
+            ..record::Finding::new("verdict", record::Severity::Failure, "bad")
         });
         let entries: Vec<CollectionRun> = ["run-1", "run-2"]
             .map(|id| CollectionRun {

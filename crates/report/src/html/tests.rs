@@ -1,7 +1,9 @@
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use record::{Estimate, Finding, Flag, Latency, Series, SeriesAxis, Severity, Stop};
+use record::{
+    Estimate, Finding, Flag, Latency, Outcome, Series, SeriesAxis, Severity, Stop, test,
+};
 
 use super::carried::tests::taken_out;
 use super::*;
@@ -33,7 +35,10 @@ fn failing() -> Record {
     let mut record = demo::good();
     record.findings = vec![
         found("not-put-back", Severity::Warning, "NOT PUT BACK: 9 MiB"),
-        found("verdict", Severity::Failure, "Do not use it. It is a fake."),
+        Finding {
+            outcome: Some(Outcome::Unusable { because: "capacity".to_owned() }),
+            ..found("verdict", Severity::Failure, "Do not use it. It is a fake.")
+        },
         found("capacity", Severity::Failure, "It is a fake."),
         found("io-error", Severity::Failure, "Reads fail."),
     ];
@@ -41,13 +46,7 @@ fn failing() -> Record {
 }
 
 fn found(id: &str, severity: Severity, statement: &str) -> Finding {
-    Finding {
-        id: id.to_owned(),
-        severity,
-        statement: statement.to_owned(),
-        evidence: Vec::new(),
-        confidence: None,
-    }
+    Finding::new(id, severity, statement)
 }
 
 /// Pages of all kinds of runs; made once.
@@ -252,10 +251,7 @@ fn no_more_caveats_than_fit_and_none_lost() {
 #[test]
 fn that_nobody_looked_for_a_fake_is_said_once() {
     let mut record = demo::good();
-    record.skipped.push(record::Skip {
-        test: record::test::CAPACITY.to_owned(),
-        reason: "needs a raw medium".to_owned(),
-    });
+    record.skipped.push(record::Skip::new(test::CAPACITY, "needs a raw medium"));
     let page = page(&record);
     let untested = between(sheet(&page), "<h2>Not tested</h2>", "</section>")[0];
     assert_eq!(untested.matches("needs a raw medium").count(), 1, "{untested}");
@@ -305,7 +301,7 @@ fn everything_behind_the_first_sheet_is_folded() {
 fn where_nothing_can_be_drawn_no_chart_is() {
     let mut record = demo::good();
     record.cells.retain(|cell| {
-        cell.test == record::test::RANDOM_READ && cell.params.block_bytes == Some(4096)
+        cell.test == test::RANDOM_READ && cell.params.block_bytes == Some(4096)
     });
     record.cells.truncate(1);
     let page = page(&concluded(record));

@@ -49,14 +49,15 @@ mod tests {
         let suite = test::HOST_EFFECTS.to_owned();
         let mut record = Record::new(Run { suite, ended: Ended::Complete, ..Run::default() });
         record.findings.push(Finding {
-            id: "host-effects".into(),
-            severity: Severity::Info,
-            statement: "Scheduler bfq instead of none: no effect on sequential reads is told (0.980x to 1.02x).".into(),
             evidence: vec!["sequential reads, scheduler none: 20.0 MB/s".into()],
-            confidence: None,
+            ..Finding::new(
+                "host-effects",
+                Severity::Info,
+                "Scheduler bfq instead of none: no effect on sequential reads is told (0.980x to 1.02x).",
+            )
         });
         let (test, reason) = ("governor".to_owned(), "changing it needs root".to_owned());
-        record.skipped.push(Skip { test, reason });
+        record.skipped.push(Skip::new(test, reason));
         let text = crate::text::summary(&record, 80, false);
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(text.contains("Scheduler bfq instead of none") && !text.contains("20.0 MB/s"));

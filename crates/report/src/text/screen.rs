@@ -1,10 +1,9 @@
 //! One screen: what a run came to in as many lines as a small terminal has. What is not on it is
 //! counted, and where it is stands at its end.
 
-use findings::phrases::OVERSTATED;
-use findings::{Fitness, LongestWrite, Use, UseStanding, use_levels};
+use findings::{LongestWrite, UseStanding, use_levels};
 use record::test::RANDOM_WRITE;
-use record::{Cell, Finding, Record, Severity};
+use record::{Cell, Finding, Fitness, Record, Severity, Use};
 
 use super::wrap::{self, cut};
 use super::{FIGURE, INTERVAL, Ink, LABEL, NOT_PUT_BACK, short, spread};
@@ -230,7 +229,7 @@ impl<'s> Screen<'s> {
         let judged = self.judged();
         let verdict = judged.verdict.iter().cloned().collect();
         said.extend(judged.ordered(judged.uses.clone(), verdict).concat());
-        said.extend(self.claims_told().take(CLAIMS).map(claim_sentence));
+        said.extend(self.claims_told().take(CLAIMS).map(|it| words::clean(&it.statement)));
         said
     }
 
@@ -419,9 +418,8 @@ impl<'s> Screen<'s> {
     /// What failed and is not in the verdict.
     fn fault_findings(&self) -> Vec<&'s Finding> {
         let verdict = self.verdict();
-        let is_said = |finding: &Finding| {
-            verdict.is_some_and(|verdict| verdict.statement.contains(&finding.statement))
-        };
+        let is_said =
+            |finding: &Finding| verdict.is_some_and(|verdict| findings::repeats(verdict, finding));
         let is_fault = |finding: &&Finding| {
             let is_own = finding.severity == Severity::Failure && finding.id != NOT_PUT_BACK;
             (is_own || finding.id == "standstill")
@@ -433,7 +431,7 @@ impl<'s> Screen<'s> {
 
     fn judged(&self) -> Judged {
         let (uses, reasoned) = self.uses();
-        let is_overstated = reasoned.starts_with(OVERSTATED);
+        let is_overstated = findings::is_overstated(&self.record.findings);
         let verdict = self.verdict();
         let severity = verdict.map_or(Severity::Info, |verdict| verdict.severity);
         let said = verdict.map(|it| if uses.is_empty() { &it.statement } else { &reasoned });
@@ -448,7 +446,7 @@ impl<'s> Screen<'s> {
         claims
             .flat_map(|claim| {
                 let ink = of_severity(claim.severity);
-                self.prose(&claim_sentence(claim), 2, caps.fault, ink)
+                self.prose(&words::clean(&claim.statement), 2, caps.fault, ink)
             })
             .collect()
     }
@@ -469,14 +467,15 @@ impl<'s> Screen<'s> {
         };
         let is_refused =
             self.verdict().is_some_and(|verdict| verdict.severity == Severity::Failure);
-        let statement = self.verdict().map_or("", |verdict| &verdict.statement);
+        let statement =
+            || self.verdict().map(|verdict| verdict.statement.clone()).unwrap_or_default();
         if record.cells.is_empty() {
-            return (Vec::new(), statement.to_owned());
+            return (Vec::new(), statement());
         }
         if is_refused && record.findings.iter().any(is_fault) {
-            return (vec![NO_USE.to_owned()], statement.to_owned());
+            return (vec![NO_USE.to_owned()], statement());
         }
-        let (beside, reasoned) = findings::beside_levels(statement);
+        let (beside, reasoned) = self.verdict().map(findings::beside_levels).unwrap_or_default();
         let mut all = use_levels(record);
         all.retain(|one| !reasoned.contains(&one.level));
         // The conditions where there is room; a doubt that few samples leave goes first.
@@ -772,12 +771,6 @@ impl<'s> Screen<'s> {
     }
 }
 
-/// "Claim: 500 IOPS at random-write holds."
-fn claim_sentence(claim: &Finding) -> String {
-    let said = words::clean(&claim.statement);
-    format!("Claim: {}", said.strip_prefix("The claim of ").unwrap_or(&said))
-}
-
 /// A sentence for each level, of the uses that have it.
 fn levels(all: &[UseStanding], notes: Notes) -> Vec<String> {
     let mut kinds: Vec<String> = [
@@ -819,8 +812,7 @@ fn named(one: &UseStanding, notes: Notes) -> String {
         Use::Logger => "data logger".to_owned(),
         Use::Database => "database".to_owned(),
     };
-    let condition =
-        one.condition.map(|condition| condition.split(',').next().unwrap_or(condition).to_owned());
+    let condition = one.condition.map(|condition| condition.short().to_owned());
     let few = one.doubt.clone().filter(|_| notes == Notes::All);
     let notes: Vec<String> = condition.into_iter().chain(few).collect();
     if notes.is_empty() { name } else { format!("{name} ({})", notes.join(", ")) }

@@ -213,13 +213,7 @@ fn a_figure_of_a_passing_state_is_a_bound() {
 #[test]
 fn how_fast_a_medium_is_that_must_not_be_used_is_not_said() {
     let mut record = demo::good();
-    let fault = record::Finding {
-        id: "io-error".to_owned(),
-        severity: Severity::Failure,
-        statement: "It has gone read-only.".to_owned(),
-        evidence: Vec::new(),
-        confidence: None,
-    };
+    let fault = record::Finding::new("io-error", Severity::Failure, "It has gone read-only.");
     record.findings = vec![fault];
     assert!(!details(&record, RUN, 80, false).contains("Sequential writes reach"));
     record.findings.clear();
@@ -275,11 +269,12 @@ fn every_cell_of_a_broken_run() {
 fn findings_come_first() {
     let mut record = demo::horrible();
     record.findings.push(record::Finding {
-        id: "claim".into(),
-        severity: Severity::Failure,
-        statement: "Good for a camera. Not suitable for a root disk.".into(),
         evidence: vec!["random-write/2".into()],
-        confidence: None,
+        ..record::Finding::new(
+            "claim",
+            Severity::Failure,
+            "Good for a camera. Not suitable for a root disk.",
+        )
     });
     let text = details(&record, RUN, 80, false);
     assert!(
@@ -555,13 +550,8 @@ fn on_a_narrow_terminal_rows_fold_between_their_parts() {
 #[test]
 fn what_endangers_data_stands_before_the_verdict() {
     let mut record = demo::good();
-    let finding = |id: &str, severity, statement: &str| record::Finding {
-        id: id.to_owned(),
-        severity,
-        statement: statement.to_owned(),
-        evidence: Vec::new(),
-        confidence: None,
-    };
+    let finding =
+        |id: &str, severity, statement: &str| record::Finding::new(id, severity, statement);
     record.findings = vec![
         finding("verdict", Severity::Warning, "It is slow."),
         finding(NOT_PUT_BACK, Severity::Failure, "3 pieces are not put back."),

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
+use record::{CellError, IoErrorKind};
+
 /// A number and a text of strerror in each line: those of glibc in the languages that dd is known
 /// in, and those of musl.
 const TEXTS: &str = include_str!("errno_texts.tsv");
@@ -43,6 +45,9 @@ const KNOWN: [(u32, &str, ErrorSide); 19] = [
     (123, "no medium found", ErrorSide::Medium),
 ];
 
+/// Numbers of a device that is not there any more: ENXIO, ENODEV, ENOMEDIUM.
+const GONE: [u32; 3] = [6, 19, 123];
+
 /// An error that ended a tool's run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Errno {
@@ -62,6 +67,12 @@ impl Errno {
             Errno { number, words: "", origin: ErrorSide::Unknown },
             |(_, words, origin)| Errno { number, words, origin: *origin },
         )
+    }
+
+    /// The same as data. Of what another tool met, only that the medium went away is sure.
+    pub fn of_cell(&self) -> CellError {
+        let kind = if GONE.contains(&self.number) { IoErrorKind::Gone } else { IoErrorKind::Other };
+        CellError { errno: i32::try_from(self.number).ok(), ..CellError::of(kind) }
     }
 
     /// The error that a message names in the words of strerror, as a whole part between colons:

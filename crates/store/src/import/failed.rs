@@ -18,6 +18,7 @@ pub(super) fn end(cell: &mut Cell, tool: &str, error: &Errno) {
             let number = error.number;
             cell.stop = Stop::Error;
             cell.reason = Some(format!("{tool} ended with error {number}: {error}"));
+            cell.error = Some(error.of_cell());
         }
         ErrorSide::Host | ErrorSide::Unknown => note(cell, format!("{tool} ended early: {error}")),
     }

@@ -31,6 +31,7 @@ pub fn cell(id: &str) -> Cell {
         elapsed_ns: 1_000,
         stop: Stop::Ops,
         reason: None,
+        error: None,
         flags: Vec::new(),
         on: None,
         labels: std::collections::BTreeMap::new(),

@@ -11,7 +11,7 @@ use record::{Flag, Histogram, Skip};
 use crate::common::{Sandbox, cell, writer};
 
 fn entries() -> Vec<JournalEntry> {
-    let skip = Skip { test: "ext2-fill".to_owned(), reason: "needs a raw medium".to_owned() };
+    let skip = Skip::new("ext2-fill", "needs a raw medium");
     let mut measured = cell("a");
     let mut histogram = Histogram::default();
     (1..1000).for_each(|n| histogram.record(n * n));

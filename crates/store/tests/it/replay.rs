@@ -79,7 +79,7 @@ fn another_host_and_another_version_are_doubts_said_once() {
 #[test]
 fn what_a_resumed_run_finds_again_is_listed_once() {
     let sandbox = Sandbox::new();
-    let skip = JournalEntry::Skip(Skip { test: "prime".to_owned(), reason: "no time".to_owned() });
+    let skip = JournalEntry::Skip(Skip::new("prime", "no time"));
     let flag = JournalEntry::Flag(Flag::Throttled);
     let record =
         sandbox.run("one", &[skip.clone(), flag.clone(), skip, flag]).replay().unwrap().record;

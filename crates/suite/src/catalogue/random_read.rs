@@ -97,10 +97,7 @@ impl Test for RandomRead {
                 }
                 for block_bytes in settings.blocks("block")? {
                     if block_bytes > span.bytes {
-                        cells.skip(format!(
-                            "{} blocks: larger than the span",
-                            record::units::Bytes(block_bytes)
-                        ));
+                        cells.skip_size(block_bytes, "larger than the span");
                         continue;
                     }
                     let mut other = other.clone();

@@ -215,7 +215,8 @@ impl<'a> Runner<'a> {
                     return self.finish(Ended::Interrupted);
                 }
                 Stop::Error => {
-                    (cell.stop, cell.reason) = (Stop::Error, measured.reason);
+                    (cell.stop, cell.reason, cell.error) =
+                        (Stop::Error, measured.reason, measured.error);
                     cell.written_bytes += measured.written_bytes;
                 }
                 _ if is_disturbed || is_left_out => cell.written_bytes += measured.written_bytes,

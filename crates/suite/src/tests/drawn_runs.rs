@@ -1,6 +1,5 @@
 //! Runs drawn at random: parts of the suites on media of any kind, with limits, faults, a host that
-//! stands still, interruptions, cells that were done before, a listener that gives up, things lent.
-//! Each is told in one line: what was measured and left out, how it ended, and when.
+//! stands still, interruptions, cells that were done before, a listener that gives up, ranges lent.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::fault::{FaultInjection, FaultWindow, InjectedFault, Lasts};
 use device::{Device, Extent, ExtentGuard, HostStalls, WriteBudget};
 use record::units::{MIB, SECOND_NS};
-use record::{Cell, Standstill, Stop, TargetKind, test};
+use record::{Cell, Ended, PlannedCell, Standstill, Stop, TargetKind, test};
 use sim::{Profile, SimDevice, SimOptions};
 use stats::Random;
 
-use super::{in_text, one_in, print_on_demand};
+use super::{in_text, one_in};
 use crate::catalogue::CATALOGUE;
 use crate::catalogue::testing::KnownFiles;
 use crate::definition::Suite;
@@ -321,20 +320,17 @@ fn played(
     (end, text)
 }
 
-/// One line of a run, and all of it.
-fn told(number: u64) -> (String, String) {
+/// A drawn run: its plan, how it ended, and all that it said.
+fn drawn(number: u64) -> Option<(Plan, RunEnd, String)> {
     let mut random = Random::after(2026, number << 32);
     let name = *random.pick(&MEDIA);
     let profile = Profile::builtin(name).expect("it comes with the program");
     let seed = random.below(100);
     let medium = || SimDevice::new(profile, SimOptions { seed, capacity: None, keep_data: true });
     let target = target(&mut random, &medium(), profile);
-    let Some(plan) = plan(&mut random, &target) else {
-        return (format!("{number} {name}: nothing to do"), String::new());
-    };
+    let plan = plan(&mut random, &target)?;
     let mut before = Before::default();
-    let resumed = one_in(&mut random, 4);
-    if resumed {
+    if one_in(&mut random, 4) {
         let scene = Scene::interrupted_after(random.below(40));
         let (mut end, _) = played(medium(), &plan, &target, scene, before, seed);
         end.cells.retain(|cell| cell.stop != Stop::Interrupted);
@@ -345,25 +341,58 @@ fn told(number: u64) -> (String, String) {
     }
     let scene = Scene::drawn(&mut random, target.facts.capacity_bytes);
     let (end, text) = played(medium(), &plan, &target, scene, before, seed);
-    let line = format!(
-        "{number} {name} {:?}: {} of {} cells, {} left out, {:?}{}, {:.3} s",
-        target.kind,
-        end.cells.len(),
-        plan.cells.len(),
-        end.skipped.len(),
-        end.ended,
-        if resumed { " (resumed)" } else { "" },
-        end.elapsed_ns as f64 / SECOND_NS as f64,
-    );
-    (line, text)
+    Some((plan, end, text))
+}
+
+fn assert_sound(number: u64, plan: &Plan, end: &RunEnd) {
+    let said = |what: &str| format!("run {number}: {what}");
+    let ids: Vec<&str> = end.cells.iter().map(|cell| cell.id.as_str()).collect();
+    let in_plan: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
+    for (at, id) in ids.iter().enumerate() {
+        assert!(in_plan.contains(id), "{}", said(&format!("{id} was not planned")));
+        assert!(!ids[..at].contains(id), "{}", said(&format!("{id} is there twice")));
+    }
+    if end.ended == Ended::Complete {
+        let is_left_out = |cell: &PlannedCell| {
+            end.skipped.iter().any(|skip| skip.test == cell.id || skip.test == cell.test)
+        };
+        let missing =
+            plan.cells.iter().find(|cell| !ids.contains(&cell.id.as_str()) && !is_left_out(cell));
+        assert_eq!(missing, None, "{}", said("neither measured nor left out"));
+    }
+    for cell in &end.cells {
+        assert_cell(cell, &said(&cell.id));
+    }
+}
+
+fn assert_cell(cell: &Cell, said: &str) {
+    assert!(cell.error.is_none() || cell.reason.is_some(), "{said}: no words");
+    assert_eq!(cell.stop == Stop::Error, cell.reason.is_some(), "{said}: an error without reason");
+    let figures = [&cell.metrics.iops, &cell.metrics.bps].into_iter().flatten();
+    for figure in figures.chain(cell.metrics.other.values()) {
+        assert!(figure.value.is_finite() && figure.value >= 0.0, "{said}: {figure:?}");
+        if let Some([low, high]) = figure.ci95 {
+            assert!(low <= figure.value && figure.value <= high, "{said}: {figure:?}");
+        }
+    }
 }
 
 #[test]
-fn what_drawn_runs_tell_is_what_they_told() {
-    let lines = (0..DRAWN).map(|number| {
-        let (line, text) = told(number);
-        print_on_demand(number, &text);
-        line + "\n"
-    });
-    insta::assert_snapshot!(lines.collect::<String>());
+fn drawn_runs_keep_to_their_plan_and_say_what_is_missing() {
+    let mut measured = 0;
+    for number in 0..DRAWN {
+        if let Some((plan, end, _)) = drawn(number) {
+            assert_sound(number, &plan, &end);
+            measured += end.cells.len();
+        }
+    }
+    assert!(measured > DRAWN as usize, "{measured} cells were measured");
+}
+
+#[test]
+fn a_drawn_run_repeats_to_the_byte() {
+    for number in (0..DRAWN).step_by(10) {
+        let [once, again] = [drawn(number), drawn(number)].map(|run| run.map(|(_, _, text)| text));
+        assert_eq!(once, again, "run {number}");
+    }
 }

@@ -65,7 +65,7 @@ fn drawn(random: &mut Random) -> IoTally {
     }
     if one_in(random, 10) {
         for kind in [IoErrorKind::Medium, IoErrorKind::Gone] {
-            tally.fail(IoError { request: None, kind, errno: None, detail: "drawn".into() });
+            tally.fail(IoError::general(kind, "drawn"));
         }
     }
     tally

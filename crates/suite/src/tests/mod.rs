@@ -1,4 +1,4 @@
-//! What the crate does, on anything drawn at random, held against what it did before.
+//! Properties of the crate on anything drawn at random.
 
 mod drawn_media;
 mod drawn_runs;
@@ -6,7 +6,6 @@ mod drawn_tallies;
 
 use std::collections::BTreeMap;
 
-use crc::{CRC_64_XZ, Crc};
 use serde::Serialize;
 use serde_json::{Number, Value};
 use stats::Random;
@@ -57,33 +56,4 @@ fn shorten(value: &mut Value) {
         Value::Object(entries) => entries.iter_mut().for_each(|(_, value)| shorten(value)),
         _ => {}
     }
-}
-
-/// The checksum of a text or of data, the same on every machine.
-fn sum_of(text: impl AsRef<[u8]>) -> u64 {
-    const CRC: Crc<u64> = Crc::<u64>::new(&CRC_64_XZ);
-    CRC.checksum(text.as_ref())
-}
-
-/// For whoever renews the sums: `FLASHMARK_DRAWN=7 cargo test -p flashmark-suite --lib drawn --
-/// --nocapture` prints what number 7 comes to; print it before and after.
-#[allow(clippy::disallowed_methods, reason = "a test, and nobody's record")]
-fn print_on_demand(number: u64, text: &str) {
-    if std::env::var("FLASHMARK_DRAWN").is_ok_and(|wanted| wanted == number.to_string()) {
-        println!("{text}");
-    }
-}
-
-/// What came of all that were drawn, so many in a line.
-fn table_of(drawn: u64, a_line: u64, told: impl Fn(u64) -> String) -> String {
-    let told = |number| {
-        let text = told(number);
-        print_on_demand(number, &text);
-        text
-    };
-    let line = |first| {
-        let text: String = (first..first + a_line).map(told).collect();
-        format!("{first} {:016x}\n", sum_of(text))
-    };
-    (0..drawn).step_by(a_line as usize).map(line).collect()
 }

@@ -266,12 +266,12 @@ impl Work<'_> {
             return Interruption::Medium(error.clone());
         };
         let block_bytes = self.device.facts().logical_block_bytes.max(SECTOR_BYTES);
-        let (kind, detail) =
+        let (kind, detail, reads_work) =
             match transfer(self.device, Request::read(0, offset_bytes, block_bytes)) {
-                Ok(()) => (IoErrorKind::ReadOnly, "every write fails, while reads work"),
-                Err(_) => (IoErrorKind::Gone, "every read and write fails"),
+                Ok(()) => (IoErrorKind::ReadOnly, "every write fails, while reads work", true),
+                Err(_) => (IoErrorKind::Gone, "every read and write fails", false),
             };
-        Interruption::Medium(IoError { kind, detail: detail.into(), ..error.clone() })
+        Interruption::Medium(IoError { kind, detail: detail.into(), reads_work, ..error.clone() })
     }
 
     fn flush(&mut self) -> Flow {

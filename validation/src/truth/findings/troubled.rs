@@ -2,8 +2,8 @@
 //! that stand still: fakes and tricks are found all the same, nothing is falsely said of the
 //! others, and the host changes no verdict.
 
-use ::findings::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_EMPTIES, FLUSH_LIES, IF_HONEST, IS_FAKE};
-use ::findings::{Fitness, Use};
+use ::findings::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_EMPTIES, FLUSH_LIES, IS_FAKE};
+use record::{Condition, Fitness, Use};
 use record::units::SECOND_NS;
 use record::{Finding, Record, Severity};
 use stats::Random;
@@ -235,12 +235,12 @@ fn lying_flushes(seed: u64, many: u64, part: &mut Part) {
         let promised =
             record.findings.iter().find(|finding| finding.id == "verdict-database").filter(
                 |finding| {
-                    let is_praise = match Fitness::said(&finding.statement) {
+                    let is_praise = match finding.level() {
                         // Without a level nobody can tell that it is no praise.
                         None => true,
                         Some(level) => level >= Fitness::Usable,
                     };
-                    is_praise && !finding.statement.contains(IF_HONEST)
+                    is_praise && !finding.statement.contains(Condition::FlushHonest.short())
                 },
             );
         promised
@@ -294,18 +294,21 @@ struct Verdict {
     told: [String; 5],
     /// What stands against it.
     blame: Vec<String>,
+    /// A verdict on a use that gives no level.
+    without_level: Option<String>,
 }
 
 impl Verdict {
     fn of(record: &Record) -> Verdict {
         let judged = ::findings::conclude_for(record, &USES);
-        let told: Vec<&Finding> =
+        let told_of: Vec<&Finding> =
             judged.iter().filter(|finding| finding.id.starts_with("verdict-")).collect();
-        let of = |wanted: Use| told.iter().find(|finding| finding.id == wanted.verdict_id());
+        let of = |wanted: Use| told_of.iter().find(|finding| finding.id == wanted.verdict_id());
         let level = |wanted: Use| {
             let finding = of(wanted)?;
             let is_flat = !finding.statement.contains(FEW_SAMPLES);
-            Fitness::said(&finding.statement)
+            finding
+                .level()
                 .filter(|level| is_flat && *level >= Fitness::NotSuitable)
         };
         let is_blame = |finding: &&Finding| {
@@ -316,7 +319,11 @@ impl Verdict {
                 format!("{} [{}]", it.statement, it.evidence.join("; "))
             })
         });
+        let is_without = |finding: &&&Finding| finding.level().is_none();
+        let without_level = told_of.iter().find(is_without);
         Verdict {
+            without_level: without_level
+                .map(|finding| format!("a verdict without a level: {}", finding.statement)),
             levels: USES.map(level),
             told,
             blame: judged.iter().filter(is_blame).map(|finding| finding.id.clone()).collect(),
@@ -332,12 +339,6 @@ impl Verdict {
         let blame = self.blame.iter().filter(|id| !other.blame.contains(id)).cloned();
         let said: Vec<String> = uses.chain(blame).collect();
         (!said.is_empty()).then(|| said.join("; "))
-    }
-
-    /// A verdict from which no level can be read.
-    fn without_level(&self) -> Option<String> {
-        let is_one = |told: &&String| !told.is_empty() && Fitness::said(told).is_none();
-        self.told.iter().find(is_one).map(|told| format!("a verdict without a level: {told}"))
     }
 
     /// Whether something that `other` says of a use is not said.
@@ -371,7 +372,7 @@ fn verdicts(seed: u64, many: u64, part: &mut Part) {
         let [verdict, quiet, again] = [&record, &quiet, &again].map(Verdict::of);
         by_host.push(
             verdict
-                .without_level()
+                .without_level
                 .or_else(|| verdict.otherwise(&quiet))
                 .map(|said| drawn.wrong("the host changed the verdict", &said)),
         );

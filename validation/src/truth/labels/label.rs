@@ -1,12 +1,11 @@
 //! What each profile is, and what a run has to say of such a medium.
 
-use ::findings::Fitness;
 use ::findings::phrases::{
-    COPY_NOW, DO_NOT_USE, FLUSH_LIES, FLUSH_UNTESTED, IF_HONEST, IS_FAKE, MANY_PLACES, ONE_AREA,
+    COPY_NOW, DO_NOT_USE, FLUSH_LIES, FLUSH_UNTESTED, IS_FAKE, MANY_PLACES, ONE_AREA,
     OVERSTATED, RANDOM_WRITES, STAYS_FAST,
 };
 use flashmark::exit::Exit;
-use record::{Bound, Ended, Finding, Severity};
+use record::{Bound, Condition, Ended, Finding, Fitness, Severity};
 use sim::Profile;
 
 use super::told::Told;
@@ -109,7 +108,7 @@ impl Label {
             }
             Label::Liar => {
                 let named = says(FLUSH_LIES);
-                let left_open = says(FLUSH_UNTESTED) || says(IF_HONEST);
+                let left_open = says(FLUSH_UNTESTED) || says(Condition::FlushHonest.short());
                 expect(named || left_open, "its flush is taken for honest");
                 expect(named || told.record.run.suite != "full", "full does not find the lie");
             }
@@ -193,7 +192,7 @@ fn misjudged(profile: &Profile, told: &Told) -> Option<String> {
     let slowest = truth.random_write_4k_iops.min(truth.random_write_16k_iops);
     let level = |iops: f64| WRITES.iter().filter(|least| iops >= **least).count();
     let verdict = told.record.findings.iter().find(|finding| finding.id == "verdict-root-disk")?;
-    let Some(fitness) = Fitness::said(&verdict.statement) else {
+    let Some(fitness) = verdict.level() else {
         return Some(format!("a verdict without a level: {}", verdict.statement));
     };
     let said = LEVELS.iter().position(|level| *level == fitness)?;

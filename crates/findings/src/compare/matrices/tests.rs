@@ -72,7 +72,7 @@ fn of_works_that_are_told_by_time_the_shorter_is_faster() {
 fn what_only_one_has_is_named_with_the_reason() {
     let mut a = matrix("a", &[("none", &[1.0, 1.0]), ("bfq", &[1.0, 1.0]), ("kyber", &[1.0, 1.0])]);
     let mut b = matrix("b", &[("none", &[1.0, 1.0]), ("mq-deadline", &[1.0, 1.0])]);
-    b.skipped = vec![Skip { test: "scheduler bfq".into(), reason: "the kernel has none".into() }];
+    b.skipped = vec![Skip::new("scheduler bfq", "the kernel has none")];
     let mut failed = tried("kyber", 1, 1.0);
     (failed.stop, failed.reason) = (Stop::Error, Some("mount failed".into()));
     b.cells.push(failed);

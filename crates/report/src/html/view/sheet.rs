@@ -1,7 +1,7 @@
 //! The first sheet: what fits on one page of paper and is all that most readers need.
 
-use findings::{Fitness, Use, UseStanding};
-use record::{Finding, Record, Severity, test};
+use findings::UseStanding;
+use record::{Finding, Fitness, Record, Severity, Use, test};
 
 use super::{FiguresView, FindingView, headline_row, is_danger};
 use crate::panels::Panel;
@@ -146,7 +146,7 @@ fn answers(record: &Record) -> Vec<(&'static str, &'static str, String)> {
 fn dangers(record: &Record) -> Vec<&Finding> {
     let mut dangers: Vec<&Finding> = Vec::new();
     for finding in record.findings.iter().filter(|finding| is_danger(finding)) {
-        let is_told = |told: &&Finding| told.statement.contains(&finding.statement);
+        let is_told = |told: &&Finding| findings::repeats(told, finding);
         if !dangers.iter().any(is_told) {
             dangers.push(finding);
         }

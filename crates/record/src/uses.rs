@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use record::alike::closest;
 use serde::{Deserialize, Serialize};
+
+use crate::alike::closest;
 
 /// A use. Written `root-disk`, `camera`, `video=100Mbit`, `logger`, `database`; things that people
 /// buy a card for (pi, phone, dashcam, etcd) are read as the use they are.

@@ -1,0 +1,109 @@
+//! A conclusion: what it comes to as data, and the sentence that says it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Condition, Fitness, Use};
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Good to know: neither a doubt about the numbers nor a failed check.
+    Info,
+    /// Read the numbers with care.
+    Warning,
+    /// The medium fails a check.
+    Failure,
+}
+
+/// A conclusion with its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// Stable name, such as "span-cache", by which its page in docs/findings is found.
+    pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The conclusion in plain words.
+    pub statement: String,
+    /// Cells and numbers it rests on.
+    pub evidence: Vec<String>,
+    /// 0 to 1; null where no probability was worked out.
+    pub confidence: Option<f64>,
+    /// What it comes to, for programs; absent where the id and the severity say all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+}
+
+impl Finding {
+    /// A finding without evidence.
+    pub fn new(id: &str, severity: Severity, statement: impl Into<String>) -> Finding {
+        Finding {
+            id: id.into(),
+            severity,
+            statement: statement.into(),
+            evidence: Vec::new(),
+            confidence: None,
+            outcome: None,
+        }
+    }
+
+    /// The level that a verdict on a use gives; `None` of every other finding.
+    pub fn level(&self) -> Option<Fitness> {
+        match &self.outcome {
+            Some(Outcome::Use { level, .. }) => Some(*level),
+            _ => None,
+        }
+    }
+}
+
+/// What a finding comes to, for programs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Outcome {
+    /// The verdict on one use.
+    Use {
+        /// The use.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
+        wanted: Use,
+        /// How the medium does for it.
+        level: Fitness,
+        /// What the level depends on and no run shows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        condition: Option<Condition>,
+    },
+    /// The verdict on all uses.
+    Uses {
+        /// The sentences of its statement, in order.
+        sentences: Vec<VerdictSentence>,
+    },
+    /// The medium must not be used, whatever for.
+    Unusable {
+        /// Id of the finding that says why.
+        because: String,
+    },
+    /// A claim of the user or of the label.
+    Claim {
+        /// True if it holds; absent where that was not measured, or not well enough.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        holds: Option<bool>,
+    },
+    /// The device went away during the run: no word on its medium.
+    DeviceGone,
+}
+
+/// A sentence of the verdict on all uses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VerdictSentence {
+    /// The sentence.
+    pub text: String,
+    /// The level that it gives to uses; absent of a caveat and of a reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Fitness>,
+    /// True if it gives the reason for that level.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_reason: bool,
+}
