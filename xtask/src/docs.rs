@@ -1,5 +1,5 @@
-//! The reference pages: what can be typed, from the flags themselves, and what is measured, from
-//! the tests themselves.
+//! The reference pages: what can be typed, from the flags themselves, what is measured, from the
+//! tests themselves, and the columns of figures.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,16 +8,29 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::{Arg, Command, CommandFactory};
 use flashmark::cli::Cli;
+use record::FIGURES;
 use suite::catalogue::CATALOGUE;
 use suite::{Needs, Test};
 
 use crate::generated::{Flags, settle};
 use crate::tidy::headings;
 
-/// Writes or compares both pages.
+/// Writes or compares the pages.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     settle(root, "docs/command-line.md", &command_line(), "docs", flags)?;
-    settle(root, "docs/tests.md", &tests(root)?, "docs", flags)
+    settle(root, "docs/tests.md", &tests(root)?, "docs", flags)?;
+    settle(root, "docs/collection.md", &collection(root)?, "docs", flags)
+}
+
+/// The page about collections as it is, with the columns of all figures in their row.
+fn collection(root: &Path) -> Result<String> {
+    let columns: Vec<String> =
+        FIGURES.iter().map(|figure| format!("`{}`", figure.download_column())).collect();
+    let page = fs::read_to_string(root.join("docs/collection.md"))?;
+    let (before, row) =
+        page.split_once(&format!("| {}", columns[0])).context("no row of figures")?;
+    let (_, after) = row.split_once(" | ").context("a row without a meaning")?;
+    Ok(format!("{before}| {} | {after}", columns.join(", ")))
 }
 
 /// The command line as a page.

@@ -213,6 +213,13 @@ pub enum SortBy {
     Latest,
 }
 
+impl Default for SortBy {
+    /// The first figure, which decides most.
+    fn default() -> SortBy {
+        SortBy::Figure(HeadlineFigure::ALL[0])
+    }
+}
+
 /// Which lines to show. Everything is optional; what is given holds together (and).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -235,7 +242,7 @@ pub struct Query {
     pub at_least: Vec<(HeadlineFigure, f64)>,
     /// Whether fakes are shown (apart, as their own lines). `None`: both.
     pub fakes: Option<bool>,
-    /// Order; random writes of 4 KiB, best first, where nothing is said.
+    /// Order; the first figure, best first, where nothing is said.
     pub sort: Option<SortBy>,
     /// The other way round.
     pub reversed: bool,

@@ -77,7 +77,7 @@ const WRITE_CLASSES: &[ReferenceMark] = &[
 pub struct Figure {
     /// Name in JSON and addresses: "random-write-4k".
     pub name: &'static str,
-    /// Name in databases and downloads: "random_write_4k".
+    /// Its column in databases, and the beginning of those in downloads: "random_write_4k".
     pub column: &'static str,
     /// Name in heads of columns and rows: "Random write, 4 KiB".
     pub label: &'static str,
@@ -93,6 +93,13 @@ pub struct Figure {
     pub yardstick: ReferenceMark,
     /// Limits of the classes of the SD Association, ascending.
     pub classes: &'static [ReferenceMark],
+}
+
+impl Figure {
+    /// Its column in downloads, with the unit: "random_write_4k_iops".
+    pub fn download_column(&self) -> String {
+        format!("{}_{}", self.column, self.unit.name())
+    }
 }
 
 macro_rules! figures {

@@ -5,7 +5,7 @@ use record::collection::{
     CollectionLine, FigureUnit, HeadlineFigure, HostSpread, Origin, RunHeadline,
 };
 use record::units::{BytesPerSecond, Iops, Nanos, significant};
-use record::{Cell, MediumKind, Published};
+use record::{Cell, MediumKind, Published, test};
 
 /// Runs or hosts of a model that say together what is usual.
 const ENOUGH: u64 = 5;
@@ -104,7 +104,7 @@ fn too_fast(figure: HeadlineFigure, value: f64, kind: MediumKind) -> Option<Stri
     };
     let most_iops = match (kind, figure) {
         // A cache takes writes; reads of places nobody can foresee wait for the arm.
-        (MediumKind::Disk, HeadlineFigure::RandomRead4k) => 1000.0,
+        (MediumKind::Disk, figure) if figure.entry().test == test::RANDOM_READ => 1000.0,
         _ => most_bps / 512.0,
     };
     let is_beyond = match figure.unit() {

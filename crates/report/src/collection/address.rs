@@ -1,13 +1,16 @@
 //! Where pages stand: names of files in a tree that anything serves, or addresses of a server that
 //! makes them as they are asked for.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use record::MediumKind;
-use record::collection::{FIGURES, Figure, HeadlineFigure, Origin, Query, SortBy};
+use record::collection::{FIGURES, HeadlineFigure, Origin, Query, SortBy};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::query;
+use super::{figures, query};
+use crate::words;
 
 /// What all pages of a site share.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,9 +92,9 @@ pub fn file_of(asked: &Query) -> Option<String> {
     let plain = Query { page: 0, sort: None, ..asked.clone() };
     let number =
         if asked.page > 0 { format!("-{}", u64::from(asked.page) + 1) } else { String::new() };
-    let sort = asked.sort.unwrap_or(SortBy::Figure(HeadlineFigure::RandomWrite4k));
+    let sort = asked.sort.unwrap_or_default();
     if plain == Query::default() {
-        let stem = if sort == SortBy::Figure(HeadlineFigure::RandomWrite4k) {
+        let stem = if sort == SortBy::default() {
             "index".to_owned()
         } else {
             format!("by-{}", query::sort_name(sort))
@@ -104,8 +107,7 @@ pub fn file_of(asked: &Query) -> Option<String> {
         ([], [], Some(true)) => "fakes".to_owned(),
         _ => return None,
     };
-    let on_shelf = sort == SortBy::Figure(HeadlineFigure::RandomWrite4k)
-        && shelves().iter().any(|shelf| shelf.query == plain);
+    let on_shelf = sort == SortBy::default() && shelves().iter().any(|shelf| shelf.query == plain);
     on_shelf.then(|| format!("{stem}{number}.html"))
 }
 
@@ -129,27 +131,38 @@ const SCRIPT: &str = concat!(
     include_str!("../../templates/report.js"),
     include_str!("../../templates/collection/site.js")
 );
-/// Where the figures stand in the script.
-const FIGURES_HERE: &str = "[/* FIGURES */]";
+/// Columns of the table that can be hidden, beside the figures.
+const OTHER_COLUMNS: [&str; 5] = ["capacity", "count", "latest", "interface", "verdict"];
 
-/// The script with every figure: name, head, unit, yardstick, classes.
-fn script() -> &'static str {
-    let one = |figure: &Figure| {
-        let classes: Vec<(&str, f64)> =
-            figure.classes.iter().map(|class| (class.name, class.value)).collect();
-        (figure.name, figure.label, figure.unit.name(), figure.yardstick.value, classes)
+/// The style sheet, with a rule for each column that can be hidden.
+fn style() -> String {
+    let figures = (0..FIGURES.len()).map(|at| format!("c{at}"));
+    let hidden = figures.chain(OTHER_COLUMNS.map(str::to_owned)).map(|column| {
+        format!("main:has(#show-{column}:not(:checked)) .lines .{column} {{ display: none; }}\n")
+    });
+    STYLE.to_owned() + &hidden.collect::<String>()
+}
+
+/// The script with what it knows of kinds of media and of figures: name, head, unit, what one of
+/// that unit is in the data, and whether more is better.
+fn script() -> String {
+    let kinds = BTreeMap::from(MediumKind::ALL.map(|kind| (kind.name(), words::kind(kind))));
+    let figure = |it: HeadlineFigure| {
+        let (head, unit) = (figures::head(it), figures::column_unit(it));
+        (it.name(), head, unit, query::unit_factor(it.unit()), !it.smaller_is_better())
     };
-    let figures: Vec<_> = FIGURES.iter().map(one).collect();
-    let json = serde_json::to_string(&figures).expect("names and numbers are JSON");
-    SCRIPT.replace(FIGURES_HERE, &json).leak()
+    let figures = Vec::from(HeadlineFigure::ALL.map(figure));
+    SCRIPT
+        .replace("{/* KINDS */}", &json!(kinds).to_string())
+        .replace("[/* FIGURES */]", &json!(figures).to_string())
 }
 
 /// The style sheet and the script.
 pub fn assets() -> &'static [Asset; 2] {
     static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
         [
-            asset("css", "text/css; charset=utf-8", STYLE),
-            asset("js", "text/javascript; charset=utf-8", script()),
+            asset("css", "text/css; charset=utf-8", style().leak()),
+            asset("js", "text/javascript; charset=utf-8", script().leak()),
         ]
     });
     &ASSETS

@@ -2,9 +2,10 @@
 //! the script of the table reads.
 
 use record::collection::{CollectionLine, CollectionRun, HeadlineFigure, HostSpread};
-use record::{Cell, Histogram, Sample, Series, metric};
+use record::{Cell, Histogram, Sample, Series};
 use serde_json::{Value, json};
 
+use super::table::{self, FigureCell};
 use crate::words;
 
 /// One line as JSON on one line of text.
@@ -95,12 +96,7 @@ pub fn csv_head() -> String {
     .map(str::to_owned)
     .collect();
     for figure in HeadlineFigure::ALL {
-        let unit = match figure.unit() {
-            record::collection::FigureUnit::Iops => metric::IOPS,
-            record::collection::FigureUnit::Bps => metric::BPS,
-            record::collection::FigureUnit::Ns => "ns",
-        };
-        let name = figure.name().replace('-', "_");
+        let (name, unit) = (figure.entry().column, figure.unit().name());
         heads.extend(["", "_low", "_high"].map(|part| format!("{name}{part}_{unit}")));
         heads.extend(["_runs", "_hosts"].map(|part| format!("{name}{part}")));
     }
@@ -151,20 +147,13 @@ fn text(field: &str) -> String {
 }
 
 /// A line in the short form the table's script reads: slug, name, kind, capacity in GB, origin,
-/// interface, classes, runs, fakes, whether it is one of fakes, when the latest came in, the
-/// verdict, and the figures: `[which, median]` or `[which, median, low, high, runs, hosts]`.
+/// interface, classes, runs, whether it is one of fakes, when the latest came in, the verdict, and
+/// the figures: `[which, median, text, place, runs, level]`, as the table shows them.
 pub fn short_json(line: &CollectionLine) -> String {
-    let figures: Vec<Value> = HeadlineFigure::ALL
-        .iter()
-        .enumerate()
-        .filter_map(|(at, figure)| {
-            Some((at, line.figures.get(figure).filter(|spread| super::figures::sound(spread))?))
-        })
-        .map(|(at, spread)| match spread.runs {
-            0 | 1 => json!([at, spread.median]),
-            runs => json!([at, spread.median, spread.low, spread.high, runs, spread.hosts]),
-        })
-        .collect();
+    let figures = (0..).zip(HeadlineFigure::ALL).filter_map(|(at, figure)| {
+        let FigureCell { value, place, runs, level } = FigureCell::of(line, figure)?;
+        Some(json!([at, line.figures[&figure].median, value, place, runs, level]))
+    });
     json!([
         line.slug,
         words::clean(&line.name),
@@ -174,11 +163,10 @@ pub fn short_json(line: &CollectionLine) -> String {
         words::clean(line.interface.as_deref().unwrap_or_default()),
         words::clean(&line.classes.join(" ")),
         line.runs,
-        line.fakes,
         u8::from(line.is_fake),
-        super::table::day(&line.latest),
-        line.verdict.as_deref().map(super::table::short_verdict).unwrap_or_default(),
-        figures,
+        table::day(&line.latest),
+        line.verdict.as_deref().map(table::short_verdict).unwrap_or_default(),
+        figures.collect::<Vec<Value>>(),
     ])
     .to_string()
 }

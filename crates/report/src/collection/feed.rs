@@ -89,14 +89,8 @@ fn view(item: &Item, href: &str) -> ItemView {
             figures::place(figure, value)
         ))
     };
-    let figures = [
-        HeadlineFigure::RandomWrite4k,
-        HeadlineFigure::WorstStall,
-        HeadlineFigure::SequentialWrite,
-        HeadlineFigure::RandomRead4k,
-    ];
     let verdict = entry.headline.verdict.iter().map(|verdict| words::clean(verdict));
-    let summary: Vec<String> = verdict.chain(figures.into_iter().filter_map(told)).collect();
+    let summary: Vec<String> = verdict.chain(figures::TOLD.into_iter().filter_map(told)).collect();
     let fake = if entry.headline.is_fake { " (fake)" } else { "" };
     ItemView {
         id: text(&format!("urn:flashmark:run:{}:{}", query::escaped(&entry.id), entry.revision)),

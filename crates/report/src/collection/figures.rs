@@ -8,6 +8,15 @@ use record::units::significant;
 use super::query;
 use crate::words;
 
+/// What is told where there is room for a few; those of which the table's form asks first stand
+/// first.
+pub(crate) const TOLD: [HeadlineFigure; 4] = [
+    HeadlineFigure::RandomWrite4k,
+    HeadlineFigure::WorstStall,
+    HeadlineFigure::SequentialWrite,
+    HeadlineFigure::RandomRead4k,
+];
+
 /// What a figure is called at the head of a column.
 pub fn head(figure: HeadlineFigure) -> &'static str {
     figure.entry().label

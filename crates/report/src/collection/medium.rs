@@ -111,14 +111,6 @@ struct Note {
     href: Option<String>,
 }
 
-/// What is told of each run and host; the others are in the figures and in the data.
-const TOLD: [HeadlineFigure; 4] = [
-    HeadlineFigure::RandomWrite4k,
-    HeadlineFigure::WorstStall,
-    HeadlineFigure::SequentialWrite,
-    HeadlineFigure::RandomRead4k,
-];
-
 impl<'a> MediumPage<'a> {
     fn of(
         site: &'a SiteInfo,
@@ -295,7 +287,8 @@ fn missing(line: &CollectionLine) -> String {
     missing.map(figures::head).collect::<Vec<_>>().join(", ")
 }
 
-/// What is told of a line: each figure with the head of its column.
+/// What is told of a line, a run or a host: a few figures with the heads of their columns. The
+/// others are in the data.
 fn told_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<(&'static str, String)> {
     let cell = |figure| {
         value(figure)
@@ -303,7 +296,7 @@ fn told_cells(value: impl Fn(HeadlineFigure) -> Option<f64>) -> Vec<(&'static st
             .map(|value| figures::told(figure, value))
     };
     let told = |figure| (figures::head(figure), cell(figure).unwrap_or_else(|| "–".to_owned()));
-    TOLD.into_iter().map(told).collect()
+    figures::TOLD.into_iter().map(told).collect()
 }
 
 fn beside_row(links: &Links, line: &CollectionLine) -> Beside {

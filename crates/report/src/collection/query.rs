@@ -70,7 +70,7 @@ pub fn to_text(query: &Query) -> String {
         add(figure.name(), Some((least / unit_factor(figure.unit())).to_string()));
     }
     add("fakes", query.fakes.map(|only| if only { "only" } else { "none" }.to_owned()));
-    let sort = query.sort.filter(|sort| *sort != SortBy::Figure(HeadlineFigure::RandomWrite4k));
+    let sort = query.sort.filter(|sort| *sort != SortBy::default());
     add("sort", sort.map(|sort| sort_name(sort).to_owned()));
     add("reversed", query.reversed.then(|| "1".to_owned()));
     add("per-page", query.per_page.filter(|lines| *lines != LINES).map(|lines| lines.to_string()));

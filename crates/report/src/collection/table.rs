@@ -74,8 +74,10 @@ struct Head {
     href: String,
     /// "ascending", "descending", or nothing where the table is not sorted by it.
     sorted: &'static str,
+    /// Whether the largest is at the top when the order is not reversed.
+    falls: bool,
     numeric: bool,
-    key: String,
+    key: &'static str,
 }
 
 struct Row {
@@ -92,12 +94,12 @@ struct Row {
     verdict: String,
 }
 
-struct FigureCell {
-    value: String,
-    place: String,
-    range: String,
-    counts: String,
-    level: u8,
+pub(super) struct FigureCell {
+    pub value: String,
+    pub place: String,
+    /// From the lowest to the highest run, and how many runs and hosts.
+    pub runs: String,
+    pub level: u8,
 }
 
 struct PageLink {
@@ -205,7 +207,7 @@ fn shelf_links(links: &Links, asked: &Query) -> Vec<ShelfLink> {
 }
 
 fn sort_of(asked: &Query) -> SortBy {
-    asked.sort.unwrap_or(SortBy::Figure(HeadlineFigure::RandomWrite4k))
+    asked.sort.unwrap_or_default()
 }
 
 /// Whether the good, the large or the new is at the top when this order is not reversed.
@@ -235,8 +237,9 @@ fn heads(links: &Links, asked: &Query) -> Vec<Head> {
             unit,
             href: links.table(&wanted),
             sorted,
+            falls: falls(sort),
             numeric,
-            key: query::sort_name(sort).to_owned(),
+            key: query::sort_name(sort),
         }
     };
     let mut heads = vec![head(SortBy::Name, "name".to_owned(), "Medium", "", false)];
@@ -249,23 +252,27 @@ fn heads(links: &Links, asked: &Query) -> Vec<Head> {
             true,
         )
     }));
-    heads.push(head(SortBy::Capacity, "c10".to_owned(), "Capacity", "GB", true));
-    heads.push(head(SortBy::Runs, "c11".to_owned(), "Runs", "", true));
-    heads.push(head(SortBy::Latest, "c12".to_owned(), "Latest", "", false));
+    heads.push(head(SortBy::Capacity, "capacity".to_owned(), "Capacity", "GB", true));
+    heads.push(head(SortBy::Runs, "count".to_owned(), "Runs", "", true));
+    heads.push(head(SortBy::Latest, "latest".to_owned(), "Latest", "", false));
     heads
 }
 
-fn row(links: &Links, line: &CollectionLine) -> Row {
-    let cell = |figure: HeadlineFigure| {
+impl FigureCell {
+    /// What the table shows of a figure; `None` where it has none that is sound.
+    pub fn of(line: &CollectionLine, figure: HeadlineFigure) -> Option<FigureCell> {
         let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
+        let range = figures::range(figure, spread).map(|range| range + ", ").unwrap_or_default();
         Some(FigureCell {
             value: figures::bare(figure, spread.median),
             place: figures::place(figure, spread.median),
-            range: figures::range(figure, spread).unwrap_or_default(),
-            counts: figures::counts(spread),
+            runs: range + &figures::counts(spread),
             level: figures::level(figure, spread.median),
         })
-    };
+    }
+}
+
+fn row(links: &Links, line: &CollectionLine) -> Row {
     let kind = words::kind(line.model.kind);
     let classes = words::clean(&line.classes.join(" "));
     Row {
@@ -278,7 +285,7 @@ fn row(links: &Links, line: &CollectionLine) -> Row {
             .collect::<Vec<_>>()
             .join(" · "),
         badges: badges(line),
-        cells: HeadlineFigure::ALL.into_iter().map(cell).collect(),
+        cells: HeadlineFigure::ALL.map(|figure| FigureCell::of(line, figure)).into(),
         capacity: Some(line.model.capacity_gb)
             .filter(|gb| *gb > 0)
             .map_or_else(|| "–".to_owned(), |gb| gb.to_string()),
@@ -319,9 +326,7 @@ pub(crate) fn short_verdict(verdict: &str) -> String {
 
 fn form(links: &Links, asked: &Query) -> Form {
     let shown = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let first = |figure: &HeadlineFigure| {
-        matches!(figure, HeadlineFigure::RandomWrite4k | HeadlineFigure::WorstStall)
-    };
+    let first = |figure: &HeadlineFigure| figures::TOLD[..2].contains(figure);
     let threshold = |figure: HeadlineFigure| {
         let unit = query::unit_name(figure.unit());
         let set = asked

@@ -18,48 +18,21 @@
     return element;
   };
 
-  // The figures as the pages say them: name, head, unit, yardstick, classes.
-  var FIGURES = [/* FIGURES */].map(function (it) { return { name: it[0], head: it[1], unit: it[2], stick: it[3], classes: it[4], small: it[2] === "ns" }; });
-  var KINDS = {
-    "sd": "SD card", "emmc": "eMMC", "usb": "USB stick", "compact-flash": "CompactFlash card", "ssd": "SSD", "nvme": "NVMe SSD", "disk": "hard disk",
-    "virtual": "virtual disk", "loop": "loop device", "simulated": "simulated medium", "unknown": "medium of unknown kind"
-  };
-  var digits = function (value) {
-    if (!value) return "0";
-    return value.toFixed(Math.min(9, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))))));
-  };
-  var time = function (ns) {
-    if (ns < 1e3) return Math.round(ns) + " ns";
-    if (ns < 1e6) return digits(ns / 1e3) + " \u00b5s";
-    if (ns < 1e9) return digits(ns / 1e6) + " ms";
-    return ns < 120e9 ? digits(ns / 1e9) + " s" : (ns / 1e9).toFixed(0) + " s";
-  };
-  var bare = function (figure, value) {
-    return figure.unit === "ns" ? time(value) : digits(figure.unit === "bps" ? value / 1e6 : value);
-  };
-  var UNITS = { iops: " IOPS", bps: " MB/s", ns: "" };
-  var place = function (figure, value) {
-    var ratio = value / figure.stick;
-    var decimals = Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(ratio))));
-    var said = ratio.toFixed(decimals) + "\u00d7\u00a0" + (figure.small ? "limit" : "disk");
-    var reached = figure.classes.filter(function (it) { return value >= it[1]; }).pop();
-    return reached ? said + ", " + reached[0] : said;
-  };
-  var level = function (figure, value) {
-    var times = figure.small ? figure.stick / value : value / figure.stick;
-    return [0.1, 1, 5, 20].filter(function (step) { return times >= step; }).length;
-  };
+  // What the pages know of figures and of kinds of media.
+  var FIGURES = [/* FIGURES */].map(function (it) { return { name: it[0], head: it[1], unit: it[2], factor: it[3], more: it[4] }; });
+  var KINDS = {/* KINDS */};
   var count = function (n, noun) { return n + " " + noun + (n === 1 ? "" : "s"); };
 
-  // One line of the short form.
+  // One line of the short form: what it is filtered by, what it is sorted by, what is shown.
   var line = function (row) {
-    var figures = {};
-    row[12].forEach(function (it) {
-      figures[it[0]] = { median: it[1], low: it.length > 2 ? it[2] : it[1], high: it.length > 2 ? it[3] : it[1], runs: it[4] || 1, hosts: it[5] || 1 };
+    var figures = {}, sorts = { name: row[1].toLowerCase(), capacity: row[3], runs: row[7], latest: row[9] };
+    row[11].forEach(function (it) {
+      sorts[FIGURES[it[0]].name] = it[1];
+      figures[FIGURES[it[0]].name] = { value: it[2], place: it[3], runs: it[4], level: it[5] };
     });
     return {
-      slug: row[0], name: row[1], kind: row[2], gb: row[3], origin: row[4], interface: row[5], classes: row[6], runs: row[7], fakes: row[8],
-      fake: row[9] === 1, latest: row[10], verdict: row[11], figures: figures, fold: row[1].toLowerCase()
+      slug: row[0], name: row[1], kind: row[2], gb: row[3], origin: row[4], interface: row[5], classes: row[6], runs: row[7],
+      fake: row[8] === 1, latest: row[9], verdict: row[10], figures: figures, sorts: sorts
     };
   };
   var asked = null;
@@ -76,14 +49,13 @@
       return [" ", make("span", { "class": "badge " + word }, [word])];
     });
   };
-  var cell = function (it, at, sided) {
-    var figure = FIGURES[at], found = it.figures[at];
-    var place_ = sided ? "" : "num c" + at + " ";
-    if (!found) return make("td", { "class": place_.trim() }, [make("span", { "class": "none" }, ["\u2013"])]);
-    var range = found.low < found.high ? bare(figure, found.low) + "\u2013" + bare(figure, found.high) + ", " : "";
-    var runs = count(found.runs, "run") + (found.runs > 1 ? ", " + count(found.hosts, "host") : "");
-    return make("td", { "class": place_ + "l" + level(figure, found.median) }, [
-      make("b", {}, [bare(figure, found.median) + (sided ? UNITS[figure.unit] : "")]), make("small", {}, [place(figure, found.median)]), make("small", {}, [range + runs])
+  var cell = function (it, figure, column) {
+    var found = it.figures[figure.name];
+    if (!found) return make("td", { "class": column }, [make("span", { "class": "none" }, ["\u2013"])]);
+    // A head says the unit; beside other media nothing does.
+    var unit = column || !figure.unit ? "" : " " + figure.unit;
+    return make("td", { "class": column + " l" + found.level }, [
+      make("b", {}, [found.value + unit]), make("small", {}, [found.place]), make("small", {}, [found.runs])
     ]);
   };
 
@@ -128,61 +100,46 @@
     // In a tree of files the script sorts and filters; a server does it itself.
     var source = table.dataset.source;
     if (source) {
-      var heads = table.querySelectorAll("thead th[data-key]");
+      var heads = Array.from(table.querySelectorAll("thead th[data-key]"));
       var state = new URLSearchParams(location.search.length > 1 ? location.search : table.dataset.query);
-      var sorts = {
-        name: { value: function () { return 0; }, falls: false },
-        capacity: { value: function (it) { return it.gb; }, falls: true },
-        runs: { value: function (it) { return it.runs; }, falls: true },
-        latest: { value: function (it) { return it.latest; }, falls: true }
-      };
-      FIGURES.forEach(function (figure, at) {
-        sorts[figure.name] = { value: function (it) { return it.figures[at] ? it.figures[at].median : null; }, falls: !figure.small };
-      });
       var fits = function (it) {
         var kinds = state.getAll("kind"), origins = state.getAll("origin"), fakes = state.get("fakes");
         var words = (state.get("q") || "").toLowerCase().split(/\s+/);
         var number = function (name) { return state.get(name) ? Number(state.get(name)) : null; };
         var far = (state.get("interface") || "").toLowerCase();
         var wanted = state.get("class");
-        return words.every(function (word) { return it.fold.indexOf(word) >= 0; })
+        return words.every(function (word) { return it.sorts.name.indexOf(word) >= 0; })
           && (!kinds.length || kinds.indexOf(it.kind) >= 0)
           && (origins.length ? origins.indexOf(it.origin) >= 0 : it.origin !== "simulated")
           && (fakes !== "none" || !it.fake) && (fakes !== "only" || it.fake)
           && (number("from-gb") === null || it.gb >= number("from-gb")) && (number("to-gb") === null || it.gb <= number("to-gb"))
           && (!far || it.interface.toLowerCase().indexOf(far) >= 0)
           && (!wanted || it.classes.split(" ").indexOf(wanted) >= 0)
-          && FIGURES.every(function (figure, at) {
-            var least = number(figure.name);
-            if (!(least > 0)) return true;
-            if (!it.figures[at]) return false;
-            var value = it.figures[at].median / (figure.unit === "iops" ? 1 : 1e6);
-            return figure.small ? value <= least : value >= least;
+          && FIGURES.every(function (figure) {
+            var limit = number(figure.name), value = it.sorts[figure.name] / figure.factor;
+            return !(limit > 0) || (figure.more ? value >= limit : value <= limit);
           });
       };
       var order = function (lines) {
-        var name = sorts[state.get("sort")] ? state.get("sort") : "random-write-4k";
-        var sort = sorts[name], turn = state.get("reversed") === "1" ? -1 : 1;
+        var head = heads.find(function (it) { return it.dataset.key === state.get("sort"); }) || heads.find(function (it) { return it.dataset.key === FIGURES[0].name; });
+        var key = head.dataset.key, falls = ("falls" in head.dataset) !== (state.get("reversed") === "1");
         lines.sort(function (a, b) {
-          var x = sort.value(a), y = sort.value(b);
-          if (x === null || y === null) return x === y ? (a.fold < b.fold ? -1 : 1) : x === null ? 1 : -1;
-          var by = x < y ? -1 : x > y ? 1 : 0;
-          if (name === "name") return turn * (a.fold < b.fold ? -1 : a.fold > b.fold ? 1 : 0);
-          return (sort.falls ? -by : by) * turn || (a.fold < b.fold ? -1 : 1);
+          var x = a.sorts[key], y = b.sorts[key], by = 0;
+          if (x === undefined || y === undefined) by = (x === undefined) - (y === undefined);
+          else if (x !== y) by = (x < y) === falls ? 1 : -1;
+          return by || (a.sorts.name < b.sorts.name ? -1 : a.sorts.name > b.sorts.name ? 1 : a.slug < b.slug ? -1 : 1);
         });
-        heads.forEach(function (head) {
-          if (head.dataset.key !== name) head.removeAttribute("aria-sort");
-          else head.setAttribute("aria-sort", (sort.falls === (turn > 0)) ? "descending" : "ascending");
-        });
+        heads.forEach(function (it) { it.removeAttribute("aria-sort"); });
+        head.setAttribute("aria-sort", falls ? "descending" : "ascending");
       };
       var row = function (it) {
         var box = make("input", { type: "checkbox", name: "m", value: it.slug, "aria-label": "Compare " + it.name });
         var facts = [KINDS[it.kind] || it.kind, it.classes].filter(Boolean).join(" \u00b7 ");
         var name = [make("a", { href: "medium/" + it.slug + ".html" }, [it.name])].concat(badges(it), [make("small", {}, [facts])]);
         return make("tr", {}, [make("td", { "class": "pick" }, [box]), make("th", { scope: "row", "class": "name" }, name)].concat(
-          FIGURES.map(function (_, at) { return cell(it, at, false); }),
-          [make("td", { "class": "num c10" }, [it.gb ? String(it.gb) : "\u2013"]), make("td", { "class": "num c11" }, [String(it.runs)]), make("td", { "class": "c12" }, [it.latest]),
-            make("td", { "class": "c13" }, [it.interface]), make("td", { "class": "c14" }, [it.verdict])]
+          FIGURES.map(function (figure, at) { return cell(it, figure, "num c" + at); }),
+          [make("td", { "class": "num capacity" }, [it.gb ? String(it.gb) : "\u2013"]), make("td", { "class": "num count" }, [String(it.runs)]), make("td", { "class": "latest" }, [it.latest]),
+            make("td", { "class": "interface" }, [it.interface]), make("td", { "class": "verdict" }, [it.verdict])]
         ));
       };
       var found = [], PAGE = 50;
@@ -268,36 +225,25 @@
           if (!found.length) return;
           event.preventDefault();
           var csv = link.dataset.download === "CSV";
-          var text = csv ? table_csv(found) : JSON.stringify(found.map(plain), null, 1);
-          var away = make("a", { href: URL.createObjectURL(new Blob([text], { type: csv ? "text/csv" : "application/json" })), download: csv ? "media.csv" : "media.json" });
-          away.click();
-          setTimeout(function () { URL.revokeObjectURL(away.href); }, 10000);
+          fetch(link.href).then(function (answer) { return answer.text(); }).then(function (all) {
+            var text = csv ? of_csv(all) : of_json(all);
+            var away = make("a", { href: URL.createObjectURL(new Blob([text], { type: csv ? "text/csv" : "application/json" })), download: csv ? "media.csv" : "media.json" });
+            away.click();
+            setTimeout(function () { URL.revokeObjectURL(away.href); }, 10000);
+          });
         });
       });
-      var plain = function (it) {
-        var out = { medium: it.slug, name: it.name, kind: it.kind, capacity_gb: it.gb, origin: it.origin, interface: it.interface, classes: it.classes, runs: it.runs, fakes: it.fakes, is_fake: it.fake, latest: it.latest, figures: {} };
-        FIGURES.forEach(function (figure, at) { if (it.figures[at]) out.figures[figure.name] = it.figures[at]; });
-        return out;
+      // The lines that were found, of the whole file: a line of it begins with the name that a medium has in addresses.
+      var of_csv = function (all) {
+        var lines = all.trim().split("\r\n"), named = {};
+        lines.forEach(function (it) { named[it.split(",")[0]] = it; });
+        return [lines[0]].concat(found.map(function (it) { return named[it.slug]; })).join("\r\n") + "\r\n";
       };
-      var table_csv = function (lines) {
-        var quoted = function (value) {
-          var text = String(value);
-          if (/^[=+\-@]/.test(text)) text = "'" + text;
-          return /[",'\n]/.test(text) ? "\"" + text.replace(/"/g, "\"\"") + "\"" : text;
-        };
-        var head = ["medium", "name", "kind", "capacity_gb", "origin", "interface", "classes", "runs", "fakes", "is_fake", "latest"];
-        var figures = FIGURES.flatMap(function (figure) {
-          var name = figure.name.replace(/-/g, "_");
-          return [name + "_" + figure.unit, name + "_low_" + figure.unit, name + "_high_" + figure.unit, name + "_runs", name + "_hosts"];
-        });
-        return [head.concat(figures).join(",")].concat(lines.map(function (it) {
-          var out = plain(it);
-          var cells = FIGURES.flatMap(function (_, at) {
-            var f = it.figures[at];
-            return f ? [f.median, f.low, f.high, f.runs, f.hosts] : ["", "", "", "", ""];
-          });
-          return head.map(function (name) { return quoted(out[name]); }).concat(cells).join(",");
-        })).join("\r\n") + "\r\n";
+      var of_json = function (all) {
+        var data = JSON.parse(all), named = {};
+        data.lines.forEach(function (it) { named[it.slug] = it; });
+        data.lines = found.map(function (it) { return named[it.slug]; });
+        return JSON.stringify(data, null, 1);
       };
       if (location.search.length > 1) { fill(); show().catch(far); }
     }
@@ -315,14 +261,15 @@
           make("small", {}, [(KINDS[it.kind] || it.kind) + (it.gb ? " \u00b7 " + it.gb + " GB" : "") + " \u00b7 " + count(it.runs, "run")])
         ]));
       })));
-      var rows = FIGURES.map(function (figure, at) {
-        var known = media.filter(function (it) { return it.figures[at]; });
+      var rows = FIGURES.map(function (figure) {
+        var value = function (it) { return it.sorts[figure.name]; };
+        var known = media.filter(function (it) { return value(it) !== undefined; }).map(value);
         if (!known.length) return null;
-        var values = known.map(function (it) { return it.figures[at].median; });
-        var best = Math[figure.small ? "min" : "max"].apply(null, values);
+        var best = Math[figure.more ? "max" : "min"].apply(null, known);
+        var is_alone = known.length > 1 && known.filter(function (it) { return it === best; }).length === 1;
         return make("tr", {}, [make("th", { scope: "row", "class": "name" }, [figure.head])].concat(media.map(function (it) {
-          var td = cell(it, at, true);
-          if (values.filter(function (value) { return value === best; }).length === 1 && known.length > 1 && it.figures[at] && it.figures[at].median === best) {
+          var td = cell(it, figure, "");
+          if (is_alone && value(it) === best) {
             td.classList.add("best");
             td.firstChild.after(" ", make("span", { "class": "badge" }, ["best"]));
           }

@@ -1,10 +1,12 @@
 //! The form of the database, step by step. A step that was released is never changed; a new one is
-//! added.
+//! added. The columns of figures are no step: those that are missing are added.
 
-use super::CollectionError;
+use record::collection::FIGURES;
+
 use super::connection::{Connection, SqlValue};
 use super::error::While;
 use super::pool::ConnectionPool;
+use super::{CollectionError, columns};
 
 /// All steps; the first has number 1.
 const STEPS: [(&str, &str); 2] = [
@@ -24,7 +26,36 @@ pub(super) fn apply(pool: &ConnectionPool) -> Result<(), CollectionError> {
     if found > known {
         return Err(CollectionError::Newer { found, known });
     }
-    (found..known).try_for_each(|_| pool.write(next_step))
+    (found..known).try_for_each(|_| pool.write(next_step))?;
+    add_figures(pool)
+}
+
+/// Adds the columns of figures that came with this version.
+fn add_figures(pool: &ConnectionPool) -> Result<(), CollectionError> {
+    let missing = || pool.look(|connection| Ok(additions(connection)));
+    let wanted = missing()?;
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let added = pool.write(|connection| connection.script(&wanted.join("; ")).changing());
+    // Another process may have been faster.
+    if missing()?.is_empty() { Ok(()) } else { added }
+}
+
+/// The statements that add each missing column of a figure.
+fn additions(connection: &mut dyn Connection) -> Vec<String> {
+    let mut lacks = |table: &str, columns: &str| {
+        connection.query(&format!("SELECT {columns} FROM {table} LIMIT 1"), &[]).is_err()
+    };
+    let mut additions = Vec::new();
+    for table in ["lines", "runs"] {
+        if lacks(table, &columns::figures()) {
+            let missing = FIGURES.iter().map(|it| it.column).filter(|column| lacks(table, column));
+            let add = |column| format!("ALTER TABLE {table} ADD COLUMN {column} DOUBLE PRECISION");
+            additions.extend(missing.map(add));
+        }
+    }
+    additions
 }
 
 /// The number of the last step that was applied; 0 where there is nothing yet.

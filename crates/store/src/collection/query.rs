@@ -47,7 +47,7 @@ impl PreparedQuery {
             capacity_to_gb: query.capacity_to_gb.unwrap_or(u64::MAX),
             at_least: query.at_least.clone(),
             fakes: query.fakes,
-            sort: query.sort.unwrap_or(SortBy::Figure(HeadlineFigure::RandomWrite4k)),
+            sort: query.sort.unwrap_or_default(),
             reversed: query.reversed,
         }
     }

@@ -110,6 +110,7 @@ on_both! {
     suite::names_that_look_alike_get_addresses_of_their_own,
     suite::hostile_texts_are_only_texts,
     suite::a_newer_collection_is_refused,
+    suite::a_new_figure_gets_its_columns,
     suite::a_damaged_run_is_said_to_be_one,
     suite::many_threads_submit_at_once,
     suite::two_programs_share_a_collection,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use record::collection::{CollectionRun, HeadlineFigure};
+use record::collection::{CollectionRun, FIGURES, HeadlineFigure};
 use record::{Cell, Estimate, Flag, Published};
 use serde::Serialize;
 
@@ -144,12 +144,8 @@ fn run(entry: &CollectionRun) -> &Published {
     &entry.run
 }
 
-fn headline(entry: &CollectionRun, figure: HeadlineFigure) -> ColumnValue {
-    real(entry.headline.figures.get(&figure).copied())
-}
-
 columns! {
-    /// One row a run.
+    /// One row a run. Behind these stands a column for each of its headline figures.
     RUN: CollectionRun;
     "run_id" Text |e| text(Some(&e.id)),
     "received" Time |e| time(Some(&e.received)),
@@ -197,16 +193,6 @@ columns! {
     "cells" Integer |e| integer(Some(run(e).cells.len())),
     "verdict" Text |e| text(e.headline.verdict.as_deref()),
     "faults" Text |e| text(Some(&e.headline.faults.join(" "))),
-    "random_write_4k_iops" Real |e| headline(e, HeadlineFigure::RandomWrite4k),
-    "worst_stall_ns" Real |e| headline(e, HeadlineFigure::WorstStall),
-    "random_write_512_iops" Real |e| headline(e, HeadlineFigure::RandomWrite512),
-    "random_write_16k_iops" Real |e| headline(e, HeadlineFigure::RandomWrite16k),
-    "random_write_64k_iops" Real |e| headline(e, HeadlineFigure::RandomWrite64k),
-    "sequential_write_bps" Real |e| headline(e, HeadlineFigure::SequentialWrite),
-    "random_read_4k_iops" Real |e| headline(e, HeadlineFigure::RandomRead4k),
-    "sequential_read_bps" Real |e| headline(e, HeadlineFigure::SequentialRead),
-    "random_fill_bps" Real |e| headline(e, HeadlineFigure::RandomFill),
-    "zero_fill_bps" Real |e| headline(e, HeadlineFigure::ZeroFill),
     "local_name" Text |e| text(e.local_name.as_deref()),
 }
 
@@ -315,20 +301,28 @@ pub(super) fn repeated() -> impl Iterator<Item = &'static ExportColumn<Collectio
     REPEATED.iter().filter_map(|name| RUN.iter().find(|column| column.name == *name))
 }
 
-/// The columns of a table of runs, where runs and cells are two tables.
-pub(super) fn of_runs() -> Vec<(&'static str, ColumnKind)> {
-    RUN.iter().map(|column| (column.name, column.kind)).collect()
+/// The columns of a table, where runs and cells are two.
+pub(super) type Columns = Vec<(String, ColumnKind)>;
+
+fn named<T>(column: &ExportColumn<T>) -> (String, ColumnKind) {
+    (column.name.to_owned(), column.kind)
+}
+
+/// The columns of a table of runs.
+pub(super) fn of_runs() -> Columns {
+    let figures = FIGURES.iter().map(|figure| (figure.download_column(), ColumnKind::Real));
+    RUN.iter().map(named).chain(figures).collect()
 }
 
 /// The columns of the table of cells beside it: each row begins with the id of its run.
-pub(super) fn of_cells() -> Vec<(&'static str, ColumnKind)> {
-    let id = RUN.iter().take(1).map(|column| (column.name, column.kind));
-    id.chain(CELL.iter().map(|column| (column.name, column.kind))).collect()
+pub(super) fn of_cells() -> Columns {
+    RUN.iter().take(1).map(named).chain(CELL.iter().map(named)).collect()
 }
 
 /// The row of a run in [`of_runs`].
 pub(super) fn run_row(entry: &CollectionRun) -> impl Iterator<Item = ColumnValue> {
-    RUN.iter().map(|column| column.of(entry))
+    let figure = |figure| real(entry.headline.figures.get(&figure).copied());
+    RUN.iter().map(|column| column.of(entry)).chain(HeadlineFigure::ALL.into_iter().map(figure))
 }
 
 /// The rows of its cells in [`of_cells`].

@@ -14,7 +14,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use record::collection::CollectionRun;
 
-use super::columns::{self, ColumnKind, ColumnValue};
+use super::columns::{self, ColumnKind, ColumnValue, Columns};
 use super::{ExportError, Sink};
 
 /// Rows that are held in memory and written together.
@@ -147,11 +147,7 @@ struct Table<W: Write + Send> {
 }
 
 impl<W: Write + Send> Table<W> {
-    fn new(
-        name: &str,
-        columns: Vec<(&'static str, ColumnKind)>,
-        to: W,
-    ) -> Result<Table<W>, ExportError> {
+    fn new(name: &str, columns: Columns, to: W) -> Result<Table<W>, ExportError> {
         let fields = columns.iter().map(|(name, kind)| match kind {
             ColumnKind::Text => format!("optional binary {name} (UTF8);"),
             ColumnKind::Json => format!("optional binary {name} (JSON);"),

@@ -6,7 +6,7 @@ use std::io::Write;
 use record::collection::CollectionRun;
 use rust_xlsxwriter::{Table, TableColumn, Workbook, Worksheet, XlsxError};
 
-use super::columns::{self, ColumnKind, ColumnValue};
+use super::columns::{self, ColumnKind, ColumnValue, Columns};
 use super::{ExportError, Sink};
 
 /// Rows of a sheet.
@@ -24,12 +24,12 @@ pub struct XlsxSink<W: Write> {
 /// A sheet that is being filled.
 struct Sheet {
     sheet: Worksheet,
-    columns: Vec<(&'static str, ColumnKind)>,
+    columns: Columns,
     row: u32,
 }
 
 impl Sheet {
-    fn new(name: &str, columns: Vec<(&'static str, ColumnKind)>) -> Result<Sheet, XlsxError> {
+    fn new(name: &str, columns: Columns) -> Result<Sheet, XlsxError> {
         let mut sheet = Worksheet::new();
         sheet.set_name(name)?;
         sheet.set_freeze_panes(1, 1)?;
@@ -70,7 +70,7 @@ impl Sheet {
 
     fn finish(mut self, name: &str) -> Result<Worksheet, ExportError> {
         let columns: Vec<TableColumn> =
-            self.columns.iter().map(|(name, _)| TableColumn::new().set_header(*name)).collect();
+            self.columns.iter().map(|(name, _)| TableColumn::new().set_header(name)).collect();
         let table = Table::new().set_name(name).set_columns(&columns);
         let last = self.columns.len() as u16 - 1;
         // A table without a row is none.

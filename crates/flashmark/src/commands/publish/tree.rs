@@ -75,7 +75,7 @@ fn site(lines: &[&CollectionLine], made: &SiteSummary) -> SiteInfo {
 
 /// The table in every order, and each shelf in the usual one.
 fn tables(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine]) -> Result<()> {
-    let usual = |sort: &SortBy| *sort == SortBy::Figure(HeadlineFigure::RandomWrite4k);
+    let usual = |sort: &SortBy| *sort == SortBy::default();
     let orders = pages::orders()
         .into_iter()
         .map(|sort| Query { sort: (!usual(&sort)).then_some(sort), ..Query::default() });
@@ -89,7 +89,7 @@ fn tables(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine]) -> Result<()>
 fn sorted(tree: &Tree, site: &SiteInfo, lines: &[&CollectionLine], asked: &Query) -> Result<()> {
     let mut lines: Vec<&CollectionLine> =
         lines.iter().copied().filter(|line| pages::lies_on(line, asked)).collect();
-    pages::order(&mut lines, asked.sort.unwrap_or(SortBy::Figure(HeadlineFigure::RandomWrite4k)));
+    pages::order(&mut lines, asked.sort.unwrap_or_default());
     let total = lines.len() as u64;
     let empty: &[&CollectionLine] = &[];
     let chunks: Vec<&[&CollectionLine]> =
@@ -129,7 +129,7 @@ fn whole(tree: &Tree, made: &SiteSummary, lines: &[&CollectionLine]) -> Result<(
         Ok(file.flush()?)
     };
     list("data/collection.json", &open, data::line_json)?;
-    list("data/table.json", "{\"schema\":\"flashmark-table/1\",\"lines\":[\n", data::short_json)?;
+    list("data/table.json", "{\"schema\":\"flashmark-table/2\",\"lines\":[\n", data::short_json)?;
     let csv: String = std::iter::once(data::csv_head())
         .chain(lines.iter().map(|line| data::line_csv(line)))
         .collect();

@@ -1,5 +1,6 @@
 -- What a collection consists of. Plain SQL that SQLite and PostgreSQL both read; docs/collection.md explains each table.
 -- Truth values are 0 and 1. Texts are ordered by their bytes.
+-- `lines` and `runs` have a column for each headline figure too (migrations.rs adds them).
 
 -- One row for each model, origin, and whether it is the fakes: what the table shows. Made from `runs`, in the transaction that changes them.
 -- A row stays when its last run goes (runs = 0), so that its address never comes to mean something else.
@@ -18,17 +19,7 @@ CREATE TABLE lines (
     classes TEXT NOT NULL,
     runs BIGINT NOT NULL,
     fakes BIGINT NOT NULL,
-    latest TEXT NOT NULL,
-    random_write_4k DOUBLE PRECISION,
-    worst_stall DOUBLE PRECISION,
-    random_write_512 DOUBLE PRECISION,
-    random_write_16k DOUBLE PRECISION,
-    random_write_64k DOUBLE PRECISION,
-    sequential_write DOUBLE PRECISION,
-    random_read_4k DOUBLE PRECISION,
-    sequential_read DOUBLE PRECISION,
-    random_fill DOUBLE PRECISION,
-    zero_fill DOUBLE PRECISION
+    latest TEXT NOT NULL
 );
 CREATE UNIQUE INDEX lines_by_model ON lines (kind, vendor, model, capacity_gb, origin, is_fake);
 
@@ -39,7 +30,7 @@ CREATE TABLE line_details (
     figures TEXT NOT NULL
 );
 
--- Lines in any order, either way round; what has no figure comes last.
+-- Lines in any order, either way round.
 CREATE INDEX lines_name ON lines (name_folded, slug);
 CREATE INDEX lines_name_falling ON lines (name_folded DESC, slug);
 CREATE INDEX lines_capacity ON lines (capacity_gb, slug);
@@ -48,26 +39,6 @@ CREATE INDEX lines_runs ON lines (runs, slug);
 CREATE INDEX lines_runs_falling ON lines (runs DESC, slug);
 CREATE INDEX lines_latest ON lines (latest, slug);
 CREATE INDEX lines_latest_falling ON lines (latest DESC, slug);
-CREATE INDEX lines_random_write_4k_most ON lines ((random_write_4k IS NULL), random_write_4k DESC, slug);
-CREATE INDEX lines_random_write_4k_least ON lines ((random_write_4k IS NULL), random_write_4k, slug);
-CREATE INDEX lines_worst_stall_most ON lines ((worst_stall IS NULL), worst_stall DESC, slug);
-CREATE INDEX lines_worst_stall_least ON lines ((worst_stall IS NULL), worst_stall, slug);
-CREATE INDEX lines_random_write_512_most ON lines ((random_write_512 IS NULL), random_write_512 DESC, slug);
-CREATE INDEX lines_random_write_512_least ON lines ((random_write_512 IS NULL), random_write_512, slug);
-CREATE INDEX lines_random_write_16k_most ON lines ((random_write_16k IS NULL), random_write_16k DESC, slug);
-CREATE INDEX lines_random_write_16k_least ON lines ((random_write_16k IS NULL), random_write_16k, slug);
-CREATE INDEX lines_random_write_64k_most ON lines ((random_write_64k IS NULL), random_write_64k DESC, slug);
-CREATE INDEX lines_random_write_64k_least ON lines ((random_write_64k IS NULL), random_write_64k, slug);
-CREATE INDEX lines_sequential_write_most ON lines ((sequential_write IS NULL), sequential_write DESC, slug);
-CREATE INDEX lines_sequential_write_least ON lines ((sequential_write IS NULL), sequential_write, slug);
-CREATE INDEX lines_random_read_4k_most ON lines ((random_read_4k IS NULL), random_read_4k DESC, slug);
-CREATE INDEX lines_random_read_4k_least ON lines ((random_read_4k IS NULL), random_read_4k, slug);
-CREATE INDEX lines_sequential_read_most ON lines ((sequential_read IS NULL), sequential_read DESC, slug);
-CREATE INDEX lines_sequential_read_least ON lines ((sequential_read IS NULL), sequential_read, slug);
-CREATE INDEX lines_random_fill_most ON lines ((random_fill IS NULL), random_fill DESC, slug);
-CREATE INDEX lines_random_fill_least ON lines ((random_fill IS NULL), random_fill, slug);
-CREATE INDEX lines_zero_fill_most ON lines ((zero_fill IS NULL), zero_fill DESC, slug);
-CREATE INDEX lines_zero_fill_least ON lines ((zero_fill IS NULL), zero_fill, slug);
 
 -- One row for each submitted run, with what lines are made of. The run itself is in `revisions`.
 CREATE TABLE runs (
@@ -85,17 +56,7 @@ CREATE TABLE runs (
     reader TEXT,
     interface TEXT,
     classes TEXT NOT NULL,
-    verdict TEXT,
-    random_write_4k DOUBLE PRECISION,
-    worst_stall DOUBLE PRECISION,
-    random_write_512 DOUBLE PRECISION,
-    random_write_16k DOUBLE PRECISION,
-    random_write_64k DOUBLE PRECISION,
-    sequential_write DOUBLE PRECISION,
-    random_read_4k DOUBLE PRECISION,
-    sequential_read DOUBLE PRECISION,
-    random_fill DOUBLE PRECISION,
-    zero_fill DOUBLE PRECISION
+    verdict TEXT
 );
 CREATE INDEX runs_of_line ON runs (line, standing, received, number);
 CREATE INDEX runs_by_arrival ON runs (standing, received, number);

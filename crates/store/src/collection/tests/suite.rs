@@ -527,6 +527,29 @@ pub fn hostile_texts_are_only_texts(database: &Database) {
     assert_eq!(collection.check().unwrap(), Vec::<String>::new());
 }
 
+pub fn a_new_figure_gets_its_columns(database: &Database) {
+    let collection = database.open();
+    let old = collection.submit(submission(1, "SD32G", None, 10.0)).unwrap();
+    let before = line_of(&collection, &old.slug);
+    drop(collection);
+    // As left by a version that does not know the figure.
+    for table in ["lines", "runs"] {
+        database.meddle(&format!("ALTER TABLE {table} DROP COLUMN zero_fill"));
+    }
+    let collection = database.open();
+    assert_eq!(line_of(&collection, &old.slug), before);
+    let mut filled = submission(2, "SD32G", None, 30.0);
+    filled.headline.figures.insert(HeadlineFigure::ZeroFill, 9e6);
+    collection.submit(filled).unwrap();
+    let figures = line_of(&collection, &old.slug).figures;
+    let of = |figure| figures.get(&figure).map(|spread: &HostSpread| (spread.median, spread.runs));
+    assert_eq!(of(HeadlineFigure::RandomWrite4k), Some((20.0, 2)));
+    assert_eq!(of(HeadlineFigure::ZeroFill), Some((9e6, 1)));
+    let asked = Query { at_least: vec![(HeadlineFigure::ZeroFill, 8e6)], ..Query::default() };
+    assert_eq!(collection.lines(&asked).unwrap().total, 1);
+    assert_eq!(collection.check().unwrap(), Vec::<String>::new());
+}
+
 pub fn a_newer_collection_is_refused(database: &Database) {
     drop(database.open());
     database.meddle("INSERT INTO migrations (number, name) VALUES (99, 'from the future')");
