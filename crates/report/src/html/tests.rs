@@ -1,9 +1,7 @@
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use record::{
-    Estimate, Finding, Flag, Latency, Outcome, Series, SeriesAxis, Severity, Stop, test,
-};
+use record::{Estimate, Finding, Flag, Latency, Outcome, Series, SeriesAxis, Severity, Stop, test};
 
 use super::carried::tests::taken_out;
 use super::*;
@@ -300,9 +298,9 @@ fn everything_behind_the_first_sheet_is_folded() {
 #[test]
 fn where_nothing_can_be_drawn_no_chart_is() {
     let mut record = demo::good();
-    record.cells.retain(|cell| {
-        cell.test == test::RANDOM_READ && cell.params.block_bytes == Some(4096)
-    });
+    record
+        .cells
+        .retain(|cell| cell.test == test::RANDOM_READ && cell.params.block_bytes == Some(4096));
     record.cells.truncate(1);
     let page = page(&concluded(record));
     assert!(!page.contains("<figcaption>Rate against block size"), "one size is no axis");
