@@ -18,6 +18,7 @@ mod advice;
 mod asked;
 mod caches;
 mod capacity;
+mod caveats;
 mod cell_gate;
 mod classes;
 mod commits;
@@ -80,6 +81,7 @@ use phrases::HOST_CACHED;
 use record::{Finding, Record, Severity};
 
 pub use asked::untold;
+pub use caveats::{LINK_SLACK, add_caveats};
 pub use compare::{
     BlockSizePoint, ChangedFigure, CombinationRow, Compared, ComparedFigure, ComparisonSide,
     Crossing, Curve, Experiment, ExperimentFactor, Explained, ExplainedFigure, FasterMedium,

@@ -38,6 +38,7 @@ mod source;
 mod summary;
 pub mod test;
 pub mod units;
+mod write_cache;
 
 pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use capacity_kind::CapacityKind;
@@ -68,3 +69,4 @@ pub use run::{
 pub use series::{Series, SeriesAxis};
 pub use source::{PublishedSource, SourceFigure};
 pub use summary::{Answer, Summary};
+pub use write_cache::{WIDE_BYTES, may_be_cached};
