@@ -142,6 +142,8 @@ fn a_finished_run_without_its_record_is_shown_with_findings_and_concluded_by_a_b
             Some(text) => fs::write(&path, text).unwrap(),
         }
         assert_eq!(flashmark.done(&["show", "latest", "--findings"]).out, shown, "{damage:?}");
+        let json = flashmark.done(&["show", "latest", "--json"]).out;
+        assert_eq!(json.trim_end(), record.trim_end(), "its caveats among it, {damage:?}");
         flashmark.done(&["export", "latest"]);
         flashmark.done(&["resume"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), record, "{damage:?}");
