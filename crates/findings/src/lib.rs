@@ -19,6 +19,7 @@ mod analysis;
 mod asked;
 mod caches;
 mod capacity;
+mod caveats;
 mod cell_gate;
 mod classes;
 mod commits;
@@ -80,6 +81,7 @@ use record::{Finding, Record, Severity, Use};
 
 pub use analysis::Analysis;
 pub use asked::untold;
+pub use caveats::{LINK_SLACK, add_caveats};
 pub use compare::{
     BlockSizePoint, ChangedFigure, CombinationRow, Compared, ComparedFigure, ComparisonSide,
     Crossing, Curve, Experiment, ExperimentFactor, Explained, ExplainedFigure, FasterMedium,

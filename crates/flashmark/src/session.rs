@@ -297,8 +297,15 @@ fn judged(mut record: Record, request: &RunRequest, dir: &RunDir) -> Record {
         first_offset_bytes: owed.first_offset_bytes.unwrap_or(0),
         run: dir.name().to_owned(),
     }));
-    concluded_for(&mut record, &request.uses);
+    complete(&mut record, &request.uses);
     record
+}
+
+/// Adds what only the whole of a run tells, which its journal does not hold: the caveats that the
+/// record gives its cells, and the conclusions.
+pub fn complete(record: &mut Record, uses: &[record::Use]) {
+    findings::add_caveats(record);
+    concluded_for(record, uses);
 }
 
 /// Draws the conclusions of a record, and what it comes to, for these uses.

@@ -349,6 +349,10 @@ pub struct Cell {
     pub bytes: u64,
     /// Bytes written to the medium, all phases included.
     pub written_bytes: u64,
+    /// Bytes that the run had written to the medium when this cell was first measured, its own among
+    /// them; absent where it wrote nothing, and in old records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_written_bytes: Option<u64>,
     /// From first submission to last completion of the measured part, by the device's clock.
     pub elapsed_ns: u64,
     /// What ended it: certainty, a limit, an interruption or an error.
@@ -409,6 +413,7 @@ impl Cell {
             ops: 0,
             bytes: 0,
             written_bytes: 0,
+            run_written_bytes: None,
             elapsed_ns: 0,
             stop: Stop::Ops,
             reason: None,

@@ -42,6 +42,7 @@ mod summary;
 pub mod test;
 pub mod units;
 mod uses;
+mod write_cache;
 
 pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use capacity_kind::CapacityKind;
@@ -74,3 +75,4 @@ pub use series::{Series, SeriesAxis};
 pub use source::{PublishedSource, SourceFigure};
 pub use summary::{Answer, Summary};
 pub use uses::{Use, UseError};
+pub use write_cache::{WIDE_BYTES, may_be_cached};

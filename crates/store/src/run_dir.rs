@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use record::{Ended, Record, RecordError};
+use record::{Cell, Ended, Record, RecordError};
 
 use crate::atomic::{WriteError, atomic_write, is_plain_name, parent_of};
 use crate::damage::{Damage, Wrong};
@@ -256,8 +256,13 @@ fn is_as_far(written: &Record, journal: &Record) -> bool {
     mark(written) == mark(journal)
 }
 
+fn is_as_measured(written: &Cell, journal: &Cell) -> bool {
+    written.id == journal.id && Cell { flags: journal.flags.clone(), ..written.clone() } == *journal
+}
+
 /// Whether a written record is that of the same run, says that it is complete, and holds every
-/// finished cell of the journal unchanged.
+/// finished cell of the journal as it was measured. Flags may be others: some are given when the run is
+/// over.
 fn is_the_whole_of(written: &Record, journal: &Record) -> bool {
     let who = |record: &Record| {
         (record.run.id.clone(), record.run.seed, record.run.started.clone(), record.run.resumed)
@@ -266,5 +271,5 @@ fn is_the_whole_of(written: &Record, journal: &Record) -> bool {
     written.run.ended == Ended::Complete
         && who(written) == who(journal)
         && written.plan == journal.plan
-        && finished.into_iter().all(|cell| written.cells.contains(cell))
+        && finished.into_iter().all(|cell| written.cells.iter().any(|it| is_as_measured(it, cell)))
 }

@@ -23,10 +23,9 @@ pub enum RunEvent<'a> {
         /// The cell with its results.
         cell: &'a Cell,
     },
-    /// Of a finished cell doubts were taken back; it takes the place of the one that was told
-    /// before.
+    /// A finished cell was looked at again; it takes the place of the one that was told before.
     CellRevised {
-        /// The cell as it is now, without those doubts.
+        /// The cell as it is now.
         cell: &'a Cell,
     },
     /// A cell is measured once more: a round begins.

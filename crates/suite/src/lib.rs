@@ -9,7 +9,6 @@
 pub mod catalogue;
 mod cell_context;
 pub mod definition;
-mod doubts;
 mod events;
 mod ext2;
 mod figures;
@@ -33,6 +32,7 @@ mod tally;
 mod target_info;
 #[cfg(test)]
 mod tests;
+mod transient;
 pub mod undo;
 
 pub use cell_context::{CellContext, Guarded};

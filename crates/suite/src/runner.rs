@@ -15,7 +15,6 @@ use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind};
 
 use crate::catalogue::{capacity, record_ops};
 use crate::cell_context::{CellContext, Guarded};
-use crate::doubts::{fleeting, impossible, lift, unsettled};
 use crate::events::{RunEvent, RunListener};
 use crate::fingerprint::{read_marks, written_places};
 use crate::io_loop::flush;
@@ -23,6 +22,7 @@ use crate::outcome::CellOutcome;
 use crate::planned::{PROBE, span_of};
 use crate::progress::ProgressReporter;
 use crate::stage::KeptFile;
+use crate::transient::mark_transient;
 use crate::{FileStage, MemoryUndo, Plan, TargetInfo, Undo, catalogue, is_filling};
 use stats::Random;
 
@@ -165,7 +165,6 @@ pub fn run<'a>(
     if runner.end.ended == Ended::Complete {
         runner.look_again(plan.cells.len().saturating_sub(1), When::Ended, medium, stage, listener);
     }
-    runner.revise(listener);
     runner.end.elapsed_ns = runner.elapsed_ns(medium);
     let place = |cell: &Cell| plan.cells.iter().position(|planned| planned.id == cell.id);
     runner.end.cells.sort_by_key(place);
@@ -406,19 +405,15 @@ impl Runner<'_> {
         let mut outcome = test.run(planned, &mut context);
         let CellContext { reporter, .. } = context;
         outcome.cell.written_bytes = reporter.written_bytes - self.written_bytes;
+        outcome.cell.run_written_bytes =
+            (outcome.cell.written_bytes > 0).then_some(reporter.written_bytes);
         let disturbance = outcome.cell.disturbance.as_ref().filter(|seen| seen.left_out > 0);
         let stood_still = disturbance.map(|seen| Flag::HostStoodStill {
             stood_still_ns: seen.stood_still_ns,
             left_out: seen.left_out,
         });
         outcome.cell.flags.extend(stood_still);
-        outcome.cell.flags.extend(impossible(&outcome.cell, self.options.target));
-        outcome.cell.flags.extend(fleeting(
-            &outcome.cell,
-            self.options.target,
-            reporter.written_bytes,
-        ));
-        unsettled(&mut outcome.cell);
+        mark_transient(&mut outcome.cell);
         outcome.cell.series.iter_mut().for_each(record::Series::round);
         let ProgressReporter { failed, written_bytes, written_last, .. } = reporter;
         Measured { outcome, failed, written_bytes, written_last: written_last.into() }
@@ -496,21 +491,6 @@ impl Runner<'_> {
         self.end.error = error.or(self.end.error.take());
         self.end.ended = Ended::Error;
         !hopeless && !owed && self.failures < FAILURES_IN_A_ROW
-    }
-
-    /// Takes doubts back that later cells have answered.
-    fn revise(&mut self, listener: &mut dyn RunListener) {
-        if self.end.failed.is_some() {
-            return;
-        }
-        for place in lift(&mut self.end.cells, self.options.target) {
-            if let Err(reason) =
-                listener.on_event(&RunEvent::CellRevised { cell: &self.end.cells[place] })
-            {
-                self.fail(reason);
-                return;
-            }
-        }
     }
 
     fn skip(

@@ -1,8 +1,15 @@
 //! How much a volatile cache of the medium holds, as earlier cells of the run have shown it.
 
-use record::{Cell, Stop, metric, test};
+use record::units::MIB;
+use record::{Cell, Stop, may_be_cached, metric, test};
 
-use crate::doubts::may_be_cached;
+/// No volatile cache that is known is larger (docs/field/cheats.md#cheats-and-caches). They come in
+/// powers of two, so a little more fills every one.
+pub(crate) const LARGEST_CACHE_BYTES: u64 = 64 * MIB;
+pub(crate) const OVERWHELM_BYTES: u64 = LARGEST_CACHE_BYTES + MIB;
+/// A cache is so many times as fast as what lies behind it
+/// (docs/field/cheats.md#cheats-and-caches).
+pub(crate) const CACHE_RATIO: f64 = 3.0;
 
 /// What is written faster at first is a cache where that ends within this much; what holds more is
 /// flash (docs/field/cheats.md#cheats-and-caches).

@@ -29,10 +29,6 @@ pub struct TargetInfo {
     pub only: Option<Extent>,
     /// How many commands medium and link take at once, where that is known.
     pub commands_at_once: Option<u32>,
-    /// What the link carries at most, in bytes a second.
-    pub link_bps: Option<f64>,
-    /// What a copy in memory does, in bytes a second.
-    pub memory_bps: Option<f64>,
 }
 
 impl TargetInfo {
@@ -48,8 +44,6 @@ impl TargetInfo {
             way_to_raw: None,
             only: None,
             commands_at_once: None,
-            link_bps: None,
-            memory_bps: None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use device::{Device, Extent, ExtentGuard, WriteBudget};
-use record::{Bound, Cell, Flag, Params, Stop, TargetKind};
+use record::{Bound, Cell, Flag, Params, Record, Stop, TargetKind};
 use sim::{FileForm, Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
 use suite::{Choice, FileStage, FileStageError, Plan, RunOptions, StagedFile, TargetInfo};
@@ -115,7 +115,7 @@ fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bo
     let failed = end.cells.iter().filter(|cell| cell.stop == Stop::Error).count();
     let (mut before_bytes, mut aged_bytes) = (0, 0);
     let mut cells = BTreeMap::new();
-    for cell in end.cells {
+    for cell in with_caveats(end.cells, &site) {
         let (id, written_bytes, is_staged) =
             (cell.id.clone(), cell.written_bytes, cell.on.is_some());
         if cell.stop != Stop::Error {
@@ -127,6 +127,15 @@ fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bo
         aged_bytes += if is_staged { 0 } else { written_bytes };
     }
     Ran { cells, elapsed_ns: end.elapsed_ns, failed }
+}
+
+/// The cells with the caveats that the record of the run gives them.
+fn with_caveats(cells: Vec<Cell>, site: &TargetInfo) -> Vec<Cell> {
+    let mut record = Record { cells, ..Record::new(record::Run::default()) };
+    record.target.kind = site.kind;
+    record.medium.capacity_bytes = Some(site.facts.capacity_bytes);
+    ::findings::add_caveats(&mut record);
+    record.cells
 }
 
 fn said(cell: Cell, seed: u64, before_bytes: u64, aged_bytes: u64) -> Said {

@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use findings::LINK_SLACK;
 use record::collection::Origin;
 use record::units::saturating_sum;
 use record::{
@@ -43,8 +44,6 @@ const RATE_SLACK: f64 = 1.1;
 /// I/Os that are all counted took together no longer than the time times those under way, but for
 /// the three digits of the histogram. In the same cells the excess was 0.05 %.
 const LITTLE_SLACK: f64 = 1.02;
-/// What our runs take for faster than the link.
-const LINK_SLACK: f64 = 1.02;
 /// The tail of a span may be a shorter block.
 const TAIL: u64 = 1;
 /// The clock of a cell and that of the run are read at different moments.

@@ -11,8 +11,8 @@ use sim::{Profile, SimDevice, SimOptions};
 use suite::definition::Suite;
 use suite::{Choice, NoStage, Plan, RunOptions, TargetInfo};
 
-use crate::conclude;
 use crate::testing::empty;
+use crate::{add_caveats, conclude};
 
 /// The record of a suite on a medium.
 pub(super) fn measured(profile: &Profile, suite: &str) -> Record {
@@ -33,11 +33,13 @@ pub(super) fn measured_as(profile: &Profile, suite: &str, choice: &Choice, seed:
     let suite = Suite::built_in(suite).expect("it comes with the program");
     let plan = Plan::make(&suite, choice, &target).expect("it can be planned");
     let mut record = empty();
+    record.target.kind = TargetKind::Simulated;
     record.medium.capacity_bytes = Some(medium.facts().capacity_bytes);
     let mut guarded = ExtentGuard::new(Box::new(medium) as Box<dyn Device>, plan.writes());
     let stop = AtomicBool::new(false);
     let options = RunOptions::new(seed, &target, &stop);
     record.cells = suite::run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;
+    add_caveats(&mut record);
     record
 }
 

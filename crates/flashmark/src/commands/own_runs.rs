@@ -4,6 +4,7 @@ use record::Record;
 use report::words::clean;
 use store::{RunSummary, Store};
 
+use crate::commands::show::completed;
 use crate::exit::{OrExit, Result};
 
 /// Runs that have results of their medium, each with the name it is kept under, the one written
@@ -26,6 +27,7 @@ fn measured(run: &RunSummary) -> std::result::Result<Record, String> {
         return Err(why.clone());
     }
     let record = run.dir.load().map_err(|error| error.to_string())?;
+    let record = completed(&run.dir, record);
     if record.cells.is_empty() {
         return Err("nothing was measured yet".to_owned());
     }

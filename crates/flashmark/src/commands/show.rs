@@ -11,7 +11,7 @@ use crate::commands::check;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::{self, print, print_document};
 use crate::request::{RunRequest, read_uses};
-use crate::session::concluded_for;
+use crate::session::{complete, concluded_for};
 use crate::terminal::OutputStream;
 use crate::{damage, not_restored, published_run};
 
@@ -89,19 +89,24 @@ pub fn load_from(dir: &RunDir) -> Result<Record> {
         .iter()
         .chain(&damage::line(&damage))
         .for_each(|line| damage::tell(dir, line));
-    // What somebody sent as a file is what he concluded.
-    Ok(if dir.journal_path().exists() { concluded(dir, record) } else { record })
+    Ok(completed(dir, record))
 }
 
-/// A record whose run never came to its conclusions has none: they are drawn now, those that the
-/// run was asked for among them.
+/// The record of a run, completed where the run itself did not come to it. What somebody sent as a
+/// file is what he concluded.
+pub fn completed(dir: &RunDir, record: Record) -> Record {
+    if dir.journal_path().exists() { concluded(dir, record) } else { record }
+}
+
+/// A record whose run never came to its conclusions has none: it is completed now, with those that
+/// the run was asked for.
 fn concluded(dir: &RunDir, mut record: Record) -> Record {
     if record.findings.is_empty() {
         let command = dir.replay().map(|replayed| replayed.command).unwrap_or_default();
-        let uses = serde_json::from_value::<RunRequest>(command)
-            .map(|request| request.uses)
-            .unwrap_or_default();
-        concluded_for(&mut record, &uses);
+        match serde_json::from_value::<RunRequest>(command) {
+            Ok(request) => complete(&mut record, &request.uses),
+            Err(_) => concluded_for(&mut record, &[]),
+        }
     }
     record
 }

@@ -10,8 +10,7 @@ use record::TargetKind;
 use suite::TargetInfo;
 
 use super::{
-    OpenTarget, Waiting, check_span, commands_at_once, doubts, file, link_bps, machine, opening,
-    stages,
+    OpenTarget, Waiting, check_span, commands_at_once, doubts, file, machine, opening, stages,
 };
 use crate::exit::{OrExit, Result, refuse};
 use crate::request::RunRequest;
@@ -82,8 +81,6 @@ pub fn open(roots: Roots, found: BlockTarget, request: &RunRequest) -> Result<Op
         way_to_raw: None,
         only: request.only(),
         commands_at_once: commands_at_once(target.link.as_ref(), &medium),
-        link_bps: link_bps(target.link.as_ref()),
-        memory_bps: host.memory_bps,
     };
     let flags = [found.flags().to_vec(), doubts(&host, &roots)].concat();
     let disk = found.medium().cloned();

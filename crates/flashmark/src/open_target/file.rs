@@ -11,8 +11,7 @@ use rustix::process::{Resource, getrlimit};
 use suite::TargetInfo;
 
 use super::{
-    OpenTarget, Waiting, check_span, commands_at_once, doubts, engine, link_bps, machine, opening,
-    stages,
+    OpenTarget, Waiting, check_span, commands_at_once, doubts, engine, machine, opening, stages,
 };
 use crate::exit::{OrExit, Result, refuse, usage};
 use crate::request::RunRequest;
@@ -127,8 +126,6 @@ fn assemble(
         way_to_raw: None,
         only: request.only(),
         commands_at_once: commands_at_once(target.link.as_ref(), &medium),
-        link_bps: link_bps(target.link.as_ref()),
-        memory_bps: host.memory_bps,
     };
     flags.extend(doubts(&host, &roots));
     let disk = found.medium().cloned();

@@ -400,11 +400,6 @@ fn check_span(request: &RunRequest, capacity_bytes: u64) -> Result<()> {
     }
 }
 
-/// What a link of a device carries.
-fn link_bps(link: Option<&Link>) -> Option<f64> {
-    link.and_then(|link| link.max_bps)
-}
-
 /// How many commands medium and link take at once, where that is known: a card without a command
 /// queue takes one, and so does a reader that speaks bulk-only transport.
 fn commands_at_once(link: Option<&Link>, medium: &Medium) -> Option<u32> {

@@ -2,7 +2,8 @@
 
 use device::{Device, Facts};
 use host::Roots;
-use record::{Medium, MediumKind, Target, TargetKind};
+use record::units::KIB;
+use record::{Medium, MediumKind, Queue, Target, TargetKind};
 use sim::{Profile, SimDevice, SimOptions};
 use suite::{Plan, TargetInfo};
 
@@ -48,6 +49,7 @@ pub fn open(name: &str, request: &RunRequest) -> Result<OpenTarget> {
     let target = Target {
         kind: TargetKind::Simulated,
         path: request.target.clone(),
+        queue: facts.max_transfer_bytes.map(queue_of),
         engine: Some(facts.engine.clone()),
         ..Target::default()
     };
@@ -73,6 +75,11 @@ pub fn open(name: &str, request: &RunRequest) -> Result<OpenTarget> {
         disk: None,
         roots: Roots::default(),
     })
+}
+
+/// The queue of a medium whose largest command is this long.
+fn queue_of(max_transfer_bytes: u64) -> Queue {
+    Queue { max_sectors_kb: Some(max_transfer_bytes / KIB), ..Queue::default() }
 }
 
 /// A built-in profile by name, or one of the user's own by its file.

@@ -149,6 +149,20 @@ fn a_finished_run_without_its_record_is_shown_with_findings_and_concluded_by_a_b
     assert_eq!(flashmark.run(&["resume"]).code, Some(2), "nothing is left to do");
 }
 
+/// The journal holds what was measured; the record adds the caveats, whoever makes it.
+#[test]
+fn a_run_without_its_record_is_shown_with_its_caveats() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:ssd", "--suite", "quick", "--only", "prime", "--quiet"]);
+    let dir = flashmark.run_dir();
+    let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
+    let record = read("record.json");
+    assert!(record.contains("may-not-last") && !read("journal.jsonl").contains("may-not-last"));
+    fs::remove_file(dir.join("record.json")).unwrap();
+    let shown = flashmark.done(&["show", "latest", "--json"]).out;
+    assert_eq!(shown.trim_end(), record.trim_end());
+}
+
 #[test]
 fn of_a_run_without_its_first_line_the_results_are_shown() {
     let (flashmark, dir, journal) = one_run();

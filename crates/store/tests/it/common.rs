@@ -28,6 +28,7 @@ pub fn cell(id: &str) -> Cell {
         ops: 1,
         bytes: 4096,
         written_bytes: 4096,
+        run_written_bytes: None,
         elapsed_ns: 1_000,
         stop: Stop::Ops,
         reason: None,

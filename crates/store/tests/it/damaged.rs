@@ -9,7 +9,7 @@ use flashmark_store::{
     Damage, Ending, HEADER_FILE, JOURNAL_FILE, JournalEntry, JournalError, Opening, RunDir, Store,
     Wrong,
 };
-use record::{Cell, Ended};
+use record::{Cell, Ended, Flag};
 
 use stats::Random;
 
@@ -403,7 +403,9 @@ fn a_journal_without_numbers_is_continued_without_numbers() {
 fn a_complete_record_stands_for_a_line_that_was_lost_later() {
     let sandbox = Sandbox::new();
     let run = form_2(&sandbox.store);
-    let record = run.replay().unwrap().record;
+    let mut record = run.replay().unwrap().record;
+    // A caveat that was given when the run was over.
+    record.cells[0].flags.push(Flag::MayNotLast { written_bytes: 1 });
     run.write_record(&record).unwrap();
     let mut bytes = fs::read(run.journal_path()).unwrap();
     let place = bytes.len() - 400;

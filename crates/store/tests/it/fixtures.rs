@@ -77,6 +77,7 @@ fn measured() -> Cell {
         ops: 100,
         bytes: 409_600,
         written_bytes: 409_600,
+        run_written_bytes: None,
         elapsed_ns: 500_000_000,
         stop: Stop::Ops,
         reason: None,

@@ -10,13 +10,13 @@ use std::collections::VecDeque;
 
 use device::Extent;
 use record::units::MIB;
-use record::{Bound, Cell, Estimate, Stop, metric};
+use record::{Bound, Cell, Estimate, Stop, WIDE_BYTES, metric};
 use stats::RateEstimator;
 
 use crate::CellContext;
-use crate::doubts::{CACHE_RATIO, LARGEST_CACHE_BYTES, WIDE_BYTES};
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::uniform;
+use crate::shown_cache::{CACHE_RATIO, LARGEST_CACHE_BYTES};
 
 /// How many places are written again: more than a card keeps allocation units open, so that these
 /// are not what makes all of them fast.

@@ -17,11 +17,10 @@ use record::units::{Bytes, SECOND_NS};
 use record::{Cell, Content, Direction, Pattern, PlannedCell, Region, test};
 
 use super::stretch::{self, Before, Stretch};
-use crate::doubts::LARGEST_CACHE_BYTES;
 use crate::io_loop::LoopLimits;
 use crate::offsets::sequential;
 use crate::planned::span_of;
-use crate::shown_cache::shown_cache_bytes;
+use crate::shown_cache::{LARGEST_CACHE_BYTES, shown_cache_bytes};
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

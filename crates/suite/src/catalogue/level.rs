@@ -1,9 +1,7 @@
 //! The level that latencies settle at, and what came before it.
 
-use record::Estimate;
+use record::{Estimate, may_be_cached};
 use stats::{RateEstimator, median};
-
-use crate::doubts::may_be_cached;
 
 /// Writes to other allocation units that overwhelm: four times 32, more than any cheap medium keeps
 /// open (docs/field/statistics.md#sampling-random-writes).

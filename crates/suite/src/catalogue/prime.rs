@@ -8,11 +8,10 @@
 use record::{Cell, Flag, Params, Pattern, PlannedCell, Region, Stop, test};
 
 use super::stretch;
-use crate::doubts::LARGEST_CACHE_BYTES;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::sequential;
 use crate::planned::span_of;
-use crate::shown_cache::fast_beginning_bytes;
+use crate::shown_cache::{LARGEST_CACHE_BYTES, fast_beginning_bytes};
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

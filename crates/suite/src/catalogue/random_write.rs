@@ -30,19 +30,18 @@ use device::Extent;
 use record::units::{Bytes, KIB, MIB, SECOND_NS};
 use record::{
     Bound, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop,
-    metric, test,
+    WIDE_BYTES, metric, test,
 };
 use stats::StopRule;
 
 use crate::catalogue::again::{self, Latest};
 use crate::catalogue::ground::ground;
 use crate::catalogue::level::{LatencyLevel, OVERWHELMING_MERGES, OVERWHELMING_OPS};
-use crate::doubts::{CACHE_RATIO, WIDE_BYTES, may_not_last};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits};
 use crate::offsets::{Stratified, once_each, sequential};
 use crate::planned::span_of;
-use crate::shown_cache::{CACHED_PAGE_BYTES, taken_in_bytes};
+use crate::shown_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, taken_in_bytes};
 use crate::stop_rule::until_precise;
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
@@ -413,9 +412,6 @@ impl Work<'_, '_> {
                 self.context,
             );
         }
-        let doubt = mean_ns
-            .and_then(|mean_ns| may_not_last(mean_ns, self.cell.block_bytes(), self.context));
-        self.outcome.cell.flags.extend(doubt);
         self.estimate_full_pass();
         self.compare_with_smaller();
     }

@@ -11,12 +11,11 @@ use record::{
 };
 
 use super::level::LatencyLevel;
-use crate::doubts::{CACHE_RATIO, OVERWHELM_BYTES, may_not_last};
 use crate::figures::inverse;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::offsets::uniform;
 use crate::planned::span_of;
-use crate::shown_cache::{CACHED_PAGE_BYTES, shown_cache_pages};
+use crate::shown_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, OVERWHELM_BYTES, shown_cache_pages};
 use crate::stop_rule::until_precise;
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,
@@ -160,7 +159,6 @@ impl Test for SectorWrite {
         }
         if let Some(iops) = outcome.cell.metrics.iops {
             outcome.cell.metrics.other.insert("mean_ms".into(), inverse(1e3, iops));
-            outcome.cell.flags.extend(may_not_last(1e9 / iops.value, block_bytes, context));
             outcome.cell.metrics.other.insert(metric::WORST_STALL_NS.into(), worst);
         }
         if primed.is_none() {

@@ -13,11 +13,10 @@ use record::units::{KIB, MIB};
 use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region, test};
 
 use super::level::LatencyLevel;
-use crate::doubts::OVERWHELM_BYTES;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
 use crate::offsets::{cyclic_from, pieces};
 use crate::planned::span_of;
-use crate::shown_cache::{BEGINNING_RATIO, fast_beginning_bytes};
+use crate::shown_cache::{BEGINNING_RATIO, OVERWHELM_BYTES, fast_beginning_bytes};
 use crate::stop_rule::until_precise;
 use crate::{
     CellContext, CellList, CellOutcome, IoTally, Needs, Setting, SettingError, TargetInfo, Test,

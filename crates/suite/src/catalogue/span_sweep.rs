@@ -16,9 +16,9 @@ use record::{Pattern, PlannedCell, Region, test};
 
 use super::again::{self, Latest};
 use super::stretch::{self, Stretch};
-use crate::doubts::OVERWHELM_BYTES;
 use crate::offsets::{Stratified, uniform};
 use crate::planned::span_of;
+use crate::shown_cache::OVERWHELM_BYTES;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
     TestSettings,

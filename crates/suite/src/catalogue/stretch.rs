@@ -9,8 +9,8 @@ use record::{Content, Direction, Params, Pattern, PlannedCell, Region, Stop};
 
 use self::warm_up::WarmUp;
 use super::again;
-use crate::doubts::OVERWHELM_BYTES;
 use crate::io_loop::{IoLoad, LoopLimits, Places};
+use crate::shown_cache::OVERWHELM_BYTES;
 use crate::{CellContext, CellList, CellOutcome, TargetInfo};
 
 mod warm_up;

@@ -71,6 +71,11 @@ pub fn look_through(
     let stop = AtomicBool::new(false);
     let options = RunOptions::new(seed, &site, &stop);
     let end = suite::run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+    let largest_bytes = site.facts.max_transfer_bytes;
+    let queue = largest_bytes.map(|bytes| record::Queue {
+        max_sectors_kb: Some(bytes / 1024),
+        ..record::Queue::default()
+    });
     let medium = record::Medium {
         kind: MediumKind::Simulated,
         capacity_bytes: Some(site.facts.capacity_bytes),
@@ -79,7 +84,7 @@ pub fn look_through(
     };
     let mut record = Record {
         medium,
-        target: record::Target { kind: TargetKind::Simulated, ..record::Target::default() },
+        target: record::Target { kind: TargetKind::Simulated, queue, ..record::Target::default() },
         plan: plan.cells,
         cells: end.cells,
         skipped: end.skipped,
@@ -90,6 +95,7 @@ pub fn look_through(
             ..record::Run::default()
         })
     };
+    ::findings::add_caveats(&mut record);
     record.findings = ::findings::conclude(&record);
     record
 }

@@ -82,6 +82,7 @@ fn run(flags: &RunFlags) -> Result<Told, Failure> {
         flags: doubts.0,
         ..Record::new(run)
     };
+    findings::add_caveats(&mut record);
     record.findings = findings::conclude(&record);
     let summary = report::text::details(&record, &record.run.id, 80, false);
     let first: Vec<&str> = summary.lines().skip(1).take(3).map(str::trim).collect();

@@ -5,6 +5,7 @@ use report::column_figures::{ColumnFigure, RunFigures, column_figures, columns_t
 use report::words::clean;
 use store::RunSummary;
 
+use crate::commands::show::completed;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::{print as print_text, print_document};
 use crate::terminal::OutputStream;
@@ -32,7 +33,10 @@ pub fn print(runs: &[RunSummary], choice: &[String], is_json: bool) -> Result {
     let mut found: Vec<RunFigures> = Vec::new();
     for run in runs {
         match run.dir.load() {
-            Ok(record) => found.push((run.dir.name().to_owned(), column_figures(&record.cells))),
+            Ok(record) => {
+                let cells = completed(&run.dir, record).cells;
+                found.push((run.dir.name().to_owned(), column_figures(&cells)));
+            }
             Err(error) => crate::say!(
                 "flashmark: {} is left out: {}",
                 run.dir.name(),

@@ -1,13 +1,12 @@
 //! What is done before a stretch counts, and what it says of a stretch that had no time for it.
 
 use record::units::SECOND_NS;
-use record::{Bound, Cell, Direction, Estimate, Flag, metric};
+use record::{Bound, Cell, Direction, Estimate, Flag, may_be_cached, metric};
 
 use super::{Stretch, WARM_UP_SHARE};
 use crate::catalogue::level::LatencyLevel;
-use crate::doubts::{CACHE_RATIO, may_be_cached};
 use crate::io_loop::IoLoad;
-use crate::shown_cache::{CACHED_PAGE_BYTES, CACHED_RATIO, shown_cache_bytes};
+use crate::shown_cache::{CACHE_RATIO, CACHED_PAGE_BYTES, CACHED_RATIO, shown_cache_bytes};
 use crate::{CellContext, IoTally};
 
 /// I/Os that set the state: those that open what is to be open, until a cache is full of them and

@@ -26,7 +26,7 @@ const PASSING_RANGE: f64 = 0.5;
 const PASSING_SLOPE: f64 = 0.3;
 
 /// Says of a cell that its figure is a bound and no level, or widens its interval.
-pub(crate) fn unsettled(cell: &mut Cell) {
+pub(crate) fn mark_transient(cell: &mut Cell) {
     let drift = cell.flags.iter().find_map(|flag| {
         if let Flag::Drifting { range, slope } = flag { Some((*range, *slope)) } else { None }
     });
@@ -68,7 +68,7 @@ mod tests {
         let mut cell = CellOutcome::new(&planned).cell;
         cell.metrics.iops = Some(Estimate { value: 100.0, ci95: Some([98.0, 103.0]), n: 1000 });
         cell.flags = vec![Flag::Drifting { range, slope }];
-        unsettled(&mut cell);
+        mark_transient(&mut cell);
         cell
     }
 

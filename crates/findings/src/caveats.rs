@@ -1,0 +1,38 @@
+//! Caveats that the record itself gives its cells: figures that cannot be the medium's, and figures
+//! that may not last.
+//!
+//! What a cell saw of itself, its measurement has flagged. These follow from the way to the medium
+//! and from other cells, so they are given once, when the run is over.
+
+mod permanence;
+mod plausibility;
+
+use std::mem::{discriminant, take};
+
+use record::{Flag, Record};
+
+use permanence::Answers;
+pub use plausibility::LINK_SLACK;
+
+/// Adds the caveats of a run to its cells, and takes away those that other cells have answered. A
+/// caveat that is there stays as it is, so doing it twice changes nothing.
+pub fn add_caveats(record: &mut Record) {
+    let mut cells = take(&mut record.cells);
+    for cell in &mut cells {
+        for flag in
+            [plausibility::caveats(cell, record), permanence::caveats(cell, record)].concat()
+        {
+            let is_same = |known: &Flag| discriminant(known) == discriminant(&flag);
+            if !cell.flags.iter().any(is_same) {
+                cell.flags.push(flag);
+            }
+        }
+    }
+    let answers = Answers::of(&cells, record);
+    for cell in &mut cells {
+        let mut flags = take(&mut cell.flags);
+        flags.retain(|flag| !answers.answer(cell, flag));
+        cell.flags = flags;
+    }
+    record.cells = cells;
+}
