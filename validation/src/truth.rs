@@ -112,11 +112,14 @@ fn table(held: &[Held], seeds: u64, flags: &Flags) -> String {
         let lasting = format!("{too_fast}, {unsaid}; {needless}");
         writeln!(text, "| {} | {iops} | {bps} | {p50} | {p99} | {minutes:.1} min | {small}, {worst} | {lasting} |", held.name).ok();
     }
-    let mut sums = [Coverage::default(); 4];
-    held.iter()
-        .for_each(|held| sums.iter_mut().zip(held.coverage).for_each(|(sum, of)| sum.add(of)));
-    let [iops, bps, p50, p99] = sums.map(marked);
-    writeln!(text, "| **all** | {iops} | {bps} | {p50} | {p99} | | | |").ok();
+    let of_all: Vec<[Coverage; 4]> = held.iter().map(|held| held.coverage).collect();
+    let of_rounds: Vec<[Coverage; 4]> = held.iter().map(|held| held.of_rounds).collect();
+    for (name, of) in [("all", of_all), ("from rounds", of_rounds)] {
+        let mut sums = [Coverage::default(); 4];
+        of.iter().flat_map(|of| of.iter().enumerate()).for_each(|(at, of)| sums[at].add(*of));
+        let [iops, bps, p50, p99] = sums.map(marked);
+        writeln!(text, "| **{name}** | {iops} | {bps} | {p50} | {p99} | | | |").ok();
+    }
     let constant = held.iter().filter(|held| held.constant.all > 0);
     let constant: Vec<String> = constant
         .map(|held| format!("{} of {} {}", held.constant.of, held.constant.all, held.name))

@@ -33,10 +33,10 @@ impl fmt::Display for Refusal {
             Refusal::NoMedium => "the run is not known to be of a medium",
             Refusal::Fake => "the medium is a fake",
             Refusal::Transient(Bound::AtLeast) => {
-                "the medium was not in a steady state: its sustained rate is at least that"
+                "its rate was still changing: the sustained rate is at least that"
             }
             Refusal::Transient(Bound::AtMost) => {
-                "the medium was not in a steady state: its sustained rate is at most that"
+                "its rate was still changing: the sustained rate is at most that"
             }
             Refusal::HostLimited => "this machine was busy: the medium is at least this fast",
             Refusal::HostCached => "the host's page cache answered",

@@ -9,7 +9,7 @@ use record::{Fitness, Record, Sync, metric, test};
 
 use crate::figure::{self, SoundFigure};
 use crate::flush;
-use crate::verdict::OpenVerdict;
+use crate::need::OpenVerdict;
 
 /// Single writes that one commit costs SQLite with a rollback journal: journal, its header, the
 /// page, and the journal's end (sqlite.org/atomiccommit.html).

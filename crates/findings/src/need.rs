@@ -34,6 +34,21 @@ pub(crate) struct UseVerdict {
     pub condition: Option<Condition>,
 }
 
+/// A use on which there is no verdict, and why.
+pub(crate) struct OpenVerdict {
+    /// Not tested, or cannot be told.
+    pub level: Fitness,
+    /// The end of a sentence, or sentences.
+    pub why: String,
+    pub evidence: Vec<String>,
+}
+
+impl OpenVerdict {
+    pub fn new(level: Fitness, why: String) -> OpenVerdict {
+        OpenVerdict { level, why, evidence: Vec::new() }
+    }
+}
+
 impl Need {
     /// The more the better. `None` of a bound on the side that it does not decide: what is at least
     /// little may be much, and the other way round. Nor of a figure that may be anything.

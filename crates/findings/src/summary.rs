@@ -12,7 +12,7 @@ use record::{
 use crate::figure::SoundFigure;
 use crate::need::UseVerdict;
 use crate::phrases::NAME_ONE;
-use crate::verdict::{self, OpenVerdict};
+use crate::verdict;
 use crate::{Figures, gate, genuineness, is_verdict, matrix, stalls};
 
 /// The four figures of every summary.
@@ -155,7 +155,7 @@ fn fit(record: &Record, wanted: &[Use], findings: &[Finding]) -> (Answer, String
     let open = wanted
         .iter()
         .filter(is_open)
-        .map(|of| format!("For {of}: {}", OpenVerdict::of(record, *of).why));
+        .map(|of| format!("For {of}: {}", verdict::open_verdict(record, *of).why));
     let said = verdict.filter(|_| !judged.is_empty());
     let reasons: Vec<String> = said.into_iter().chain(open).collect();
     let any = |fits: bool| judged.iter().any(|verdict| (verdict.level >= Fitness::Usable) == fits);

@@ -13,7 +13,7 @@ use crate::conditions::{self, listed, listed_with};
 use crate::figure::{self, SoundFigure, quantity, size, writes};
 use crate::finding_builder::FindingBuilder;
 use crate::flush::Flush;
-use crate::need::{Need, UseVerdict, weigh};
+use crate::need::{Need, OpenVerdict, UseVerdict, weigh};
 use crate::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, RANDOM_WRITES};
 use crate::stalls::{self, EVENTS};
 use crate::thresholds::SPEED;
@@ -447,33 +447,18 @@ fn in_brackets(verdict: &UseVerdict) -> String {
     doubt(verdict.confidence).map(|doubt| format!(" ({doubt})")).unwrap_or_default()
 }
 
-/// A use on which there is no verdict, and why.
-pub(crate) struct OpenVerdict {
-    /// Not tested, or cannot be told.
-    pub level: Fitness,
-    /// The end of a sentence, or sentences.
-    pub why: String,
-    pub evidence: Vec<String>,
-}
-
-impl OpenVerdict {
-    pub fn new(level: Fitness, why: String) -> OpenVerdict {
-        OpenVerdict { level, why, evidence: Vec::new() }
+/// A use that the record gives no verdict on.
+pub(crate) fn open_verdict(record: &Record, wanted: Use) -> OpenVerdict {
+    if wanted == Use::Database {
+        return commits::untested(record);
     }
-
-    /// Of a use that the record gives no verdict on.
-    pub fn of(record: &Record, wanted: Use) -> OpenVerdict {
-        if wanted == Use::Database {
-            return commits::untested(record);
-        }
-        let (level, why) = why_untested(record, wanted);
-        OpenVerdict::new(level, format!("{why}."))
-    }
+    let (level, why) = why_untested(record, wanted);
+    OpenVerdict::new(level, format!("{why}."))
 }
 
 /// What was asked for and cannot be said.
 pub(crate) fn untested(record: &Record, wanted: Use) -> Finding {
-    let OpenVerdict { level, why, evidence } = OpenVerdict::of(record, wanted);
+    let OpenVerdict { level, why, evidence } = open_verdict(record, wanted);
     let statement = format!("{}: {why}", level.verdict(wanted));
     FindingBuilder::on_use(wanted, level, Severity::Info, statement).notes(evidence).done()
 }

@@ -380,7 +380,7 @@ impl std::fmt::Display for Flag {
             Flag::Transient { bound } => {
                 write!(
                     f,
-                    "the medium was not in a steady state: its sustained rate is {} this; run it for longer",
+                    "its rate was still changing: the sustained rate is {} this; run it for longer",
                     bound.words()
                 )
             }

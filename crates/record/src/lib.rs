@@ -31,6 +31,7 @@ mod flag;
 mod histogram;
 mod medium;
 pub mod metric;
+mod params;
 mod published;
 mod quantity;
 mod reach;
@@ -47,8 +48,7 @@ mod write_cache;
 pub use activity::{Activity, Counters, Flushed, IoCounters, Sample, Served};
 pub use capacity_kind::CapacityKind;
 pub use cell::{
-    Cell, Content, CountUnit, Direction, Estimate, FAILED_BY, Latency, Metrics, OPEN_INTERVAL,
-    Params, Path, Pattern, Reach, Region, Round, Stop, Sync,
+    Cell, CountUnit, Estimate, FAILED_BY, Latency, Metrics, OPEN_INTERVAL, Reach, Round, Stop,
 };
 pub use cell_error::{CellError, IoErrorKind};
 pub use columns::{
@@ -66,6 +66,7 @@ pub use medium::{
     Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target,
     TargetKind, Temperature,
 };
+pub use params::{Content, Direction, Params, Path, Pattern, Region, Sync};
 pub use published::Published;
 pub use quantity::{QuantityFigure, nearest_command, quantities};
 pub use reach::strayed;

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use record::{Fitness, Outcome};
 use record::units::significant;
+use record::{Fitness, Outcome};
 use record::{Record, Severity};
 use serde_json::Value;
 
@@ -127,10 +127,9 @@ impl Told {
             .filter(|finding| finding.id.starts_with("verdict-"))
             .filter_map(level);
         let accused = record.findings.iter().filter(accuses).map(|finding| finding.id.clone());
-        let not_at_all = record
-            .findings
-            .iter()
-            .find(|finding| finding.id == "verdict" && matches!(finding.outcome, Some(Outcome::Unusable { .. })));
+        let not_at_all = record.findings.iter().find(|finding| {
+            finding.id == "verdict" && matches!(finding.outcome, Some(Outcome::Unusable { .. }))
+        });
         let is_headline = |cell: &&record::Cell| {
             cell.test == "random-write" && cell.params.block_bytes == Some(4096)
         };

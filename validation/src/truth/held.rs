@@ -110,6 +110,8 @@ pub struct HeldCell {
     runs: u32,
     /// Coverage of the intervals of rate, p50 and p99.
     pub coverage: [Coverage; 3],
+    /// The same of those alone that come from rounds.
+    pub of_rounds: [Coverage; 3],
     /// Of figures in which chance has no part: those that are right, and all.
     pub constant: Share,
     /// What is said of how long it lasts.
@@ -149,6 +151,8 @@ pub struct Held {
     pub name: String,
     /// Intervals of I/Os a second, of bytes a second, of p50, of p99.
     pub coverage: [Coverage; 4],
+    /// The same of those alone that come from rounds: intervals of a repetition.
+    pub of_rounds: [Coverage; 4],
     /// Figures in which chance has no part: those that are right, and all.
     pub constant: Share,
     /// Device time of the longest run, in nanoseconds.
@@ -192,6 +196,7 @@ pub fn hold_runs(profile: &Profile, ran: &[Ran], effort: Effort) -> Held {
     let mut held = Held {
         name: profile.name().to_owned(),
         coverage: Default::default(),
+        of_rounds: Default::default(),
         constant: Share::default(),
         longest_ns: ran.iter().map(|run| run.elapsed_ns).max().unwrap_or(0),
         full_pass: Default::default(),
@@ -322,10 +327,10 @@ impl Held {
             .then(|| lasting_rate(profile, &params));
         said.iter().for_each(|said| cell.count_lasting(said));
         let rate = usize::from(BYTES.contains(&said[0].test.as_str()));
-        [rate, 2, 3]
-            .into_iter()
-            .zip(cell.coverage)
-            .for_each(|(at, coverage)| self.coverage[at].add(coverage));
+        for (from, at) in [rate, 2, 3].into_iter().enumerate() {
+            self.coverage[at].add(cell.coverage[from]);
+            self.of_rounds[at].add(cell.of_rounds[from]);
+        }
         self.constant.add(cell.constant);
         self.lasting.add(cell.lasting);
         self.bounds.add(cell.bounds);
@@ -361,6 +366,7 @@ impl HeldCell {
             off: 0.0,
             runs: 0,
             coverage: Default::default(),
+            of_rounds: Default::default(),
             constant: Share::default(),
             lasting: Lasting::default(),
             bounds: Share::default(),
@@ -376,6 +382,9 @@ impl HeldCell {
                 self.constant.count(is_held || (value / truth_of - 1.0).abs() <= THREE_DIGITS);
             } else {
                 self.coverage[index].count(interval, truth_of);
+                if said.has_rounds {
+                    self.of_rounds[index].count(interval, truth_of);
+                }
                 if !(interval[0]..=interval[1]).contains(&truth_of) {
                     self.wrong.push(wrong(said, NAMES[index], value, interval, truth_of));
                 }

@@ -33,6 +33,8 @@ pub struct Said {
     pub written_bytes: u64,
     /// Doubts about its figures.
     pub flags: Vec<Flag>,
+    /// True of figures from rounds: their interval is that of a repetition.
+    pub has_rounds: bool,
 }
 
 impl Said {
@@ -156,6 +158,7 @@ fn said(cell: Cell, seed: u64, before_bytes: u64, aged_bytes: u64) -> Said {
         before_bytes,
         aged_bytes,
         written_bytes: cell.written_bytes,
+        has_rounds: !cell.rounds.is_empty(),
         flags: cell.flags,
     }
 }

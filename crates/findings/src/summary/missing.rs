@@ -68,7 +68,7 @@ mod tests {
         assert_eq!((found.random_write_4k_iops, found.random_read_4k_iops), (None, Some(2000.0)));
         insta::assert_debug_snapshot!(found.missing, @r#"
             {
-                "random_write_4k_iops": "at most 1006 IOPS: the medium was not in a steady state: its sustained rate is at most that",
+                "random_write_4k_iops": "at most 1006 IOPS: its rate was still changing: the sustained rate is at most that",
                 "sequential_read_bps": "left out: no time was left",
                 "sequential_write_bps": "not measured",
             }

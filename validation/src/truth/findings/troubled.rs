@@ -3,8 +3,8 @@
 //! others, and the host changes no verdict.
 
 use ::findings::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_EMPTIES, FLUSH_LIES, IS_FAKE};
-use record::{Condition, Fitness, Use};
 use record::units::SECOND_NS;
+use record::{Condition, Fitness, Use};
 use record::{Finding, Record, Severity};
 use stats::Random;
 use suite::catalogue::capacity::trial::{CapacityKind, Geometry};
@@ -307,9 +307,7 @@ impl Verdict {
         let level = |wanted: Use| {
             let finding = of(wanted)?;
             let is_flat = !finding.statement.contains(FEW_SAMPLES);
-            finding
-                .level()
-                .filter(|level| is_flat && *level >= Fitness::NotSuitable)
+            finding.level().filter(|level| is_flat && *level >= Fitness::NotSuitable)
         };
         let is_blame = |finding: &&Finding| {
             Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()))
@@ -373,6 +371,7 @@ fn verdicts(seed: u64, many: u64, part: &mut Part) {
         by_host.push(
             verdict
                 .without_level
+                .clone()
                 .or_else(|| verdict.otherwise(&quiet))
                 .map(|said| drawn.wrong("the host changed the verdict", &said)),
         );

@@ -1,8 +1,8 @@
 //! What each profile is, and what a run has to say of such a medium.
 
 use ::findings::phrases::{
-    COPY_NOW, DO_NOT_USE, FLUSH_LIES, FLUSH_UNTESTED, IS_FAKE, MANY_PLACES, ONE_AREA,
-    OVERSTATED, RANDOM_WRITES, STAYS_FAST,
+    COPY_NOW, DO_NOT_USE, FLUSH_LIES, FLUSH_UNTESTED, IS_FAKE, MANY_PLACES, ONE_AREA, OVERSTATED,
+    RANDOM_WRITES, STAYS_FAST,
 };
 use flashmark::exit::Exit;
 use record::{Bound, Condition, Ended, Finding, Fitness, Severity};
