@@ -8,8 +8,8 @@ use record::{Finding, MediumKind, Record};
 use crate::figure::{self, SoundFigure, size};
 use crate::finding_builder::FindingBuilder;
 use crate::geometry;
-use crate::verdict::DISK_IOPS;
 use crate::wear::WearEstimate;
+use record::figures::DISK_IOPS;
 
 /// Where a command names the medium and its first partition.
 const DEVICE: &str = "/dev/DEVICE";

@@ -7,7 +7,7 @@ use record::{Claims, Finding, Outcome, Record, Severity, test};
 use crate::figure::{self, SoundFigure};
 use crate::finding_builder::FindingBuilder;
 use crate::genuineness;
-use crate::thresholds::{ANDROID, APP, Class, RASPBERRY_PI, SPEED, UHS, VIDEO};
+use record::classes::{ANDROID, APP, Class, RASPBERRY_PI, SPEED, UHS, VIDEO};
 
 /// A class against the figures of this record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

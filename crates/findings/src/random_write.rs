@@ -6,7 +6,7 @@ use record::{Bound, Finding, Record};
 
 use crate::figure::{self, Ratio, SoundFigure, size};
 use crate::finding_builder::FindingBuilder;
-use crate::verdict::DISK_IOPS;
+use record::figures::DISK_IOPS;
 
 /// So many random writes a second or fewer: every one costs the merge of an allocation unit
 /// (docs/field/published-figures.md#survey-of-microsd-cards, family H3).

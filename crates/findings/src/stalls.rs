@@ -11,8 +11,8 @@ use record::{Cell, Finding, Record, SeriesAxis, metric, test};
 
 use crate::figure::writes;
 use crate::finding_builder::FindingBuilder;
-use crate::thresholds::SDHC_BYTES;
 use crate::{figure, gate};
+use record::classes::SDHC_BYTES;
 
 /// Limits that stalls are counted against, in nanoseconds; the second and third are how long an
 /// SDHC and an SDXC card may be busy (docs/field/peers.md#worst-stall).

@@ -1,7 +1,9 @@
 //! What the medium is good for, with reasons: one finding for each use, and one that sums them up
 //! in a sentence.
 
+use record::classes::{A1_RANDOM, SPEED};
 use record::collection::HeadlineFigure;
+use record::figures::DISK_IOPS;
 use record::units::{KIB, MIB, Nanos, SECOND_NS, capitalised};
 use record::{
     Bound, Condition, Direction, Finding, Fitness, Outcome, Record, Severity, Use, VerdictSentence,
@@ -16,16 +18,10 @@ use crate::flush::Flush;
 use crate::need::{Need, OpenVerdict, UseVerdict, weigh};
 use crate::phrases::{DO_NOT_USE, FEW_SAMPLES, FLUSH_LIES, HOST_CACHED, RANDOM_WRITES};
 use crate::stalls::{self, EVENTS};
-use crate::thresholds::SPEED;
 use crate::{Figures, commits, gate, logger};
 
-/// Random writes of a 5400 rpm laptop disk: the yardstick
-/// (docs/field/published-figures.md#other-figures).
-pub(crate) const DISK_IOPS: f64 = 90.0;
-/// Random writes that class A1 promises (docs/field/classes.md#minimum-rates).
-const A1_WRITES: f64 = 500.0;
 /// From when on random writes make a disk poor, usable and good.
-const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES];
+const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_RANDOM[1]];
 const WRITES_SOURCE: &str = "a tenth of a laptop disk, a laptop disk, class A1; docs/field/published-figures.md#other-figures, docs/field/classes.md#minimum-rates";
 
 /// The writes of a system.

@@ -366,6 +366,7 @@ pub struct Reach {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Content, Region};
 
     #[test]
     fn the_middle_at_depth_one_with_incompressible_data_stands_for_a_test() {

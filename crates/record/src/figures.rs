@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::classes::{A1_RANDOM, A2_RANDOM, SPEED, VIDEO};
 use crate::units::KIB;
 use crate::{metric, test};
 
@@ -61,15 +62,19 @@ const BUSY: ReferenceMark = mark(
 
 // Limits of the SD classes, ascending (SD Association as cited by anandtech.com 10860 and the class
 // table of admin-magazine.com 76).
-const RANDOM_WRITE_CLASSES: &[ReferenceMark] =
-    &[mark("A1", 500.0, "application class A1"), mark("A2", 2000.0, "application class A2")];
-const RANDOM_READ_CLASSES: &[ReferenceMark] =
-    &[mark("A1", 1500.0, "application class A1"), mark("A2", 4000.0, "application class A2")];
+const RANDOM_WRITE_CLASSES: &[ReferenceMark] = &[
+    mark("A1", A1_RANDOM[1], "application class A1"),
+    mark("A2", A2_RANDOM[1], "application class A2"),
+];
+const RANDOM_READ_CLASSES: &[ReferenceMark] = &[
+    mark("A1", A1_RANDOM[0], "application class A1"),
+    mark("A2", A2_RANDOM[0], "application class A2"),
+];
 const WRITE_CLASSES: &[ReferenceMark] = &[
-    mark("C10", 10e6, "speed class 10, U1, V10, A1 and A2"),
-    mark("V30", 30e6, "video class 30 and U3"),
-    mark("V60", 60e6, "video class 60"),
-    mark("V90", 90e6, "video class 90"),
+    mark("C10", SPEED[3].write_bps, "speed class 10, U1, V10, A1 and A2"),
+    mark("V30", VIDEO[2].write_bps, "video class 30 and U3"),
+    mark("V60", VIDEO[3].write_bps, "video class 60"),
+    mark("V90", VIDEO[4].write_bps, "video class 90"),
 ];
 
 /// A figure that stands for a medium.

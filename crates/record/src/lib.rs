@@ -20,6 +20,7 @@ pub mod alike;
 mod capacity_kind;
 mod cell;
 mod cell_error;
+pub mod classes;
 pub mod collection;
 mod columns;
 mod disturbance;

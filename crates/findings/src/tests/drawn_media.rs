@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::thread;
 
+use record::figures::DISK_IOPS;
 use record::units::{KIB, SECOND_NS};
 use record::{Fitness, Record, Use, test};
 use sim::Profile;
@@ -15,7 +16,7 @@ use suite::Choice;
 
 use super::on_media::measured_as;
 use crate::conditions;
-use crate::verdict::{DISK_IOPS, finding, is_sure, verdict_on};
+use crate::verdict::{finding, is_sure, verdict_on};
 
 /// Media that are drawn; of 1000 five are praised wrongly, each by `check` for its 53 to 80 lines, of
 /// which none met a tail of one in 500.

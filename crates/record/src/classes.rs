@@ -1,10 +1,10 @@
 //! What classes promise (docs/field/classes.md#minimum-rates). MB = 10^6 bytes.
 
-use record::units::GIB;
+use crate::units::GIB;
 
-/// What a class asks of a medium at the least.
+/// The least that a class asks of a medium.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Class {
+pub struct Class {
     /// Name of the class: "C10", "U3", "A1", "Android".
     pub name: &'static str,
     /// Sequential write in bytes a second.
@@ -13,7 +13,7 @@ pub(crate) struct Class {
     pub read_bps: Option<f64>,
     /// Random reads and writes of 4 KiB a second.
     pub random: Option<[f64; 2]>,
-    /// Whether these are with a command queue, and not one at a time.
+    /// True if these are with a command queue, and not one at a time.
     pub is_queued: bool,
     /// Who asks for it, and where the notes have it.
     pub source: &'static str,
@@ -33,29 +33,34 @@ const fn sequential(name: &'static str, megabytes: u32, source: &'static str) ->
 const SD: &str = "SD association; docs/field/classes.md#minimum-rates";
 
 /// The classes of sequential writing, by family, the weakest first.
-pub(crate) const SPEED: [Class; 4] = [
+pub const SPEED: [Class; 4] = [
     sequential("C2", 2, SD),
     sequential("C4", 4, SD),
     sequential("C6", 6, SD),
     sequential("C10", 10, SD),
 ];
 /// UHS speed grades, the weakest first.
-pub(crate) const UHS: [Class; 2] = [sequential("U1", 10, SD), sequential("U3", 30, SD)];
+pub const UHS: [Class; 2] = [sequential("U1", 10, SD), sequential("U3", 30, SD)];
 /// Video speed classes, the weakest first.
-pub(crate) const VIDEO: [Class; 5] = [
+pub const VIDEO: [Class; 5] = [
     sequential("V6", 6, SD),
     sequential("V10", 10, SD),
     sequential("V30", 30, SD),
     sequential("V60", 60, SD),
     sequential("V90", 90, SD),
 ];
+/// Random reads and writes of 4 KiB a second that class A1 asks for.
+pub const A1_RANDOM: [f64; 2] = [1500.0, 500.0];
+/// The same of class A2.
+pub const A2_RANDOM: [f64; 2] = [4000.0, 2000.0];
+
 /// Application performance classes, the weakest first.
-pub(crate) const APP: [Class; 2] = [
+pub const APP: [Class; 2] = [
     Class {
         name: "A1",
         write_bps: 10e6,
         read_bps: None,
-        random: Some([1500.0, 500.0]),
+        random: Some(A1_RANDOM),
         is_queued: false,
         source: SD,
     },
@@ -63,14 +68,14 @@ pub(crate) const APP: [Class; 2] = [
         name: "A2",
         write_bps: 10e6,
         read_bps: None,
-        random: Some([4000.0, 2000.0]),
+        random: Some(A2_RANDOM),
         is_queued: true,
         source: SD,
     },
 ];
 /// What Android asks of a phone's storage: 5 MB/s written, 15 MB/s read; random 0.5 and 3.5 MB/s of
 /// 4 KiB.
-pub(crate) const ANDROID: Class = Class {
+pub const ANDROID: Class = Class {
     name: "Android",
     write_bps: 5e6,
     read_bps: Some(15e6),
@@ -80,14 +85,14 @@ pub(crate) const ANDROID: Class = Class {
 };
 /// What the diagnostics of Raspberry Pi OS ask of a card: 10000 KB/s, 500 random writes, 1500
 /// random reads.
-pub(crate) const RASPBERRY_PI: Class = Class {
+pub const RASPBERRY_PI: Class = Class {
     name: "Raspberry Pi",
     write_bps: 10_240_000.0,
     read_bps: None,
-    random: Some([1500.0, 500.0]),
+    random: Some(A1_RANDOM),
     is_queued: false,
     source: "sd_bench.fio of Raspberry Pi OS; docs/field/classes.md#minimum-rates",
 };
 
 /// The largest capacity of an SDHC card; larger ones are SDXC, with longer busy limits.
-pub(crate) const SDHC_BYTES: u64 = 32 * GIB;
+pub const SDHC_BYTES: u64 = 32 * GIB;
