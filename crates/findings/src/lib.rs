@@ -26,6 +26,7 @@ mod commits;
 mod compare;
 mod conditions;
 mod content;
+mod cpu;
 mod damaged_places;
 mod failing;
 mod figure;
@@ -66,7 +67,6 @@ mod summary;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod thresholds;
 mod throttling;
 mod uflip;
 mod use_levels;
@@ -140,6 +140,7 @@ ids! {
     "throttling",
     "impossible",
     "host",
+    "cpu",
     "front-area",
     "along-the-medium",
     "misalignment",
@@ -243,6 +244,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(identity::conclude(record));
     rest.extend(wear::conclude(record));
     rest.extend(host::conclude(record));
+    rest.extend(cpu::conclude(record));
     rest.extend(random_write::conclude(record));
     rest.extend(standstill::conclude(record));
     rest.extend(accusations(record));
