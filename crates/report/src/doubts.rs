@@ -76,6 +76,10 @@ pub(crate) struct Doubt {
 }
 
 impl Doubt {
+    fn of_run(text: String) -> Doubt {
+        Doubt { about: String::new(), text, severe: false, cells: Vec::new() }
+    }
+
     /// Whether it is about every figure: of the run, or why numbers were withheld.
     pub fn is_of_all(&self) -> bool {
         self.severe || self.about.is_empty()
@@ -91,6 +95,15 @@ impl Doubt {
     }
 }
 
+/// A metric of cells whose intervals were widened by the host's lateness; no longer measured.
+const HOST_LATENESS: &str = "host_lateness_ns";
+const EARLIER_INTERVALS: &str = "95 % intervals as an earlier version drew them: where the long-run rate lies, the fast end widened by what a late host may have added";
+
+/// True of a record whose intervals have the definition of before.
+fn has_earlier_intervals(record: &Record) -> bool {
+    record.cells.iter().any(|cell| cell.metrics.other.contains_key(HOST_LATENESS))
+}
+
 /// Errors and impossible numbers first, then the run's own flags, then the cells', one line for
 /// each kind and test.
 pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {
@@ -104,12 +117,14 @@ pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {
         });
     }
     lines.extend(grouped(record, |cell| figure::impossible_flags(cell).collect()));
-    lines.extend(record.flags.iter().map(|flag| Doubt {
-        about: String::new(),
-        text: words::doubt(flag),
-        severe: flag.is_impossible(),
-        cells: Vec::new(),
-    }));
+    lines.extend(
+        record.flags.iter().map(|flag| Doubt {
+            severe: flag.is_impossible(),
+            ..Doubt::of_run(words::doubt(flag))
+        }),
+    );
+    lines
+        .extend(has_earlier_intervals(record).then(|| Doubt::of_run(EARLIER_INTERVALS.to_owned())));
     lines.extend(grouped(record, |cell| {
         figure::doubts(cell).filter(|flag| !flag.is_impossible()).collect()
     }));
@@ -215,4 +230,22 @@ pub(crate) fn run_facts(record: &Record) -> Vec<String> {
         bytes => facts.push(format!("{} written", record::units::Bytes(bytes))),
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Estimate;
+
+    use super::*;
+
+    #[test]
+    fn intervals_of_an_earlier_version_are_called_that() {
+        let is_said =
+            |record: &Record| doubts(record).iter().any(|one| one.text == EARLIER_INTERVALS);
+        let mut record = crate::demo::good();
+        assert!(!is_said(&record));
+        let late = Estimate { value: 54_000.0, ci95: None, n: 400 };
+        record.cells[0].metrics.other.insert(HOST_LATENESS.to_owned(), late);
+        assert!(is_said(&record));
+    }
 }
