@@ -57,13 +57,14 @@ pub(crate) fn verdict(record: &Record) -> Option<UseVerdict> {
     weigh(Use::Logger, needs, vec![])
 }
 
-/// Where lines were appended and the host did not stand still.
-fn quiet_cells(record: &Record) -> impl Iterator<Item = &Cell> {
+/// Cells of `log-append`, which counts lines a second (a replayed logger does not), during which the
+/// host did not stand still.
+fn undisturbed_log_cells(record: &Record) -> impl Iterator<Item = &Cell> {
     figure::cells(record, test::LOG_APPEND).filter(|cell| gate::disturbed(cell).is_none())
 }
 
 fn durable_lines(record: &Record) -> Option<SoundFigure<'_>> {
-    quiet_cells(record)
+    undisturbed_log_cells(record)
         .find_map(|cell| SoundFigure::of(cell, metric::IOPS).filter(|it| it.ci95.is_some()))
 }
 
@@ -91,7 +92,7 @@ fn at_most(stalls: &Stalls) -> Option<Need> {
 /// too few were stored for a rate.
 fn keeps_up(record: &Record, durable: Option<&SoundFigure>) -> Option<Need> {
     let Some(figure) = durable else {
-        return quiet_cells(record).find_map(falls_behind);
+        return undisturbed_log_cells(record).find_map(falls_behind);
     };
     let asked =
         figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0)?;

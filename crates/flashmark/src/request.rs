@@ -215,8 +215,8 @@ fn file_bytes(suite: &Suite, choice: &Choice) -> u64 {
     let named = from_suite
         .chain(from_choice)
         .filter(|(test, name, _)| *name == "span" && !choice.skip.contains(test));
-    let largest =
-        named.filter_map(|(_, _, value)| value.parse::<Bytes>().ok()).map(|bytes| bytes.0).max();
+    let sizes = named.flat_map(|(_, _, value)| value.split(','));
+    let largest = sizes.filter_map(|size| size.parse::<Bytes>().ok()).map(|bytes| bytes.0).max();
     largest.unwrap_or(512 << 20)
 }
 

@@ -130,7 +130,7 @@ pub enum NotProved {
 
 /// Proves that a directory which is to be filled is on the block device `expected`: by the number
 /// stat gives, or, where the file system makes up its own, by the number of what is mounted there.
-/// A mount that failed must never send a fill to the root disk (DESIGN 4).
+/// A mount that failed must never send a fill to the root disk.
 pub fn prove_on_device(
     roots: &Roots,
     directory: &Path,

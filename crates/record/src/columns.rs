@@ -137,9 +137,13 @@ fn size_name(bytes: u64) -> String {
     }
 }
 
-/// The size as a setting takes it.
+/// The size as a setting takes it, to the byte.
 fn size_setting(bytes: u64) -> String {
-    Bytes(bytes).to_string().replace(' ', "")
+    match bytes {
+        bytes if bytes >= MIB && bytes.is_multiple_of(MIB) => format!("{}MiB", bytes / MIB),
+        bytes if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{}KiB", bytes / KIB),
+        bytes => format!("{bytes}B"),
+    }
 }
 
 fn column(

@@ -1,4 +1,4 @@
-//! What decides whether a medium is usable, in the order of DESIGN 6: random write first, always at
+//! What decides whether a medium is usable, in order: random write first, always at
 //! four sizes.
 
 use findings::gate::{self, Refusal};

@@ -271,7 +271,7 @@ pub fn metric(name: &str) -> String {
     }
 }
 
-/// A value with the unit its metric's name carries (DESIGN 3: `_iops`, `_bps`, `_ns`, `_ms`, `_s`,
+/// A value with the unit its metric's name carries (`_iops`, `_bps`, `_ns`, `_ms`, `_s`,
 /// `_bytes`, `_per_s`).
 pub fn quantity(name: &str, value: f64) -> String {
     if !value.is_finite() {

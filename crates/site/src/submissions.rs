@@ -260,13 +260,13 @@ pub async fn withdraw(
     let who = entitled(&app, &id, bearer, client).await?;
     let why = kept_why(&query.why);
     let receipt =
-        app.change(move |collection| withdrawn(collection, &id, who.name(), &why)).await?;
+        app.change(move |collection| withdraw_or_find(collection, &id, who.name(), &why)).await?;
     app.metrics().submission("withdrawn");
     Ok(answer(StatusCode::OK, ReceiptBody::of(&app, receipt, None, Vec::new())))
 }
 
 /// Withdraws a run; one that is withdrawn already stays so.
-fn withdrawn(
+fn withdraw_or_find(
     collection: &Collection,
     id: &str,
     who: &str,

@@ -172,6 +172,15 @@ fn a_plan_for_a_directory_writes_nothing_either() {
     assert!(scratch.names().is_empty() && fs::read_dir(flashmark.home()).unwrap().count() == 0);
 }
 
+/// Of a list of spans none was counted, and the file was 512 MiB: "there are only 512 MiB".
+#[test]
+fn a_test_file_is_as_large_as_the_largest_of_several_spans() {
+    let scratch = Scratch::new();
+    let words = ["run", scratch.word(), "--only", "random-write", "--plan", "--set"];
+    let ran = Flashmark::new().done(&[&words[..], &["random-write.span=64MiB,640MiB"]].concat());
+    assert!(ran.out.contains("random-write 16 KiB, span 640 MiB"), "{ran}");
+}
+
 /// The tests of which the one run has cells, in order, each once.
 fn tests_of(flashmark: &Flashmark) -> Vec<String> {
     let mut tests: Vec<String> =

@@ -62,12 +62,12 @@ fn text_of(
     row.map_or(Ok(None), |mut row| row.optional_text())
 }
 
-/// Makes a line anew from its runs; `changed` is the number of the deed that changed them. A line
+/// Makes a line anew from its runs; `audit_number` is that of the audit entry that changed them. A line
 /// of fakes also shows in the line that they are left out of.
 pub(super) fn refresh(
     connection: &mut dyn Connection,
     line: u64,
-    changed: u64,
+    audit_number: u64,
 ) -> Result<(), CollectionError> {
     let figures = figures_of(connection, line)?;
     let runs = connection
@@ -89,7 +89,7 @@ pub(super) fn refresh(
         SqlValue::from(classes.as_deref().unwrap_or_default()),
         SqlValue::from(runs),
         SqlValue::from(latest.as_deref().unwrap_or_default()),
-        SqlValue::from(changed),
+        SqlValue::from(audit_number),
     ];
     // One that has none left keeps the name it had.
     if let Some(name) = name {

@@ -54,11 +54,11 @@ use crate::{
 
 /// What is never touched at the front.
 const SPARED_BYTES: u64 = MIB;
-/// A medium smaller than this has no room for marks beside a run.
+/// A medium smaller than this has no room for marks beside a ramp.
 const SMALLEST_BYTES: u64 = 16 * MIB;
 /// Size of a mark.
 const MARK_BYTES: u64 = 4 * KIB;
-/// Written beside run and overwhelming: marks and windows.
+/// Written beside ramp and overwhelming: marks and windows.
 const MARKS_MOST_BYTES: u64 = 32 * MIB;
 /// Points a series keeps.
 const MOST_POINTS: usize = 240;
@@ -152,14 +152,14 @@ impl Test for Capacity {
             ..Params::default()
         };
         params.other.insert("cache_bytes".into(), cache_bytes as f64);
-        // The run, and overwhelming once more for each stage of the search.
+        // The ramp, and overwhelming once more for each stage of the search.
         let mut most = cache_bytes
             .min(whole.bytes)
             .saturating_mul(3)
             .saturating_add(MARKS_MOST_BYTES)
             .max(512 * MIB);
         if restores {
-            // The run, as much again where a stage of the search cannot use the run's places, and
+            // The ramp, as much again where a stage of the search cannot use the ramp's places, and
             // marks.
             let kept = (2 * keep_bytes).saturating_add(2 * MARKS_MOST_BYTES).min(whole.bytes);
             params.other.insert("keep_bytes".into(), kept as f64);

@@ -93,14 +93,14 @@ mod tests {
         #[test]
         fn undoing_brings_back_every_sector(
             writes in proptest::collection::vec((0u64..200, 1u64..40, proptest::num::u8::ANY), 1..60),
-            module in 1u64..200,
+            wrap_bytes in 1u64..200,
             real in 1u64..200,
         ) {
-            let real = real.min(module);
+            let real = real.min(wrap_bytes);
             let before: Vec<u8> = (0..real).map(|sector| sector as u8 ^ 0x5a).collect();
             let mut flash = before.clone();
             let (mut keep, mut undo) = (Keep::new(u64::MAX), MemoryUndo::default());
-            let behind = |sector: u64| (sector % module < real).then_some((sector % module) as usize);
+            let behind = |sector: u64| (sector % wrap_bytes < real).then_some((sector % wrap_bytes) as usize);
             for (at, sectors, value) in writes {
                 for missing in keep.missing(Extent::new(at * 512, sectors * 512)) {
                     let data: Vec<u8> = (missing.offset_bytes / 512..missing.end() / 512)

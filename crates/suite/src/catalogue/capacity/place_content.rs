@@ -57,13 +57,13 @@ impl PlaceContent {
     }
 
     /// Whether there is flash behind this address. Data of another address proves it too, where
-    /// both are the same modulo `module`.
-    pub fn is_present(self, place_bytes: u64, module: Option<u64>) -> bool {
+    /// both are the same modulo `wrap distance`.
+    pub fn is_present(self, place_bytes: u64, wrap_bytes: Option<u64>) -> bool {
         match self {
             PlaceContent::Good | PlaceContent::Changed | PlaceContent::Stale => true,
-            PlaceContent::Elsewhere { by_bytes } => {
-                module.is_some_and(|module| place_bytes.abs_diff(by_bytes).is_multiple_of(module))
-            }
+            PlaceContent::Elsewhere { by_bytes } => wrap_bytes.is_some_and(|wrap_bytes| {
+                place_bytes.abs_diff(by_bytes).is_multiple_of(wrap_bytes)
+            }),
             PlaceContent::Lost | PlaceContent::Unusable => false,
         }
     }
@@ -85,7 +85,7 @@ pub fn tail(present: &[bool]) -> (usize, usize) {
 }
 
 /// The greatest common divisor of distances between two addresses of the same flash: a multiple of
-/// the module, and mostly the module.
+/// the wrap distance, and mostly the wrap distance.
 pub fn common(distances: impl IntoIterator<Item = u64>) -> Option<u64> {
     fn gcd(a: u64, b: u64) -> u64 {
         if b == 0 { a } else { gcd(b, a % b) }
@@ -120,10 +120,10 @@ mod tests {
         }
 
         #[test]
-        fn distances_share_their_module(module in 1u64..1 << 40, turns in proptest::collection::vec(1u64..64, 1..20)) {
-            let shared = common(turns.iter().map(|turns| turns * module)).unwrap();
-            assert!(shared.is_multiple_of(module));
-            assert_eq!(common(turns.iter().chain(&[6, 35]).map(|turns| turns * module)), Some(module));
+        fn distances_share_their_module(wrap_bytes in 1u64..1 << 40, turns in proptest::collection::vec(1u64..64, 1..20)) {
+            let shared = common(turns.iter().map(|turns| turns * wrap_bytes)).unwrap();
+            assert!(shared.is_multiple_of(wrap_bytes));
+            assert_eq!(common(turns.iter().chain(&[6, 35]).map(|turns| turns * wrap_bytes)), Some(wrap_bytes));
         }
     }
 

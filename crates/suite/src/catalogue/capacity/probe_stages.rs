@@ -2,13 +2,13 @@
 //!
 //! 1. **Mark.** Single blocks are written at random places of the upper part, in groups; each group
 //!    has a place near the end.
-//! 2. **Overwhelm.** From the front a *run* is written in a row, longer and longer. Each time it
+//! 2. **Overwhelm.** From the front a *ramp* is written sequentially, longer and longer. Each time it
 //!    has doubled, one group is read, and no group twice. Where there is no flash, the marks vanish
 //!    as soon as no memory of the controller answers for them: that is the size of the cache.
-//! 3. **Fold.** Once the run is long enough, the addresses above it are read at random distances of
-//!    at most the length of the run. On a medium that takes addresses modulo something, some of
-//!    them show the run, each block of which says where it belongs: the greatest common divisor of
-//!    the distances is the module, whatever it is.
+//! 3. **Fold.** Once the ramp is long enough, the addresses above it are read at random distances of
+//!    at most the length of the ramp. On a medium that takes addresses modulo something, some of
+//!    them show the ramp, each block of which says where it belongs: the greatest common divisor of
+//!    the distances is the distance at which addresses wrap around.
 //! 4. **Narrow down.** Between the last place that keeps data and the first that does not, blocks
 //!    are marked, the cache is overwhelmed, the blocks are read, until 16 MiB are left. These are
 //!    written whole and read sector by sector.
@@ -21,27 +21,27 @@ use super::place_content::{PlaceContent, common, tail};
 use super::prober::{Halt, Prober, StepOutcome};
 use stats::Random;
 
-/// Length of the run at its first doubling, but for what is added to each: caches come in powers of
-/// two, and a run that is a little longer than one shows it, where the run of twice the length
+/// Length of the ramp at its first doubling, but for what is added to each: caches come in powers of
+/// two, and a ramp that is a little longer than one shows it, where the ramp of twice the length
 /// would have said it may be twice as large.
-const FIRST_RUN_BYTES: u64 = 4 * MIB;
+const FIRST_RAMP_BYTES: u64 = 4 * MIB;
 const BEYOND_BYTES: u64 = MIB;
 /// Places of a group: near the end, and anywhere.
 const NEAR_END: u64 = 1;
 const ANYWHERE: u64 = 3;
-/// What is written in the time of a read, about. With a run of `l` bytes on a medium of `c`, folded
+/// What is written in the time of a read, about. With a ramp of `l` bytes on a medium of `c`, folded
 /// addresses are sought in the time of writing `l` bytes and of `2 c / l` reads, which is shortest
 /// at the root of `2 c` times this.
 const READ_WORTH_BYTES: u64 = 10_000;
-/// Folded addresses are not sought with a shorter run, nor by more reads.
+/// Folded addresses are not sought with a shorter ramp, nor by more reads.
 const SHORTEST_FOLDING_BYTES: u64 = 16 * MIB;
 const MOST_FOLDING_READS: u64 = 16384;
-/// Addresses with data of others that are enough to work out a module.
+/// Addresses with data of others that are enough to work out a wrap distance.
 const ENOUGH_FOLDED: usize = 24;
 /// Places that cannot be read after which folded addresses are sought no further: an error may take
 /// the medium seconds.
 const ENOUGH_UNUSABLE: usize = 64;
-/// Places at which a module is tried, and how many have to agree.
+/// Places at which a wrap distance is tried, and how many have to agree.
 const TRIALS: usize = 8;
 const AGREEING: usize = 6;
 /// Turns that are told apart: no fake says a million times what it has.
@@ -62,9 +62,9 @@ const ASKED_OF_TAIL: u64 = 12;
 const SCATTERED: f64 = 0.1;
 /// Chance above which a tail is put down to damage.
 const LIKELY: f64 = 0.001;
-/// Blocks of the run that are read at the end, and their size.
-const RUN_SAMPLES: u64 = 256;
-const RUN_SAMPLE_BYTES: u64 = 16 * KIB;
+/// Blocks of the ramp that are read at the end, and their size.
+const RAMP_SAMPLES: u64 = 256;
+const RAMP_SAMPLE_BYTES: u64 = 16 * KIB;
 /// Share of the cell's time that marking may take, but for the first group.
 const MARKING_SHARE: u64 = 6;
 /// Share of the cell's time that looking for folded addresses may take each time, and the reads
@@ -76,7 +76,7 @@ const COMB_READS_AT_ONCE: usize = 256;
 const SHORT_NS: u64 = 60 * SECOND_NS;
 /// A short one gets so much more as soon as anything was not as it was written.
 const SUSPECT_NS: u64 = 40 * SECOND_NS;
-/// Share of the cell's time kept for what comes after the run.
+/// Share of the cell's time kept for what comes after the ramp.
 const RESERVE: u64 = 5;
 
 /// What was found so far.
@@ -109,23 +109,23 @@ pub struct ProbeStages<'h, 'a, 'b> {
     prober: &'h mut Prober<'a, 'b>,
     found: &'h mut ProbeState,
     random: Random,
-    run_pass: u32,
+    ramp_pass: u32,
     mark_pass: u32,
-    run_bytes: u64,
-    run_ns: u64,
+    ramp_bytes: u64,
+    ramp_ns: u64,
     /// What writing a mark takes, in nanoseconds.
     mark_ns: f64,
     /// Places whose marks were read after every cache was overwhelmed: whether they were kept.
     evidence: Vec<(u64, bool)>,
-    longest_run_bytes: u64,
+    longest_ramp_bytes: u64,
     folding_from_bytes: u64,
-    /// How long the run was when folded addresses were last sought for all over the medium.
+    /// How long the ramp was when folded addresses were last sought for all over the medium.
     combed_bytes: u64,
     /// The cell's time, before anything was suspicious.
     planned_ns: u64,
 }
 
-/// Why a run was not made longer.
+/// Why a ramp was not made longer.
 enum ProbeTrouble {
     /// Marks of this step were gone.
     Vanished(usize),
@@ -134,31 +134,31 @@ enum ProbeTrouble {
 }
 
 impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
-    /// A probe whose run becomes no longer than this.
+    /// A probe whose ramp becomes no longer than this.
     pub fn new(
         prober: &'h mut Prober<'a, 'b>,
         found: &'h mut ProbeState,
         cache_bytes: u64,
     ) -> ProbeStages<'h, 'a, 'b> {
         let span = prober.span;
-        let longest_run_bytes = cache_bytes.min(span.bytes / 2) / MIB * MIB;
+        let longest_ramp_bytes = cache_bytes.min(span.bytes / 2) / MIB * MIB;
         let shortest_bytes =
             (2 * span.bytes).saturating_mul(READ_WORTH_BYTES).isqrt().next_multiple_of(MIB);
-        let folding_from_bytes = shortest_bytes.max(SHORTEST_FOLDING_BYTES).min(longest_run_bytes);
+        let folding_from_bytes = shortest_bytes.max(SHORTEST_FOLDING_BYTES).min(longest_ramp_bytes);
         let random = prober.context.random("places");
-        let (mark_pass, run_pass) = (prober.new_data(), prober.new_data());
+        let (mark_pass, ramp_pass) = (prober.new_data(), prober.new_data());
         let planned_ns = prober.context.allotted_ns;
         ProbeStages {
             prober,
             found,
             random,
-            run_pass,
+            ramp_pass,
             mark_pass,
-            run_bytes: 0,
-            run_ns: 0,
+            ramp_bytes: 0,
+            ramp_ns: 0,
             mark_ns: 0.0,
             evidence: Vec::new(),
-            longest_run_bytes,
+            longest_ramp_bytes,
             folding_from_bytes,
             combed_bytes: 0,
             planned_ns,
@@ -172,7 +172,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         // Data that was written to another address is no honest medium's, however little of it was
         // seen.
         if self.found.kind.is_none() && !self.prober.folded.is_empty() {
-            self.folds();
+            self.note_wraparound();
         }
         ended
     }
@@ -190,21 +190,21 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
             self.prober.context.allotted_ns += SUSPECT_NS;
         }
         match trouble {
-            None => self.clear(),
-            Some(ProbeTrouble::Folded) => self.fold(),
-            Some(ProbeTrouble::Vanished(step)) => self.vanished(step, &steps, &groups),
+            None => self.conclude_unharmed(),
+            Some(ProbeTrouble::Folded) => self.measure_wraparound(),
+            Some(ProbeTrouble::Vanished(step)) => self.explain_lost_marks(step, &steps, &groups),
         }
     }
 
-    /// How long the run is at each step.
+    /// How long the ramp is at each step.
     fn steps(&self) -> Vec<u64> {
-        let doublings = std::iter::successors(Some(FIRST_RUN_BYTES), |bytes| Some(bytes * 2))
+        let doublings = std::iter::successors(Some(FIRST_RAMP_BYTES), |bytes| Some(bytes * 2))
             .map(|bytes| bytes + BEYOND_BYTES);
         let mut steps: Vec<u64> = [0]
             .into_iter()
-            .chain(doublings.take_while(|bytes| *bytes < self.longest_run_bytes))
+            .chain(doublings.take_while(|bytes| *bytes < self.longest_ramp_bytes))
             .collect();
-        steps.push(self.longest_run_bytes);
+        steps.push(self.longest_ramp_bytes);
         steps
     }
 
@@ -213,8 +213,8 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     fn places(&mut self, groups: u64) -> Vec<Vec<u64>> {
         let (span, block) = (self.prober.span, self.prober.block_bytes);
         let zone = Extent::new(
-            span.offset_bytes + self.longest_run_bytes,
-            span.bytes - self.longest_run_bytes,
+            span.offset_bytes + self.longest_ramp_bytes,
+            span.bytes - self.longest_ramp_bytes,
         );
         let mut groups: Vec<Vec<u64>> = (0..groups)
             .map(|group| {
@@ -235,7 +235,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     }
 
     /// Marks the places. Where single writes are slow, only as many groups as there is time for,
-    /// with the longest steps of the run.
+    /// with the longest steps of the ramp.
     fn mark(&mut self, steps: &mut Vec<u64>, groups: &mut Vec<Vec<u64>>) -> StepOutcome {
         self.prober.context.part(0.0, 0.15);
         let started_ns = self.prober.now_ns();
@@ -252,11 +252,11 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
             / groups[..marked].iter().map(Vec::len).sum::<usize>() as f64;
         groups.truncate(marked);
         if marked == 1 && steps.len() > 2 {
-            // The longest run tells of every cache, a short one how large it is, about.
+            // The longest ramp tells of every cache, a short one how large it is, about.
             let half = groups[0].len() / 2;
             let other = groups[0].split_off(half);
             groups.push(other);
-            *steps = vec![steps[1], self.longest_run_bytes];
+            *steps = vec![steps[1], self.longest_ramp_bytes];
         } else {
             let longest = steps.len() - 1;
             steps.drain(marked - 1..longest);
@@ -277,38 +277,38 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         )
     }
 
-    /// Makes the run longer, step by step, until marks are gone, addresses fold, or it is as long
+    /// Makes the ramp longer, step by step, until marks are gone, addresses fold, or it is as long
     /// as it may be.
     fn grow(&mut self, steps: &[u64], groups: &[Vec<u64>]) -> StepOutcome<Option<ProbeTrouble>> {
         let mut folding_sought = false;
         for (step, &bytes) in steps.iter().enumerate() {
             if !self.has_time_for(bytes) {
                 let affordable = self.affordable_bytes();
-                self.extend_run(affordable)?;
+                self.extend_ramp(affordable)?;
                 return Ok(None);
             }
             self.prober.context.part(
                 0.15 + 0.6 * step as f64 / steps.len() as f64,
                 0.15 + 0.6 * (step + 1) as f64 / steps.len() as f64,
             );
-            // As soon as the run is long enough, and not when it has doubled: half a minute of a
+            // As soon as the ramp is long enough, and not when it has doubled: half a minute of a
             // slow medium.
             if !folding_sought && bytes >= self.folding_from_bytes {
                 folding_sought = true;
-                self.extend_run(self.folding_from_bytes)?;
+                self.extend_ramp(self.folding_from_bytes)?;
                 self.seek_folding(0)?;
                 if !self.prober.folded.is_empty() {
                     return Ok(Some(ProbeTrouble::Folded));
                 }
             }
             // The first piece tells how long the others take.
-            self.extend_run(bytes.min(FIRST_RUN_BYTES))?;
+            self.extend_ramp(bytes.min(FIRST_RAMP_BYTES))?;
             if !self.has_time_for(bytes) {
                 let affordable = self.affordable_bytes();
-                self.extend_run(affordable)?;
+                self.extend_ramp(affordable)?;
                 return Ok(None);
             }
-            self.extend_run(bytes)?;
+            self.extend_ramp(bytes)?;
             let seen = self.read_marks(&groups[step])?;
             if !self.prober.folded.is_empty() {
                 return Ok(Some(ProbeTrouble::Folded));
@@ -321,36 +321,37 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(None)
     }
 
-    /// Whether the run can be made this long at the rate so far, with time left for what follows.
+    /// Whether the ramp can be made this long at the rate so far, with time left for what follows.
     fn has_time_for(&mut self, bytes: u64) -> bool {
         let (left_ns, all_ns) = (self.prober.left_ns(), self.prober.context.allotted_ns);
-        if self.run_bytes == 0 {
+        if self.ramp_bytes == 0 {
             return left_ns > 0;
         }
         // What is kept is written once more.
         let times = if self.prober.is_keeping() { 2.0 } else { 1.0 };
         let needed_ns =
-            times * (bytes - self.run_bytes) as f64 / self.run_bytes as f64 * self.run_ns as f64;
+            times * (bytes - self.ramp_bytes) as f64 / self.ramp_bytes as f64 * self.ramp_ns as f64;
         needed_ns <= left_ns.saturating_sub(all_ns / RESERVE) as f64
     }
 
-    /// How long the run may become in half of the time that is left; the other half is for reading.
+    /// How long the ramp may become in half of the time that is left; the other half is for reading.
     fn affordable_bytes(&mut self) -> u64 {
         let times = if self.prober.is_keeping() { 2.0 } else { 1.0 };
-        let ns_per_byte = times * self.run_ns as f64 / self.run_bytes.max(1) as f64;
+        let ns_per_byte = times * self.ramp_ns as f64 / self.ramp_bytes.max(1) as f64;
         let more = self.prober.left_ns() as f64 / 2.0 / ns_per_byte.max(f64::MIN_POSITIVE);
-        let more = if self.run_bytes == 0 { 0 } else { (more as u64).min(self.longest_run_bytes) };
-        (self.run_bytes + more).min(self.longest_run_bytes) / MIB * MIB
+        let more =
+            if self.ramp_bytes == 0 { 0 } else { (more as u64).min(self.longest_ramp_bytes) };
+        (self.ramp_bytes + more).min(self.longest_ramp_bytes) / MIB * MIB
     }
 
-    fn extend_run(&mut self, bytes: u64) -> StepOutcome {
+    fn extend_ramp(&mut self, bytes: u64) -> StepOutcome {
         let first = self.prober.span.offset_bytes;
         let pieces =
-            (self.run_bytes / MIB..bytes / MIB).map(|piece| Extent::new(first + piece * MIB, MIB));
+            (self.ramp_bytes / MIB..bytes / MIB).map(|piece| Extent::new(first + piece * MIB, MIB));
         let started_ns = self.prober.now_ns();
-        self.prober.write("filling caches", self.run_pass, MIB, pieces)?;
-        self.run_ns += self.prober.now_ns() - started_ns;
-        self.run_bytes = self.run_bytes.max(bytes);
+        self.prober.write("filling caches", self.ramp_pass, MIB, pieces)?;
+        self.ramp_ns += self.prober.now_ns() - started_ns;
+        self.ramp_bytes = self.ramp_bytes.max(bytes);
         Ok(())
     }
 
@@ -366,13 +367,13 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(seen)
     }
 
-    /// Reads above the run for images of it. The last `cached_bytes` of it may not be on flash yet.
+    /// Reads above the ramp for images of it. The last `cached_bytes` of it may not be on flash yet.
     fn seek_folding(&mut self, cached_bytes: u64) -> StepOutcome {
         let (span, block) = (self.prober.span, self.prober.block_bytes);
-        let run_end = span.offset_bytes + self.run_bytes;
-        let above = Extent::new(run_end, span.end() - run_end);
+        let ramp_end = span.offset_bytes + self.ramp_bytes;
+        let above = Extent::new(ramp_end, span.end() - ramp_end);
         let stride = self
-            .run_bytes
+            .ramp_bytes
             .saturating_sub(cached_bytes)
             .max(above.bytes / MOST_FOLDING_READS)
             .max(MIB);
@@ -385,11 +386,11 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         };
         let most_ns = self.prober.context.allotted_ns / FOLDING_SHARE;
         let started_ns = self.prober.now_ns();
-        self.combed_bytes = self.run_bytes;
+        self.combed_bytes = self.ramp_bytes;
         for part in places.chunks(COMB_READS_AT_ONCE) {
             let seen = self.prober.read(
                 "looking for folded addresses",
-                self.run_pass,
+                self.ramp_pass,
                 part,
                 block,
                 enough,
@@ -407,7 +408,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         Ok(())
     }
 
-    /// The run is as long as it may be: all marks once more, the run itself, and folded addresses
+    /// The ramp is as long as it may be: all marks once more, the ramp itself, and folded addresses
     /// by a finer comb.
     fn look_again(
         &mut self,
@@ -415,46 +416,46 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         groups: &[Vec<u64>],
     ) -> StepOutcome<Option<ProbeTrouble>> {
         self.prober.context.part(0.75, 1.0);
-        if self.combed_bytes == 0 || self.run_bytes >= 2 * self.combed_bytes {
+        if self.combed_bytes == 0 || self.ramp_bytes >= 2 * self.combed_bytes {
             self.seek_folding(0)?;
         }
         let mut places = groups.concat();
         places.sort_unstable();
         let seen = self.read_marks(&places)?;
-        self.found.overwhelmed_bytes = self.run_bytes;
+        self.found.overwhelmed_bytes = self.ramp_bytes;
         if !self.prober.folded.is_empty() {
             return Ok(Some(ProbeTrouble::Folded));
         }
-        let run = Extent::new(self.prober.span.offset_bytes, self.run_bytes);
+        let ramp = Extent::new(self.prober.span.offset_bytes, self.ramp_bytes);
         let samples = stratified(
-            run,
-            RUN_SAMPLES.min(self.run_bytes / RUN_SAMPLE_BYTES),
-            RUN_SAMPLE_BYTES,
+            ramp,
+            RAMP_SAMPLES.min(self.ramp_bytes / RAMP_SAMPLE_BYTES),
+            RAMP_SAMPLE_BYTES,
             &mut self.random,
         );
         let sampled = self.prober.read(
-            "reading the run",
-            self.run_pass,
+            "reading what filled the caches",
+            self.ramp_pass,
             &samples,
-            RUN_SAMPLE_BYTES,
+            RAMP_SAMPLE_BYTES,
             |_| false,
         )?;
         self.prober.keep(&sampled);
         let lost = |seen: &[(u64, PlaceContent)]| {
             seen.iter().any(|(place, seen)| !seen.is_present(*place, None))
         };
-        let last = steps.iter().rposition(|bytes| *bytes <= self.run_bytes).unwrap_or(0);
+        let last = steps.iter().rposition(|bytes| *bytes <= self.ramp_bytes).unwrap_or(0);
         Ok((lost(&seen) || lost(&sampled)).then_some(ProbeTrouble::Vanished(last)))
     }
 
     /// Nothing was lost, nothing folds; a verdict, if caches of common size were overwhelmed.
-    fn clear(&mut self) -> StepOutcome {
+    fn conclude_unharmed(&mut self) -> StepOutcome {
         let enough_bytes = if self.is_short() {
             SHORTEST_FOLDING_BYTES
         } else {
             self.folding_from_bytes.max(COMMON_CACHE_BYTES)
         };
-        if self.combed_bytes == 0 || self.run_bytes < enough_bytes.min(self.longest_run_bytes) {
+        if self.combed_bytes == 0 || self.ramp_bytes < enough_bytes.min(self.longest_ramp_bytes) {
             return Err(Halt::TimeUp);
         }
         let damaged = self.prober.shown.values().any(|seen| *seen != PlaceContent::Good);
@@ -464,23 +465,28 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     }
 
     /// Marks were gone after this step: a lost tail, places that fold, or damage.
-    fn vanished(&mut self, step: usize, steps: &[u64], groups: &[Vec<u64>]) -> StepOutcome {
+    fn explain_lost_marks(
+        &mut self,
+        step: usize,
+        steps: &[u64],
+        groups: &[Vec<u64>],
+    ) -> StepOutcome {
         self.found.cache_bytes = Some([if step == 0 { 0 } else { steps[step - 1] }, steps[step]]);
         // What was marked last has had the least written after it; now at least as much as what was
         // marked first.
         let cached_bytes = steps[step] + MIB;
         self.look_early(groups)?;
-        self.extend_run(
+        self.extend_ramp(
             (cached_bytes + self.folding_from_bytes)
-                .min(self.longest_run_bytes)
-                .max(self.run_bytes),
+                .min(self.longest_ramp_bytes)
+                .max(self.ramp_bytes),
         )?;
         self.seek_folding(cached_bytes)?;
         let mut later = groups[step..].concat();
         later.sort_unstable();
         let seen = self.read_marks(&later)?;
         if !self.prober.folded.is_empty() {
-            return self.fold();
+            return self.measure_wraparound();
         }
         self.evidence =
             seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, None))).collect();
@@ -534,7 +540,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     }
 
     /// Addresses fold: no more is there than what all distances have in common.
-    fn folds(&mut self) {
+    fn note_wraparound(&mut self) {
         self.found.kind = Some(CapacityKind::Wraparound);
         self.found.real_bytes = self.common_distance().map(|most_bytes| [0, most_bytes]);
     }
@@ -624,71 +630,83 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     }
 
     /// Addresses fold: modulo what, and how much of that is there.
-    fn fold(&mut self) -> StepOutcome {
+    fn measure_wraparound(&mut self) -> StepOutcome {
         // Whatever time is left to find out modulo what.
-        self.folds();
+        self.note_wraparound();
         // One address that folds is enough to find out, and a few reads: to seek more of them takes
         // longer than a short cell has.
-        let mut module = self.module()?;
-        self.found.wrap_bytes = module;
-        self.folds();
+        let mut wrap_bytes = self.wrap_bytes()?;
+        self.found.wrap_bytes = wrap_bytes;
+        self.note_wraparound();
         self.hurry();
-        if module.is_none() && self.prober.folded.len() < ENOUGH_FOLDED {
-            self.extend_run(self.folding_from_bytes.max(self.run_bytes))?;
+        if wrap_bytes.is_none() && self.prober.folded.len() < ENOUGH_FOLDED {
+            self.extend_ramp(self.folding_from_bytes.max(self.ramp_bytes))?;
             self.seek_folding(0)?;
-            module = self.module()?;
+            wrap_bytes = self.wrap_bytes()?;
         }
-        let Some(module) = module else { return self.damaged() };
-        self.prober.module = Some(module);
-        self.found.wrap_bytes = Some(module);
+        let Some(wrap_bytes) = wrap_bytes else { return self.damaged() };
+        self.prober.wrap_bytes = Some(wrap_bytes);
+        self.found.wrap_bytes = Some(wrap_bytes);
         self.found.kind = Some(CapacityKind::Wraparound);
         let first = self.prober.span.offset_bytes;
-        self.found.real_bytes = Some([first.min(module), module]);
-        if module <= first + WINDOW_BYTES {
-            return self.settle(module, first.min(module), COMMON_CACHE_BYTES);
+        self.found.real_bytes = Some([first.min(wrap_bytes), wrap_bytes]);
+        if wrap_bytes <= first + WINDOW_BYTES {
+            return self.measure_small_wraparound(
+                wrap_bytes,
+                first.min(wrap_bytes),
+                COMMON_CACHE_BYTES,
+            );
         }
         let cached_bytes =
             self.found.cache_bytes.map_or(0, |[_, most]| most + MIB).max(COMMON_CACHE_BYTES);
-        match self.first_lost(module, cached_bytes)? {
+        match self.first_lost(wrap_bytes, cached_bytes)? {
             None => {
-                self.found.real_bytes = Some([module, module]);
+                self.found.real_bytes = Some([wrap_bytes, wrap_bytes]);
                 Ok(())
             }
             Some((kept, lost, cached_bytes)) => {
                 self.found.kind = Some(CapacityKind::Chain);
                 let real_bytes = self.narrow_down(kept, lost, cached_bytes)?;
-                self.settled(module, real_bytes)
+                self.conclude_wraparound(wrap_bytes, real_bytes)
             }
         }
     }
 
-    /// A module so small that all below it is written whole.
-    fn settle(&mut self, module: u64, first: u64, cached_bytes: u64) -> StepOutcome {
-        let real_bytes =
-            if first == module { module } else { self.window(first, module, cached_bytes)? };
-        self.settled(module, real_bytes)
+    /// A wrap distance so small that all below it is written whole.
+    fn measure_small_wraparound(
+        &mut self,
+        wrap_bytes: u64,
+        first: u64,
+        cached_bytes: u64,
+    ) -> StepOutcome {
+        let real_bytes = if first == wrap_bytes {
+            wrap_bytes
+        } else {
+            self.window(first, wrap_bytes, cached_bytes)?
+        };
+        self.conclude_wraparound(wrap_bytes, real_bytes)
     }
 
-    /// So much of the module is there.
-    fn settled(&mut self, module: u64, real_bytes: u64) -> StepOutcome {
-        let whole = module.saturating_sub(real_bytes) < SHORTEST_TAIL_BYTES;
-        let real_bytes = if whole { module } else { real_bytes };
+    /// So much of the wrap distance is there.
+    fn conclude_wraparound(&mut self, wrap_bytes: u64, real_bytes: u64) -> StepOutcome {
+        let whole = wrap_bytes.saturating_sub(real_bytes) < SHORTEST_TAIL_BYTES;
+        let real_bytes = if whole { wrap_bytes } else { real_bytes };
         self.found.real_bytes = Some([real_bytes, real_bytes]);
         self.found.kind = Some(if whole { CapacityKind::Wraparound } else { CapacityKind::Chain });
         Ok(())
     }
 
-    /// Marks below the module: what is kept up to where, and what is lost from where on, or nothing
+    /// Marks below the wrap distance: what is kept up to where, and what is lost from where on, or nothing
     /// if all is kept. Half of the marks are read after a cache of common size is overwhelmed, all
     /// after a large one.
     fn first_lost(
         &mut self,
-        module: u64,
+        wrap_bytes: u64,
         cached_bytes: u64,
     ) -> StepOutcome<Option<(u64, u64, u64)>> {
         let (first, block) = (self.prober.span.offset_bytes, self.prober.block_bytes);
-        let below = Extent::new(first, (module - first) / block * block);
-        // A memory is overwhelmed beyond the module, or where there is too little room for that, in
+        let below = Extent::new(first, (wrap_bytes - first) / block * block);
+        // A memory is overwhelmed beyond the wrap distance, or where there is too little room for that, in
         // front of the marks.
         let has_room = self.prober.span.end().saturating_sub(below.end()) >= LARGE_CACHE_BYTES;
         let front_bytes =
@@ -732,54 +750,58 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
         let seen =
             self.prober.read("reading marks", pass, places, self.prober.block_bytes, |_| false)?;
         self.prober.keep(&seen);
-        let module = self.prober.module;
-        Ok(seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, module))).collect())
+        let wrap_bytes = self.prober.wrap_bytes;
+        Ok(seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, wrap_bytes))).collect())
     }
 
     /// What all distances of folded addresses have in common, if that is what addresses are taken
-    /// modulo. Where the true module is a part of it, reads at multiples of that part show
+    /// modulo. Where the true wrap distance is a part of it, reads at multiples of that part show
     /// distances that are not multiples of the whole. No more turns than the medium is long lie
     /// between two addresses, so that every part is tried that can be.
-    fn module(&mut self) -> StepOutcome<Option<u64>> {
-        let Some(mut module) = self.common_distance() else { return Ok(None) };
+    fn wrap_bytes(&mut self) -> StepOutcome<Option<u64>> {
+        let Some(mut wrap_bytes) = self.common_distance() else { return Ok(None) };
         let most_turns = (self.prober.span.end() / MIB).min(MOST_TURNS);
         loop {
-            for divisor in prime_factors(module, most_turns) {
-                if module / divisor >= MIB {
-                    self.read_images(module / divisor, divisor)?;
+            for divisor in prime_factors(wrap_bytes, most_turns) {
+                if wrap_bytes / divisor >= MIB {
+                    self.read_images(wrap_bytes / divisor, divisor)?;
                 }
             }
             match self.common_distance() {
-                Some(smaller) if smaller < module => module = smaller,
+                Some(smaller) if smaller < wrap_bytes => wrap_bytes = smaller,
                 _ => break,
             }
         }
-        let seen = self.read_images(module, 1)?;
+        let seen = self.read_images(wrap_bytes, 1)?;
         let agreeing = seen
             .iter()
             .filter(|(place, seen)| {
                 matches!(seen, PlaceContent::Elsewhere { .. })
-                    && seen.is_present(*place, Some(module))
+                    && seen.is_present(*place, Some(wrap_bytes))
             })
             .count();
-        Ok((agreeing * TRIALS >= AGREEING * seen.len().max(1)).then_some(module))
+        Ok((agreeing * TRIALS >= AGREEING * seen.len().max(1)).then_some(wrap_bytes))
     }
 
     fn common_distance(&self) -> Option<u64> {
         common(self.prober.folded.iter().map(|(place, by)| place.abs_diff(*by)))
     }
 
-    /// Reads where images of the run should be if addresses folded at `module`: so many times away
+    /// Reads where images of the ramp should be if addresses folded at `wrap_bytes`: so many times away
     /// from it, but no multiple of `untold` times.
-    fn read_images(&mut self, module: u64, untold: u64) -> StepOutcome<Vec<(u64, PlaceContent)>> {
+    fn read_images(
+        &mut self,
+        wrap_bytes: u64,
+        untold: u64,
+    ) -> StepOutcome<Vec<(u64, PlaceContent)>> {
         let (span, block) = (self.prober.span, self.prober.block_bytes);
-        let run_end = span.offset_bytes + self.run_bytes;
+        let ramp_end = span.offset_bytes + self.ramp_bytes;
         let known: Vec<u64> = self
             .prober
             .folded
             .iter()
             .map(|(_, by)| by / block * block)
-            .filter(|by| (span.offset_bytes..run_end).contains(by))
+            .filter(|by| (span.offset_bytes..ramp_end).contains(by))
             .collect();
         let mut places = Vec::new();
         for _ in 0..TRIALS * 64 {
@@ -787,16 +809,16 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
                 break;
             }
             let from = known[self.random.below(known.len() as u64) as usize];
-            let turns = 1 + self.random.below((span.end() / module).max(1));
-            let place = (from + turns * module) / block * block;
-            if place >= run_end
+            let turns = 1 + self.random.below((span.end() / wrap_bytes).max(1));
+            let place = (from + turns * wrap_bytes) / block * block;
+            if place >= ramp_end
                 && place + block <= span.end()
                 && (untold == 1 || !turns.is_multiple_of(untold))
             {
                 places.push(place);
             }
         }
-        self.prober.read("looking for folded addresses", self.run_pass, &places, block, |_| false)
+        self.prober.read("looking for folded addresses", self.ramp_pass, &places, block, |_| false)
     }
 
     /// The real size between what is kept up to `kept` and what is lost from `lost` on, to the
@@ -831,7 +853,7 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     /// for the time that marks and overwhelming take.
     fn marks_at_once(&self, cached_bytes: u64) -> u64 {
         let overwhelming_ns =
-            cached_bytes as f64 * self.run_ns as f64 / self.run_bytes.max(1) as f64;
+            cached_bytes as f64 * self.ramp_ns as f64 / self.ramp_bytes.max(1) as f64;
         let cost =
             |marks: &u64| (*marks as f64 * self.mark_ns + overwhelming_ns) / (*marks as f64).ln();
         [8, 16, 32, 64, 128]
@@ -843,10 +865,10 @@ impl<'h, 'a, 'b> ProbeStages<'h, 'a, 'b> {
     /// Writes a small range whole and reads it sector by sector: where its lost tail begins.
     fn window(&mut self, kept: u64, lost: u64, cached_bytes: u64) -> StepOutcome<u64> {
         let logical = self.prober.context.target.facts.logical_block_bytes.max(512);
-        // The block that was lost may be there in part. Beyond the module there are the first bytes
+        // The block that was lost may be there in part. Beyond the wrap distance there are the first bytes
         // of the medium again.
         let end = (lost + self.prober.block_bytes)
-            .min(self.prober.module.unwrap_or(self.prober.span.end()));
+            .min(self.prober.wrap_bytes.unwrap_or(self.prober.span.end()));
         let range = Extent::new(kept, end.saturating_sub(kept) / logical * logical);
         if range.bytes == 0 {
             return Ok(end);

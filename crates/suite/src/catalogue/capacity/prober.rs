@@ -54,7 +54,7 @@ pub struct Prober<'a, 'b> {
     /// Bytes of a mark.
     pub block_bytes: u64,
     /// Addresses that differ by a multiple of this are the same flash, once that is known.
-    pub module: Option<u64>,
+    pub wrap_bytes: Option<u64>,
     /// The last that each place showed.
     pub shown: BTreeMap<u64, PlaceContent>,
     /// Addresses with data of others: read at, written to.
@@ -91,7 +91,7 @@ impl<'a, 'b> Prober<'a, 'b> {
             outcome: CellOutcome::new(cell),
             span: span_of(cell),
             block_bytes: cell.block_bytes(),
-            module: None,
+            wrap_bytes: None,
             shown: BTreeMap::new(),
             folded: Vec::new(),
             budget_bytes: cell.max_written_bytes - keep_bytes.unwrap_or(0),
@@ -268,7 +268,7 @@ impl<'a, 'b> Prober<'a, 'b> {
         range: Extent,
         piece_bytes: u64,
     ) -> StepOutcome<Vec<bool>> {
-        let (filler, module) = (self.context.filler, self.module);
+        let (filler, wrap_bytes) = (self.context.filler, self.wrap_bytes);
         let mut present = vec![false; (range.bytes / 512) as usize];
         let mut at = range.offset_bytes;
         let load = IoLoad::read(piece_bytes);
@@ -282,7 +282,7 @@ impl<'a, 'b> Prober<'a, 'b> {
             let mut look = |place: Extent, data: &[u8]| {
                 for (offset, verdict) in filler.verify(data, pass, place.offset_bytes) {
                     present[((offset - range.offset_bytes) / 512) as usize] =
-                        PlaceContent::sector(offset, verdict).is_present(offset, module);
+                        PlaceContent::sector(offset, verdict).is_present(offset, wrap_bytes);
                 }
             };
             let tally = self.context.read_back(phase, &load, &limits, &mut next, &mut look);
@@ -309,10 +309,10 @@ impl<'a, 'b> Prober<'a, 'b> {
         let pieces =
             if keeping { (area.bytes / MIB).min(bytes.div_ceil(MIB)) } else { area.bytes / MIB };
         // What folds to before the span would overwrite what the span spares.
-        let spare = self.module.map(|module| (module, self.span.offset_bytes));
+        let spare = self.wrap_bytes.map(|wrap_bytes| (wrap_bytes, self.span.offset_bytes));
         let harmless = |piece: &Extent| {
-            spare.is_none_or(|(module, first)| {
-                piece.offset_bytes % module >= first && (piece.end() - 1) % module >= first
+            spare.is_none_or(|(wrap_bytes, first)| {
+                piece.offset_bytes % wrap_bytes >= first && (piece.end() - 1) % wrap_bytes >= first
             })
         };
         if pieces == 0 {

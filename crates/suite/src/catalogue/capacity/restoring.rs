@@ -107,7 +107,7 @@ fn has_flash(found: &ProbeState, place: &Extent) -> bool {
     let real_bytes = found.real_bytes.map_or(u64::MAX, |[_, most]| most);
     let folded = found
         .wrap_bytes
-        .filter(|module| *module > 0)
-        .map_or(place.offset_bytes, |module| place.offset_bytes % module);
+        .filter(|wrap_bytes| *wrap_bytes > 0)
+        .map_or(place.offset_bytes, |wrap_bytes| place.offset_bytes % wrap_bytes);
     folded < real_bytes
 }

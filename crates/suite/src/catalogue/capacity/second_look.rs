@@ -29,7 +29,7 @@ pub(crate) fn marks_left(cell: &Cell, overwritten: &[Extent]) -> Vec<Extent> {
         .map(|[place, _]| Extent::new(*place as u64, block_bytes));
     let mut places: Vec<Extent> =
         places.filter(|place| !overwritten.iter().any(|span| span.overlaps(place))).collect();
-    // The run lies at the front, where flash is: the last ones tell most.
+    // The ramp lies at the front, where flash is: the last ones tell most.
     places.drain(..places.len().saturating_sub(MOST_MARKS));
     places
 }
@@ -53,8 +53,8 @@ pub(crate) fn gone(
         .count())
 }
 
-/// Whether the run that the probe wrote is found elsewhere, too: addresses fold. Asked only where
-/// the probe had no time to find that out. Blocks are read as far from each other as the run is
+/// Whether the ramp that the probe wrote is found elsewhere, too: addresses fold. Asked only where
+/// the probe had no time to find that out. Blocks are read as far from each other as the ramp is
 /// long, so that none of its images is missed.
 ///
 /// # Errors
@@ -72,7 +72,7 @@ pub(crate) fn folds(
         cell.params.span_offset_bytes.unwrap_or(0),
         cell.params.span_bytes.unwrap_or(0),
     );
-    // Of a run that is shorter no image would be met by so few reads.
+    // Of a ramp that is shorter no image would be met by so few reads.
     if super::found(cell).is_some() || !(MIB..=span.bytes).contains(&run_bytes) {
         return Ok(false);
     }

@@ -29,7 +29,7 @@ pub struct Geometry {
     /// Bytes that are there.
     pub real_bytes: u64,
     /// Addresses are taken modulo this.
-    pub module_bytes: Option<u64>,
+    pub wrap_bytes: Option<u64>,
     /// The controller answers for this much of the latest writes, flash or not.
     pub remembers_bytes: u64,
     /// A write cache on the way, in bytes.
@@ -104,7 +104,7 @@ impl Geometry {
             kind: CapacityKind::Good,
             capacity_bytes,
             real_bytes: capacity_bytes,
-            module_bytes: None,
+            wrap_bytes: None,
             remembers_bytes: 0,
             cache_bytes: 0,
             lost: "zeros",
@@ -124,18 +124,18 @@ impl Geometry {
         Geometry {
             kind: CapacityKind::Wraparound,
             real_bytes,
-            module_bytes: Some(real_bytes),
+            wrap_bytes: Some(real_bytes),
             ..Geometry::good(capacity_bytes)
         }
     }
 
-    /// One that begins at the front again after `module_bytes`, of which only `real_bytes` are
+    /// One that begins at the front again after `wrap_bytes`, of which only `real_bytes` are
     /// there.
-    pub fn chain(capacity_bytes: u64, real_bytes: u64, module_bytes: u64) -> Geometry {
+    pub fn chain(capacity_bytes: u64, real_bytes: u64, wrap_bytes: u64) -> Geometry {
         Geometry {
             kind: CapacityKind::Chain,
             real_bytes,
-            module_bytes: Some(module_bytes),
+            wrap_bytes: Some(wrap_bytes),
             ..Geometry::good(capacity_bytes)
         }
     }
@@ -170,13 +170,13 @@ impl Geometry {
             CapacityKind::Limbo => Geometry::limbo(capacity_bytes, real_bytes),
             CapacityKind::Wraparound => Geometry::wraparound(capacity_bytes, real_bytes),
             CapacityKind::Chain => {
-                let module_bytes =
+                let wrap_bytes =
                     log_uniform(real_bytes / 100 * 103, capacity_bytes / 1000 * 999, random) / 512
                         * 512;
                 Geometry::chain(
                     capacity_bytes,
-                    real_bytes.min(module_bytes / 103 * 100 / 512 * 512),
-                    module_bytes,
+                    real_bytes.min(wrap_bytes / 103 * 100 / 512 * 512),
+                    wrap_bytes,
                 )
             }
         };
@@ -217,8 +217,8 @@ impl Geometry {
                 self.real_bytes, self.lost, self.remembers_bytes
             );
             text += &self
-                .module_bytes
-                .map(|module| format!("module = \"{module} B\"\n"))
+                .wrap_bytes
+                .map(|wrap_bytes| format!("module = \"{wrap_bytes} B\"\n"))
                 .unwrap_or_default();
         }
         text + "[jitter]\nsigma = 0.1\ntail_share = 0.005\ntail_factor = 8.0\n" + &self.damage
@@ -227,12 +227,12 @@ impl Geometry {
     /// What is wrong with a ruling on this medium.
     ///
     /// # Errors
-    /// The type is not the true one; or the real size or the module is not, to the byte.
+    /// The type is not the true one; or the real size or the wrap distance is not, to the byte.
     pub fn judge(&self, ruling: &Ruling) -> Result<(), String> {
         if ruling.kind != Some(self.kind) {
             return Err(format!("is {:?}, was called {:?}", self.kind, ruling.kind));
         }
-        let folds = self.module_bytes.unwrap_or(0);
+        let folds = self.wrap_bytes.unwrap_or(0);
         match self.kind {
             CapacityKind::Damaged => Ok(()),
             _ if ruling.real_bytes != Some(self.real_bytes) => Err(format!(

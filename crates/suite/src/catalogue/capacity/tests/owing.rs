@@ -241,7 +241,7 @@ fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
             let filler = Filler::new(SEED);
             let found = put_back(&mut guarded, &mut log, Trust::Look, &filler, &mut |_| true);
             assert!(found.interrupted.is_none(), "{found:?}");
-            let there = geometry.module_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
+            let there = geometry.wrap_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
             let holds = |at: usize| (at as u64 % there) < geometry.real_bytes;
             assert_eq!(
                 first_wrong(&before, &image(&mut guarded), holds),
