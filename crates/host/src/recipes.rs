@@ -139,6 +139,19 @@ pub const RECIPES: &[Recipe] = &[
     Recipe { name: "exfat", kind: "exfat", alignment: Alignment::Boundary, ..OTHER },
 ];
 
+/// File systems that people ask for and that no recipe makes: name, and why.
+const NOT_TRIED: [(&str, &str); 4] = [
+    ("zfs", "it is no part of the kernel, and is made of pools, not by mkfs on a block device"),
+    ("reiserfs", "Linux has none since 6.13"),
+    ("bcachefs", "Linux has none since 6.18"),
+    ("ntfs", "it is mounted through FUSE here, and what is cached there is not the medium's"),
+];
+
+/// Why a file system is not tried that exists; `None` of those that are tried, and of any other name.
+pub fn why_not_tried(name: &str) -> Option<&'static str> {
+    NOT_TRIED.iter().find(|(known, _)| *known == name).map(|(_, why)| *why)
+}
+
 /// The recipe of that name.
 pub fn recipe(name: &str) -> Option<&'static Recipe> {
     RECIPES.iter().find(|recipe| recipe.name == name)

@@ -84,6 +84,10 @@ fn what_cannot_be_tried_is_refused_before_anything_is_touched() {
     exit 2
     flashmark: --fs ext5: there is no such file system; there are ext2, ext3, ext4, ext4-nojournal, xfs, xfs-nolazy, btrfs, f2fs, jfs, nilfs2, vfat, exfat, all
     ");
+    insta::assert_snapshot!(said(&["matrix", ".", "--fs", "reiserfs"]), @r"
+    exit 2
+    flashmark: --fs reiserfs: Linux has none since 6.13; there are ext2, ext3, ext4, ext4-nojournal, xfs, xfs-nolazy, btrfs, f2fs, jfs, nilfs2, vfat, exfat, all
+    ");
     assert!(
         said(&["matrix", ".", "--work", "nothing"])
             .starts_with("exit 2\nflashmark: there is no work 'nothing'")

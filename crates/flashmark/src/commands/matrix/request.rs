@@ -118,7 +118,8 @@ fn filesystems(names: &[String]) -> Result<Vec<String>> {
     }
     match names.iter().find(|name| host::recipe(name).is_none()) {
         Some(unknown) => usage(format_args!(
-            "--fs {unknown}: there is no such file system; there are {}, all",
+            "--fs {unknown}: {}; there are {}, all",
+            host::why_not_tried(unknown).unwrap_or("there is no such file system"),
             known().collect::<Vec<_>>().join(", ")
         )),
         None => Ok(once(names.iter().cloned())),
