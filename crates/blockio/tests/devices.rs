@@ -592,3 +592,31 @@ fn the_watch_sees_nothing_when_nothing_is_in_flight() {
     run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
     assert_eq!(watch.oldest(), None);
 }
+
+/// Bytes of a file that lie in memory, as `fincore` counts them.
+fn resident_bytes(path: &std::path::Path) -> u64 {
+    let output = std::process::Command::new("fincore")
+        .args(["--bytes", "--noheadings", "--output", "RES"])
+        .arg(path)
+        .output()
+        .expect("fincore is part of util-linux");
+    String::from_utf8_lossy(&output.stdout).trim().parse().unwrap()
+}
+
+#[test]
+fn dropped_caches_leave_nothing_of_the_medium_in_memory() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = std::fs::canonicalize(dir.path()).unwrap().join("medium");
+    std::fs::write(&path, vec![7; 4 * MIB as usize]).unwrap();
+    let identity = FileIdentity::of(&std::fs::metadata(&path).unwrap());
+    for engine in engines() {
+        let expect = Expect::File { capacity_bytes: 4 * MIB, identity };
+        let options =
+            OpenOptions { path: path.clone(), writable: true, expect, settings: settings(engine) };
+        let mut device = opened_patiently(|| RealDevice::open(&options));
+        assert_eq!(std::fs::read(&path).unwrap().len() as u64, 4 * MIB);
+        assert_eq!(resident_bytes(&path), 4 * MIB, "it was just read");
+        device.drop_caches().unwrap();
+        assert_eq!(resident_bytes(&path), 0, "{engine:?}");
+    }
+}

@@ -7,6 +7,7 @@ mod contents;
 mod identity;
 mod layers;
 mod machine;
+mod mounts;
 mod refusals;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;
