@@ -302,3 +302,20 @@ fn a_directory_that_others_fill_meanwhile() {
     names.sort();
     assert_eq!(names, ["lost+found", "others"]);
 }
+
+#[test]
+fn the_engine_that_was_asked_for_is_used() {
+    let scratch = Scratch::new();
+    let suite = scratch.file(
+        "suite.toml",
+        "name = \"one\"\n\n[[test]]\nname = \"sequential-read\"\nblock = \"64KiB\"\nspan = \"4MiB\"\nmin_time = \"1ms\"\nmax_time = \"20ms\"\n",
+    );
+    let place = scratch.directory("place");
+    let used = ["psync", "uring"].map(|engine| {
+        let flashmark = Flashmark::new();
+        let words = ["run", place.to_str().unwrap(), "--suite", suite.to_str().unwrap()];
+        flashmark.done(&[&words[..], &["--engine", engine, "--quiet"]].concat());
+        flashmark.record().target.engine.unwrap()
+    });
+    assert!(used[0].starts_with("pread/pwrite") && used[1] == "io_uring", "{used:?}");
+}
