@@ -81,12 +81,13 @@ fn of_named(cell: &Cell) -> Vec<QuantityFigure> {
         |name: &str, divisor: f64| cell.metrics.other.get(name).map(|found| scaled(found, divisor));
     let form = cell.params.form.as_deref();
     let found = match cell.test.as_str() {
-        test::ZERO_FILL | test::RANDOM_FILL | test::EXT2_FILL => vec![(None, rate(MB))],
+        test::ZERO_FILL | test::RANDOM_FILL => vec![(None, rate(MB))],
+        test::EXT2_FILL => vec![(form, rate(MB))],
         // The mean, or the access time that others print.
         test::SECTOR_WRITE => {
             vec![(None, other("mean_ms", 1.0).or_else(|| other(metric::ACCESS_TIME_NS, 1e6)))]
         }
-        test::EXT2_FORMAT => vec![(None, other(metric::GROUPS_PER_S, 1.0))],
+        test::EXT2_FORMAT => vec![(form, other(metric::GROUPS_PER_S, 1.0))],
         test::SEEK => vec![
             (None, other(metric::SEEKS_PER_S, 1.0).or(cell.metrics.iops)),
             (Some(metric::ACCESS_TIME_NS), other(metric::ACCESS_TIME_NS, 1e6)),

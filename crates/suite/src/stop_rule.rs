@@ -2,6 +2,7 @@
 //! test asks for is its setting `certainty`, with the published value as default; the suites
 //! (`suites/*.toml`) ask for their own.
 
+use record::Flag;
 use stats::StopRule;
 
 /// I/Os at least (docs/field/statistics.md#stop-rule).
@@ -11,4 +12,53 @@ const LEAST_IOS: u64 = 30;
 /// confidence interval whose half-width is at most `relative_half_width` of the rate.
 pub fn until_precise(relative_half_width: f64, min_ns: u64) -> StopRule {
     StopRule { min_ns, min_events: LEAST_IOS, relative_half_width, max_ns: u64::MAX }
+}
+
+/// The doubt that an interval is wider than asked for, both as half-widths over the rate; none where
+/// nothing is asked for, which is 0.
+pub(crate) fn too_wide(relative_half_width: f64, asked: f64) -> Option<Flag> {
+    (asked > 0.0 && relative_half_width > asked)
+        .then_some(Flag::NotConverged { relative_half_width })
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Flag;
+    use record::units::{GIB, MILLISECOND_NS};
+
+    use crate::catalogue::testing::Bed;
+
+    /// Suite `seeds`, whose dd has `certainty = "0%"`: 30 cells were flagged.
+    #[test]
+    fn where_no_certainty_is_asked_for_none_is_missed() {
+        let flagged = |test: &str, certainty: &str| {
+            let mut number = 0;
+            let uneven = move |_: &device::Request, _| {
+                number += 1;
+                if number % 50 == 0 { 100 * MILLISECOND_NS } else { MILLISECOND_NS }
+            };
+            let asked = format!("{test} max_time=2s {certainty}");
+            let ran = Bed::raw(GIB, uneven).run(&[asked.as_str()]);
+            let cells = &ran.end.cells;
+            assert!(cells.iter().any(|cell| cell.metrics.iops.is_some()), "{asked}: {cells:?}");
+            let is_open = |flag: &Flag| matches!(flag, Flag::NotConverged { .. });
+            cells.iter().any(|cell| cell.flags.iter().any(is_open))
+        };
+        for test in [
+            "sequential-write block=64KiB",
+            "sequential-read block=64KiB",
+            "random-write block=4KiB",
+            "random-read block=4KiB region=front threads=1",
+            "record-ops forms=raw-random-write",
+            "sector-write",
+            "commit form=rollback",
+        ] {
+            let all = |share: &str| match test.starts_with("random-write") {
+                true => format!("certainty={share} slow_certainty={share}"),
+                false => format!("certainty={share}"),
+            };
+            assert!(flagged(test, &all("0.1%")), "{test}");
+            assert!(!flagged(test, &all("0%")), "{test}");
+        }
+    }
 }

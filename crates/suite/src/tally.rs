@@ -11,6 +11,7 @@ use stats::{
     Drift, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, smallest_sample,
 };
 
+use crate::stop_rule::too_wide;
 use host_stalls::SlowIos;
 
 /// Points a curve keeps at most; neighbours are merged beyond.
@@ -215,9 +216,7 @@ impl IoTally {
     /// That the interval is wider than asked for.
     fn too_wide(&self) -> Option<Flag> {
         let rule = self.rule.as_ref()?;
-        let relative_half_width = self.rate.estimate()?.relative_half_width();
-        (relative_half_width > rule.relative_half_width)
-            .then_some(Flag::NotConverged { relative_half_width })
+        too_wide(self.rate.estimate()?.relative_half_width(), rule.relative_half_width)
     }
 
     /// That waiting for a processor was a part of the I/Os that matters.

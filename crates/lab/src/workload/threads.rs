@@ -2,14 +2,16 @@
 //! (docs/field/iozone.md#threads).
 //!
 //! `published` is `iozone -T -t 4 -s 1m -r 4k -I -i 0 -i 1 -i 2`: files of 1 MiB, every record
-//! once; when the first thread is through, the others' figures stand as they are and they finish
-//! their file untimed (stonewall). A megabyte fits the cache of every card, so `honest` does the
-//! same with large files and for a time: each phase goes round its file until the time is up.
+//! once; when the first thread is through, the others' figures stand as they are (stonewall). Those
+//! that write for the first time or at random then finish their file untimed, all others end. A
+//! megabyte fits the cache of every card, so `honest` does the same with large files and for a time:
+//! each phase goes round its file until the time is up.
 //!
 //! *Children see* the sum of the threads' own rates; the *parent sees* all counted bytes over the
 //! time until every thread was through.
 
 mod lane;
+mod turns;
 
 use std::path::PathBuf;
 use std::sync::Barrier;
@@ -23,7 +25,8 @@ use record::{
 };
 use suite::{Setting, SettingError, TestSettings, latency};
 
-use self::lane::{Lane, LaneEnd};
+use self::lane::Lane;
+use self::turns::LaneEnd;
 use super::clock::now_ns;
 use super::ledger::figure;
 use super::run::WorkloadRun;
@@ -78,19 +81,25 @@ struct Phase {
     pub name: &'static str,
     pub direction: Direction,
     pub pattern: Pattern,
+    /// Its threads go on, untimed, when the first of them is through; else they end there.
+    pub finishes: bool,
 }
 
 const fn phase(name: &'static str, direction: Direction, pattern: Pattern) -> Phase {
-    Phase { name, direction, pattern }
+    Phase { name, direction, pattern, finishes: false }
+}
+
+const fn finishing(name: &'static str, direction: Direction, pattern: Pattern) -> Phase {
+    Phase { finishes: true, ..phase(name, direction, pattern) }
 }
 
 const PHASES: [Phase; 6] = [
-    phase("write", Direction::Write, Pattern::Sequential),
+    finishing("write", Direction::Write, Pattern::Sequential),
     phase("rewrite", Direction::Write, Pattern::Sequential),
     phase("read", Direction::Read, Pattern::Sequential),
     phase("reread", Direction::Read, Pattern::Sequential),
     phase("random-read", Direction::Read, Pattern::Permutation),
-    phase("random-write", Direction::Write, Pattern::Permutation),
+    finishing("random-write", Direction::Write, Pattern::Permutation),
 ];
 
 /// The phase that decides whether a medium is usable under a system.
@@ -228,13 +237,7 @@ impl Threads {
         let lanes = run.check("opening its files", opened.collect::<Result<Vec<Lane>, _>>())?;
         let direct = lanes.iter().all(|lane| lane.direct);
         let limit_ns = form.time_ns.unwrap_or(self.max_ns);
-        let signals = Signals {
-            begin: Barrier::new(lanes.len() + 1),
-            stonewall: AtomicBool::new(false),
-            give_up: AtomicBool::new(false),
-            done: AtomicU64::new(0),
-            finished: AtomicUsize::new(0),
-        };
+        let signals = Signals::new(lanes.len() + 1);
         let (ends, parent_ns, interrupted) = std::thread::scope(|scope| {
             let signals = &signals;
             let spawn =
@@ -341,6 +344,19 @@ struct Signals {
     give_up: AtomicBool,
     done: AtomicU64,
     finished: AtomicUsize,
+}
+
+impl Signals {
+    /// Of so many that wait for each other at the start.
+    fn new(beginners: usize) -> Signals {
+        Signals {
+            begin: Barrier::new(beginners),
+            stonewall: AtomicBool::new(false),
+            give_up: AtomicBool::new(false),
+            done: AtomicU64::new(0),
+            finished: AtomicUsize::new(0),
+        }
+    }
 }
 
 fn named((thread, mut series): (usize, record::Series)) -> record::Series {

@@ -73,6 +73,27 @@ fn columns_that_are_not_listed_have_names_too() {
 }
 
 #[test]
+fn each_form_of_a_format_and_of_a_fill_has_its_own_column() {
+    let columns_of = |test: &str, form: &str| {
+        let mut cell = cell(test, form, 1);
+        cell.params.form = Some(form.to_owned()).filter(|form| !form.is_empty());
+        cell.metrics.other.insert(metric::GROUPS_PER_S.to_owned(), figure(2.0));
+        told(&cell)
+    };
+    assert_eq!(columns_of(test::EXT2_FORMAT, "simple"), ["format-groups 2 groups/s"]);
+    assert_eq!(columns_of(test::EXT2_FORMAT, "mke2fs"), ["format-groups-mke2fs 2 groups/s"]);
+    assert_eq!(columns_of(test::EXT2_FILL, "async"), ["ext2-fill 0.4096 MB/s"]);
+    assert_eq!(columns_of(test::EXT2_FILL, "sync"), ["ext2-fill-sync 0.4096 MB/s"]);
+    assert_eq!(columns_of(test::EXT2_FILL, ""), ["ext2-fill 0.4096 MB/s"], "no order published");
+    let command = |name: &str| column_named(name).unwrap().command;
+    assert_eq!(
+        command("format-groups"),
+        "run TARGET --only ext2-format --set ext2-format.form=simple"
+    );
+    assert_eq!(command("ext2-fill-sync"), "run TARGET --only ext2-fill --set ext2-fill.order=sync");
+}
+
+#[test]
 fn iozones_threads_and_ours_are_the_same_columns() {
     let mut printed = cell("iozone", "random-write", 4);
     let mut ours = cell("threads", "published-random-write", 4);

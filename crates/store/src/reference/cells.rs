@@ -97,6 +97,8 @@ fn params(row: &ReferenceRow) -> Params {
     let form = match row.tool.as_str() {
         "iozone" if !row.operation.is_empty() => Some(row.operation.replace('_', "-")),
         "hdparm" => Some("device".to_owned()),
+        // 64 KB every 8 MB (docs/field/ext2.md#format).
+        _ if test(row) == test::EXT2_FORMAT => Some("simple".to_owned()),
         _ => None,
     };
     let writes = direction == Some(Direction::Write);
@@ -186,6 +188,9 @@ fn caveats(row: &ReferenceRow) -> Vec<String> {
     let mut caveats = Vec::new();
     if row.kind == FigureKind::MeasuredApprox || !row.qualifier.is_empty() {
         caveats.push(format!("given as about {}", published(row)));
+    }
+    if test(row) == test::EXT2_FILL {
+        caveats.push("the source does not say in which order metadata was written".to_owned());
     }
     if row.value_max.is_some() {
         caveats.push(format!("given as a range, {}; shown is its middle", published(row)));

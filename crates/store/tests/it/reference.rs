@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use flashmark_store::reference::{FigureKind, entries, row, rows, tables, yardsticks};
 use record::collection::{HeadlineFigure, Origin};
+use record::{Cell, Flag, quantities};
 
 /// A CSV text in fields, without the reader under test: quotes and all.
 fn fields(text: &str) -> Vec<Vec<String>> {
@@ -219,6 +220,33 @@ fn figures_are_those_of_a_collection_only_where_they_really_are() {
             .iter()
             .all(|(name, _)| !name.ends_with("read-4k") && *name != "sequential-read")
     );
+}
+
+#[test]
+fn a_published_format_stands_beside_the_simple_form_of_ours() {
+    let entries = entries();
+    let cell_of = |row_id: &str| {
+        let mut cells = entries.iter().flat_map(|entry| &entry.run.cells);
+        cells.find(|cell| cell.label("row") == row_id).unwrap()
+    };
+    // Seagate Momentus: 141 groups a second, and a fill of 5.07 MB/s.
+    let (format, fill) = (cell_of("article-00275"), cell_of("article-00276"));
+    assert_eq!(format.params.form.as_deref(), Some("simple"));
+    let told = |cell: &Cell| {
+        let (column, figure) = quantities(cell).remove(0);
+        (column.name, column.command, figure.value)
+    };
+    assert_eq!(
+        told(format),
+        (
+            "format-groups".to_owned(),
+            "run TARGET --only ext2-format --set ext2-format.form=simple".to_owned(),
+            141.0
+        )
+    );
+    assert_eq!(told(fill).0, "ext2-fill");
+    let order = "the source does not say in which order metadata was written";
+    assert!(fill.flags.contains(&Flag::Note { text: order.to_owned() }), "{:?}", fill.flags);
 }
 
 #[test]

@@ -21,7 +21,7 @@ use stats::{RateEstimator, StopRule, StopVerdict};
 use super::durable::{Durable, DurableStep, File, PAGE_BYTES, ground, written_bytes};
 use super::stretch;
 use crate::planned::span_of;
-use crate::stop_rule::until_precise;
+use crate::stop_rule::{too_wide, until_precise};
 use crate::tally::latency;
 use crate::{
     CellContext, CellList, CellOutcome, Needs, Setting, SettingError, TargetInfo, Test,
@@ -214,9 +214,8 @@ impl Commits {
         cell.elapsed_ns = total_ns + self.checkpoint_ns;
         match estimate {
             None => cell.flags.push(Flag::TooFewSamples { n }),
-            Some(rate) if cell.stop == Stop::Time && rate.relative_half_width() > certainty => {
-                cell.flags
-                    .push(Flag::NotConverged { relative_half_width: rate.relative_half_width() });
+            Some(rate) if cell.stop == Stop::Time => {
+                cell.flags.extend(too_wide(rate.relative_half_width(), certainty));
             }
             _ => {}
         }

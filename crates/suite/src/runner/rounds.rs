@@ -16,6 +16,7 @@ use crate::FileStage;
 use crate::events::{RunEvent, RunListener};
 use crate::figures::inverse;
 use crate::round_plan::{ROUND_NS, STEPS, is_repeated, limit_ns, round_ns, round_of};
+use crate::stop_rule::too_wide;
 use crate::tally::{TAIL_OF_FLASH, host_limited, latency};
 
 /// Of an I/O that takes longer, the interval of one stretch holds (docs/truth.md).
@@ -444,8 +445,7 @@ fn extremes(rounds: &[RoundRate]) -> [f64; 2] {
 fn note_certainty(cell: &mut Cell) {
     cell.flags.retain(|flag| !is_of_one_stretch(flag));
     let asked = asked(cell);
-    let wide = relative_half_width(cell).filter(|width| asked > 0.0 && *width > asked);
-    cell.flags.extend(wide.map(|relative_half_width| Flag::NotConverged { relative_half_width }));
+    cell.flags.extend(relative_half_width(cell).and_then(|width| too_wide(width, asked)));
     let run_delay = cell.metrics.other.get(metric::RUN_DELAY_NS).map_or(0.0, |mean| mean.value);
     let io_ns = cell.metrics.iops.map_or(f64::INFINITY, |iops| 1e9 / iops.value);
     cell.flags.extend(host_limited(run_delay, io_ns));

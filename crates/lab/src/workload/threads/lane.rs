@@ -13,9 +13,9 @@ use rustix::io::Errno;
 use stats::Random;
 use suite::offsets::Permutation;
 
+use super::turns::{LaneEnd, Turns};
 use super::{Form, Phase, Signals};
-use crate::workload::clock::now_ns;
-use crate::workload::ledger::{Ledger, sys};
+use crate::workload::ledger::sys;
 
 /// What direct I/O asks of the buffer's place in memory, at most.
 const ALIGNMENT: usize = 4096;
@@ -32,34 +32,6 @@ pub(super) struct Lane {
     content: Content,
     buffer: Aligned,
     filler: Filler,
-}
-
-/// What a thread came to, up to the stonewall.
-#[derive(Default)]
-pub(super) struct LaneEnd {
-    /// Every I/O that counts.
-    pub ledger: Ledger,
-    /// I/Os that count: all, or in iozone's form those begun before the stonewall.
-    pub ops: u64,
-    /// From the common start to the last of them.
-    pub elapsed_ns: u64,
-    /// All bytes, counted or not.
-    pub moved_bytes: u64,
-    /// It was the time that ended it.
-    pub timed_out: bool,
-}
-
-impl LaneEnd {
-    /// I/Os a second by the clock on the wall, as iozone counts.
-    pub fn iops(&self) -> f64 {
-        self.ops as f64 * 1e9 / self.elapsed_ns.max(1) as f64
-    }
-
-    /// Its 95 % interval.
-    pub fn interval(&self) -> Option<[f64; 2]> {
-        let busy = self.ledger.tally.rate.estimate()?;
-        Some([busy.ci95.low, busy.ci95.high].map(|end| end / busy.per_second * self.iops()))
-    }
 }
 
 /// Bytes that begin at a multiple of [`ALIGNMENT`].
@@ -131,44 +103,16 @@ impl Lane {
             (phase.pattern == Pattern::Permutation).then(|| Permutation::new(records, &mut random));
         self.buffer.length = self.block_bytes as usize;
         self.filler.fill(self.buffer.get(), self.content, 1, 0);
-        // An initial write of a file cannot go round: it would be a rewrite from then on.
-        let rounds = form.time_ns.is_some() && phase.name != "write";
-        let mut end = LaneEnd::default();
-        let mut frozen = false;
+        let block_bytes = self.block_bytes;
+        let turns = Turns { form, phase, block_bytes, order, limit_ns, signals };
         signals.begin.wait();
-        let begun_ns = now_ns();
-        let done = (|| {
-            for turn in 0.. {
-                if turn >= records && !rounds || signals.give_up.load(Ordering::Relaxed) {
-                    break;
-                }
-                let record =
-                    order.as_ref().map_or(Some(turn % records), |order| order.at(turn % records));
-                let before_ns = now_ns();
-                if before_ns - begun_ns >= limit_ns {
-                    end.timed_out = true;
-                    break;
-                }
-                // As iozone: looked at before the I/O, so that the one under way when the first is
-                // through still counts.
-                frozen |= form.time_ns.is_none() && signals.stonewall.load(Ordering::Relaxed);
-                self.transfer(phase.direction, record.unwrap_or(0) * self.block_bytes)?;
-                end.moved_bytes += self.block_bytes;
-                if !frozen {
-                    let after_ns = now_ns();
-                    end.ledger.count(before_ns, after_ns, self.block_bytes);
-                    (end.ops, end.elapsed_ns) = (end.ops + 1, after_ns - begun_ns);
-                    signals.done.fetch_add(1, Ordering::Relaxed);
-                }
-            }
-            Ok(())
-        })();
+        let end = turns.run(|place| self.transfer(phase.direction, place));
         signals.stonewall.store(true, Ordering::Relaxed);
-        if done.is_err() {
+        if end.is_err() {
             signals.give_up.store(true, Ordering::Relaxed);
         }
         signals.finished.fetch_add(1, Ordering::Relaxed);
-        done.map(|()| end)
+        end
     }
 
     #[inline]

@@ -1,0 +1,105 @@
+use std::sync::atomic::AtomicBool;
+
+use record::Histogram;
+
+use super::super::{PHASES, metrics};
+use super::*;
+
+const BLOCK: u64 = 4096;
+const RECORDS: u64 = 64;
+
+fn form(time_ns: Option<u64>) -> Form {
+    Form { name: "of a test", size_bytes: RECORDS * BLOCK, time_ns }
+}
+
+/// A thread whose neighbour is through while I/O number `at` is under way: what it came to, and the
+/// I/Os it did.
+fn walled(phase: &Phase, form: Form, at: u64) -> (LaneEnd, u64) {
+    let signals = Signals::new(1);
+    let turns = Turns {
+        form,
+        phase,
+        block_bytes: BLOCK,
+        order: None,
+        limit_ns: form.time_ns.unwrap_or(u64::MAX),
+        signals: &signals,
+    };
+    let mut done = 0;
+    let end = turns.run(|place| {
+        assert_eq!(place, done % RECORDS * BLOCK);
+        done += 1;
+        let before_ns = now_ns();
+        while now_ns() == before_ns {}
+        signals.stonewall.fetch_or(done == at, Ordering::Relaxed);
+        signals.give_up.store(done == 3 * RECORDS, Ordering::Relaxed);
+        Ok(())
+    });
+    (end.unwrap(), done)
+}
+
+/// Readers went on to the end of their files: the parent saw 0.77 to 0.80 of what it sees in iozone.
+#[test]
+fn readers_and_rewriters_end_at_the_stonewall_and_writers_finish_their_files() {
+    let done = PHASES.each_ref().map(|phase| {
+        let (end, done) = walled(phase, form(None), 10);
+        assert_eq!(end.moved_bytes, done * BLOCK);
+        (phase.name, done)
+    });
+    let want = [
+        ("write", RECORDS),
+        ("rewrite", 10),
+        ("read", 10),
+        ("reread", 10),
+        ("random-read", 10),
+        ("random-write", RECORDS),
+    ];
+    assert_eq!(done, want);
+}
+
+#[test]
+fn of_the_record_under_way_at_the_stonewall_the_time_counts_and_not_the_bytes() {
+    for phase in &PHASES {
+        for at in [1, 10, RECORDS] {
+            let (end, _) = walled(phase, form(None), at);
+            assert_eq!((end.ops, end.ledger.ops()), (at - 1, at - 1), "{}", phase.name);
+            assert!(end.elapsed_ns > 0 && !end.timed_out, "{}", phase.name);
+        }
+        assert_eq!(walled(phase, form(None), RECORDS + 1).0.ops, RECORDS, "{}", phase.name);
+    }
+}
+
+#[test]
+fn with_a_time_of_its_own_no_thread_minds_the_others() {
+    for phase in &PHASES {
+        let (end, done) = walled(phase, form(Some(u64::MAX)), 10);
+        let want = if phase.name == "write" { RECORDS } else { 3 * RECORDS };
+        assert_eq!((end.ops, done), (want, want), "{}", phase.name);
+    }
+}
+
+#[test]
+fn one_that_begins_after_the_stonewall_has_nothing() {
+    let signals = Signals { stonewall: AtomicBool::new(true), ..Signals::new(1) };
+    let turns = |phase| Turns {
+        form: form(None),
+        phase,
+        block_bytes: BLOCK,
+        order: None,
+        limit_ns: u64::MAX,
+        signals: &signals,
+    };
+    for phase in &PHASES {
+        let end = turns(phase).run(|_| Ok(())).unwrap();
+        let moved = if phase.finishes { RECORDS * BLOCK } else { 0 };
+        assert_eq!((end.ops, end.moved_bytes, end.iops()), (0, moved, 0.0), "{}", phase.name);
+    }
+}
+
+#[test]
+fn the_parent_sees_all_counted_bytes_over_its_own_time() {
+    let reread = &PHASES[3];
+    let ends = [10, 20, RECORDS + 1].map(|at| walled(reread, form(None), at).0);
+    let parent = metrics(&ends, &Histogram::default(), BLOCK, 500_000_000);
+    assert_eq!(parent.other["parent_iops"].value, (9 + 19 + RECORDS) as f64 / 0.5);
+    assert_eq!(parent.other["min_transferred_bytes"].value, (9 * BLOCK) as f64);
+}
