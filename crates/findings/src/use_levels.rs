@@ -34,16 +34,16 @@ pub fn use_levels(record: &Record) -> Vec<UseStanding> {
     } else {
         standings(&conclude(record))
     };
-    let without = if unusable { Fitness::NotSuitable } else { Fitness::NotTested };
-    uses.into_iter().flat_map(|wanted| of_kind(wanted, [&own, &drawn], without)).collect()
+    let unjudged = if unusable { Fitness::NotSuitable } else { Fitness::NotTested };
+    uses.into_iter().flat_map(|wanted| of_kind(wanted, [&own, &drawn], unjudged)).collect()
 }
 
-fn of_kind(wanted: Use, sources: [&[UseStanding]; 2], without: Fitness) -> Vec<UseStanding> {
+fn of_kind(wanted: Use, sources: [&[UseStanding]; 2], unjudged: Fitness) -> Vec<UseStanding> {
     let known = sources.into_iter().map(|all| {
         let of_it = all.iter().filter(|one| is_one_kind(one.wanted, wanted));
         of_it.cloned().collect::<Vec<_>>()
     });
-    let none = UseStanding { wanted, level: without, condition: None, doubt: None };
+    let none = UseStanding { wanted, level: unjudged, condition: None, doubt: None };
     known.into_iter().find(|found| !found.is_empty()).unwrap_or_else(|| vec![none])
 }
 
@@ -89,12 +89,13 @@ pub fn beside_levels(verdict: &Finding) -> (String, Vec<Fitness>) {
     (verdict::in_order(&kept.cloned().collect::<Vec<_>>()), levels)
 }
 
-/// Whether the verdict is that it must not be used, whatever for.
+/// True where the verdict is that the medium must not be used, whatever for. A failure beside verdicts
+/// on uses says only that it is unfit for a use that was asked for.
 fn must_not_be_used(record: &Record) -> bool {
     let is_failure =
         |finding: &Finding| finding.id == SUMMARY && finding.severity == Severity::Failure;
-    let is_on_a_use = |finding: &Finding| finding.id != SUMMARY && is_verdict(finding);
-    record.findings.iter().any(is_failure) && !record.findings.iter().any(is_on_a_use)
+    let is_verdict_on_one_use = |finding: &Finding| finding.id != SUMMARY && is_verdict(finding);
+    record.findings.iter().any(is_failure) && !record.findings.iter().any(is_verdict_on_one_use)
 }
 
 #[cfg(test)]
