@@ -56,8 +56,11 @@ pub enum Command {
     Show(ShowFlags),
     /// Lists the runs kept on this machine.
     Runs(RunsFlags),
-    /// Writes the page of one run or several.
+    /// Writes the page of one run or several, or shows an article with runs beside it.
     Report(ReportFlags),
+    #[cfg(feature = "export")]
+    /// Lists the five articles that the published tests are from: what each measured and found.
+    Articles,
     /// Holds media against each other: who is faster at what, where curves cross, who is best for
     /// what.
     Compare(CompareFlags),
@@ -112,7 +115,8 @@ pub enum Command {
 }
 
 /// Commands that a build may be without: name, the feature that brings it, whether it is here.
-const OPTIONAL: [(&str, &str, bool); 11] = [
+const OPTIONAL: [(&str, &str, bool); 12] = [
+    ("articles", "export", cfg!(feature = "export")),
     ("publish", "export", cfg!(feature = "export")),
     ("export", "export", cfg!(feature = "export")),
     ("import", "export", cfg!(feature = "export")),
@@ -464,15 +468,35 @@ Examples:
 
 /// Flags of `report`.
 #[derive(Debug, Args)]
+#[command(after_help = REPORT_HELP)]
 pub struct ReportFlags {
-    /// Which runs.
-    #[arg(default_value = "latest")]
+    /// Which runs; without any the latest, and with --article none.
     pub runs: Vec<String>,
+    /// Prints every figure of an article as published, 000 to 004 (`flashmark articles` lists
+    /// them), with up to five runs beside it and the command that makes each column again.
+    #[cfg(feature = "export")]
+    #[arg(long, value_name = "NUMBER")]
+    pub article: Option<String>,
     /// Where to write the page; with several runs, a directory for one page each. Without it, each
-    /// page is kept with its run.
+    /// page is kept with its run, and an article is printed.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
+
+#[cfg(feature = "export")]
+const REPORT_HELP: &str = "\
+Examples:
+  flashmark report latest --html run.html
+      the page of a run
+  flashmark report --article 004 latest
+      the table of an article with your medium beside it
+  flashmark report --article 004 latest --html article.html
+      the same as a page
+
+Articles count from 000 to 004. The pages of a site count from 1: article-5, which is
+004, names the same. A bare 4 names none, as it could be either.";
+#[cfg(not(feature = "export"))]
+const REPORT_HELP: &str = "";
 
 /// Flags of `compare`.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! Where results go: the terminal, the run's directory, and the files the user named.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use record::Record;
@@ -186,6 +186,12 @@ pub fn print_document(text: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Writes a page and prints where it is.
+pub fn write_page(path: &Path, page: &str) -> Result<()> {
+    atomic_write(path, page.as_bytes()).or_internal()?;
+    print_document(&format!("{}\n", path.display()))
 }
 
 /// Prints to standard output; whoever asked for a document is owed all of it.

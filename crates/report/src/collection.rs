@@ -35,7 +35,9 @@ pub use feed::{Item, feed};
 pub use figures::head as figure_head;
 pub use medium::{MOST_RUNS, medium, medium_beside};
 pub use picks::MOST_PICKED;
-pub use published::{published, published_file, published_index};
+pub use published::{
+    article_list, published, published_alone, published_file, published_index, published_text,
+};
 pub use run::run;
 pub use table::{MOST_COMPARED, lies_on, order, table, table_with_runs};
 pub use text::{TEXTS, about, anchor, framed, framed_at, linked_path, methodology, text_page};

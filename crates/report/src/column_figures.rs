@@ -10,6 +10,7 @@ use record::{Cell, Estimate, FigureColumn, quantities};
 
 use crate::figure;
 
+pub(crate) use text::table;
 pub use text::{RunFigures, columns_text, shown};
 
 /// What a run says of a column.

@@ -10,6 +10,7 @@
 //! is not printed, the reason is (one of another tool is, marked as a single figure); and nothing that came with a record reaches a terminal or a page
 //! unescaped.
 
+pub mod articles;
 mod cell_names;
 pub mod chart;
 pub mod collection;

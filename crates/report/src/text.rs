@@ -20,7 +20,8 @@ pub use explained::explained;
 pub use screen::{Elsewhere, one_screen, summary};
 pub(crate) use screen::{RowTexts, ScreenContent, content};
 pub use wrap::fold;
-use wrap::{joined, wrapped};
+use wrap::joined;
+pub(crate) use wrap::wrapped;
 
 /// All that a run came to: the medium, a few plain sentences, the headline, every other test, then
 /// caveats and what was left out. Lines are at most `width` columns wide; `colour` adds ANSI

@@ -1,5 +1,7 @@
 //! One file per command.
 
+#[cfg(feature = "export")]
+pub mod articles;
 #[cfg(feature = "attach")]
 pub mod attach;
 #[cfg(feature = "lab")]
@@ -53,6 +55,8 @@ pub fn run_command(command: Command) -> Result {
         Command::Show(flags) => show::run(&flags),
         Command::Runs(flags) => runs::run(&flags),
         Command::Report(flags) => report::run(&flags),
+        #[cfg(feature = "export")]
+        Command::Articles => articles::list(),
         Command::Compare(flags) => compare::run(&flags),
         #[cfg(feature = "export")]
         Command::Publish(flags) => publish::run(&flags),

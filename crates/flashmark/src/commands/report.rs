@@ -3,23 +3,28 @@
 use std::path::Path;
 
 use report::words::clean;
-use store::atomic_write;
 
 use crate::cli::ReportFlags;
 use crate::commands::show::{find, load_from};
-use crate::exit::{Exit, OrExit, Result, usage};
-use crate::outputs::{PAGE_FILE, print_document};
+use crate::exit::{Exit, Result, usage};
+use crate::outputs::{PAGE_FILE, write_page};
 
 /// Writes the page of each run and prints where it is; exit code 0.
 pub fn run(flags: &ReportFlags) -> Result {
-    let many = flags.runs.len() > 1;
+    #[cfg(feature = "export")]
+    if let Some(article) = &flags.article {
+        return super::articles::show(article, &flags.runs, flags.html.as_deref());
+    }
+    let latest = ["latest".to_owned()];
+    let runs = if flags.runs.is_empty() { &latest[..] } else { &flags.runs };
+    let many = runs.len() > 1;
     if let Some(html) = flags.html.as_ref().filter(|html| many && !html.is_dir()) {
         return usage(format_args!(
             "{}: several runs make several pages; name a directory that exists",
             html.display()
         ));
     }
-    for name in &flags.runs {
+    for name in runs {
         let dir = find(name)?;
         let record = load_from(&dir)?;
         let path = match &flags.html {
@@ -33,7 +38,7 @@ pub fn run(flags: &ReportFlags) -> Result {
             }
             None => dir.path().join(PAGE_FILE),
         };
-        write(&path, &report::html::page(&record))?;
+        write_page(&path, &report::html::page(&record))?;
     }
     Ok(Exit::Done)
 }
@@ -45,9 +50,4 @@ pub fn file_name(id: &str) -> String {
         .collect::<String>()
         .trim_start_matches('.')
         .to_owned()
-}
-
-fn write(path: &Path, page: &str) -> Result<()> {
-    atomic_write(path, page.as_bytes()).or_internal()?;
-    print_document(&format!("{}\n", path.display()))
 }

@@ -2,6 +2,7 @@
 //! the rights are there.
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
+mod articles;
 mod attach;
 mod bad_input;
 mod capacity;

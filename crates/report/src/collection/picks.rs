@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::collection::{CollectionLine, CollectionRun};
 
 use super::address::Links;
-use crate::column_figures::{ColumnFigure, column_figures};
+use crate::column_figures::{ColumnFigure, RunFigures, column_figures};
 use crate::words;
 
 /// The most media on a page of columns.
@@ -27,6 +27,12 @@ impl Pick {
             href: links.medium(&line.slug),
             found: newest(runs),
         }
+    }
+
+    /// A run without a page to lead to.
+    pub fn of_run((name, found): &RunFigures) -> Pick {
+        let (slug, href) = (String::new(), String::new());
+        Pick { slug, name: words::clean(name), href, found: found.clone() }
     }
 
     /// The figure of that name.

@@ -1,20 +1,24 @@
 //! What others have published, a page for each publication: every figure as it is printed there,
 //! beside the same quantities of media that a reader picks, with the command that makes it again.
 
-use std::collections::BTreeMap;
+mod alone;
+mod figures;
+mod text;
 
 use askama::Template;
+use record::PublishedSource;
 use record::collection::{CollectionLine, CollectionRun};
-use record::units::significant;
-use record::{
-    Cell, Estimate, FigureColumn, PublishedSource, SourceFigure, nearest_command, quantities,
-};
 
 use super::SiteFrame;
 use super::address::{Links, SiteInfo};
 use super::picks::{MOST_PICKED, Pick};
-use crate::column_figures::{mean_of_repeats, repeats};
-use crate::figure;
+use crate::articles::{self, Article};
+use crate::{figure, words};
+
+pub use alone::published_alone;
+pub use text::{article_list, published_text};
+
+use figures::{MediumFigures, Remake, commands, groups, without_any};
 
 /// The list of publications: `/published`.
 pub fn published_index(site: &SiteInfo, sources: &[PublishedSource]) -> String {
@@ -55,12 +59,8 @@ pub fn published(
         index: links.text("published"),
         own: links.published(&source.key),
         is_live: links.live(),
-        heads: heads(&links, source, &picks),
-        groups: groups(source, &picks),
-        commands: commands(source),
-        one_run: figure::ONE_RUN_MEANS,
+        table: SourceTable::of(source, &picks, heads(&links, source, &picks)),
         offered,
-        source,
     };
     page.render().expect("a template that compiled renders into memory")
 }
@@ -85,15 +85,77 @@ struct IndexRow {
 #[template(path = "collection/source.html")]
 struct SourcePage<'a> {
     shell: SiteFrame<'a>,
-    source: &'a PublishedSource,
     index: String,
     own: String,
     is_live: bool,
-    heads: Vec<PickHead>,
-    groups: Vec<Group>,
-    commands: Vec<(String, &'static str, String)>,
-    one_run: &'static str,
+    table: SourceTable<'a>,
     offered: &'a [(String, String)],
+}
+
+/// The part that is the same with a site around it and without: the finding, every figure, what
+/// makes each column again.
+struct SourceTable<'a> {
+    source: &'a PublishedSource,
+    article: Option<&'static Article>,
+    heads: Vec<PickHead>,
+    groups: Vec<MediumFigures>,
+    /// Names of what was picked and has none of the figures.
+    without_any: Vec<String>,
+    commands: Vec<Remake>,
+    one_run: &'static str,
+}
+
+impl<'a> SourceTable<'a> {
+    fn of(source: &'a PublishedSource, picks: &[Pick], heads: Vec<PickHead>) -> SourceTable<'a> {
+        let groups = groups(source, picks);
+        SourceTable {
+            article: articles::named(&source.key),
+            heads,
+            without_any: without_any(&groups, picks),
+            groups,
+            commands: commands(source),
+            one_run: figure::ONE_RUN_MEANS,
+            source,
+        }
+    }
+
+    /// Whether any figure is said in another unit, or with its repeats.
+    fn has_ours(&self) -> bool {
+        let mut rows = self.groups.iter().flat_map(|group| &group.rows);
+        rows.any(|row| !row.ours.is_empty() || !row.repeats.is_empty())
+    }
+
+    /// How many columns the table has.
+    fn columns(&self) -> usize {
+        4 + usize::from(self.has_ours()) + self.heads.len()
+    }
+
+    /// "Article 5: Flash storage devices and how slow they are".
+    fn heading(&self) -> String {
+        let title = self.article.map_or(String::new(), |article| format!(": {}", article.title));
+        format!("{}{title}", self.source.title)
+    }
+
+    /// Of an article its number and author; then its date (of an article without one the year), and
+    /// how many figures.
+    fn facts(&self) -> String {
+        let date = &self.source.date;
+        let count = words::count(self.source.figures.len(), "figure");
+        let Some(article) = self.article else { return format!("{date} · {count}") };
+        let date = match date.starts_with(|c: char| c.is_ascii_digit()) {
+            true => date.clone(),
+            false => article.year.to_string(),
+        };
+        format!("{} · {} · {date} · {count}", article.number, article.author)
+    }
+
+    /// Where it was published; empty where that is not known.
+    fn address(&self) -> &str {
+        match self.article {
+            Some(article) => article.address,
+            None => &self.source.address,
+        }
+    }
 }
 
 struct PickHead {
@@ -101,33 +163,6 @@ struct PickHead {
     name: String,
     href: String,
     without: String,
-}
-
-/// The figures of one medium on one host.
-struct Group {
-    name: String,
-    rows: Vec<Row>,
-}
-
-struct Row {
-    id: String,
-    what: String,
-    tool: String,
-    printed: String,
-    /// The same in our unit, where that is another.
-    ours: String,
-    /// What it is with its repeats, where its source did the same several times.
-    repeats: String,
-    kind: &'static str,
-    place: String,
-    picks: Vec<PickCell>,
-}
-
-/// A figure of a picked medium, and how far it is from the published one.
-struct PickCell {
-    value: String,
-    interval: String,
-    difference: String,
 }
 
 fn heads(links: &Links, source: &PublishedSource, picks: &[Pick]) -> Vec<PickHead> {
@@ -149,127 +184,4 @@ fn heads(links: &Links, source: &PublishedSource, picks: &[Pick]) -> Vec<PickHea
         }
     };
     picks.iter().map(head).collect()
-}
-
-fn groups(source: &PublishedSource, picks: &[Pick]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    for figure in &source.figures {
-        let name = match (figure.medium.as_str(), figure.host.as_str()) {
-            ("", "") => "Of no one medium".to_owned(),
-            ("", host) => format!("Medium not named, on {host}"),
-            (medium, "") => medium.to_owned(),
-            (medium, host) => format!("{medium}, on {host}"),
-        };
-        let row = Row { repeats: repeats_of(figure, source), ..row(figure, picks) };
-        match groups.iter_mut().find(|group| group.name == name) {
-            Some(group) => group.rows.push(row),
-            None => groups.push(Group { name, rows: vec![row] }),
-        }
-    }
-    groups
-}
-
-/// What a published figure is in our columns: the first of its quantities.
-fn own_quantity(figure: &SourceFigure) -> Option<(FigureColumn, f64)> {
-    let cell = figure.cell.as_ref()?;
-    let (quantity, estimate) = quantities(cell).into_iter().find(|(quantity, _)| {
-        // Seeks are printed as times or as rates.
-        !figure.printed.ends_with(" ms") || quantity.unit == "ms"
-    })?;
-    Some((quantity, estimate.value))
-}
-
-/// Mean and interval of a figure and its repeats in the same source: "3 runs: 20.9 MB/s (14.8 to
-/// 27.1)"; empty for one that was made once.
-fn repeats_of(figure: &SourceFigure, source: &PublishedSource) -> String {
-    let Some(cell) = &figure.cell else { return String::new() };
-    let is_of = |other: &&SourceFigure| other.medium == figure.medium && other.host == figure.host;
-    let cells = source.figures.iter().filter(is_of).filter_map(|other| other.cell.as_ref());
-    let values: Vec<f64> =
-        cells.filter(|other| repeats(cell, other)).filter_map(|it| Some(value(it)?.0)).collect();
-    match (mean_of_repeats(&values), value(cell)) {
-        (Some(Estimate { value, ci95: Some(ends), n }), Some((_, unit))) => {
-            let [low, high] = ends.map(significant);
-            format!("{n} runs: {} {unit} ({low} to {high})", significant(value))
-        }
-        _ => String::new(),
-    }
-}
-
-/// What a cell says first: its column, or its rate.
-fn value(cell: &Cell) -> Option<(f64, &'static str)> {
-    let of_column = quantities(cell).into_iter().next().map(|(of, it)| (it.value, of.unit));
-    of_column.or_else(|| cell.metrics.bps.as_ref().map(|bps| (bps.value / 1e6, "MB/s")))
-}
-
-fn row(figure: &SourceFigure, picks: &[Pick]) -> Row {
-    let own = own_quantity(figure);
-    let in_our_unit = own.as_ref().filter(|(quantity, _)| {
-        figure.printed.rsplit(' ').next().is_none_or(|unit| unit != quantity.unit)
-    });
-    let ours = in_our_unit
-        .map(|(quantity, value)| format!("{} {}", significant(*value), quantity.unit))
-        .unwrap_or_default();
-    let picks = picks.iter().map(|pick| {
-        let own = own.as_ref().filter(|(_, value)| *value > 0.0);
-        own.map_or_else(PickCell::none, |(quantity, value)| PickCell::of(pick, quantity, *value))
-    });
-    Row {
-        id: figure.id.clone(),
-        what: figure.what.clone(),
-        tool: figure.tool.clone(),
-        printed: figure.printed.clone(),
-        ours,
-        repeats: String::new(),
-        kind: figure.kind,
-        place: figure.place.clone(),
-        picks: picks.collect(),
-    }
-}
-
-impl PickCell {
-    fn none() -> PickCell {
-        PickCell { value: "–".to_owned(), interval: String::new(), difference: String::new() }
-    }
-
-    fn of(pick: &Pick, quantity: &FigureColumn, published: f64) -> PickCell {
-        let Some((found, is_other)) = pick.nearest(&quantity.name) else {
-            return PickCell::none();
-        };
-        let other = if is_other { ", random data" } else { "" };
-        let percent = (found.figure.value / published - 1.0) * 100.0;
-        PickCell {
-            value: found.text(),
-            interval: found.interval() + other,
-            difference: format!(
-                "{}{} %",
-                if percent < 0.0 { "−" } else { "+" },
-                percent_text(percent)
-            ),
-        }
-    }
-}
-
-/// Whole percents from 10 on, one decimal below.
-fn percent_text(percent: f64) -> String {
-    let percent = percent.abs();
-    if percent < 10.0 { format!("{percent:.1}") } else { format!("{percent:.0}") }
-}
-
-/// What makes each of its columns again: head, unit, command, each once.
-fn commands(source: &PublishedSource) -> Vec<(String, &'static str, String)> {
-    let mut found: BTreeMap<String, (String, &'static str, String)> = BTreeMap::new();
-    for figure in &source.figures {
-        let nearest = || {
-            let command = nearest_command(figure.cell.as_ref()?)?;
-            let head = format!("{}: {}", figure.tool, figure.what);
-            Some((head.trim_start_matches(": ").to_owned(), "", command.to_owned()))
-        };
-        let own = own_quantity(figure).map(|(it, _)| (it.head, it.unit, it.command));
-        let entry = own.or_else(nearest);
-        if let Some(entry) = entry {
-            found.entry(entry.0.clone()).or_insert(entry);
-        }
-    }
-    found.into_values().collect()
 }

@@ -47,7 +47,7 @@ fn said(figure: &ColumnFigure) -> String {
 }
 
 /// All lines with their columns under each other; `None` where they are wider than the screen.
-fn table(lines: &[Vec<String>], width: usize) -> Option<String> {
+pub(crate) fn table(lines: &[Vec<String>], width: usize) -> Option<String> {
     let count = lines.first()?.len();
     let widest = |at: usize| lines.iter().map(|line| display::width(&line[at])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count).map(widest).collect();

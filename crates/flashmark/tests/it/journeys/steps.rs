@@ -35,6 +35,7 @@ pub const STEPS: &[Step] = &[
     Step { name: "show --details", take: details },
     Step { name: "show --json", take: json },
     Step { name: "report", take: report },
+    Step { name: "articles", take: articles },
     Step { name: "compare itself", take: compare_itself },
     Step { name: "compare", take: compare },
     Step { name: "export csv", take: export_csv },
@@ -193,6 +194,20 @@ fn report(walk: &Walk<'_>) -> Result<(), String> {
         .filter(|figure| !page.contains(figure.as_str()))
         .collect();
     ensure(missing.is_empty(), || format!("figures of the screen that the page lacks: {missing:?}"))
+}
+
+/// Every article that is listed has the run beside its figures, or says that it has none of them.
+fn articles(walk: &Walk<'_>) -> Result<(), String> {
+    let list = walk.done(&["articles"])?;
+    for command in list.lines().filter_map(|line| line.trim().strip_prefix("flashmark ")) {
+        let words: Vec<&str> = command.split(' ').chain(["latest"]).collect();
+        let screen = walk.done(&words)?;
+        let has_ratio = screen
+            .split_whitespace()
+            .any(|word| word.strip_suffix('x').is_some_and(|ratio| ratio.parse::<f64>().is_ok()));
+        ensure(has_ratio || screen.contains("has none of"), || screen)?;
+    }
+    Ok(())
 }
 
 /// A run is not faster than itself.

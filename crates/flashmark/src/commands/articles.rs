@@ -1,0 +1,86 @@
+//! `flashmark articles` and `flashmark report --article`: the five articles, and runs beside the
+//! figures of one.
+
+use std::path::Path;
+
+use record::{MediumKind, PublishedSource, Record};
+use report::articles::{self, ARTICLES};
+use report::collection::{MOST_PICKED, article_list, published_alone, published_text};
+use report::column_figures::{RunFigures, column_figures};
+use report::words::{self, clean};
+
+use crate::commands::show::load;
+use crate::exit::{Exit, Result, usage};
+use crate::outputs::{print, write_page};
+use crate::terminal::OutputStream;
+
+/// Prints the articles, each with what it found and the command that shows it; exit code 0.
+pub fn list() -> Result {
+    print(&article_list(&store::reference::sources(), OutputStream::Output.width()))?;
+    Ok(Exit::Done)
+}
+
+/// Prints the figures of an article with runs beside them, or writes them as a page; exit code 2
+/// where there is no such article or run.
+pub fn show(name: &str, runs: &[String], html: Option<&Path>) -> Result {
+    let source = source(name)?;
+    if runs.len() > MOST_PICKED {
+        return usage(format_args!(
+            "{} runs are named; at most {MOST_PICKED} stand beside an article",
+            runs.len()
+        ));
+    }
+    let runs = beside(runs)?;
+    match html {
+        Some(path) => write_page(path, &published_alone(&source, &runs))?,
+        None => print(&published_text(&source, &runs, OutputStream::Output.width()))?,
+    }
+    Ok(Exit::Done)
+}
+
+/// The article of that number; exit code 2 with what may be named where there is none.
+fn source(name: &str) -> Result<PublishedSource> {
+    let sources = store::reference::sources().into_iter();
+    let found = articles::named(name)
+        .and_then(|article| sources.into_iter().find(|source| source.key == article.key));
+    found.map_or_else(|| usage(unknown(name)), Ok)
+}
+
+/// What to say of a name that is no article's.
+fn unknown(name: &str) -> String {
+    let offered = ARTICLES.map(|article| format!("{} ({})", article.number, article.key));
+    format!("there is no article '{}'; there are {}", clean(name), offered.join(", "))
+}
+
+/// The columns of runs, each under the name of its medium; of several runs of one medium, with that
+/// of the run.
+fn beside(runs: &[String]) -> Result<Vec<RunFigures>> {
+    let records: Vec<Record> = runs.iter().map(|run| load(run)).collect::<Result<_>>()?;
+    let media: Vec<String> = records.iter().map(medium).collect();
+    let name = |at: usize| {
+        let same = |other: &&Record| medium(other) == media[at];
+        let same: Vec<&Record> = records.iter().filter(same).collect();
+        match same.len() {
+            1 => media[at].clone(),
+            _ => format!("{} ({})", media[at], own_name(&records[at], &same)),
+        }
+    };
+    let of = |(at, record): (usize, &Record)| (name(at), column_figures(&record.cells));
+    Ok(records.iter().enumerate().map(of).collect())
+}
+
+/// What tells a run from others of its medium: its label where no other has it, or else its id.
+fn own_name<'a>(record: &'a Record, all: &[&Record]) -> &'a str {
+    let label = record.run.label.as_deref();
+    let shared = all.iter().filter(|other| other.run.label.as_deref() == label).count() > 1;
+    label.filter(|_| !shared).unwrap_or(&record.run.id)
+}
+
+/// What a medium is called; a simulated one says so beside real ones.
+fn medium(record: &Record) -> String {
+    let name = words::name(&record.medium);
+    match record.medium.kind {
+        MediumKind::Simulated => format!("{name} (simulated)"),
+        _ => name,
+    }
+}

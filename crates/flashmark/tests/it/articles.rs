@@ -1,0 +1,189 @@
+//! The five articles: what each found, and a medium beside the figures of one.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use record::PublishedSource;
+use report::articles::{ARTICLES, Article};
+
+use crate::support::{Flashmark, Scratch};
+
+/// A card that has figures of two columns of article 004.
+fn with_card() -> Flashmark {
+    let flashmark = Flashmark::new();
+    let only = "sector-write,zero-fill";
+    flashmark.done(&["run", "sim:class10", "--suite", "seeds", "--only", only, "--quiet"]);
+    flashmark
+}
+
+fn source(article: &Article) -> PublishedSource {
+    let mut sources = store::reference::sources().into_iter();
+    sources.find(|source| source.key == article.key).unwrap()
+}
+
+/// Every number in a text: "107", "21.5".
+fn numbers(text: &str) -> BTreeSet<String> {
+    let tokens = text.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    let tokens = tokens.map(|token| token.trim_matches('.')).filter(|token| !token.is_empty());
+    tokens.map(str::to_owned).collect()
+}
+
+/// The lines of a screen without the breaks between them.
+fn joined(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_list_has_five_articles_and_each_is_shown_by_its_command() {
+    let flashmark = Flashmark::new();
+    let list = flashmark.done(&["articles"]).out;
+    let commands: Vec<&str> =
+        list.lines().filter_map(|line| line.trim().strip_prefix("flashmark ")).collect();
+    assert_eq!(commands.len(), 5, "{list}");
+    for (article, command) in ARTICLES.iter().zip(commands) {
+        let words: Vec<&str> = command.split(' ').collect();
+        let screen = joined(&flashmark.done(&words).out);
+        for text in [article.number, article.title, article.address, article.found] {
+            assert!(screen.contains(text), "{text}: {screen}");
+        }
+        assert!(joined(&list).contains(article.found), "{list}");
+        let count = format!("{} figures", source(article).figures.len());
+        assert!(screen.contains(&count) && joined(&list).contains(&count), "{count}");
+    }
+    assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
+}
+
+/// A sentence of ours is worth what its numbers are.
+#[test]
+fn every_number_of_a_finding_is_a_figure_of_the_article() {
+    for article in ARTICLES {
+        let said = |figure: &record::SourceFigure| {
+            numbers(&format!("{} {} {}", figure.printed, figure.what, figure.medium))
+        };
+        let source = source(&article);
+        let known: BTreeSet<String> = source.figures.iter().flat_map(said).collect();
+        let missing: Vec<String> = numbers(article.found).difference(&known).cloned().collect();
+        assert!(missing.is_empty(), "{}: {missing:?}", article.number);
+        let address = source.address;
+        assert!(address.is_empty() || address == article.address, "{address}");
+    }
+}
+
+#[test]
+fn every_section_that_is_cited_exists() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/field");
+    for article in ARTICLES {
+        let text = fs::read_to_string(docs.join(article.file)).unwrap();
+        let heads = text.lines().filter(|line| line.starts_with('#'));
+        let mut names = heads.map(|line| line.trim_start_matches('#').trim());
+        assert!(names.any(|name| name == article.section), "{}", article.cited());
+    }
+}
+
+#[test]
+fn a_medium_stands_beside_the_figures_of_an_article_on_the_screen() {
+    let flashmark = with_card();
+    let screen = flashmark.done(&["report", "--article", "004", "latest"]).out;
+    let group = screen.split("\n\n").find(|part| part.contains("Transcend Class 10 4GB")).unwrap();
+    let row = |what: &str| group.lines().find(|line| line.trim().starts_with(what)).unwrap();
+    assert!(row("").contains("Transcend"), "{group}");
+    assert!(group.contains("class10 (simulated)"), "{group}");
+    let zeros = row("write, zeroes");
+    let number = |text: &str| text.trim().split(' ').next().unwrap().parse::<f64>().unwrap();
+    let (published, own) = zeros.split_once("16.65 MB/s").unwrap();
+    assert!(published.contains("whole device"), "{zeros}");
+    let ratio: f64 = own.trim().rsplit(' ').next().unwrap().trim_end_matches('x').parse().unwrap();
+    assert!((ratio - number(own) / 16.65).abs() < 0.01, "{zeros}");
+    assert!(row("write, random data").ends_with('-'), "not measured: {group}");
+    assert!(screen.contains("\n    flashmark run TARGET --only sector-write\n"), "{screen}");
+    // The name of its page names it as well.
+    assert_eq!(flashmark.done(&["report", "--article", "article-5", "latest"]).out, screen);
+}
+
+#[test]
+fn a_narrow_screen_has_blocks_and_no_wider_line_than_what_is_copied() {
+    let flashmark = with_card();
+    let words = ["report", "--article", "004", "latest"];
+    let narrow = crate::support::Ran::of(flashmark.command(&words).env("COLUMNS", "50"));
+    for line in narrow.out.lines().filter(|line| line.chars().count() > 50) {
+        let bare = line.trim();
+        assert!(bare.starts_with("http") || bare.starts_with("flashmark run"), "{line}");
+    }
+    assert!(narrow.out.contains("    class10 (simulated): "), "{narrow}");
+}
+
+#[test]
+fn the_page_is_one_file_with_every_figure_and_its_run() {
+    let (flashmark, scratch) = (with_card(), Scratch::new());
+    for article in ARTICLES {
+        let file = scratch.at(&format!("{}.html", article.number));
+        let html = file.to_str().unwrap();
+        let ran =
+            flashmark.done(&["report", "--article", article.number, "latest", "--html", html]);
+        assert_eq!(ran.out, format!("{html}\n"));
+        let page = fs::read_to_string(&file).unwrap();
+        assert!(page.len() < 300_000, "{}: {} bytes", article.number, page.len());
+        for figure in source(&article).figures {
+            assert!(page.contains(&format!("id=\"{}\"", figure.id)), "{}", figure.id);
+        }
+        assert!(page.contains("class10 (simulated)</th>"), "{page}");
+        assert!(page.contains("<code>flashmark "), "{page}");
+        for outside in ["<script", "<link rel=\"stylesheet", "src=\"", "<form"] {
+            assert!(!page.contains(outside), "{outside} in {}", article.number);
+        }
+    }
+    let page = fs::read_to_string(scratch.at("004.html")).unwrap();
+    assert!(page.contains("Morton&#39;s benchmark") && page.contains("16.65 MB/s and random"));
+}
+
+/// The column stayed empty, and nobody knew why.
+#[test]
+fn a_run_that_has_none_of_the_figures_says_so() {
+    let (flashmark, scratch) = (with_card(), Scratch::new());
+    let said = "class10 (simulated) has none of these figures";
+    let screen = flashmark.done(&["report", "--article", "003", "latest"]).out;
+    assert!(joined(&screen).contains(said), "{screen}");
+    assert!(!joined(&flashmark.done(&["report", "--article", "004", "latest"]).out).contains(said));
+    let file = scratch.at("003.html");
+    flashmark.done(&["report", "--article", "003", "latest", "--html", file.to_str().unwrap()]);
+    assert!(fs::read_to_string(&file).unwrap().contains(said));
+}
+
+#[test]
+fn an_unknown_article_names_those_that_exist() {
+    let flashmark = Flashmark::new();
+    for name in ["4", "005", "morton", ""] {
+        let ran = flashmark.run(&["report", "--article", name]);
+        assert_eq!(ran.code, Some(2), "{ran}");
+        assert!(
+            ran.err.contains("000 (article-1)") && ran.err.contains("004 (article-5)"),
+            "{ran}"
+        );
+        assert!(ran.out.is_empty(), "{ran}");
+    }
+    let ran = flashmark.run(&["report", "--article", "004", "no-such-run"]);
+    assert_eq!(ran.code, Some(2), "{ran}");
+    let six = ["report", "--article", "004", "a", "b", "c", "d", "e", "f"];
+    let ran = flashmark.run(&six);
+    assert!(ran.code == Some(2) && ran.err.contains("at most 5"), "{ran}");
+}
+
+/// Two runs of one medium were two columns of one name.
+#[test]
+fn runs_of_one_medium_are_told_apart() {
+    let flashmark = Flashmark::new();
+    for label in ["before", "after"] {
+        let words = ["run", "sim:class10", "--suite", "seeds", "--only", "sector-write"];
+        flashmark.done(&[&words[..], &["--quiet", "--label", label]].concat());
+    }
+    let names: Vec<String> = flashmark
+        .runs()
+        .iter()
+        .map(|dir| dir.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let screen = flashmark.done(&["report", "--article", "004", &names[0], &names[1]]).out;
+    for label in ["before", "after"] {
+        assert!(screen.contains(&format!("class10 (simulated) ({label})")), "{screen}");
+    }
+}

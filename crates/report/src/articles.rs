@@ -1,0 +1,131 @@
+//! The five articles that Flashmark grew out of: who measured what, and what was found.
+//!
+//! Their figures are kept elsewhere (`store::reference`); a test of the program holds each number
+//! of a finding against them.
+
+/// An article in a few words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Article {
+    /// Its number, counted from 000.
+    pub number: &'static str,
+    /// Name of its page of published figures, counted from 1: "article-1".
+    pub key: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Who wrote it, as far as the article says.
+    pub author: &'static str,
+    /// When it was published.
+    pub year: u16,
+    /// Where it was published.
+    pub address: &'static str,
+    /// The quantities that it measures.
+    pub measures: &'static str,
+    /// Its finding, with figures of its own.
+    pub found: &'static str,
+    /// The file below docs/field that has these figures.
+    pub file: &'static str,
+    /// The section of that file.
+    pub section: &'static str,
+}
+
+impl Article {
+    /// Where the figures of the finding stand: "docs/field/ext2.md, Morton's benchmark".
+    pub fn cited(&self) -> String {
+        format!("docs/field/{}, {}", self.file, self.section)
+    }
+}
+
+/// The five, in the order of their numbers.
+pub const ARTICLES: [Article; 5] = [
+    Article {
+        number: "000",
+        key: "article-1",
+        title: "Compact Flash benchmarks",
+        author: "author not named (abatis.org.uk)",
+        year: 2005,
+        address: "http://abatis.org.uk/CFbench.html",
+        measures: "random reads by block size (IOTest) in the first GB of a CF card and of disks",
+        found: "At random reads the Kingston CF 24x was 8.3 times as fast as a 7200 rpm disk in \
+                blocks of 512 B, and 4.7 times in blocks of 4 KiB; its sequential reads were 9.2 MB/s.",
+        file: "classic-tools.md",
+        section: "IOTest",
+    },
+    Article {
+        number: "001",
+        key: "article-2",
+        title: "Compact Flash benchmarks, updated 7/2007",
+        author: "author not named (abatis.org.uk)",
+        year: 2007,
+        address: "http://abatis.org.uk/CFbenchPart2.html",
+        measures: "random reads by block size (thrash) and sequential rates of CF cards and disks",
+        found: "At random reads a 10000 rpm disk is faster than the Fujifilm CF 100x from blocks \
+                of about 100 KB on; sequentially the card does 15.4 MB/s and the disk 65 MB/s.",
+        file: "classic-tools.md",
+        section: "IOTest",
+    },
+    Article {
+        number: "002",
+        key: "article-3",
+        title: "Flash Module Benchmark Collection: SD Cards, CF Cards, USB Sticks",
+        author: "Gordan",
+        year: 2012,
+        address: "http://www.altechnative.net/2012/01/25/flash-module-benchmark-collection-sd-cards-cf-cards-usb-sticks/",
+        measures: "dd from 4 KiB to 1 MiB, and iozone in 4 KiB: writes, rewrites, random reads and \
+                   writes",
+        found: "The Kingston Ultimate 266x CF card writes 38.2 MB/s in blocks of 1 MiB and 1 random \
+                write of 4 KiB a second; the SanDisk Extreme USB stick writes 56.2 MB/s and 566 of \
+                them.",
+        file: "published-figures.md",
+        section: "Gordan's table",
+    },
+    Article {
+        number: "003",
+        key: "article-4",
+        title: "Filesystems, Schedulers with CompactFlash",
+        author: "Pitt-Pladdy",
+        year: 2012,
+        address: "https://www.pitt-pladdy.com/blog/_20120214-133809_0000_Filesystems_Schedulers_with_CompactFlash/",
+        measures: "the time that a poll of Cacti takes by file system and scheduler, access times \
+                   (seeker), iostat",
+        found: "On the Duracell 300x CF card a poll of Cacti was complete after 117 s with ext2 and \
+                131 s with ext4 without a journal; xfs with the deadline scheduler took 74 to 78 s, \
+                a SATA disk 32 to 45 s.",
+        file: "rrdtool.md",
+        section: "Replay and published times",
+    },
+    Article {
+        number: "004",
+        key: "article-5",
+        title: "Flash storage devices and how slow they are",
+        author: "J. Morton",
+        year: 2011,
+        address: "http://sandbox.movial.com/blog/2011/02/flash-storage-devices-and-how-slow-they-are/",
+        measures: "sequential writes of zeros and of random data, single writes of 512 B, formatting and filling \
+                   ext2",
+        found: "A write of 512 B at a random place takes 107 to 826 ms on ten of eleven sticks and \
+                cards, and 21.5 ms on a disk; the Transcend Class 10 card writes zeros at 16.65 MB/s \
+                and random data at 8.99 MB/s.",
+        file: "ext2.md",
+        section: "Morton's benchmark",
+    },
+];
+
+/// The article of a number ("004") or of the name of its page ("article-5"). A bare "4" is neither:
+/// it would be the fifth by one and the fourth by the other.
+pub fn named(name: &str) -> Option<&'static Article> {
+    ARTICLES.iter().find(|article| article.number == name || article.key == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_or_a_page_names_an_article_and_a_bare_digit_none() {
+        let of = |name| named(name).map(|article| article.year);
+        assert_eq!((of("000"), of("004"), of("article-5")), (Some(2005), Some(2011), Some(2011)));
+        for other in ["4", "5", "0", "005", "article-0", "article-6", "", "Article 5"] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

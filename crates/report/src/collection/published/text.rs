@@ -1,0 +1,201 @@
+//! Publications on a terminal: the list of the articles, and the figures of one as a table where it
+//! fits the screen, else a block a figure.
+
+use record::PublishedSource;
+
+use super::SourceTable;
+use super::figures::{MediumFigures, Remake, Row};
+use crate::articles::{ARTICLES, Article};
+use crate::collection::picks::{MOST_PICKED, Pick};
+use crate::column_figures::{RunFigures, table};
+use crate::display;
+use crate::text::{fold, wrapped};
+use crate::words;
+
+/// The articles among publications, each with what it measures, its media, its finding, and how to
+/// see it, no wider than `width` columns where that can be.
+pub fn article_list(sources: &[PublishedSource], width: usize) -> String {
+    let of = |article: &Article| sources.iter().find(|source| source.key == article.key);
+    let entries = ARTICLES.iter().filter_map(|article| Some(entry(article, of(article)?, width)));
+    entries.collect::<Vec<_>>().join("\n")
+}
+
+fn entry(article: &Article, source: &PublishedSource, width: usize) -> String {
+    let media = media(source);
+    let paragraphs = [
+        format!("{}, {}", article.author, article.year),
+        format!("Measures {}.", article.measures),
+        format!("{} of {}.", words::count(source.figures.len(), "figure"), media.join("; ")),
+        format!("Found: {}", article.found),
+    ];
+    let mut text = indented(article.title, &format!("{}  ", article.number), width);
+    for paragraph in &paragraphs {
+        text += &indented(paragraph, MARGIN, width);
+    }
+    text + &format!("{MARGIN}flashmark report --article {}\n", article.number)
+}
+
+/// Stands before what belongs to a number.
+const MARGIN: &str = "     ";
+
+/// The media of a publication, each once.
+fn media(source: &PublishedSource) -> Vec<&str> {
+    let mut media: Vec<&str> = Vec::new();
+    for figure in &source.figures {
+        if !figure.medium.is_empty() && !media.contains(&figure.medium.as_str()) {
+            media.push(&figure.medium);
+        }
+    }
+    media
+}
+
+/// A text in lines, the first behind `first`, the others as far in.
+fn indented(text: &str, first: &str, width: usize) -> String {
+    let margin = " ".repeat(display::width(first));
+    let lines = wrapped(text, width.saturating_sub(margin.len()).max(20)).into_iter().enumerate();
+    lines.map(|(at, line)| format!("{}{line}\n", if at == 0 { first } else { &margin })).collect()
+}
+
+/// The figures of one publication with up to [`MOST_PICKED`] runs beside them, and what makes each
+/// column again; no wider than `width` columns where that can be.
+pub fn published_text(source: &PublishedSource, runs: &[RunFigures], width: usize) -> String {
+    let picks: Vec<Pick> = runs.iter().take(MOST_PICKED).map(Pick::of_run).collect();
+    let page = SourceTable::of(source, &picks, Vec::new());
+    let names: Vec<&str> = picks.iter().map(|pick| pick.name.as_str()).collect();
+    let remedy = if page.commands.is_empty() { "" } else { "; the commands below measure them" };
+    let without = page.without_any.iter();
+    let without = without.map(|name| format!("{name} has none of these figures{remedy}.\n"));
+    let mut text = fold(&(head(&page) + &without.collect::<String>()), width, false);
+    for group in &page.groups {
+        text += &fold(&format!("\n{}\n", titled(group)), width, false);
+        text += &rows(group, &names, width).unwrap_or_else(|| block(group, &names, width));
+    }
+    if !picks.is_empty() {
+        text += &fold(&format!("\n{RATIO_MEANS}\n"), width, false);
+    }
+    text + &remakes(&page.commands, width)
+}
+
+const RATIO_MEANS: &str =
+    "0.50x: half of the published figure. Of times (ms, s) less is better, of rates more.";
+
+fn head(page: &SourceTable) -> String {
+    let mut text = format!("{}\n{}\n", page.heading(), page.facts());
+    if !page.address().is_empty() {
+        text += &format!("{}\n", page.address());
+    }
+    if let Some(article) = page.article {
+        let (measures, found, cited) = (article.measures, article.found, article.cited());
+        text += &format!("\nMeasured: {measures}.\nFound: {found} ({cited})\n");
+    }
+    text
+}
+
+/// The tool of all rows of a medium, where they have the same.
+fn common_tool(group: &MediumFigures) -> Option<&str> {
+    let (first, rest) = group.rows.split_first()?;
+    let tool = Some(first.tool.as_str()).filter(|tool| !tool.is_empty())?;
+    rest.iter().all(|row| row.tool == tool).then_some(tool)
+}
+
+/// "Verbatim 8GB 8 GB USB stick, with dd".
+fn titled(group: &MediumFigures) -> String {
+    let tool = common_tool(group).map_or(String::new(), |tool| format!(", with {tool}"));
+    format!("{}{tool}", group.name)
+}
+
+/// "dd: write, 4 KiB"; without the tool where the title of the medium has it.
+fn what(group: &MediumFigures, row: &Row) -> String {
+    match (common_tool(group), row.tool.as_str()) {
+        (Some(_), _) | (None, "") => row.what.clone(),
+        (None, tool) if row.what.is_empty() => tool.to_owned(),
+        (None, tool) => format!("{tool}: {}", row.what),
+    }
+}
+
+/// As printed, with its kind where it was not measured, and in our unit where that is another.
+fn printed(row: &Row) -> String {
+    let kind = if row.kind == "measured" { String::new() } else { format!(" ({})", row.kind) };
+    let ours = if row.ours.is_empty() { String::new() } else { format!(" = {}", row.ours) };
+    format!("{}{kind}{ours}", row.printed)
+}
+
+/// The figure of a run with its interval and its ratio: "12.3 MB/s (11.9 to 12.6), 3.20x".
+fn picked(row: &Row, at: usize) -> String {
+    let cell = &row.picks[at];
+    if !cell.is_some() {
+        return "-".to_owned();
+    }
+    format!("{} ({}), {}", cell.value, cell.interval, cell.ratio)
+}
+
+/// The least that the first column of a table is broken to.
+const LEAST_WHAT: usize = 26;
+
+/// The rows of a medium as a table, what was done broken where it must be; `None` where that has no
+/// room.
+fn rows(group: &MediumFigures, names: &[&str], width: usize) -> Option<String> {
+    let figures = |row: &Row| -> Vec<String> {
+        let picks = (0..names.len()).map(|at| picked(row, at));
+        std::iter::once(printed(row)).chain(picks).collect()
+    };
+    let heads = std::iter::once("Published").chain(names.iter().copied()).map(str::to_owned);
+    let lines: Vec<Vec<String>> = group.rows.iter().map(figures).collect();
+    let lines: Vec<Vec<String>> = std::iter::once(heads.collect()).chain(lines).collect();
+    let widest = |at: usize| lines.iter().map(|line| display::width(&line[at])).max().unwrap_or(0);
+    let taken: usize = (0..=names.len()).map(|at| widest(at) + GAP).sum();
+    let room = width.checked_sub(taken + MARGIN_OF_ROWS.len()).filter(|it| *it >= LEAST_WHAT)?;
+    let named = std::iter::once(String::new()).chain(group.rows.iter().map(|row| what(group, row)));
+    let laid = named.zip(lines).flat_map(|(what, figures)| broken(&what, figures, room));
+    table(&laid.collect::<Vec<_>>(), width)
+}
+
+/// Columns between those of a table.
+const GAP: usize = 2;
+
+/// Stands before the rows of a medium.
+const MARGIN_OF_ROWS: &str = "  ";
+
+/// A row with its first column in lines of so many columns.
+fn broken(what: &str, figures: Vec<String>, room: usize) -> Vec<Vec<String>> {
+    let blank = vec![String::new(); figures.len()];
+    let hanging = if display::width(what) > room { MARGIN_OF_ROWS } else { "" };
+    let lines = wrapped(what, room - hanging.len()).into_iter().enumerate();
+    let row = |(at, line): (usize, String)| {
+        let (behind, more) = if at == 0 { (&figures, "") } else { (&blank, hanging) };
+        std::iter::once(format!("{MARGIN_OF_ROWS}{more}{line}"))
+            .chain(behind.iter().cloned())
+            .collect()
+    };
+    lines.map(row).collect()
+}
+
+/// The same with a few lines a figure.
+fn block(group: &MediumFigures, names: &[&str], width: usize) -> String {
+    let mut text = String::new();
+    for row in &group.rows {
+        let line = format!("{}: {}", what(group, row), printed(row));
+        text += &indented(&line, MARGIN_OF_ROWS, width);
+        for (at, name) in names.iter().enumerate().filter(|(at, _)| row.picks[*at].is_some()) {
+            text += &indented(&format!("{name}: {}", picked(row, at)), "    ", width);
+        }
+    }
+    text
+}
+
+/// What makes each column again; commands stay on a line of their own, to be copied.
+fn remakes(commands: &[Remake], width: usize) -> String {
+    if commands.is_empty() {
+        return String::new();
+    }
+    let mut text = fold(&format!("\n{AGAIN}\n"), width, false);
+    for (head, unit, command) in commands {
+        let unit = if unit.is_empty() { "the nearest test" } else { unit };
+        text += &indented(&format!("{head} ({unit})"), "  ", width);
+        text += &format!("    flashmark {command}\n");
+    }
+    text
+}
+
+const AGAIN: &str = "Made again by (TARGET is a device, a directory or a file; --plan shows what \
+                     would be done):";
