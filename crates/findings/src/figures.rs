@@ -75,7 +75,7 @@ impl<'a> Figures<'a> {
         figure::sustained(self.record)
             .filter(|_| test == test::SEQUENTIAL_WRITE)
             .or_else(|| figure::sequential(self.record, test))
-            .or_else(|| in_a_row(self.record, test))
+            .or_else(|| large_sequential(self.record, test))
     }
 }
 
@@ -84,7 +84,7 @@ fn is_sequential(test: &str) -> bool {
 }
 
 /// Of large blocks, or where nobody says how large they were.
-fn in_a_row<'a>(record: &'a Record, test: &'a str) -> Option<SoundFigure<'a>> {
+fn large_sequential<'a>(record: &'a Record, test: &'a str) -> Option<SoundFigure<'a>> {
     let cell = streaming_cell(record, test)
         .filter(|cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB))?;
     SoundFigure::of(cell, metric::SUSTAINED_BPS).or_else(|| SoundFigure::of(cell, metric::BPS))
@@ -115,4 +115,25 @@ pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell>
 /// no such end, or whose numbers are not a medium's.
 pub fn sustained_estimate(cell: &Cell) -> Option<Estimate> {
     figure::sustained_of(cell).map(|SoundFigure { value, ci95, n, .. }| Estimate { value, ci95, n })
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Flag;
+
+    use super::*;
+    use crate::testing::{iops, record_of};
+
+    #[test]
+    fn a_sequential_rate_stands_at_one_mebibyte_whatever_its_numbers_are() {
+        let sizes = [4 * KIB, MIB, 2 * MIB];
+        let cells = (1..).zip(sizes).map(|(number, block)| {
+            let mut cell = iops(test::SEQUENTIAL_READ, number, block, 100.0, 1);
+            cell.flags.push(Flag::Cached);
+            cell
+        });
+        let record = record_of(cells.collect());
+        let cell = Figures::of(&record).cell(HeadlineFigure::SequentialRead).unwrap();
+        assert_eq!(cell.params.block_bytes, Some(MIB));
+    }
 }

@@ -443,6 +443,18 @@ mod tests {
         assert_eq!(after(&seen), (without.per_second / without.ci95.low).ln());
     }
 
+    /// Of 3500 events 50 carry half of the time: no event of three times their length was seen.
+    #[test]
+    fn rare_events_are_rare_among_those_that_carry_the_time() {
+        let times = |n: u64| if n.is_multiple_of(70) { 70_000_000 } else { 1_000_000 };
+        let low = |mut rate: RateEstimator| {
+            (0..3500).for_each(|n| rate.push(times(n)));
+            rate.estimate().expect("many events").ci95.low
+        };
+        let rare = RareEvents { share: 0.01, excess: 5.0 };
+        assert!(low(RateEstimator::expecting(rare)) < 0.99 * low(RateEstimator::new()));
+    }
+
     #[test]
     fn a_slow_event_among_many_moves_the_interval_to_slow_rates() {
         let estimate =

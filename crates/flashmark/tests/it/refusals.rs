@@ -339,7 +339,8 @@ fn swap_space() {
         return skipped(&format!("no swapping here: {}", on.err.trim()));
     }
     let _swapping = Swapping(device.word());
-    insta::assert_snapshot!(refused_with_erase(device.word(), &[&image], &[(device.name(), "loopX")]), @r"
+    // The kernel writes there where memory is short, so its bytes prove nothing.
+    insta::assert_snapshot!(refused_with_erase(device.word(), &[], &[(device.name(), "loopX")]), @r"
     exit 3
     flashmark: '/dev/loopX' is in use: loopX is swap space; swapoff it first, or choose another medium
     ");
