@@ -32,15 +32,15 @@ impl<'a> CpuUse<'a> {
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let uses = record.cells.iter().filter_map(CpuUse::of);
     let most = uses.max_by(|a, b| a.share.total_cmp(&b.share)).filter(|most| most.share >= MUCH)?;
+    let cell = most.rate.cell;
     let percent = significant(100.0 * most.share);
+    let each = Nanos(most.per_io_ns.round() as u64);
     let statement = format!(
-        "{} of {} takes {percent} % of one processor ({} for each I/O): a slower processor, or a busy one, makes it slower.",
-        capitalised(&most.rate.cell.test.replace('-', " ")),
-        figure::size(most.rate.cell.params.block_bytes.unwrap_or(0)),
-        Nanos(most.per_io_ns.round() as u64),
+        "{} of {} takes {percent} % of one processor ({each} for each I/O): a slower processor, or a busy one, makes it slower.",
+        capitalised(&cell.test.replace('-', " ")),
+        figure::size(cell.params.block_bytes.unwrap_or(0)),
     );
-    let evidence =
-        format!("{} each, {percent} % of a second", Nanos(most.per_io_ns.round() as u64));
+    let evidence = format!("{each} each, {percent} % of a second");
     Some(FindingBuilder::info("cpu", statement).figure(&most.rate).note(evidence).done())
 }
 
