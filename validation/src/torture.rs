@@ -209,7 +209,7 @@ fn torment(root: &Path, program: &Path, part: &Part, flags: &Flags, seed: u64) -
     let told = scratch.path().join("tally");
     let (name, count) = (part.told)(flags);
     let mut tests = Command::new(program);
-    tests.args(part.tests).current_dir(root.join("crates/flashmark"));
+    tests.args(part.tests).arg("--include-ignored").current_dir(root.join("crates/flashmark"));
     tests
         .env("FLASHMARK_TALLY", &told)
         .env("FLASHMARK_SEED", seed.to_string())

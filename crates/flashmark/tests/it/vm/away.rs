@@ -32,6 +32,7 @@ const BACKS: [(&str, Back); 4] = [
 ];
 
 #[test]
+#[ignore = "minutes in a virtual machine: cargo validation torture --only medium --times 1"]
 fn a_run_whose_card_was_gone_for_a_while_comes_to_its_end() {
     let Some(mut machine) = Machine::boot(&[]) else { return };
     let (seconds, mut chance) =
