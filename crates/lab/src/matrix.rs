@@ -26,6 +26,8 @@ pub use trace_work::{PREFIX as TRACE_PREFIX, TraceWork};
 
 use std::path::PathBuf;
 
+use device::{IoError, IoErrorKind};
+
 /// What combinations are tried on.
 pub trait MatrixBackend {
     /// Makes ready: scheduler, file system, mount. What it gives is undone by
@@ -46,8 +48,29 @@ pub trait MatrixBackend {
     /// mounted.
     ///
     /// # Errors
-    /// In words: what it answered instead.
-    fn answers(&mut self) -> Result<(), String>;
+    /// What it answered instead.
+    fn answers(&mut self) -> Result<(), MediumFailure>;
+}
+
+/// Why nothing more can be tried on a medium.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MediumFailure {
+    /// In words.
+    pub reason: String,
+    /// The error that the medium answered with; none where it was not the medium that failed.
+    pub error: Option<IoErrorKind>,
+}
+
+impl From<String> for MediumFailure {
+    fn from(reason: String) -> MediumFailure {
+        MediumFailure { reason, error: None }
+    }
+}
+
+impl From<IoError> for MediumFailure {
+    fn from(error: IoError) -> MediumFailure {
+        MediumFailure { reason: error.to_string(), error: Some(error.kind) }
+    }
 }
 
 /// A mounted file system to work on.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use host::{BlockTarget, Changes, Claim, Roots, Staged, recipe};
 
-use super::{Combination, MatrixBackend, Prepared, Unready};
+use super::{Combination, MatrixBackend, MediumFailure, Prepared, Unready};
 
 /// A block device, held, with what is changed of it noted.
 pub struct MediumBackend {
@@ -21,8 +21,8 @@ pub struct MediumBackend {
 }
 
 /// Whether a block device still reads and writes. It leaves what is on it as it is; what it answers
-/// instead is told in words.
-pub type Probe = fn(&BlockTarget) -> Result<(), String>;
+/// instead is the error.
+pub type Probe = fn(&BlockTarget) -> Result<(), MediumFailure>;
 
 impl MediumBackend {
     /// On `target`, which `claim` holds. `changes` notes what is changed of its queue, `state_dir`
@@ -110,7 +110,7 @@ impl MatrixBackend for MediumBackend {
         }
     }
 
-    fn answers(&mut self) -> Result<(), String> {
+    fn answers(&mut self) -> Result<(), MediumFailure> {
         self.claim.retake().map_err(|error| error.to_string())?;
         (self.probe)(&self.target)
     }

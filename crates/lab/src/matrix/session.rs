@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use device::IoErrorKind;
 use record::units::saturating_sum;
 use record::{Cell, Estimate, Params, Stop, metric};
 use stats::Random;
 
 use super::error_streak::{ErrorStreak, FailedTry};
-use super::{Combination, MatrixBackend, Prepared, Results, Unready, order};
+use super::{Combination, MatrixBackend, MediumFailure, Prepared, Results, Unready, order};
 use crate::fragmentation::{self, CountExtents, Fragmentation, OpenAsDevice};
 use crate::workload::{Moment, WorkError, Workload, WorkloadContext, WorkloadProgress};
 
@@ -80,7 +81,7 @@ pub enum End {
     /// Somebody set [`MatrixTrial::stop`], as Ctrl-C does.
     Interrupted,
     /// Nothing more can be tried; why.
-    Failed(String),
+    Failed(MediumFailure),
 }
 
 /// Hears of a session. An `Err` ends it: what cannot be kept must not be measured.
@@ -169,7 +170,7 @@ fn announce(
         .map(|(rest, block)| rest.saturating_add(block.saturating_mul(blocks_after)));
     let of = results.done() + rest.len() + alive.len() * blocks_after as usize;
     hear(&MatrixEvent::Begun { combination, repeat, done: results.done(), of, left_ns })
-        .map_err(End::Failed)
+        .map_err(end_failed)
 }
 
 /// What a try came to.
@@ -208,7 +209,7 @@ fn one(
         None => {
             row.end();
             keep(results, trial, which, &cells, hear)?;
-            ended.map_err(End::Failed)
+            ended.map_err(end_failed)
         }
         Some(failure) => judge(trial, backend, results, row, (which, failure, cells, ended), hear),
     }
@@ -223,7 +224,7 @@ fn attempt(
 ) -> Result<(Tried, Result<(), String>), End> {
     let combination = &trial.combinations[number];
     let prepared = match backend.begin(combination) {
-        Err(Unready::Medium(reason)) => return Err(End::Failed(reason)),
+        Err(Unready::Medium(reason)) => return Err(end_failed(reason)),
         // Ctrl-C on a terminal reaches mkfs too: that it ended is no failure of its file system.
         Err(Unready::Combination(_)) if trial.stop.load(Ordering::Relaxed) => {
             return Err(End::Interrupted);
@@ -243,7 +244,7 @@ fn attempt(
     let ended = backend.end();
     let (cells, failure) = match worked {
         Err(error) if error.is_interrupted() || trial.stop.load(Ordering::Relaxed) => {
-            return Err(ended.err().map_or(End::Interrupted, End::Failed));
+            return Err(ended.err().map_or(End::Interrupted, end_failed));
         }
         Err(error) => {
             let failure = if error.is_of_kernel() { Failure::Error } else { Failure::Unfit };
@@ -270,14 +271,15 @@ fn judge(
 ) -> Result<(), End> {
     let failed = FailedTry { number: which.0, repeat: which.1, cells };
     let said = failed.reason().to_owned();
-    let answered = ended.and_then(|()| {
-        backend
-            .answers()
-            .map_err(|reason| format!("{said}; asked again, the medium fails: {reason}"))
+    let answered = ended.map_err(MediumFailure::from).and_then(|()| {
+        backend.answers().map_err(|failure| MediumFailure {
+            reason: format!("{said}; asked again, the medium fails: {}", failure.reason),
+            ..failure
+        })
     });
-    if let Err(reason) = answered {
+    if let Err(failure) = answered {
         let all = row.take().into_iter().chain([failed]).collect();
-        return Err(blame_medium(trial, results, all, reason, hear));
+        return Err(blame_medium(trial, results, all, failure, hear));
     }
     keep(results, trial, which, &failed.cells, hear)?;
     match (failure == Failure::Error).then(|| row.add(failed)).flatten() {
@@ -286,7 +288,8 @@ fn judge(
                 "{} tries in succession met an error, so the medium counts as failed; the last one: {said}",
                 all.len()
             );
-            Err(blame_medium(trial, results, all, reason, hear))
+            let failure = MediumFailure { reason, error: Some(IoErrorKind::Medium) };
+            Err(blame_medium(trial, results, all, failure, hear))
         }
         None => Ok(()),
     }
@@ -297,7 +300,7 @@ fn blame_medium(
     trial: &MatrixTrial<'_>,
     results: &mut Results,
     all: Vec<FailedTry>,
-    reason: String,
+    failure: MediumFailure,
     hear: Hear<'_>,
 ) -> End {
     for failed in all {
@@ -308,7 +311,12 @@ fn blame_medium(
             return end;
         }
     }
-    End::Failed(reason)
+    End::Failed(failure)
+}
+
+/// The end of a session by something else than the medium's answer.
+fn end_failed(reason: String) -> End {
+    End::Failed(reason.into())
 }
 
 /// Says in a cell what it was measured on.
@@ -349,7 +357,7 @@ fn keep(
     if !cells[0].is_failed_by_medium() {
         results.add(trial.combinations, number, repeat, &cells[0]);
     }
-    hear(&MatrixEvent::Finished(cells)).map_err(End::Failed)
+    hear(&MatrixEvent::Finished(cells)).map_err(end_failed)
 }
 
 /// Does the work, looks at its files, and adds what was seen to the headline.

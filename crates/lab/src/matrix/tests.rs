@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use device::IoErrorKind;
 use record::{Cell, Estimate, Params, Stop};
 
 use super::*;
+use crate::matrix::MediumFailure;
 use crate::workload::{WorkError, Workload, WorkloadContext};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -92,9 +94,9 @@ impl MatrixBackend for Scripted<'_> {
             Ok(())
         }
     }
-    fn answers(&mut self) -> Result<(), String> {
+    fn answers(&mut self) -> Result<(), MediumFailure> {
         assert!(!self.open, "nothing is mounted while the medium is asked");
-        if self.figure.get() == DEAD { Err("it answers nothing".to_owned()) } else { Ok(()) }
+        if self.figure.get() == DEAD { Err("it answers nothing".to_owned().into()) } else { Ok(()) }
     }
 }
 
@@ -264,7 +266,7 @@ fn time_ends_it_before_one_that_would_not_fit() {
 #[test]
 fn a_file_system_that_cannot_be_taken_away_ends_everything_and_its_figure_is_kept() {
     let went = Bench { unmountable: Some("xfs none".to_owned()), ..Bench::new(CLEAR) }.run();
-    assert_eq!(went.end, End::Failed("it is in use".to_owned()));
+    assert_eq!(went.end, End::Failed("it is in use".to_owned().into()));
     let last = went.cells.last().unwrap();
     assert_eq!((last.label("filesystem"), last.label("scheduler")), ("xfs", "none"));
 }
@@ -287,7 +289,7 @@ fn a_medium_that_fails_ends_everything_and_is_no_failure_of_the_combinations() {
     let mut figures = CLEAR.to_vec();
     figures[2] = ("xfs none", &[70.0, 71.0, DEAD]);
     let went = Bench::new(&figures).run();
-    let End::Failed(reason) = &went.end else { panic!("{:?}", went.end) };
+    let End::Failed(MediumFailure { reason, .. }) = &went.end else { panic!("{:?}", went.end) };
     assert!(
         reason.contains("it answers nothing")
             && reason.contains("tiny: writing failed: No such device"),
@@ -316,7 +318,7 @@ fn three_combinations_in_a_row_that_meet_an_error_are_a_failing_medium() {
         failing.iter().map(|(name, figures)| (*name, &figures[..])).collect();
     let went = Bench::new(&figures).run();
     assert!(
-        matches!(&went.end, End::Failed(reason) if reason.contains("3 tries in succession")),
+        matches!(&went.end, End::Failed(MediumFailure { reason, error: Some(IoErrorKind::Medium) }) if reason.contains("3 tries in succession")),
         "{:?}",
         went.end
     );

@@ -3,22 +3,20 @@
 use blockio::{Expect, OpenError, OpenOptions, OpenSettings, RealDevice};
 use device::{Device, Op, Request};
 use host::BlockTarget;
+use lab::matrix::MediumFailure;
 use record::{Path as Through, Sync};
 
 /// Reads at the beginning, in the middle and at the end of a block device that we hold, and writes
 /// back what it read at the end.
 ///
 /// # Errors
-/// What the medium answered instead, in words.
-pub fn probe(block: &BlockTarget) -> Result<(), String> {
+/// What the medium answered instead.
+pub fn probe(block: &BlockTarget) -> Result<(), MediumFailure> {
     let mut device = open(block, true).map_err(|error| error.to_string())?;
     let block_bytes =
         device.facts().physical_block_bytes.max(device.facts().logical_block_bytes).max(4096);
     let last = (block.size_bytes() / block_bytes).saturating_sub(1);
-    let failed = |error: device::IoError| error.to_string();
-    device
-        .prepare(1, usize::try_from(block_bytes).map_err(|error| error.to_string())?)
-        .map_err(failed)?;
+    device.prepare(1, usize::try_from(block_bytes).map_err(|error| error.to_string())?)?;
     for block in [0, last / 2, last] {
         one(&mut device, Request::read(0, block * block_bytes, block_bytes))?;
     }
@@ -40,9 +38,9 @@ pub fn open(block: &BlockTarget, writable: bool) -> Result<RealDevice, OpenError
     RealDevice::open(&OpenOptions { path: block.path.clone(), writable, expect, settings })
 }
 
-fn one(device: &mut RealDevice, request: Request) -> Result<(), String> {
+fn one(device: &mut RealDevice, request: Request) -> Result<(), MediumFailure> {
     let mut done = Vec::new();
-    device.submit(request).map_err(|error| error.to_string())?;
-    device.reap(1, &mut done).map_err(|error| error.to_string())?;
-    done.into_iter().try_for_each(|completion| completion.result.map_err(|error| error.to_string()))
+    device.submit(request)?;
+    device.reap(1, &mut done)?;
+    done.into_iter().try_for_each(|completion| Ok(completion.result.map(drop)?))
 }

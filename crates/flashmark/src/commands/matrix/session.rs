@@ -4,8 +4,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use blockio::{Expect, FileIdentity, OpenOptions, RealDevice};
-use device::Device;
-use lab::matrix::{Combination, End, MatrixEvent, MatrixLimits, MatrixTrial, Results};
+use device::{Device, IoErrorKind};
+use lab::matrix::{
+    Combination, End, MatrixEvent, MatrixLimits, MatrixTrial, MediumFailure, Results,
+};
 use lab::workload::WorkError;
 use record::units::Nanos;
 use record::{Cell, Ended, Flag, Params, PlannedCell, Stop};
@@ -244,13 +246,6 @@ fn conclude(
     outputs.deliver(&record, dir)
 }
 
-/// Whether the kernel's words are those for a medium that fails (EIO, ENODATA, EROFS), rather than
-/// for one that is not there (ENXIO, ENODEV), which it may say later, or for a full file system.
-fn is_of_medium(reason: &str) -> bool {
-    let says = |number: i32| reason.contains(&format!("(os error {number})"));
-    [5, 61, 30].into_iter().any(says) && ![6, 19].into_iter().any(says)
-}
-
 fn leave(end: End, dir: &RunDir) -> Result {
     match end {
         End::Complete | End::TimeIsUp => Ok(Exit::Done),
@@ -261,14 +256,17 @@ fn leave(end: End, dir: &RunDir) -> Result {
             );
             Ok(Exit::Interrupted)
         }
-        End::Failed(reason) if is_of_medium(&reason) => {
+        End::Failed(MediumFailure {
+            reason,
+            error: Some(IoErrorKind::Medium | IoErrorKind::ReadOnly),
+        }) => {
             crate::say!(
                 "flashmark: {reason}; what was measured before is kept in {}. The medium fails. {COPY_FIRST}.",
                 dir.name()
             );
             Ok(Exit::Io)
         }
-        End::Failed(reason) => {
+        End::Failed(MediumFailure { reason, .. }) => {
             crate::say!(
                 "flashmark: {reason}; what was measured before is kept, go on with: flashmark resume {}",
                 dir.name()
