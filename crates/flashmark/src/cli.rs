@@ -276,7 +276,7 @@ pub struct RunFlags {
     /// sim:PROFILE.
     pub target: String,
     /// quick (about a minute), standard (about ten), full, seeds (every published test as
-    /// published), or a TOML file.
+    /// published; seeds:000 to seeds:004 what one article did), or a TOML file.
     #[arg(long, default_value = "standard", value_name = "NAME|FILE")]
     pub suite: String,
     /// Only these tests, separated by commas.

@@ -38,7 +38,7 @@ fn all_entries<'a>(
 ) -> impl Iterator<Item = &'a mut SuiteEntry> {
     for only in &choice.only {
         if !suite.tests.iter().any(|entry| entry.test == *only) {
-            suite.tests.push(SuiteEntry { test: only.clone(), settings: Vec::new() });
+            suite.tests.push(SuiteEntry { test: only.clone(), ..SuiteEntry::default() });
         }
     }
     suite.tests.iter_mut()

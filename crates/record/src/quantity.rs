@@ -195,9 +195,9 @@ pub fn nearest_command(cell: &Cell) -> Option<&'static str> {
     let is_align = || cell.metrics.other.keys().any(|name| name.starts_with("align"));
     let is = |what: &str| cell.test.ends_with(what);
     Some(match tool {
-        "flashbench" if is_align() => "run TARGET --only align-read",
+        "flashbench" if is_align() || is("size") => "run TARGET --only align-read",
         "flashbench" => "run TARGET --only open-aus",
-        "iostat" => "watch",
+        "iostat" => "watch TARGET --interval 10s",
         "cacti" => "matrix TARGET --work rrd",
         "f3" => "run TARGET --only verify",
         "crystaldiskmark" | "fio" | "published" | "iozone" | "dd" if is("random-write") => {

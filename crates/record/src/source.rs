@@ -7,7 +7,7 @@ use crate::Cell;
 pub struct PublishedSource {
     /// Name in addresses: "article-3", "iozone-posts-1".
     pub key: String,
-    /// What it is called: "Article 3 (2012-01-25)".
+    /// What it is called: "Article 002".
     pub title: String,
     /// Where it was published; empty where that is not known.
     pub address: String,

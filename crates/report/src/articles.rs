@@ -22,6 +22,8 @@ pub struct Article {
     pub measures: &'static str,
     /// Its finding, with figures of its own.
     pub found: &'static str,
+    /// What does all of it again, in its order; TARGET is a device, a directory or a file.
+    pub again: &'static [&'static str],
     /// The file below docs/field that has these figures.
     pub file: &'static str,
     /// The section of that file.
@@ -47,6 +49,7 @@ pub const ARTICLES: [Article; 5] = [
         measures: "random reads by block size (IOTest) in the first GB of a CF card and of disks",
         found: "At random reads the Kingston CF 24x was 8.3 times as fast as a 7200 rpm disk in \
                 blocks of 512 B, and 4.7 times in blocks of 4 KiB; its sequential reads were 9.2 MB/s.",
+        again: &["run TARGET --suite seeds:000", "compare RUN RUN"],
         file: "classic-tools.md",
         section: "IOTest",
     },
@@ -60,6 +63,7 @@ pub const ARTICLES: [Article; 5] = [
         measures: "random reads by block size (thrash) and sequential rates of CF cards and disks",
         found: "At random reads a 10000 rpm disk is faster than the Fujifilm CF 100x from blocks \
                 of about 100 KB on; sequentially the card does 15.4 MB/s and the disk 65 MB/s.",
+        again: &["run TARGET --suite seeds:001", "compare RUN RUN"],
         file: "classic-tools.md",
         section: "IOTest",
     },
@@ -75,6 +79,7 @@ pub const ARTICLES: [Article; 5] = [
         found: "The Kingston Ultimate 266x CF card writes 38.2 MB/s in blocks of 1 MiB and 1 random \
                 write of 4 KiB a second; the SanDisk Extreme USB stick writes 56.2 MB/s and 566 of \
                 them.",
+        again: &["run TARGET --suite seeds:002"],
         file: "published-figures.md",
         section: "Gordan's table",
     },
@@ -90,6 +95,11 @@ pub const ARTICLES: [Article; 5] = [
         found: "On the Duracell 300x CF card a poll of Cacti was complete after 117 s with ext2 and \
                 131 s with ext4 without a journal; xfs with the deadline scheduler took 74 to 78 s, \
                 a SATA disk 32 to 45 s.",
+        again: &[
+            "run TARGET --suite seeds:003",
+            "matrix TARGET --fs ext2,ext3,ext4,ext4-nojournal,jfs,xfs --scheduler none,mq-deadline,bfq --work rrd,threads",
+            "watch TARGET --interval 10s",
+        ],
         file: "rrdtool.md",
         section: "Replay and published times",
     },
@@ -105,6 +115,7 @@ pub const ARTICLES: [Article; 5] = [
         found: "A write of 512 B at a random place takes 107 to 826 ms on ten of eleven sticks and \
                 cards, and 21.5 ms on a disk; the Transcend Class 10 card writes zeros at 16.65 MB/s \
                 and random data at 8.99 MB/s.",
+        again: &["run TARGET --suite seeds:004"],
         file: "ext2.md",
         section: "Morton's benchmark",
     },

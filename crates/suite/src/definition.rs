@@ -24,12 +24,14 @@ pub struct Suite {
 }
 
 /// A test in a suite.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SuiteEntry {
     /// Name of the test, such as "random-write".
     pub test: String,
     /// Settings as typed: name to value.
     pub settings: Vec<(String, String)>,
+    /// Numbers of the articles that published it, such as "004"; of suite "seeds" only.
+    pub articles: Vec<String>,
 }
 
 /// A suite file that cannot be read; names file, line and key.
@@ -64,10 +66,16 @@ const BUILT_IN: [(&str, &str); 5] = [
 const TIMES: [&str; 3] = ["time", "min_time", "max_time"];
 
 impl Suite {
-    /// The suites that come with the program.
+    /// The suites that come with the program; "seeds:004" is what article 004 does of "seeds".
     pub fn built_in(name: &str) -> Option<Suite> {
-        let (_, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
-        Some(Suite::parse(name, text).expect("the built-in suites are read by a test"))
+        let (base, article) = name.split_once(':').map_or((name, None), |(a, b)| (a, Some(b)));
+        let (_, text) = BUILT_IN.iter().find(|(known, _)| *known == base)?;
+        let mut suite = Suite::parse(base, text).expect("the built-in suites are read by a test");
+        if let Some(article) = article {
+            suite.tests.retain(|entry| entry.articles.iter().any(|of| of == article));
+            suite.name = name.to_owned();
+        }
+        (!suite.tests.is_empty()).then_some(suite)
     }
 
     /// Names of the suites that come with the program: "check", "quick", "standard", "full",
@@ -168,8 +176,12 @@ fn read_entry(entry: &toml::Value) -> Result<SuiteEntry, (String, String)> {
         .get("name")
         .and_then(|value| value.as_str())
         .ok_or_else(|| ("name".to_owned(), "a [[test]] has no name".to_owned()))?;
+    let articles = table.get("articles").and_then(typed).unwrap_or_default();
+    let articles = articles.split(',').filter(|of| !of.is_empty()).map(str::to_owned).collect();
     let mut settings = Vec::new();
-    for (key, value) in table.iter().filter(|(key, _)| *key != "name") {
+    for (key, value) in
+        table.iter().filter(|(key, _)| !["name", "articles"].contains(&key.as_str()))
+    {
         settings.push((
             key.clone(),
             typed(value).ok_or_else(|| {
@@ -177,7 +189,7 @@ fn read_entry(entry: &toml::Value) -> Result<SuiteEntry, (String, String)> {
             })?,
         ));
     }
-    Ok(SuiteEntry { test: test_name(test).to_owned(), settings })
+    Ok(SuiteEntry { test: test_name(test).to_owned(), settings, articles })
 }
 
 /// A TOML value as one would type it on the command line.

@@ -170,13 +170,17 @@ fn chosen(suite: &Suite, choice: &Choice, target: &TargetInfo) -> Vec<SuiteEntry
     }
     for only in &choice.only {
         if !entries.iter().any(|entry| entry.test == *only) && wanted(only) {
-            entries.push(SuiteEntry { test: only.clone(), settings: Vec::new() });
+            entries.push(SuiteEntry { test: only.clone(), ..SuiteEntry::default() });
         }
     }
     if prime_needed && !entries.iter().any(|entry| entry.test == test::PRIME) {
         entries.insert(
             0,
-            SuiteEntry { test: test::PRIME.into(), settings: vec![("passes".into(), "1".into())] },
+            SuiteEntry {
+                test: test::PRIME.into(),
+                settings: vec![("passes".into(), "1".into())],
+                ..SuiteEntry::default()
+            },
         );
     }
     entries

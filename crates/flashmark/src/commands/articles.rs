@@ -11,12 +11,15 @@ use report::words::{self, clean};
 
 use crate::commands::show::load;
 use crate::exit::{Exit, Result, usage};
-use crate::outputs::{print, write_page};
-use crate::terminal::OutputStream;
+use crate::outputs::{print_document, write_page};
+use crate::terminal::{OutputStream, letters};
 
 /// Prints the articles, each with what it found and the command that shows it; exit code 0.
 pub fn list() -> Result {
-    print(&article_list(&store::reference::sources(), OutputStream::Output.width()))?;
+    print_document(&letters(&article_list(
+        &store::reference::sources(),
+        OutputStream::Output.width(),
+    )))?;
     Ok(Exit::Done)
 }
 
@@ -33,7 +36,10 @@ pub fn show(name: &str, runs: &[String], html: Option<&Path>) -> Result {
     let runs = beside(runs)?;
     match html {
         Some(path) => write_page(path, &published_alone(&source, &runs))?,
-        None => print(&published_text(&source, &runs, OutputStream::Output.width()))?,
+        None => {
+            let text = published_text(&source, &runs, OutputStream::Output.width());
+            print_document(&letters(&text))?
+        }
     }
     Ok(Exit::Done)
 }

@@ -130,13 +130,13 @@ impl<'a> SourceTable<'a> {
         4 + usize::from(self.has_ours()) + self.heads.len()
     }
 
-    /// "Article 5: Flash storage devices and how slow they are".
+    /// "Article 004: Flash storage devices and how slow they are".
     fn heading(&self) -> String {
         let title = self.article.map_or(String::new(), |article| format!(": {}", article.title));
         format!("{}{title}", self.source.title)
     }
 
-    /// Of an article its number and author; then its date (of an article without one the year), and
+    /// Of an article its author; then its date (of an article without one the year), and
     /// how many figures.
     fn facts(&self) -> String {
         let date = &self.source.date;
@@ -146,7 +146,7 @@ impl<'a> SourceTable<'a> {
             true => date.clone(),
             false => article.year.to_string(),
         };
-        format!("{} · {} · {date} · {count}", article.number, article.author)
+        format!("{} · {date} · {count}", article.author)
     }
 
     /// Where it was published; empty where that is not known.

@@ -36,11 +36,11 @@ pub fn sources() -> Vec<PublishedSource> {
 
 fn source(row: &ReferenceRow, number: usize) -> PublishedSource {
     let article = ARTICLES.iter().position(|address| *address == row.source_url);
-    let article = article.filter(|_| row.table == "articles").map(|at| at + 1);
+    let article = article.filter(|_| row.table == "articles");
     let site = row.source_url.split("//").nth(1).unwrap_or_default();
     let site = site.split('/').next().unwrap_or_default().trim_start_matches("www.");
     let (key, title) = match article {
-        Some(number) => (format!("article-{number}"), format!("Article {number}")),
+        Some(at) => (format!("article-{}", at + 1), format!("Article {at:03}")),
         None => {
             let table = row.table.replace('_', "-");
             (format!("{table}-{number}"), site.to_owned())

@@ -213,7 +213,7 @@ impl Bed {
             let settings = words
                 .filter_map(|word| word.split_once('='))
                 .map(|(name, value)| (name.to_owned(), value.to_owned()));
-            SuiteEntry { test, settings: settings.collect() }
+            SuiteEntry { test, settings: settings.collect(), ..SuiteEntry::default() }
         };
         let tests = tests.iter().map(entry).collect();
         let suite = Suite {

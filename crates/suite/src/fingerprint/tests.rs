@@ -396,13 +396,15 @@ fn ran(kind: TargetKind) -> (Box<dyn Device>, Journal) {
     let settings = |pairs: &[(&str, &str)]| {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     };
+    let entry = |test: &str, pairs: &[(&str, &str)]| SuiteEntry {
+        test: test.into(),
+        settings: settings(pairs),
+        ..SuiteEntry::default()
+    };
     let tests = vec![
-        SuiteEntry {
-            test: "prime".into(),
-            settings: settings(&[("span", "8MiB"), ("passes", "1")]),
-        },
-        SuiteEntry { test: "seek".into(), settings: settings(&[("time", "1s")]) },
-        SuiteEntry { test: "zero-fill".into(), settings: settings(&[("span", "4MiB")]) },
+        entry("prime", &[("span", "8MiB"), ("passes", "1")]),
+        entry("seek", &[("time", "1s")]),
+        entry("zero-fill", &[("span", "4MiB")]),
     ];
     let suite = Suite {
         name: "trial".into(),

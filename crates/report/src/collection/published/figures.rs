@@ -1,7 +1,5 @@
 //! The figures of a publication beside those of what was picked.
 
-use std::collections::BTreeMap;
-
 use record::units::significant;
 use record::{
     Cell, Estimate, FigureColumn, PublishedSource, SourceFigure, nearest_command, quantities,
@@ -151,24 +149,32 @@ pub(super) fn without_any(groups: &[MediumFigures], picks: &[Pick]) -> Vec<Strin
     none.map(|(_, pick)| pick.name.clone()).collect()
 }
 
-/// What makes a column again: its head, its unit (none where it is the nearest test only), and what
-/// to type after the name of the program.
-pub(super) type Remake = (String, &'static str, String);
+/// What makes columns again.
+pub(super) struct Remake {
+    /// What to type after the name of the program.
+    pub command: String,
+    /// Heads of the columns, each with its unit; without one it is the nearest test only.
+    pub columns: Vec<String>,
+}
 
-/// What makes each of its columns again, each once.
+/// What makes the columns of a publication again, each command once, in the order of its figures.
 pub(super) fn commands(source: &PublishedSource) -> Vec<Remake> {
-    let mut found: BTreeMap<String, Remake> = BTreeMap::new();
+    let mut found: Vec<Remake> = Vec::new();
     for figure in &source.figures {
-        let nearest = || {
-            let command = nearest_command(figure.cell.as_ref()?)?;
-            let head = format!("{}: {}", figure.tool, figure.what);
-            Some((head.trim_start_matches(": ").to_owned(), "", command.to_owned()))
-        };
-        let own = own_quantity(figure).map(|(it, _)| (it.head, it.unit, it.command));
-        let entry = own.or_else(nearest);
-        if let Some(entry) = entry {
-            found.entry(entry.0.clone()).or_insert(entry);
+        let own =
+            own_quantity(figure).map(|(it, _)| (it.command, format!("{} ({})", it.head, it.unit)));
+        let Some((command, column)) = own.or_else(|| nearest(figure)) else { continue };
+        match found.iter_mut().find(|it| it.command == command) {
+            Some(known) if known.columns.contains(&column) => {}
+            Some(known) => known.columns.push(column),
+            None => found.push(Remake { command, columns: vec![column] }),
         }
     }
-    found.into_values().collect()
+    found
+}
+
+fn nearest(figure: &SourceFigure) -> Option<(String, String)> {
+    let command = nearest_command(figure.cell.as_ref()?)?;
+    let head = format!("{}: {}", figure.tool, figure.what);
+    Some((command.to_owned(), head.trim_start_matches(": ").to_owned()))
 }

@@ -32,7 +32,9 @@ fn entry(article: &Article, source: &PublishedSource, width: usize) -> String {
     for paragraph in &paragraphs {
         text += &indented(paragraph, MARGIN, width);
     }
-    text + &format!("{MARGIN}flashmark report --article {}\n", article.number)
+    let shown = format!("report --article {}", article.number);
+    let commands = std::iter::once(shown.as_str()).chain(article.again.iter().copied());
+    text + &commands.map(|command| format!("{MARGIN}flashmark {command}\n")).collect::<String>()
 }
 
 /// Stands before what belongs to a number.
@@ -66,6 +68,10 @@ pub fn published_text(source: &PublishedSource, runs: &[RunFigures], width: usiz
     let without = page.without_any.iter();
     let without = without.map(|name| format!("{name} has none of these figures{remedy}.\n"));
     let mut text = fold(&(head(&page) + &without.collect::<String>()), width, false);
+    if let Some(article) = page.article {
+        text += "\nAll of it, in its order:\n";
+        text += &article.again.iter().map(|it| format!("    flashmark {it}\n")).collect::<String>();
+    }
     for group in &page.groups {
         text += &fold(&format!("\n{}\n", titled(group)), width, false);
         text += &rows(group, &names, width).unwrap_or_else(|| block(group, &names, width));
@@ -189,13 +195,13 @@ fn remakes(commands: &[Remake], width: usize) -> String {
         return String::new();
     }
     let mut text = fold(&format!("\n{AGAIN}\n"), width, false);
-    for (head, unit, command) in commands {
-        let unit = if unit.is_empty() { "the nearest test" } else { unit };
-        text += &indented(&format!("{head} ({unit})"), "  ", width);
+    for Remake { command, columns } in commands {
+        text += &indented(&columns.join("; "), "  ", width);
         text += &format!("    flashmark {command}\n");
     }
     text
 }
 
 const AGAIN: &str = "Made again by (TARGET is a device, a directory or a file; --plan shows what \
-                     would be done):";
+                     would be done). What has no unit is the nearest test: its figures are not the \
+                     same thing.";

@@ -305,7 +305,7 @@ pub(crate) fn run_probe(
         files,
         ..TargetInfo::unrestricted(TargetKind::Block, device.facts().clone())
     };
-    let entry = SuiteEntry { test: Capacity.name().into(), settings: Vec::new() };
+    let entry = SuiteEntry { test: Capacity.name().into(), ..SuiteEntry::default() };
     let suite = Suite {
         name: "trial".into(),
         about: String::new(),

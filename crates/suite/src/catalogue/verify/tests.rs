@@ -18,7 +18,7 @@ fn medium(geometry: &Geometry, settings: &[(&str, &str)]) -> (TargetInfo, Plan, 
     let target = TargetInfo { facts: device.facts().clone(), ..Bed::raw(0, |_, _| 0).target };
     let settings =
         settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let tests = vec![SuiteEntry { test: "verify".into(), settings }];
+    let tests = vec![SuiteEntry { test: "verify".into(), settings, ..SuiteEntry::default() }];
     let suite = Suite {
         name: "trial".into(),
         about: String::new(),
