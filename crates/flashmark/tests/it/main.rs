@@ -28,6 +28,7 @@ mod journeys;
 mod keeping;
 mod lent;
 mod matrix;
+mod models;
 mod next_steps;
 mod priority;
 mod publish;

@@ -439,11 +439,11 @@ fn the_screen_of_a_slow_medium() {
       disk reaches 90.
     Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
     Usable for camera, database (if its files stay small and its flush is honest).
-    standard suite, 8 min 36 s, 1.33 GB written
+    standard suite, 8 min 39 s, 1.37 GB written
                                 figure  95 % interval         n         p99  slowest
     Sequential read          20.7 MB/s  19.5 to 21.3         31           -  59.4 ms
     Sequential write         9.11 MB/s  8.55 to 9.44         31           -   136 ms
-    Random read, 4 KiB        981 IOPS  961 to 1002        1499     1.32 ms  5.60 ms
+    Random read, 4 KiB        983 IOPS  969 to 998         1499     1.28 ms  5.36 ms
     Random write, 4 KiB      2.91 IOPS  2.70 to 3.12         87           -   458 ms
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average [...]
     Caveat: sequential write 512 KiB: not converged [...]
@@ -464,11 +464,11 @@ fn the_screen_of_a_slow_medium() {
       {33mdisk reaches 90.}
     Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
     Usable for camera, database (if its files stay small and its flush is honest).
-    {2mstandard suite, 8 min 36 s, 1.33 GB written}
+    {2mstandard suite, 8 min 39 s, 1.37 GB written}
     {2m                            figure  95 % interval         n         p99  slowest}
     Sequential read          {1m20.7 MB/s}  19.5 to 21.3         31           -  59.4 ms
     Sequential write         {1m9.11 MB/s}  8.55 to 9.44         31           -   136 ms
-    Random read, 4 KiB        {1m981 IOPS}  961 to 1002        1499     1.32 ms  5.60 ms
+    Random read, 4 KiB        {1m983 IOPS}  969 to 998         1499     1.28 ms  5.36 ms
     Random write, 4 KiB      {1m2.91 IOPS}  2.70 to 3.12         87           -   458 ms
     {33mCaveat: random fill 1 MiB: zeros are written 1.76x faster on average [...]}
     {33mCaveat: sequential write 512 KiB: not converged [...]}
@@ -488,14 +488,14 @@ fn the_screen_of_a_slow_medium() {
       2.91 IOPS (2.70 to 3.12); a laptop disk reaches 90.
     Good for video at 50 Mbit/s, data logger (few samples, 78 % sure).
     Usable for camera, database (if its files stay small and its flush is honest).
-    standard suite, 8 min 36 s, 1.33 GB written
+    standard suite, 8 min 39 s, 1.37 GB written
 
                                                  figure  95 % interval         n         p99  slowest
     Sequential read                           20.7 MB/s  19.5 to 21.3         31           -  59.4 ms
     Sequential write                          9.11 MB/s  8.55 to 9.44         31           -   136 ms
-    Random read, 4 KiB                         981 IOPS  961 to 1002        1499     1.32 ms  5.60 ms
+    Random read, 4 KiB                         983 IOPS  969 to 998         1499     1.28 ms  5.36 ms
     Random write, 4 KiB                       2.91 IOPS  2.70 to 3.12         87           -   458 ms
-    Slowest small write                          1.14 s  maximum            8014           -        -
+    Slowest small write                          1.14 s  maximum            8005           -        -
     Caveat: random fill 1 MiB: zeros are written 1.76x faster on average: the controller compresses or recognises data [...]
     Caveat: sequential write 512 KiB: not converged: the interval is still ±6.75 %; run it for longer
     Not run (why: --details): buffered-read, parts of random-read, random-write
@@ -524,7 +524,7 @@ fn the_screen_of_an_interrupted_run() {
     Good for video at 50 Mbit/s.
     Usable for camera.
     Not tested: root disk, data logger, database.
-    standard suite, 8 min 36 s, 1.08 GB written
+    standard suite, 8 min 39 s, 1.12 GB written
 
                                 figure  95 % interval         n         p99  slowest
     Sequential read                  -  the run was interrupted first
@@ -548,7 +548,7 @@ fn the_screen_of_an_interrupted_run() {
     Good for video at 50 Mbit/s.
     Usable for camera.
     Not tested: root disk, data logger, database.
-    standard suite, 8 min 36 s, 1.08 GB written
+    standard suite, 8 min 39 s, 1.12 GB written
 
                                                  figure  95 % interval         n         p99  slowest
     Sequential read                                   -  the run was interrupted first

@@ -2,6 +2,7 @@
 //! (docs/field/ftl.md#nand, docs/field/ftl.md#model).
 
 use super::read_path::ReadPath;
+use super::rewrites::Rewrites;
 use super::write_path::WritePath;
 use super::{MediumCommand, Timing};
 use crate::chance::Chance;
@@ -58,6 +59,7 @@ impl SmallLog {
 pub(super) struct LogBlockModel {
     read: ReadPath,
     write: WritePath,
+    rewrites: Option<Rewrites>,
     au: u64,
     /// Least recently used first; never more than `open_aus`.
     open: Vec<OpenAu>,
@@ -66,6 +68,7 @@ pub(super) struct LogBlockModel {
     erase_ns: f64,
     log_merges: f64,
     page_buffer: bool,
+    fills_gaps: bool,
     small: Option<SmallLog>,
     front: Option<Front>,
     last_end: u64,
@@ -78,6 +81,7 @@ impl LogBlockModel {
         LogBlockModel {
             read: ReadPath::new(read, write.unit.0, ftl.au.0),
             write: WritePath::new(write),
+            rewrites: Rewrites::new(write),
             au: ftl.au.0,
             open: Vec::with_capacity(ftl.open_aus as usize),
             open_aus: ftl.open_aus as usize,
@@ -85,6 +89,7 @@ impl LogBlockModel {
             erase_ns: ftl.erase.0,
             log_merges: ftl.log_merges,
             page_buffer: ftl.page_buffer,
+            fills_gaps: ftl.fills_gaps,
             small: ftl.bypass.as_ref().map(SmallLog::new),
             front: ftl.front.clone(),
             last_end: u64::MAX,
@@ -113,6 +118,14 @@ impl LogBlockModel {
         ns
     }
 
+    /// The time of a page that is kept apart; one in an open unit is not.
+    #[inline]
+    fn rewritten(&mut self, index: u64, start: u64, end: u64) -> Option<f64> {
+        let rewrites = self.rewrites.as_mut()?;
+        let is_open = self.open.iter().any(|open| open.index == index);
+        if is_open { None } else { rewrites.time(start, end) }
+    }
+
     /// Streaming time of bytes at this place.
     #[inline]
     fn stream(&self, at: u64, bytes: u64, ease: f64) -> f64 {
@@ -127,6 +140,9 @@ impl LogBlockModel {
     #[inline]
     fn write_inside(&mut self, index: u64, start: u64, end: u64, ease: f64) -> f64 {
         let continues = start == self.last_end;
+        if !continues && let Some(ns) = self.rewritten(index, start, end) {
+            return ns;
+        }
         self.last_end = end;
         let bytes = end - start;
         // One write that happens to follow another is no stream yet, two are.
@@ -154,9 +170,12 @@ impl LogBlockModel {
     fn account(&mut self, start: u64, end: u64, partial: bool) -> f64 {
         let bytes = end - start;
         let open = self.open.last_mut().expect("touch has just put it there");
-        open.random |= start != open.pointer;
+        let in_order = self.fills_gaps && !open.random;
+        let gap = if in_order { start.saturating_sub(open.pointer) } else { 0 };
+        let copied_ns = gap as f64 * self.copy_ns_per_byte;
+        open.random |= start != open.pointer + gap;
         open.pointer = end;
-        open.covered += bytes;
+        open.covered += gap + bytes;
         open.logged += if partial { bytes.max(self.write.unit) } else { bytes };
         if open.random && open.logged >= self.au {
             open.logged = 0;
@@ -165,9 +184,9 @@ impl LogBlockModel {
         }
         if !open.random && open.covered >= self.au {
             self.open.pop();
-            return self.erase_ns;
+            return copied_ns + self.erase_ns;
         }
-        0.0
+        copied_ns
     }
 }
 

@@ -4,6 +4,7 @@ mod disk;
 mod log_block;
 mod page_mapped;
 mod read_path;
+mod rewrites;
 mod write_path;
 
 use crate::chance::Chance;

@@ -2,6 +2,7 @@
 //! (docs/field/ftl.md#model).
 
 use super::read_path::ReadPath;
+use super::rewrites::Rewrites;
 use super::write_path::WritePath;
 use super::{MediumCommand, Timing};
 use crate::chance::Chance;
@@ -19,6 +20,7 @@ struct Stage {
 pub(super) struct PageMappedModel {
     read: ReadPath,
     write: WritePath,
+    rewrites: Option<Rewrites>,
     gc_ns: f64,
     gc_ns_per_byte: f64,
     gc_burst_ns: f64,
@@ -46,6 +48,7 @@ impl PageMappedModel {
             stages: stages.collect(),
             read: ReadPath::new(read, write.unit.0, NO_AU),
             write: WritePath::new(write),
+            rewrites: Rewrites::new(write),
             gc_ns: ftl.gc.0,
             gc_ns_per_byte: ftl.gc_per_kib.0 / 1024.0,
             gc_burst_ns: ftl.gc_burst.0,
@@ -76,6 +79,9 @@ impl Timing for PageMappedModel {
     fn write(&mut self, piece: &MediumCommand, _: &mut Chance) -> f64 {
         let (start, end) = (piece.offset_bytes, piece.offset_bytes + piece.bytes);
         let random = start != self.last_end;
+        if random && let Some(ns) = self.rewrites.as_mut().and_then(|it| it.time(start, end)) {
+            return self.write.command(piece) + ns;
+        }
         self.last_end = end;
         let stage = self.stages.iter().find(|stage| self.cached < stage.until);
         let ns_per_byte = stage.map_or(self.write.ns_per_byte, |stage| stage.ns_per_byte);

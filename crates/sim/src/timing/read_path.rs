@@ -12,6 +12,7 @@ pub(super) struct ReadPath {
     random_ns: f64,
     short_below: u64,
     short_ns: f64,
+    short_ns_per_byte: f64,
     cross_unit_ns: f64,
     cross_au_ns: f64,
     unit: u64,
@@ -29,6 +30,7 @@ impl ReadPath {
             random_ns: read.random.0,
             short_below: read.short_below.0,
             short_ns: read.short.0,
+            short_ns_per_byte: read.short_rate.unwrap_or(read.rate).ns_per_byte(),
             cross_unit_ns: read.cross_unit.0,
             cross_au_ns: read.cross_au.0,
             unit,
@@ -41,13 +43,14 @@ impl ReadPath {
     pub(super) fn read(&mut self, piece: &MediumCommand) -> f64 {
         let (start, end) = (piece.offset_bytes, piece.offset_bytes + piece.bytes);
         let mut ns = if piece.first { self.command_ns } else { self.next_command_ns };
-        ns += piece.bytes as f64 * self.ns_per_byte;
         if start != self.last_end {
             ns += self.random_ns;
         }
-        if piece.bytes < self.short_below {
-            ns += self.short_ns;
-        }
+        ns += if piece.bytes < self.short_below {
+            self.short_ns + piece.bytes as f64 * self.short_ns_per_byte
+        } else {
+            piece.bytes as f64 * self.ns_per_byte
+        };
         // A boundary between allocation units is one between units too and costs once.
         if self.cross_au_ns > 0.0 && start / self.au != (end - 1) / self.au {
             ns += self.cross_au_ns;

@@ -7,6 +7,7 @@ mod data;
 mod disk;
 mod faults;
 mod flash;
+mod kept_apart;
 mod layers;
 mod profiles;
 mod repeatable;

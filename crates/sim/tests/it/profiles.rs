@@ -62,7 +62,7 @@ fn what_is_wrong_is_named_with_file_line_and_key() {
         ),
     ];
     insta::assert_snapshot!(all.join("\n"), @r#"
-    cards/mine.toml, line 14: log_block.open_au: unknown field `open_au`, expected one of `au`, `open_aus`, `copy_rate`, `erase`, `log_merges`, `page_buffer`, `bypass`, `front`
+    cards/mine.toml, line 14: log_block.open_au: unknown field `open_au`, expected one of `au`, `open_aus`, `copy_rate`, `erase`, `log_merges`, `page_buffer`, `fills_gaps`, `bypass`, `front`
     cards/mine.toml, line 13: log_block: missing field `au`
     cards/mine.toml, line 14: log_block.au: 4.00 MB is not a multiple of write.unit, 16 KiB
     cards/mine.toml, line 5: medium.capacity: 4.00 GB is not a multiple of log_block.au, 4 MiB

@@ -23,6 +23,8 @@ pub struct ReadSpec {
     /// Extra for short reads.
     #[serde(default)]
     pub short: Time,
+    /// Streaming rate of short reads; `rate` where absent.
+    pub short_rate: Option<Rate>,
     /// Extra for a read of at most one unit that straddles two units.
     #[serde(default)]
     pub cross_unit: Time,
@@ -52,6 +54,10 @@ pub struct WriteSpec {
     /// Extra for the last piece of an I/O that was split, by its size: `[["8 KiB", "9 ms"], ..]`.
     #[serde(default)]
     pub tails: Vec<(ByteSize, Time)>,
+    /// What a write of at most one unit to one of the last places takes beside the command: the page
+    /// is kept apart, opens and merges nothing, and what is written in order goes on around it. As
+    /// any other write where absent.
+    pub rewrite: Option<Time>,
 }
 
 /// A controller that maps whole allocation units (docs/field/ftl.md#nand, docs/field/ftl.md#model).
@@ -73,6 +79,10 @@ pub struct LogBlock {
     /// is partial.
     #[serde(default = "yes")]
     pub page_buffer: bool,
+    /// Whether a write further on in an open unit keeps it in order: what was left out is copied at
+    /// once.
+    #[serde(default)]
+    pub fills_gaps: bool,
     /// A shorter way for small writes.
     pub bypass: Option<Bypass>,
     /// An area at the front that writes at another rate (the FAT).

@@ -1,0 +1,126 @@
+//! The models of media of the articles against every column that was published of them: each within
+//! 25 %, or a miss with its cause. The tests of the program measure them, as they would a card.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use record::quantities;
+use record::units::significant;
+use report::column_figures::{ColumnFigure, column_figures};
+use store::reference;
+
+use crate::support::Flashmark;
+
+/// How far a model may be off, in percent of the published figure.
+const FIT_PERCENT: f64 = 25.0;
+
+/// A medium of the articles: profile, model and interface as the published rows name them.
+const MEDIA: [(&str, &str, &str); 9] = [
+    ("cf-lexar-300x", "Professional 300x (LEXAR ATA FLASH CARD, FW 20090202)", ""),
+    ("cf-kingston-266x", "Ultimate 266x (ULTIMATE CF CARD, FW Ver7.02K)", ""),
+    ("cf-sandisk-ultra", "Ultra (SDCFH-004G, FW HDX 7.07)", ""),
+    ("usb3-extreme", "Extreme USB 3.0", "USB 3.0"),
+    ("class6", "Class 6 4GB", ""),
+    ("class10", "Class 10 4GB", ""),
+    ("usb2-voyager", "Voyager 16GB (blue)", ""),
+    ("usb2-kingston", "16GB 100 (orig.)", ""),
+    ("usb2-cruzer", "Cruzer 16GB", ""),
+];
+
+/// Columns that a model misses: profile, column, cause.
+const MISSES: [(&str, &str, &str); 0] = [];
+
+/// The tests that measure published columns.
+const TESTS: &str = "zero-fill,random-fill,sector-write,record-ops,sequential-write,\
+                     sequential-read,seek,ext2-format,ext2-fill";
+
+/// A published figure and what the model makes of it.
+struct Fit {
+    profile: &'static str,
+    column: String,
+    head: String,
+    unit: &'static str,
+    published: f64,
+    modelled: f64,
+}
+
+impl Fit {
+    fn percent(&self) -> f64 {
+        (self.modelled / self.published - 1.0) * 100.0
+    }
+
+    fn miss(&self) -> Option<&'static str> {
+        let is_it = |miss: &&(&str, &str, &str)| miss.0 == self.profile && miss.1 == self.column;
+        MISSES.iter().find(is_it).map(|miss| miss.2)
+    }
+}
+
+/// What the program measures on a model.
+fn measured(profile: &str) -> BTreeMap<String, ColumnFigure> {
+    let flashmark = Flashmark::new();
+    let target = format!("sim:{profile}");
+    let words = ["run", &target, "--suite", "seeds", "--only", TESTS, "--seed", "5", "--quiet"];
+    flashmark.done(&words);
+    column_figures(&flashmark.record().cells)
+}
+
+/// Every published column of a medium beside its model.
+fn fits(&(profile, model, interface): &(&'static str, &str, &str)) -> Vec<Fit> {
+    let figures = measured(profile);
+    let is_of_it = |id: &str| {
+        reference::row(id).is_some_and(|row| {
+            row.table == "articles"
+                && row.device_model == model
+                && (interface.is_empty() || row.device_interface == interface)
+        })
+    };
+    let sources = reference::sources();
+    let published = sources.iter().flat_map(|source| &source.figures);
+    let cells = published.filter(|it| is_of_it(&it.id)).filter_map(|it| it.cell.as_ref());
+    cells
+        .flat_map(quantities)
+        .filter(|(column, _)| column.family != "cpu")
+        .map(|(column, figure)| Fit {
+            profile,
+            modelled: figures.get(&column.name).map_or(f64::NAN, |own| own.figure.value),
+            published: figure.value,
+            column: column.name,
+            head: column.head,
+            unit: column.unit,
+        })
+        .collect()
+}
+
+fn table(fits: &[Fit]) -> String {
+    let mut table = String::from(
+        "| profile | column | published | modelled | off by | cause of a miss |\n|---|---|---:|---:|---:|---|\n",
+    );
+    for fit in fits {
+        let (published, modelled) = (significant(fit.published), significant(fit.modelled));
+        writeln!(
+            table,
+            "| {} | {}, {} | {published} | {modelled} | {:+.1} % | {} |",
+            fit.profile,
+            fit.head,
+            fit.unit,
+            fit.percent(),
+            fit.miss().unwrap_or_default()
+        )
+        .unwrap();
+    }
+    table
+}
+
+#[test]
+fn every_published_column_of_a_model_is_met_or_its_miss_has_a_cause() {
+    let fits: Vec<Fit> = MEDIA.iter().flat_map(fits).collect();
+    let wrong: Vec<String> = fits
+        .iter()
+        .filter(|fit| (fit.percent().abs() <= FIT_PERCENT) == fit.miss().is_some())
+        .map(|fit| format!("{} {}: {:+.1} %", fit.profile, fit.column, fit.percent()))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}\n{}", table(&fits));
+    let page = include_str!("../../../../docs/simulated-media.md");
+    let table = format!("<!-- models: begin -->\n{}<!-- models: end -->", table(&fits));
+    assert!(page.contains(&table), "put into docs/simulated-media.md:\n{table}");
+}
