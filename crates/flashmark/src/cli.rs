@@ -584,7 +584,8 @@ pub struct MatrixFlags {
     /// Which schedulers: none, mq-deadline, kyber, bfq, or all that the kernel offers.
     #[arg(long, value_delimiter = ',', value_name = "NAME,..", default_value = "all")]
     pub scheduler: Vec<String>,
-    /// Which work: record-ops, threads, rrd, untar, sqlite, logger, boot, trace:FILE.
+    /// Which work: record-ops, threads, rrd, untar, sqlite, logger, boot, trace:FILE (recorded block
+    /// I/O), files:TRACE (recorded operations on files).
     #[arg(long, value_delimiter = ',', value_name = "WORK,..", default_value = "record-ops")]
     pub work: Vec<String>,
     /// Changes a setting of a work. May be given several times.

@@ -7,6 +7,7 @@
 mod blkparse;
 mod blktrace;
 mod error;
+pub mod files;
 mod format;
 mod iolog;
 pub(crate) mod kernel;

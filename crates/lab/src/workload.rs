@@ -11,6 +11,7 @@
 mod boot;
 mod clock;
 mod error;
+mod files;
 mod ledger;
 mod logger;
 mod record_ops;
@@ -29,6 +30,7 @@ use device::Device;
 use suite::{Setting, SettingError, TestSettings};
 
 pub use error::WorkError;
+pub use files::PREFIX as FILES_PREFIX;
 
 /// Opens a file of at most so many bytes in the directory of the work, past the page cache where
 /// its file system offers that. The file is made if it is not there; whoever asked removes it.
@@ -116,17 +118,29 @@ pub static KINDS: &[WorkloadKind] = &[
 ];
 
 /// The work of this name, with the published settings except those given (name and value, as
-/// typed).
+/// typed). `files:TRACE` does again what a recording of operations on files holds.
 ///
 /// # Errors
 /// [`WorkError::Unknown`] names the works that there are; [`WorkError::Setting`] the setting that
 /// cannot be.
 pub fn find(name: &str, settings: &[(String, String)]) -> Result<Box<dyn Workload>, WorkError> {
+    if name.starts_with(FILES_PREFIX) {
+        let chosen = choose(files::NAME, files::SETTINGS, settings)?;
+        return Ok(Box::new(files::FilesWork::open(name, &chosen)?));
+    }
     let kind =
         KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| WorkError::unknown(name))?;
-    let mut chosen = TestSettings::of(kind.name, kind.settings);
+    Ok((kind.make)(&choose(kind.name, kind.settings, settings)?)?)
+}
+
+fn choose(
+    name: &'static str,
+    known: &[Setting],
+    settings: &[(String, String)],
+) -> Result<TestSettings, SettingError> {
+    let mut chosen = TestSettings::of(name, known);
     for (name, value) in settings {
         chosen.set(name, value)?;
     }
-    Ok((kind.make)(&chosen)?)
+    Ok(chosen)
 }

@@ -11,7 +11,7 @@ use super::KINDS;
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
     /// There is no such work.
-    #[error("there is no work '{name}'; there are {known}, and trace:FILE")]
+    #[error("there is no work '{name}'; there are {known}, trace:FILE, and files:TRACE")]
     Unknown {
         /// What was asked for.
         name: String,

@@ -132,7 +132,8 @@ fn size(flag: &str, text: Option<&str>) -> Result<Option<u64>> {
 }
 
 fn setting(text: &str) -> Result<(String, String, String)> {
-    let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
+    let parts =
+        text.split_once('=').and_then(|(name, value)| Some((name.rsplit_once('.')?, value)));
     match parts {
         Some(((work, name), value)) => Ok((work.to_owned(), name.to_owned(), value.to_owned())),
         None => usage(format_args!(

@@ -1,0 +1,243 @@
+//! `files:TRACE`: what a program did with its files, done again with the same system calls. Files
+//! that were there before are made beforehand; what they hold is random, as only lengths are
+//! recorded. Operations go one after the other as they were recorded, those that overlapped go
+//! side by side, in a thread for each that was recorded. The time counts until all is durable.
+
+mod player;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use record::units::{KIB, MIB};
+use record::{Cell, Direction, Params, Path as Way, Region, Stop, Sync};
+use rustix::fs::Advice;
+use stats::Random;
+use suite::{Setting, TestSettings};
+
+use self::player::{Done, Failure, Pace, Player};
+use super::clock::now_ns;
+use super::ledger::{Ledger, figure, sys};
+use super::run::WorkloadRun;
+use super::{Moment, WorkError, Workload, WorkloadContext};
+use crate::trace::TraceError;
+use crate::trace::files::{FileAction, FileTrace, FileTraceSurvey};
+
+/// What a work of this kind begins with on the command line.
+pub const PREFIX: &str = "files:";
+pub(super) const NAME: &str = "files";
+pub(super) const SETTINGS: &[Setting] = &[Setting {
+    name: "pace",
+    default: "max",
+    about: "max: without the pauses of the recording; recorded: no operation earlier than then",
+}];
+
+/// Operations that are read at once; reading them is not timed.
+const BATCH: usize = 4096;
+/// Blocks, inode and directory entry of a small file.
+const ROOM_PER_NAME: u64 = 8 * KIB;
+/// Room for logs of a file system that are not reused at once.
+const ROOM: u64 = 16 * MIB;
+
+/// A recording, read once.
+pub(super) struct FilesWork {
+    name: String,
+    trace: FileTrace,
+    survey: FileTraceSurvey,
+    recorded_pace: bool,
+}
+
+impl FilesWork {
+    /// Reads the recording that `name` ("files:TRACE") names.
+    ///
+    /// # Errors
+    /// [`WorkError::Impossible`] with what is wrong with it.
+    pub fn open(name: &str, settings: &TestSettings) -> Result<FilesWork, WorkError> {
+        let recorded_pace = settings.choice("pace", &["max", "recorded"])? == "recorded";
+        let path = Path::new(name.strip_prefix(PREFIX).unwrap_or(name));
+        let read = FileTrace::open(path)
+            .and_then(|trace| FileTraceSurvey::of(&trace).map(|survey| (trace, survey)));
+        let (trace, survey) = read.map_err(|error| impossible(&error.to_string()))?;
+        if survey.operations() == 0 {
+            return Err(impossible("the recording has no operations"));
+        }
+        Ok(FilesWork { name: name.to_owned(), trace, survey, recorded_pace })
+    }
+
+    /// Makes what was there before, durable and out of the page cache.
+    fn prepare(&self, run: &mut WorkloadRun<'_, '_>) -> Result<(), WorkError> {
+        let before = &self.survey.before;
+        let piece = random_piece(&mut run.random("content"));
+        for (made, (path, bytes)) in before.iter().enumerate() {
+            let place = run.path(path);
+            match bytes {
+                None => run.check("making a directory", fs::create_dir_all(&place))?,
+                Some(bytes) => run.check("making a file", make(&place, *bytes, &piece))?,
+            }
+            run.checkpoint("laying down files", made as f64 / before.len() as f64, made as u64)?;
+        }
+        run.sync().map(drop)
+    }
+
+    fn play(&self, run: &mut WorkloadRun<'_, '_>) -> Result<Vec<Cell>, WorkError> {
+        let mut operations = self.trace.operations().map_err(broken)?;
+        let player = Player::new(run.folder(), run.context.stop, self.survey.longest_bytes);
+        for opened in &self.survey.was_open {
+            player.open_before(opened).map_err(failed)?;
+        }
+        let begun_ns = now_ns();
+        let (all, mut account) = (self.survey.operations(), Account::default());
+        loop {
+            let mut batch = Vec::with_capacity(BATCH);
+            while batch.len() < BATCH
+                && let Some(operation) = operations.next_operation().map_err(broken)?
+            {
+                if !matches!(operation.action, FileAction::WasOpen { .. }) {
+                    batch.push(operation);
+                }
+            }
+            if batch.is_empty() {
+                break;
+            }
+            let pace = if self.recorded_pace { Pace::Recorded { begun_ns } } else { Pace::Max };
+            let before_ns = now_ns();
+            let done = player.play(&batch, pace).map_err(failed)?;
+            account.busy_ns += now_ns() - before_ns;
+            batch
+                .iter()
+                .zip(done)
+                .for_each(|(operation, done)| account.count(&operation.action, done));
+            let share = account.all.ops() as f64 / all as f64;
+            run.checkpoint("replaying", share, account.all.ops())?;
+        }
+        let sync_ns = run.sync()?;
+        drop(player);
+        Ok(self.cells(account, sync_ns))
+    }
+
+    /// Of all operations, and of those of each name.
+    fn cells(&self, account: Account, sync_ns: u64) -> Vec<Cell> {
+        let mut cell = account.all.cell(NAME, 1, params("all"), Stop::Ops);
+        cell.elapsed_ns = account.busy_ns + sync_ns;
+        // Operations of all kinds have no common rate; how long the whole took is the figure.
+        (cell.metrics.iops, cell.metrics.bps) = (None, None);
+        cell.flags.clear();
+        cell.written_bytes = self.survey.written_bytes;
+        let figures = [
+            ("final_sync_ns", sync_ns),
+            ("recorded_ns", self.survey.recorded_ns),
+            ("unattributed", self.survey.end.unattributed),
+            ("lost", self.survey.end.lost),
+        ];
+        let figures = figures.map(|(name, value)| (name.to_owned(), figure(value as f64, 1)));
+        cell.metrics.other.extend(figures);
+        let of_kinds = account.kinds.into_iter().zip(2..);
+        std::iter::once(cell)
+            .chain(
+                of_kinds.map(|((kind, ledger), number)| {
+                    ledger.cell(NAME, number, params(kind), Stop::Ops)
+                }),
+            )
+            .collect()
+    }
+}
+
+/// A file of so many bytes, durable and out of the page cache.
+fn make(path: &Path, bytes: u64, piece: &[u8]) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let mut file = File::create_new(path)?;
+    let mut left = bytes;
+    while left > 0 {
+        let length = left.min(piece.len() as u64) as usize;
+        file.write_all(&piece[..length])?;
+        left -= length as u64;
+    }
+    sys(rustix::fs::fsync(&file))?;
+    sys(rustix::fs::fadvise(&file, 0, None, Advice::DontNeed))
+}
+
+fn random_piece(random: &mut Random) -> Vec<u8> {
+    (0..MIB / 8).flat_map(|_| random.bits().to_ne_bytes()).collect()
+}
+
+/// What operations came to.
+#[derive(Default)]
+struct Account {
+    all: Ledger,
+    kinds: BTreeMap<&'static str, Ledger>,
+    busy_ns: u64,
+}
+
+impl Account {
+    fn count(&mut self, action: &FileAction, done: Done) {
+        let bytes = action.moved_bytes();
+        self.all.count(done.submitted_ns, done.completed_ns, bytes);
+        let kind = self.kinds.entry(action.name()).or_default();
+        kind.count(done.submitted_ns, done.completed_ns, bytes);
+    }
+}
+
+fn params(form: &str) -> Params {
+    let (direction, sync) = match form {
+        "read" => (Some(Direction::Read), Sync::None),
+        "write" => (Some(Direction::Write), Sync::None),
+        "fsync" => (None, Sync::File),
+        "fdatasync" => (None, Sync::Data),
+        _ => (None, Sync::None),
+    };
+    Params {
+        direction,
+        sync,
+        region: Some(Region::File),
+        path: Way::Buffered,
+        form: Some(form.into()),
+        queue_depth: 1,
+        threads: 1,
+        ..Params::default()
+    }
+}
+
+fn impossible(reason: &str) -> WorkError {
+    WorkError::Impossible { work: NAME.to_owned(), reason: reason.to_owned() }
+}
+
+fn broken(error: TraceError) -> WorkError {
+    impossible(&error.to_string())
+}
+
+fn failed(failure: Failure) -> WorkError {
+    match failure {
+        Failure::Stopped => WorkError::Interrupted { work: NAME.to_owned() },
+        Failure::Operation { doing, error } => WorkError::io(NAME, doing, error),
+    }
+}
+
+impl Workload for FilesWork {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn needs_bytes(&self) -> u64 {
+        let bytes = self.survey.most_bytes;
+        bytes + bytes / 10 + self.survey.most_names * ROOM_PER_NAME + ROOM
+    }
+
+    /// Cells: `all` (its `elapsed_ns`, until all is durable, is the figure), then one for the
+    /// operations of each name.
+    fn run(&self, context: &mut WorkloadContext<'_>) -> Result<Vec<Cell>, WorkError> {
+        let mut run = WorkloadRun::begin(NAME, context)?;
+        run.part(0.0, 0.3);
+        self.prepare(&mut run)?;
+        if !self.survey.before.is_empty() {
+            run.show(Moment::Before);
+        }
+        run.part(0.3, 1.0);
+        let cells = self.play(&mut run)?;
+        run.show(Moment::After);
+        run.end()?;
+        Ok(cells)
+    }
+}

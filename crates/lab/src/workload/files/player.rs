@@ -1,0 +1,241 @@
+//! Does recorded operations again.
+
+mod side;
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::fs::{self, Mode, OFlags};
+use rustix::io::Errno;
+use stats::Random;
+
+use self::side::side_by_side;
+use super::super::clock::now_ns;
+use crate::trace::files::{FileAction, FileOperation, open_flags};
+
+/// Longer transfers are done in pieces of this size.
+const PIECE_BYTES: u64 = 16 << 20;
+/// What files are made with; the file system keeps it, and it costs nothing.
+const MODE: Mode = Mode::from_raw_mode(0o644);
+/// Alignment that direct I/O asks for at most.
+const ALIGN_BYTES: usize = 4096;
+/// The longest wait at once, so that an interruption is seen.
+const NAP: Duration = Duration::from_millis(50);
+
+/// When operations begin.
+#[derive(Clone, Copy)]
+pub(super) enum Pace {
+    /// As soon as those before them are done.
+    Max,
+    /// No earlier after this time than in the recording.
+    Recorded { begun_ns: u64 },
+}
+
+/// When an operation was done.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Done {
+    pub submitted_ns: u64,
+    pub completed_ns: u64,
+}
+
+/// Why an operation was not done.
+pub(super) enum Failure {
+    /// It was asked to end.
+    Stopped,
+    /// The kernel refused.
+    Operation { doing: String, error: io::Error },
+}
+
+/// Open files, and where they lie.
+pub(super) struct Player<'a> {
+    root: PathBuf,
+    files: Mutex<HashMap<u64, Arc<OwnedFd>>>,
+    stop: &'a AtomicBool,
+    /// What is written; random, so that nothing that compresses it gains by it.
+    content: Buffer,
+}
+
+impl<'a> Player<'a> {
+    /// In this directory, with transfers of so many bytes at most.
+    pub fn new(root: &Path, stop: &'a AtomicBool, longest_bytes: u64) -> Player<'a> {
+        let mut content = Buffer::new(longest_bytes.min(PIECE_BYTES));
+        let mut random = Random::for_purpose(0, "files/content");
+        content.0.chunks_mut(8).for_each(|part| {
+            part.copy_from_slice(&random.bits().to_ne_bytes()[..part.len()]);
+        });
+        Player { root: root.to_owned(), files: Mutex::default(), stop, content }
+    }
+
+    /// Opens a file that was open before the recording.
+    pub fn open_before(&self, action: &FileAction) -> Result<(), Failure> {
+        self.perform(action, &mut Buffer::new(0)).map_err(|error| refused(action, error))
+    }
+
+    /// Does operations again; those that overlapped in the recording side by side.
+    pub fn play(&self, operations: &[FileOperation], pace: Pace) -> Result<Vec<Done>, Failure> {
+        let mut scratch = self.scratch();
+        let mut done = Vec::with_capacity(operations.len());
+        let mut rest = operations;
+        while !rest.is_empty() {
+            let (group, after) = rest.split_at(together(rest));
+            rest = after;
+            match group {
+                [one] => done.push(self.one(one, pace, &mut scratch)?),
+                _ => done.extend(side_by_side(self, group, pace)?),
+            }
+        }
+        Ok(done)
+    }
+
+    /// Does one operation.
+    pub fn one(
+        &self,
+        operation: &FileOperation,
+        pace: Pace,
+        scratch: &mut Buffer,
+    ) -> Result<Done, Failure> {
+        self.wait(operation, pace)?;
+        let submitted_ns = now_ns();
+        let performed = self.perform(&operation.action, scratch);
+        let completed_ns = now_ns();
+        performed.map_err(|error| refused(&operation.action, error))?;
+        Ok(Done { submitted_ns, completed_ns })
+    }
+
+    /// A buffer for what one thread reads.
+    pub fn scratch(&self) -> Buffer {
+        Buffer::new(self.content.room())
+    }
+
+    fn wait(&self, operation: &FileOperation, pace: Pace) -> Result<(), Failure> {
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Failure::Stopped);
+            }
+            let Pace::Recorded { begun_ns } = pace else { return Ok(()) };
+            let left_ns = begun_ns.saturating_add(operation.at_ns).saturating_sub(now_ns());
+            if left_ns == 0 {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_nanos(left_ns).min(NAP));
+        }
+    }
+
+    fn files(&self) -> MutexGuard<'_, HashMap<u64, Arc<OwnedFd>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn file(&self, number: u64) -> io::Result<Arc<OwnedFd>> {
+        self.files().get(&number).cloned().ok_or_else(|| Errno::BADF.into())
+    }
+
+    fn perform(&self, action: &FileAction, scratch: &mut Buffer) -> io::Result<()> {
+        let at = |path: &str| self.root.join(path);
+        match action {
+            FileAction::Open { path, file, flags, .. } => {
+                let opened = fs::open(at(path), open_flags(flags).ok_or(Errno::INVAL)?, MODE)?;
+                self.files().insert(*file, Arc::new(opened));
+            }
+            FileAction::WasOpen { path, file, flags, .. } => {
+                let made = OFlags::CREATE | OFlags::EXCL | OFlags::TRUNC;
+                let flags = open_flags(flags).ok_or(Errno::INVAL)? - made;
+                self.files().insert(*file, Arc::new(fs::open(at(path), flags, MODE)?));
+            }
+            FileAction::Close { file } => drop(self.files().remove(file)),
+            FileAction::Read { file, offset, bytes } => {
+                read(&*self.file(*file)?, scratch, *offset, *bytes)?;
+            }
+            FileAction::Write { file, offset, bytes } => {
+                write(&*self.file(*file)?, &self.content, *offset, *bytes)?;
+            }
+            FileAction::Fsync { file } => fs::fsync(&*self.file(*file)?)?,
+            FileAction::Fdatasync { file } => fs::fdatasync(&*self.file(*file)?)?,
+            FileAction::Truncate { file, bytes } => fs::ftruncate(&*self.file(*file)?, *bytes)?,
+            FileAction::Rename { from, to, .. } => fs::rename(at(from), at(to))?,
+            FileAction::Symlink { path, target } => fs::symlink(target.as_str(), at(path))?,
+            FileAction::Unlink { path } => fs::unlink(at(path))?,
+            FileAction::Mkdir { path } => fs::mkdir(at(path), Mode::RWXU)?,
+            FileAction::Rmdir { path } => fs::rmdir(at(path))?,
+        }
+        Ok(())
+    }
+}
+
+fn refused(action: &FileAction, error: io::Error) -> Failure {
+    let doing = match action {
+        FileAction::Open { path, .. }
+        | FileAction::WasOpen { path, .. }
+        | FileAction::Symlink { path, .. }
+        | FileAction::Unlink { path }
+        | FileAction::Mkdir { path }
+        | FileAction::Rmdir { path } => format!("{} of '{path}'", action.name()),
+        FileAction::Rename { from, to, .. } => format!("rename of '{from}' to '{to}'"),
+        _ => action.name().to_owned(),
+    };
+    Failure::Operation { doing, error }
+}
+
+/// How many operations from the first on overlapped, one with the next.
+fn together(operations: &[FileOperation]) -> usize {
+    let mut end_ns = 0;
+    let joined = operations.iter().take_while(|operation| {
+        let joins = end_ns == 0 || operation.at_ns < end_ns;
+        end_ns = end_ns.max(operation.at_ns.saturating_add(operation.took_ns).max(1));
+        joins
+    });
+    joined.count()
+}
+
+/// Bytes at a place in memory that direct I/O takes.
+pub(super) struct Buffer(Vec<u8>);
+
+impl Buffer {
+    fn new(bytes: u64) -> Buffer {
+        Buffer(vec![0; bytes as usize + ALIGN_BYTES])
+    }
+
+    fn room(&self) -> u64 {
+        (self.0.len() - ALIGN_BYTES) as u64
+    }
+
+    fn part(&self, bytes: u64) -> &[u8] {
+        let from = self.0.as_ptr().align_offset(ALIGN_BYTES);
+        &self.0[from..][..bytes as usize]
+    }
+
+    fn part_mut(&mut self, bytes: u64) -> &mut [u8] {
+        let from = self.0.as_ptr().align_offset(ALIGN_BYTES);
+        &mut self.0[from..][..bytes as usize]
+    }
+}
+
+fn read(file: &OwnedFd, scratch: &mut Buffer, offset: u64, bytes: u64) -> io::Result<()> {
+    let mut at = 0;
+    loop {
+        let length = (bytes - at).min(scratch.room());
+        let got = rustix::io::pread(file, scratch.part_mut(length), offset + at)? as u64;
+        at += got;
+        if at >= bytes || got == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn write(file: &OwnedFd, content: &Buffer, offset: Option<u64>, bytes: u64) -> io::Result<()> {
+    let mut at = 0;
+    loop {
+        let part = content.part((bytes - at).min(content.room()));
+        at += match offset {
+            Some(offset) => rustix::io::pwrite(file, part, offset + at)?,
+            None => rustix::io::write(file, part)?,
+        } as u64;
+        if at >= bytes {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Operations that overlapped in the recording: a thread for each recorded one. An operation begins
+//! when all those are done that had ended before it began in the recording.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use super::{Done, Failure, Pace, Player};
+use crate::trace::files::FileOperation;
+
+/// Recorded threads beyond these share theirs with another.
+const MOST_THREADS: u32 = 256;
+
+/// How far all threads are.
+struct Progress {
+    /// Operations done, by thread.
+    done: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    done: Vec<usize>,
+    failed: bool,
+}
+
+/// Does a group of operations; when each was done, in the same order.
+pub(super) fn side_by_side(
+    player: &Player<'_>,
+    group: &[FileOperation],
+    pace: Pace,
+) -> Result<Vec<Done>, Failure> {
+    let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (number, operation) in group.iter().enumerate() {
+        threads.entry(operation.thread % MOST_THREADS).or_default().push(number);
+    }
+    let threads: Vec<Vec<usize>> = threads.into_values().collect();
+    let state = State { done: vec![0; threads.len()], failed: false };
+    let progress = Progress { done: Mutex::new(state), changed: Condvar::new() };
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..threads.len())
+            .map(|own| {
+                let (threads, progress) = (&threads, &progress);
+                scope.spawn(move || one_thread(player, group, threads, own, progress, pace))
+            })
+            .collect();
+        started.into_iter().map(|thread| thread.join()).collect()
+    });
+    let mut all = vec![Done::default(); group.len()];
+    for (result, numbers) in results.into_iter().zip(&threads) {
+        let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        for (number, done) in numbers.iter().zip(result?) {
+            all[*number] = done;
+        }
+    }
+    Ok(all)
+}
+
+/// The operations of one thread, in their order; fewer where another one failed.
+fn one_thread(
+    player: &Player<'_>,
+    group: &[FileOperation],
+    threads: &[Vec<usize>],
+    own: usize,
+    progress: &Progress,
+    pace: Pace,
+) -> Result<Vec<Done>, Failure> {
+    let mut scratch = player.scratch();
+    let mut all = Vec::with_capacity(threads[own].len());
+    for number in &threads[own] {
+        if !progress.wait(&ended_before(group, threads, group[*number].at_ns)) {
+            break;
+        }
+        let done = player.one(&group[*number], pace, &mut scratch);
+        progress.tell(own, done.is_err());
+        all.push(done?);
+    }
+    Ok(all)
+}
+
+/// How many operations of each thread had ended by this time.
+fn ended_before(group: &[FileOperation], threads: &[Vec<usize>], at_ns: u64) -> Vec<usize> {
+    let ended = |number: &usize| {
+        let operation = &group[*number];
+        operation.at_ns.saturating_add(operation.took_ns) <= at_ns
+    };
+    let last = |numbers: &Vec<usize>| numbers.iter().rposition(ended);
+    threads.iter().map(|numbers| last(numbers).map_or(0, |last| last + 1)).collect()
+}
+
+impl Progress {
+    /// Waits until so many are done; whether all is well.
+    fn wait(&self, needed: &[usize]) -> bool {
+        let behind = |state: &mut State| {
+            !state.failed && state.done.iter().zip(needed).any(|(done, needed)| done < needed)
+        };
+        let state = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.changed.wait_while(state, behind);
+        !state.unwrap_or_else(PoisonError::into_inner).failed
+    }
+
+    fn tell(&self, own: usize, failed: bool) {
+        let mut state = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        state.done[own] += 1;
+        state.failed |= failed;
+        drop(state);
+        self.changed.notify_all();
+    }
+}
