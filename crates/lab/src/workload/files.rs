@@ -18,7 +18,7 @@ use rustix::fs::Advice;
 use stats::Random;
 use suite::{Setting, TestSettings};
 
-use self::player::{Done, Failure, Pace, Player};
+use self::player::{FilePace, FilePlayer, FileReplayError, OperationTimes};
 use super::clock::now_ns;
 use super::ledger::{Ledger, figure, sys};
 use super::run::WorkloadRun;
@@ -84,7 +84,7 @@ impl FilesWork {
 
     fn play(&self, run: &mut WorkloadRun<'_, '_>) -> Result<Vec<Cell>, WorkError> {
         let mut operations = self.trace.operations().map_err(broken)?;
-        let player = Player::new(run.folder(), run.context.stop, self.survey.longest_bytes);
+        let player = FilePlayer::new(run.folder(), run.context.stop, self.survey.longest_bytes);
         for opened in &self.survey.was_open {
             player.open_before(opened).map_err(failed)?;
         }
@@ -102,7 +102,8 @@ impl FilesWork {
             if batch.is_empty() {
                 break;
             }
-            let pace = if self.recorded_pace { Pace::Recorded { begun_ns } } else { Pace::Max };
+            let pace =
+                if self.recorded_pace { FilePace::Recorded { begun_ns } } else { FilePace::Max };
             let before_ns = now_ns();
             let done = player.play(&batch, pace).map_err(failed)?;
             account.busy_ns += now_ns() - before_ns;
@@ -172,7 +173,7 @@ struct Account {
 }
 
 impl Account {
-    fn count(&mut self, action: &FileAction, done: Done) {
+    fn count(&mut self, action: &FileAction, done: OperationTimes) {
         let bytes = action.moved_bytes();
         self.all.count(done.submitted_ns, done.completed_ns, bytes);
         let kind = self.kinds.entry(action.name()).or_default();
@@ -208,10 +209,10 @@ fn broken(error: TraceError) -> WorkError {
     impossible(&error.to_string())
 }
 
-fn failed(failure: Failure) -> WorkError {
+fn failed(failure: FileReplayError) -> WorkError {
     match failure {
-        Failure::Stopped => WorkError::Interrupted { work: NAME.to_owned() },
-        Failure::Operation { doing, error } => WorkError::io(NAME, doing, error),
+        FileReplayError::Stopped => WorkError::Interrupted { work: NAME.to_owned() },
+        FileReplayError::Operation { doing, error } => WorkError::io(NAME, doing, error),
     }
 }
 

@@ -65,7 +65,11 @@ struct RecordOps {
 impl RecordOps {
     fn new(settings: &TestSettings) -> Result<RecordOps, SettingError> {
         settings.choices("forms", &FORMS)?;
-        let entry = SuiteEntry { test: KIND.name.into(), settings: settings.typed(), ..SuiteEntry::default() };
+        let entry = SuiteEntry {
+            test: KIND.name.into(),
+            settings: settings.typed(),
+            ..SuiteEntry::default()
+        };
         let suite = Suite {
             name: KIND.name.into(),
             about: KIND.about.into(),

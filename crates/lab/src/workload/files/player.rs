@@ -29,7 +29,7 @@ const NAP: Duration = Duration::from_millis(50);
 
 /// When operations begin.
 #[derive(Clone, Copy)]
-pub(super) enum Pace {
+pub(super) enum FilePace {
     /// As soon as those before them are done.
     Max,
     /// No earlier after this time than in the recording.
@@ -38,13 +38,13 @@ pub(super) enum Pace {
 
 /// When an operation was done.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Done {
+pub(super) struct OperationTimes {
     pub submitted_ns: u64,
     pub completed_ns: u64,
 }
 
 /// Why an operation was not done.
-pub(super) enum Failure {
+pub(super) enum FileReplayError {
     /// It was asked to end.
     Stopped,
     /// The kernel refused.
@@ -52,32 +52,36 @@ pub(super) enum Failure {
 }
 
 /// Open files, and where they lie.
-pub(super) struct Player<'a> {
+pub(super) struct FilePlayer<'a> {
     root: PathBuf,
     files: Mutex<HashMap<u64, Arc<OwnedFd>>>,
     stop: &'a AtomicBool,
     /// What is written; random, so that nothing that compresses it gains by it.
-    content: Buffer,
+    content: AlignedBuffer,
 }
 
-impl<'a> Player<'a> {
+impl<'a> FilePlayer<'a> {
     /// In this directory, with transfers of so many bytes at most.
-    pub fn new(root: &Path, stop: &'a AtomicBool, longest_bytes: u64) -> Player<'a> {
-        let mut content = Buffer::new(longest_bytes.min(PIECE_BYTES));
+    pub fn new(root: &Path, stop: &'a AtomicBool, longest_bytes: u64) -> FilePlayer<'a> {
+        let mut content = AlignedBuffer::new(longest_bytes.min(PIECE_BYTES));
         let mut random = Random::for_purpose(0, "files/content");
         content.0.chunks_mut(8).for_each(|part| {
             part.copy_from_slice(&random.bits().to_ne_bytes()[..part.len()]);
         });
-        Player { root: root.to_owned(), files: Mutex::default(), stop, content }
+        FilePlayer { root: root.to_owned(), files: Mutex::default(), stop, content }
     }
 
     /// Opens a file that was open before the recording.
-    pub fn open_before(&self, action: &FileAction) -> Result<(), Failure> {
-        self.perform(action, &mut Buffer::new(0)).map_err(|error| refused(action, error))
+    pub fn open_before(&self, action: &FileAction) -> Result<(), FileReplayError> {
+        self.perform(action, &mut AlignedBuffer::new(0)).map_err(|error| refused(action, error))
     }
 
     /// Does operations again; those that overlapped in the recording side by side.
-    pub fn play(&self, operations: &[FileOperation], pace: Pace) -> Result<Vec<Done>, Failure> {
+    pub fn play(
+        &self,
+        operations: &[FileOperation],
+        pace: FilePace,
+    ) -> Result<Vec<OperationTimes>, FileReplayError> {
         let mut scratch = self.scratch();
         let mut done = Vec::with_capacity(operations.len());
         let mut rest = operations;
@@ -96,28 +100,28 @@ impl<'a> Player<'a> {
     pub fn one(
         &self,
         operation: &FileOperation,
-        pace: Pace,
-        scratch: &mut Buffer,
-    ) -> Result<Done, Failure> {
+        pace: FilePace,
+        scratch: &mut AlignedBuffer,
+    ) -> Result<OperationTimes, FileReplayError> {
         self.wait(operation, pace)?;
         let submitted_ns = now_ns();
         let performed = self.perform(&operation.action, scratch);
         let completed_ns = now_ns();
         performed.map_err(|error| refused(&operation.action, error))?;
-        Ok(Done { submitted_ns, completed_ns })
+        Ok(OperationTimes { submitted_ns, completed_ns })
     }
 
     /// A buffer for what one thread reads.
-    pub fn scratch(&self) -> Buffer {
-        Buffer::new(self.content.room())
+    pub fn scratch(&self) -> AlignedBuffer {
+        AlignedBuffer::new(self.content.room())
     }
 
-    fn wait(&self, operation: &FileOperation, pace: Pace) -> Result<(), Failure> {
+    fn wait(&self, operation: &FileOperation, pace: FilePace) -> Result<(), FileReplayError> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
-                return Err(Failure::Stopped);
+                return Err(FileReplayError::Stopped);
             }
-            let Pace::Recorded { begun_ns } = pace else { return Ok(()) };
+            let FilePace::Recorded { begun_ns } = pace else { return Ok(()) };
             let left_ns = begun_ns.saturating_add(operation.at_ns).saturating_sub(now_ns());
             if left_ns == 0 {
                 return Ok(());
@@ -134,7 +138,7 @@ impl<'a> Player<'a> {
         self.files().get(&number).cloned().ok_or_else(|| Errno::BADF.into())
     }
 
-    fn perform(&self, action: &FileAction, scratch: &mut Buffer) -> io::Result<()> {
+    fn perform(&self, action: &FileAction, scratch: &mut AlignedBuffer) -> io::Result<()> {
         let at = |path: &str| self.root.join(path);
         match action {
             FileAction::Open { path, file, flags, .. } => {
@@ -166,7 +170,7 @@ impl<'a> Player<'a> {
     }
 }
 
-fn refused(action: &FileAction, error: io::Error) -> Failure {
+fn refused(action: &FileAction, error: io::Error) -> FileReplayError {
     let doing = match action {
         FileAction::Open { path, .. }
         | FileAction::WasOpen { path, .. }
@@ -177,7 +181,7 @@ fn refused(action: &FileAction, error: io::Error) -> Failure {
         FileAction::Rename { from, to, .. } => format!("rename of '{from}' to '{to}'"),
         _ => action.name().to_owned(),
     };
-    Failure::Operation { doing, error }
+    FileReplayError::Operation { doing, error }
 }
 
 /// How many operations from the first on overlapped, one with the next.
@@ -192,11 +196,11 @@ fn together(operations: &[FileOperation]) -> usize {
 }
 
 /// Bytes at a place in memory that direct I/O takes.
-pub(super) struct Buffer(Vec<u8>);
+pub(super) struct AlignedBuffer(Vec<u8>);
 
-impl Buffer {
-    fn new(bytes: u64) -> Buffer {
-        Buffer(vec![0; bytes as usize + ALIGN_BYTES])
+impl AlignedBuffer {
+    fn new(bytes: u64) -> AlignedBuffer {
+        AlignedBuffer(vec![0; bytes as usize + ALIGN_BYTES])
     }
 
     fn room(&self) -> u64 {
@@ -214,7 +218,7 @@ impl Buffer {
     }
 }
 
-fn read(file: &OwnedFd, scratch: &mut Buffer, offset: u64, bytes: u64) -> io::Result<()> {
+fn read(file: &OwnedFd, scratch: &mut AlignedBuffer, offset: u64, bytes: u64) -> io::Result<()> {
     let mut at = 0;
     loop {
         let length = (bytes - at).min(scratch.room());
@@ -226,7 +230,12 @@ fn read(file: &OwnedFd, scratch: &mut Buffer, offset: u64, bytes: u64) -> io::Re
     }
 }
 
-fn write(file: &OwnedFd, content: &Buffer, offset: Option<u64>, bytes: u64) -> io::Result<()> {
+fn write(
+    file: &OwnedFd,
+    content: &AlignedBuffer,
+    offset: Option<u64>,
+    bytes: u64,
+) -> io::Result<()> {
     let mut at = 0;
     loop {
         let part = content.part((bytes - at).min(content.room()));

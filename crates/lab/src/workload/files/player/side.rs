@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::{Done, Failure, Pace, Player};
+use super::{FilePace, FilePlayer, FileReplayError, OperationTimes};
 use crate::trace::files::FileOperation;
 
 /// Recorded threads beyond these share theirs with another.
@@ -24,10 +24,10 @@ struct State {
 
 /// Does a group of operations; when each was done, in the same order.
 pub(super) fn side_by_side(
-    player: &Player<'_>,
+    player: &FilePlayer<'_>,
     group: &[FileOperation],
-    pace: Pace,
-) -> Result<Vec<Done>, Failure> {
+    pace: FilePace,
+) -> Result<Vec<OperationTimes>, FileReplayError> {
     let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (number, operation) in group.iter().enumerate() {
         threads.entry(operation.thread % MOST_THREADS).or_default().push(number);
@@ -44,7 +44,7 @@ pub(super) fn side_by_side(
             .collect();
         started.into_iter().map(|thread| thread.join()).collect()
     });
-    let mut all = vec![Done::default(); group.len()];
+    let mut all = vec![OperationTimes::default(); group.len()];
     for (result, numbers) in results.into_iter().zip(&threads) {
         let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         for (number, done) in numbers.iter().zip(result?) {
@@ -56,13 +56,13 @@ pub(super) fn side_by_side(
 
 /// The operations of one thread, in their order; fewer where another one failed.
 fn one_thread(
-    player: &Player<'_>,
+    player: &FilePlayer<'_>,
     group: &[FileOperation],
     threads: &[Vec<usize>],
     own: usize,
     progress: &Progress,
-    pace: Pace,
-) -> Result<Vec<Done>, Failure> {
+    pace: FilePace,
+) -> Result<Vec<OperationTimes>, FileReplayError> {
     let mut scratch = player.scratch();
     let mut all = Vec::with_capacity(threads[own].len());
     for number in &threads[own] {
