@@ -63,13 +63,14 @@ pub struct Once {
 }
 
 /// An ext4 on the loop device; unmounted when dropped.
-struct Mounted<'a> {
+pub struct Mounted<'a> {
     ground: &'a Ground,
     point: PathBuf,
 }
 
 impl<'a> Mounted<'a> {
-    fn make(ground: &'a Ground) -> Result<Mounted<'a>> {
+    /// Makes the file system and mounts it.
+    pub fn make(ground: &'a Ground) -> Result<Mounted<'a>> {
         let point = ground.scratch();
         fs::create_dir_all(&point)?;
         let mkfs =
@@ -80,6 +81,11 @@ impl<'a> Mounted<'a> {
         let device = ground.device().file_name().unwrap_or_default().to_string_lossy();
         ground.bring(&format!("jbd2/{device}-"))?;
         Ok(mounted)
+    }
+
+    /// Where it is mounted.
+    pub fn point(&self) -> &Path {
+        &self.point
     }
 }
 

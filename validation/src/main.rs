@@ -2,6 +2,7 @@
 
 mod agree;
 mod agree_work;
+mod articles;
 mod attached;
 mod before_after;
 mod bench;

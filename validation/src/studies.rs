@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Parser;
 
-use crate::{agree, agree_work, attached, before_after, bench, footprint, reruns, torture, truth};
+use crate::{agree, agree_work, articles, attached, before_after, bench, footprint, reruns, torture, truth};
 
 /// Studies that hold the program against other tools and against known truth.
 #[derive(Parser)]
@@ -15,6 +15,9 @@ pub enum Study {
     /// Measures whether works on a mounted file system agree with fio, on a loop device of its own
     /// (root).
     AgreeWork(agree_work::Flags),
+    /// Holds our form of what the articles did against the tools they used, on a loop device of its
+    /// own; the table of docs/articles.md. Installs hdparm and iozone. Needs root.
+    Articles(articles::Flags),
     /// Does one work in a directory and prints its cells.
     Work(agree_work::Once),
     /// Attaches simulated media and measures them with fio, flashbench, f3probe and the program
@@ -43,6 +46,7 @@ pub fn run(root: &Path, study: Study) -> anyhow::Result<()> {
     match study {
         Study::Agree(flags) => agree::run(root, &flags),
         Study::AgreeWork(flags) => agree_work::run(root, &flags),
+        Study::Articles(flags) => articles::run(root, &flags),
         Study::Work(flags) => agree_work::once(&flags),
         Study::Attached(flags) => attached::run(root, &flags),
         Study::Bench(flags) => bench::run(root, &flags),

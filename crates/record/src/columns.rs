@@ -28,6 +28,13 @@ pub struct FigureColumn {
     pub family: &'static str,
 }
 
+impl FigureColumn {
+    /// True where it measures the memory and processor of the host on purpose: hdparm -T.
+    pub fn is_of_memory(&self) -> bool {
+        self.name == "hdparm-cache"
+    }
+}
+
 /// The families, in the order of columns; each name is one that may be asked for as a whole.
 pub const COLUMN_FAMILIES: [(&str, &str); 9] = [
     ("random", "Random I/O"),

@@ -54,7 +54,7 @@ pub fn column_figures<'a>(
 ) -> BTreeMap<String, ColumnFigure> {
     let mut found: BTreeMap<String, ColumnFigure> = BTreeMap::new();
     let mut singles: Vec<(FigureColumn, Vec<(&Cell, Estimate)>)> = Vec::new();
-    for cell in cells.into_iter().filter(|cell| figure::impossible(cell).is_none()) {
+    for cell in cells {
         for (column, figure) in quantities(cell).into_iter().filter(|it| is_shown(cell, it)) {
             if figure.ci95.is_some() {
                 let name = column.name.clone();
@@ -73,11 +73,14 @@ pub fn column_figures<'a>(
     found
 }
 
-/// What has no interval is shown where another tool measured it, or where it is no rate of I/Os.
+/// What cannot be the medium's is shown only where the column is of memory. What has no interval is
+/// shown where another tool measured it, or where it is no rate of I/Os.
 fn is_shown(cell: &Cell, (column, figure): &(FigureColumn, Estimate)) -> bool {
-    figure.ci95.is_some()
+    let has_place = column.is_of_memory() || figure::impossible(cell).is_none();
+    let is_figure = figure.ci95.is_some()
         || figure::is_of_others(cell)
-        || matches!(column.family, "completion" | "cpu" | "threads")
+        || matches!(column.family, "completion" | "cpu" | "threads" | "hdparm");
+    has_place && is_figure
 }
 
 /// The first of them, or the mean of those that repeat it, with Student's interval.
@@ -180,5 +183,21 @@ mod tests {
         let cpu = Estimate { value: 50_000.0, ci95: None, n: 400 };
         cell.metrics.other.insert(metric::CPU_NS_PER_IO.into(), cpu);
         assert_eq!(told(&[cell]), ["cpu-dd-read-1m: 0.100 % (mean of 400)"]);
+    }
+
+    /// The columns of hdparm stayed empty for a single run, and that of -T always.
+    #[test]
+    fn hdparm_is_shown_by_its_median_and_its_cache_as_such() {
+        let form = |form: &str, flag| {
+            let params = Params { form: Some(form.into()), ..Params::default() };
+            let mut cell = Cell::begun("", test::BUFFERED_READ, params);
+            cell.metrics.bps = Some(Estimate { value: 20.0 * 1048576.0, ci95: None, n: 1 });
+            cell.flags.extend(flag);
+            cell
+        };
+        let cached = Some(record::Flag::Cached);
+        assert_eq!(told(&[form("device", None)]), ["hdparm: 20.0 MiB/s (one run)"]);
+        assert_eq!(told(&[form("device", cached.clone())]), [""; 0]);
+        assert_eq!(told(&[form("cache", cached)]), ["hdparm-cache: 20.0 MiB/s (one run)"]);
     }
 }

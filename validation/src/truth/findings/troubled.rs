@@ -136,7 +136,7 @@ fn fake(seed: u64, number: u64) -> Drawn {
     let mut dice = Dice::new(seed, "fake", number);
     let is_wanted = |geometry: &Geometry| {
         number.is_multiple_of(2)
-            || geometry.module_bytes.unwrap_or(geometry.real_bytes) < geometry.capacity_bytes / 2
+            || geometry.wrap_bytes.unwrap_or(geometry.real_bytes) < geometry.capacity_bytes / 2
     };
     let geometry = std::iter::repeat_with(|| Geometry::draw(kind, &mut random))
         .find(is_wanted)

@@ -1,0 +1,203 @@
+//! `cargo validation articles`: the tools that the articles used beside our form of each, on one
+//! loop device, in pairs whose first side changes.
+//!
+//! Both sides are read into the same columns: the tool's output by our importers, ours from the
+//! record. The table stands in docs/articles.md.
+
+mod pairings;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use record::units::{Bytes, significant};
+use record::{Cell, Record};
+use report::column_figures::column_figures;
+
+use crate::agree::ground::{Ground, On};
+use crate::agree_work::Mounted;
+use crate::{released, section};
+use pairings::{PAIRINGS, Pairing};
+
+/// What to compare.
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Pairs of runs of each tool.
+    #[arg(long, default_value_t = 5)]
+    pairs: usize,
+    /// Only tools with this in their command.
+    #[arg(long)]
+    only: Option<String>,
+    /// Size of the file under the loop device.
+    #[arg(long, default_value = "1GiB")]
+    size: Bytes,
+    /// The program; without it, it is built as released.
+    #[arg(long)]
+    program: Option<PathBuf>,
+    /// Keeps the table in docs/articles.md.
+    #[arg(long)]
+    write: bool,
+}
+
+/// Figures by the name of their column, in its unit.
+type Figures = BTreeMap<String, f64>;
+
+/// Measures and prints the table.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    let program = released::given_or_built(flags.program.as_deref(), root, "flashmark")?;
+    let tools = install(root)?;
+    let ground = Ground::make(root, On::Disk, flags.size.0)?;
+    let chosen = |is_in_directory: bool| {
+        PAIRINGS.iter().filter(move |pairing| {
+            pairing.is_in_directory() == is_in_directory
+                && flags.only.as_ref().is_none_or(|only| pairing.tool.contains(only))
+        })
+    };
+    let mut table = String::from(
+        "| article | tool | column | flashmark | tool | ratio (smallest to largest) |\n|---|---|---|---:|---:|---:|\n",
+    );
+    let mut bench = Bench { program: &program, tools: &tools, ground: &ground, directory: None };
+    for pairing in chosen(false) {
+        table += &bench.pairs(pairing, flags.pairs)?;
+    }
+    let mounted = Mounted::make(&ground)?;
+    bench.directory = Some(mounted.point());
+    for pairing in chosen(true) {
+        table += &bench.pairs(pairing, flags.pairs)?;
+    }
+    println!("\n{table}");
+    if flags.write {
+        let page = root.join("docs/articles.md");
+        section::keep(&page, "Beside the tools of the articles", "cargo validation articles", &table)?;
+    }
+    Ok(())
+}
+
+/// What iozone is taken from where no package is installed: Debian's own, for x86-64.
+const IOZONE: (&str, &str) = (
+    "http://deb.debian.org/debian/pool/non-free/i/iozone3/iozone3_489-1_amd64.deb",
+    "131fcc86dd4cdca5c278b184d6d82e14ce047658ac4690e09161f001f52870b2",
+);
+
+/// Installs hdparm, and iozone below target/; returns the folder of iozone.
+fn install(root: &Path) -> Result<PathBuf> {
+    let folder = root.join("target/articles");
+    let (address, sum) = IOZONE;
+    let script = format!(
+        "set -e; command -v hdparm >/dev/null || apt-get install -qy --no-install-recommends hdparm >&2
+         command -v iozone >/dev/null || [ -x '{0}/usr/bin/iozone' ] || {{
+             mkdir -p '{0}'; cd '{0}'; curl -fsSo iozone.deb {address}
+             echo '{sum}  iozone.deb' | sha256sum --quiet -c; dpkg-deb -x iozone.deb .; }}",
+        folder.display()
+    );
+    ensure!(shell(&script, root)?.status.success(), "hdparm and iozone could not be installed");
+    Ok(folder.join("usr/bin"))
+}
+
+fn shell(script: &str, directory: &Path) -> Result<std::process::Output> {
+    let mut command = Command::new("bash");
+    command.args(["-c", script]).current_dir(directory).env("LC_ALL", "C");
+    command.output().with_context(|| format!("{script} does not start"))
+}
+
+/// Where both sides measure.
+struct Bench<'a> {
+    program: &'a Path,
+    tools: &'a Path,
+    ground: &'a Ground,
+    directory: Option<&'a Path>,
+}
+
+impl Bench<'_> {
+    /// The rows of a pairing, after a run of each side that does not count.
+    fn pairs(&self, pairing: &Pairing, count: usize) -> Result<String> {
+        eprintln!("{}", pairing.tool);
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        self.ours(pairing)?;
+        self.theirs(pairing)?;
+        for pair in 0..count {
+            if pair % 2 == 0 {
+                ours.push(self.ours(pairing)?);
+                theirs.push(self.theirs(pairing)?);
+            } else {
+                theirs.push(self.theirs(pairing)?);
+                ours.push(self.ours(pairing)?);
+            }
+        }
+        Ok(pairing.columns.iter().map(|column| row(pairing, column, &ours, &theirs)).collect())
+    }
+
+    fn placed(&self, text: &str) -> String {
+        let directory = self.directory.map(|it| it.display().to_string()).unwrap_or_default();
+        text.replace("DEV", &self.ground.device().display().to_string()).replace("DIR", &directory)
+    }
+
+    fn theirs(&self, pairing: &Pairing) -> Result<Figures> {
+        let command = self.placed(pairing.tool);
+        let directory = self.directory.unwrap_or(Path::new("/"));
+        let script = format!("PATH=$PATH:/usr/sbin:/sbin:{}; {command} 2>&1", self.tools.display());
+        let mut tool = self.ground.pinned(Path::new("bash"));
+        let output = tool.args(["-c", &script]).current_dir(directory).env("LC_ALL", "C").output()?;
+        ensure!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stdout));
+        // As on a terminal: the command says what dd's three lines are of.
+        let text = format!("# {command}\n{}", String::from_utf8_lossy(&output.stdout));
+        let records = store::import::read("terminal.txt", text.as_bytes())?;
+        Ok(figures(records.iter().flat_map(|record| &record.cells)))
+    }
+
+    fn ours(&self, pairing: &Pairing) -> Result<Figures> {
+        let command = self.placed(pairing.ours);
+        let words: Vec<&str> = command.split(' ').collect();
+        let mut program = match words[0] {
+            "work" => self.ground.pinned(&std::env::current_exe()?),
+            _ => self.ground.pinned(self.program),
+        };
+        program.args(&words).env("FLASHMARK_HOME", self.ground.scratch().with_file_name("home"));
+        if words[0] == "run" {
+            program.args(["--quiet", "--json=-"]);
+        }
+        if words[0] == "run" && self.directory.is_none() {
+            program.arg("--erase").arg(self.ground.device());
+        }
+        let output = program.output()?;
+        if !output.status.success() {
+            bail!("{command}: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        let text = String::from_utf8(output.stdout)?;
+        let cells: Vec<Cell> = match words[0] {
+            "work" => serde_json::from_str(&text)?,
+            _ => Record::from_json(&text)?.cells,
+        };
+        Ok(figures(&cells))
+    }
+}
+
+fn figures<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Figures {
+    let cells: Vec<Cell> = cells.into_iter().cloned().collect();
+    column_figures(&cells).into_iter().map(|(name, found)| (name, found.figure.value)).collect()
+}
+
+fn row(pairing: &Pairing, column: &str, ours: &[Figures], theirs: &[Figures]) -> String {
+    let values = |side: &[Figures]| -> Vec<f64> {
+        side.iter().map(|figures| figures.get(column).copied().unwrap_or(f64::NAN)).collect()
+    };
+    let (ours, theirs) = (values(ours), values(theirs));
+    let mut ratios: Vec<f64> = ours.iter().zip(&theirs).map(|(own, other)| own / other).collect();
+    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = ratios.iter().copied().fold(0.0, f64::max);
+    let median = |mut values: Vec<f64>| stats::median(&mut values).unwrap_or(f64::NAN);
+    let mut line = String::new();
+    let _ = writeln!(
+        line,
+        "| {} | `{}` | {column} | {} | {} | {:.3} ({least:.3} to {most:.3}) |",
+        pairing.article,
+        pairing.tool,
+        significant(median(ours)),
+        significant(median(theirs)),
+        stats::median(&mut ratios).unwrap_or(f64::NAN),
+    );
+    eprint!("{line}");
+    line
+}
