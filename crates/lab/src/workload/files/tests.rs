@@ -76,6 +76,21 @@ fn threads_keep_the_order_that_the_recording_shows() {
 }
 
 #[test]
+fn operations_of_one_instant_do_not_wait_for_each_other() {
+    let folder = TempDir::new().unwrap();
+    let trace = folder.path().join("trace");
+    let file = std::fs::File::create(&trace).unwrap();
+    let mut writer = FileTraceWriter::new(file, &FileTraceHeader::default()).unwrap();
+    for (at_ns, took_ns, thread) in [(0, 90, 1), (50, 0, 2), (50, 0, 3), (50, 0, 2)] {
+        let path = format!("d{}", writer.operations());
+        let action = FileAction::Mkdir { path };
+        writer.operation(&FileOperation { at_ns, took_ns, thread, action }).unwrap();
+    }
+    writer.finish(0, 0).unwrap();
+    assert_eq!(replay(&trace, folder.path(), "max").unwrap()[0].ops, 4);
+}
+
+#[test]
 fn the_recorded_pace_is_no_faster_than_the_recording() {
     let folder = TempDir::new().unwrap();
     let trace = folder.path().join("trace");

@@ -66,7 +66,7 @@ fn one_thread(
     let mut scratch = player.scratch();
     let mut all = Vec::with_capacity(threads[own].len());
     for number in &threads[own] {
-        if !progress.wait(&ended_before(group, threads, group[*number].at_ns)) {
+        if !progress.wait(&ended_before(group, threads, *number)) {
             break;
         }
         let done = player.one(&group[*number], pace, &mut scratch);
@@ -76,11 +76,13 @@ fn one_thread(
     Ok(all)
 }
 
-/// How many operations of each thread had ended by this time.
-fn ended_before(group: &[FileOperation], threads: &[Vec<usize>], at_ns: u64) -> Vec<usize> {
+/// How many operations of each thread had ended before this one began; only those that stand before
+/// it count, so that no two wait for each other.
+fn ended_before(group: &[FileOperation], threads: &[Vec<usize>], this: usize) -> Vec<usize> {
     let ended = |number: &usize| {
         let operation = &group[*number];
-        operation.at_ns.saturating_add(operation.took_ns) <= at_ns
+        let end_ns = operation.at_ns.saturating_add(operation.took_ns);
+        *number < this && end_ns <= group[this].at_ns
     };
     let last = |numbers: &Vec<usize>| numbers.iter().rposition(ended);
     threads.iter().map(|numbers| last(numbers).map_or(0, |last| last + 1)).collect()
