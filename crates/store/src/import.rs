@@ -36,6 +36,7 @@ mod keep;
 mod known_medium;
 mod network;
 mod pibenchmarks;
+mod rate_list;
 mod reading;
 mod seeker;
 mod sysbench;
@@ -167,7 +168,7 @@ struct Importer {
 }
 
 /// All of them; a file may hold the output of several.
-const IMPORTERS: [&Importer; 26] = [
+const IMPORTERS: [&Importer; 27] = [
     &fio::JSON,
     &fio::TERSE,
     &fio::JOBS,
@@ -183,6 +184,7 @@ const IMPORTERS: [&Importer; 26] = [
     &hdparm::IMPORTER,
     &ioping::IMPORTER,
     &seeker::IMPORTER,
+    &rate_list::IMPORTER,
     &diskmark::IMPORTER,
     &as_ssd::IMPORTER,
     &iostat::IMPORTER,

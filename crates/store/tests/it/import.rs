@@ -1012,6 +1012,16 @@ fn hdparm_ioping_and_seeker() {
     seeker 2.0 loop1 6 GiB
       seek/1 [seeker v2] 512 B buffered iops=10081 access_time_ns=99196.50828290844 seeks_per_s=10081
     ");
+    insta::assert_snapshot!(told("article_rate_list.txt"), @r"
+    not stated  1 Gigabyte Kingston 24x supporting PIO4
+      published:transfer/1 direct bps=5200000
+    not stated  4 Gigabyte Fujifilm 100x supporting MDMA2
+      published:transfer/1 direct bps=15400000
+    not stated  40 Gigabyte Maxtor 7200 rpm supporting UDMA3
+      published:transfer/1 direct bps=55000000
+    not stated  76 Gigabyte Raptor 10000 rpm supporting SATA
+      published:transfer/1 direct bps=65000000
+    ");
     insta::assert_snapshot!(told("article_seeker_list.txt"), @r"
     seeker  Lexar
       seek/1 [seeker v2] 512 B buffered access_time_ns=370000 seeks_per_s=2702.702702702703
