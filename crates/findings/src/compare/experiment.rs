@@ -13,8 +13,8 @@ use serde::Serialize;
 use stats::{EffectBasis, FactorEffect, FactorRun, Interaction, LevelEffects, RunRate};
 
 use super::WORK;
-use super::by::{self, ComparedBy};
-use super::factors::{ExperimentFactor, factors, factors_by};
+use super::by::ComparedBy;
+use super::factors::{ExperimentFactor, factors, factors_by, unsplit};
 use crate::figure::{self, SoundFigure};
 
 /// Runs of several media in several hosts, and what explains their differences.
@@ -164,7 +164,7 @@ pub(super) fn crossed(records: &[&Record], by: ComparedBy) -> Experiment {
     let (known, levels): (Vec<&Record>, Vec<String>) =
         usable.into_iter().zip(levels).filter_map(|(record, level)| Some((record, level?))).unzip();
     let factors = factors_by(&known, by.words(), &levels);
-    let unsplit = by::unsplit(&factors[0], &factors[1]);
+    let unsplit = unsplit(&factors[0], &factors[1]);
     let mut found = of_factors(&known, factors, left_out, Some(by));
     let is_split = |figure: &ExplainedFigure| {
         figure.effects[..2].iter().all(|effect| matches!(effect, Explained::Told { .. }))

@@ -131,6 +131,61 @@ fn merged(mut host: Vec<ExperimentFactor>) -> Vec<ExperimentFactor> {
     kept.into_iter().map(named).collect()
 }
 
+/// Why nothing can be split between a medium and a factor, by the levels of both for each run.
+pub(super) fn unsplit(medium: &ExperimentFactor, by: &ExperimentFactor) -> Option<String> {
+    let (medium_name, name) = (&medium.name, &by.name);
+    let bare = name.trim_start_matches("the ");
+    match (&medium.levels[..], &by.levels[..]) {
+        ([], _) => return Some(format!("no record says {name}")),
+        ([only], _) => {
+            return Some(format!(
+                "all runs are of one medium ({only}); {name} alone is compared without --by"
+            ));
+        }
+        (_, [only]) => return Some(format!("all runs have the same {bare} ({only})")),
+        _ => {}
+    }
+    let groups = connected(medium, by);
+    if groups.len() < 2 {
+        return None;
+    }
+    let bare_medium = medium_name.trim_start_matches("the ");
+    let told = |(media, levels): &(Vec<usize>, Vec<usize>)| {
+        let join = |all: &[usize], of: &ExperimentFactor| {
+            all.iter().map(|at| of.levels[*at].as_str()).collect::<Vec<_>>().join(" and ")
+        };
+        format!("{} with {}", join(media, medium), join(levels, by))
+    };
+    let told: Vec<String> = groups.iter().map(told).collect();
+    Some(format!(
+        "the runs fall into {} groups that have neither a {bare_medium} nor a {bare} in common ({}), so a difference between groups may come from either. Measure a {bare_medium} of each group with the {bare} of another",
+        groups.len(),
+        told.join("; ")
+    ))
+}
+
+/// Media and levels that runs connect with each other.
+fn connected(medium: &ExperimentFactor, by: &ExperimentFactor) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let mut groups: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+    for (medium, level) in medium.of_run.iter().zip(&by.of_run) {
+        let (touched, mut rest): (Vec<_>, Vec<_>) = groups
+            .into_iter()
+            .partition(|(media, levels)| media.contains(medium) || levels.contains(level));
+        let mut whole = (vec![*medium], vec![*level]);
+        for (media, levels) in touched {
+            whole.0.extend(media);
+            whole.1.extend(levels);
+        }
+        for part in [&mut whole.0, &mut whole.1] {
+            part.sort_unstable();
+            part.dedup();
+        }
+        rest.push(whole);
+        groups = rest;
+    }
+    groups
+}
+
 /// The name of the medium of each run.
 fn media(records: &[&Record]) -> Vec<String> {
     let owned: Vec<Record> = records.iter().enumerate().map(bare).collect();
