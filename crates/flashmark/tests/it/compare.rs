@@ -270,7 +270,7 @@ fn cards_in_hosts_are_one_experiment_that_splits_or_says_why_not() {
     assert!(said.contains("the host explains 2.50 ("), "{said}");
     assert!(said.contains("the medium explains 2.00 ("), "{said}");
     assert!(said.contains("Interaction: none is shown"), "{said}");
-    assert!(html.contains("id=\"crossed-random-write\"") && html.contains("A: slow, B: fast"));
+    assert!(html.contains("id=\"crossed-random-write\"") && html.contains("1: slow, 2: fast"));
     let mut crossed = even;
     crossed[3].1 = 0.1;
     let (code, said, _) = compared(&crossed);

@@ -36,21 +36,24 @@ fn panel(found: &Experiment, figure: &ExplainedFigure) -> Panel {
             .collect(),
         style: works::look(nth),
     };
-    let letter = |(at, medium): (usize, &String)| {
-        format!("{}: {}", findings::letters(at), words::clean(medium))
-    };
-    let letters: Vec<String> = media.levels.iter().enumerate().map(letter).collect();
+    let numbered: Vec<String> = (media.levels.iter().zip(1..))
+        .map(|(medium, at)| format!("{at}: {}", words::clean(medium)))
+        .collect();
     let bare = media.name.trim_start_matches("the ");
     let chart = Chart {
         id: format!("crossed-{}", figure.test),
-        title: format!("{}: each {bare} by {}", experiment::named(figure), by.name),
-        x: AxisSpec { label: bare.to_owned(), scale: Scale::Linear, unit: AxisUnit::Letter },
+        title: format!(
+            "{}: each {bare} by {}",
+            words::capitalised(&experiment::named(figure)),
+            by.name.trim_start_matches("the ")
+        ),
+        x: AxisSpec { label: bare.to_owned(), scale: Scale::Linear, unit: AxisUnit::Nth },
         y: AxisSpec { label: label.to_owned(), scale: Scale::Log, unit },
         series: by.levels.iter().enumerate().map(line).filter(|it| !it.points.is_empty()).collect(),
         references: Vec::new(),
         note: format!(
             "{}. Lines side by side: effects multiply. Lines that come closer or cross: they depend on each other. Whiskers: 95 % intervals.",
-            letters.join(", ")
+            numbered.join(", ")
         ),
     };
     let heads = [bare.to_owned()].into_iter().chain(by.levels.iter().map(|it| words::clean(it)));

@@ -304,8 +304,8 @@ fn cards_in_hosts_are_told_apart_with_a_line_a_host() {
       another, at most; "told" where repeats show that effects depend on each other.
     "#);
     let chart = &html[html.find("id=\"crossed-random-write\"").unwrap()..];
-    assert!(chart.contains(">A</text>") && chart.contains(">B</text>"), "{chart}");
-    assert!(chart.contains("A: Kingston, B: SanDisk. Lines side by side"), "{chart}");
+    assert!(chart.contains(">1</text>") && chart.contains(">2</text>"), "{chart}");
+    assert!(chart.contains("1: Kingston, 2: SanDisk. Lines side by side"), "{chart}");
     let (text, html) = part(&[
         in_host("Kingston", "Pi 4", 100.0),
         in_host("Kingston", "laptop", 260.0),
