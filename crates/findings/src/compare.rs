@@ -14,6 +14,7 @@ use stats::RunRate;
 
 use crate::figure::{self, SoundFigure};
 
+mod by;
 mod experiment;
 mod factors;
 mod groups;
@@ -26,7 +27,10 @@ mod ratio;
 mod regression;
 mod works;
 
-pub use experiment::{Experiment, Explained, ExplainedFigure, SimpleRatio};
+pub use by::ComparedBy;
+pub use experiment::{
+    CombinationFigure, Experiment, Explained, ExplainedFigure, RatioInterval, SimpleRatio,
+};
 pub use factors::ExperimentFactor;
 pub use groups::with_medium_named;
 use groups::{RunGroup, distinct, groups, identity};
@@ -161,6 +165,16 @@ pub fn compare_runs(records: &[Record]) -> MediaComparison {
     let groups = naming::by_host(groups(records));
     MediaComparison {
         experiment: experiment::experiment(&distinct(records)),
+        ..ranked(&groups, held_against_each_other(&groups))
+    }
+}
+
+/// The same with the runs as one experiment: what the medium explains and what a factor that the user
+/// names, and their interaction.
+pub fn compare_by(records: &[Record], by: ComparedBy) -> MediaComparison {
+    let groups = naming::by_level(groups(records), by);
+    MediaComparison {
+        experiment: Some(experiment::crossed(&distinct(records), by)),
         ..ranked(&groups, held_against_each_other(&groups))
     }
 }

@@ -83,12 +83,12 @@ pub use analysis::Analysis;
 pub use asked::untold;
 pub use caveats::{LINK_SLACK, add_caveats};
 pub use compare::{
-    BlockSizePoint, ChangedFigure, CombinationRow, Compared, ComparedFigure, ComparisonSide,
-    Crossing, Curve, Experiment, ExperimentFactor, Explained, ExplainedFigure, FasterMedium,
-    FastestMedium, FigureRow, MatrixComparison, MediaComparison, MediaRatio, MoreRuns, Rank,
-    RankPlace, Regression, SimpleRatio, WorkComparison, WorkRow, compare, compare_change,
-    compare_curves, compare_runs, compare_sides, is_one_medium, letters, regression, unclear,
-    with_medium_named,
+    BlockSizePoint, ChangedFigure, CombinationFigure, CombinationRow, Compared, ComparedBy,
+    ComparedFigure, ComparisonSide, Crossing, Curve, Experiment, ExperimentFactor, Explained,
+    ExplainedFigure, FasterMedium, FastestMedium, FigureRow, MatrixComparison, MediaComparison,
+    MediaRatio, MoreRuns, Rank, RankPlace, RatioInterval, Regression, SimpleRatio, WorkComparison,
+    WorkRow, compare, compare_by, compare_change, compare_curves, compare_runs, compare_sides,
+    is_one_medium, letters, regression, unclear, with_medium_named,
 };
 pub use failing::is_failing;
 pub use figures::{Figures, KnownFigure, standard_cell, streaming_cell, sustained_estimate};

@@ -508,6 +508,10 @@ pub struct CompareFlags {
     /// where the reader hides it: runs with the same MEDIUM are of one.
     #[arg(required_unless_present = "before", value_name = "[MEDIUM=]RUN|LABEL")]
     pub runs: Vec<String>,
+    /// Takes the runs as one experiment: how much of the differences the medium explains, how much
+    /// this, and whether one depends on the other. Exit code 1 where nothing can be split.
+    #[arg(long, value_enum, conflicts_with = "before")]
+    pub by: Option<ByFlag>,
     /// The runs of one medium before something was changed: a run or a label.
     #[arg(long, value_name = "RUN|LABEL", requires = "after", conflicts_with = "runs")]
     pub before: Option<String>,
@@ -532,12 +536,29 @@ pub struct CompareFlags {
     pub markdown: bool,
 }
 
+/// `--by` as typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ByFlag {
+    /// The machine.
+    Host,
+    /// The card reader or USB bridge.
+    Reader,
+    /// The release of the kernel.
+    Kernel,
+    /// The I/O scheduler.
+    Scheduler,
+    /// Settings of the tests that differ between the runs.
+    Setting,
+}
+
 const COMPARE_HELP: &str = "\
 Examples:
   flashmark compare latest card-b.json
       which of two media is faster at what
   flashmark compare a=RUN a=RUN b=RUN b=RUN
       two cards in two readers: what the card explains, and what the reader
+  flashmark compare --by host pi-a.json pi-b.json laptop-a.json laptop-b.json
+      two cards in two hosts: the effect of each, and whether they depend on each other
   flashmark compare --before before --after after --fail-if 10%
       after `run --label before`, a change, and `run --label after`
 
@@ -545,7 +566,7 @@ Three runs of each label tell far more than one: a single run does not see chang
 between runs. Where something cannot be told, it says how many more runs would tell.
 
 Exit codes with --fail-if: 0 passed, 1 slower, or nothing could be told (with --strict:
-or something could not).";
+or something could not). With --by: 0 split, 1 nothing could be split.";
 
 /// Flags of `host-effects`.
 #[cfg(feature = "lab")]

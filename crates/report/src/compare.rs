@@ -10,6 +10,7 @@ use crate::tables::Table;
 use crate::{figure, text, words};
 
 mod check;
+mod crossed;
 mod experiment;
 mod figures;
 mod matrices;
@@ -179,11 +180,23 @@ pub(crate) fn content(comparison: &MediaComparison) -> ComparisonContent {
         media: names.media(comparison).into_iter().chain(faults(comparison)).collect(),
         differ: differ(comparison),
         differences: comparison.differences.clone(),
-        parts: parts(comparison, &names, Ranges::With),
+        parts: explained_part(comparison)
+            .into_iter()
+            .chain(parts(comparison, &names, Ranges::With))
+            .collect(),
         more_runs: check::more_runs(comparison),
         nothing: nothing.or((comparison.media.len() < 2).then_some(ONE_MEDIUM)),
         not_compared: comparison.not_compared.clone(),
     }
+}
+
+/// What the differences come from, for forms that are not laid out in columns.
+fn explained_part(comparison: &MediaComparison) -> Option<ComparisonPart> {
+    comparison.experiment.as_ref().map(|found| ComparisonPart {
+        title: EXPLAINS.to_owned(),
+        sentences: [experiment::factors(found), experiment::sentences(found)].concat(),
+        table: experiment::table(found),
+    })
 }
 
 /// What the differences come from, for a terminal.
@@ -195,8 +208,11 @@ fn explained(found: &findings::Experiment, width: usize) -> String {
     for sentence in experiment::sentences(found) {
         out += &text::paragraph(&sentence, width);
     }
-    out += &text::plain(&experiment::table(found), width);
-    out += &text::paragraph(experiment::NOTE, width);
+    let table = experiment::table(found);
+    if !table.rows.is_empty() {
+        out += &text::plain(&table, width);
+        out += &text::paragraph(experiment::note(found), width);
+    }
     for why in &found.left_out {
         out += &text::paragraph(&format!("- left out: {}", words::clean(why)), width);
     }
@@ -291,7 +307,8 @@ struct ExperimentView {
     title: &'static str,
     factors: Vec<String>,
     sentences: Vec<String>,
-    table: TableView,
+    panels: Vec<PanelView>,
+    table: Option<TableView>,
     note: &'static str,
     left_out: Vec<String>,
 }
@@ -302,8 +319,11 @@ impl ExperimentView {
             title: EXPLAINS,
             factors: experiment::factors(found),
             sentences: experiment::sentences(found),
-            table: TableView::new(experiment::table(found), "What explains each figure".to_owned()),
-            note: experiment::NOTE,
+            panels: crossed::panels(found).into_iter().map(view::panel).collect(),
+            table: Some(experiment::table(found))
+                .filter(|table| !table.rows.is_empty())
+                .map(|table| TableView::new(table, "What explains each figure".to_owned())),
+            note: experiment::note(found),
             left_out: found.left_out.iter().map(|why| words::clean(why)).collect(),
         }
     }

@@ -5,6 +5,8 @@
 
 mod linear;
 
+use std::collections::BTreeMap;
+
 use crate::student::f_upper_tail;
 use crate::student_t;
 use linear::{Fit, rank};
@@ -16,6 +18,8 @@ pub struct FactorRun {
     pub value: f64,
     /// The variance of the result as itself tells; `None` where it does not.
     pub variance: Option<f64>,
+    /// Degrees of freedom of that variance; infinite where it is as good as known.
+    pub degrees: f64,
     /// Which level each factor had, from 0; the same number of factors in all runs.
     pub levels: Vec<usize>,
 }
@@ -70,6 +74,30 @@ pub struct SimpleEffect {
     pub half_width: Option<f64>,
 }
 
+/// The results with the same levels of all factors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CombinationMean {
+    /// The level of each factor.
+    pub levels: Vec<usize>,
+    /// How many results.
+    pub runs: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// Half the width of its 95 % interval; `None` where nothing tells one.
+    pub half_width: Option<f64>,
+}
+
+/// How much larger the effect of the first factor is at one level of the second than at another, all
+/// other factors being equal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CrossEffect {
+    /// The difference of both differences, 0 or more.
+    pub difference: f64,
+    /// Half the width of its 95 % interval (Bonferroni's, over all that could have been chosen), never
+    /// widened for effects that do not add up; `None` where nothing tells one.
+    pub half_width: Option<f64>,
+}
+
 /// Whether effects depend on each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Interaction {
@@ -90,6 +118,10 @@ pub struct FactorFit {
     pub basis: EffectBasis,
     /// Whether effects depend on each other.
     pub interaction: Interaction,
+    /// The largest interaction of the first two factors; `None` where no four combinations cross.
+    pub crossed: Option<CrossEffect>,
+    /// All combinations, in the order of the runs.
+    pub combinations: Vec<CombinationMean>,
     /// How far the mean of a combination is from the sum of effects, at most.
     pub largest_departure: f64,
     /// From the lowest mean of a combination to the highest.
@@ -115,6 +147,8 @@ pub fn factor_effects(runs: &[FactorRun], levels: &[usize]) -> Option<FactorFit>
         factors: (0..levels.len()).map(|factor| data.effect(factor)).collect(),
         basis: data.basis,
         interaction: data.interaction(),
+        crossed: data.crossed(),
+        combinations: data.combinations.iter().map(|of| data.mean_of(of)).collect(),
         largest_departure: data.largest_departure(),
         range: data.range(),
     })
@@ -213,21 +247,77 @@ impl<'a> Data<'a> {
     /// Half the width of the interval of a weighted sum of the runs, one of so many that might have
     /// been looked at.
     fn half_width(&self, weights: &[f64], of_pairs: usize) -> Option<f64> {
+        let scale = if let EffectBasis::Own(scale) = self.basis { scale } else { 1.0 };
+        self.unwidened(weights, of_pairs).map(|half| half * scale)
+    }
+
+    /// The same, as if effects added up.
+    fn unwidened(&self, weights: &[f64], of_pairs: usize) -> Option<f64> {
         let p = 1.0 - 0.025 / of_pairs as f64;
+        let own = self.own.as_ref().map(|own| self.by_own(weights, own, p));
+        let EffectBasis::Repeats(degrees) = self.basis else { return own };
         let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
-        let own = self.own.as_ref().map(|own| {
-            let variance: f64 = weights.iter().zip(own).map(|(w, of)| w * w * of).sum();
-            student_t(p, NORMAL) * variance.sqrt()
-        });
-        match self.basis {
-            EffectBasis::Repeats(degrees) => {
-                let repeats =
-                    student_t(p, degrees as f64) * (self.repeats_variance * squares).sqrt();
-                Some(own.map_or(repeats, |own| own.max(repeats)))
-            }
-            EffectBasis::Own(scale) => own.map(|own| own * scale),
-            EffectBasis::Nothing => None,
+        let repeats = student_t(p, degrees as f64) * (self.repeats_variance * squares).sqrt();
+        Some(own.map_or(repeats, |own| own.max(repeats)))
+    }
+
+    /// From what the runs tell of themselves, with Satterthwaite's degrees of freedom.
+    fn by_own(&self, weights: &[f64], own: &[f64], p: f64) -> f64 {
+        let parts = weights.iter().zip(own).map(|(weight, of)| weight * weight * of);
+        let variance: f64 = parts.clone().sum();
+        let squares: f64 =
+            parts.zip(self.runs).map(|(part, run)| part * part / run.degrees.max(1.0)).sum();
+        let degrees = if squares > 0.0 { variance * variance / squares } else { NORMAL };
+        student_t(p, degrees.min(NORMAL)) * variance.sqrt()
+    }
+
+    /// The weights of runs in a sum of means of combinations.
+    fn weights(&self, signed: &[(&Combination, f64)]) -> Vec<f64> {
+        let mut weights = vec![0.0; self.runs.len()];
+        for (of, sign) in signed {
+            of.runs.iter().for_each(|run| weights[*run] = sign / of.runs.len() as f64);
         }
+        weights
+    }
+
+    fn mean_of(&self, of: &Combination) -> CombinationMean {
+        CombinationMean {
+            levels: of.levels.clone(),
+            runs: of.runs.len(),
+            mean: of.mean,
+            half_width: self.unwidened(&self.weights(&[(of, 1.0)]), 1),
+        }
+    }
+
+    fn crossed(&self) -> Option<CrossEffect> {
+        if self.levels.len() < 2 {
+            return None;
+        }
+        let by_levels: BTreeMap<&[usize], &Combination> =
+            self.combinations.iter().map(|of| (&of.levels[..], of)).collect();
+        let with = |of: &Combination, factor: usize, level: usize| {
+            let mut levels = of.levels.clone();
+            levels[factor] = level;
+            by_levels.get(&levels[..]).copied()
+        };
+        let squares = self.combinations.iter().enumerate().flat_map(|(at, a)| {
+            let beyond = self.combinations[at + 1..].iter();
+            let is_diagonal =
+                |b: &Combination| a.levels[0] != b.levels[0] && a.levels[1] != b.levels[1];
+            beyond.filter(move |b| is_diagonal(b) && a.levels[2..] == b.levels[2..]).filter_map(
+                move |b| Some([a, with(a, 0, b.levels[0])?, with(a, 1, b.levels[1])?, b]),
+            )
+        });
+        let difference =
+            |[a, b, c, d]: &[&Combination; 4]| (a.mean - b.mean - c.mean + d.mean).abs();
+        let all: Vec<[&Combination; 4]> = squares.collect();
+        let [a, b, c, d] = *all.iter().max_by(|a, b| difference(a).total_cmp(&difference(b)))?;
+        let weights = self.weights(&[(a, 1.0), (b, -1.0), (c, -1.0), (d, 1.0)]);
+        Some(CrossEffect {
+            difference: difference(&[a, b, c, d]),
+            // Each square has two diagonals.
+            half_width: self.unwidened(&weights, all.len() / 2),
+        })
     }
 
     fn simple(&self, factor: usize, [low, high]: [usize; 2]) -> Vec<SimpleEffect> {
@@ -237,10 +327,7 @@ impl<'a> Data<'a> {
                 let mut wanted = of_high.levels.clone();
                 wanted[factor] = low;
                 let of_low = self.combinations.iter().find(|of| of.levels == wanted)?;
-                let mut weights = vec![0.0; self.runs.len()];
-                for (of, sign) in [(of_high, 1.0), (of_low, -1.0)] {
-                    of.runs.iter().for_each(|run| weights[*run] = sign / of.runs.len() as f64);
-                }
+                let weights = self.weights(&[(of_high, 1.0), (of_low, -1.0)]);
                 Some(SimpleEffect {
                     at: of_high.levels.clone(),
                     difference: of_high.mean - of_low.mean,

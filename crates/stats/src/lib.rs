@@ -33,8 +33,8 @@ pub use compare::{
 pub use contest::{ContestStanding, Placed, contest, is_open};
 pub use drift::{Drift, drift};
 pub use factors::{
-    EffectBasis, FactorEffect, FactorFit, FactorRun, Interaction, LevelEffects, SimpleEffect,
-    factor_effects,
+    CombinationMean, CrossEffect, EffectBasis, FactorEffect, FactorFit, FactorRun, Interaction,
+    LevelEffects, SimpleEffect, factor_effects,
 };
 pub use interval::Interval;
 pub use modes::{Modes, split_modes};

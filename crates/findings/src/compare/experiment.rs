@@ -5,13 +5,16 @@
 //! (`stats::factor_effects`; docs/methodology.md has the arithmetic). What changes together cannot be
 //! told apart, and is said so.
 
+use std::collections::BTreeMap;
+
 use record::units::Bytes;
 use record::{Flag, Record, metric};
 use serde::Serialize;
-use stats::{EffectBasis, FactorEffect, FactorRun, Interaction, LevelEffects};
+use stats::{EffectBasis, FactorEffect, FactorRun, Interaction, LevelEffects, RunRate};
 
 use super::WORK;
-use super::factors::{ExperimentFactor, factors};
+use super::by::ComparedBy;
+use super::factors::{ExperimentFactor, factors, factors_by, unsplit};
 use crate::figure::{self, SoundFigure};
 
 /// Runs of several media in several hosts, and what explains their differences.
@@ -25,6 +28,12 @@ pub struct Experiment {
     pub left_out: Vec<String>,
     /// Whether readers may hide that runs are of one card.
     pub hides_cards: bool,
+    /// What the medium is told apart from, where the user named it: the second factor then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<ComparedBy>,
+    /// Why nothing can be split between the medium and what the user named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsplit: Option<String>,
 }
 
 /// A figure of all runs.
@@ -50,9 +59,40 @@ pub struct ExplainedFigure {
     pub interacts: Option<bool>,
     /// How many times a combination is off the product of effects, at most.
     pub departure: f64,
+    /// Of a factor that the user named: how many times larger the ratio of two media is at one of its
+    /// levels than at another, at most; null where no four combinations cross.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interaction: Option<RatioInterval>,
+    /// Of such a factor: the figure of each medium at each of its levels that was measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub combinations: Vec<CombinationFigure>,
     /// Runs whose rate may be the most that their link carries: a faster one may show more of the
     /// medium.
     pub limited_by_link: usize,
+}
+
+/// A ratio with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RatioInterval {
+    /// How many times.
+    pub ratio: f64,
+    /// Its 95 % interval; null where nothing tells one.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// A medium at a level of a factor.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CombinationFigure {
+    /// The medium.
+    pub medium: String,
+    /// The level.
+    pub level: String,
+    /// The geometric mean of its runs: I/Os a second of random, bytes a second of sequential I/O.
+    pub value: f64,
+    /// Its 95 % interval; null where nothing tells one, or something else differs between the runs.
+    pub ci95: Option<[f64; 2]>,
+    /// How many runs.
+    pub runs: usize,
 }
 
 /// What a factor does to a figure.
@@ -94,6 +134,8 @@ pub struct SimpleRatio {
 
 /// Fewer runs are no grid.
 const LEAST: usize = 4;
+/// Two media at two levels of a factor that the user named, one combination missing.
+const LEAST_NAMED: usize = 3;
 /// From this share of a link's rate on the link may be what decides: USB 2 carries 30 MB/s and more
 /// of its 53 in practice (docs/field/linux-io.md#usb).
 const LINK_SHARE: f64 = 0.55;
@@ -102,15 +144,48 @@ const DEVIATIONS: f64 = 1.959_964;
 
 /// What explains the differences between these runs; `None` where they are no experiment.
 pub(super) fn experiment(records: &[&Record]) -> Option<Experiment> {
-    let (usable, mut left_out) = (usable(records), Vec::new());
-    for record in records {
-        let why = crate::gate::of_run(record).map(|why| why.to_string());
-        left_out.extend(why.map(|why| format!("{}: {why}", record.run.id)));
-    }
+    let usable = usable(records);
     let factors = factors(&usable);
     if usable.len() < LEAST || factors.len() < 2 {
         return None;
     }
+    Some(of_factors(&usable, factors, left_out(records), None))
+}
+
+/// The same of the medium and a factor that the user named, whatever the runs are.
+pub(super) fn crossed(records: &[&Record], by: ComparedBy) -> Experiment {
+    let usable = usable(records);
+    let levels = by.levels(&usable);
+    let mut left_out = left_out(records);
+    let unknown = usable.iter().zip(&levels).filter(|(_, level)| level.is_none());
+    left_out.extend(
+        unknown.map(|(run, _)| format!("{}: the record does not say {}", run.run.id, by.words())),
+    );
+    let (known, levels): (Vec<&Record>, Vec<String>) =
+        usable.into_iter().zip(levels).filter_map(|(record, level)| Some((record, level?))).unzip();
+    let factors = factors_by(&known, by.words(), &levels);
+    let unsplit = unsplit(&factors[0], &factors[1]);
+    let mut found = of_factors(&known, factors, left_out, Some(by));
+    let is_split = |figure: &ExplainedFigure| {
+        figure.effects[..2].iter().all(|effect| matches!(effect, Explained::Told { .. }))
+    };
+    let none = || "no figure was measured of media and levels that cross".to_owned();
+    found.unsplit = unsplit.or_else(|| (!found.figures.iter().any(is_split)).then(none));
+    found
+}
+
+fn left_out(records: &[&Record]) -> Vec<String> {
+    let why =
+        |record: &&Record| Some(format!("{}: {}", record.run.id, crate::gate::of_run(record)?));
+    records.iter().filter_map(why).collect()
+}
+
+fn of_factors(
+    usable: &[&Record],
+    factors: Vec<ExperimentFactor>,
+    mut left_out: Vec<String>,
+    by: Option<ComparedBy>,
+) -> Experiment {
     let mut sizes: Vec<(usize, u64)> = Vec::new();
     for (work, (test, _)) in WORK.iter().enumerate() {
         let cells = usable.iter().flat_map(|record| figure::cells(record, test));
@@ -120,13 +195,13 @@ pub(super) fn experiment(records: &[&Record]) -> Option<Experiment> {
     sizes.dedup();
     let mut figures = Vec::new();
     for (work, block_bytes) in sizes {
-        match explained(&usable, &factors, WORK[work], block_bytes) {
+        match explained(usable, &factors, by, WORK[work], block_bytes) {
             Ok(found) => figures.push(found),
             Err(why) => left_out.push(format!("{}, {}: {why}", WORK[work].0, Bytes(block_bytes))),
         }
     }
     let hides_cards = usable.iter().any(|record| record.medium.behind_reader == Some(true));
-    Some(Experiment { factors, figures, left_out, hides_cards })
+    Experiment { factors, figures, left_out, hides_cards, by, unsplit: None }
 }
 
 /// The runs of a medium that may be used for words.
@@ -143,11 +218,13 @@ struct Measured<'a> {
 fn explained(
     records: &[&Record],
     factors: &[ExperimentFactor],
+    by: Option<ComparedBy>,
     (test, metric): (&'static str, &'static str),
     block_bytes: u64,
 ) -> Result<ExplainedFigure, String> {
-    let measured = measured(records, test, metric, block_bytes);
-    if measured.len() < LEAST {
+    let all = measured(records, test, metric, block_bytes);
+    let measured = if by == Some(ComparedBy::Setting) { all } else { of_usual_depth(all) };
+    if measured.len() < by.map_or(LEAST, |_| LEAST_NAMED) {
         return Err(format!("measured of {} runs only, alike and without a cache", measured.len()));
     }
     let present: Vec<Present> =
@@ -159,11 +236,13 @@ fn explained(
         .enumerate()
         .map(|(at, of)| FactorRun {
             value: of.figure.value.ln(),
-            variance: of.figure.ci95.and_then(variance),
+            variance: variance(&of.figure.run_rate()),
+            degrees: of.figure.run_rate().degrees.unwrap_or(f64::INFINITY),
             levels: varied.iter().map(|factor| present[*factor].of_run[at]).collect(),
         })
         .collect();
     let many: Vec<usize> = varied.iter().map(|factor| present[*factor].levels.len()).collect();
+    let is_crossed = by.is_some() && varied.starts_with(&[0, 1]);
     let fit = stats::factor_effects(&runs, &many).ok_or("its figures are no numbers")?;
     let named = |factor: &usize| (&factors[*factor], &present[*factor]);
     let varied: Vec<(&ExperimentFactor, &Present)> = varied.iter().map(named).collect();
@@ -190,12 +269,16 @@ fn explained(
             Interaction::Shown(_) => Some(true),
         },
         departure: fit.largest_departure.exp(),
+        interaction: fit.crossed.filter(|_| is_crossed).map(|found| RatioInterval {
+            ratio: found.difference.exp(),
+            ci95: interval(found.difference, found.half_width),
+        }),
+        combinations: if is_crossed { combinations(&fit, &varied) } else { Vec::new() },
         limited_by_link: measured.iter().filter(|of| is_limited(records[of.run], of)).count(),
     })
 }
 
-/// The sound figures of runs with the number of I/Os in flight that most of them have; what a page
-/// cache of the host answered is none of a medium.
+/// The sound figures of runs; what a page cache of the host answered is none of a medium.
 fn measured<'a>(
     records: &[&'a Record],
     test: &'static str,
@@ -210,12 +293,39 @@ fn measured<'a>(
         let figure = SoundFigure::of(cell, metric).filter(|_| !is_cached)?;
         Some(Measured { run, figure })
     };
-    let all: Vec<Measured> = records.iter().enumerate().filter_map(of_run).collect();
+    records.iter().enumerate().filter_map(of_run).collect()
+}
+
+fn of_usual_depth(all: Vec<Measured>) -> Vec<Measured> {
     let depth = |of: &Measured| of.figure.cell.params.in_flight();
     let usual = all.iter().map(depth).max_by_key(|wanted| {
         (all.iter().filter(|of| depth(of) == *wanted).count(), std::cmp::Reverse(*wanted))
     });
     all.into_iter().filter(|of| Some(depth(of)) == usual).collect()
+}
+
+/// Each medium at each level, whatever else differs.
+fn combinations(
+    fit: &stats::FactorFit,
+    varied: &[(&ExperimentFactor, &Present)],
+) -> Vec<CombinationFigure> {
+    let mut merged: BTreeMap<[usize; 2], Vec<&stats::CombinationMean>> = BTreeMap::new();
+    for of in &fit.combinations {
+        merged.entry([of.levels[0], of.levels[1]]).or_default().push(of);
+    }
+    let figure = |([medium, level], parts): ([usize; 2], Vec<&stats::CombinationMean>)| {
+        let runs = parts.iter().map(|of| of.runs).sum::<usize>();
+        let mean = parts.iter().map(|of| of.mean * of.runs as f64).sum::<f64>() / runs as f64;
+        let half_width = parts[0].half_width.filter(|_| parts.len() == 1);
+        CombinationFigure {
+            medium: varied[0].1.levels[medium].clone(),
+            level: varied[1].1.levels[level].clone(),
+            value: mean.exp(),
+            ci95: interval(mean, half_width),
+            runs,
+        }
+    };
+    merged.into_iter().map(figure).collect()
 }
 
 /// The levels of a factor that these runs have.
@@ -238,9 +348,15 @@ impl Present {
     }
 }
 
-/// The variance of the logarithm that an interval tells.
-fn variance([low, high]: [f64; 2]) -> Option<f64> {
-    (low > 0.0 && high >= low).then(|| ((high / low).ln() / 2.0 / DEVIATIONS).powi(2))
+/// The variance of the logarithm that a run tells of itself: of a run of rounds that of its level, not
+/// that of the difference from a repetition.
+fn variance(run: &RunRate) -> Option<f64> {
+    let quantile = run.degrees.map_or(DEVIATIONS, |degrees| stats::student_t(0.975, degrees));
+    run.half_width.map(|half| (half / quantile).powi(2))
+}
+
+fn interval(log: f64, half_width: Option<f64>) -> Option<[f64; 2]> {
+    half_width.map(|half| [(log - half).exp(), (log + half).exp()])
 }
 
 fn told(
@@ -255,8 +371,6 @@ fn told(
             return Explained::Confounded { with };
         }
     };
-    let interval =
-        |log: f64, half: Option<f64>| half.map(|half| [(log - half).exp(), (log + half).exp()]);
     let simple = |simple: &stats::SimpleEffect| SimpleRatio {
         at: varied
             .iter()

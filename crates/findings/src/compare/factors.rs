@@ -15,6 +15,9 @@ pub struct ExperimentFactor {
     pub name: String,
     /// What it was, in the order of the runs.
     pub levels: Vec<String>,
+    /// Facts that change with it, whose effects are counted as its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<String>,
     /// For each run, the number of its level.
     #[serde(skip)]
     pub(super) of_run: Vec<usize>,
@@ -48,13 +51,8 @@ fn levels_of(values: &[String]) -> (Vec<String>, Vec<usize>) {
 
 /// All factors with two levels or more, the medium first.
 pub(super) fn factors(records: &[&Record]) -> Vec<ExperimentFactor> {
-    let medium = factor(of_media(records), &media(records));
-    let of_fact = |fact: &Fact| {
-        let value = |record: &&Record| (fact.of)(record).unwrap_or_else(|| "not known".into());
-        let is_known = records.iter().filter(|record| (fact.of)(record).is_some()).count() > 1;
-        is_known
-            .then(|| factor(fact.name.to_owned(), &records.iter().map(value).collect::<Vec<_>>()))
-    };
+    let medium = medium(records);
+    let of_fact = |fact: &Fact| of_fact(records, fact);
     let (chosen, others): (Vec<&Fact>, Vec<&Fact>) =
         CONDITIONS.iter().partition(|fact| CHOSEN.contains(&fact.name));
     let mut host: Vec<ExperimentFactor> = Vec::new();
@@ -71,9 +69,38 @@ pub(super) fn factors(records: &[&Record]) -> Vec<ExperimentFactor> {
     std::iter::once(medium).chain(host).filter(|factor| factor.levels.len() > 1).collect()
 }
 
+fn of_fact(records: &[&Record], fact: &Fact) -> Option<ExperimentFactor> {
+    let value = |record: &&Record| (fact.of)(record).unwrap_or_else(|| "not known".into());
+    let is_known = records.iter().filter(|record| (fact.of)(record).is_some()).count() > 1;
+    is_known.then(|| factor(fact.name.to_owned(), &records.iter().map(value).collect::<Vec<_>>()))
+}
+
+fn medium(records: &[&Record]) -> ExperimentFactor {
+    factor(of_media(records), &media(records))
+}
+
+/// The medium and a factor with these levels, then what differs where both are the same.
+pub(super) fn factors_by(
+    records: &[&Record],
+    name: &str,
+    levels: &[String],
+) -> Vec<ExperimentFactor> {
+    let mut found = vec![medium(records), factor(name.to_owned(), levels)];
+    for fact in CONDITIONS.iter().filter_map(|fact| of_fact(records, fact)) {
+        let is_same = fact.name == name || (name == "the host" && fact.name == "the board");
+        let is_other = fact.levels.len() > 1 && !is_same;
+        if let Some(of) = [1, 0].into_iter().find(|of| is_other && follows(&fact, &[&found[*of]])) {
+            found[of].with.push(fact.name);
+        } else if is_other && !follows(&fact, &found.iter().collect::<Vec<_>>()) {
+            found.push(fact);
+        }
+    }
+    found
+}
+
 fn factor(name: String, values: &[String]) -> ExperimentFactor {
     let (levels, of_run) = levels_of(values);
-    ExperimentFactor { name, levels, of_run }
+    ExperimentFactor { name, levels, with: Vec::new(), of_run }
 }
 
 /// Whether a factor is the same wherever all of these are.
@@ -102,6 +129,61 @@ fn merged(mut host: Vec<ExperimentFactor>) -> Vec<ExperimentFactor> {
         ExperimentFactor { name, ..factor }
     };
     kept.into_iter().map(named).collect()
+}
+
+/// Why nothing can be split between a medium and a factor, by the levels of both for each run.
+pub(super) fn unsplit(medium: &ExperimentFactor, by: &ExperimentFactor) -> Option<String> {
+    let (medium_name, name) = (&medium.name, &by.name);
+    let bare = name.trim_start_matches("the ");
+    match (&medium.levels[..], &by.levels[..]) {
+        ([], _) => return Some(format!("no record says {name}")),
+        ([only], _) => {
+            return Some(format!(
+                "all runs are of one medium ({only}); {name} alone is compared without --by"
+            ));
+        }
+        (_, [only]) => return Some(format!("all runs have the same {bare} ({only})")),
+        _ => {}
+    }
+    let groups = connected(medium, by);
+    if groups.len() < 2 {
+        return None;
+    }
+    let bare_medium = medium_name.trim_start_matches("the ");
+    let told = |(media, levels): &(Vec<usize>, Vec<usize>)| {
+        let join = |all: &[usize], of: &ExperimentFactor| {
+            all.iter().map(|at| of.levels[*at].as_str()).collect::<Vec<_>>().join(" and ")
+        };
+        format!("{} with {}", join(media, medium), join(levels, by))
+    };
+    let told: Vec<String> = groups.iter().map(told).collect();
+    Some(format!(
+        "the runs fall into {} groups that have neither a {bare_medium} nor a {bare} in common ({}), so a difference between groups may come from either. Measure a {bare_medium} of each group with the {bare} of another",
+        groups.len(),
+        told.join("; ")
+    ))
+}
+
+/// Media and levels that runs connect with each other.
+fn connected(medium: &ExperimentFactor, by: &ExperimentFactor) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let mut groups: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+    for (medium, level) in medium.of_run.iter().zip(&by.of_run) {
+        let (touched, mut rest): (Vec<_>, Vec<_>) = groups
+            .into_iter()
+            .partition(|(media, levels)| media.contains(medium) || levels.contains(level));
+        let mut whole = (vec![*medium], vec![*level]);
+        for (media, levels) in touched {
+            whole.0.extend(media);
+            whole.1.extend(levels);
+        }
+        for part in [&mut whole.0, &mut whole.1] {
+            part.sort_unstable();
+            part.dedup();
+        }
+        rest.push(whole);
+        groups = rest;
+    }
+    groups
 }
 
 /// The name of the medium of each run.

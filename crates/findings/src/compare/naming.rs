@@ -3,6 +3,7 @@
 
 use record::Record;
 
+use super::by::ComparedBy;
 use super::groups::RunGroup;
 use super::hosts::{CONDITIONS, Fact, facts, named, values};
 
@@ -66,6 +67,26 @@ fn split(group: RunGroup) -> Vec<RunGroup> {
         }
     }
     namesakes(&mut parts);
+    parts
+}
+
+/// Media in groups of runs with the same level of a factor, named by the medium and the level.
+pub(super) fn by_level(mut media: Vec<RunGroup>, by: ComparedBy) -> Vec<RunGroup> {
+    namesakes(&mut media);
+    let all: Vec<&Record> = media.iter().flat_map(|group| group.records.clone()).collect();
+    let mut levels = by.levels(&all).into_iter();
+    let mut parts: Vec<RunGroup> = Vec::new();
+    for group in media {
+        for (record, level) in group.records.into_iter().zip(levels.by_ref()) {
+            let level =
+                level.map_or_else(|| format!("{} not known", by.words()), |it| by.named(&it));
+            let name = format!("{} ({level})", group.name);
+            match parts.iter_mut().find(|part| part.name == name) {
+                Some(part) => part.records.push(record),
+                None => parts.push(RunGroup::new(name, vec![record])),
+            }
+        }
+    }
     parts
 }
 

@@ -200,7 +200,7 @@ fn identity(cell: &Cell) -> (String, Option<String>) {
 }
 
 /// Settings that say when a cell ends, and not what it does.
-const STOP_RULES: [&str; 5] = ["certainty", "min_ns", "commits", "enough_ops", "runs"];
+pub(super) const STOP_RULES: [&str; 5] = ["certainty", "min_ns", "commits", "enough_ops", "runs"];
 
 /// The settings of a cell that make it another figure.
 fn settings(cell: &Cell) -> String {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use findings::{ComparisonSide, MediaComparison, Regression};
+use findings::{ComparedBy, ComparisonSide, MediaComparison, Regression};
 use record::Record;
 use store::{Store, atomic_write};
 
-use crate::cli::CompareFlags;
+use crate::cli::{ByFlag, CompareFlags};
 use crate::commands::show::load_from;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::{print, print_document};
@@ -14,12 +14,12 @@ use crate::published_run;
 use crate::terminal::OutputStream;
 
 /// Compares runs: as text, as Markdown (`--markdown`), as JSON (`--json`) and as a page (`--html`). Exit code 0, and with
-/// `--fail-if` 1 where something became slower than allowed or nothing could be told.
+/// `--fail-if` 1 where something became slower than allowed or nothing could be told, with `--by` 1 where nothing could be split.
 pub fn run(flags: &CompareFlags) -> Result {
     let allowed = flags.fail_if.as_deref().map(read_percent).transpose()?;
     let comparison = match (&flags.before, &flags.after) {
         (Some(before), Some(after)) => changed(before, after, flags.markdown)?,
-        _ => side_by_side(&flags.runs, flags.markdown)?,
+        _ => side_by_side(flags)?,
     };
     let regression = allowed.map(|allowed| findings::regression(&comparison, allowed));
     if let Some(path) = &flags.html {
@@ -39,6 +39,9 @@ pub fn run(flags: &CompareFlags) -> Result {
             Some(regression) => report::compare::checked(&comparison, regression, width),
             None => report::compare::summary(&comparison, width),
         })?;
+    }
+    if comparison.experiment.is_some_and(|found| found.unsplit.is_some()) {
+        return Ok(Exit::MediumFailed);
     }
     regression.map_or(Ok(Exit::Done), |regression| passed(&regression, flags.strict))
 }
@@ -111,9 +114,13 @@ fn changed(before: &str, after: &str, for_others: bool) -> Result<MediaCompariso
     Ok(findings::compare_change(before, after))
 }
 
-fn side_by_side(names: &[String], for_others: bool) -> Result<MediaComparison> {
-    let sides = names.iter().map(|name| side(name, for_others)).collect::<Result<Vec<_>>>()?;
+fn side_by_side(flags: &CompareFlags) -> Result<MediaComparison> {
+    let names = &flags.runs;
+    let sides = names.iter().map(|name| side(name, flags.markdown)).collect::<Result<Vec<_>>>()?;
     let records: Vec<Record> = sides.iter().flat_map(|side| side.records.clone()).collect();
+    if let Some(by) = flags.by {
+        return Ok(findings::compare_by(&records, compared_by(by)));
+    }
     if !findings::is_one_medium(&records) || same_run(&sides).is_some() {
         return Ok(findings::compare_runs(&records));
     }
@@ -124,6 +131,16 @@ fn side_by_side(names: &[String], for_others: bool) -> Result<MediaComparison> {
         ));
     }
     Ok(findings::compare_sides(&sides))
+}
+
+fn compared_by(flag: ByFlag) -> ComparedBy {
+    match flag {
+        ByFlag::Host => ComparedBy::Host,
+        ByFlag::Reader => ComparedBy::Reader,
+        ByFlag::Kernel => ComparedBy::Kernel,
+        ByFlag::Scheduler => ComparedBy::Scheduler,
+        ByFlag::Setting => ComparedBy::Setting,
+    }
 }
 
 /// Two sides that hold the same run, if there are any.

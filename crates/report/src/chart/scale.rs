@@ -40,6 +40,8 @@ pub enum AxisUnit {
     Iops,
     /// A share of all I/Os, 0 to 1: "1 in 100".
     OneIn,
+    /// Things by number: "1", "2".
+    Nth,
     /// A plain number with a unit after it.
     Plain(&'static str),
 }
@@ -63,6 +65,7 @@ impl AxisUnit {
             AxisUnit::Rate => scaled(value, &RATES, decimals),
             AxisUnit::Time => scaled(value, &TIMES, decimals),
             AxisUnit::Iops => short(value, decimals),
+            AxisUnit::Nth => format!("{value:.0}"),
             AxisUnit::OneIn if value >= 0.999 => "all".to_owned(),
             AxisUnit::OneIn => format!("1 in {}", short((1.0 / value).round(), 0)),
             AxisUnit::Plain(unit) => {
@@ -221,6 +224,7 @@ impl AxisScale {
             .into_iter()
             .find(|&step| step >= rough * 0.999)
             .unwrap_or(decade * 10.0);
+        let step = if self.unit == AxisUnit::Nth { step.ceil() } else { step };
         let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
         // The ends of a range over a single value may lie where no value is taken any more.
         (first..=last).map(|n| n as f64 * step).filter(|&tick| self.holds(tick)).collect()

@@ -12,32 +12,48 @@ use crate::words;
 pub(super) fn factors(experiment: &Experiment) -> Vec<String> {
     let line = |factor: &findings::ExperimentFactor| {
         let levels: Vec<String> = factor.levels.iter().map(|level| words::clean(level)).collect();
-        format!("{}: {}", words::capitalised(&factor.name), levels.join("; "))
+        let bare = |name: &String| words::clean(name.trim_start_matches("the "));
+        let with: Vec<String> = factor.with.iter().map(bare).collect();
+        let with = match with.len() {
+            0 => String::new(),
+            _ => format!(" (counted with it: {})", with.join(", ")),
+        };
+        format!("{}: {}{with}", words::capitalised(&factor.name), levels.join("; "))
     };
     experiment.factors.iter().map(line).collect()
 }
 
 /// What explains the figures that everyone knows, and what the intervals rest on.
 pub(super) fn sentences(experiment: &Experiment) -> Vec<String> {
+    if let Some(why) = &experiment.unsplit {
+        let said = vec![format!("Nothing can be split: {}.", words::clean(why))];
+        return said.into_iter().chain(hides_cards(experiment)).collect();
+    }
     let Some(any) = experiment.figures.first() else {
         return vec!["Cannot be told: no figure was measured of four runs or more.".to_owned()];
     };
     let mut said = confounded(experiment, any);
-    for test in
-        [test::RANDOM_WRITE, test::RANDOM_READ, test::SEQUENTIAL_WRITE, test::SEQUENTIAL_READ]
-    {
-        let is_small = matches!(test, test::RANDOM_WRITE | test::RANDOM_READ);
-        let wanted = if is_small { 4 * KIB } else { MIB };
-        let of_test = experiment.figures.iter().filter(|figure| figure.test == test);
-        let main = of_test.min_by_key(|figure| figure.block_bytes.abs_diff(wanted));
-        said.extend(main.into_iter().flat_map(|figure| about(experiment, figure)));
-    }
+    said.extend(main(experiment).flat_map(|figure| about(experiment, figure)));
     said.extend(basis(experiment));
     said
 }
 
+/// The figure of each kind of work that everyone knows.
+pub(super) fn main(experiment: &Experiment) -> impl Iterator<Item = &ExplainedFigure> {
+    const KINDS: [(&str, u64); 4] = [
+        (test::RANDOM_WRITE, 4 * KIB),
+        (test::RANDOM_READ, 4 * KIB),
+        (test::SEQUENTIAL_WRITE, MIB),
+        (test::SEQUENTIAL_READ, MIB),
+    ];
+    KINDS.iter().filter_map(|(test, wanted)| {
+        let of_test = experiment.figures.iter().filter(|figure| figure.test == *test);
+        of_test.min_by_key(|figure| figure.block_bytes.abs_diff(*wanted))
+    })
+}
+
 /// "random write, 4 KiB".
-fn named(figure: &ExplainedFigure) -> String {
+pub(super) fn named(figure: &ExplainedFigure) -> String {
     format!("{}, {}", words::test(&figure.test), Bytes(figure.block_bytes))
 }
 
@@ -55,11 +71,16 @@ fn confounded(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> 
             std::iter::once(&factor.name).chain(with).map(String::as_str).collect();
         said.push(format!("Cannot be told: {} change together.", all.join(" and ")));
     }
-    let hides = !said.is_empty() && experiment.hides_cards;
-    said.extend(hides.then(|| {
-        "A reader hides which card is in it: where runs are of one card, type card=RUN for each of them.".to_owned()
-    }));
+    if !said.is_empty() {
+        said.extend(hides_cards(experiment));
+    }
     said
+}
+
+fn hides_cards(experiment: &Experiment) -> Option<String> {
+    experiment.hides_cards.then(|| {
+        "A reader hides which card is in it: where runs are of one card, type card=RUN for each of them.".to_owned()
+    })
 }
 
 /// "Random read, 4 KiB: of the factor of 6.10 between these runs the reader explains 4.20 (3.90 to
@@ -85,6 +106,8 @@ fn about(experiment: &Experiment, figure: &ExplainedFigure) -> Vec<String> {
     let mut said =
         vec![format!("{lead}: of the factor of {range} between these runs {}.", parts.join(", "))];
     said.extend(interaction(experiment, figure));
+    said.extend(no_interaction(experiment, figure));
+    said.extend(missing(experiment, figure));
     said.extend((figure.limited_by_link > 0).then(|| {
         format!(
             "{} of {} runs may be as fast as their link carries: a faster one may show more of the medium.",
@@ -122,6 +145,42 @@ fn interaction(experiment: &Experiment, figure: &ExplainedFigure) -> Option<Stri
         factor.name,
         each.join(", ")
     ))
+}
+
+/// What is known of the interaction with a factor that the user named, where it is not shown.
+fn no_interaction(experiment: &Experiment, figure: &ExplainedFigure) -> Option<String> {
+    experiment.by.filter(|_| figure.interacts != Some(true))?;
+    let by = experiment.factors[1].name.trim_start_matches("the ");
+    let Some(found) = figure.interaction else {
+        return Some(format!(
+            "Interaction: cannot be told, as no two media were both measured with the same two {by}s."
+        ));
+    };
+    let size = ratio_text(found.ratio, found.ci95);
+    let differs = format!("the ratio of two media differs by a factor of {size} between {by}s");
+    Some(match figure.interacts {
+        Some(_) => format!("Interaction: none is shown; {differs} at most."),
+        None => format!(
+            "Interaction: {differs} at most; without repeats that may be a difference between runs."
+        ),
+    })
+}
+
+/// What of the whole table was not measured.
+fn missing(experiment: &Experiment, figure: &ExplainedFigure) -> Option<String> {
+    let [media, levels, ..] = &experiment.factors[..] else { return None };
+    let is_measured = |medium: &String, level: &String| {
+        figure.combinations.iter().any(|of| of.medium == *medium && of.level == *level)
+    };
+    let all =
+        media.levels.iter().flat_map(|medium| levels.levels.iter().map(move |it| (medium, it)));
+    let missing: Vec<String> = all
+        .filter(|(medium, level)| !is_measured(medium, level))
+        .map(|(medium, level)| format!("{} with {}", words::clean(medium), words::clean(level)))
+        .collect();
+    (!figure.combinations.is_empty() && !missing.is_empty()).then(|| {
+        format!("Not measured, and taken to be the product of the effects: {}.", missing.join(", "))
+    })
 }
 
 /// Where intervals come from, once for all figures.
@@ -172,21 +231,28 @@ fn ratio_text(ratio: f64, ci95: Option<[f64; 2]>) -> String {
     format!("{} ({ends})", significant(ratio))
 }
 
-/// A row a figure: the whole factor, and what of it each thing explains.
+/// A row a figure: the whole factor, and what of it each thing explains; no row where nothing can be
+/// split.
 pub(super) fn table(experiment: &Experiment) -> Table {
     let names = experiment.factors.iter().map(|factor| words::capitalised(&factor.name));
     let heads = ["Figure".to_owned(), "#Factor".to_owned()].into_iter().chain(names);
-    let mut table = Table::named(heads.chain(["Off by".to_owned()]).collect());
-    for figure in &experiment.figures {
-        let off = match figure.interacts {
-            Some(true) => format!("{}, told", significant(figure.departure)),
-            Some(false) => format!("{}, not told", significant(figure.departure)),
-            None => significant(figure.departure),
+    let last = if experiment.by.is_some() { "Interaction" } else { "Off by" };
+    let mut table = Table::named(heads.chain([last.to_owned()]).collect());
+    for figure in experiment.figures.iter().filter(|_| experiment.unsplit.is_none()) {
+        let size = match (experiment.by, figure.interaction) {
+            (None, _) => significant(figure.departure),
+            (Some(_), Some(found)) => ratio_text(found.ratio, found.ci95),
+            (Some(_), None) => "-".to_owned(),
+        };
+        let told = match figure.interacts {
+            Some(true) => ", told",
+            Some(false) if experiment.by.is_none() => ", not told",
+            _ => "",
         };
         let cells = [named(figure), significant(figure.range)]
             .into_iter()
             .chain(figure.effects.iter().map(ratio))
-            .chain([off])
+            .chain([size + told])
             .collect();
         table.push(cells, Vec::new());
     }
@@ -194,4 +260,12 @@ pub(super) fn table(experiment: &Experiment) -> Table {
 }
 
 /// How to read the last column.
-pub(super) const NOTE: &str = "Off by: how many times a combination is off the product of the effects, at most; \"told\" where repeats show that effects depend on each other.";
+pub(super) fn note(experiment: &Experiment) -> &'static str {
+    if experiment.by.is_some() {
+        "Interaction: how many times the ratio of two media changes from one level to another, at most; \"told\" where repeats show that effects depend on each other."
+    } else {
+        NOTE
+    }
+}
+
+const NOTE: &str = "Off by: how many times a combination is off the product of the effects, at most; \"told\" where repeats show that effects depend on each other.";

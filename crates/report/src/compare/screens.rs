@@ -258,3 +258,90 @@ fn a_grid_of_cards_and_readers_says_what_explains_what() {
 fn sentences_of(found: &findings::MediaComparison) -> String {
     experiment::sentences(found.experiment.as_ref().unwrap()).join("\n")
 }
+
+/// A run of a card in a host, in one of three repeats.
+fn in_host(card: &str, host: &str, iops: f64) -> [Record; 3] {
+    [0.99, 1.0, 1.012].map(|times| {
+        let mut record = run(card, [iops * times, iops * times / 10.0]);
+        record.run.id = format!("{card}-{host}-{times}");
+        let (board, kernel) = (Some(host.into()), Some(format!("6.1-{host}")));
+        record.host = Some(record::Host { board, kernel, ..record::Host::default() });
+        record
+    })
+}
+
+#[test]
+fn cards_in_hosts_are_told_apart_with_a_line_a_host() {
+    let part = |runs: &[[Record; 3]]| {
+        let found = findings::compare_by(&runs.concat(), findings::ComparedBy::Host);
+        let text = summary(&found, 80);
+        let part = &text[text.find("What explains").unwrap()..text.find("Best for").unwrap()];
+        (part.to_owned(), page(&found))
+    };
+    let (text, html) = part(&[
+        in_host("Kingston", "Pi 4", 100.0),
+        in_host("Kingston", "laptop", 260.0),
+        in_host("SanDisk", "Pi 4", 150.0),
+        in_host("SanDisk", "laptop", 390.0),
+    ]);
+    insta::assert_snapshot!(text, @r#"
+    What explains the differences
+    - The card: Kingston; SanDisk
+    - The host: Pi 4; laptop (counted with it: kernel)
+    Random write, 4 KiB: of the factor of 3.90 between these runs the host
+      explains 2.60 (2.56 to 2.65; laptop over Pi 4), the card explains 1.50 (1.47
+      to 1.53; SanDisk over Kingston).
+    Interaction: none is shown; the ratio of two media differs by a factor of 1.00
+      (0.966 to 1.04) between hosts at most.
+    Intervals come from how much repeats differ, and are never narrower than the
+      runs' own.
+      Factor  The card             The host             Interaction
+     random write, 4 KiB
+        3.90  1.50 (1.47 to 1.53)  2.60 (2.56 to 2.65)  1.00 (0.966 to 1.04)
+     random write, 16 KiB
+        3.90  1.50 (1.47 to 1.53)  2.60 (2.56 to 2.65)  1.00 (0.966 to 1.04)
+    Interaction: how many times the ratio of two media changes from one level to
+      another, at most; "told" where repeats show that effects depend on each other.
+    "#);
+    let chart = &html[html.find("id=\"crossed-random-write\"").unwrap()..];
+    assert!(chart.contains(">1</text>") && chart.contains(">2</text>"), "{chart}");
+    assert!(chart.contains("1: Kingston, 2: SanDisk. Lines side by side"), "{chart}");
+    let (text, html) = part(&[
+        in_host("Kingston", "Pi 4", 100.0),
+        in_host("Kingston", "laptop", 260.0),
+        in_host("SanDisk", "laptop", 390.0),
+    ]);
+    insta::assert_snapshot!(text, @r#"
+    What explains the differences
+    - The card: Kingston; SanDisk
+    - The host: Pi 4; laptop (counted with it: kernel)
+    Random write, 4 KiB: of the factor of 3.90 between these runs the host
+      explains 2.60 (2.54 to 2.66; laptop over Pi 4), the card explains 1.50 (1.46
+      to 1.54; SanDisk over Kingston).
+    Interaction: cannot be told, as no two media were both measured with the same
+      two hosts.
+    Not measured, and taken to be the product of the effects: SanDisk with Pi 4.
+    Intervals come from how much repeats differ, and are never narrower than the
+      runs' own.
+      Factor  The card             The host             Interaction
+     random write, 4 KiB
+        3.90  1.50 (1.46 to 1.54)  2.60 (2.54 to 2.66)  -
+     random write, 16 KiB
+        3.90  1.50 (1.46 to 1.54)  2.60 (2.54 to 2.66)  -
+    Interaction: how many times the ratio of two media changes from one level to
+      another, at most; "told" where repeats show that effects depend on each other.
+    "#);
+    assert!(html.contains("crossed-random-write"));
+    let (text, html) =
+        part(&[in_host("Kingston", "Pi 4", 100.0), in_host("SanDisk", "laptop", 390.0)]);
+    insta::assert_snapshot!(text, @"
+    What explains the differences
+    - The card: Kingston; SanDisk
+    - The host: Pi 4; laptop (counted with it: kernel)
+    Nothing can be split: the runs fall into 2 groups that have neither a card nor
+      a host in common (Kingston with Pi 4; SanDisk with laptop), so a difference
+      between groups may come from either. Measure a card of each group with the
+      host of another.
+    ");
+    assert!(!html.contains("crossed-random-write"));
+}

@@ -145,7 +145,7 @@ fn points(work: &WorkComparison, medium: usize, name: &str) -> Vec<ChartPoint> {
 }
 
 /// Six colours, then the same again with another stroke and mark.
-fn look(nth: usize) -> Style {
+pub(super) fn look(nth: usize) -> Style {
     let (stroke, mark) = if nth < HUES {
         (Stroke::Solid, ChartMark::Disc)
     } else {

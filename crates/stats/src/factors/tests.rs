@@ -3,7 +3,7 @@
 use super::*;
 
 fn run(levels: &[usize], value: f64, variance: Option<f64>) -> FactorRun {
-    FactorRun { value, variance, levels: levels.to_vec() }
+    FactorRun { value, variance, degrees: f64::INFINITY, levels: levels.to_vec() }
 }
 
 /// Runs of a table: rows are the first factor, columns the second.
@@ -230,4 +230,30 @@ fn intervals_cover_the_truth() {
             usize::from((card.levels[1] - card.levels[0] - 0.4).abs() <= card.half_width.unwrap());
     }
     assert!((364..=396).contains(&covered), "{covered} of 400");
+}
+
+/// Whatever else the interval of a crossed pair is made of, it is not widened by itself.
+#[test]
+fn the_largest_interaction_of_two_factors_has_an_interval() {
+    let crossed = |rows: &[&[f64]]| factor_effects(&table(rows, Some(0.01)), &[2, rows[0].len()]);
+    let two = crossed(&[&[0.0, 1.0], &[0.5, 2.5]]).unwrap().crossed.unwrap();
+    near(two.difference, 1.0);
+    // Four variances of 0.01.
+    assert!((two.half_width.unwrap() - 1.959_964 * 0.2).abs() < 1e-5, "{two:?}");
+    let three = crossed(&[&[0.0, 1.0, 2.0], &[0.5, 1.5, 3.5]]).unwrap();
+    near(three.crossed.unwrap().difference, 1.0);
+    // Bonferroni's of three squares.
+    assert!((three.crossed.unwrap().half_width.unwrap() - 2.393_980 * 0.2).abs() < 1e-5);
+    assert_eq!(three.combinations[5].mean, 3.5);
+    let missing = factor_effects(&table(&[&[0.0, 1.0], &[0.5]], None), &[2, 2]).unwrap();
+    assert_eq!(missing.crossed, None);
+}
+
+/// Three rounds tell a variance with two degrees of freedom: four such runs have eight at most.
+#[test]
+fn few_rounds_widen_the_runs_own_interval() {
+    let mut runs = table(&[&[0.0, 1.0], &[0.5, 1.5]], Some(0.01));
+    runs.iter_mut().for_each(|run| run.degrees = 2.0);
+    let fit = factor_effects(&runs, &[2, 2]).unwrap();
+    near(told(&fit, 0).half_width.unwrap(), student_t(0.975, 8.0) * 0.1);
 }

@@ -179,3 +179,133 @@ fn fifty_runs_are_a_matter_of_moments() {
     assert!((ratio(&experiment, 0).0 - 1.1_f64.powi(9)).abs() < 1e-9);
     assert_eq!(found.media.len(), 50);
 }
+
+/// Three runs a combination, a percent or so apart, of cards in hosts of known cost.
+fn in_hosts(rates: &[(&str, &str, f64)]) -> Vec<Record> {
+    let repeats = |(card, host, rate): &(&str, &str, f64)| {
+        [0.99, 1.0, 1.012].map(|times| {
+            let mut record = run(card, "1:1", "6.1", rate * times);
+            record.run.id = format!("{card}-{host}-{times}");
+            let known = record.host.as_mut().unwrap();
+            (known.board, known.kernel) = (Some((*host).into()), Some(format!("6.1-{host}")));
+            record
+        })
+    };
+    rates.iter().flat_map(repeats).collect()
+}
+
+fn by(records: &[Record], by: ComparedBy) -> Experiment {
+    super::super::compare_by(records, by).experiment.unwrap()
+}
+
+fn interaction(found: &Experiment) -> (f64, [f64; 2]) {
+    let found = found.figures[0].interaction.unwrap();
+    (found.ratio, found.ci95.unwrap())
+}
+
+#[test]
+fn two_cards_in_two_hosts_have_both_effects_and_no_interaction() {
+    let runs = in_hosts(&[
+        ("slow", "Pi", 100.0),
+        ("slow", "laptop", 260.0),
+        ("fast", "Pi", 150.0),
+        ("fast", "laptop", 390.0),
+    ]);
+    let found = by(&runs, ComparedBy::Host);
+    let names: Vec<&str> = found.factors.iter().map(|factor| factor.name.as_str()).collect();
+    assert_eq!((names, &found.unsplit), (vec!["the card", "the host"], &None));
+    assert_eq!(found.factors[1].with, ["the kernel"]);
+    for (factor, truth) in [(0, 1.5_f64), (1, 2.6)] {
+        let (ratio, [low, high]) = ratio(&found, factor);
+        assert!((ratio / truth).ln().abs() < 0.1 && low < truth && truth < high, "{found:?}");
+    }
+    let figure = &found.figures[0];
+    assert_eq!((figure.repeats, figure.interacts), (Some(8), Some(false)));
+    let (ratio, [low, high]) = interaction(&found);
+    assert!(ratio < 1.01 && low < 1.0 && high < 1.1, "{ratio} {low} {high}");
+    assert_eq!(figure.combinations.len(), 4);
+    assert!(figure.combinations.iter().all(|of| of.runs == 3 && of.ci95.is_some()));
+}
+
+#[test]
+fn a_card_that_one_host_alone_slows_is_an_interaction() {
+    let runs = in_hosts(&[
+        ("a", "Pi", 100.0),
+        ("a", "laptop", 200.0),
+        ("b", "Pi", 150.0),
+        ("b", "laptop", 100.0),
+    ]);
+    let found = by(&runs, ComparedBy::Host);
+    assert_eq!(found.figures[0].interacts, Some(true));
+    let (ratio, [low, high]) = interaction(&found);
+    assert!((ratio - 3.0).abs() < 0.01 && low > 2.5 && high < 3.5, "{ratio} {low} {high}");
+}
+
+#[test]
+fn a_missing_combination_is_estimated_and_a_whole_row_is_refused() {
+    let three = [("slow", "Pi", 100.0), ("slow", "laptop", 260.0), ("fast", "Pi", 150.0)];
+    let found = by(&in_hosts(&three), ComparedBy::Host);
+    assert!((ratio(&found, 0).0 - 1.5).abs() < 0.01 && (ratio(&found, 1).0 - 2.6).abs() < 0.01);
+    assert_eq!((found.figures[0].interaction, found.figures[0].interacts), (None, None));
+    let own = [("a", "Pi", 100.0), ("b", "Pi", 90.0), ("c", "laptop", 150.0)];
+    let found = by(&in_hosts(&own), ComparedBy::Host);
+    let why = found.unsplit.unwrap();
+    assert!(why.contains("a and b with Pi; c with laptop"), "{why}");
+    let other = by(&in_hosts(&own), ComparedBy::Reader).unsplit.unwrap();
+    assert_eq!(other, "all runs have the same reader (1:1)");
+    let unknown = by(&in_hosts(&own), ComparedBy::Scheduler);
+    assert_eq!(unknown.unsplit.as_deref(), Some("no record says the scheduler"));
+    assert_eq!(unknown.left_out.len(), 9);
+    assert_eq!(unknown.left_out[0], "a-Pi-0.99: the record does not say the scheduler");
+    let one = by(&in_hosts(&three[..2]), ComparedBy::Host).unsplit.unwrap();
+    assert!(one.starts_with("all runs are of one medium (slow)"), "{one}");
+}
+
+#[test]
+fn a_setting_of_the_tests_is_a_factor_and_another_kernel_is_one_beside_it() {
+    let of = |card: &str, kernel: &str, threads: u32, rate: f64| {
+        let mut record = run(card, "1:1", kernel, rate);
+        record.cells[0].params.threads = threads;
+        record
+    };
+    let mut runs = Vec::new();
+    for (card, base) in [("a", 100.0), ("b", 300.0)] {
+        for (kernel, slower) in [("6.1", 1.0), ("6.12", 0.8)] {
+            for (threads, times) in [(1, 1.0), (4, 2.0)] {
+                runs.push(of(card, kernel, threads, base * slower * times));
+            }
+        }
+    }
+    let found = by(&runs, ComparedBy::Setting);
+    let names: Vec<&str> = found.factors.iter().map(|factor| factor.name.as_str()).collect();
+    assert_eq!(names, ["the card", "the setting", "the kernel"]);
+    assert_eq!(found.factors[1].levels, ["threads 1", "threads 4"]);
+    for (factor, truth) in [(0, 3.0), (1, 2.0), (2, 1.25)] {
+        assert!((ratio(&found, factor).0 - truth).abs() < 1e-9, "{found:?}");
+    }
+    assert_eq!(found.figures[0].combinations.len(), 4);
+    assert_eq!(found.figures[0].combinations[0].ci95, None, "runs of two kernels");
+}
+
+/// The interval of a run of rounds is that of a repetition: of two such runs.
+#[test]
+fn rounds_tell_the_variance_of_the_run_and_not_of_its_repetition() {
+    let mut runs = grid();
+    for record in &mut runs {
+        let rate = record.cells[0].metrics.iops.unwrap().value;
+        record.cells[0].rounds = [0.98, 0.99, 1.0, 1.01, 1.02]
+            .map(|times| record::Round {
+                began_ns: 0,
+                ops: 1000,
+                elapsed_ns: 1_000_000_000,
+                iops: rate * times,
+                half_width: None,
+            })
+            .into();
+    }
+    let found = of(&runs).unwrap();
+    let (_, [low, high]) = ratio(&found, 0);
+    // Three pairs of runs, each known to t(4) 0.03 / (t(4) sqrt 2), with 24 degrees of freedom.
+    let half = stats::student_t(0.975, 24.0) * 0.03 / stats::student_t(0.975, 4.0) / 3.0_f64.sqrt();
+    assert!(((high / low).ln() / 2.0 - half).abs() < 0.02 * half, "{low} {high} {half}");
+}

@@ -1,0 +1,152 @@
+//! The factor that a user asks about: hosts, readers, kernels, schedulers or settings that several
+//! media were measured with.
+
+use std::collections::BTreeMap;
+
+use record::units::Bytes;
+use record::{Params, Record, Region};
+use serde::Serialize;
+
+use super::WORK;
+use super::hosts::{CONDITIONS, named};
+use super::others::STOP_RULES;
+use crate::figure;
+
+/// What the effect of the medium is told apart from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparedBy {
+    /// The machine: its board, or else its processor.
+    Host,
+    /// The card reader or USB bridge.
+    Reader,
+    /// The release of the kernel.
+    Kernel,
+    /// The I/O scheduler of the queue.
+    Scheduler,
+    /// Settings of the tests that differ.
+    Setting,
+}
+
+impl ComparedBy {
+    /// "the reader".
+    pub fn words(self) -> &'static str {
+        match self {
+            ComparedBy::Host => "the host",
+            ComparedBy::Reader => "the reader",
+            ComparedBy::Kernel => "the kernel",
+            ComparedBy::Scheduler => "the scheduler",
+            ComparedBy::Setting => "the setting",
+        }
+    }
+
+    /// What it was for each run; `None` where the record does not say.
+    pub(super) fn levels(self, records: &[&Record]) -> Vec<Option<String>> {
+        match self {
+            ComparedBy::Setting => settings(records),
+            _ => records.iter().map(|record| self.level(record)).collect(),
+        }
+    }
+
+    fn level(self, record: &Record) -> Option<String> {
+        let of = |name: &str| {
+            let fact = CONDITIONS.iter().find(|fact| fact.name == name);
+            fact.and_then(|fact| (fact.of)(record))
+        };
+        match self {
+            ComparedBy::Host => of("the board").or_else(|| of("the processor")),
+            ComparedBy::Reader => of("the reader").or_else(|| bridge(record)),
+            _ => of(self.words()),
+        }
+    }
+
+    /// The level in a name: "Kingston (kernel 6.1)".
+    pub(super) fn named(self, level: &str) -> String {
+        let fact = CONDITIONS.iter().find(|fact| fact.name == self.words());
+        fact.map_or_else(|| level.to_owned(), |fact| named(fact, level))
+    }
+}
+
+/// What a USB bridge calls itself, where nothing says that the medium is removable.
+fn bridge(record: &Record) -> Option<String> {
+    let link = record.target.link.as_ref()?;
+    link.usb_name.clone().or_else(|| link.usb_id.clone())
+}
+
+/// Settings by test and name.
+type Settings = BTreeMap<(String, String), String>;
+
+/// The settings that are not the same in all runs that have them: "queue_depth 4". Of a test that
+/// a run has not nothing differs.
+fn settings(records: &[&Record]) -> Vec<Option<String>> {
+    let of_runs: Vec<Settings> = records.iter().map(|record| settings_of(record)).collect();
+    let differs = |key: &&(String, String)| {
+        let mut values = of_runs.iter().filter_map(|of| of.get(*key));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let mut differing: Vec<&(String, String)> =
+        of_runs.iter().flat_map(BTreeMap::keys).filter(differs).collect();
+    differing.sort_unstable();
+    differing.dedup();
+    let level = |of: &Settings| {
+        let mut parts: Vec<String> = differing
+            .iter()
+            .filter_map(|key| Some(format!("{} {}", key.1, of.get(*key)?)))
+            .collect();
+        parts.sort_unstable();
+        parts.dedup();
+        let said = if parts.is_empty() { "the same".to_owned() } else { parts.join(", ") };
+        (!of.is_empty()).then_some(said)
+    };
+    of_runs.iter().map(level).collect()
+}
+
+/// The settings of the cells that stand for the kinds of work, but for what decides which figure it
+/// is and when a cell ends.
+fn settings_of(record: &Record) -> Settings {
+    let of_test = |test: &'static str| {
+        let mut sizes: Vec<u64> =
+            figure::cells(record, test).filter_map(|cell| cell.params.block_bytes).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.into_iter().filter_map(move |size| {
+            Some((format!("{test} {size}"), &figure::standard(record, test, size)?.params))
+        })
+    };
+    let of_cell = |(cell, params): (String, &Params)| {
+        named_settings(params).into_iter().map(move |(name, value)| ((cell.clone(), name), value))
+    };
+    WORK.iter().flat_map(|(test, _)| of_test(test)).flat_map(of_cell).collect()
+}
+
+fn named_settings(params: &Params) -> Vec<(String, String)> {
+    fn said(value: &impl std::fmt::Debug) -> String {
+        format!("{value:?}").to_lowercase()
+    }
+    let Params { queue_depth, threads, sync, path, other, .. } = params;
+    // Where the middle begins and how long it is follows from the size of the medium.
+    let placed = |bytes: Option<u64>| bytes.filter(|_| params.region != Some(Region::Middle));
+    let always = [
+        ("queue depth", said(queue_depth)),
+        ("threads", said(threads)),
+        ("sync", said(sync)),
+        ("path", said(path)),
+    ];
+    let where_known = [
+        ("pattern", params.pattern.as_ref().map(said)),
+        ("content", params.content.as_ref().map(said)),
+        ("region", params.region.as_ref().map(said)),
+        ("span", placed(params.span_bytes).map(|bytes| Bytes(bytes).to_string())),
+        ("offset", placed(params.span_offset_bytes).map(|bytes| Bytes(bytes).to_string())),
+        ("passes", params.passes.as_ref().map(said)),
+        ("form", params.form.clone()),
+    ];
+    let other = other.iter().filter(|(name, _)| !STOP_RULES.contains(&name.as_str()));
+    always
+        .into_iter()
+        .chain(where_known.into_iter().filter_map(|(name, value)| Some((name, value?))))
+        .map(|(name, value)| (name.to_owned(), value))
+        .chain(other.map(|(name, value)| (name.clone(), value.to_string())))
+        .collect()
+}
