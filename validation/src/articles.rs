@@ -70,29 +70,38 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     println!("\n{table}");
     if flags.write {
         let page = root.join("docs/articles.md");
-        section::keep(&page, "Beside the tools of the articles", "cargo validation articles", &table)?;
+        section::keep(
+            &page,
+            "Beside the tools of the articles",
+            "cargo validation articles",
+            &table,
+        )?;
     }
     Ok(())
 }
 
-/// What iozone is taken from where no package is installed: Debian's own, for x86-64.
-const IOZONE: (&str, &str) = (
-    "http://deb.debian.org/debian/pool/non-free/i/iozone3/iozone3_489-1_amd64.deb",
-    "131fcc86dd4cdca5c278b184d6d82e14ce047658ac4690e09161f001f52870b2",
-);
-
-/// Installs hdparm, and iozone below target/; returns the folder of iozone.
+/// Installs hdparm, and iozone below target/ (Debian has it in non-free, on the server this machine
+/// has its packages from); returns the folder of iozone.
 fn install(root: &Path) -> Result<PathBuf> {
     let folder = root.join("target/articles");
-    let (address, sum) = IOZONE;
     let script = format!(
-        "set -e; command -v hdparm >/dev/null || apt-get install -qy --no-install-recommends hdparm >&2
-         command -v iozone >/dev/null || [ -x '{0}/usr/bin/iozone' ] || {{
-             mkdir -p '{0}'; cd '{0}'; curl -fsSo iozone.deb {address}
-             echo '{sum}  iozone.deb' | sha256sum --quiet -c; dpkg-deb -x iozone.deb .; }}",
+        r#"set -e
+        command -v hdparm >/dev/null || apt-get install -qy --no-install-recommends hdparm >&2
+        command -v iozone >/dev/null || [ -x '{0}/usr/bin/iozone' ] || {{
+            mkdir -p '{0}/lists/partial'; cd '{0}'
+            from=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' | head -n1)
+            echo "deb $from non-free" >sources.list
+            apt() {{ apt-get -q -o Dir::Etc::SourceList="$PWD/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$PWD/lists" "$@" >&2; }}
+            apt update; apt download iozone3; dpkg-deb -x iozone3_*.deb .
+        }}"#,
         folder.display()
     );
-    ensure!(shell(&script, root)?.status.success(), "hdparm and iozone could not be installed");
+    let output = shell(&script, root)?;
+    ensure!(
+        output.status.success(),
+        "hdparm and iozone could not be installed: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
     Ok(folder.join("usr/bin"))
 }
 
@@ -139,7 +148,8 @@ impl Bench<'_> {
         let directory = self.directory.unwrap_or(Path::new("/"));
         let script = format!("PATH=$PATH:/usr/sbin:/sbin:{}; {command} 2>&1", self.tools.display());
         let mut tool = self.ground.pinned(Path::new("bash"));
-        let output = tool.args(["-c", &script]).current_dir(directory).env("LC_ALL", "C").output()?;
+        let output =
+            tool.args(["-c", &script]).current_dir(directory).env("LC_ALL", "C").output()?;
         ensure!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stdout));
         // As on a terminal: the command says what dd's three lines are of.
         let text = format!("# {command}\n{}", String::from_utf8_lossy(&output.stdout));

@@ -192,15 +192,18 @@ fn every_command_beside_a_published_figure_exists() {
         commands.extend(record::nearest_command(cell).map(str::to_owned));
     }
     assert!(commands.len() > 50, "{commands:?}");
-    for command in commands.iter().filter(|command| *command != "watch") {
+    for command in &commands {
+        // Watching has no end: only its words are read.
+        let plan = if command.starts_with("watch") { "--help" } else { "--plan" };
         let target = if command.starts_with("matrix") { file } else { directory };
         let words: Vec<&str> = command
             .split(' ')
             .map(|word| if word == "TARGET" { target } else { word })
-            .chain(["--plan"])
+            .chain([plan])
             .collect();
         let ran = flashmark.run(&words);
-        assert_eq!(ran.code, Some(DONE), "{command}: {ran}");
+        let needs_a_device = ran.err.contains("needs a raw medium");
+        assert!(ran.code == Some(DONE) || needs_a_device, "{command}: {ran}");
     }
 }
 
