@@ -69,7 +69,7 @@ pub use medium::{
 };
 pub use params::{Content, Direction, Params, Path, Pattern, Region, Sync};
 pub use published::Published;
-pub use quantity::{QuantityFigure, nearest_command, quantities};
+pub use quantity::{QuantityFigure, nearest_command, quantities, thread_views};
 pub use reach::strayed;
 pub use rounds::{FEWEST_ROUNDS, Unsteady};
 pub use run::{Ended, PlannedCell, Record, RecordError, Run, SCHEMA, Skip, Software};

@@ -118,6 +118,18 @@ fn of_threads(cell: &Cell) -> Vec<QuantityFigure> {
     THREAD_VIEWS.into_iter().filter_map(figure).collect()
 }
 
+/// The thread view of a cell in MB/s: all children together, the parent, the slowest and the fastest
+/// thread; `None` where it is not of several threads.
+pub fn thread_views(cell: &Cell) -> Option<[Option<f64>; 4]> {
+    let figures = of_threads(cell);
+    let view = |name: &str| {
+        let found = figures.iter().find(|(column, _)| column.name.ends_with(name));
+        found.map(|(_, figure)| figure.value)
+    };
+    let views = ["-children", "-parent", "-minimum", "-maximum"].map(view);
+    (!figures.is_empty()).then_some(views)
+}
+
 /// What the threads do, and whether their files are larger than a cache.
 fn thread_form(cell: &Cell) -> Option<(&str, bool)> {
     let form = cell.params.form.as_deref()?;

@@ -142,6 +142,43 @@ pub(crate) fn fragmentation(matrix: &Matrix) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
+/// The thread view of each combination and phase, in MB/s, as means of the tries: what iozone
+/// prints as children, parent, minimum and maximum; `None` where no work was of several threads.
+pub(crate) fn threads(record: &Record) -> Option<Table> {
+    let mut table = Table::new(&[
+        "File system",
+        "Scheduler",
+        "Phase",
+        "#Children",
+        "#Parent",
+        "#Slowest thread",
+        "#Fastest thread",
+        "#n",
+    ]);
+    type Views = [Option<f64>; 4];
+    let mut phases: Vec<([&str; 3], Vec<Views>)> = Vec::new();
+    for cell in &record.cells {
+        let Some(views) = record::thread_views(cell) else { continue };
+        let form = cell.params.form.as_deref().unwrap_or_default();
+        let key = [cell.label("filesystem"), cell.label("scheduler"), form];
+        match phases.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, tries)) => tries.push(views),
+            None => phases.push((key, vec![views])),
+        }
+    }
+    for (key, tries) in &phases {
+        let mean = |view: usize| {
+            let values: Vec<f64> = tries.iter().filter_map(|views| views[view]).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            if values.is_empty() { "-".to_owned() } else { significant(mean) }
+        };
+        let words = key.map(words::clean).into_iter();
+        let figures = (0..4).map(mean).chain([tries.len().to_string()]);
+        table.push(words.chain(figures).collect(), Vec::new());
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 /// What to type to use the medium in the recommended way, and which way that is; printed, never
 /// run. With several works it is the way that is near the best at all of them.
 pub(crate) fn commands(

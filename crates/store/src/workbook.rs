@@ -161,6 +161,11 @@ pub fn workbook(record: &Record) -> Result<Vec<u8>, XlsxError> {
     let mut workbook = Workbook::new();
     summary(workbook.add_worksheet(), &tries)?;
     results(workbook.add_worksheet(), &tries)?;
+    let phases: Vec<&Cell> =
+        record.cells.iter().filter(|cell| record::thread_views(cell).is_some()).collect();
+    if !phases.is_empty() {
+        threads(workbook.add_worksheet(), &phases)?;
+    }
     about(workbook.add_worksheet(), record)?;
     workbook.save_to_buffer()
 }
@@ -188,6 +193,32 @@ fn results(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
     if !tries.is_empty() {
         sheet.autofilter(0, 0, tries.len() as u32, COLUMNS.len() as u16 - 1)?;
     }
+    Ok(())
+}
+
+/// What the threads reached in each phase of each try, as iozone's throughput mode prints it.
+fn threads(sheet: &mut Worksheet, phases: &[&Cell]) -> Result<(), XlsxError> {
+    sheet.set_name("Threads")?;
+    let names = ["file system", "scheduler", "repeat", "phase"];
+    let views = ["children MB/s", "parent MB/s", "slowest MB/s", "fastest MB/s"];
+    for (column, name) in (0_u16..).zip(names.iter().chain(&views)) {
+        sheet.write_with_format(0, column, *name, &head())?;
+        sheet.set_column_width(column, 16)?;
+    }
+    for (row, cell) in (1_u32..).zip(phases) {
+        let labels = ["filesystem", "scheduler", "repeat"].map(|name| cell.label(name));
+        let phase = cell.params.form.as_deref().unwrap_or_default();
+        for (column, text) in (0_u16..).zip(labels.into_iter().chain([phase])) {
+            sheet.write_string(row, column, text)?;
+        }
+        let views = record::thread_views(cell).into_iter().flatten();
+        for (column, view) in (names.len() as u16..).zip(views) {
+            if let Some(mbps) = view {
+                sheet.write_number(row, column, mbps)?;
+            }
+        }
+    }
+    sheet.set_freeze_panes(1, 2)?;
     Ok(())
 }
 

@@ -382,3 +382,36 @@ fn interrupted_it_restores_everything_before_it_ends() {
     assert_eq!((scheduler(&device), is_mounted(&device)), (before, false));
     assert_eq!(left(flashmark.home(), scratch.path()), Vec::<String>::new());
 }
+
+/// Six phases were measured and one was shown.
+#[test]
+fn every_phase_of_threads_is_on_the_screen_the_page_and_in_the_workbook() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let device = device(&scratch);
+    let flashmark = Flashmark::new();
+    let axes = ["--fs", "ext2", "--scheduler", "none", "--repeats", "3", "--most-repeats", "3"];
+    let work =
+        ["--work", "threads", "--set", "threads.forms=published", "--set", "threads.pause=0s"];
+    let erase = ["matrix", device.word(), "--erase", device.word(), "--details"];
+    let ran = flashmark.done(&[&erase[..], &axes, &work].concat());
+    let dir = &flashmark.runs()[0];
+    let page = fs::read_to_string(dir.join("report.html")).unwrap();
+    assert!(ran.out.contains("Threads, MB/s") && page.contains("Slowest thread"), "{ran}");
+    let phases = ["write", "rewrite", "read", "reread", "random-read", "random-write"];
+    for phase in phases.map(|phase| format!("published-{phase}")) {
+        let cells = flashmark.record().cells;
+        let of_it = cells.iter().filter(|cell| cell.params.form.as_deref() == Some(&phase));
+        let children: Vec<f64> = of_it.filter_map(|cell| record::thread_views(cell)?[0]).collect();
+        let mean = record::units::significant(children.iter().sum::<f64>() / 3.0);
+        let row = format!("none, {phase}, children {mean},");
+        assert!(children.len() == 3 && ran.out.contains(&row), "{row} {ran}");
+        assert!(page.contains(&phase), "{phase}");
+    }
+    let workbook = dir.join("matrix.xlsx");
+    let list = "import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read('xl/workbook.xml'))";
+    let sheets = std::process::Command::new("python3").args(["-c", list]).arg(workbook).output();
+    assert!(String::from_utf8_lossy(&sheets.unwrap().stdout).contains("\"Threads\""));
+}

@@ -4,7 +4,7 @@ use findings::matrix::Matrix;
 use record::Record;
 
 use super::{fold, paragraph, plain};
-use crate::matrix::{commands, fragmentation, ranking, state};
+use crate::matrix::{commands, fragmentation, ranking, state, threads};
 use crate::{display, doubts, words};
 
 /// All that a matrix came to, for a terminal of `width` columns.
@@ -32,6 +32,10 @@ pub fn details(record: &Record, matrix: &Matrix, width: usize) -> String {
     }
     if let Some(table) = fragmentation(matrix) {
         out += "\nFragmentation of the files\n";
+        out += &plain(&table, width);
+    }
+    if let Some(table) = threads(record) {
+        out += "\nThreads, MB/s\n";
         out += &plain(&table, width);
     }
     if let Some((way, lines)) = commands(record, matrix) {

@@ -17,6 +17,7 @@ pub(in crate::html) struct MatrixPage {
     statements: Vec<String>,
     works: Vec<WorkView>,
     fragmentation: Option<TableView>,
+    threads: Option<TableView>,
     recommended: String,
     commands: Vec<(&'static str, String)>,
 }
@@ -68,6 +69,8 @@ impl MatrixPage {
             works: matrix.works.iter().map(work).collect(),
             fragmentation: matrix::fragmentation(matrix)
                 .map(|table| TableView::new(table, "Extents of the files".to_owned())),
+            threads: matrix::threads(record)
+                .map(|table| TableView::new(table, "Rates of the threads, MB/s".to_owned())),
             recommended: words::clean(&recommended),
             commands: commands
                 .into_iter()
