@@ -8,9 +8,7 @@ use crate::watch::WatchError;
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The process does not run as root (effective user id 0).
-    #[error(
-        "recording block I/O needs root: the kernel shows the I/O of all users; run it with sudo"
-    )]
+    #[error("recording needs root: the kernel shows the I/O of all users; run it with sudo")]
     NoRights,
     /// Tracefs is nowhere and cannot be mounted.
     #[error(

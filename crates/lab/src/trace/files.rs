@@ -109,6 +109,15 @@ pub enum FileAction {
         /// How many bytes were taken.
         bytes: u64,
     },
+    /// Changed a page through a mapping; done again as a write.
+    Store {
+        /// Number of the open file.
+        file: u64,
+        /// First byte of the page.
+        offset: u64,
+        /// Bytes of the file in that page.
+        bytes: u64,
+    },
     /// Made a file durable.
     Fsync {
         /// Number of the open file.
@@ -245,6 +254,7 @@ impl FileAction {
             FileAction::Close { .. } => "close",
             FileAction::Read { .. } => "read",
             FileAction::Write { .. } => "write",
+            FileAction::Store { .. } => "store",
             FileAction::Fsync { .. } => "fsync",
             FileAction::Fdatasync { .. } => "fdatasync",
             FileAction::Truncate { .. } => "truncate",
@@ -259,8 +269,24 @@ impl FileAction {
     /// Bytes that it moved.
     pub fn moved_bytes(&self) -> u64 {
         match self {
-            FileAction::Read { bytes, .. } | FileAction::Write { bytes, .. } => *bytes,
+            FileAction::Read { bytes, .. }
+            | FileAction::Write { bytes, .. }
+            | FileAction::Store { bytes, .. } => *bytes,
             _ => 0,
+        }
+    }
+
+    /// Number of the open file that it needs.
+    pub fn file(&self) -> Option<u64> {
+        match self {
+            FileAction::Close { file }
+            | FileAction::Read { file, .. }
+            | FileAction::Write { file, .. }
+            | FileAction::Store { file, .. }
+            | FileAction::Fsync { file }
+            | FileAction::Fdatasync { file }
+            | FileAction::Truncate { file, .. } => Some(*file),
+            _ => None,
         }
     }
 
@@ -283,7 +309,9 @@ impl FileAction {
             | FileAction::Unlink { path }
             | FileAction::Mkdir { path }
             | FileAction::Rmdir { path } => outside(path),
-            FileAction::Read { offset, bytes, .. } => beyond(*offset, *bytes, MOST_BYTES),
+            FileAction::Read { offset, bytes, .. } | FileAction::Store { offset, bytes, .. } => {
+                beyond(*offset, *bytes, MOST_BYTES)
+            }
             FileAction::Write { offset, bytes, .. } => {
                 beyond(offset.unwrap_or(0), *bytes, MOST_BYTES)
             }

@@ -184,7 +184,7 @@ impl Account {
 fn params(form: &str) -> Params {
     let (direction, sync) = match form {
         "read" => (Some(Direction::Read), Sync::None),
-        "write" => (Some(Direction::Write), Sync::None),
+        "write" | "store" => (Some(Direction::Write), Sync::None),
         "fsync" => (None, Sync::File),
         "fdatasync" => (None, Sync::Data),
         _ => (None, Sync::None),
