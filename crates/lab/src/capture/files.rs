@@ -11,8 +11,6 @@ mod calls;
 mod directories;
 mod matcher;
 mod tables;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -48,7 +46,7 @@ pub struct CapturedFiles {
     /// Operations in the trace.
     pub operations: u64,
     /// Operations that were seen and are not in the trace: their file could not be told, or they
-    /// cannot be done again (hard links, fallocate, copies within the kernel).
+    /// cannot be done again (hard links, fallocate, syncfs, copies within the kernel).
     pub unattributed: u64,
     /// Events that the kernel lost.
     pub lost: u64,

@@ -45,7 +45,7 @@ fn so_far(captured: &CapturedFiles) -> String {
 fn summary(captured: &CapturedFiles) -> String {
     let mut text = so_far(captured);
     if captured.unattributed > 0 {
-        text += "\nnot attributed are operations that were seen and are not in the trace: hard links, fallocate, copies within the kernel, renames from or to elsewhere";
+        text += "\nnot attributed are operations that were seen and are not in the trace: hard links, fallocate, syncfs, copies within the kernel, renames from or to elsewhere";
     }
     if captured.full {
         text += "\nended because the trace has the size allowed";

@@ -8,7 +8,7 @@ use rustix::fs::OFlags;
 
 use super::calls::Call;
 use super::directories::{Directories, Outside};
-use super::tables::{Found, Tables, state_of};
+use super::tables::{OpenBefore, Tables, state_of};
 use crate::trace::files::{FileAction, FileOperation, flag_words};
 
 const F_DUPFD: u64 = 0;
@@ -93,7 +93,7 @@ impl Matcher {
     pub fn new(directory: &Path) -> std::io::Result<Matcher> {
         let mut files = HashMap::new();
         let mut tables = Tables::default();
-        tables.scan(directory, &mut |found: Found| {
+        tables.scan(directory, &mut |found: OpenBefore| {
             let number = files.len() as u64 + 1;
             let flags = OFlags::from_bits_truncate(found.flags as u32);
             let words = flag_words(flags);

@@ -27,7 +27,7 @@ struct Table {
 }
 
 /// A descriptor that was there before the recording.
-pub(super) struct Found {
+pub(super) struct OpenBefore {
     pub path: String,
     pub flags: u64,
     pub position: u64,
@@ -37,7 +37,7 @@ pub(super) struct Found {
 
 impl Tables {
     /// Everything that is open below a directory now; each file is told to `found`, which numbers it.
-    pub fn scan(&mut self, directory: &Path, found: &mut dyn FnMut(Found) -> u64) {
+    pub fn scan(&mut self, directory: &Path, found: &mut dyn FnMut(OpenBefore) -> u64) {
         for process in numbers("/proc") {
             let table = self.table(process);
             for thread in numbers(&format!("/proc/{process}/task")) {
@@ -179,12 +179,12 @@ fn process_of(thread: u32) -> Option<u32> {
 }
 
 /// A file or directory that a process has open below a directory.
-fn open_file(process: u32, descriptor: u32, directory: &Path) -> Option<Found> {
+fn open_file(process: u32, descriptor: u32, directory: &Path) -> Option<OpenBefore> {
     let link = format!("/proc/{process}/fd/{descriptor}");
     let path = super::below(&fs::read_link(&link).ok()?, directory)?;
     let kind = fs::metadata(&link).ok().filter(|kind| kind.is_file() || kind.is_dir())?;
     let (position, flags) = state_of(process, descriptor as i32)?;
-    Some(Found { path, flags, position, bytes: kind.len(), inode: kind.ino() })
+    Some(OpenBefore { path, flags, position, bytes: kind.len(), inode: kind.ino() })
 }
 
 /// Position and flags of a descriptor.
