@@ -76,6 +76,8 @@ pub fn capture_files<W: Write>(
     let refused = |what: &str, source| CaptureError::Refused { what: what.to_owned(), source };
     let directory =
         std::fs::canonicalize(directory).map_err(|error| refused("the directory", error))?;
+    // Opened before anything is recorded: the directory may go meanwhile.
+    let top = std::fs::File::open(&directory).map_err(|error| refused("the directory", error))?;
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
     let header = FileTraceHeader {
         directory: directory.display().to_string(),
@@ -110,7 +112,7 @@ pub fn capture_files<W: Write>(
         waiting: Vec::new(),
         names,
         openings,
-        matcher: Matcher::new(&directory).map_err(|error| refused("the directory", error))?,
+        matcher: Matcher::new(&directory, top.into()),
         writer: FileTraceWriter::new(counted, &header).map_err(CaptureError::Write)?,
         begun_ns: clock_ns(clock),
         last_ns: 0,

@@ -1,7 +1,6 @@
 //! Paths of directories that fanotify names by their handles, also of those that are gone by now.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -26,9 +25,9 @@ pub(super) struct Directories {
 }
 
 impl Directories {
-    pub fn new(top: &Path) -> std::io::Result<Directories> {
-        let mount = File::open(top)?.into();
-        Ok(Directories { top: top.to_owned(), mount, known: HashMap::new() })
+    /// Of this directory, by its path and open.
+    pub fn new(top: &Path, mount: OwnedFd) -> Directories {
+        Directories { top: top.to_owned(), mount, known: HashMap::new() }
     }
 
     /// Where a directory was seen to be.

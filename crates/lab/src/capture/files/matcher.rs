@@ -1,6 +1,7 @@
 //! Makes operations on files of system calls, of files that were opened, and of names that changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use host::{FileHandle, NameEvent, NameInDirectory};
@@ -90,7 +91,7 @@ pub(super) struct Matcher {
 
 impl Matcher {
     /// Below this directory, with what is open there now.
-    pub fn new(directory: &Path) -> std::io::Result<Matcher> {
+    pub fn new(directory: &Path, top: OwnedFd) -> Matcher {
         let mut files = HashMap::new();
         let mut tables = Tables::default();
         tables.scan(directory, &mut |found: OpenBefore| {
@@ -108,8 +109,8 @@ impl Matcher {
             files.insert(number, OpenFile { position, bytes, append, inode, before: Some(before) });
             number
         });
-        Ok(Matcher {
-            directories: Directories::new(directory)?,
+        Matcher {
+            directories: Directories::new(directory, top),
             tables,
             next_file: files.len() as u64,
             files,
@@ -121,7 +122,7 @@ impl Matcher {
             ready: BTreeMap::new(),
             count: 0,
             unattributed: 0,
-        })
+        }
     }
 
     /// A file is being opened.
