@@ -131,7 +131,7 @@ fn is_on(roots: &Roots, path: &Path, source: &CaptureSource) -> bool {
 fn failure(error: CaptureError) -> Failure {
     let exit = match &error {
         CaptureError::NoRights => Exit::Refused,
-        CaptureError::Device(_) => Exit::Usage,
+        CaptureError::Device(_) | CaptureError::Directory { .. } => Exit::Usage,
         _ => Exit::Internal,
     };
     Failure { exit, error: error.into() }

@@ -31,7 +31,7 @@ use super::format::{EventFields, kind};
 use super::page::PageLayout;
 use super::tracefs::{Buffer, Instance, TraceClock, Tracefs};
 use super::{CaptureError, CaptureLimits, Counted, KEEP_NS, clock_ns};
-use crate::trace::files::{FileTraceHeader, FileTraceWriter};
+use crate::trace::files::{FileOperation, FileTraceHeader, FileTraceWriter};
 
 /// How often the buffers are emptied.
 const ROUND: Duration = Duration::from_millis(100);
@@ -74,10 +74,10 @@ pub fn capture_files<W: Write>(
     hear: &mut dyn FnMut(&CapturedFiles),
 ) -> Result<CapturedFiles, CaptureError> {
     let refused = |what: &str, source| CaptureError::Refused { what: what.to_owned(), source };
-    let directory =
-        std::fs::canonicalize(directory).map_err(|error| refused("the directory", error))?;
+    let missing = |source| CaptureError::Directory { directory: directory.to_owned(), source };
+    let directory = std::fs::canonicalize(directory).map_err(missing)?;
     // Opened before anything is recorded: the directory may go meanwhile.
-    let top = std::fs::File::open(&directory).map_err(|error| refused("the directory", error))?;
+    let top = std::fs::File::open(&directory).map_err(missing)?;
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
     let header = FileTraceHeader {
         directory: directory.display().to_string(),
@@ -101,6 +101,8 @@ pub fn capture_files<W: Write>(
         instance.set(&format!("events/{}/enable", kind.name), "1")?;
     }
     let buffers = instance.buffers()?;
+    // Before the first event, so that none of them is at a time below zero.
+    let begun_ns = clock_ns(clock);
     instance.set("tracing_on", "1")?;
     let bytes = std::rc::Rc::default();
     let counted = Counted { out, bytes: std::rc::Rc::clone(&bytes) };
@@ -114,7 +116,7 @@ pub fn capture_files<W: Write>(
         openings,
         matcher: Matcher::new(&directory, top.into()),
         writer: FileTraceWriter::new(counted, &header).map_err(CaptureError::Write)?,
-        begun_ns: clock_ns(clock),
+        begun_ns,
         last_ns: 0,
         lost: 0,
     };
@@ -168,6 +170,15 @@ pub fn prepare_files() -> Result<(), CaptureError> {
     tracefs.remove_stale();
     tracefs.layout()?;
     kinds(&tracefs).map(drop)
+}
+
+/// Counts the time of an operation from the begin of the recording, and gives where it begins. One
+/// that went on for too long to wait for begins with the one before it, and ends when it did.
+fn since(operation: &mut FileOperation, begun_ns: u64, before_ns: u64) -> u64 {
+    let end_ns = (operation.at_ns + operation.took_ns).saturating_sub(begun_ns);
+    operation.at_ns = operation.at_ns.saturating_sub(begun_ns).max(before_ns);
+    operation.took_ns = end_ns.saturating_sub(operation.at_ns);
+    operation.at_ns
 }
 
 /// A path relative to a directory; none where it is not below it.
@@ -348,10 +359,7 @@ impl<W: Write> FileRecorder<W> {
         for (time_ns, thread, event) in self.waiting.drain(..settled) {
             self.matcher.take(time_ns, thread, event);
             while let Some(mut operation) = self.matcher.pop() {
-                let at_ns = operation.at_ns.saturating_sub(self.begun_ns);
-                // One that goes on for too long to wait for comes late.
-                self.last_ns = self.last_ns.max(at_ns);
-                operation.at_ns = self.last_ns;
+                self.last_ns = since(&mut operation, self.begun_ns, self.last_ns);
                 self.writer.operation(&operation).map_err(CaptureError::Write)?;
             }
         }
@@ -390,4 +398,23 @@ fn read(kinds: &HashMap<u16, Kind>, time_ns: u64, event: &[u8]) -> Option<(u64, 
         What::Dirtied => Event::Dirtied { inode: get("ino")?, page: get("index")? },
     };
     Some((time_ns, thread, event))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::files::FileAction;
+
+    #[test]
+    fn an_operation_that_comes_late_ends_when_it_did() {
+        let times = |at_ns, took_ns, before_ns| {
+            let action = FileAction::Fsync { file: 1 };
+            let mut operation = FileOperation { at_ns, took_ns, thread: 1, action };
+            let last_ns = since(&mut operation, 100, before_ns);
+            assert_eq!(last_ns, operation.at_ns);
+            (operation.at_ns, operation.took_ns)
+        };
+        assert_eq!((times(150, 20, 30), times(150, 20, 60)), ((50, 20), (60, 10)));
+        assert_eq!(times(150, 20, 90), (90, 0));
+    }
 }
