@@ -1,5 +1,8 @@
 //! Makes operations on files of system calls, of files that were opened, and of names that changed.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -18,7 +21,8 @@ const F_DUPFD_CLOEXEC: u64 = 1030;
 const CLOSE_RANGE_CLOEXEC: u64 = 4;
 const MAP_SHARED: u64 = 1;
 const PROT_WRITE: u64 = 2;
-/// Operations that wait for one which began before them, at most.
+/// Operations that wait for one which began before them, at most; also names and openings of a
+/// thread that wait for their call, as those of io_uring do in vain.
 const MOST_WAITING: usize = 100_000;
 
 /// What the kernel's trace says.
@@ -130,12 +134,12 @@ impl Matcher {
         if let Some(handle) = &opened.directory {
             self.directories.learn(handle, &opened.path);
         }
-        self.opened.entry(opened.thread).or_default().push_back(opened);
+        push(self.opened.entry(opened.thread).or_default(), opened);
     }
 
     /// A name changed; `change` is its place in `names`.
     pub fn named(&mut self, change: usize, event: NameEvent) {
-        self.names[change].entry(event.thread).or_default().push_back(event);
+        push(self.names[change].entry(event.thread).or_default(), event);
     }
 
     /// An operation that is complete, in the order in which they began.
@@ -461,4 +465,12 @@ impl Matcher {
         let took_ns = end_ns.saturating_sub(at_ns);
         self.ready.insert((at_ns, self.count), FileOperation { at_ns, took_ns, thread, action });
     }
+}
+
+/// Adds what is newest, in place of the oldest where there are too many.
+fn push<T>(queue: &mut VecDeque<T>, newest: T) {
+    if queue.len() >= MOST_WAITING {
+        queue.pop_front();
+    }
+    queue.push_back(newest);
 }
