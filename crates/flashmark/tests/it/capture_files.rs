@@ -50,8 +50,11 @@ fn replayed(scratch: &Scratch, flashmark: &Flashmark, counts: &BTreeMap<&'static
     let record = flashmark.record();
     for filesystem in ["ext4", "xfs"] {
         let cells = record.cells.iter().filter(|cell| cell.labels["filesystem"] == filesystem);
-        let done: BTreeMap<&str, u64> =
-            cells.map(|cell| (cell.params.form.as_deref().unwrap(), cell.ops)).collect();
+        let done = cells.map(|cell| {
+            let form = cell.params.form.as_deref();
+            (form.unwrap_or_else(|| panic!("{filesystem} failed: {cell:?}")), cell.ops)
+        });
+        let done: BTreeMap<&str, u64> = done.collect();
         let mut wanted: BTreeMap<&str, u64> = counts.iter().map(|(name, n)| (*name, *n)).collect();
         wanted.insert("all", counts.values().sum());
         assert_eq!(done, wanted, "{filesystem}");
@@ -127,6 +130,32 @@ fn a_directory_that_goes_meanwhile_ends_nothing() {
     assert_eq!(ran.code, Some(0), "{ran}");
     let trace = FileTrace::open(&scratch.at("trace")).unwrap();
     assert_eq!(FileTraceSurvey::of(&trace).unwrap().counts["write"], 1);
+}
+
+#[test]
+fn what_a_killed_capture_left_is_done_again() {
+    let scratch = Scratch::new();
+    let trace = cut_trace(&scratch);
+    let ran = Flashmark::new().run(&[
+        "matrix",
+        scratch.word(),
+        "--plan",
+        "--fs",
+        "ext4",
+        "--work",
+        &trace,
+    ]);
+    assert_eq!(ran.code, Some(0), "{ran}");
+    let note = format!(
+        "note: {trace}: it has no end, as its recorder was killed or the file was cut; the 1 operations in it are done\n"
+    );
+    assert!(ran.err.contains(&note), "{ran}");
+}
+
+/// A trace that breaks off in its second operation.
+fn cut_trace(scratch: &Scratch) -> String {
+    let text = "{\"flashmark_file_trace\":1}\n{\"at_ns\":0,\"took_ns\":1,\"thread\":1,\"op\":\"mkdir\",\"path\":\"a\"}\n{\"at_ns\":";
+    format!("files:{}", scratch.file("cut", text).display())
 }
 
 #[test]
