@@ -12,6 +12,7 @@ mod errors;
 mod exact;
 mod expect;
 mod extents;
+mod fanotify;
 mod flights;
 mod holes;
 mod ioctl;
@@ -33,6 +34,9 @@ pub use device::RealDevice;
 pub use directory::Directory;
 pub use expect::{Expect, FileIdentity, OpenError};
 pub use extents::file_extents;
+pub use fanotify::{
+    FileHandle, NameChange, NameEvent, NameInDirectory, NameWatch, OpenEvent, OpenWatch,
+};
 pub use flights::{InFlight, InFlightWatch};
 pub use holes::file_holes;
 pub use loops::{LoopBacking, loop_backing};

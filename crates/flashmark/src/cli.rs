@@ -92,7 +92,7 @@ pub enum Command {
     /// Shows what devices do from moment to moment, as `iostat -x` does. Needs no root.
     Watch(WatchFlags),
     #[cfg(feature = "lab")]
-    /// Records the block I/O of your own work, to replay it. Needs root.
+    /// Records the block I/O of your own work, or what it does with files, to replay it. Needs root.
     Capture(CaptureFlags),
     /// Explains a finding, or a word such as p99: what it means and what it is concluded from.
     Explain(ExplainFlags),
@@ -738,8 +738,12 @@ pub struct WatchFlags {
 #[derive(Debug, Args)]
 pub struct CaptureFlags {
     /// Device or partition: its kernel name (sda1), path, or name under /dev/disk/by-id.
-    #[arg(value_name = "DEV")]
-    pub device: String,
+    #[arg(value_name = "DEV", required_unless_present = "files", conflicts_with = "files")]
+    pub device: Option<String>,
+    /// Records what programs do with the files below this directory instead, for `matrix --work
+    /// files:TRACE`.
+    #[arg(long, value_name = "DIR")]
+    pub files: Option<PathBuf>,
     /// Where the trace is written; best on another medium.
     #[arg(long, short, value_name = "TRACE")]
     pub output: PathBuf,

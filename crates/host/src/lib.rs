@@ -31,6 +31,9 @@ mod stage;
 mod target;
 mod tool;
 
+pub use blockio::{
+    FileHandle, NameChange, NameEvent, NameInDirectory, NameWatch, OpenEvent, OpenWatch,
+};
 pub use changes::{ChangeError, Changes, Undone, clean_changes};
 pub use claim::{Claim, ClaimError, claim};
 pub use contents::{ContentItem, Contents, contents, contents_of, contents_of_file};

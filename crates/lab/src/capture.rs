@@ -6,6 +6,7 @@
 //! into its buffer, without being made into text: that is what keeps the cost down.
 
 mod error;
+mod files;
 mod format;
 mod page;
 mod recorder;
@@ -22,6 +23,7 @@ use device::Op;
 use rustix::time::{ClockId, clock_gettime};
 
 pub use error::CaptureError;
+pub use files::{CapturedFiles, capture_files, prepare_files};
 pub use source::CaptureSource;
 
 use crate::trace::{Issue, TraceEvent, TraceHeader, TraceWriter};

@@ -83,6 +83,11 @@ pub trait Workload {
     /// to keep them.
     fn needs_bytes(&self) -> u64;
 
+    /// What a person should know of it before it is done, in words.
+    fn note(&self) -> Option<String> {
+        None
+    }
+
     /// Does it. The first cell is the headline: `metrics.iops` if it has one, or else `elapsed_ns`
     /// (then less is better); the others are detail.
     ///

@@ -1,4 +1,6 @@
-//! `flashmark capture`: records the block I/O of the user's own work.
+//! `flashmark capture`: records the block I/O of the user's own work, or its operations on files.
+
+mod files;
 
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal};
@@ -22,15 +24,16 @@ const TICK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_m
 /// both.
 pub fn run(flags: &CaptureFlags) -> Result {
     let limits = limits(flags)?;
+    if let Some(directory) = &flags.files {
+        return files::run(directory, flags, limits);
+    }
     let roots = Roots::default();
-    let source = CaptureSource::find(&roots, &flags.device).or_usage()?;
+    let source =
+        CaptureSource::find(&roots, flags.device.as_deref().unwrap_or_default()).or_usage()?;
     check_output(&flags.output)?;
     prepare().map_err(failure)?;
     let stop = signals::listen()?;
-    let cannot = |error: std::io::Error| {
-        anyhow::anyhow!("{}: this cannot be written: {error}", flags.output.display())
-    };
-    let file = File::create(&flags.output).map_err(cannot).or_usage()?;
+    let out = create(&flags.output)?;
     let mut screen = Screen::new(flags.quiet);
     screen.say(&format!(
         "recording {} ({}) until {}",
@@ -42,15 +45,33 @@ pub fn run(flags: &CaptureFlags) -> Result {
         screen.say(&format!("note: the trace is written to {} itself, so its own writes are in it; another medium is better", source.name));
     }
     let started = crate::clock::now();
-    let out = BufWriter::with_capacity(1 << 20, file);
     let captured =
         capture(&source, &source.header(Some(started)), out, limits, &stop, &mut |captured| {
-            screen.tick(captured)
+            screen.tick(|| so_far(captured))
         });
     screen.clear();
     let captured = captured.map_err(failure)?;
     print(&summary(&captured, flags))?;
     Ok(Exit::Done)
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>> {
+    let cannot = |error: std::io::Error| {
+        anyhow::anyhow!("{}: this cannot be written: {error}", path.display())
+    };
+    let file = File::create(path).map_err(cannot).or_usage()?;
+    Ok(BufWriter::with_capacity(1 << 20, file))
+}
+
+fn so_far(captured: &Captured) -> String {
+    format!(
+        "{}: {} requests, {} lost; trace {}, {} % of a processor",
+        Nanos(captured.elapsed_ns),
+        captured.requests(),
+        captured.lost,
+        Bytes(captured.trace_bytes),
+        significant(captured.cpu_percent())
+    )
 }
 
 fn limits(flags: &CaptureFlags) -> Result<CaptureLimits> {
@@ -110,7 +131,7 @@ fn is_on(roots: &Roots, path: &Path, source: &CaptureSource) -> bool {
 fn failure(error: CaptureError) -> Failure {
     let exit = match &error {
         CaptureError::NoRights => Exit::Refused,
-        CaptureError::Device(_) => Exit::Usage,
+        CaptureError::Device(_) | CaptureError::Directory { .. } => Exit::Usage,
         _ => Exit::Internal,
     };
     Failure { exit, error: error.into() }
@@ -175,20 +196,13 @@ impl Screen {
         }
     }
 
-    fn tick(&mut self, captured: &Captured) {
+    fn tick(&mut self, line: impl FnOnce() -> String) {
         let due = if self.terminal { TICK.0 } else { TICK.1 };
         if self.quiet || self.last.elapsed() < due {
             return;
         }
         self.last = Instant::now();
-        let line = format!(
-            "{}: {} requests, {} lost; trace {}, {} % of a processor",
-            Nanos(captured.elapsed_ns),
-            captured.requests(),
-            captured.lost,
-            Bytes(captured.trace_bytes),
-            significant(captured.cpu_percent())
-        );
+        let line = line();
         if self.terminal { crate::say_text!("\r\x1b[K{line}") } else { crate::say!("{line}") }
     }
 

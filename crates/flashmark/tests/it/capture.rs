@@ -46,7 +46,7 @@ impl Tracefs {
     }
 
     /// Instances of a process.
-    fn instances_of(&self, pid: u32) -> bool {
+    pub fn instances_of(&self, pid: u32) -> bool {
         self.root.join(format!("instances/flashmark-{pid}")).exists()
     }
 }
@@ -74,15 +74,37 @@ impl Capture {
         device: &str,
         more: &[&str],
     ) -> Capture {
+        let words = [&[device], more].concat();
+        Capture::of(flashmark, tracefs, scratch, &words, "block/block_rq_requeue")
+    }
+
+    /// The same of what is done with the files below a directory.
+    pub fn of_files(
+        flashmark: &Flashmark,
+        tracefs: &Tracefs,
+        scratch: &Scratch,
+        directory: &Path,
+    ) -> Capture {
+        let words = ["--files", directory.to_str().unwrap()];
+        Capture::of(flashmark, tracefs, scratch, &words, "syscalls/sys_exit_openat")
+    }
+
+    fn of(
+        flashmark: &Flashmark,
+        tracefs: &Tracefs,
+        scratch: &Scratch,
+        words: &[&str],
+        event: &str,
+    ) -> Capture {
         let trace = scratch.at("trace");
         let mut child =
-            flashmark.start(&[&["capture", device, "-o", trace.to_str().unwrap()], more].concat());
+            flashmark.start(&[&["capture", "-o", trace.to_str().unwrap()], words].concat());
         let instance = tracefs.root.join(format!("instances/flashmark-{}", child.id()));
         // A new instance is on, and without events; it is turned off before they are enabled.
         let is_on = |name: &str| {
             fs::read_to_string(instance.join(name)).is_ok_and(|text| text.trim() == "1")
         };
-        let records = || is_on("events/block/block_rq_requeue/enable") && is_on("tracing_on");
+        let records = || is_on(&format!("events/{event}/enable")) && is_on("tracing_on");
         eventually("the capture", || {
             (records() || child.try_wait().unwrap().is_some()).then_some(())
         });
@@ -90,7 +112,7 @@ impl Capture {
     }
 
     /// Interrupts it; what it said.
-    fn stop(self) -> Ran {
+    pub fn stop(self) -> Ran {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
         self.end()
     }
@@ -282,7 +304,7 @@ fn what_cannot_be_recorded_is_said() {
         let (ran, _) = as_nobody(&["capture", &disk.name, "-o", "/nowhere"]);
         assert_eq!(
             ran.said(&[]),
-            "exit 3\nflashmark: recording block I/O needs root: the kernel shows the I/O of all users; run it with sudo\n"
+            "exit 3\nflashmark: recording needs root: the kernel shows the I/O of all users; run it with sudo\n"
         );
     }
 }

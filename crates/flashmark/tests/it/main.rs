@@ -7,6 +7,7 @@ mod attach;
 mod bad_input;
 mod capacity;
 mod capture;
+mod capture_files;
 mod card;
 mod check;
 mod compare;

@@ -1,6 +1,7 @@
 //! Why nothing can be recorded.
 
 use std::io;
+use std::path::PathBuf;
 
 use crate::watch::WatchError;
 
@@ -8,9 +9,7 @@ use crate::watch::WatchError;
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The process does not run as root (effective user id 0).
-    #[error(
-        "recording block I/O needs root: the kernel shows the I/O of all users; run it with sudo"
-    )]
+    #[error("recording needs root: the kernel shows the I/O of all users; run it with sudo")]
     NoRights,
     /// Tracefs is nowhere and cannot be mounted.
     #[error(
@@ -41,6 +40,14 @@ pub enum CaptureError {
     /// The device to record cannot be found, or cannot be watched.
     #[error(transparent)]
     Device(#[from] WatchError),
+    /// The directory to record cannot be opened.
+    #[error("{}: this directory cannot be opened: {source}", directory.display())]
+    Directory {
+        /// The directory.
+        directory: PathBuf,
+        /// Error of opening it.
+        source: io::Error,
+    },
     /// The trace cannot be written.
     #[error("the trace cannot be written: {0}; what was recorded before is kept")]
     Write(io::Error),

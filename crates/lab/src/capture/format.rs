@@ -76,6 +76,42 @@ impl TracepointFormat {
     }
 }
 
+/// An event of any kind, by the names of its fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventFields {
+    /// The number that events of this kind begin with.
+    pub id: u16,
+    fields: Vec<(String, Field)>,
+}
+
+impl EventFields {
+    /// From the text of a `format` file.
+    pub fn parse(text: &str) -> Option<EventFields> {
+        let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse().ok()?;
+        let fields = text.lines().filter_map(field);
+        Some(EventFields {
+            id,
+            fields: fields.map(|(name, field)| (name.to_owned(), field)).collect(),
+        })
+    }
+
+    /// The value of a field of 4 or 8 bytes.
+    pub fn get(&self, event: &[u8], name: &str) -> Option<u64> {
+        let (_, field) = self.fields.iter().find(|(known, _)| known == name)?;
+        number(event, *field)
+    }
+
+    /// The arguments of a system call: the fields after its number.
+    pub fn arguments(&self, event: &[u8]) -> [u64; 6] {
+        let after = self.fields.iter().skip_while(|(name, _)| name != "__syscall_nr").skip(1);
+        let mut all = [0; 6];
+        for (slot, (_, field)) in all.iter_mut().zip(after) {
+            *slot = number(event, *field).unwrap_or(0);
+        }
+        all
+    }
+}
+
 /// The number that tells the kind of an event.
 pub fn kind(event: &[u8]) -> Option<u16> {
     event.get(..2)?.try_into().ok().map(u16::from_ne_bytes)

@@ -1,6 +1,6 @@
 //! Recorded operations on files, as text that anybody can read: a JSON object a line, the first of
 //! them a [`FileTraceHeader`], the others a [`FileOperation`] each, in the order in which they
-//! began. The last line counts them, so that a trace that was cut is known.
+//! began. The last line counts them, so that a trace that was cut is known; it holds what comes before.
 //!
 //! Paths are relative to the recorded directory. What was written is not in it, only how much.
 
@@ -109,6 +109,15 @@ pub enum FileAction {
         /// How many bytes were taken.
         bytes: u64,
     },
+    /// Changed a page through a mapping; done again as a write.
+    Store {
+        /// Number of the open file.
+        file: u64,
+        /// First byte of the page.
+        offset: u64,
+        /// Bytes of the file in that page.
+        bytes: u64,
+    },
     /// Made a file durable.
     Fsync {
         /// Number of the open file.
@@ -171,6 +180,9 @@ pub struct FileTraceEnd {
     /// Events that the kernel lost.
     #[serde(default)]
     pub lost: u64,
+    /// Whether the trace has no last line: the recorder was killed, or the file was cut.
+    #[serde(skip)]
+    pub cut: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -245,6 +257,7 @@ impl FileAction {
             FileAction::Close { .. } => "close",
             FileAction::Read { .. } => "read",
             FileAction::Write { .. } => "write",
+            FileAction::Store { .. } => "store",
             FileAction::Fsync { .. } => "fsync",
             FileAction::Fdatasync { .. } => "fdatasync",
             FileAction::Truncate { .. } => "truncate",
@@ -259,8 +272,24 @@ impl FileAction {
     /// Bytes that it moved.
     pub fn moved_bytes(&self) -> u64 {
         match self {
-            FileAction::Read { bytes, .. } | FileAction::Write { bytes, .. } => *bytes,
+            FileAction::Read { bytes, .. }
+            | FileAction::Write { bytes, .. }
+            | FileAction::Store { bytes, .. } => *bytes,
             _ => 0,
+        }
+    }
+
+    /// Number of the open file that it needs.
+    pub fn file(&self) -> Option<u64> {
+        match self {
+            FileAction::Close { file }
+            | FileAction::Read { file, .. }
+            | FileAction::Write { file, .. }
+            | FileAction::Store { file, .. }
+            | FileAction::Fsync { file }
+            | FileAction::Fdatasync { file }
+            | FileAction::Truncate { file, .. } => Some(*file),
+            _ => None,
         }
     }
 
@@ -283,7 +312,9 @@ impl FileAction {
             | FileAction::Unlink { path }
             | FileAction::Mkdir { path }
             | FileAction::Rmdir { path } => outside(path),
-            FileAction::Read { offset, bytes, .. } => beyond(*offset, *bytes, MOST_BYTES),
+            FileAction::Read { offset, bytes, .. } | FileAction::Store { offset, bytes, .. } => {
+                beyond(*offset, *bytes, MOST_BYTES)
+            }
             FileAction::Write { offset, bytes, .. } => {
                 beyond(offset.unwrap_or(0), *bytes, MOST_BYTES)
             }
@@ -333,7 +364,7 @@ impl<W: Write> FileTraceWriter<W> {
 
     /// Ends the trace, and gives back what it was written to.
     pub fn finish(mut self, unattributed: u64, lost: u64) -> io::Result<W> {
-        let end = FileTraceEnd { operations: self.operations, unattributed, lost };
+        let end = FileTraceEnd { operations: self.operations, unattributed, lost, cut: false };
         line(&mut self.out, &EndLine { end })?;
         self.out.flush()?;
         Ok(self.out)
@@ -402,12 +433,13 @@ impl FileOperations {
         if self.end.is_some() {
             return Ok(None);
         }
-        let Some(text) = self.lines.next()? else {
-            return Err(
-                self.damaged("it breaks off: the recording was not ended, or the file was cut")
-            );
+        let read = self.lines.next()?.map(serde_json::from_str);
+        let half = !self.lines.ended_by_newline() && matches!(read, Some(Err(_)));
+        let Some(read) = read.filter(|_| !half) else {
+            let operations = self.counted;
+            self.end = Some(FileTraceEnd { operations, cut: true, ..FileTraceEnd::default() });
+            return Ok(None);
         };
-        let read = serde_json::from_str(text);
         match read.map_err(|error| self.damaged(&format!("this is no operation ({error})")))? {
             Line::End(EndLine { end }) if end.operations == self.counted => {
                 self.end = Some(end);

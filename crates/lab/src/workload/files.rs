@@ -132,6 +132,7 @@ impl FilesWork {
             ("recorded_ns", self.survey.recorded_ns),
             ("unattributed", self.survey.end.unattributed),
             ("lost", self.survey.end.lost),
+            ("cut", u64::from(self.survey.end.cut)),
         ];
         let figures = figures.map(|(name, value)| (name.to_owned(), figure(value as f64, 1)));
         cell.metrics.other.extend(figures);
@@ -184,7 +185,7 @@ impl Account {
 fn params(form: &str) -> Params {
     let (direction, sync) = match form {
         "read" => (Some(Direction::Read), Sync::None),
-        "write" => (Some(Direction::Write), Sync::None),
+        "write" | "store" => (Some(Direction::Write), Sync::None),
         "fsync" => (None, Sync::File),
         "fdatasync" => (None, Sync::Data),
         _ => (None, Sync::None),
@@ -224,6 +225,18 @@ impl Workload for FilesWork {
     fn needs_bytes(&self) -> u64 {
         let bytes = self.survey.most_bytes;
         bytes + bytes / 10 + self.survey.most_names * ROOM_PER_NAME + ROOM
+    }
+
+    fn note(&self) -> Option<String> {
+        let end = self.survey.end;
+        let why = if end.cut {
+            "it has no end, as its recorder was killed or the file was cut".to_owned()
+        } else if end.lost > 0 {
+            format!("{} events were lost when it was recorded", end.lost)
+        } else {
+            return None;
+        };
+        Some(format!("{}: {why}; the {} operations in it are done", self.name, end.operations))
     }
 
     /// Cells: `all` (its `elapsed_ns`, until all is durable, is the figure), then one for the

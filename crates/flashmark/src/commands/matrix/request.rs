@@ -92,6 +92,7 @@ pub fn read(flags: &MatrixFlags) -> Result<MatrixRequest> {
             request.axes.works.join(", ")
         ));
     }
+    works.iter().filter_map(|work| work.note()).for_each(|note| crate::say!("note: {note}"));
     let needs = works.iter().map(|work| work.needs_bytes()).max().unwrap_or(0);
     let enough = (needs + needs / 4).div_ceil(MIB) * MIB;
     request.file_bytes =

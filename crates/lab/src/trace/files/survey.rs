@@ -122,6 +122,11 @@ impl Model {
                 });
                 self.survey.written_bytes += bytes;
             }
+            FileAction::Store { file, offset, bytes } => {
+                let inode = self.opened(*file)?;
+                self.change(inode, |inode| inode.bytes = inode.bytes.max(offset + bytes));
+                self.survey.written_bytes += bytes;
+            }
             FileAction::Truncate { file, bytes } => {
                 let inode = self.opened(*file)?;
                 self.change(inode, |inode| inode.bytes = *bytes);

@@ -120,7 +120,6 @@ fn what_cannot_be_done_again_is_refused_in_words() {
         of_text(&[""]),
         of_text(&["flashmark-trace"]),
         of_text(&[r#"{"flashmark_file_trace":2}"#]),
-        of_text(&[HEAD]),
         of_text(&[HEAD, r#"{"end":{"operations":3}}"#]),
         of_operation(r#""op":"unlink","path":"../etc/passwd""#),
         of_operation(r#""op":"mkdir","path":"/etc/x""#),
@@ -129,12 +128,12 @@ fn what_cannot_be_done_again_is_refused_in_words() {
         of_operation(r#""op":"read","file":5,"offset":0,"bytes":1"#),
         of_operation(r#""op":"write","file":5,"offset":9223372036854775807,"bytes":1"#),
         of_operation(r#""op":"format""#),
+        of_text(&[HEAD, "half a line", r#"{"end":{"operations":0}}"#]),
     ];
     insta::assert_snapshot!(text.join("\n"), @r#"
     the trace 'TRACE' is empty
     the trace 'TRACE' is damaged at line 1: it is no recording of operations on files; `flashmark capture --files DIR` makes one
     the trace 'TRACE' is a recording of files of version 2; this flashmark reads version 1
-    the trace 'TRACE' is damaged at line 1: it breaks off: the recording was not ended, or the file was cut
     the trace 'TRACE' is damaged at line 2: 0 operations are in it, and it ends after 3
     the trace 'TRACE' is damaged at line 2: the path '../etc/passwd' is not one below the directory
     the trace 'TRACE' is damaged at line 2: the path '/etc/x' is not one below the directory
@@ -143,7 +142,26 @@ fn what_cannot_be_done_again_is_refused_in_words() {
     the trace 'TRACE' is damaged at line 2: the file 5 is not open
     the trace 'TRACE' is damaged at line 2: no system call takes 1 bytes at 9223372036854775807
     the trace 'TRACE' is damaged at line 2: this is no operation (data did not match any variant of untagged enum Line)
+    the trace 'TRACE' is damaged at line 2: this is no operation (expected value at line 1 column 1)
     "#);
+}
+
+/// As kill -9 or a full disk leaves it: cut anywhere, also within a line.
+#[test]
+fn of_a_trace_that_was_cut_what_is_there_counts() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    write(file.path(), &some_actions());
+    let text = std::fs::read(file.path()).unwrap();
+    let lines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count() as u64;
+    let head = text.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for length in head..text.len() - 1 {
+        std::fs::write(file.path(), &text[..length]).unwrap();
+        let survey = survey(file.path()).unwrap();
+        // Whole but for the newline counts as well; the header and what was open are none.
+        let whole = text[length] == b'\n' && length > head;
+        let wanted = (lines(&text[..length]) + u64::from(whole)).saturating_sub(2);
+        assert_eq!((survey.operations(), survey.end.cut), (wanted, true), "{length}");
+    }
 }
 
 #[test]

@@ -157,6 +157,9 @@ impl<'a> FilePlayer<'a> {
             FileAction::Write { file, offset, bytes } => {
                 write(&*self.file(*file)?, &self.content, *offset, *bytes)?;
             }
+            FileAction::Store { file, offset, bytes } => {
+                write(&*self.file(*file)?, &self.content, Some(*offset), *bytes)?;
+            }
             FileAction::Fsync { file } => fs::fsync(&*self.file(*file)?)?,
             FileAction::Fdatasync { file } => fs::fdatasync(&*self.file(*file)?)?,
             FileAction::Truncate { file, bytes } => fs::ftruncate(&*self.file(*file)?, *bytes)?,
