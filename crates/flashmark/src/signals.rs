@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGXFSZ};
 use signal_hook::flag;
 
 use crate::exit::{Exit, OrExit, Result};
@@ -35,5 +35,11 @@ pub fn listen() -> Result<Arc<AtomicBool>> {
 /// starts have the signal as it was.
 pub fn outlast_file_size_limit() -> Result<()> {
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).or_internal()?;
+    Ok(())
+}
+
+/// Makes Ctrl-Z do nothing: whoever answers for others must not be stopped.
+pub fn ignore_stop_key() -> Result<()> {
+    flag::register(SIGTSTP, Arc::new(AtomicBool::new(false))).or_internal()?;
     Ok(())
 }

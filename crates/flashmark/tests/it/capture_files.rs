@@ -194,3 +194,17 @@ fn a_long_trace_is_never_in_memory_as_a_whole() {
     let ran = Ran::of(&mut shell);
     assert_eq!(ran.code, Some(0), "{ran}");
 }
+
+/// Whoever opens a file waits for the recorder: stopped by Ctrl-Z it would have stopped the machine.
+#[test]
+fn the_stop_key_does_not_hold_those_who_open_files() {
+    let Some((_place, _image, _device, mount)) = mounted(64 << 20, EXT4, &[]) else { return };
+    let scratch = Scratch::new();
+    let Some(tracefs) = Tracefs::new(&scratch) else { return };
+    let flashmark = Flashmark::new();
+    let capture = Capture::of_files(&flashmark, &tracefs, &scratch, mount.path());
+    tool("kill", &["-TSTP", &capture.child.id().to_string()]);
+    tool("timeout", &["300", "ls", mount.path().to_str().unwrap()]);
+    let ran = capture.stop();
+    assert_eq!(ran.code, Some(0), "{ran}");
+}

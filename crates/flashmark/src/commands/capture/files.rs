@@ -19,6 +19,8 @@ pub(super) fn run(directory: &Path, flags: &CaptureFlags, limits: CaptureLimits)
     check_output(&flags.output)?;
     prepare_files().map_err(failure)?;
     let stop = signals::listen()?;
+    // Every opening on the file system waits for this program.
+    signals::ignore_stop_key()?;
     let out = create(&flags.output)?;
     let mut screen = Screen::new(flags.quiet);
     screen.say(&format!("recording files below {} until {}", directory.display(), until(&limits)));
