@@ -121,13 +121,11 @@ fn of_threads(cell: &Cell) -> Vec<QuantityFigure> {
 /// The thread view of a cell in MB/s: all children together, the parent, the slowest and the fastest
 /// thread; `None` where it is not of several threads.
 pub fn thread_views(cell: &Cell) -> Option<[Option<f64>; 4]> {
-    let figures = of_threads(cell);
-    let view = |name: &str| {
-        let found = figures.iter().find(|(column, _)| column.name.ends_with(name));
-        found.map(|(_, figure)| figure.value)
-    };
-    let views = ["-children", "-parent", "-minimum", "-maximum"].map(view);
-    (!figures.is_empty()).then_some(views)
+    thread_form(cell).filter(|_| cell.params.threads > 1)?;
+    let block = cell.params.block_bytes? as f64;
+    let view = |view| Some(thread_figure(cell, view, block)?.value / MB);
+    let views = ["children", "parent", "minimum", "maximum"].map(view);
+    views.iter().any(Option::is_some).then_some(views)
 }
 
 /// What the threads do, and whether their files are larger than a cache.

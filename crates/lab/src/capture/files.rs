@@ -20,7 +20,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use host::{FileHandle, NameChange, NameWatch, OpenEvent, OpenWatch, Roots};
 use rustix::time::ClockId;
@@ -29,16 +28,10 @@ use self::calls::{CALLS, Call};
 use self::matcher::{Event, Matcher, Opened};
 use super::format::{EventFields, kind};
 use super::page::PageLayout;
-use super::tracefs::{Buffer, Instance, TraceClock, Tracefs};
+use super::recorder::{PAGE_BYTES, ROUND, SETTLED_NS, clean_tracefs};
+use super::tracefs::{Buffer, Instance, Tracefs};
 use super::{CaptureError, CaptureLimits, Counted, KEEP_NS, clock_ns};
 use crate::trace::files::{FileOperation, FileTraceHeader, FileTraceWriter};
-
-/// How often the buffers are emptied.
-const ROUND: Duration = Duration::from_millis(100);
-/// Events younger than this wait for the next round.
-const SETTLED_NS: u64 = 20_000_000;
-/// Room for a page of the buffer.
-const PAGE_BYTES: usize = 64 << 10;
 
 /// What was recorded so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,10 +82,7 @@ pub fn capture_files<W: Write>(
     let layout = tracefs.layout()?;
     let kinds = kinds(&tracefs)?;
     let instance = Instance::make(tracefs)?;
-    let clock = match instance.set_clock()? {
-        TraceClock::Raw => ClockId::MonotonicRaw,
-        TraceClock::Monotonic => ClockId::Monotonic,
-    };
+    let clock = instance.set_clock()?;
     let names = watch_names(&directory).map_err(|error| refused("fanotify (names)", error))?;
     let openings =
         Openings::watch(&directory, clock).map_err(|error| refused("fanotify", error))?;
@@ -163,13 +153,7 @@ pub fn capture_files<W: Write>(
 /// # Errors
 /// What is missing.
 pub fn prepare_files() -> Result<(), CaptureError> {
-    if !rustix::process::geteuid().is_root() {
-        return Err(CaptureError::NoRights);
-    }
-    let tracefs = Tracefs::open()?;
-    tracefs.remove_stale();
-    tracefs.layout()?;
-    kinds(&tracefs).map(drop)
+    kinds(&clean_tracefs()?).map(drop)
 }
 
 /// Counts the time of an operation from the begin of the recording, and gives where it begins. One

@@ -8,32 +8,37 @@ use rustix::time::ClockId;
 
 use super::format::{TracepointFormat, kind};
 use super::page::PageLayout;
-use super::tracefs::{Buffer, Instance, TraceClock, Tracefs};
+use super::tracefs::{Buffer, Instance, Tracefs};
 use super::{CaptureError, CaptureSource, Captured, Sink, clock_ns};
 use crate::trace::kernel::{Action, BlockEvent, Interpreter};
 use crate::trace::rwbs;
 
 /// How often the buffers are emptied. At 10,000 I/Os a second that is 30 pages.
-const ROUND: Duration = Duration::from_millis(100);
+pub(super) const ROUND: Duration = Duration::from_millis(100);
 /// Pages of one buffer in a round, beyond which the next round follows at once.
 const BUSY_PAGES: usize = 64;
 /// Pages of one buffer in a round at most, so that a flood does not keep the others waiting.
 const MOST_PAGES: usize = 4096;
 /// Room for a page of the buffer; kernels since 6.8 can have larger ones than memory has.
-const PAGE_BYTES: usize = 64 << 10;
+pub(super) const PAGE_BYTES: usize = 64 << 10;
 /// Events younger than this wait for the next round: another processor may still be writing down an
 /// earlier one.
-const SETTLED_NS: u64 = 20_000_000;
+pub(super) const SETTLED_NS: u64 = 20_000_000;
 
 /// Whether it can be done here; what is missing is the error. Removes what killed captures left.
 pub fn prepare() -> Result<(), CaptureError> {
+    clean_tracefs()?.format("block_rq_issue").map(drop)
+}
+
+/// Tracefs, readable and without what killed captures left.
+pub(super) fn clean_tracefs() -> Result<Tracefs, CaptureError> {
     if !rustix::process::geteuid().is_root() {
         return Err(CaptureError::NoRights);
     }
     let tracefs = Tracefs::open()?;
     tracefs.remove_stale();
     tracefs.layout()?;
-    tracefs.format("block_rq_issue").map(drop)
+    Ok(tracefs)
 }
 
 /// Records into `sink` until it is full, its time is over, or `stop`.
@@ -60,10 +65,7 @@ pub fn record<W: Write>(
         .map(|(action, name)| Ok((tracefs.format(name)?, *action)))
         .collect::<Result<_, CaptureError>>()?;
     let instance = Instance::make(tracefs)?;
-    let clock = match instance.set_clock()? {
-        TraceClock::Raw => ClockId::MonotonicRaw,
-        TraceClock::Monotonic => ClockId::Monotonic,
-    };
+    let clock = instance.set_clock()?;
     for (_, name) in &events {
         instance.set(&format!("events/block/{name}/filter"), &source.filter())?;
         instance.set(&format!("events/block/{name}/enable"), "1")?;

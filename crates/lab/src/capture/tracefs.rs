@@ -11,6 +11,7 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use rustix::time::ClockId;
 
 use super::CaptureError;
 use super::format::TracepointFormat;
@@ -119,15 +120,6 @@ pub struct Instance {
     _tracefs: Tracefs,
 }
 
-/// The clock an instance goes by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TraceClock {
-    /// The raw monotonic clock.
-    Raw,
-    /// The monotonic clock: kernels before 4.17.
-    Monotonic,
-}
-
 impl Instance {
     /// Makes one with buffers of its own; nothing is recorded yet.
     pub fn make(tracefs: Tracefs) -> Result<Instance, CaptureError> {
@@ -154,11 +146,11 @@ impl Instance {
         written.map_err(|source| refused(name, source))
     }
 
-    /// Sets the best clock there is.
-    pub fn set_clock(&self) -> Result<TraceClock, CaptureError> {
+    /// Sets the best clock there is: the raw monotonic one, or on kernels before 4.17 the monotonic.
+    pub fn set_clock(&self) -> Result<ClockId, CaptureError> {
         match self.set("trace_clock", "mono_raw") {
-            Ok(()) => Ok(TraceClock::Raw),
-            Err(_) => self.set("trace_clock", "mono").map(|()| TraceClock::Monotonic),
+            Ok(()) => Ok(ClockId::MonotonicRaw),
+            Err(_) => self.set("trace_clock", "mono").map(|()| ClockId::Monotonic),
         }
     }
 

@@ -6,8 +6,11 @@ use flashmark_sim::SimDevice;
 
 use crate::common::*;
 
-const ONE_OPEN: &str = r#"
-about = "one open unit, a merge takes 100 ms"
+/// A medium of 1 GiB with this translation layer; "rewrite" is left to the test.
+fn medium(ftl: &str) -> String {
+    format!(
+        r#"
+about = "a merge or a collection takes 100 ms"
 source = "test"
 guesses = "test"
 [medium]
@@ -19,6 +22,12 @@ rate = "20 MB/s"
 command = "1 ms"
 rate = "1 GB/s"
 unit = "16 KiB"
+{ftl}
+"#
+    )
+}
+
+const ONE_OPEN: &str = r#"
 [log_block]
 au = "1 MiB"
 open_aus = 1
@@ -27,21 +36,12 @@ erase = "0 ms"
 "#;
 
 const MAPPED: &str = r#"
-about = "100 ms of garbage collection for a random write"
-source = "test"
-guesses = "test"
-[medium]
-capacity = "1 GiB"
-[read]
-command = "1 ms"
-rate = "20 MB/s"
-[write]
-command = "1 ms"
-rate = "1 GB/s"
-unit = "16 KiB"
 [page_mapped]
 gc = "100 ms"
 "#;
+
+/// A page that is rewritten takes 5 ms.
+const REWRITE: &str = "rewrite = \"5 ms\"";
 
 /// Mean ms of writes of 4 KiB in order, and of those to one place between them.
 fn between(device: &mut SimDevice, n: u64) -> [f64; 2] {
@@ -61,9 +61,9 @@ fn between(device: &mut SimDevice, n: u64) -> [f64; 2] {
 #[test]
 fn a_page_that_comes_again_and_again_costs_its_own_time_alone() {
     for text in [ONE_OPEN, MAPPED] {
-        let [data, page] = between(&mut of_text(text, 1), 100);
+        let [data, page] = between(&mut of_text(&medium(text), 1), 100);
         assert!(data > 90.0 && page > 90.0, "{data} {page}");
-        let apart = text.replace("unit = \"16 KiB\"", "unit = \"16 KiB\"\nrewrite = \"5 ms\"");
+        let apart = medium(&format!("{REWRITE}{text}"));
         let [data, page] = between(&mut of_text(&apart, 1), 100);
         assert!(data < 1.1 && (5.9..6.1).contains(&page), "{data} {page}");
     }
@@ -71,7 +71,7 @@ fn a_page_that_comes_again_and_again_costs_its_own_time_alone() {
 
 #[test]
 fn what_lies_in_an_open_unit_or_is_larger_than_a_unit_is_not_kept_apart() {
-    let apart = ONE_OPEN.replace("unit = \"16 KiB\"", "unit = \"16 KiB\"\nrewrite = \"5 ms\"");
+    let apart = medium(&format!("{REWRITE}{ONE_OPEN}"));
     let mut device = of_text(&apart, 1);
     let mut write = |place, bytes| ms(&mut device, Request::write(0, place, bytes));
     let open = [0, 4, 0, 4].map(|block| write(block * KIB, 4 * KIB));
@@ -84,7 +84,7 @@ fn what_lies_in_an_open_unit_or_is_larger_than_a_unit_is_not_kept_apart() {
 #[test]
 fn a_gap_is_copied_or_the_whole_unit_is() {
     let fill = |text: &str| {
-        let mut device = of_text(text, 1);
+        let mut device = of_text(&medium(text), 1);
         let place = |i: u64| Request::write(0, i * 8 * KIB, 4 * KIB);
         (0..1280).map(|i| ms(&mut device, place(i))).sum::<f64>() / 1280.0
     };

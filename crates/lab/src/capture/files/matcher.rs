@@ -74,6 +74,16 @@ struct OpenFile {
     before: Option<FileAction>,
 }
 
+impl OpenFile {
+    /// Where an I/O begins; one without an offset, or with -1, moves the position.
+    fn place(&mut self, offset: Option<u64>, bytes: u64) -> u64 {
+        offset.filter(|offset| *offset != u64::MAX).unwrap_or_else(|| {
+            self.position += bytes;
+            self.position - bytes
+        })
+    }
+}
+
 /// Everything that is known between two events.
 pub(super) struct Matcher {
     directories: Directories,
@@ -275,25 +285,14 @@ impl Matcher {
     /// What is done with an open file.
     fn transfer(&mut self, begun: &Begun, number: u64, result: u64) -> Option<FileAction> {
         let file = self.files.get_mut(&number)?;
-        let at = |place: Option<usize>, position: u64| {
-            let offset = place.map(|place| begun.arguments[place]);
-            offset.filter(|offset| *offset != u64::MAX).ok_or(position)
-        };
+        let given = |place: Option<usize>| place.map(|place| begun.arguments[place]);
         match begun.call {
             Call::Read(place) => {
-                let place = at(place, file.position);
-                let offset = place.unwrap_or_else(|position| position);
-                if place.is_err() {
-                    file.position += result;
-                }
+                let offset = file.place(given(place), result);
                 Some(FileAction::Read { file: number, offset, bytes: result })
             }
             Call::Write(place) => {
-                let place = at(place, file.position);
-                let offset = place.unwrap_or_else(|position| position);
-                if place.is_err() {
-                    file.position += result;
-                }
+                let offset = file.place(given(place), result);
                 file.bytes = file.bytes.max(offset + result);
                 let offset = (!file.append).then_some(offset);
                 Some(FileAction::Write { file: number, offset, bytes: result })
