@@ -10,11 +10,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
 use record::units::{Bytes, significant};
 use record::{Cell, Record};
 use report::column_figures::column_figures;
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::agree::ground::{Ground, On};
 use crate::agree_work::Mounted;
@@ -33,6 +36,9 @@ pub struct Flags {
     /// Size of the file under the loop device.
     #[arg(long, default_value = "1GiB")]
     size: Bytes,
+    /// Where the file under the loop device lies.
+    #[arg(long, value_delimiter = ',', default_value = "disk,tmpfs")]
+    on: Vec<On>,
     /// The program; without it, it is built as released.
     #[arg(long)]
     program: Option<PathBuf>,
@@ -48,7 +54,32 @@ type Figures = BTreeMap<String, f64>;
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let program = released::given_or_built(flags.program.as_deref(), root, "flashmark")?;
     let tools = install(root)?;
-    let ground = Ground::make(root, On::Disk, flags.size.0)?;
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, interrupted.clone()).context("listening for Ctrl-C")?;
+    }
+    let mut text = String::new();
+    for on in &flags.on {
+        let ground = Ground::make(root, *on, flags.size.0)?;
+        let table = table(&program, &tools, &ground, flags, &interrupted)?;
+        let _ = write!(text, "On {on}:\n\n{table}\n");
+    }
+    println!("\n{text}");
+    if flags.write {
+        let page = root.join("docs/articles.md");
+        section::keep(&page, "Beside the tools of the articles", "cargo validation articles", &text)?;
+    }
+    Ok(())
+}
+
+/// Measures all pairings in one place.
+fn table(
+    program: &Path,
+    tools: &Path,
+    ground: &Ground,
+    flags: &Flags,
+    interrupted: &AtomicBool,
+) -> Result<String> {
     let chosen = |is_in_directory: bool| {
         PAIRINGS.iter().filter(move |pairing| {
             pairing.is_in_directory() == is_in_directory
@@ -58,26 +89,16 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let mut table = String::from(
         "| article | tool | column | flashmark | tool | ratio (smallest to largest) |\n|---|---|---|---:|---:|---:|\n",
     );
-    let mut bench = Bench { program: &program, tools: &tools, ground: &ground, directory: None };
+    let mut bench = Bench { program, tools, ground, interrupted, directory: None };
     for pairing in chosen(false) {
         table += &bench.pairs(pairing, flags.pairs)?;
     }
-    let mounted = Mounted::make(&ground)?;
+    let mounted = Mounted::make(ground)?;
     bench.directory = Some(mounted.point());
     for pairing in chosen(true) {
         table += &bench.pairs(pairing, flags.pairs)?;
     }
-    println!("\n{table}");
-    if flags.write {
-        let page = root.join("docs/articles.md");
-        section::keep(
-            &page,
-            "Beside the tools of the articles",
-            "cargo validation articles",
-            &table,
-        )?;
-    }
-    Ok(())
+    Ok(table)
 }
 
 /// Installs hdparm, and iozone below target/ (Debian has it in non-free, on the server this machine
@@ -116,6 +137,8 @@ struct Bench<'a> {
     program: &'a Path,
     tools: &'a Path,
     ground: &'a Ground,
+    /// Set by a signal: the loop device and the workers are given back at the end of a pair.
+    interrupted: &'a AtomicBool,
     directory: Option<&'a Path>,
 }
 
@@ -127,6 +150,7 @@ impl Bench<'_> {
         self.ours(pairing)?;
         self.theirs(pairing)?;
         for pair in 0..count {
+            ensure!(!self.interrupted.load(Ordering::Relaxed), "interrupted");
             if pair % 2 == 0 {
                 ours.push(self.ours(pairing)?);
                 theirs.push(self.theirs(pairing)?);

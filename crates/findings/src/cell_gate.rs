@@ -19,6 +19,8 @@ pub enum Refusal {
     Transient(Bound),
     /// The host had other work and the I/Os waited for it: a lower bound.
     HostLimited,
+    /// A control group of the host let it do no more: a lower bound.
+    IoLimit,
     /// The host's page cache lay in between: no trick can be told from it.
     HostCached,
     /// The host stood still for too much of it: no trick and no stall can be told from that.
@@ -39,6 +41,9 @@ impl fmt::Display for Refusal {
                 "its rate was still changing: the sustained rate is at most that"
             }
             Refusal::HostLimited => "this machine was busy: the medium is at least this fast",
+            Refusal::IoLimit => {
+                "a control group of the host limits it: the medium is at least this fast"
+            }
             Refusal::HostCached => "the host's page cache answered",
             Refusal::HostStoodStill => "the host stood still during it",
         })
@@ -48,7 +53,9 @@ impl fmt::Display for Refusal {
 /// What about the cell itself forbids to use its figures.
 pub(crate) fn of_cell(cell: &Cell) -> Option<Refusal> {
     let transient = || cell.transient().map(Refusal::Transient);
-    of_any(cell).or_else(transient).or_else(|| cell.bound().map(|_| Refusal::HostLimited))
+    let limited = || cell.io_limit().map(|_| Refusal::IoLimit);
+    let busy = || cell.bound().map(|_| Refusal::HostLimited);
+    of_any(cell).or_else(transient).or_else(limited).or_else(busy)
 }
 
 /// What forbids to use even a bound.

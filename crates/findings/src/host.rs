@@ -137,6 +137,13 @@ fn host(record: &Record) -> Option<Finding> {
     };
     limits.extend(of_run(|flag| matches!(flag, Flag::BusyHost { .. })).map(ToString::to_string));
     limits.extend(of_run(|flag| matches!(flag, Flag::HostCached)).map(ToString::to_string));
+    limits.extend(
+        record
+            .flags
+            .iter()
+            .filter(|flag| matches!(flag, Flag::IoLimit { .. }))
+            .map(ToString::to_string),
+    );
     if gate::is_host_cached(record) {
         limits.push("tricks of the controller look the same, so none is claimed".into());
     }

@@ -1,7 +1,7 @@
 //! What each setting of the host does to reads of a medium, from `flashmark host-effects`.
 
 use record::units::significant;
-use record::{Cell, Finding, Record, metric, test};
+use record::{Cell, Finding, Flag, IoLimitKind, Record, metric, test};
 use stats::LargerRate;
 
 use crate::figure;
@@ -12,6 +12,7 @@ const READS: [(&str, &str, &str); 2] = [
     ("sequential", "sequential reads", metric::BPS),
     ("random", "random reads of 4 KiB", metric::IOPS),
 ];
+const RANDOM_BYTES: f64 = 4096.0;
 
 /// One finding for each value that was tried; `None` where the record is none of these.
 pub(crate) fn conclude(record: &Record) -> Option<Vec<Finding>> {
@@ -51,7 +52,11 @@ fn of(record: &Record, setting: &str, before: &str, value: &str) -> Finding {
         if as_is.is_empty() && changed.is_empty() {
             continue;
         }
-        told.push(effect(name, &as_is, &changed));
+        let is_held = |value: &f64| reaches_limit(record, metric, *value);
+        told.push(match as_is.iter().chain(&changed).all(is_held) {
+            true => format!("{name} are held by the limit of the control group"),
+            false => effect(name, &as_is, &changed),
+        });
         for (side, figures) in [(before, &as_is), (value, &changed)] {
             let each: Vec<String> =
                 figures.iter().map(|figure| figure::quantity(metric, *figure)).collect();
@@ -65,6 +70,22 @@ fn of(record: &Record, setting: &str, before: &str, value: &str) -> Finding {
         told.join("; ")
     );
     FindingBuilder::info("host-effects", statement).notes(evidence).done()
+}
+
+/// A rate in short windows is above or below a limit by the bursts that the kernel lets through.
+const HELD: f64 = 0.8;
+
+/// Whether a limit of the control group on reads holds a figure back.
+fn reaches_limit(record: &Record, metric: &str, value: f64) -> bool {
+    record.flags.iter().any(|flag| {
+        let Flag::IoLimit { limit, per_second } = flag else { return false };
+        let figure = match (limit, metric) {
+            (IoLimitKind::ReadBps, metric::BPS) | (IoLimitKind::ReadIops, metric::IOPS) => value,
+            (IoLimitKind::ReadBps, metric::IOPS) => value * RANDOM_BYTES,
+            _ => return false,
+        };
+        figure >= *per_second as f64 * HELD && figure <= *per_second as f64 / HELD
+    })
 }
 
 /// "sequential reads are 1.80x faster (1.60x to 2.00x)".
@@ -89,13 +110,20 @@ fn words(setting: &str, value: &str) -> String {
         "read_ahead_kb" => "Read-ahead",
         "max_sectors_kb" => "Largest command",
         "governor" => "Frequency governor",
+        "rbps" | "riops" => "Limit of the control group on reads:",
         other => other,
     };
     format!("{name} {}", worded(setting, value))
 }
 
 fn worded(setting: &str, value: &str) -> String {
-    if setting.ends_with("_kb") { format!("{value} KiB") } else { value.to_owned() }
+    match (setting, value.parse()) {
+        ("rbps", Ok(per_second)) => IoLimitKind::ReadBps.quantity(per_second),
+        ("riops", Ok(per_second)) => IoLimitKind::ReadIops.quantity(per_second),
+        ("rbps" | "riops", Err(_)) => "none".to_owned(),
+        _ if setting.ends_with("_kb") => format!("{value} KiB"),
+        _ => value.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -127,11 +155,22 @@ mod tests {
         let found = crate::conclude(&record);
         let [finding] = &found[..] else { panic!("{found:?}") };
         insta::assert_snapshot!(finding.statement, @"Read-ahead 4096 KiB instead of 128 KiB: sequential reads are 1.79x faster (1.77x to 1.81x); no effect on random reads of 4 KiB is told (1.000x to 1.01x).");
+        let (limit, per_second) = (IoLimitKind::ReadBps, 2_000_000);
+        record.flags = vec![Flag::IoLimit { limit, per_second }];
+        let behind_limit = &crate::conclude(&record)[0].statement;
+        assert!(
+            behind_limit
+                .ends_with("random reads of 4 KiB are held by the limit of the control group."),
+            "{behind_limit}"
+        );
+        assert!(behind_limit.contains("sequential reads are 1.79x faster"), "{behind_limit}");
         let [slower, unclear] =
             [[50.0, 51.0], [40.0, 190.0]].map(|changed| effect("reads", &[100.0, 101.0], &changed));
         assert!(slower.starts_with("reads are 1.99x slower (1."), "{slower}");
         assert!(unclear.starts_with("no effect on reads is told ("), "{unclear}");
         assert!(effect("reads", &[1.0], &[2.0]).contains("cannot be told"));
         assert_eq!(conclude(&crate::testing::empty()), None);
+        let limit = format!("{} instead of {}", words("rbps", "max"), worded("rbps", "2000000"));
+        assert_eq!(limit, "Limit of the control group on reads: none instead of 2.00 MB/s");
     }
 }

@@ -5,17 +5,20 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use record::IoLimitKind;
 use rustix::fs::access;
 use serde::{Deserialize, Serialize};
 
 use crate::inventory::InventoryEntry;
+use crate::io_limits::{IoLimit, io_limits};
 use crate::roots::{Roots, text};
 use crate::scheduler::QueueOf;
 
 /// A setting as it is, and what is worth trying instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSetting {
-    /// Name: a file of the medium's queue ("scheduler", "read_ahead_kb"), or [`GOVERNOR`].
+    /// Name: a file of the medium's queue ("scheduler", "read_ahead_kb"), [`GOVERNOR`], or a limit
+    /// of a control group ("rbps", "riops").
     pub name: &'static str,
     /// What it is now.
     pub now: String,
@@ -25,6 +28,8 @@ pub struct HostSetting {
     pub may_change: bool,
 }
 
+/// No limit.
+pub const UNLIMITED: &str = "max";
 /// The frequency governor of all processors.
 pub const GOVERNOR: &str = "governor";
 /// Read-aheads that are tried, in KiB: the kernel's default, and what helps slow commands.
@@ -54,7 +59,19 @@ pub fn host_settings(roots: &Roots, disk: &InventoryEntry) -> Vec<HostSetting> {
     ]
     .into_iter()
     .flatten()
+    .chain(io_limits(roots, disk.number).iter().filter_map(read_limit))
     .collect()
+}
+
+/// A limit on reads, which is tried without.
+fn read_limit(limit: &IoLimit) -> Option<HostSetting> {
+    let is_of_reads = matches!(limit.kind, IoLimitKind::ReadBps | IoLimitKind::ReadIops);
+    is_of_reads.then(|| HostSetting {
+        name: limit.name(),
+        now: limit.per_second.to_string(),
+        others: vec![UNLIMITED.to_owned()],
+        may_change: may_write(&limit.file),
+    })
 }
 
 fn may_write(path: &std::path::Path) -> bool {

@@ -15,6 +15,7 @@ use record::{Filesystem, Flag, Target, TargetKind};
 
 use crate::filesystems::{self, Nature, Space};
 use crate::inventory::InventoryEntry;
+use crate::io_limits::{IoLimit, io_limits};
 use crate::location::{Location, device_of_directory, free_space};
 use crate::mounts::sees_mounts;
 use crate::open_files::{NotSeen, OpenFiles};
@@ -124,6 +125,14 @@ impl ResolvedTarget {
         }
     }
 
+    fn flags_mut(&mut self) -> &mut Vec<Flag> {
+        match self {
+            ResolvedTarget::Directory(found) => &mut found.flags,
+            ResolvedTarget::File(found) => &mut found.flags,
+            ResolvedTarget::Block(found) => &mut found.flags,
+        }
+    }
+
     /// As the record keeps it; `given` is what the user typed. The engine is the caller's to add.
     pub fn record(&self, roots: &Roots, given: &str) -> Target {
         let (kind, filesystem) = match self {
@@ -184,19 +193,19 @@ pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<ResolvedTa
     if !sees_mounts(roots) {
         return Err(TargetError::Blind);
     }
-    match node {
-        Node::Block(number) => block::find(roots, target, number, access)
-            .map(|found| ResolvedTarget::Block(Box::new(found))),
-        Node::Directory => {
-            directory(roots, target).map(|found| ResolvedTarget::Directory(Box::new(found)))
+    let mut found = match node {
+        Node::Block(number) => {
+            ResolvedTarget::Block(Box::new(block::find(roots, target, number, access)?))
         }
-        Node::File => {
-            file::find(roots, target, access).map(|found| ResolvedTarget::File(Box::new(found)))
-        }
-        Node::Character => Err(not_storage("character device")),
-        Node::Fifo => Err(not_storage("named pipe")),
-        Node::Socket => Err(not_storage("socket")),
-    }
+        Node::Directory => ResolvedTarget::Directory(Box::new(directory(roots, target)?)),
+        Node::File => ResolvedTarget::File(Box::new(file::find(roots, target, access)?)),
+        Node::Character => return Err(not_storage("character device")),
+        Node::Fifo => return Err(not_storage("named pipe")),
+        Node::Socket => return Err(not_storage("socket")),
+    };
+    let limits = found.medium().map(|disk| io_limits(roots, disk.number)).unwrap_or_default();
+    found.flags_mut().extend(limits.iter().map(IoLimit::flag));
+    Ok(found)
 }
 
 /// What a look at who uses media and files could not see.

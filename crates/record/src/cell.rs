@@ -285,10 +285,16 @@ impl Cell {
     }
 
     /// On which side of its figures the medium's level lies, where they are not of that level: of a
-    /// passing state, or of a host that was busier than the medium.
+    /// passing state, or of a host that was busier than the medium or let it do no more.
     pub fn bound(&self) -> Option<Bound> {
-        let of_host = (self.host_share() > HOST_BOUND).then_some(Bound::AtLeast);
+        let is_limited = self.io_limit().is_some() || self.host_share() > HOST_BOUND;
+        let of_host = is_limited.then_some(Bound::AtLeast);
         self.transient().or(of_host)
+    }
+
+    /// The limit of a control group that its rate reached.
+    pub fn io_limit(&self) -> Option<&Flag> {
+        self.flags.iter().find(|flag| matches!(flag, Flag::IoLimit { .. }))
     }
 
     /// On which side of its figures their level lies, where they are of a passing state.

@@ -36,6 +36,13 @@ pub enum Flag {
         /// How long an I/O waited on average, in nanoseconds.
         mean_ns: u64,
     },
+    /// A control group of the host limits what is read or written here (a container, a service).
+    IoLimit {
+        /// What is limited.
+        limit: IoLimitKind,
+        /// Bytes or requests a second.
+        per_second: u64,
+    },
     /// Too few I/Os for an interval.
     TooFewSamples {
         /// How many there were.
@@ -189,6 +196,49 @@ pub enum Flag {
     },
 }
 
+/// What a control group limits (`io.max`, `blkio.throttle.*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum IoLimitKind {
+    /// Bytes read a second.
+    ReadBps,
+    /// Bytes written a second.
+    WriteBps,
+    /// Reads a second.
+    ReadIops,
+    /// Writes a second.
+    WriteIops,
+}
+
+impl IoLimitKind {
+    /// All there are.
+    pub const ALL: [IoLimitKind; 4] = [
+        IoLimitKind::ReadBps,
+        IoLimitKind::WriteBps,
+        IoLimitKind::ReadIops,
+        IoLimitKind::WriteIops,
+    ];
+
+    /// "reads" or "writes".
+    pub fn direction(self) -> &'static str {
+        match self {
+            IoLimitKind::ReadBps | IoLimitKind::ReadIops => "reads",
+            IoLimitKind::WriteBps | IoLimitKind::WriteIops => "writes",
+        }
+    }
+
+    /// "2.00 MB/s", "500 IOPS".
+    pub fn quantity(self, per_second: u64) -> String {
+        match self {
+            IoLimitKind::ReadBps | IoLimitKind::WriteBps => {
+                BytesPerSecond(per_second as f64).to_string()
+            }
+            IoLimitKind::ReadIops | IoLimitKind::WriteIops => Iops(per_second as f64).to_string(),
+        }
+    }
+}
+
 /// On which side of a figure the level lies that it would come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -268,6 +318,12 @@ impl std::fmt::Display for Flag {
                     Nanos(*mean_ns)
                 )
             }
+            Flag::IoLimit { limit, per_second } => write!(
+                f,
+                "a control group of this host limits {} to {}: the medium is at least this fast; run it outside of that container or service",
+                limit.direction(),
+                limit.quantity(*per_second)
+            ),
             Flag::TooFewSamples { n } => {
                 write!(f, "{n} I/Os are too few for an interval; run it for longer")
             }

@@ -61,7 +61,7 @@ pub use figures::{FIGURES, Figure};
 pub use finding::{Finding, Outcome, Severity, VerdictSentence};
 pub use fingerprint::{Fingerprint, FingerprintMark};
 pub use fitness::{Condition, Fitness};
-pub use flag::{Bound, Flag, HANGS_NS};
+pub use flag::{Bound, Flag, HANGS_NS, IoLimitKind};
 pub use histogram::{Histogram, HistogramError};
 pub use medium::{
     Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target,

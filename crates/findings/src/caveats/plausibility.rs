@@ -2,24 +2,50 @@
 //! docs/field/peers.md#impossible-numbers).
 
 use record::units::KIB;
-use record::{Cell, Flag, Path, Record, TargetKind, test};
+use record::{Cell, Direction, Flag, IoLimitKind, Path, Record, TargetKind, test};
 
 /// A rate may exceed what is known of the link by this factor, for what is known is rounded.
 pub const LINK_SLACK: f64 = 1.02;
+/// A cell that reaches this share of a limit is held by it: the kernel lets I/O through in bursts.
+const LIMIT_REACHED: f64 = 0.9;
 
 /// Caveats of a figure against the way to the medium.
 pub(super) fn caveats(cell: &Cell, record: &Record) -> Vec<Flag> {
     let Some(bps) = cell.metrics.bps.map(|bps| bps.value) else { return Vec::new() };
     let too_fast = [faster_than_link(bps, record), faster_than_memory(bps, record)];
     let too_fast = too_fast.into_iter().flatten();
-    match cell.params.path {
+    let of_path: Vec<Flag> = match cell.params.path {
         Path::Direct => too_fast.chain(split_command(cell, record)).collect(),
         // What was to come from the medium came from a cache.
         Path::Buffered if cell.test == test::BUFFERED_READ => {
             too_fast.map(|_| Flag::Cached).collect()
         }
         Path::Buffered => Vec::new(),
-    }
+    };
+    of_path.into_iter().chain(limited(cell, bps, record)).collect()
+}
+
+/// The limit of a control group that a cell reached.
+fn limited(cell: &Cell, bps: f64, record: &Record) -> Option<Flag> {
+    let reached = |flag: &&Flag| {
+        let Flag::IoLimit { limit, per_second } = flag else { return false };
+        let (direction, rate) = match limit {
+            IoLimitKind::ReadBps => (Direction::Read, bps),
+            IoLimitKind::WriteBps => (Direction::Write, bps),
+            IoLimitKind::ReadIops => (Direction::Read, requests_per_second(cell, bps, record)),
+            IoLimitKind::WriteIops => (Direction::Write, requests_per_second(cell, bps, record)),
+        };
+        cell.params.direction == Some(direction) && rate >= *per_second as f64 * LIMIT_REACHED
+    };
+    record.flags.iter().find(reached).cloned()
+}
+
+/// Requests that the kernel makes of the I/Os of a cell, a second: large ones are split.
+fn requests_per_second(cell: &Cell, bps: f64, record: &Record) -> f64 {
+    let largest = record.target.queue.as_ref().and_then(|queue| queue.max_sectors_kb);
+    let largest_bytes = largest.and_then(|kib| kib.checked_mul(KIB)).unwrap_or(u64::MAX);
+    let block_bytes = cell.params.block_bytes.unwrap_or(largest_bytes).max(1);
+    bps / block_bytes.min(largest_bytes) as f64
 }
 
 fn faster_than_link(bps: f64, record: &Record) -> Option<Flag> {
@@ -97,6 +123,30 @@ mod tests {
         assert_eq!(buffered(test::BUFFERED_READ), [Flag::Cached]);
         assert_eq!(buffered(test::RANDOM_READ), []);
         assert_eq!(flags(test::BUFFERED_READ, Path::Buffered, MIB, LINK_BPS), []);
+    }
+
+    #[test]
+    fn what_reaches_a_limit_of_a_control_group_bounds_the_medium_from_below() {
+        let limited = |limit, per_second, block_bytes, bps| {
+            let mut cell = cell(test::RANDOM_READ, 1, block_bytes);
+            cell.params.direction = Some(Direction::Read);
+            cell.metrics.bps = Some(crate::testing::known(bps, 0.01, 400));
+            let flags = vec![Flag::IoLimit { limit, per_second }];
+            let queue = Some(Queue { max_sectors_kb: Some(512), ..Queue::default() });
+            let target = Target { queue, ..Target::default() };
+            let mut record = Record { cells: vec![cell], flags, target, ..empty() };
+            add_caveats(&mut record);
+            crate::gate::refusal(&record, &record.cells[0])
+        };
+        let held = Some(crate::gate::Refusal::IoLimit);
+        assert_eq!(limited(IoLimitKind::ReadBps, 2_000_000, 4 * KIB, 1.98e6), held);
+        assert_eq!(limited(IoLimitKind::ReadBps, 2_000_000, 4 * KIB, 1.7e6), None);
+        assert_eq!(limited(IoLimitKind::WriteBps, 2_000_000, 4 * KIB, 1.98e6), None);
+        let of_500 = |block_bytes, ios: u64| {
+            limited(IoLimitKind::ReadIops, 500, block_bytes, (ios * block_bytes) as f64)
+        };
+        assert_eq!([of_500(4 * KIB, 499), of_500(4 * KIB, 400)], [held, None]);
+        assert_eq!([of_500(MIB, 249), of_500(MIB, 200)], [held, None], "two requests each");
     }
 
     #[test]

@@ -95,8 +95,10 @@ fn not_allowed(is_root: bool) -> &'static str {
 /// What is tried, and what is not, with the reason.
 fn what_is_tried(settings: &[HostSetting], is_root: bool) -> (Vec<SettingChange>, Vec<Skip>) {
     let (mut changes, mut skipped) = (Vec::new(), Vec::new());
-    let all = ["read_ahead_kb", "scheduler", "max_sectors_kb", host::GOVERNOR];
-    for name in all {
+    let everywhere = ["read_ahead_kb", "scheduler", "max_sectors_kb", host::GOVERNOR];
+    let limits =
+        settings.iter().map(|setting| setting.name).filter(|name| !everywhere.contains(name));
+    for name in everywhere.into_iter().chain(limits) {
         let mut skip = |reason: &str| {
             skipped.push(Skip::new(name, reason));
         };
@@ -141,10 +143,12 @@ struct Machine {
 
 impl HostUnderTest for Machine {
     fn set(&mut self, setting: &str, value: &str) -> std::result::Result<(), String> {
-        let set = if setting == host::GOVERNOR {
-            self.noted.set_governor(value)
-        } else {
-            self.noted.set_queue(&self.disk, setting, value)
+        let set = match setting {
+            host::GOVERNOR => self.noted.set_governor(value),
+            host::READ_BPS_LIMIT | host::READ_IOPS_LIMIT => {
+                self.noted.set_io_limit(&self.disk, setting, value)
+            }
+            _ => self.noted.set_queue(&self.disk, setting, value),
         };
         set.map_err(|error| error.to_string())
     }

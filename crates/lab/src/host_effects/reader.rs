@@ -2,11 +2,12 @@
 //! read-ahead when a file is opened.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 
 use rustix::fs::{Advice, OFlags, fadvise};
+use rustix::io::{ReadWriteFlags, preadv2};
 use stats::Random;
 
 use super::{ReadFigures, ReadKind};
@@ -61,13 +62,29 @@ impl MomentReader {
         let file = File::open(&self.path)?;
         fadvise(&file, 0, None, Advice::DontNeed)?;
         let mut at = self.at;
-        let figures = self.timed(SEQUENTIAL_BLOCK_BYTES, &file, &mut |bytes, _| {
+        let mut figures = self.timed(SEQUENTIAL_BLOCK_BYTES, &file, &mut |bytes, _| {
             let now = if at + SEQUENTIAL_BLOCK_BYTES > bytes { 0 } else { at };
             at = now + SEQUENTIAL_BLOCK_BYTES;
             now
         })?;
-        self.at = at;
+        // what the read-ahead brought and nobody has read yet was read from the medium as well
+        let ahead_bytes = self.cached_bytes(&file, at);
+        figures.bytes += ahead_bytes;
+        self.at = at + ahead_bytes;
         Ok(figures)
+    }
+
+    /// Bytes from a place on that are in the page cache.
+    fn cached_bytes(&mut self, file: &File, from: u64) -> u64 {
+        let mut at = from;
+        while at < self.bytes {
+            let buffers = &mut [IoSliceMut::new(&mut self.buffer)];
+            match preadv2(file, buffers, at, ReadWriteFlags::NOWAIT) {
+                Ok(read) if read > 0 => at += read as u64,
+                _ => break,
+            }
+        }
+        at - from
     }
 
     fn random(&mut self) -> io::Result<Option<ReadFigures>> {
@@ -75,10 +92,17 @@ impl MomentReader {
         let Ok(file) = OpenOptions::new().read(true).custom_flags(direct).open(&self.path) else {
             return Ok(None);
         };
-        self.timed(RANDOM_BLOCK_BYTES, &file, &mut |bytes, random| {
+        let mut place = |bytes, random: &mut Random| {
             random.below(bytes / RANDOM_BLOCK_BYTES) * RANDOM_BLOCK_BYTES
-        })
-        .map(Some)
+        };
+        // it waits for what a read-ahead left in the queue
+        self.read_at(&file, RANDOM_BLOCK_BYTES, 0)?;
+        self.timed(RANDOM_BLOCK_BYTES, &file, &mut place).map(Some)
+    }
+
+    fn read_at(&mut self, file: &File, block_bytes: u64, at: u64) -> io::Result<()> {
+        let begin = self.buffer.as_ptr().align_offset(ALIGNED);
+        file.read_exact_at(&mut self.buffer[begin..begin + block_bytes as usize], at)
     }
 
     fn timed(
@@ -87,11 +111,10 @@ impl MomentReader {
         file: &File,
         place: &mut dyn FnMut(u64, &mut Random) -> u64,
     ) -> io::Result<ReadFigures> {
-        let begin = self.buffer.as_ptr().align_offset(ALIGNED);
         let (mut ops, began) = (0, (self.clock)());
         loop {
             let at = place(self.bytes, &mut self.random);
-            file.read_exact_at(&mut self.buffer[begin..begin + block_bytes as usize], at)?;
+            self.read_at(file, block_bytes, at)?;
             ops += 1;
             let elapsed_ns = (self.clock)().saturating_sub(began);
             if elapsed_ns >= self.window_ns {

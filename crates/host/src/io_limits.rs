@@ -1,0 +1,221 @@
+//! Limits that control groups set to what this process reads and writes of a device
+//! (docs/field/linux-io.md#control-groups).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use record::{Flag, IoLimitKind};
+use serde::{Deserialize, Serialize};
+
+use crate::mounts::{Mount, mounts};
+use crate::roots::{DeviceNumber, Roots};
+
+/// File of version 2 that holds all limits of a group.
+const IO_MAX: &str = "io.max";
+/// Key of a limit on bytes read a second.
+pub const READ_BPS_LIMIT: &str = "rbps";
+/// Key of a limit on reads a second.
+pub const READ_IOPS_LIMIT: &str = "riops";
+
+/// A limit of one control group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoLimit {
+    /// What is limited.
+    pub kind: IoLimitKind,
+    /// Bytes or requests a second.
+    pub per_second: u64,
+    /// The file of the control group that sets it.
+    pub file: PathBuf,
+    /// The device it is set for.
+    pub number: DeviceNumber,
+}
+
+/// The limits that hold for this process on a device: of each kind the lowest that is seen. Groups
+/// above a container's own are not seen.
+pub fn io_limits(roots: &Roots, number: DeviceNumber) -> Vec<IoLimit> {
+    let found: Vec<IoLimit> =
+        files(roots).iter().flat_map(|file| limits_of(file, number)).collect();
+    let lowest = |kind| {
+        let of_kind = found.iter().filter(|limit| limit.kind == kind);
+        of_kind.min_by_key(|limit| limit.per_second).cloned()
+    };
+    IoLimitKind::ALL.into_iter().filter_map(lowest).collect()
+}
+
+/// Every file that may hold a limit: of version 2 of the group and all above it, of version 1 of
+/// the group alone, whose limits do not add up along the tree.
+fn files(roots: &Roots) -> Vec<PathBuf> {
+    let groups = fs::read_to_string(roots.proc.join("self/cgroup")).unwrap_or_default();
+    let mounts = mounts(roots);
+    groups.lines().filter_map(|line| files_of(line, &mounts)).flatten().collect()
+}
+
+/// The files of one line of `/proc/self/cgroup`: `number:controllers:path`.
+fn files_of(line: &str, mounts: &[Mount]) -> Option<Vec<PathBuf>> {
+    let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+    let is_v2 = controllers.is_empty();
+    if !is_v2 && !controllers.split(',').any(|name| name == "blkio") {
+        return None;
+    }
+    let is_it = |mount: &&Mount| match is_v2 {
+        true => mount.kind == "cgroup2",
+        false => mount.kind == "cgroup" && mount.has_option("blkio"),
+    };
+    let mount = mounts.iter().find(is_it)?;
+    let below = Path::new(path).strip_prefix(&mount.root).unwrap_or(Path::new(""));
+    let below = below.strip_prefix("/").unwrap_or(below);
+    Some(match is_v2 {
+        true => below.ancestors().map(|group| mount.at.join(group).join(IO_MAX)).collect(),
+        false => {
+            let file = |kind: IoLimitKind| mount.at.join(below).join(file_of_version_1(kind));
+            IoLimitKind::ALL.map(file).to_vec()
+        }
+    })
+}
+
+fn file_of_version_1(kind: IoLimitKind) -> &'static str {
+    match kind {
+        IoLimitKind::ReadBps => "blkio.throttle.read_bps_device",
+        IoLimitKind::WriteBps => "blkio.throttle.write_bps_device",
+        IoLimitKind::ReadIops => "blkio.throttle.read_iops_device",
+        IoLimitKind::WriteIops => "blkio.throttle.write_iops_device",
+    }
+}
+
+/// The key in `io.max`.
+fn key(kind: IoLimitKind) -> &'static str {
+    match kind {
+        IoLimitKind::ReadBps => READ_BPS_LIMIT,
+        IoLimitKind::WriteBps => "wbps",
+        IoLimitKind::ReadIops => READ_IOPS_LIMIT,
+        IoLimitKind::WriteIops => "wiops",
+    }
+}
+
+fn limits_of(file: &Path, number: DeviceNumber) -> Vec<IoLimit> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let of_device = text.lines().filter_map(|line| {
+        let (device, values) = line.split_once(' ')?;
+        (device.parse() == Ok(number)).then_some(values)
+    });
+    of_device.flat_map(str::split_whitespace).filter_map(|word| limit(file, number, word)).collect()
+}
+
+/// From `rbps=1048576` of version 2, or the bare number of version 1; "max" is no limit.
+fn limit(file: &Path, number: DeviceNumber, word: &str) -> Option<IoLimit> {
+    let is_kind = |kind: &IoLimitKind| match word.split_once('=') {
+        Some((name, _)) => key(*kind) == name,
+        None => file.ends_with(file_of_version_1(*kind)),
+    };
+    let kind = IoLimitKind::ALL.into_iter().find(is_kind)?;
+    let per_second = word.rsplit('=').next()?.parse().ok()?;
+    Some(IoLimit { kind, per_second, file: file.to_owned(), number })
+}
+
+impl IoLimit {
+    /// As the record keeps it.
+    pub fn flag(&self) -> Flag {
+        Flag::IoLimit { limit: self.kind, per_second: self.per_second }
+    }
+
+    /// The key in `io.max`, by which `host-effects` names it.
+    pub fn name(&self) -> &'static str {
+        key(self.kind)
+    }
+
+    /// Sets the limit to `per_second`, or takes it away.
+    ///
+    /// # Errors
+    /// Those of the write: the group is gone, or this user may not change it.
+    pub fn set(&self, per_second: Option<u64>) -> io::Result<()> {
+        let value = match per_second {
+            Some(value) => value.to_string(),
+            None if self.is_version_2() => "max".to_owned(),
+            None => "0".to_owned(),
+        };
+        let value = if self.is_version_2() { format!("{}={value}", key(self.kind)) } else { value };
+        fs::write(&self.file, format!("{} {value}", self.number))
+    }
+
+    /// Whether its control group and its device are still there.
+    pub(crate) fn is_there(&self) -> bool {
+        let device = Roots::default().sys.join("dev/block").join(self.number.to_string());
+        self.file.exists() && device.exists()
+    }
+
+    fn is_version_2(&self) -> bool {
+        self.file.ends_with(IO_MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEVICE: DeviceNumber = DeviceNumber { major: 8, minor: 16 };
+
+    /// A copied tree with control groups at `/cg`, as seen by a process in `group`.
+    fn tree(group: &str, mount: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Roots) {
+        let dir = tempfile::tempdir().unwrap();
+        let at = dir.path().join("cg");
+        let own = dir.path().join("proc/self");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("cgroup"), group).unwrap();
+        fs::write(own.join("mountinfo"), mount.replace("/cg", at.to_str().unwrap())).unwrap();
+        for (file, text) in files {
+            fs::create_dir_all(at.join(file).parent().unwrap()).unwrap();
+            fs::write(at.join(file), text).unwrap();
+        }
+        let roots = Roots::copied(dir.path());
+        (dir, roots)
+    }
+
+    fn found(roots: &Roots) -> Vec<(IoLimitKind, u64)> {
+        io_limits(roots, DEVICE).iter().map(|limit| (limit.kind, limit.per_second)).collect()
+    }
+
+    #[test]
+    fn the_lowest_limit_along_the_tree_holds() {
+        let (_dir, roots) = tree(
+            "0::/user/job\n",
+            "30 1 0:27 / /cg rw - cgroup2 cgroup2 rw\n",
+            &[
+                (
+                    "user/job/io.max",
+                    "8:0 rbps=1 wbps=1 riops=1 wiops=1\n8:16 rbps=5000 wbps=max riops=max wiops=70\n",
+                ),
+                ("user/io.max", "8:16 rbps=4000 wbps=max riops=max wiops=80\n"),
+            ],
+        );
+        assert_eq!(found(&roots), [(IoLimitKind::ReadBps, 4000), (IoLimitKind::WriteIops, 70)]);
+        let limits = io_limits(&roots, DEVICE);
+        limits[0].set(None).unwrap();
+        assert!(limits[0].file.ends_with("user/io.max"));
+        assert_eq!(fs::read_to_string(&limits[0].file).unwrap(), "8:16 rbps=max");
+    }
+
+    #[test]
+    fn version_1_limits_the_group_alone_and_mounts_may_begin_below_the_root() {
+        let files = [
+            ("job/blkio.throttle.read_iops_device", "8:16 500\n"),
+            ("blkio.throttle.read_iops_device", "8:16 100\n"),
+        ];
+        let mount = "31 1 0:28 /outer /cg rw - cgroup cgroup rw,blkio\n";
+        let (_dir, roots) = tree("7:blkio:/outer/job\n3:cpu:/\n", mount, &files);
+        assert_eq!(found(&roots), [(IoLimitKind::ReadIops, 500)]);
+        let limit = &io_limits(&roots, DEVICE)[0];
+        limit.set(None).unwrap();
+        assert_eq!(fs::read_to_string(&limit.file).unwrap(), "8:16 0");
+        limit.set(Some(limit.per_second)).unwrap();
+        assert_eq!(found(&roots), [(IoLimitKind::ReadIops, 500)]);
+    }
+
+    #[test]
+    fn without_groups_or_limits_there_are_none() {
+        let (_dir, roots) = tree("0::/\n", "30 1 0:27 / /cg rw - cgroup2 cgroup2 rw\n", &[]);
+        assert_eq!(found(&roots), []);
+        let (_dir, roots) = tree("garbage\n", "", &[]);
+        assert_eq!(found(&roots), []);
+    }
+}
