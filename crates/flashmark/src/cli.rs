@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, ProgressForm};
 
 /// Tells how storage really behaves.
 #[derive(Debug, Parser)]
@@ -112,6 +112,22 @@ pub enum Command {
         /// Name of the run.
         name: String,
     },
+}
+
+impl Command {
+    /// What is to be written of its progress.
+    pub fn progress(&self) -> ProgressForm {
+        match self {
+            Command::Check(flags) => flags.progress,
+            Command::Run(flags) => flags.outputs.progress,
+            Command::Resume(flags) => flags.outputs.progress,
+            #[cfg(feature = "lab")]
+            Command::Matrix(flags) => flags.progress,
+            #[cfg(feature = "lab")]
+            Command::Replay(flags) => flags.outputs.progress,
+            _ => ProgressForm::Auto,
+        }
+    }
 }
 
 /// Commands that a build may be without: name, the feature that brings it, whether it is here.
@@ -253,6 +269,10 @@ pub struct CheckFlags {
     /// No progress on the screen.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Progress on standard error: a bar on a terminal and lines elsewhere, JSON (an event a line,
+    /// docs/progress.md; with --quiet as well), or none.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
+    pub progress: ProgressForm,
 }
 
 const CHECK_HELP: &str = "\
@@ -670,6 +690,10 @@ pub struct MatrixFlags {
     /// Nothing on the screen but errors: neither progress nor summary.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Progress on standard error: a bar on a terminal and lines elsewhere, JSON (an event a line,
+    /// docs/progress.md; with --quiet as well), or none.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
+    pub progress: ProgressForm,
 }
 
 /// What `import` reads.

@@ -21,6 +21,7 @@ pub mod not_restored;
 pub mod open_target;
 pub mod outputs;
 pub mod progress_display;
+pub mod progress_events;
 pub mod published_run;
 pub mod reach;
 pub mod reopened;

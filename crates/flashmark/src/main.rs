@@ -6,7 +6,7 @@ use clap::{CommandFactory, FromArgMatches};
 use flashmark::cli::{self, Cli};
 use flashmark::exit::OrExit;
 use flashmark::terminal::OutputStream;
-use flashmark::{commands, exit, signals};
+use flashmark::{commands, exit, progress_events, signals};
 
 fn main() -> ExitCode {
     // Help is as wide as what it is printed on.
@@ -42,14 +42,13 @@ fn main() -> ExitCode {
         signals::outlast_file_size_limit()?;
         commands::run_command(cli.command)
     };
-    match beside_the_main_thread(work) {
-        Ok(exit) => exit.into(),
-        Err(failure) => {
-            // One line, whatever the names in it hold.
-            flashmark::say!("flashmark: {}", report::words::clean(&failure.to_string()));
-            failure.exit.into()
-        }
-    }
+    let exit = beside_the_main_thread(work).unwrap_or_else(|failure| {
+        // One line, whatever the names in it hold.
+        flashmark::say!("flashmark: {}", report::words::clean(&failure.to_string()));
+        failure.exit
+    });
+    progress_events::ended(exit);
+    exit.into()
 }
 
 /// Does the work on another thread. The kernel tells the main thread of a signal first, and nothing

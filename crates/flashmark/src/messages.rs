@@ -6,13 +6,54 @@
 
 use std::fmt;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Makes every line of standard error a JSON object from now on: an event (docs/progress.md).
+pub fn write_json() {
+    IS_JSON.store(true, Ordering::Relaxed);
+}
+
+/// Whether standard error holds events in place of text.
+pub fn are_json() -> bool {
+    IS_JSON.load(Ordering::Relaxed)
+}
 
 /// Says this; whoever cannot hear it is no reason to end.
 pub fn beside(words: fmt::Arguments<'_>) {
+    let words = words.to_string();
+    if are_json() {
+        event("message", json!({ "text": words.trim() }));
+    } else {
+        write_whole(&crate::terminal::letters(&words));
+    }
+}
+
+/// Writes an event of that name on standard error, an object with these members, where events are
+/// written there.
+pub fn event(name: &str, members: Value) {
+    #[derive(Serialize)]
+    struct Event<'a> {
+        event: &'a str,
+        #[serde(flatten)]
+        members: Value,
+    }
+    if are_json() {
+        write_whole(&format!(
+            "{}\n",
+            serde_json::to_string(&Event { event: name, members }).unwrap_or_default()
+        ));
+    }
+}
+
+/// Writes in one piece, so that lines of several threads do not mix.
+fn write_whole(text: &str) {
     let mut error = std::io::stderr().lock();
-    // In one piece, so that lines of several threads do not mix.
-    let words = crate::terminal::letters(&words.to_string());
-    let _ = error.write_all(words.as_bytes()).and_then(|()| error.flush());
+    let _ = error.write_all(text.as_bytes()).and_then(|()| error.flush());
 }
 
 /// Says a line on standard error, as `format!` words it.

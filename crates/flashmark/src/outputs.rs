@@ -3,15 +3,15 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use record::Record;
 use report::display::unbroken;
 use report::text::Elsewhere;
 use store::{RunDir, atomic_write};
 
 use crate::exit::{Exit, Failure, OrExit, Result, usage};
-use crate::hand_over;
 use crate::terminal::OutputStream;
+use crate::{hand_over, messages, progress_events};
 
 /// Name of the page in a run's directory.
 pub const PAGE_FILE: &str = "report.html";
@@ -31,9 +31,32 @@ pub struct Outputs {
     /// Nothing on the screen but errors: neither progress nor summary.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Progress on standard error: a bar on a terminal and lines elsewhere, JSON (an event a line,
+    /// docs/progress.md; with --quiet as well), or none.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
+    pub progress: ProgressForm,
     /// What is printed at the end.
     #[arg(skip)]
     pub end_screen: EndScreen,
+}
+
+/// What is written of the progress of a run, on standard error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ProgressForm {
+    /// A bar on a terminal, lines elsewhere.
+    #[default]
+    Auto,
+    /// Events, a JSON object a line.
+    Json,
+    /// Nothing.
+    None,
+}
+
+impl ProgressForm {
+    /// Whether nothing is written, where `--quiet` is given or not.
+    pub fn is_silent(self, quiet: bool) -> bool {
+        self == ProgressForm::None || quiet && self == ProgressForm::Auto
+    }
 }
 
 /// What a run prints when it ends.
@@ -52,6 +75,11 @@ impl Outputs {
     /// Whether files can be written there, before anything is measured.
     pub fn check(&self) -> Result<()> {
         check(self.json.iter().chain(&self.html))
+    }
+
+    /// Whether no progress is shown.
+    pub fn is_silent(&self) -> bool {
+        self.progress.is_silent(self.quiet)
     }
 
     /// Whether anything is printed at the end for a person to read.
@@ -95,12 +123,13 @@ pub fn deliver(record: &Record, dir: &RunDir, exit: Exit, outputs: &Outputs) -> 
         None => {}
     }
     hand_over::to_invoker(dir, outputs.quiet);
+    progress_events::concluded(record, dir);
     match outputs.end_screen {
         EndScreen::Summary => {}
         EndScreen::Check => return print(&check_screen(record, dir)),
         EndScreen::CheckLine => return print_document(&check_line(record, dir, exit, None)),
     }
-    if outputs.quiet {
+    if outputs.quiet || to_stdout && messages::are_json() {
         return Ok(());
     }
     let files = files(dir);

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos};
 use record::{Cell, Flag, Params, PlannedCell, Stop};
+use serde_json::json;
 use suite::{CellProgress, RunEvent};
 
 use crate::terminal::{self, OutputStream};
-use crate::words;
+use crate::{messages, progress_events, words};
 use report::{CellNames, display};
 
 /// Time between two updates of the screen.
@@ -38,6 +39,8 @@ struct State {
     share: f64,
     over: bool,
     last_plain: Option<Instant>,
+    /// When an event of progress was written for a program last, of the present cell.
+    last_event: Option<Instant>,
 }
 
 /// What the line of progress is made of.
@@ -118,7 +121,7 @@ impl Screen {
     /// return.
     pub fn open(cells: usize, quiet: bool, waiting: IoWait) -> Screen {
         let terminal = OutputStream::Error.is_terminal();
-        let bar = (!quiet && terminal).then(|| {
+        let bar = (!quiet && terminal && !messages::are_json()).then(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(10));
             bar.set_style(style(OutputStream::Error.own_width()));
@@ -126,7 +129,7 @@ impl Screen {
         });
         let progress = Line { cells, ..Line::default() };
         let state = Arc::new(Mutex::new(State { progress, ..State::default() }));
-        let plain = !quiet && !terminal;
+        let plain = !quiet && bar.is_none();
         let ticker = (!quiet).then(|| {
             let (state, bar) = (Arc::clone(&state), bar.clone());
             std::thread::spawn(move || tick(&state, bar.as_ref(), plain, &waiting))
@@ -153,6 +156,11 @@ impl Screen {
 
     /// Shows an event: as a line where something ended, else in the bar.
     pub fn show(&self, event: &RunEvent<'_>) {
+        if messages::are_json() {
+            let cells = lock(&self.state).take_event(event);
+            cells.into_iter().for_each(|cells| progress_events::write(event, cells));
+            return;
+        }
         match event {
             RunEvent::CellStarted { index, cell, .. } => {
                 let mut state = lock(&self.state);
@@ -206,8 +214,7 @@ impl Screen {
 
     fn progress(&self, progress: &CellProgress<'_>) {
         let mut state = lock(&self.state);
-        let cells = state.progress.cells.max(1) as f64;
-        state.share = (progress.index as f64 + progress.share) / cells;
+        state.share = progress_events::run_share(progress, state.progress.cells);
         let line = &mut state.progress;
         line.take_left(progress.remaining_ns);
         line.more = vec![
@@ -220,6 +227,18 @@ impl Screen {
 }
 
 impl State {
+    /// The number of cells, where an event is due: of progress only the first of a cell, and then
+    /// one each [`TICK`].
+    fn take_event(&mut self, event: &RunEvent<'_>) -> Option<usize> {
+        if let RunEvent::Progress(_) = event {
+            let is_due = self.last_event.is_none_or(|last| last.elapsed() >= TICK);
+            self.last_event = is_due.then(Instant::now).or(self.last_event);
+            return is_due.then_some(self.progress.cells);
+        }
+        self.last_event = None;
+        Some(self.progress.cells)
+    }
+
     /// So many cells are done.
     fn begin(&mut self, done: usize) {
         self.progress.done = done;
@@ -292,6 +311,9 @@ fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &
                 drawn = display::width(&line) + if width >= WIDE { BAR } else { 0 };
                 bar.set_position((share * 1000.0) as u64);
                 bar.set_message(line);
+            }
+            None if due && messages::are_json() && waited_ns >= LONG_CALL_NS => {
+                messages::event("waiting", json!({ "waited_ns": waited_ns }));
             }
             None if due && !line.is_empty() => crate::say!("{line}"),
             None => {}

@@ -20,7 +20,7 @@ use crate::request::RunRequest;
 use crate::sampler::Sampler;
 use crate::undo_file::UndoOnDisk;
 use crate::watchdog::Watchdog;
-use crate::{restore, signals, words};
+use crate::{progress_events, restore, signals, words};
 
 /// What is said before a medium that was not given away is written.
 const LENT: &str = "To measure it, the medium is written: what is overwritten is kept in the run's directory first and put back at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
@@ -69,8 +69,9 @@ impl RunSession {
         if plan.max_written_bytes() > 0 {
             opened.recheck().or_refuse()?;
         }
-        let screen = Screen::open(plan.cells.len(), outputs.quiet, opened.waiting());
+        let screen = Screen::open(plan.cells.len(), outputs.is_silent(), opened.waiting());
         let screen = screen.naming(&plan.cells);
+        progress_events::planned(&dir, &plan.cells, &plan.skipped, &done);
         screen.print(&format!(
             "{}\n{} cells, {}; writes at most {}",
             opened.describe(),

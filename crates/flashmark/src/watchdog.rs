@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::exit::Exit;
 use crate::progress_display::IoWait;
+use crate::progress_events;
 
 /// How long after Ctrl-C a run may take to end by itself while an I/O is out on the medium.
 const PATIENCE: Duration = Duration::from_millis(850);
@@ -47,6 +48,7 @@ impl Watchdog {
                     let patience = if waiting() > 0 { PATIENCE } else { PATIENCE_WITHOUT_IO };
                     if asked.get_or_insert_with(Instant::now).elapsed() > patience {
                         last_words();
+                        progress_events::ended(Exit::Interrupted);
                         std::process::exit(Exit::Interrupted as i32);
                     }
                 }

@@ -15,6 +15,7 @@ use crate::exit::{Exit, OrExit, Result, usage};
 use crate::medium_identity::knows_itself;
 use crate::open_target::OpenTarget;
 use crate::outputs::{self, EndScreen, Outputs, print, print_document};
+use crate::progress_events;
 use crate::request::{self, RunRequest, Wanted};
 
 /// Name of its suite.
@@ -30,7 +31,7 @@ const LEAST_BUDGET_NS: u64 = 5 * SECOND_NS;
 /// Answers the three questions; a check of the same medium within a day is shown again.
 pub fn run(flags: &CheckFlags) -> Result {
     let (mut request, wanted) = read(flags)?;
-    let opened = run::open(&mut request, wanted.outputs.quiet)?;
+    let opened = run::open(&mut request, wanted.outputs.is_silent())?;
     let earlier = if flags.again || flags.plan { None } else { earlier(&request, &opened)? };
     match earlier {
         Some((record, dir)) => show_again(&record, &dir, &request, flags.json),
@@ -83,7 +84,14 @@ fn as_run(flags: &CheckFlags) -> RunFlags {
         anyway: false,
         access: flags.access.clone(),
         plan: flags.plan,
-        outputs: Outputs { json: None, html: None, details: false, quiet: flags.quiet, end_screen },
+        outputs: Outputs {
+            json: None,
+            html: None,
+            details: false,
+            quiet: flags.quiet,
+            progress: flags.progress,
+            end_screen,
+        },
     }
 }
 
@@ -165,6 +173,7 @@ fn is_same_question(before: &RunRequest, now: &RunRequest) -> bool {
 fn show_again(record: &Record, dir: &RunDir, request: &RunRequest, json: bool) -> Result<Exit> {
     let exit = request.exit(record, None);
     request.say_what_decides(record, exit, true);
+    progress_events::concluded(record, dir);
     let when = record.run.finished.as_deref().unwrap_or_default();
     if json {
         print_document(&outputs::check_line(record, dir, exit, Some(when)))?;

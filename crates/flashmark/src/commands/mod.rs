@@ -41,9 +41,14 @@ pub mod watch;
 
 use crate::cli::{Command, SimCommand};
 use crate::exit::Result;
+use crate::messages;
+use crate::outputs::ProgressForm;
 
 /// Runs what was typed.
 pub fn run_command(command: Command) -> Result {
+    if command.progress() == ProgressForm::Json {
+        messages::write_json();
+    }
     match command {
         Command::Check(flags) => check::run(&flags),
         Command::List(flags) => list::run(&flags),

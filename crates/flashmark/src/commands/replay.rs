@@ -17,6 +17,7 @@ use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::open_target::OpenTarget;
 use crate::outputs::{self, Outputs, print};
 use crate::progress_display::{self, Screen};
+use crate::progress_events;
 use crate::request::RunRequest;
 use crate::signals;
 use crate::watchdog::Watchdog;
@@ -181,7 +182,8 @@ impl ReplaySession {
         if budget > 0 {
             self.opened.recheck().or_refuse()?;
         }
-        let screen = Screen::open(1, self.outputs.quiet, self.opened.waiting());
+        let screen = Screen::open(1, self.outputs.is_silent(), self.opened.waiting());
+        progress_events::planned(&self.dir, &self.plan.cells, &[], &[]);
         screen.print(&self.announcement(filled));
         let owing_nothing = Arc::new(AtomicBool::new(false));
         let watchdog = Watchdog::start(&self.stop, &owing_nothing, self.opened.waiting(), || {

@@ -25,7 +25,7 @@ use crate::words;
 /// Measures a target and keeps the run; with `--plan` only prints what would be done.
 pub fn run(flags: &RunFlags) -> Result {
     let (mut request, wanted) = request::read(flags)?;
-    let opened = open(&mut request, wanted.outputs.quiet)?;
+    let opened = open(&mut request, wanted.outputs.is_silent())?;
     measure(request, wanted, opened)
 }
 
@@ -55,7 +55,7 @@ pub fn measure(mut request: RunRequest, mut wanted: Wanted, mut opened: OpenTarg
     request.confirmed = opened.confirm(&request)?;
     let id = run_id(&request, &plan.suite, &opened);
     let mut opening = opening(&id, &request, wanted.label.clone(), &opened, &plan)?;
-    let slow = SlowAnswer::watch(&request.target, wanted.outputs.quiet);
+    let slow = SlowAnswer::watch(&request.target, wanted.outputs.is_silent());
     opening.fingerprint = reopened::fingerprint(&mut opened, &plan, request.seed)?;
     drop(slow);
     let (dir, journal) = begin(&opening)?;

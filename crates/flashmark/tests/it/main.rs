@@ -32,6 +32,7 @@ mod matrix;
 mod models;
 mod next_steps;
 mod priority;
+mod progress;
 mod publish;
 mod refusals;
 mod replay;

@@ -6,8 +6,9 @@ use record::Record;
 use store::{RunDir, atomic_write};
 
 use crate::exit::{OrExit, Result};
-use crate::outputs::{self, PAGE_FILE, keepable};
+use crate::outputs::{self, PAGE_FILE, ProgressForm, keepable};
 use crate::terminal::OutputStream;
+use crate::{messages, progress_events};
 
 /// Name of the workbook in a run's directory.
 pub const WORKBOOK_FILE: &str = "matrix.xlsx";
@@ -29,6 +30,8 @@ pub struct MatrixOutputs {
     pub details: bool,
     /// Whether to show nothing on the screen but errors.
     pub quiet: bool,
+    /// What is written of the progress.
+    pub progress: ProgressForm,
 }
 
 impl MatrixOutputs {
@@ -61,7 +64,8 @@ impl MatrixOutputs {
             Some(path) => atomic_write(path, record.to_json().as_bytes()).or_internal()?,
             None => {}
         }
-        if self.quiet {
+        progress_events::concluded(record, dir);
+        if self.quiet || to_stdout && messages::are_json() {
             return Ok(());
         }
         let place = |name: &str| dir.path().join(name).display().to_string();

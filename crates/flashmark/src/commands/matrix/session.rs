@@ -20,7 +20,7 @@ use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::keepable;
 use crate::progress_display::Screen;
 use crate::session::COPY_FIRST;
-use crate::{signals, words};
+use crate::{messages, progress_events, signals, words};
 
 /// What a session works on.
 pub struct MatrixSession {
@@ -50,7 +50,7 @@ impl MatrixSession {
         let mut results = Results::of(combinations, &done);
         let screen = Screen::open(
             combinations.len() * request.limits.0 as usize,
-            outputs.quiet,
+            outputs.progress.is_silent(outputs.quiet),
             Box::new(|| 0),
         );
         screen.print(&format!(
@@ -59,6 +59,7 @@ impl MatrixSession {
             combinations.len(),
             request.limits.0
         ));
+        progress_events::planned(&dir, &super::planned(&request), &[], &done);
         let began = Instant::now();
         let trial = MatrixTrial {
             combinations,
@@ -201,6 +202,9 @@ impl Teller<'_> {
     }
 
     fn finished(&self, cell: &Cell) {
+        if messages::are_json() {
+            return self.screen.show(&suite::RunEvent::CellFinished { index: self.at, cell });
+        }
         let figure = match (cell.stop, cell.work_result()) {
             (Stop::Error, _) => {
                 format!("failed: {}", cell.reason.as_deref().unwrap_or("without a reason"))

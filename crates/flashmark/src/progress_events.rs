@@ -1,0 +1,99 @@
+//! Progress for programs (`--progress json`): what a run tells, as JSON, an object a line on
+//! standard error. Names and members are stable; docs/progress.md lists them.
+
+use record::{Cell, Flag, PlannedCell, Record, Skip};
+use serde_json::{Value, json};
+use store::RunDir;
+use suite::{CellProgress, RunEvent};
+
+use crate::exit::Exit;
+use crate::messages::event;
+use crate::words;
+
+/// What is going to be done, before anything is.
+pub fn planned(dir: &RunDir, cells: &[PlannedCell], skipped: &[Skip], done: &[Cell]) {
+    let done: Vec<&str> = done.iter().map(|cell| cell.id.as_str()).collect();
+    let record = dir.record_path();
+    event(
+        "planned",
+        json!({ "run": dir.name(), "record": record, "cells": cells, "skipped": skipped, "done": done }),
+    );
+}
+
+/// The conclusions of a run, and where its record is.
+pub fn concluded(record: &Record, dir: &RunDir) {
+    for finding in &record.findings {
+        event("finding", json!(finding));
+    }
+    let (ended, summary) = (record.run.ended, &record.summary);
+    event(
+        "record",
+        json!({ "run": dir.name(), "record": dir.record_path(), "ended": ended, "summary": summary }),
+    );
+}
+
+/// The last event of all.
+pub fn ended(exit: Exit) {
+    event("ended", json!({ "exit": exit as u8 }));
+}
+
+/// Writes an event of a run of so many cells.
+pub fn write(told: &RunEvent<'_>, cells: usize) {
+    match told {
+        RunEvent::CellStarted { index, cell, allotted_ns } => event(
+            "cell-started",
+            json!({ "index": index, "cells": cells, "cell": cell, "allotted_ns": allotted_ns }),
+        ),
+        RunEvent::Progress(progress) => event("progress", members(progress, cells)),
+        RunEvent::CellFinished { index, cell } => {
+            let figure = words::figure(cell);
+            event(
+                "cell-finished",
+                json!({ "index": index, "cells": cells, "figure": figure, "cell": result(cell) }),
+            );
+        }
+        RunEvent::RoundStarted { cell, number } => {
+            event("round-started", json!({ "cell": cell.id, "number": number }));
+        }
+        RunEvent::CellRevised { cell } => {
+            let figure = words::figure(cell);
+            event("cell-revised", json!({ "figure": figure, "cell": result(cell) }));
+        }
+        RunEvent::Skipped(skip) => event("skipped", json!(skip)),
+        RunEvent::Flagged(flag) => event("caveat", caveat(flag)),
+        RunEvent::RoundFinished { .. }
+        | RunEvent::RoundsDone { .. }
+        | RunEvent::Owing(_)
+        | RunEvent::Marked(_) => {}
+    }
+}
+
+fn members(progress: &CellProgress<'_>, cells: usize) -> Value {
+    let left_ns = Some(progress.remaining_ns).filter(|ns| *ns > 0);
+    json!({
+        "index": progress.index,
+        "cells": cells,
+        "share": run_share(progress, cells),
+        "cell_share": progress.share,
+        "remaining_ns": left_ns,
+        "phase": progress.phase,
+        "elapsed_ns": progress.elapsed_ns,
+        "iops": progress.iops,
+        "bps": progress.bps,
+        "written_bytes": progress.written_bytes,
+    })
+}
+
+/// How much of a run of so many cells is done, 0 to 1.
+pub fn run_share(progress: &CellProgress<'_>, cells: usize) -> f64 {
+    (progress.index as f64 + progress.share) / cells.max(1) as f64
+}
+
+/// A cell as the record has it, without what is large: histogram, curves and counters.
+fn result(cell: &Cell) -> Cell {
+    Cell { histogram: None, series: Vec::new(), activity: Vec::new(), ..cell.clone() }
+}
+
+fn caveat(flag: &Flag) -> Value {
+    json!({ "caveat": flag, "text": flag.to_string() })
+}
