@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::exit::{Result, usage};
 use crate::outputs::{Outputs, ProgressForm};
 
 /// Tells how storage really behaves.
@@ -229,11 +230,14 @@ pub struct ListFlags {
 
 /// Flags of `check`.
 #[derive(Debug, Args)]
-#[command(override_usage = "flashmark check TARGET [OPTIONS]", after_help = CHECK_HELP)]
+#[command(override_usage = "flashmark check TARGET.. [OPTIONS]", after_help = CHECK_HELP)]
 pub struct CheckFlags {
     /// A directory, a block device, a regular file, or sim:PROFILE. On a device nothing is
     /// overwritten for good unless you give it away with --erase.
     pub target: String,
+    /// Further targets.
+    #[command(flatten)]
+    pub more: MoreTargets,
     /// What you want it for: root-disk (a Raspberry Pi), camera, video=100Mbit, logger, database.
     /// Poor or not suitable for one of them: exit code 1. Without it everything is judged.
     #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
@@ -283,6 +287,8 @@ Examples:
       will the storage here do for a Raspberry Pi?
   flashmark check /dev/sdX --erase ID
       the same with writes: what lies on it is lost
+  flashmark check /dev/sdX /dev/sdY /dev/sdZ
+      a drawer of sticks: one table at the end
   flashmark check . --budget 15s --json
       one line for a script
 
@@ -295,6 +301,9 @@ pub struct RunFlags {
     /// A directory (a test file is made in it and removed), a regular file, a block device, or
     /// sim:PROFILE.
     pub target: String,
+    /// Further targets.
+    #[command(flatten)]
+    pub more: MoreTargets,
     /// quick (about a minute), standard (about ten), full, seeds (every published test as
     /// published; seeds:000 to seeds:004 what one article did), or a TOML file.
     #[arg(long, default_value = "standard", value_name = "NAME|FILE")]
@@ -360,7 +369,7 @@ pub struct AccessFlags {
     /// Allows a raw medium or a file to be overwritten; names it by serial number, CID or by-id
     /// name (by its path where it has none), a partition by its own name or its medium's.
     #[arg(long, value_name = "ID")]
-    pub erase: Option<String>,
+    pub erase: Vec<String>,
     /// Says that what lies on it may be overwritten. A medium that is not empty asks for this in a
     /// script, and for the word on a terminal.
     #[arg(long, requires = "erase")]
@@ -371,6 +380,29 @@ pub struct AccessFlags {
     /// How I/O is issued.
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = ["auto", "uring", "psync"])]
     pub engine: String,
+}
+
+impl AccessFlags {
+    /// The name of the one medium that may be overwritten.
+    pub fn erase(&self) -> Result<Option<String>> {
+        match self.erase.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one.clone())),
+            _ => usage("--erase may be given once for each medium, and this is one"),
+        }
+    }
+}
+
+/// Further targets of one call.
+#[derive(Debug, Default, Args)]
+pub struct MoreTargets {
+    /// More of them: what shares a bus or a reader takes turns, the rest goes side by side; one
+    /// table at the end. --erase may be given once for each. The exit code is the largest.
+    #[arg(value_name = "TARGET")]
+    pub more: Vec<String>,
+    /// Measures only the target with this number, for the call that has started this process.
+    #[arg(long, hide = true)]
+    pub nth: Option<usize>,
 }
 
 /// Flags of `resume`.

@@ -51,6 +51,21 @@ fn is_size_limit(error: &IoError) -> bool {
     error.errno == Some(rustix::io::Errno::FBIG.raw_os_error())
 }
 
+impl Exit {
+    /// From the code that this program ended with.
+    pub fn from_code(code: i32) -> Exit {
+        let all = [
+            Exit::Done,
+            Exit::MediumFailed,
+            Exit::Usage,
+            Exit::Refused,
+            Exit::Io,
+            Exit::Interrupted,
+        ];
+        all.into_iter().find(|exit| *exit as i32 == code).unwrap_or(Exit::Internal)
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit as u8)

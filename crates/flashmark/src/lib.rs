@@ -30,6 +30,7 @@ pub mod restore;
 pub mod run_lock;
 pub mod sampler;
 pub mod session;
+pub mod several;
 pub mod signals;
 pub mod slow_answer;
 pub mod terminal;

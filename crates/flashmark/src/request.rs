@@ -100,7 +100,7 @@ pub fn read(flags: &RunFlags) -> Result<(RunRequest, Wanted)> {
     let time_ns = flags.time.as_deref().map(|text| read_duration("--time", text)).transpose()?;
     let request = RunRequest {
         target: flags.target.clone(),
-        erase: flags.access.erase.clone(),
+        erase: flags.access.erase()?,
         yes: flags.access.yes,
         confirmed: false,
         anyway: flags.anyway,

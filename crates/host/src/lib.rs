@@ -4,6 +4,7 @@
 //! system does. This crate says what is there and refuses what must not be touched; it never knows
 //! a test and never prints.
 
+mod bus;
 mod changes;
 mod claim;
 mod contents;
@@ -35,6 +36,7 @@ mod tool;
 pub use blockio::{
     FileHandle, NameChange, NameEvent, NameInDirectory, NameWatch, OpenEvent, OpenWatch,
 };
+pub use bus::buses;
 pub use changes::{ChangeError, Changes, Undone, clean_changes};
 pub use claim::{Claim, ClaimError, claim};
 pub use contents::{ContentItem, Contents, contents, contents_of, contents_of_file};

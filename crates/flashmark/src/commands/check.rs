@@ -9,7 +9,7 @@ use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{Ended, Medium, Record, TargetKind, Use};
 use store::{RunDir, Store};
 
-use crate::cli::{CheckFlags, RunFlags};
+use crate::cli::{CheckFlags, MoreTargets, RunFlags};
 use crate::commands::run;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::medium_identity::knows_itself;
@@ -17,6 +17,7 @@ use crate::open_target::OpenTarget;
 use crate::outputs::{self, EndScreen, Outputs, print, print_document};
 use crate::progress_events;
 use crate::request::{self, RunRequest, Wanted};
+use crate::several::{self, SeveralFlags};
 
 /// Name of its suite.
 pub const SUITE: &str = request::CHECK_SUITE;
@@ -29,7 +30,16 @@ const SHARE: u64 = 6;
 const LEAST_BUDGET_NS: u64 = 5 * SECOND_NS;
 
 /// Answers the three questions; a check of the same medium within a day is shown again.
-pub fn run(flags: &CheckFlags) -> Result {
+pub fn run(mut flags: CheckFlags) -> Result {
+    if let Some(targets) = several::targets(&mut flags.target, &mut flags.more)? {
+        let CheckFlags { plan, json, quiet, access, .. } = flags;
+        let flags = SeveralFlags { erase: &access.erase, plan_only: plan, json, quiet };
+        return several::run(&targets, &flags);
+    }
+    check_one(&flags)
+}
+
+fn check_one(flags: &CheckFlags) -> Result {
     let (mut request, wanted) = read(flags)?;
     let opened = run::open(&mut request, wanted.outputs.is_silent())?;
     let earlier = if flags.again || flags.plan { None } else { earlier(&request, &opened)? };
@@ -68,6 +78,7 @@ fn as_run(flags: &CheckFlags) -> RunFlags {
     let end_screen = if flags.json { EndScreen::CheckLine } else { EndScreen::Check };
     RunFlags {
         target: flags.target.clone(),
+        more: MoreTargets::default(),
         suite: SUITE.to_owned(),
         only: Vec::new(),
         skip: Vec::new(),

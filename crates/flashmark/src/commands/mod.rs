@@ -50,9 +50,9 @@ pub fn run_command(command: Command) -> Result {
         messages::write_json();
     }
     match command {
-        Command::Check(flags) => check::run(&flags),
+        Command::Check(flags) => check::run(*flags),
         Command::List(flags) => list::run(&flags),
-        Command::Run(flags) => run::run(&flags),
+        Command::Run(flags) => run::run(*flags),
         Command::Resume(flags) => resume::run(&flags),
         #[cfg(feature = "lab")]
         Command::HostEffects(flags) => host_effects::run(&flags),

@@ -10,7 +10,7 @@ use suite::Plan;
 use crate::cli::RunFlags;
 use crate::clock;
 use crate::effort;
-use crate::exit::{Exit, OrExit, Result};
+use crate::exit::{Exit, OrExit, Result, usage};
 use crate::not_restored;
 use crate::open_target::OpenTarget;
 use crate::outputs::print;
@@ -19,14 +19,34 @@ use crate::reopened;
 use crate::request::{self, RunRequest, Wanted};
 use crate::run_lock;
 use crate::session::RunSession;
+use crate::several::{self, SeveralFlags};
 use crate::slow_answer::SlowAnswer;
 use crate::words;
 
 /// Measures a target and keeps the run; with `--plan` only prints what would be done.
-pub fn run(flags: &RunFlags) -> Result {
-    let (mut request, wanted) = request::read(flags)?;
+pub fn run(mut flags: RunFlags) -> Result {
+    if let Some(targets) = several::targets(&mut flags.target, &mut flags.more)? {
+        return run_several(&targets, &flags);
+    }
+    let (mut request, wanted) = request::read(&flags)?;
     let opened = open(&mut request, wanted.outputs.is_silent())?;
     measure(request, wanted, opened)
+}
+
+/// Measures several media; each run is kept as one of one medium is.
+fn run_several(targets: &[String], flags: &RunFlags) -> Result {
+    if flags.outputs.json.is_some() || flags.outputs.html.is_some() {
+        return usage(
+            "--json and --html are for one medium; the record and page of each are kept with its run: flashmark runs",
+        );
+    }
+    let flags = SeveralFlags {
+        erase: &flags.access.erase,
+        plan_only: flags.plan,
+        json: false,
+        quiet: flags.outputs.quiet,
+    };
+    several::run(targets, &flags)
 }
 
 /// Opens the target of a new run, and says so while it does not answer.

@@ -36,6 +36,7 @@ mod progress;
 mod publish;
 mod refusals;
 mod replay;
+mod several;
 mod sim_runs;
 #[path = "../../../../tests/skipped.rs"]
 mod skipped;

@@ -1,0 +1,230 @@
+//! The process that measures one of several media: how it is called, followed and interrupted.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context;
+use record::Summary;
+use report::summaries::MediumSummary;
+use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
+use serde_json::Value;
+
+use super::screen::SeveralScreen;
+use crate::exit::Exit;
+use crate::messages;
+
+/// Flags of the whole call that its processes get in a form of their own.
+const OWN_FLAGS: [&str; 2] = ["--erase", "--progress"];
+
+/// Interrupts this process where the one that waits for it dies.
+pub fn end_with_the_parent() {
+    let _ = set_parent_process_death_signal(Some(Signal::INT));
+}
+
+/// Processes that are measuring.
+#[derive(Default)]
+pub struct Running(Mutex<Vec<Pid>>);
+
+impl Running {
+    /// Sends each of them SIGINT.
+    pub fn interrupt(&self) {
+        for pid in self.lock().iter() {
+            let _ = kill_process(*pid, Signal::INT);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Pid>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A process at work.
+pub struct Child {
+    target: String,
+    nth: usize,
+    process: std::process::Child,
+}
+
+/// What became of one medium.
+pub struct Ended {
+    /// The target as it was typed.
+    pub target: String,
+    /// Its place among the targets that were typed.
+    pub nth: usize,
+    /// How its process ended.
+    pub exit: Exit,
+    /// Name of its run, where there is one.
+    pub run: Option<String>,
+    /// What its run came to.
+    pub summary: Option<Summary>,
+    /// The last thing it said, where it has no run.
+    pub last_message: String,
+    /// What it printed.
+    pub output: String,
+}
+
+impl Ended {
+    /// One whose turn did not come before the call was interrupted.
+    pub fn never_begun(target: &str, nth: usize) -> Ended {
+        Ended {
+            target: target.to_owned(),
+            nth,
+            exit: Exit::Interrupted,
+            run: None,
+            summary: None,
+            last_message: "interrupted before its turn".to_owned(),
+            output: String::new(),
+        }
+    }
+
+    /// How it ended, in a word or two.
+    pub fn outcome(&self) -> &'static str {
+        match self.exit {
+            Exit::Done => "done",
+            Exit::MediumFailed => "it failed",
+            Exit::Usage => "not understood",
+            Exit::Refused => "refused",
+            Exit::Io => "an I/O error ended it",
+            Exit::Internal => "it could not be measured",
+            Exit::Interrupted => "interrupted",
+        }
+    }
+
+    /// A row of the table.
+    pub fn summarised(&self) -> MediumSummary<'_> {
+        MediumSummary {
+            target: &self.target,
+            summary: self.summary.as_ref(),
+            outcome: self.outcome(),
+            why: &self.last_message,
+            run: self.run.as_deref(),
+        }
+    }
+
+    /// Takes in an event of its progress (docs/progress.md).
+    fn take(&mut self, event: &Value) {
+        match event["event"].as_str() {
+            Some("record") => {
+                self.run = event["run"].as_str().map(str::to_owned);
+                self.summary = serde_json::from_value(event["summary"].clone()).ok();
+            }
+            Some("message") => {
+                let text = event["text"].as_str().unwrap_or_default();
+                text.trim_start_matches("flashmark: ").clone_into(&mut self.last_message);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Child {
+    /// Starts the same call for one of its targets, in a process group of its own: Ctrl-C reaches
+    /// it once, through [`Running`].
+    pub fn start(
+        target: &str,
+        nth: usize,
+        erase: &[String],
+        running: &Running,
+    ) -> anyhow::Result<Child> {
+        let program = std::env::current_exe().context("this program is not found")?;
+        let typed: Vec<String> = std::env::args().skip(1).collect();
+        let mut command = Command::new(program);
+        command.args(words(&typed, nth, erase)).process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // known before it can be interrupted
+        let mut pids = running.lock();
+        let process = command.spawn().context("a process for it cannot be started")?;
+        pids.push(Pid::from_child(&process));
+        Ok(Child { target: target.to_owned(), nth, process })
+    }
+
+    /// Shows what it does until it has ended.
+    pub fn wait(mut self, screen: &SeveralScreen, running: &Running) -> anyhow::Result<Ended> {
+        let mut ended =
+            Ended { last_message: String::new(), ..Ended::never_begun(&self.target, self.nth) };
+        let (stdout, stderr) = (self.process.stdout.take(), self.process.stderr.take());
+        let output = std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = stdout.map(|mut from| from.read_to_string(&mut text));
+            text
+        });
+        for line in stderr.map(BufReader::new).into_iter().flat_map(BufRead::lines) {
+            // a line that is no event comes from below: a panic, the dynamic linker
+            match line.as_deref().map(serde_json::from_str::<Value>) {
+                Ok(Ok(event)) if event.is_object() => {
+                    ended.take(&event);
+                    screen.show(self.nth, &event);
+                    forward(&self.target, event);
+                }
+                Ok(_) => line?.clone_into(&mut ended.last_message),
+                Err(_) => break,
+            }
+        }
+        let pid = Pid::from_child(&self.process);
+        let status = self.process.wait().context("waiting for its process")?;
+        running.lock().retain(|other| *other != pid);
+        ended.exit = status.code().map_or(Exit::Internal, Exit::from_code);
+        ended.output = output.join().unwrap_or_default();
+        screen.end(&ended);
+        Ok(ended)
+    }
+}
+
+/// Tells a program that listens what one of the media does.
+fn forward(target: &str, mut event: Value) {
+    let Some(members) = event.as_object_mut() else { return };
+    let Some(Value::String(name)) = members.remove("event") else { return };
+    members.insert("target".to_owned(), target.into());
+    messages::event(&name, event);
+}
+
+/// The words of the call for one of its targets.
+fn words(typed: &[String], nth: usize, erase: &[String]) -> Vec<String> {
+    let mut words: Vec<String> = typed.iter().take(1).cloned().collect();
+    words.extend(["--nth".to_owned(), nth.to_string(), "--progress".to_owned(), "json".to_owned()]);
+    words.extend(erase.iter().flat_map(|id| ["--erase".to_owned(), id.clone()]));
+    let mut rest = typed.iter().skip(1);
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            words.push(word.clone());
+            words.extend(rest.cloned());
+            break;
+        }
+        let is_of_another = word == "--yes" && erase.is_empty();
+        if OWN_FLAGS.contains(&word.as_str()) {
+            rest.next();
+        } else if !is_of_another && !OWN_FLAGS.iter().any(|flag| is_with_value(word, flag)) {
+            words.push(word.clone());
+        }
+    }
+    words
+}
+
+fn is_with_value(word: &str, flag: &str) -> bool {
+    word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_process_gets_its_own_erase_and_no_other() {
+        let typed = "check A --erase B1 --yes --label x B --erase=C1 --progress=none -- --erase"
+            .split(' ')
+            .map(str::to_owned)
+            .collect::<Vec<_>>();
+        let of_b = words(&typed, 1, &["B1".to_owned()]);
+        assert_eq!(
+            of_b.join(" "),
+            "check --nth 1 --progress json --erase B1 A --yes --label x B -- --erase"
+        );
+        let of_a = words(&typed, 0, &[]);
+        assert!(
+            ["B1", "C1", "--yes"].iter().all(|word| !of_a.join(" ").contains(word)),
+            "{of_a:?}"
+        );
+    }
+}

@@ -1,0 +1,104 @@
+//! Which media share the way to them: a USB bus, a reader's host, a link, or a medium below both.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::layers::{self, Beneath};
+use crate::mounts::mount_of;
+use crate::roots::{DeviceNumber, Roots};
+use crate::snapshot::{Below, BlockDeviceEntry, Picture};
+
+/// Stacks are followed this far: loop devices over files may lie on any number of others.
+const DEEPEST: usize = 8;
+
+/// Everything that carries I/O for a block device and may carry another's as well: paths in sysfs,
+/// and for what lies on no device the mount it is on. Two devices with a common entry share it.
+pub fn buses(roots: &Roots, number: DeviceNumber) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    collect(&Picture::take(roots), number, &mut found, 0);
+    found
+}
+
+fn collect(
+    picture: &Picture<'_>,
+    number: DeviceNumber,
+    found: &mut BTreeSet<PathBuf>,
+    depth: usize,
+) {
+    let Some((slot, _)) = picture.find(number).filter(|_| depth < DEEPEST) else { return };
+    if slot.below.is_empty() {
+        found.insert(bus(slot));
+    }
+    for below in &slot.below {
+        match below {
+            Below::Device(number) => collect(picture, *number, found, depth + 1),
+            Below::File(file) => of_file(picture, &file.path, found, depth + 1),
+        }
+    }
+}
+
+/// Of a file under a loop device: what its file system lies on.
+fn of_file(picture: &Picture<'_>, file: &Path, found: &mut BTreeSet<PathBuf>, depth: usize) {
+    let Some(mount) = mount_of(picture.roots, &picture.mounts, file) else { return };
+    match layers::beneath(picture, mount, file) {
+        Beneath::Device(number) => collect(picture, number, found, depth),
+        Beneath::Memory | Beneath::Unknown => {
+            found.insert(mount.at.clone());
+        }
+    }
+}
+
+/// The part of a device's path in sysfs that others may share: up to the USB bus, the card host,
+/// the ATA port or the NVMe controller; of others the device itself.
+fn bus(slot: &BlockDeviceEntry) -> PathBuf {
+    let path = fs::canonicalize(&slot.dir).unwrap_or_else(|_| slot.dir.clone());
+    let parts: Vec<Component<'_>> = path.components().collect();
+    let shared = parts.iter().position(|part| is_shared(&part.as_os_str().to_string_lossy()));
+    let up_to = shared.map_or(parts.len(), |at| at + 1);
+    parts[..up_to].iter().collect()
+}
+
+/// Names of the kernel's directories: `usb1`, `mmc0`, `ata3`, `nvme0`.
+fn is_shared(name: &str) -> bool {
+    ["usb", "mmc", "ata", "nvme"].iter().any(|kind| {
+        let number = name.strip_prefix(kind).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn cards_at_one_usb_bus_share_it_and_a_card_in_the_slot_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let devices = [
+            ("sda", "8:0", "pci0/usb1/1-2/1-2.1/1-2.1:1.0/host6/target6:0:0/6:0:0:0"),
+            ("sdb", "8:16", "pci0/usb1/1-2/1-2.4/1-2.4:1.0/host7/target7:0:0/7:0:0:0"),
+            ("sdc", "8:32", "pci0/usb2/2-1/2-1:1.0/host8/target8:0:0/8:0:0:0"),
+            ("mmcblk0", "179:0", "platform/mmc_host/mmc0/mmc0:aaaa"),
+            ("vda", "254:0", "pci0/virtio1"),
+        ];
+        fs::create_dir_all(dir.path().join("sys/block")).unwrap();
+        for (name, number, at) in devices {
+            let own = dir.path().join("sys/devices").join(at).join("block").join(name);
+            fs::create_dir_all(&own).unwrap();
+            fs::write(own.join("dev"), number).unwrap();
+            symlink(&own, dir.path().join("sys/block").join(name)).unwrap();
+        }
+        let roots = Roots::copied(dir.path());
+        let [sda, sdb, sdc, card, disk] =
+            devices.map(|(_, number, _)| buses(&roots, number.parse().unwrap()));
+        assert_eq!(sda, sdb);
+        assert!(sda.iter().next().unwrap().ends_with("pci0/usb1"));
+        let apart = [sda, sdc, card, disk];
+        for (at, one) in apart.iter().enumerate() {
+            assert_eq!(one.len(), 1, "{one:?}");
+            assert!(apart[at + 1..].iter().all(|other| one.is_disjoint(other)));
+        }
+    }
+}
