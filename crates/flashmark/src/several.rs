@@ -4,6 +4,7 @@
 
 mod child;
 mod interference;
+mod one_end;
 mod screen;
 
 use std::collections::BTreeSet;
@@ -19,7 +20,8 @@ use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::{print, print_document};
 use crate::terminal::OutputStream;
 use crate::{messages, signals};
-use child::{Child, Ended};
+use child::Child;
+use one_end::OneEnd;
 use screen::SeveralScreen;
 
 /// Time between two looks for Ctrl-C.
@@ -90,7 +92,7 @@ pub fn run(names: &[String], flags: &SeveralFlags<'_>) -> Result {
         }
     }
     if !flags.plan_only && !flags.json && !messages::are_json() {
-        let media: Vec<MediumSummary<'_>> = ended.iter().map(Ended::summarised).collect();
+        let media: Vec<MediumSummary<'_>> = ended.iter().map(OneEnd::summarised).collect();
         print(&table(&media, OutputStream::Output.width()))?;
     }
     let exits = ended.iter().map(|one| one.exit);
@@ -179,7 +181,7 @@ fn all_ended(
     groups: &[Vec<&OneTarget>],
     screen: &SeveralScreen,
     stop: &AtomicBool,
-) -> Result<Vec<Ended>> {
+) -> Result<Vec<OneEnd>> {
     let running = child::Running::default();
     std::thread::scope(|scope| {
         let threads: Vec<_> = groups
@@ -194,7 +196,7 @@ fn all_ended(
             }
             std::thread::sleep(LOOK);
         }
-        let ended: anyhow::Result<Vec<Vec<Ended>>> = threads
+        let ended: anyhow::Result<Vec<Vec<OneEnd>>> = threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect();
@@ -207,11 +209,11 @@ fn one_after_another(
     screen: &SeveralScreen,
     running: &child::Running,
     stop: &AtomicBool,
-) -> anyhow::Result<Vec<Ended>> {
+) -> anyhow::Result<Vec<OneEnd>> {
     let mut ended = Vec::new();
     for one in group {
         if stop.load(Ordering::SeqCst) {
-            ended.push(Ended::never_begun(&one.name, one.nth));
+            ended.push(OneEnd::never_begun(&one.name, one.nth));
             continue;
         }
         ended.push(Child::start(&one.name, one.nth, &one.erase, running)?.wait(screen, running)?);
@@ -244,18 +246,16 @@ mod tests {
             on(4, &["usb2", "usb1"]),
         ];
         let groups = |count: usize| {
-            let of = |group: &Vec<&OneTarget>| group.iter().map(|one| one.nth).collect();
+            let of = |group: &Vec<&OneTarget>| {
+                let mut members: Vec<usize> = group.iter().map(|one| one.nth).collect();
+                members.sort_unstable();
+                members
+            };
             let mut found: Vec<Vec<usize>> = grouped(&targets[..count]).iter().map(of).collect();
             found.sort();
             found
         };
         assert_eq!(groups(4), [vec![0, 3], vec![1], vec![2]]);
-        assert_eq!(
-            groups(5),
-            [vec![1, 0, 3, 4], vec![2]].map(|mut all| {
-                all.sort_unstable();
-                all
-            })
-        );
+        assert_eq!(groups(5), [vec![0, 1, 3, 4], vec![2]]);
     }
 }

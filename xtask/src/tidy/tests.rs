@@ -189,9 +189,9 @@ fn a_name_of_the_record_that_is_spelled_out_is_found() {
 
 #[test]
 fn a_command_that_is_out_of_date_or_has_run_together_with_another_is_found() {
-    let text = "Text: flashmark nothing.\n\n    flashmark list      what is there\n    sudo flashmark run /dev/sdX --erase ID | less  # all of it\n    flashmark run x flashmark list\n\n```\n$ flashmark measure x; flashmark list\n```\n";
+    let text = "Text: flashmark nothing.\n\n    flashmark list      what is there\n    sudo flashmark run /dev/sdX --erase ID | less  # all of it\n    flashmark show x flashmark list\n\n```\n$ flashmark measure x; flashmark list\n```\n";
     insta::assert_snapshot!(check(commands::commands_in_documents_are_commands, &[("docs/a.md", text)]), @r"
-    docs/a.md: line 5: flashmark run x flashmark list: error: unexpected argument 'flashmark' found
+    docs/a.md: line 5: flashmark show x flashmark list: error: unexpected argument 'flashmark' found
     docs/a.md: line 8: flashmark measure x: error: unrecognized subcommand 'measure'
     ");
 }

@@ -9,7 +9,7 @@ use report::display;
 use serde_json::Value;
 
 use super::OneTarget;
-use super::child::Ended;
+use super::one_end::OneEnd;
 use crate::terminal::OutputStream;
 use crate::{messages, say, words};
 
@@ -74,7 +74,7 @@ impl SeveralScreen {
     }
 
     /// Shows that one has ended.
-    pub fn end(&self, ended: &Ended) {
+    pub fn end(&self, ended: &OneEnd) {
         let line = self.lines[ended.nth].lock().unwrap_or_else(PoisonError::into_inner);
         line.set(ended.outcome());
     }

@@ -1,0 +1,79 @@
+//! What became of one of several media.
+
+use record::Summary;
+use report::summaries::MediumSummary;
+use serde_json::Value;
+
+use crate::exit::Exit;
+
+/// What became of one medium.
+pub struct OneEnd {
+    /// The target as it was typed.
+    pub target: String,
+    /// Its place among the targets that were typed.
+    pub nth: usize,
+    /// How its process ended.
+    pub exit: Exit,
+    /// Name of its run, where there is one.
+    pub run: Option<String>,
+    /// What its run came to.
+    pub summary: Option<Summary>,
+    /// The last thing it said, where it has no run.
+    pub last_message: String,
+    /// What it printed.
+    pub output: String,
+}
+
+impl OneEnd {
+    /// One whose turn did not come before the call was interrupted.
+    pub fn never_begun(target: &str, nth: usize) -> OneEnd {
+        OneEnd {
+            target: target.to_owned(),
+            nth,
+            exit: Exit::Interrupted,
+            run: None,
+            summary: None,
+            last_message: "interrupted before its turn".to_owned(),
+            output: String::new(),
+        }
+    }
+
+    /// How it ended, in a word or two.
+    pub fn outcome(&self) -> &'static str {
+        match self.exit {
+            Exit::Done => "done",
+            Exit::MediumFailed => "it failed",
+            Exit::Usage => "not understood",
+            Exit::Refused => "refused",
+            Exit::Io => "an I/O error ended it",
+            Exit::Internal => "it could not be measured",
+            Exit::Interrupted => "interrupted",
+        }
+    }
+
+    /// A row of the table.
+    pub fn summarised(&self) -> MediumSummary<'_> {
+        MediumSummary {
+            target: &self.target,
+            summary: self.summary.as_ref(),
+            outcome: self.outcome(),
+            why: &self.last_message,
+            run: self.run.as_deref(),
+        }
+    }
+
+    /// Takes in an event of its progress (docs/progress.md).
+    pub fn take(&mut self, event: &Value) {
+        match event["event"].as_str() {
+            Some("record") => {
+                self.run = event["run"].as_str().map(str::to_owned);
+                self.summary = serde_json::from_value(event["summary"].clone()).ok();
+            }
+            Some("message") => {
+                let text = event["text"].as_str().unwrap_or_default();
+                text.trim_start_matches("flashmark: ").clone_into(&mut self.last_message);
+            }
+            _ => {}
+        }
+    }
+}
