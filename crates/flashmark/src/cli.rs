@@ -79,8 +79,8 @@ pub enum Command {
     /// possible.
     Replay(Box<ReplayFlags>),
     #[cfg(feature = "export")]
-    /// Writes runs, or a whole collection, as CSV, JSON, a workbook, Parquet, or what fio would
-    /// have printed.
+    /// Writes runs, or a whole collection, as CSV, JSON, a workbook, Parquet, what fio would have
+    /// printed, or figures for Prometheus and Bencher.
     Export(ExportFlags),
     #[cfg(feature = "export")]
     /// Makes runs of what other tools printed: fio, iozone, dd, f3, flashbench, hdparm, ioping and
@@ -958,7 +958,7 @@ pub struct ExportFlags {
     /// All runs of this machine that measured something.
     #[arg(long, conflicts_with_all = ["runs", "database"])]
     pub all: bool,
-    /// As what. CSV, JSON and fio's JSON go to standard output where no file is named.
+    /// As what. All but xlsx and parquet go to standard output where no file is named.
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub format: ExportFormat,
     /// Where to write it; Parquet makes two files, runs.parquet and cells.parquet, in that
@@ -984,3 +984,7 @@ pub enum ExportFormat {
     /// As fio prints it (json+).
     Fio,
 }
+    /// Headline figures as gauges, for Prometheus.
+    Openmetrics,
+    /// Headline figures in Bencher Metric Format.
+    Bencher,

@@ -1,5 +1,9 @@
 //! `flashmark export`: runs, or a whole collection, for other tools.
 
+mod bencher;
+mod figures;
+mod openmetrics;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -19,6 +23,8 @@ use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print_document;
 use crate::published_run;
+use bencher::BencherSink;
+use openmetrics::OpenMetricsSink;
 
 /// Runs the command. Only the published subset of a run is exported.
 pub fn run(flags: &ExportFlags) -> Result {
@@ -63,6 +69,8 @@ fn text_sink<'a>(format: ExportFormat, to: impl Write + 'a) -> Box<dyn Sink + 'a
     match format {
         ExportFormat::Json => Box::new(JsonSink::new(to)),
         ExportFormat::Fio => Box::new(FioSink::new(to)),
+        ExportFormat::Openmetrics => Box::new(OpenMetricsSink::new(to)),
+        ExportFormat::Bencher => Box::new(BencherSink::new(to)),
         _ => Box::new(CsvSink::new(to)),
     }
 }
