@@ -460,8 +460,12 @@ pub struct ShowFlags {
     /// numbers.
     #[arg(long, conflicts_with_all = ["all", "details", "findings", "json"])]
     pub markdown: bool,
+    /// Prints what came of its checks for a program instead: JUnit XML or annotations of a GitHub
+    /// workflow. Figures for Bencher: `flashmark export --format bencher`.
+    #[arg(long, value_enum, conflicts_with_all = ["all", "details", "findings", "json", "markdown"])]
+    pub format: Option<OutcomeFormat>,
     /// What can be read of a damaged run at all, and what is lost; writes nothing.
-    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "markdown", "uses"])]
+    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "markdown", "uses", "format"])]
     pub salvage: bool,
 }
 
@@ -554,6 +558,21 @@ pub struct CompareFlags {
     /// Tables as Markdown, to paste into a forum or an issue; without paths and serial numbers.
     #[arg(long, conflicts_with_all = ["json", "fail_if"])]
     pub markdown: bool,
+    /// Prints what came of --fail-if for a program instead: JUnit XML, annotations of a GitHub
+    /// workflow, or the ratios in Bencher Metric Format.
+    #[arg(long, value_enum, requires = "fail_if", conflicts_with_all = ["json", "markdown"])]
+    pub format: Option<OutcomeFormat>,
+}
+
+/// Form of the outcome of checks, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutcomeFormat {
+    /// JUnit XML.
+    Junit,
+    /// Annotations of a GitHub workflow.
+    Github,
+    /// Bencher Metric Format.
+    Bencher,
 }
 
 /// `--by` as typed.
@@ -983,8 +1002,8 @@ pub enum ExportFormat {
     Json,
     /// As fio prints it (json+).
     Fio,
-}
     /// Headline figures as gauges, for Prometheus.
     Openmetrics,
     /// Headline figures in Bencher Metric Format.
     Bencher,
+}
