@@ -977,6 +977,10 @@ pub struct ExportFlags {
     /// All runs of this machine that measured something.
     #[arg(long, conflicts_with_all = ["runs", "database"])]
     pub all: bool,
+    /// Only runs that ended at this time or later: 2026-11-01, 2026-11-01T12:00:00Z, or 30d for the
+    /// last thirty days. Runs without a time, as those of simulated media, are left out.
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
     /// As what. All but xlsx and parquet go to standard output where no file is named.
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub format: ExportFormat,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use flashmark::cli::Cli;
 
-use crate::support::{Flashmark, Ran};
+use crate::support::{Flashmark, Ran, Scratch};
 
 fn measured() -> Flashmark {
     let flashmark = Flashmark::new();
@@ -172,4 +172,29 @@ fn the_service_types_what_the_program_knows() {
         let parsed = Cli::try_parse_from(command.split(' '));
         assert!(parsed.is_ok(), "{command}: {:?}", parsed.err());
     }
+}
+
+#[test]
+fn since_leaves_out_what_is_older_or_has_no_time() {
+    let (flashmark, scratch) = (measured(), Scratch::new());
+    let mut record = flashmark.record();
+    record.run.finished = Some("2026-11-20T12:00:00Z".into());
+    let file = scratch.file("run.json", record.to_json());
+    let rows = |run: &str, since: &str| {
+        let ran = flashmark.done(&["export", run, "--since", since]);
+        ran.out.lines().count() - 1
+    };
+    let (dated, cells) = (file.to_str().unwrap(), record.cells.len());
+    for (since, expected) in [
+        ("2026-11-20", cells),
+        ("2026-11-20T12:00:00Z", cells),
+        ("2026-11-20T12:00:01Z", 0),
+        ("2026-11-21", 0),
+        ("100000d", cells),
+    ] {
+        assert_eq!(rows(dated, since), expected, "{since}");
+    }
+    assert_eq!(rows("latest", "100000d"), 0, "a simulated run has no time");
+    let ran = flashmark.run(&["export", dated, "--since", "yesterday"]);
+    assert!(ran.code == Some(2) && ran.err.contains("30d"), "{ran}");
 }
