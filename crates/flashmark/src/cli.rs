@@ -80,8 +80,8 @@ pub enum Command {
     /// possible.
     Replay(Box<ReplayFlags>),
     #[cfg(feature = "export")]
-    /// Writes runs, or a whole collection, as CSV, JSON, a workbook, Parquet, or what fio would
-    /// have printed.
+    /// Writes runs, or a whole collection, as CSV, JSON, a workbook, Parquet, what fio would have
+    /// printed, or figures for Prometheus and Bencher.
     Export(ExportFlags),
     #[cfg(feature = "export")]
     /// Makes runs of what other tools printed: fio, iozone, dd, f3, flashbench, hdparm, ioping and
@@ -492,8 +492,12 @@ pub struct ShowFlags {
     /// numbers.
     #[arg(long, conflicts_with_all = ["all", "details", "findings", "json"])]
     pub markdown: bool,
+    /// Prints what came of its checks for a program instead: JUnit XML or annotations of a GitHub
+    /// workflow. Figures for Bencher: `flashmark export --format bencher`.
+    #[arg(long, value_enum, conflicts_with_all = ["all", "details", "findings", "json", "markdown"])]
+    pub format: Option<OutcomeFormat>,
     /// What can be read of a damaged run at all, and what is lost; writes nothing.
-    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "markdown", "uses"])]
+    #[arg(long, conflicts_with_all = ["all", "details", "findings", "json", "markdown", "uses", "format"])]
     pub salvage: bool,
 }
 
@@ -586,6 +590,21 @@ pub struct CompareFlags {
     /// Tables as Markdown, to paste into a forum or an issue; without paths and serial numbers.
     #[arg(long, conflicts_with_all = ["json", "fail_if"])]
     pub markdown: bool,
+    /// Prints what came of --fail-if for a program instead: JUnit XML, annotations of a GitHub
+    /// workflow, or the ratios in Bencher Metric Format.
+    #[arg(long, value_enum, requires = "fail_if", conflicts_with_all = ["json", "markdown"])]
+    pub format: Option<OutcomeFormat>,
+}
+
+/// Form of the outcome of checks, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutcomeFormat {
+    /// JUnit XML.
+    Junit,
+    /// Annotations of a GitHub workflow.
+    Github,
+    /// Bencher Metric Format.
+    Bencher,
 }
 
 /// `--by` as typed.
@@ -990,7 +1009,11 @@ pub struct ExportFlags {
     /// All runs of this machine that measured something.
     #[arg(long, conflicts_with_all = ["runs", "database"])]
     pub all: bool,
-    /// As what. CSV, JSON and fio's JSON go to standard output where no file is named.
+    /// Only runs that ended at this time or later: 2026-11-01, 2026-11-01T12:00:00Z, or 30d for the
+    /// last thirty days. Runs without a time, as those of simulated media, are left out.
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// As what. All but xlsx and parquet go to standard output where no file is named.
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub format: ExportFormat,
     /// Where to write it; Parquet makes two files, runs.parquet and cells.parquet, in that
@@ -1015,4 +1038,8 @@ pub enum ExportFormat {
     Json,
     /// As fio prints it (json+).
     Fio,
+    /// Headline figures as gauges, for Prometheus.
+    Openmetrics,
+    /// Headline figures in Bencher Metric Format.
+    Bencher,
 }

@@ -38,8 +38,8 @@ pub fn ended(exit: Exit) {
 }
 
 /// Writes an event of a run of so many cells.
-pub fn write(told: &RunEvent<'_>, cells: usize) {
-    match told {
+pub fn write(run_event: &RunEvent<'_>, cells: usize) {
+    match run_event {
         RunEvent::CellStarted { index, cell, allotted_ns } => event(
             "cell-started",
             json!({ "index": index, "cells": cells, "cell": cell, "allotted_ns": allotted_ns }),

@@ -1,10 +1,17 @@
 //! `flashmark export`: runs, or a whole collection, for other tools.
 
+mod bencher;
+mod figures;
+mod openmetrics;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use record::Record;
 use record::collection::{CollectionRun, Model, Origin, SubmissionStatus};
 use store::Store;
@@ -19,6 +26,8 @@ use crate::commands::show::load;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print_document;
 use crate::published_run;
+use bencher::BencherSink;
+use openmetrics::OpenMetricsSink;
 
 /// Runs the command. Only the published subset of a run is exported.
 pub fn run(flags: &ExportFlags) -> Result {
@@ -63,6 +72,8 @@ fn text_sink<'a>(format: ExportFormat, to: impl Write + 'a) -> Box<dyn Sink + 'a
     match format {
         ExportFormat::Json => Box::new(JsonSink::new(to)),
         ExportFormat::Fio => Box::new(FioSink::new(to)),
+        ExportFormat::Openmetrics => Box::new(OpenMetricsSink::new(to)),
+        ExportFormat::Bencher => Box::new(BencherSink::new(to)),
         _ => Box::new(CsvSink::new(to)),
     }
 }
@@ -130,12 +141,21 @@ fn make_dir(dir: &Path) -> Result<()> {
 /// Where the runs come from.
 enum Source {
     Own(Vec<CollectionRun>),
-    /// All of a collection.
-    Collection(Collection),
+    /// All of a collection, since then.
+    Collection(Collection, Option<Timestamp>),
 }
 
 impl Source {
     fn of(flags: &ExportFlags) -> Result<Source> {
+        let since = flags.since.as_deref().map(read_since).transpose()?;
+        let mut source = Source::all(flags, since)?;
+        if let Source::Own(entries) = &mut source {
+            entries.retain(|entry| is_since(entry, since));
+        }
+        Ok(source)
+    }
+
+    fn all(flags: &ExportFlags, since: Option<Timestamp>) -> Result<Source> {
         let Some(address) = &flags.database else {
             return Ok(Source::Own(own_runs(flags)?));
         };
@@ -148,7 +168,7 @@ impl Source {
         }
         let collection = Collection::open(&address).or_usage()?;
         if flags.runs.is_empty() {
-            return Ok(Source::Collection(collection));
+            return Ok(Source::Collection(collection, since));
         }
         let entry = |id: &String| match collection.entry(id).or_internal()? {
             Some(entry) => Ok(entry),
@@ -172,7 +192,9 @@ impl Source {
     ) -> std::result::Result<(), CollectionError> {
         match self {
             Source::Own(entries) => Ok(entries.iter().try_for_each(take)?),
-            Source::Collection(collection) => collection.each_entry(&mut |entry| take(&entry)),
+            Source::Collection(collection, since) => collection.each_entry(&mut |entry| {
+                if is_since(&entry, *since) { take(&entry) } else { Ok(()) }
+            }),
         }
     }
 
@@ -180,6 +202,29 @@ impl Source {
         self.each(&mut |entry| Ok(sink.add(entry)?))?;
         Ok(sink.finish().map_err(io::Error::from)?)
     }
+}
+
+/// A date (its first moment in UTC), a time, or how long ago.
+fn read_since(text: &str) -> Result<Timestamp> {
+    let of_date = |date: Date| Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    let ago = |span: SignedDuration| Timestamp::now().checked_sub(span).ok();
+    let days = |text: &str| text.strip_suffix('d')?.parse::<u32>().ok();
+    let found = text
+        .parse::<Timestamp>()
+        .ok()
+        .or_else(|| of_date(text.parse().ok()?))
+        .or_else(|| ago(SignedDuration::from_hours(24 * i64::from(days(text)?))));
+    match found {
+        Some(time) => Ok(time),
+        None => usage(format_args!(
+            "--since {text}: type a date (2026-11-01), a time (2026-11-01T12:00:00Z) or days (30d)"
+        )),
+    }
+}
+
+fn is_since(entry: &CollectionRun, since: Option<Timestamp>) -> bool {
+    let ended = || entry.received.parse::<Timestamp>().ok();
+    since.is_none_or(|since| ended().is_some_and(|ended| ended >= since))
 }
 
 /// Runs of this machine, each once: those named, or all that measured something.

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use record::Record;
+use report::outcomes;
 use report::text::Elsewhere;
 use store::{Loaded, RunDir, Store};
 
-use crate::cli::ShowFlags;
+use crate::cli::{OutcomeFormat, ShowFlags};
 use crate::commands::check;
-use crate::exit::{Exit, OrExit, Result};
+use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::{self, print, print_document};
 use crate::request::{RunRequest, read_uses};
 use crate::session::{complete, concluded_for};
@@ -24,11 +25,12 @@ pub fn run(flags: &ShowFlags) -> Result {
         return salvage::show(&dir);
     }
     let Loaded { mut record, damage } = dir.load_with_damage().or_usage()?;
+    let is_document = flags.json || flags.markdown || flags.format.is_some();
     let says_so = record.findings.iter().any(|finding| finding.id == "not-put-back");
     match not_restored::line(&dir)
-        .filter(|_| flags.json || flags.markdown || flags.all || flags.findings || !says_so)
+        .filter(|_| is_document || flags.all || flags.findings || !says_so)
     {
-        Some(line) if flags.json || flags.markdown => damage::tell(&dir, &line),
+        Some(line) if is_document => damage::tell(&dir, &line),
         Some(line) => print(&format!("{line}\n"))?,
         None => {}
     }
@@ -38,7 +40,9 @@ pub fn run(flags: &ShowFlags) -> Result {
     if !uses.is_empty() {
         concluded_for(&mut record, &uses);
     }
-    if flags.findings {
+    if let Some(format) = flags.format {
+        print_document(&outcome(format, &record)?)?;
+    } else if flags.findings {
         print(&report::text::findings(&record, OutputStream::Output.width()))?;
     } else if flags.json {
         print_document(&record.to_json())?;
@@ -53,6 +57,16 @@ pub fn run(flags: &ShowFlags) -> Result {
         outputs::show(&record, &run, &files, flags.details, OutputStream::Output)?;
     }
     Ok(Exit::Done)
+}
+
+fn outcome(format: OutcomeFormat, record: &Record) -> Result<String> {
+    match format {
+        OutcomeFormat::Junit => Ok(outcomes::junit(&outcomes::of_run(record))),
+        OutcomeFormat::Github => Ok(outcomes::github(&outcomes::of_run(record))),
+        OutcomeFormat::Bencher => {
+            usage("figures of a run for Bencher: flashmark export RUN --format bencher")
+        }
+    }
 }
 
 /// What to call the run, and the files it left; a record that somebody sent has no run around it.

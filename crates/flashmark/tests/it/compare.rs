@@ -311,3 +311,72 @@ fn markdown_has_the_figures_and_no_path() {
         assert_eq!(flashmark.run(&["show", "--markdown", more]).code, Some(2), "{more}");
     }
 }
+
+/// What a server of continuous integration reads.
+#[test]
+fn a_check_of_a_change_is_printed_for_programs() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    labelled(&flashmark, "before", &["1"]);
+    let after = changed(&flashmark, &scratch, 0.5);
+    let printed = |format: &str| {
+        let words = ["compare", "--before", "before", "--after", word(&after), "--fail-if", "10%"];
+        let ran = flashmark.run(&[&words[..], &["--format", format]].concat());
+        assert_eq!(ran.code, Some(1), "{ran}");
+        ran.out
+    };
+    insta::assert_snapshot!(printed("junit"), @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites>
+      <testsuite name="flashmark compare" tests="5" failures="4" errors="0" skipped="0">
+        <testcase classname="flashmark compare" name="random write, 512 B"><failure message="slower by more than 10 %: 0.500x of before (0.496x to 0.504x)"/></testcase>
+        <testcase classname="flashmark compare" name="random write, 4 KiB"><failure message="slower by more than 10 %: 0.500x of before (0.478x to 0.523x)"/></testcase>
+        <testcase classname="flashmark compare" name="random write, 16 KiB"><failure message="slower by more than 10 %: 0.500x of before (0.490x to 0.510x)"/></testcase>
+        <testcase classname="flashmark compare" name="random write, 64 KiB"><failure message="slower by more than 10 %: 0.500x of before (0.474x to 0.527x)"/></testcase>
+        <testcase classname="flashmark compare" name="random read, 4 KiB"></testcase>
+        <system-out>Failed: 4 of 5 figures are slower by more than 10 %.</system-out>
+      </testsuite>
+    </testsuites>
+    "#);
+    insta::assert_snapshot!(printed("github"), @"
+    ::error title=random write%2C 512 B::slower by more than 10 %25: 0.500x of before (0.496x to 0.504x)
+    ::error title=random write%2C 4 KiB::slower by more than 10 %25: 0.500x of before (0.478x to 0.523x)
+    ::error title=random write%2C 16 KiB::slower by more than 10 %25: 0.500x of before (0.490x to 0.510x)
+    ::error title=random write%2C 64 KiB::slower by more than 10 %25: 0.500x of before (0.474x to 0.527x)
+    ::notice title=flashmark compare::Failed: 4 of 5 figures are slower by more than 10 %25.
+    ");
+    let ratios: serde_json::Value = serde_json::from_str(&printed("bencher")).unwrap();
+    let ratio = |figure: &str, member: &str| ratios[figure]["ratio"][member].as_f64().unwrap();
+    assert_eq!(ratios.as_object().map(serde_json::Map::len), Some(5), "{ratios}");
+    assert!((ratio("random write, 4 KiB", "value") - 0.5).abs() < 1e-6, "{ratios}");
+    assert!(ratio("random write, 4 KiB", "lower_value") < 0.5, "{ratios}");
+    assert!(ratio("random read, 4 KiB", "upper_value") > 1.0, "{ratios}");
+}
+
+#[test]
+fn a_check_is_printed_for_programs() {
+    let flashmark = Flashmark::new();
+    let printed = |target: &str, format: &str| {
+        let code = flashmark.run(&["check", target, "--quiet"]).code.unwrap();
+        (code, flashmark.done(&["show", "latest", "--format", format]).out)
+    };
+    for target in ["sim:a1", "sim:fake-wrap"] {
+        let (code, junit) = printed(target, "junit");
+        assert_eq!(code != 0, junit.contains("<failure "), "{junit}");
+        let (_, github) = printed(target, "github");
+        assert_eq!(code != 0, github.contains("::error "), "{github}");
+    }
+    insta::assert_snapshot!(printed("sim:fake-wrap", "junit").1, @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites>
+      <testsuite name="flashmark check" tests="4" failures="3" errors="0" skipped="1">
+        <testcase classname="flashmark check" name="Genuine?"><failure message="no: It is a fake: it says 64 GiB, it has no more than 8 GiB (its addresses repeat from there on), and how much less was not found in this time. Data written beyond that overwrites data at the front, without an error."/></testcase>
+        <testcase classname="flashmark check" name="Fit?"><failure message="no: a fake is fit for nothing."/></testcase>
+        <testcase classname="flashmark check" name="Healthy?"><skipped message="not tested: a fake is not judged by its health."/></testcase>
+        <testcase classname="flashmark check" name="capacity"><failure message="It is a fake: it says 64 GiB, it has no more than 8 GiB (its addresses repeat from there on), and how much less was not found in this time. Data written beyond that overwrites data at the front, without an error."/></testcase>
+        <system-out>Do not use it. It is a fake: it says 64 GiB, it has no more than 8 GiB (its addresses repeat from there on), and how much less was not found in this time. Data written beyond that overwrites data at the front, without an error.</system-out>
+      </testsuite>
+    </testsuites>
+    "#);
+    let ran = flashmark.run(&["show", "latest", "--format", "bencher"]);
+    assert!(ran.code == Some(2) && ran.err.contains("export"), "{ran}");
+}

@@ -29,6 +29,7 @@ mod journeys;
 mod keeping;
 mod lent;
 mod matrix;
+mod metrics;
 mod models;
 mod next_steps;
 mod priority;

@@ -144,13 +144,13 @@ fn a_reader_of_the_events_has_the_plan_every_figure_and_the_record() {
     "#);
     let record = found(&events);
     assert_eq!(named(&events, "planned")[0]["cells"], serde_json::json!(record.plan));
-    let told = |cell: &Cell| {
-        let told = events.iter().rev().find(|event| event["cell"]["id"] == *cell.id);
-        serde_json::from_value::<Cell>(told.unwrap()["cell"].clone()).unwrap().metrics
+    let last = |cell: &Cell| {
+        let last = events.iter().rev().find(|event| event["cell"]["id"] == *cell.id);
+        serde_json::from_value::<Cell>(last.unwrap()["cell"].clone()).unwrap().metrics
     };
     assert!(!record.cells.is_empty());
     for cell in &record.cells {
-        assert_eq!(told(cell), cell.metrics, "{}", cell.id);
+        assert_eq!(last(cell), cell.metrics, "{}", cell.id);
     }
     let shares: Vec<f64> =
         named(&events, "progress").iter().map(|at| at["share"].as_f64().unwrap()).collect();
@@ -191,7 +191,7 @@ fn what_is_refused_is_said_in_events_too() {
 }
 
 #[test]
-fn check_replay_and_resume_tell_events_too() {
+fn check_and_replay_write_events_too() {
     let flashmark = Flashmark::new();
     let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/fio-randrw-ext4.iolog");
     for words in [
@@ -227,7 +227,7 @@ fn a_resumed_run_says_what_is_done() {
 }
 
 #[test]
-fn a_matrix_tells_a_cell_for_each_try() {
+fn a_matrix_writes_a_cell_for_each_try() {
     if !has_root() {
         return;
     }

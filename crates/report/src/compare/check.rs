@@ -50,8 +50,20 @@ pub(super) fn regression(found: &Regression, width: usize) -> String {
             out += &text::paragraph(&format!("- {}", changed(figure)), width);
         }
     }
+    out += "\n";
+    let what = format!("tell whether it is slower by more than {percent}");
+    let more_runs = told_by(&found.unclear, &what);
+    for line in more_runs.into_iter().chain(without_interval(&found.unclear)) {
+        out += &text::paragraph(&line, width);
+    }
+    out += &text::paragraph(&result(found, &percent), width);
+    out
+}
+
+/// What came of all figures, in a sentence.
+pub(crate) fn result(found: &Regression, percent: &str) -> String {
     let all = found.slower.len() + found.unclear.len() + found.kept.len();
-    let result = match (found.slower.len(), found.unclear.len()) {
+    match (found.slower.len(), found.unclear.len()) {
         (0, 0) if all == 0 => "Nothing was measured of both.".to_owned(),
         (0, 0) => format!("Passed: none of {all} figures is slower by more than {percent}."),
         (0, unclear) if unclear == all => {
@@ -63,15 +75,7 @@ pub(super) fn regression(found: &Regression, width: usize) -> String {
         (slower, _) => {
             format!("Failed: {slower} of {all} figures are slower by more than {percent}.")
         }
-    };
-    out += "\n";
-    let what = format!("tell whether it is slower by more than {percent}");
-    let more_runs = told_by(&found.unclear, &what);
-    for line in more_runs.into_iter().chain(without_interval(&found.unclear)) {
-        out += &text::paragraph(&line, width);
     }
-    out += &text::paragraph(&result, width);
-    out
 }
 
 /// Figures of which nothing tells how far runs differ.
@@ -85,15 +89,20 @@ fn without_interval(figures: &[ChangedFigure]) -> Option<String> {
 
 /// "random write, 4 KiB: 0.53x of before (0.50x to 0.56x)".
 fn changed(figure: &ChangedFigure) -> String {
+    format!("{}: {}", named(figure), ratio(figure))
+}
+
+/// "0.53x of before (0.50x to 0.56x)".
+pub(crate) fn ratio(figure: &ChangedFigure) -> String {
     let interval = match figure.ci95 {
         Some([low, high]) => format!("{} to {}", times(low), times(high)),
         None => "no interval".to_owned(),
     };
-    format!("{}: {} of before ({interval})", named(figure), times(figure.ratio))
+    format!("{} of before ({interval})", times(figure.ratio))
 }
 
 /// "random write, 4 KiB".
-fn named(figure: &ChangedFigure) -> String {
+pub(crate) fn named(figure: &ChangedFigure) -> String {
     if let Some(params) = &figure.params {
         let label = words::whole_label(&figure.test, params);
         let name = figure.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();

@@ -1,5 +1,5 @@
-"""Opens what `flashmark export` wrote as its readers do: DuckDB, pandas, openpyxl, fio's own converter
-and fio-plot. Arguments: the directory with the exports, the number of cells of the run. Ends with 0
+"""Opens what `flashmark export` wrote as its readers do: DuckDB, pandas, openpyxl, fio's own converter,
+fio-plot, and the parsers of Prometheus. Arguments: the directory with the exports, the number of cells of the run. Ends with 0
 where each of them finds what is there."""
 
 import csv
@@ -11,6 +11,8 @@ from pathlib import Path
 import duckdb
 import openpyxl
 import pandas
+import prometheus_client.openmetrics.parser
+import prometheus_client.parser
 
 folder, cells = Path(sys.argv[1]), int(sys.argv[2])
 
@@ -60,3 +62,10 @@ subprocess.run(
     check=True, stdout=subprocess.DEVNULL,
 )
 expect("fio-plot: a chart", plot.read_bytes()[:4], b"\x89PNG")
+
+text = (folder / "figures.prom").read_text()
+families = list(prometheus_client.openmetrics.parser.text_string_to_metric_families(text))
+expect("OpenMetrics: all are gauges", {family.type for family in families}, {"gauge"})
+expect("OpenMetrics: no times", [s for family in families for s in family.samples if s.timestamp], [])
+plain = list(prometheus_client.parser.text_string_to_metric_families(text))
+expect("text for node_exporter: the same", [f.samples for f in plain], [f.samples for f in families])

@@ -43,6 +43,8 @@ pub const STEPS: &[Step] = &[
     Step { name: "export parquet", take: export_parquet },
     Step { name: "export json", take: export_json },
     Step { name: "export fio", take: export_fio },
+    Step { name: "export openmetrics", take: export_openmetrics },
+    Step { name: "export bencher", take: export_bencher },
     Step { name: "publish", take: publish },
     Step { name: "submit", take: submit },
 ];
@@ -234,6 +236,20 @@ fn export_csv(walk: &Walk<'_>) -> Result<(), String> {
     ensure(head.contains(&"run_id") && head.contains(&"iops"), || format!("head: {head:?}"))?;
     let (rows, cells) = (lines.count(), walk.measured_cells()?.len());
     ensure(rows >= cells, || format!("{rows} rows of {cells} cells"))
+}
+
+/// One run, whole.
+fn export_openmetrics(walk: &Walk<'_>) -> Result<(), String> {
+    let text = walk.done(&["export", "latest", "--format", "openmetrics"])?;
+    let infos = text.lines().filter(|line| line.starts_with("flashmark_run_info{")).count();
+    ensure(infos == 1 && text.ends_with("# EOF\n"), || text)
+}
+
+fn export_bencher(walk: &Walk<'_>) -> Result<(), String> {
+    let benchmarks = parsed(&walk.done(&["export", "latest", "--format", "bencher"])?)?;
+    let metrics = benchmarks.as_object().into_iter().flatten().flat_map(|(_, it)| it.as_object());
+    let mut values = metrics.flat_map(|measures| measures.values().map(|it| &it["value"]));
+    ensure(benchmarks.is_object() && values.all(Value::is_number), || benchmarks.to_string())
 }
 
 fn export_xlsx(walk: &Walk<'_>) -> Result<(), String> {

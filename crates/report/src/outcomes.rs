@@ -1,0 +1,143 @@
+//! Outcomes of checks for programs that run tests: JUnit XML, annotations of GitHub, Bencher Metric
+//! Format.
+
+use findings::{Regression, is_verdict};
+use record::{Answer, Finding, Record, Severity, Summary};
+
+use crate::compare::{figure_name, figure_ratio, regression_result};
+use crate::words;
+
+mod bencher;
+mod github;
+mod junit;
+
+pub use bencher::bencher;
+pub use github::github;
+pub use junit::junit;
+
+/// What was checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcomes {
+    /// In a word or two: "flashmark compare".
+    pub name: String,
+    /// What came of all, in a sentence.
+    pub result: String,
+    /// Each check.
+    pub checks: Vec<CheckOutcome>,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckOutcome {
+    /// What was checked: "random write, 4 KiB".
+    pub name: String,
+    /// What came of it.
+    pub verdict: CheckVerdict,
+    /// Why, in a sentence; empty of what passed.
+    pub why: String,
+}
+
+/// What came of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckVerdict {
+    /// It holds.
+    Passed,
+    /// It does not.
+    Failed,
+    /// It was not looked at, or what was seen does not decide it.
+    CannotBeTold,
+}
+
+/// Each figure that was compared before and after a change. `strict`: what cannot be told fails.
+pub fn of_comparison(found: &Regression, strict: bool) -> Outcomes {
+    use CheckVerdict::{CannotBeTold, Failed, Passed};
+    let is_strict = strict || found.tells_nothing();
+    let unclear = if is_strict { Failed } else { CannotBeTold };
+    let percent = format!("{} %", (found.allowed * 1e4).round() / 100.0);
+    let lists = [
+        (&found.slower, Failed, format!("slower by more than {percent}: ")),
+        (
+            &found.unclear,
+            unclear,
+            format!("cannot be told whether slower by more than {percent}: "),
+        ),
+        (&found.kept, Passed, String::new()),
+    ];
+    let checks = lists.into_iter().flat_map(|(figures, verdict, why)| {
+        figures.iter().map(move |figure| CheckOutcome {
+            name: figure_name(figure),
+            verdict,
+            why: format!("{why}{}", figure_ratio(figure)),
+        })
+    });
+    Outcomes {
+        name: "flashmark compare".into(),
+        result: regression_result(found, &percent),
+        checks: checks.collect(),
+    }
+}
+
+/// The answers of a run to three questions, and each check that failed.
+pub fn of_run(record: &Record) -> Outcomes {
+    let summary = record.summary.clone().unwrap_or_default();
+    let Summary { genuine, genuine_reason, fit, fit_reason, healthy, healthy_reason, .. } = summary;
+    let answers = [
+        ("Genuine?", genuine, genuine_reason),
+        ("Fit?", fit, fit_reason),
+        ("Healthy?", healthy, healthy_reason),
+    ];
+    // The verdict on all uses repeats what it failed by.
+    let is_failure = |it: &&Finding| it.severity == Severity::Failure && it.id != "verdict";
+    let failures: Vec<&Finding> = record.findings.iter().filter(is_failure).collect();
+    let failed = failures.iter().map(|finding| CheckOutcome {
+        name: finding.id.clone(),
+        verdict: CheckVerdict::Failed,
+        why: words::clean(&finding.statement),
+    });
+    let answered = answers.into_iter().map(|(question, answer, reason)| CheckOutcome {
+        name: question.to_owned(),
+        verdict: match answer {
+            Answer::Yes => CheckVerdict::Passed,
+            Answer::No if !failures.is_empty() => CheckVerdict::Failed,
+            _ => CheckVerdict::CannotBeTold,
+        },
+        why: words::clean(&format!("{}: {reason}", answer.words())),
+    });
+    let verdict = record.findings.iter().find(|finding| is_verdict(finding));
+    Outcomes {
+        name: "flashmark check".into(),
+        result: verdict.map(|finding| words::clean(&finding.statement)).unwrap_or_default(),
+        checks: answered.chain(failed).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcomes(name: &str, why: &str) -> Outcomes {
+        let check =
+            CheckOutcome { name: name.into(), verdict: CheckVerdict::Failed, why: why.into() };
+        Outcomes { name: "a".into(), result: "r".into(), checks: vec![check] }
+    }
+
+    /// A name from a record may hold anything.
+    #[test]
+    fn names_cannot_break_out() {
+        let hostile = outcomes("a\"/><x>, b: c", "50 %\n::error::no ]]> & <y>");
+        insta::assert_snapshot!(junit(&hostile), @r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites>
+          <testsuite name="a" tests="1" failures="1" errors="0" skipped="0">
+            <testcase classname="a" name="a&#34;/&#62;&#60;x&#62;, b: c"><failure message="50 %
+        ::error::no ]]&#62; &#38; &#60;y&#62;"/></testcase>
+            <system-out>r</system-out>
+          </testsuite>
+        </testsuites>
+        "#);
+        insta::assert_snapshot!(github(&hostile), @r#"
+        ::error title=a"/><x>%2C b%3A c::50 %25%0A::error::no ]]> & <y>
+        ::notice title=a::r
+        "#);
+    }
+}
