@@ -7,6 +7,7 @@ mod attached;
 mod before_after;
 mod bench;
 mod footprint;
+mod packages;
 mod released;
 mod reruns;
 mod section;

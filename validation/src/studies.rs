@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Parser;
 
-use crate::{agree, agree_work, articles, attached, before_after, bench, footprint, reruns, torture, truth};
+use crate::{agree, agree_work, articles, attached, before_after, bench, footprint, packages, reruns, torture, truth};
 
 /// Studies that hold the program against other tools and against known truth.
 #[derive(Parser)]
@@ -39,6 +39,9 @@ pub enum Study {
     Torture(torture::Flags),
     /// Measures how large the program is, how fast it starts, how much memory a run takes.
     Footprint(footprint::Flags),
+    /// Holds the Debian packages against lintian, and installs, uses, upgrades, removes and purges them
+    /// in a fresh Debian. Needs root, lintian, debootstrap and cargo-deb.
+    Packages(packages::Flags),
 }
 
 /// Does a study on the checkout that lies at `root`.
@@ -55,5 +58,6 @@ pub fn run(root: &Path, study: Study) -> anyhow::Result<()> {
         Study::BeforeAfter(flags) => before_after::run(root, &flags),
         Study::Torture(flags) => torture::run(root, &flags),
         Study::Footprint(flags) => footprint::run(root, &flags),
+        Study::Packages(flags) => packages::run(root, &flags),
     }
 }

@@ -1,6 +1,7 @@
 //! Checks of the project and documents that are made from the code.
 #![allow(clippy::print_stdout, reason = "a tool that prints")]
 
+mod dist;
 mod docs;
 mod generated;
 mod picture;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Parser;
 
-use crate::{docs, generated, picture, release_notes, schema, tidy};
+use crate::{dist, docs, generated, picture, release_notes, schema, tidy};
 
 /// The workspace's own tools.
 #[derive(Parser)]
@@ -20,6 +20,8 @@ pub enum Task {
     Picture,
     /// Prints what a release says of itself, from CHANGELOG.md.
     ReleaseNotes(release_notes::Flags),
+    /// Builds the static programs of a target; writes archive, packages and checksums to target/dist.
+    Dist(dist::Flags),
 }
 
 /// Does a task in the checkout that lies at `root`.
@@ -30,5 +32,6 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Docs(flags) => docs::run(root, &flags),
         Task::Picture => picture::run(root),
         Task::ReleaseNotes(flags) => release_notes::run(root, &flags),
+        Task::Dist(flags) => dist::run(root, &flags),
     }
 }

@@ -57,8 +57,8 @@ pub const LAYERS: &[Layer] = &[
     layer("flashmark",
         &["record", "stats", "device", "blockio", "sim", "suite", "findings", "host", "lab", "store", "collection", "report"],
         &[], "a program imports what it composes, and nobody imports a program"),
-    layer("xtask", &["flashmark", "record", "suite", "findings", "report"], &[],
-        "the tools look at the program, not at the server"),
+    layer("xtask", &["flashmark", "site", "record", "suite", "findings", "report"], &[],
+        "the tools look at what the programs do, not at their parts"),
 ];
 
 /// Crates from outside that only some of ours may depend on. (`store` has `jiff` to read the

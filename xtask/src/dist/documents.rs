@@ -1,0 +1,55 @@
+//! What stands beside a program: man pages, completions, licences, changelogs.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use clap_complete::Shell;
+
+use super::{Program, output};
+
+/// Where each shell looks for the completions of a program, below the prefix.
+const COMPLETIONS: [(Shell, &str); 3] = [
+    (Shell::Bash, "share/bash-completion/completions"),
+    (Shell::Zsh, "share/zsh/site-functions"),
+    (Shell::Fish, "share/fish/vendor_completions.d"),
+];
+
+/// Files of the checkout that both programs come with.
+const KEPT: [&str; 4] = ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"];
+
+/// Writes everything that a program has below its prefix but the program, and its changelog in
+/// Debian's form beside the tree.
+pub fn write(root: &Path, program: &Program, tree: &Path) -> Result<()> {
+    let manual = tree.join("share/man/man1");
+    fs::create_dir_all(&manual)?;
+    clap_mangen::generate_to((program.command)(), &manual)?;
+    for (shell, directory) in COMPLETIONS {
+        let directory = tree.join(directory);
+        fs::create_dir_all(&directory)?;
+        clap_complete::generate_to(shell, &mut (program.command)(), program.name, &directory)?;
+    }
+    let documents = tree.join("share/doc").join(program.name);
+    fs::create_dir_all(&documents)?;
+    for name in KEPT {
+        fs::copy(root.join(name), documents.join(name)).context(name)?;
+    }
+    fs::write(tree.with_extension("changelog"), debian_changelog(root, program)?)?;
+    Ok(())
+}
+
+/// The changelog in the form of Debian's policy (section 4.4), with the day of the last commit.
+fn debian_changelog(root: &Path, program: &Program) -> Result<String> {
+    let mut git = Command::new("git");
+    let day = output(git.args(["log", "-1", "--format=%cD"]).current_dir(root))?;
+    let manifest = fs::read_to_string(root.join("crates/flashmark/Cargo.toml"))?;
+    let maintainer = manifest.parse::<toml::Table>()?["package"]["metadata"]["deb"]["maintainer"]
+        .as_str()
+        .context("a package has a maintainer")?
+        .to_owned();
+    let (name, version) = (program.name, env!("CARGO_PKG_VERSION"));
+    Ok(format!(
+        "{name} ({version}) unstable; urgency=medium\n\n  * Release {version}: CHANGELOG.md has the changes.\n\n -- {maintainer}  {day}"
+    ))
+}
