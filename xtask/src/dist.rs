@@ -35,6 +35,9 @@ pub struct Program {
     pub command: fn() -> clap::Command,
 }
 
+/// Cargo's profile of what is released.
+const PROFILE: &str = "packaged";
+
 /// Both programs that are released.
 pub const PROGRAMS: [Program; 2] = [
     Program { name: "flashmark", command: flashmark::cli::Cli::command },
@@ -80,10 +83,10 @@ fn build(root: &Path, program: &Program, target: &str, zig: bool) -> Result<Path
     succeed(
         cargo(root)
             .arg(if zig { "zigbuild" } else { "build" })
-            .args(["--release", "--locked", "--package", program.name, "--target", target])
+            .args(["--profile", PROFILE, "--locked", "--package", program.name, "--target", target])
             .env(flags, "-C target-feature=+crt-static"),
     )?;
-    Ok(root.join("target").join(target).join("release").join(program.name))
+    Ok(root.join("target").join(target).join(PROFILE).join(program.name))
 }
 
 /// Packs both trees into one archive. The same sources give the same bytes.

@@ -40,6 +40,9 @@ pub enum Command {
     /// Answers three questions in two minutes: is it genuine, fit for what you want, healthy? With
     /// four numbers.
     Check(Box<CheckFlags>),
+    /// Checks every medium that is plugged in, until Ctrl-C: a shop, a drawer of sticks. What is
+    /// plugged in when it begins is left as it is.
+    Station(StationFlags),
     /// Shows media, what they are, whether they are in use and why, and whether testing is safe.
     List(ListFlags),
     /// Measures a target.
@@ -120,6 +123,7 @@ impl Command {
     pub fn progress(&self) -> ProgressForm {
         match self {
             Command::Check(flags) => flags.progress,
+            Command::Station(flags) => flags.progress,
             Command::Run(flags) => flags.outputs.progress,
             Command::Resume(flags) => flags.outputs.progress,
             #[cfg(feature = "lab")]
@@ -277,6 +281,33 @@ pub struct CheckFlags {
     /// docs/progress.md; with --quiet as well), or none.
     #[arg(long, value_enum, value_name = "FORM", default_value_t)]
     pub progress: ProgressForm,
+}
+
+/// Flags of `station`.
+#[derive(Debug, Args)]
+pub struct StationFlags {
+    /// Only what appears as these devices, for example sdb,sdc: the slots of a reader.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    pub slot: Vec<String>,
+    /// What the media are wanted for, as `check` takes it.
+    #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
+    pub uses: Vec<String>,
+    /// The longest a check may take.
+    #[arg(long, value_name = "DURATION", default_value = "2m")]
+    pub budget: String,
+    /// Words before the number of each check; together they are the label of its run.
+    #[arg(long, default_value = "station ")]
+    pub label: String,
+    /// Overwrites every medium that is plugged in: faster, and larger caches are found. Asks for the
+    /// word once, when it begins.
+    #[arg(long)]
+    pub erase: bool,
+    /// Progress on standard error, as of `run`.
+    #[arg(long, value_enum, default_value_t = ProgressForm::Auto, value_name = "FORM")]
+    pub progress: ProgressForm,
+    /// No progress on the screen.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 const CHECK_HELP: &str = "\

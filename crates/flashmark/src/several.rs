@@ -6,6 +6,7 @@ mod child;
 mod interference;
 mod one_end;
 mod screen;
+pub mod station;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -80,7 +81,8 @@ pub fn run(names: &[String], flags: &SeveralFlags<'_>) -> Result {
     if flags.plan_only {
         groups = vec![groups.into_iter().flatten().collect()];
     }
-    let screen = SeveralScreen::open(&targets, flags.quiet);
+    let screen = SeveralScreen::open(flags.quiet);
+    targets.iter().for_each(|one| screen.add(&one.name));
     let mut ended = all_ended(&groups, &screen, &stop)?;
     drop(screen);
     ended.sort_by_key(|one| one.nth);
@@ -210,13 +212,15 @@ fn one_after_another(
     running: &child::Running,
     stop: &AtomicBool,
 ) -> anyhow::Result<Vec<OneEnd>> {
+    let typed: Vec<String> = std::env::args().skip(1).collect();
     let mut ended = Vec::new();
     for one in group {
         if stop.load(Ordering::SeqCst) {
             ended.push(OneEnd::never_begun(&one.name, one.nth));
             continue;
         }
-        ended.push(Child::start(&one.name, one.nth, &one.erase, running)?.wait(screen, running)?);
+        let words = child::words(&typed, one.nth, &one.erase);
+        ended.push(Child::start(&one.name, one.nth, &words, running)?.wait(screen, running)?);
     }
     Ok(ended)
 }

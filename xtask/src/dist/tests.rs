@@ -25,9 +25,10 @@ fn every_file_that_a_package_takes_is_there() {
         for name in third_party::names(program) {
             fs::write(tree.join("share/doc").join(program.name).join(name), "").unwrap();
         }
+        fs::create_dir(tree.join("bin")).unwrap();
+        fs::write(tree.join("bin").join(program.name), "").unwrap();
         for (source, _) in assets(program) {
             let is_there = match source.strip_prefix("../../target/dist/tree/") {
-                _ if source == format!("target/release/{}", program.name) => true,
                 None => crate::root().join("crates/site").join(&source).exists(),
                 Some(path) => match dist.path().join("tree").join(path) {
                     all if all.ends_with("*") => {

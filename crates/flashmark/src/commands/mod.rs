@@ -43,6 +43,7 @@ use crate::cli::{Command, SimCommand};
 use crate::exit::Result;
 use crate::messages;
 use crate::outputs::ProgressForm;
+use crate::several;
 
 /// Runs what was typed.
 pub fn run_command(command: Command) -> Result {
@@ -51,6 +52,7 @@ pub fn run_command(command: Command) -> Result {
     }
     match command {
         Command::Check(flags) => check::run(*flags),
+        Command::Station(flags) => several::station::run(&flags),
         Command::List(flags) => list::run(&flags),
         Command::Run(flags) => run::run(*flags),
         Command::Resume(flags) => resume::run(&flags),

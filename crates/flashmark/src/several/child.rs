@@ -47,18 +47,17 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts the same call for one of its targets, in a process group of its own: Ctrl-C reaches
-    /// it once, through [`Running`].
+    /// Starts this program with these words, in a process group of its own: Ctrl-C reaches it once,
+    /// through [`Running`].
     pub fn start(
         target: &str,
         nth: usize,
-        erase: &[String],
+        words: &[String],
         running: &Running,
     ) -> anyhow::Result<Child> {
         let program = std::env::current_exe().context("this program is not found")?;
-        let typed: Vec<String> = std::env::args().skip(1).collect();
         let mut command = Command::new(program);
-        command.args(words(&typed, nth, erase)).process_group(0);
+        command.args(words).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // known before it can be interrupted
         let mut pids = running.lock();
@@ -107,8 +106,8 @@ fn forward(target: &str, mut event: Value) {
     messages::event(&name, event);
 }
 
-/// The words of the call for one of its targets.
-fn words(typed: &[String], nth: usize, erase: &[String]) -> Vec<String> {
+/// The words of a call of several media, for one of them.
+pub fn words(typed: &[String], nth: usize, erase: &[String]) -> Vec<String> {
     let mut words: Vec<String> = typed.iter().take(1).cloned().collect();
     words.extend(["--nth".to_owned(), nth.to_string(), "--progress".to_owned(), "json".to_owned()]);
     words.extend(erase.iter().flat_map(|id| ["--erase".to_owned(), id.clone()]));

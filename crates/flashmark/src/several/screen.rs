@@ -1,21 +1,20 @@
 //! A line of progress for each of several media.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use record::PlannedCell;
 use record::units::Nanos;
-use report::display;
 use serde_json::Value;
 
-use super::OneTarget;
 use super::one_end::OneEnd;
+use crate::exit::Result;
 use crate::terminal::OutputStream;
 use crate::{messages, say, words};
 
 /// The screen; dropping it wipes the lines.
 pub struct SeveralScreen {
-    lines: Vec<Mutex<TargetLine>>,
+    lines: Mutex<Vec<TargetLine>>,
     all: MultiProgress,
     is_quiet: bool,
 }
@@ -27,30 +26,31 @@ struct TargetLine {
 }
 
 impl SeveralScreen {
-    /// A line for each target: at the bottom of a terminal, elsewhere when a cell has ended.
-    pub fn open(targets: &[OneTarget], is_quiet: bool) -> SeveralScreen {
-        let all = MultiProgress::new();
-        let is_shown = !is_quiet && !messages::are_json() && OutputStream::Error.is_terminal();
-        let width = targets.iter().map(|one| display::width(&one.name)).max().unwrap_or_default();
-        let line = |one: &OneTarget| {
-            let name = display::padded(&report::words::clean(&one.name), width);
-            let bar = is_shown.then(|| {
-                let style = ProgressStyle::with_template("{prefix}  {wide_msg}");
-                let bar = all.add(ProgressBar::new_spinner());
-                bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-                bar.set_prefix(name.clone());
-                bar.set_message("waits for its turn");
-                bar
-            });
-            Mutex::new(TargetLine { name, bar, plan: Vec::new() })
-        };
-        let lines = targets.iter().map(line).collect();
-        SeveralScreen { lines, all, is_quiet: is_quiet || messages::are_json() }
+    /// A screen without lines.
+    pub fn open(is_quiet: bool) -> SeveralScreen {
+        let is_quiet = is_quiet || messages::are_json();
+        SeveralScreen { lines: Mutex::new(Vec::new()), all: MultiProgress::new(), is_quiet }
+    }
+
+    /// Adds a line, with the next number: at the bottom of a terminal, elsewhere whenever a cell has
+    /// ended.
+    pub fn add(&self, name: &str) {
+        let name = report::words::clean(name);
+        let bar = (!self.is_quiet && OutputStream::Error.is_terminal()).then(|| {
+            let style = ProgressStyle::with_template("{prefix}  {wide_msg}");
+            let bar = self.all.add(ProgressBar::new_spinner());
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_prefix(name.clone());
+            bar.set_message("waits for its turn");
+            bar
+        });
+        self.lock().push(TargetLine { name, bar, plan: Vec::new() });
     }
 
     /// Shows an event of the target with that number.
     pub fn show(&self, nth: usize, event: &Value) {
-        let mut line = self.lines[nth].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lock();
+        let Some(line) = lines.get_mut(nth) else { return };
         match event["event"].as_str() {
             Some("planned") => {
                 line.plan = serde_json::from_value(event["cells"].clone()).unwrap_or_default();
@@ -75,11 +75,29 @@ impl SeveralScreen {
 
     /// Shows that one has ended.
     pub fn end(&self, ended: &OneEnd) {
-        let line = self.lines[ended.nth].lock().unwrap_or_else(PoisonError::into_inner);
-        line.set(ended.outcome());
+        if let Some(line) = self.lock().get(ended.nth) {
+            line.set(ended.outcome());
+        }
     }
 
-    fn say(&self, text: &str) {
+    /// Takes a line away, whose medium has its row.
+    pub fn remove(&self, nth: usize) {
+        if let Some(bar) = self.lock().get_mut(nth).and_then(|line| line.bar.take()) {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Prints above the lines.
+    pub fn print(&self, print: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.all.suspend(print)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<TargetLine>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says a line above the lines.
+    pub fn say(&self, text: &str) {
         if !self.is_quiet {
             self.all.suspend(|| say!("{text}"));
         }

@@ -115,3 +115,65 @@ fn ctrl_c_ends_all_in_order() {
     let records = flashmark.runs().into_iter().map(|run| run.join("record.json"));
     assert!(records.into_iter().all(|record| record.exists()), "every record is kept");
 }
+
+/// A loop device of the kernel's name that a test chose, which no other test gets.
+struct ChosenLoop(String);
+
+impl ChosenLoop {
+    fn attach(number: u32, image: &std::path::Path) -> ChosenLoop {
+        let name = format!("loop{number}");
+        let node = format!("/dev/{name}");
+        let done = std::process::Command::new("losetup").arg(&node).arg(image).status().unwrap();
+        assert!(done.success(), "{node}");
+        ChosenLoop(name)
+    }
+}
+
+impl Drop for ChosenLoop {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("losetup")
+            .arg("-d")
+            .arg(format!("/dev/{}", self.0))
+            .status();
+    }
+}
+
+#[test]
+fn a_station_checks_what_is_plugged_in_and_nothing_else() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let images = ["before", "later"].map(|name| scratch.image(name, 32 * MIB));
+    let number = 200 + std::process::id() % 50 * 2;
+    let before = ChosenLoop::attach(number, &images[0]);
+    let slots = format!("loop{number},loop{}", number + 1);
+    let mut station = flashmark.start(&["station", "--slot", &slots, "--budget", "5s"]);
+    // it says so when it has seen what is there
+    let mut said = std::io::BufReader::new(station.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    assert!(line.contains("1 that are plugged in now are left as they are"), "{line}");
+    let _later = ChosenLoop::attach(number + 1, &images[1]);
+    let record =
+        || flashmark.runs().first().map(|run| run.join("record.json")).filter(|it| it.exists());
+    let record = crate::support::read_record(&eventually("a record of its check", record));
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&station),
+        rustix::process::Signal::INT,
+    )
+    .unwrap();
+    let ended = station.wait_with_output().unwrap();
+    let screen = String::from_utf8(ended.stdout).unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{screen}");
+    assert!(screen.contains(&format!("station 1 /dev/loop{}", number + 1)), "{screen}");
+    assert_eq!(record.run.label.as_deref(), Some("station 1"));
+    assert_eq!(flashmark.runs().len(), 1);
+    drop(before);
+    rustix::fs::sync();
+    let pattern = Scratch::pattern(32 * MIB);
+    assert!(images.iter().all(|image| fs::read(image).unwrap() == pattern), "nothing is lost");
+
+    let asked = flashmark.run(&["station", "--erase", "--slot", "nosuch"]);
+    assert!(asked.code == Some(3) && asked.err.contains("needs a terminal"), "{asked}");
+}
