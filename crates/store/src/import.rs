@@ -34,6 +34,7 @@ mod iostat;
 mod iozone;
 mod keep;
 mod known_medium;
+mod morton_table;
 mod network;
 mod pibenchmarks;
 mod rate_list;
@@ -168,7 +169,7 @@ struct Importer {
 }
 
 /// All of them; a file may hold the output of several.
-const IMPORTERS: [&Importer; 27] = [
+const IMPORTERS: [&Importer; 28] = [
     &fio::JSON,
     &fio::TERSE,
     &fio::JOBS,
@@ -185,6 +186,7 @@ const IMPORTERS: [&Importer; 27] = [
     &ioping::IMPORTER,
     &seeker::IMPORTER,
     &rate_list::IMPORTER,
+    &morton_table::IMPORTER,
     &diskmark::IMPORTER,
     &as_ssd::IMPORTER,
     &iostat::IMPORTER,

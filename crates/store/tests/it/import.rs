@@ -1022,6 +1022,80 @@ fn hdparm_ioping_and_seeker() {
     not stated  76 Gigabyte Raptor 10000 rpm supporting SATA
       published:transfer/1 direct bps=65000000
     ");
+    insta::assert_snapshot!(told("article_morton_table.txt"), @r"
+    Morton's benchmark  Kingston 4GB 100 (orig.)
+      zero-fill/1 direct bps=3840000
+      random-fill/1 direct bps=3850000
+      sector-write/1 512 B direct iops=1.86219739292365 mean_ms=537
+      ext2-format/1 [simple] direct groups_per_s=1.42
+      ext2-fill/1 direct bps=3310000
+    Morton's benchmark  Kingston 16GB 100 (orig.)
+      zero-fill/1 direct bps=6700000
+      random-fill/1 direct bps=6050000
+      sector-write/1 512 B direct iops=2.0366598778004072 mean_ms=491
+      ext2-format/1 [simple] direct groups_per_s=1.82
+      ext2-fill/1 direct bps=2660000
+    Morton's benchmark  Kingston 16GB 100 G2
+      zero-fill/1 direct bps=14150000
+      random-fill/1 direct bps=14120000
+      sector-write/1 512 B direct iops=2.044989775051125 mean_ms=489
+      ext2-format/1 [simple] direct groups_per_s=2.16
+      ext2-fill/1 direct bps=3100000
+    Morton's benchmark  Kingston 4GB 410
+      zero-fill/1 direct bps=13290000
+      random-fill/1 direct bps=13360000
+      sector-write/1 512 B direct iops=4.739336492890995 mean_ms=211
+      ext2-format/1 [simple] direct groups_per_s=3.84
+      ext2-fill/1 direct bps=8230000
+    Morton's benchmark  Corsair Voyager 16GB (blue)
+      zero-fill/1 direct bps=9260000
+      random-fill/1 direct bps=9260000
+      sector-write/1 512 B direct iops=1.2106537530266344 mean_ms=826
+      ext2-format/1 [simple] direct groups_per_s=1.08
+      ext2-fill/1 direct bps=3160000
+    Morton's benchmark  SanDisk Cruzer 16GB
+      zero-fill/1 direct bps=5000000
+      random-fill/1 direct bps=5010000
+      sector-write/1 512 B direct iops=384.6153846153846 mean_ms=2.6
+      ext2-format/1 [simple] direct groups_per_s=1.03
+      ext2-fill/1 direct bps=2370000
+    Morton's benchmark  Verbatim 8GB
+      zero-fill/1 direct bps=9730000
+      random-fill/1 direct bps=9800000
+      sector-write/1 512 B direct iops=2.237136465324385 mean_ms=447
+      ext2-format/1 [simple] direct groups_per_s=1.97
+      ext2-fill/1 direct bps=3600000
+    Morton's benchmark  Seagate Momentus 160GB 7200rpm
+      zero-fill/1 direct bps=27580000
+      random-fill/1 direct bps=27420000
+      sector-write/1 512 B direct iops=46.51162790697674 mean_ms=21.5
+      ext2-format/1 [simple] direct groups_per_s=141
+      ext2-fill/1 direct bps=5070000
+    Morton's benchmark  Transcend Class 6 4GB
+      zero-fill/1 direct bps=12360000
+      random-fill/1 direct bps=11770000
+      sector-write/1 512 B direct iops=9.345794392523365 mean_ms=107
+      ext2-format/1 [simple] direct groups_per_s=8.38
+      ext2-fill/1 direct bps=7010000
+    Morton's benchmark  Transcend Class 10 4GB
+      zero-fill/1 direct bps=16650000
+      random-fill/1 direct bps=8990000
+      sector-write/1 512 B direct iops=2.717391304347826 mean_ms=368
+      ext2-format/1 [simple] direct groups_per_s=2.48
+      ext2-fill/1 direct bps=4650000
+    Morton's benchmark  Transcend Class 6 32GB
+      zero-fill/1 direct bps=18930000
+      random-fill/1 direct bps=18830000
+      sector-write/1 512 B direct iops=1.4388489208633093 mean_ms=695
+      ext2-format/1 [simple] direct groups_per_s=1.25
+      ext2-fill/1 direct bps=3120000
+    Morton's benchmark  SanDisk Class 2 4GB
+      zero-fill/1 direct bps=6140000
+      random-fill/1 direct bps=6120000
+      sector-write/1 512 B direct iops=4.926108374384237 mean_ms=203
+      ext2-format/1 [simple] direct groups_per_s=4.55
+      ext2-fill/1 direct bps=5580000
+    ");
     insta::assert_snapshot!(told("article_seeker_list.txt"), @r"
     seeker  Lexar
       seek/1 [seeker v2] 512 B buffered access_time_ns=370000 seeks_per_s=2702.702702702703
