@@ -1044,11 +1044,11 @@ pub struct ExportFlags {
     /// last thirty days. Runs without a time, as those of simulated media, are left out.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// As what. All but xlsx and parquet go to standard output where no file is named.
+    /// As what. All but xlsx, parquet and dataset go to standard output where no file is named.
     #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
     pub format: ExportFormat,
     /// Where to write it; Parquet makes two files, runs.parquet and cells.parquet, in that
-    /// directory.
+    /// directory; a data set replaces one that is there.
     #[arg(long, short, value_name = "FILE|DIR|-")]
     pub output: Option<PathBuf>,
     /// Runs of this collection: sqlite:FILE, or postgres://.. where this build knows it.
@@ -1065,6 +1065,8 @@ pub enum ExportFormat {
     Xlsx,
     /// A file of runs and a file of cells.
     Parquet,
+    /// Parquet of runs, cells, curves and histograms, in directories by kind and month.
+    Dataset,
     /// All of it, with histograms and curves.
     Json,
     /// As fio prints it (json+).

@@ -6,6 +6,7 @@
 
 pub mod columns;
 mod csv;
+mod dataset;
 mod fio;
 mod fio_fields;
 mod parquet;
@@ -16,6 +17,7 @@ use std::io::{self, Write};
 use record::collection::CollectionRun;
 
 pub use self::csv::CsvSink;
+pub use self::dataset::DatasetSink;
 pub use self::fio::fio;
 pub use self::parquet::ParquetSink;
 pub use self::xlsx::XlsxSink;

@@ -17,12 +17,13 @@ use record::collection::{CollectionRun, Model, Origin, SubmissionStatus};
 use store::Store;
 use store::atomic_write_with;
 use store::collection::{Address, Collection, CollectionError, content_name};
-use store::export::{CsvSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
+use store::export::{CsvSink, DatasetSink, FioSink, JsonSink, ParquetSink, Sink, XlsxSink};
 
 use crate::cli::{ExportFlags, ExportFormat};
 use crate::commands::own_runs::measured_runs;
 use crate::commands::report::file_name;
 use crate::commands::show::load;
+use crate::commands::whole_dir::{DATASET, WholeDir};
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print_document;
 use crate::published_run;
@@ -34,9 +35,13 @@ pub fn run(flags: &ExportFlags) -> Result {
     let source = Source::of(flags)?;
     match (flags.format, target(flags)) {
         (ExportFormat::Parquet, Some(dir)) => parquet(&source, dir)?,
+        (ExportFormat::Dataset, Some(dir)) => dataset(&source, dir)?,
         (ExportFormat::Xlsx, Some(file)) => workbook(&source, file)?,
         (ExportFormat::Parquet, None) => {
             return usage("Parquet is two files; name a directory for them with -o");
+        }
+        (ExportFormat::Dataset, None) => {
+            return usage("a data set is many files; name a directory for them with -o");
         }
         (ExportFormat::Xlsx, None) => {
             return usage("a workbook is no text; name a file for it with -o");
@@ -114,6 +119,13 @@ fn parquet(source: &Source, dir: &Path) -> Result<()> {
         both.map_err(|error| error.source)
     });
     written.or_internal()
+}
+
+/// All files or none; those of an earlier data set are gone.
+fn dataset(source: &Source, dir: &Path) -> Result<()> {
+    let place = WholeDir::take(dir, &DATASET)?;
+    source.write(Box::new(DatasetSink::new(place.scratch()))).or_internal()?;
+    place.appear()
 }
 
 /// A file a run, named after it.

@@ -38,6 +38,8 @@ pub mod submit;
 pub mod tests;
 #[cfg(feature = "lab")]
 pub mod watch;
+#[cfg(feature = "export")]
+mod whole_dir;
 
 use crate::cli::{Command, SimCommand};
 use crate::exit::Result;

@@ -3,21 +3,20 @@
 use report::words;
 
 use crate::cli::PublishFlags;
+use crate::commands::whole_dir::{SITE, WholeDir};
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::outputs::print;
 
 mod filling;
 mod publications;
-mod publish_dir;
 mod source;
 mod tree;
 
-use publish_dir::PublishDir;
 use source::PublishedLines;
 
 /// Makes a static site of a collection or of runs; exit code 2 where there is nothing to publish.
 pub fn run(flags: &PublishFlags) -> Result {
-    let place = PublishDir::take(&flags.dir)?;
+    let place = WholeDir::take(&flags.dir, &SITE)?;
     let now = crate::clock::now();
     let source = match &flags.database {
         Some(address) => PublishedLines::of_database(address, flags.no_reference, &now)?,

@@ -61,14 +61,14 @@ impl<T> ExportColumn<T> {
     }
 }
 
-fn text(value: Option<&str>) -> ColumnValue {
+pub(super) fn text(value: Option<&str>) -> ColumnValue {
     value
         .filter(|text| !text.is_empty())
         .map_or(ColumnValue::Nothing, |text| ColumnValue::Text(text.to_owned()))
 }
 
 /// A time as RFC 3339 writes it; a date alone is its first moment in UTC.
-fn time(value: Option<&str>) -> ColumnValue {
+pub(super) fn time(value: Option<&str>) -> ColumnValue {
     let read = |text: &str| {
         let of_date = |date: jiff::civil::Date| date.to_zoned(jiff::tz::TimeZone::UTC);
         text.parse().ok().or_else(|| Some(of_date(text.parse().ok()?).ok()?.timestamp()))
@@ -90,19 +90,19 @@ fn flag_names(flags: &[Flag]) -> ColumnValue {
     ColumnValue::Words(flags.iter().filter_map(flag_name).collect())
 }
 
-fn integer(value: Option<impl TryInto<i64>>) -> ColumnValue {
+pub(super) fn integer(value: Option<impl TryInto<i64>>) -> ColumnValue {
     // What does not fit is more than any medium has.
     value.map_or(ColumnValue::Nothing, |number| {
         ColumnValue::Integer(number.try_into().unwrap_or(i64::MAX))
     })
 }
 
-fn real(value: Option<f64>) -> ColumnValue {
+pub(super) fn real(value: Option<f64>) -> ColumnValue {
     value.filter(|number| number.is_finite()).map_or(ColumnValue::Nothing, ColumnValue::Real)
 }
 
 /// The word that the record has for one of several; "byte:165" for what has a number.
-fn word(value: Option<impl Serialize>) -> ColumnValue {
+pub(super) fn word(value: Option<impl Serialize>) -> ColumnValue {
     match value.map(serde_json::to_value) {
         Some(Ok(serde_json::Value::String(word))) => ColumnValue::Text(word),
         Some(Ok(serde_json::Value::Object(pair))) => {
@@ -303,6 +303,31 @@ pub(super) fn repeated() -> impl Iterator<Item = &'static ExportColumn<Collectio
 
 /// The columns of a table, where runs and cells are two.
 pub(super) type Columns = Vec<(String, ColumnKind)>;
+
+/// Units of numeric columns, as a JSON object by name of the column: `B`, `B/s`, `1/s`, `ns`, `GB`,
+/// and `1` of counts. The axes of a curve say their own.
+pub(super) fn units(columns: &Columns) -> String {
+    let units: serde_json::Map<String, serde_json::Value> = columns
+        .iter()
+        .filter(|(_, kind)| matches!(kind, ColumnKind::Integer | ColumnKind::Real))
+        .map(|(name, _)| (name.clone(), serde_json::Value::from(unit(name))))
+        .collect();
+    serde_json::Value::from(units).to_string()
+}
+
+fn unit(name: &str) -> &'static str {
+    let quantity = name.trim_end_matches("_ci95_low").trim_end_matches("_ci95_high");
+    match quantity.rsplit('_').next().unwrap_or_default() {
+        "bytes" => "B",
+        "bps" => "B/s",
+        "iops" => "1/s",
+        "ns" => "ns",
+        "gb" => "GB",
+        "x" => "x_axis",
+        "y" => "y_axis",
+        _ => "1",
+    }
+}
 
 fn named<T>(column: &ExportColumn<T>) -> (String, ColumnKind) {
     (column.name.to_owned(), column.kind)

@@ -22,8 +22,8 @@ const GROUP: usize = 65_536;
 
 /// Writes the two files.
 pub struct ParquetSink<R: Write + Send, C: Write + Send> {
-    runs: Table<R>,
-    cells: Table<C>,
+    runs: ParquetTable<R>,
+    cells: ParquetTable<C>,
 }
 
 impl<R: Write + Send, C: Write + Send> ParquetSink<R, C> {
@@ -33,8 +33,8 @@ impl<R: Write + Send, C: Write + Send> ParquetSink<R, C> {
     /// Where the first bytes cannot be written.
     pub fn new(runs: R, cells: C) -> Result<ParquetSink<R, C>, ExportError> {
         Ok(ParquetSink {
-            runs: Table::new("runs", columns::of_runs(), runs)?,
-            cells: Table::new("cells", columns::of_cells(), cells)?,
+            runs: ParquetTable::new("runs", columns::of_runs(), runs)?,
+            cells: ParquetTable::new("cells", columns::of_cells(), cells)?,
         })
     }
 }
@@ -140,14 +140,14 @@ impl Pending {
 }
 
 /// A Parquet file in the making, with the rows that are not written yet.
-struct Table<W: Write + Send> {
+pub(super) struct ParquetTable<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Pending>,
     rows: usize,
 }
 
-impl<W: Write + Send> Table<W> {
-    fn new(name: &str, columns: Columns, to: W) -> Result<Table<W>, ExportError> {
+impl<W: Write + Send> ParquetTable<W> {
+    pub(super) fn new(name: &str, columns: Columns, to: W) -> Result<ParquetTable<W>, ExportError> {
         let fields = columns.iter().map(|(name, kind)| match kind {
             ColumnKind::Text => format!("optional binary {name} (UTF8);"),
             ColumnKind::Json => format!("optional binary {name} (JSON);"),
@@ -166,20 +166,23 @@ impl<W: Write + Send> Table<W> {
         let properties = WriterProperties::builder()
             .set_compression(zstd)
             .set_created_by(format!("flashmark version {}", env!("CARGO_PKG_VERSION")))
-            .set_key_value_metadata(Some(vec![KeyValue::new(
-                "flashmark.schema".to_owned(),
-                record::SCHEMA.to_owned(),
-            )]))
+            .set_key_value_metadata(Some(vec![
+                KeyValue::new("flashmark.schema".to_owned(), record::SCHEMA.to_owned()),
+                KeyValue::new("flashmark.units".to_owned(), columns::units(&columns)),
+            ]))
             .build();
         let writer = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties))?;
-        Ok(Table {
+        Ok(ParquetTable {
             writer,
             columns: columns.into_iter().map(|(_, kind)| Pending::new(kind)).collect(),
             rows: 0,
         })
     }
 
-    fn add(&mut self, values: impl Iterator<Item = ColumnValue>) -> Result<(), ExportError> {
+    pub(super) fn add(
+        &mut self,
+        values: impl IntoIterator<Item = ColumnValue>,
+    ) -> Result<(), ExportError> {
         for (column, value) in self.columns.iter_mut().zip(values) {
             column.push(value)?;
         }
@@ -187,7 +190,17 @@ impl<W: Write + Send> Table<W> {
         if self.rows == GROUP { self.write_group() } else { Ok(()) }
     }
 
-    fn write_group(&mut self) -> Result<(), ExportError> {
+    /// Values that are held in memory.
+    pub(super) fn held(&self) -> usize {
+        self.rows * self.columns.len()
+    }
+
+    /// Column chunks that were written: the end of the file describes each.
+    pub(super) fn chunks(&self) -> usize {
+        self.writer.flushed_row_groups().len() * self.columns.len()
+    }
+
+    pub(super) fn write_group(&mut self) -> Result<(), ExportError> {
         let mut group = self.writer.next_row_group()?;
         for column in &mut self.columns {
             let mut writer = group
@@ -201,7 +214,7 @@ impl<W: Write + Send> Table<W> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(), ExportError> {
+    pub(super) fn finish(mut self) -> Result<(), ExportError> {
         if self.rows > 0 {
             self.write_group()?;
         }

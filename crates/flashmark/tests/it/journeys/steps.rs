@@ -41,6 +41,7 @@ pub const STEPS: &[Step] = &[
     Step { name: "export csv", take: export_csv },
     Step { name: "export xlsx", take: export_xlsx },
     Step { name: "export parquet", take: export_parquet },
+    Step { name: "export dataset", take: export_dataset },
     Step { name: "export json", take: export_json },
     Step { name: "export fio", take: export_fio },
     Step { name: "export openmetrics", take: export_openmetrics },
@@ -267,6 +268,20 @@ fn export_parquet(walk: &Walk<'_>) -> Result<(), String> {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     ensure(names == ["cells.parquet".into(), "runs.parquet".into()].into(), || format!("{names:?}"))
+}
+
+/// Nothing of an earlier data set stays.
+fn export_dataset(walk: &Walk<'_>) -> Result<(), String> {
+    let dir = walk.at("dataset");
+    let export = || walk.done(&["export", "latest", "--format", "dataset", "-o", word(&dir)]);
+    export()?;
+    let old = dir.join("cells/kind=sd/month=1999-12");
+    fs::create_dir_all(&old).map_err(|error| error.to_string())?;
+    export()?;
+    let tables = ["runs", "cells", "series", "histograms"];
+    ensure(tables.iter().all(|table| dir.join(table).is_dir()) && !old.exists(), || {
+        format!("{} is no data set, or holds what was there before", dir.display())
+    })
 }
 
 /// Every cell is exported.

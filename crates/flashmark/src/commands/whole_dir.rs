@@ -1,5 +1,5 @@
-//! The directory a site appears in: made beside it under another name, and put in its place when it
-//! is whole.
+//! A directory that appears as a whole, such as a site or a data set: made beside its place under
+//! another name, and put there when all of it is written.
 
 use std::fs;
 use std::io;
@@ -9,20 +9,36 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::exit::{OrExit, Result, refuse, usage};
 
-/// A file by which a site of ours is known.
-const MARK: &str = ".flashmark-site";
-/// What names of sites in the making begin with.
-const SCRATCH: &str = ".flashmark-publish-";
+/// DirContents of a directory that is replaced as a whole.
+pub struct DirContents {
+    /// The file by which a directory of ours is known.
+    mark: &'static str,
+    /// Its name in sentences.
+    name: &'static str,
+    /// The command that makes it.
+    command: &'static str,
+}
 
-/// Where a site is being made. What was begun is removed when this goes out of scope.
-pub struct PublishDir {
+/// A site of plain files.
+pub const SITE: DirContents =
+    DirContents { mark: ".flashmark-site", name: "a site", command: "flashmark publish" };
+/// Parquet in partitions.
+pub const DATASET: DirContents =
+    DirContents { mark: ".flashmark-dataset", name: "a data set", command: "flashmark export" };
+
+/// Beginning of the names of directories in the making.
+const SCRATCH: &str = ".flashmark-new-";
+
+/// The place where the contents are made. What was begun is removed when this goes out of scope.
+pub struct WholeDir {
+    contents: &'static DirContents,
     dir: PathBuf,
     scratch: PathBuf,
 }
 
-impl PublishDir {
-    /// Makes a directory beside `dir`, if that is free, empty, or a site that was published before.
-    pub fn take(dir: &Path) -> Result<PublishDir> {
+impl WholeDir {
+    /// Makes a directory beside `dir`, if that is free, empty, or has such contents by now.
+    pub fn take(dir: &Path, contents: &'static DirContents) -> Result<WholeDir> {
         let Some(name) = dir.file_name().filter(|_| !dir.as_os_str().is_empty()) else {
             return usage(format_args!(
                 "'{}' cannot be replaced as a whole; name a directory in it",
@@ -34,40 +50,42 @@ impl PublishDir {
             Ok(whole) => whole,
             Err(_) => parent(dir).join(name),
         };
-        refuse_foreign(&dir)?;
+        refuse_foreign(&dir, contents)?;
         let beside = parent(&dir);
-        sweep(&beside);
+        sweep(&beside, contents);
         let scratch = beside.join(format!("{SCRATCH}{}", std::process::id()));
         fs::create_dir(&scratch)
             .map_err(|error| {
                 anyhow::anyhow!("cannot make a directory in '{}': {error}", beside.display())
             })
             .or_usage()?;
-        let place = PublishDir { dir, scratch };
-        let mark = "A site made by flashmark publish, which replaces this directory as a whole.\n";
-        fs::write(place.scratch.join(MARK), mark).or_internal()?;
+        let place = WholeDir { contents, dir, scratch };
+        let DirContents { mark, name, command } = contents;
+        let text =
+            format!("This is {name} of {command}, which replaces this directory as a whole.\n");
+        fs::write(place.scratch.join(mark), text).or_internal()?;
         Ok(place)
     }
 
-    /// The directory to write the site into; [`PublishDir::appear`] puts it in its place.
+    /// The directory to write the contents into; [`WholeDir::appear`] puts it in its place.
     pub fn scratch(&self) -> &Path {
         &self.scratch
     }
 
-    /// Puts the site in its place: a reader finds either the old one or the new one, also after a
-    /// power loss.
+    /// Puts the contents in their place: a reader finds either the old ones or the new ones, also
+    /// after a power loss.
     pub fn appear(self) -> Result<()> {
         // What came to be there meanwhile is not ours either.
-        refuse_foreign(&self.dir)?;
+        refuse_foreign(&self.dir, self.contents)?;
         settle(&self.scratch).or_internal()?;
         exchange(&self.scratch, &self.dir).or_internal()?;
         settle(&parent(&self.dir)).or_internal()
     }
 }
 
-impl Drop for PublishDir {
+impl Drop for WholeDir {
     fn drop(&mut self) {
-        // Nobody is left to be told. After an exchange this is the old site.
+        // Nobody is left to be told. After an exchange these are the old contents.
         let _ = fs::remove_dir_all(&self.scratch);
     }
 }
@@ -76,23 +94,24 @@ fn parent(dir: &Path) -> PathBuf {
     dir.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// A directory that holds something and is no site of ours is left alone.
-fn refuse_foreign(dir: &Path) -> Result<()> {
+/// A directory that holds something else is left alone.
+fn refuse_foreign(dir: &Path, contents: &DirContents) -> Result<()> {
+    let DirContents { mark, name, command } = contents;
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => {
             return usage(format_args!(
-                "'{}' cannot hold a site: {error}; name a directory",
+                "'{}' cannot hold {name}: {error}; name a directory",
                 dir.display()
             ));
         }
         Ok(entries) => entries,
     };
-    if entries.take(1).count() == 0 || dir.join(MARK).is_file() {
+    if entries.take(1).count() == 0 || dir.join(mark).is_file() {
         return Ok(());
     }
     refuse(format_args!(
-        "'{}' holds files and was not made by flashmark publish; it would be replaced as a whole, so name another directory",
+        "'{}' holds files and was not made by {command}; it would be replaced as a whole, so name another directory",
         dir.display()
     ))
 }
@@ -109,7 +128,7 @@ fn exchange(new: &Path, dir: &Path) -> io::Result<()> {
     }
     match renameat_with(CWD, new, CWD, dir, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(()),
-        // A file system that cannot exchange: the old site is out of the way for a moment.
+        // A file system that cannot exchange: the old contents are out of the way for a moment.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
             let old = new.with_extension("old");
             fs::rename(dir, &old)?;
@@ -121,14 +140,14 @@ fn exchange(new: &Path, dir: &Path) -> io::Result<()> {
 }
 
 /// Removes what a process that was killed had begun here.
-fn sweep(dir: &Path) {
+fn sweep(dir: &Path, contents: &DirContents) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let maker = name
             .to_str()
             .and_then(|name| name.strip_prefix(SCRATCH)?.split('.').next()?.parse::<u32>().ok());
         if maker.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists())
-            && entry.path().join(MARK).is_file()
+            && entry.path().join(contents.mark).is_file()
         {
             // What cannot be removed is in nobody's way.
             let _ = fs::remove_dir_all(entry.path());
@@ -142,25 +161,26 @@ mod tests {
     use crate::exit::Exit;
 
     #[test]
-    fn a_site_replaces_a_site_and_nothing_else() {
+    fn contents_replace_their_like_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
         let site = dir.path().join("site");
         for text in ["one", "two"] {
-            let place = PublishDir::take(&site).unwrap();
+            let place = WholeDir::take(&site, &SITE).unwrap();
             fs::write(place.scratch().join("index.html"), text).unwrap();
             place.appear().unwrap();
             assert_eq!(fs::read_to_string(site.join("index.html")).unwrap(), text);
         }
+        assert_eq!(WholeDir::take(&site, &DATASET).map(|_| ()).unwrap_err().exit, Exit::Refused);
         let theirs = dir.path().join("theirs");
         fs::create_dir(&theirs).unwrap();
         fs::write(theirs.join("thesis.tex"), "years").unwrap();
-        assert_eq!(PublishDir::take(&theirs).map(|_| ()).unwrap_err().exit, Exit::Refused);
+        assert_eq!(WholeDir::take(&theirs, &SITE).map(|_| ()).unwrap_err().exit, Exit::Refused);
         assert_eq!(
-            PublishDir::take(&theirs.join("thesis.tex")).map(|_| ()).unwrap_err().exit,
+            WholeDir::take(&theirs.join("thesis.tex"), &SITE).map(|_| ()).unwrap_err().exit,
             Exit::Usage
         );
         assert_eq!(
-            PublishDir::take(&dir.path().join("none/site")).map(|_| ()).unwrap_err().exit,
+            WholeDir::take(&dir.path().join("none/site"), &SITE).map(|_| ()).unwrap_err().exit,
             Exit::Usage
         );
         let names: Vec<_> =
@@ -174,8 +194,8 @@ mod tests {
         // No process has this number: it is beyond what Linux gives.
         let dead = dir.path().join(format!("{SCRATCH}4194305"));
         fs::create_dir(&dead).unwrap();
-        fs::write(dead.join(MARK), "").unwrap();
-        drop(PublishDir::take(&dir.path().join("site")).unwrap());
+        fs::write(dead.join(SITE.mark), "").unwrap();
+        drop(WholeDir::take(&dir.path().join("site"), &SITE).unwrap());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }
