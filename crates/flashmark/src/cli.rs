@@ -965,6 +965,9 @@ pub struct SubmitFlags {
     /// earlier revision.
     #[arg(long, value_name = "ID", conflicts_with = "withdraw")]
     pub replace: Option<String>,
+    /// Sends what could not be sent before: to the collection of --to, or each run to its own.
+    #[arg(long, conflicts_with_all = ["run", "show", "replace", "withdraw"])]
+    pub pending: bool,
     /// Takes this run out of the collection, for good.
     #[arg(long, value_name = "ID")]
     pub withdraw: Option<String>,

@@ -121,7 +121,10 @@ impl Store {
     }
 
     /// Makes the directory for the runs. For this user only: records hold serial numbers.
-    pub(crate) fn make_root(&self) -> Result<(), CreateError> {
+    ///
+    /// # Errors
+    /// Where it cannot be made, or somebody else made it where everyone may.
+    pub fn make_root(&self) -> Result<(), CreateError> {
         let at = WriteError::at(&self.root);
         if !self.root.exists() {
             DirBuilder::new().recursive(true).mode(0o700).create(&self.root).map_err(&at)?;

@@ -13,15 +13,20 @@ use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::outputs::{print, print_document};
 
 mod document;
+mod pending;
 mod server;
 
 use document::SubmissionDocument;
+use pending::PendingRun;
 use server::{CollectionServer, ServerReceipt};
 
 /// Sends a run to a collection, or withdraws one from it; says first what would be done, and asks.
 pub fn run(flags: &SubmitFlags) -> Result {
     if let Some(id) = &flags.withdraw {
         return withdraw(flags, id);
+    }
+    if flags.pending {
+        return send_pending(flags);
     }
     let name = flags.run.as_deref().unwrap_or("latest");
     let record = load(name)?;
@@ -48,10 +53,53 @@ pub fn run(flags: &SubmitFlags) -> Result {
     agreed("Send it?", flags.yes)?;
     let receipt = match &flags.replace {
         Some(id) => server.replace(id, &document.packed)?,
-        None => server.submit(&document.packed)?,
+        None => submit(&server, &document, record.run.id)?,
     };
     print_document(&told(&receipt, &server, name))?;
     Ok(Exit::Done)
+}
+
+/// Sends a run, and keeps it for later where the collection cannot take it now.
+fn submit(
+    server: &CollectionServer,
+    document: &SubmissionDocument,
+    name: String,
+) -> Result<ServerReceipt> {
+    let pending = PendingRun { to: server.name().to_owned(), name, json: document.json.clone() };
+    match server.submit(&document.packed) {
+        Ok(receipt) => {
+            pending.forget()?;
+            Ok(receipt)
+        }
+        Err(failure) if failure.exit == Exit::Internal => {
+            let kept = match pending.keep() {
+                Ok(()) => "it is kept, and `flashmark submit --pending` sends it".to_owned(),
+                Err(why) => format!("it cannot be kept for later: {why}"),
+            };
+            Err(anyhow::anyhow!("{failure}; {kept}")).or_internal()
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Sends what is kept; each of these runs was shown and agreed to.
+fn send_pending(flags: &SubmitFlags) -> Result {
+    let to = flags.to.as_deref().map(|to| to.trim().trim_end_matches('/'));
+    let token = token(flags);
+    if token.is_some() && to.is_none() {
+        return usage("a token is of one collection: name it with --to");
+    }
+    let (count, exit) = pending::send_all(to, token, |run, server, receipt| {
+        print_document(&told(receipt, server, &run.name))
+    })?;
+    if count == 0 {
+        print("Nothing waits to be sent.\n")?;
+    }
+    Ok(exit)
+}
+
+fn token(flags: &SubmitFlags) -> Option<&str> {
+    flags.token.as_deref().map(str::trim).filter(|token| !token.is_empty())
 }
 
 fn withdraw(flags: &SubmitFlags, id: &str) -> Result {
@@ -74,7 +122,7 @@ fn server(flags: &SubmitFlags) -> Result<CollectionServer> {
             "name a collection with --to URL or FLASHMARK_COLLECTION; --show prints what would be sent",
         );
     };
-    let token = flags.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
+    let token = token(flags);
     for id in flags.replace.iter().chain(&flags.withdraw) {
         if id.is_empty()
             || !id

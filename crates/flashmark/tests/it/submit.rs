@@ -348,10 +348,10 @@ exit 2
 flashmark: http://SITE: the run was not taken (contradiction): cells[3] (random-write/2).bytes: 9 bytes in 2 I/Os of 4096
 
 exit 5
-flashmark: http://SITE: too much was sent in too short a time: 10 a minute are taken; try again in 12 s
+flashmark: http://SITE: too much was sent in too short a time: 10 a minute are taken; try again in 12 s; it is kept, and `flashmark submit --pending` sends it
 
 exit 5
-flashmark: http://SITE: the server cannot do it now: the database does not answer; try again later
+flashmark: http://SITE: the server cannot do it now: the database does not answer; try again later; it is kept, and `flashmark submit --pending` sends it
 
 exit 2
 flashmark: http://SITE: the token does not allow this: no such token
@@ -390,7 +390,7 @@ exit 2
 flashmark: http://SITE is no collection of Flashmark: it answers 200 OK, and nothing that flashmark-site would say; is the address right?
 
 exit 5
-flashmark: cannot reach http://SITE: it ended the connection without an answer
+flashmark: cannot reach http://SITE: it ended the connection without an answer; it is kept, and `flashmark submit --pending` sends it
 ");
     let garbage = said("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n\r\n");
     assert!(
@@ -417,7 +417,7 @@ fn where_nothing_can_be_reached_it_says_why() {
     let refused = submit(&[RECORD, "--to", "http://127.0.0.1:1", "--yes"], None);
     assert_eq!(refused.code, Some(5), "{refused}");
     assert!(
-        refused.err.ends_with("the connection was refused: nothing listens there\n"),
+        refused.err.contains("the connection was refused: nothing listens there; it is kept"),
         "{refused}"
     );
 

@@ -27,11 +27,16 @@ impl SubmissionDocument {
         let (run, blanked) = published_run::of(record)?;
         let mut json = serde_json::to_string_pretty(&run).or_internal()?;
         json.push('\n');
-        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-        packer.write_all(json.as_bytes()).or_internal()?;
-        let packed = packer.finish().or_internal()?;
+        let packed = packed(&json)?;
         Ok(SubmissionDocument { run, json, packed, blanked })
     }
+}
+
+/// A document packed with gzip.
+pub fn packed(json: &str) -> Result<Vec<u8>> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    packer.write_all(json.as_bytes()).or_internal()?;
+    packer.finish().or_internal()
 }
 
 #[cfg(test)]

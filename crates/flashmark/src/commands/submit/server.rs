@@ -50,6 +50,11 @@ pub struct ServerReceipt {
     pub reasons: Vec<String>,
 }
 
+/// The collection does not take this run, now or later.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct RunRefused(String);
+
 /// Why the server does not take it (RFC 9457, in the words of flashmark-site).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -244,13 +249,23 @@ impl CollectionServer {
     fn refused(&self, status: StatusCode, text: &str, wait: Option<String>) -> Failure {
         let problem: Problem = serde_json::from_str(text).unwrap_or_default();
         let (told, code) = (shortened(&clean(&problem.reason)), shortened(&clean(&problem.code)));
-        if told.is_empty() || code.is_empty() {
-            return self.stranger(status);
-        }
         let later = match wait.as_deref().map(str::parse::<u64>) {
             Some(Ok(seconds)) => format!("; try again in {seconds} s"),
             _ => "; try again later".to_owned(),
         };
+        if told.is_empty() || code.is_empty() {
+            // A proxy speaks for the server behind it.
+            return match status.as_u16() {
+                429 | 502..=504 => Failure {
+                    exit: Exit::Internal,
+                    error: anyhow::anyhow!(
+                        "{} cannot take it now: it answers {status}{later}",
+                        self.base
+                    ),
+                },
+                _ => self.stranger(status),
+            };
+        }
         let (exit, what) = match status.as_u16() {
             401 | 403 => (Exit::Usage, format!("the token does not allow this: {told}")),
             404 => (Exit::Usage, format!("there is no such run: {told}")),
@@ -262,7 +277,12 @@ impl CollectionServer {
             500.. => (Exit::Internal, format!("the server cannot do it now: {told}{later}")),
             _ => (Exit::Usage, format!("the run was not taken ({code}): {told}")),
         };
-        Failure { exit, error: anyhow::anyhow!("{}: {what}", self.base) }
+        let what = format!("{}: {what}", self.base);
+        let error = match status.as_u16() {
+            401 | 403 | 404 | 429 | 500.. => anyhow::anyhow!(what),
+            _ => RunRefused(what).into(),
+        };
+        Failure { exit, error }
     }
 
     /// Something else is there.

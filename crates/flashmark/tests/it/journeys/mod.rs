@@ -4,6 +4,7 @@
 
 mod consumers;
 mod names;
+mod pending;
 mod site;
 mod starts;
 mod steps;

@@ -14,33 +14,49 @@ pub struct Site {
     child: Child,
     /// Its address: "http://127.0.0.1:40123".
     pub address: String,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 impl Site {
     /// Starts it at a free port, without limits on how often one may send.
     pub fn start() -> Site {
-        let program = Path::new(assert_cmd::cargo::cargo_bin!("flashmark"));
         let dir = tempfile::tempdir().unwrap();
-        let mut child = Command::new(sibling::sibling(program, "flashmark-site"))
-            .args(["--listen", "127.0.0.1:0", "--no-reference", "--per-minute", "100000"])
-            .args(["--burst", "100000"])
-            .current_dir(dir.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let address = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| Some(line.strip_prefix("Listening on ")?.trim_end_matches('/').into()))
-            .expect("the server says where it listens");
-        // Whatever it prints later must not make it wait.
-        std::thread::spawn(move || lines.for_each(drop));
-        Site { child, address, _dir: dir }
+        let (child, address) = serve(dir.path(), "127.0.0.1:0");
+        Site { child, address, dir }
     }
+
+    /// Ends it; the collection stays.
+    pub fn stop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Starts it again, at the same address.
+    pub fn start_again(&mut self) {
+        self.child = serve(self.dir.path(), self.address.trim_start_matches("http://")).0;
+    }
+}
+
+fn serve(dir: &Path, listen: &str) -> (Child, String) {
+    let program = Path::new(assert_cmd::cargo::cargo_bin!("flashmark"));
+    let mut child = Command::new(sibling::sibling(program, "flashmark-site"))
+        .args(["--listen", listen, "--no-reference", "--per-minute", "100000"])
+        .args(["--burst", "100000"])
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let address = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find_map(|line| Some(line.strip_prefix("Listening on ")?.trim_end_matches('/').into()))
+        .expect("the server says where it listens");
+    // Whatever it prints later must not make it wait.
+    std::thread::spawn(move || lines.for_each(drop));
+    (child, address)
 }
 
 impl Drop for Site {
