@@ -22,6 +22,7 @@ mod exit_codes;
 mod failing;
 mod figures;
 mod findings;
+mod fleets;
 mod host_effects;
 mod import;
 mod in_use;
