@@ -6,6 +6,7 @@ mod articles;
 mod attached;
 mod before_after;
 mod bench;
+mod fleet;
 mod footprint;
 mod packages;
 mod released;

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use clap::Parser;
 
-use crate::{agree, agree_work, articles, attached, before_after, bench, footprint, packages, reruns, torture, truth};
+use crate::{
+    agree, agree_work, articles, attached, before_after, bench, fleet, footprint, packages, reruns,
+    torture, truth,
+};
 
 /// Studies that hold the program against other tools and against known truth.
 #[derive(Parser)]
@@ -37,6 +40,9 @@ pub enum Study {
     /// Kills, stops, unplugs and cuts the power, at random and often, and counts what is lost; the
     /// table of docs/reliability.md. Needs root.
     Torture(torture::Flags),
+    /// Runs the Ansible role on three hosts in network namespaces, one of which is cut off and crashes.
+    /// Installs Ansible below target/. Needs root and openssh-server.
+    Fleet(fleet::Flags),
     /// Measures how large the program is, how fast it starts, how much memory a run takes.
     Footprint(footprint::Flags),
     /// Holds the Debian packages against lintian, and installs, uses, upgrades, removes and purges them
@@ -57,6 +63,7 @@ pub fn run(root: &Path, study: Study) -> anyhow::Result<()> {
         Study::Reruns(flags) => reruns::run(root, &flags),
         Study::BeforeAfter(flags) => before_after::run(root, &flags),
         Study::Torture(flags) => torture::run(root, &flags),
+        Study::Fleet(flags) => fleet::run(root, &flags),
         Study::Footprint(flags) => footprint::run(root, &flags),
         Study::Packages(flags) => packages::run(root, &flags),
     }
