@@ -18,7 +18,7 @@ up)
     ip link set $bridge up
     for number in $(seq "$2"); do
         host=card$number address=$net.$((10 + number)) dir=$FLEET/card$number
-        mkdir -p "$dir/upper" "$dir/root" "$dir/medium" "$dir/runs"
+        mkdir -p "$dir/upper" "$dir/tree" "$dir/medium" "$dir/runs"
         ip netns add "$host"
         ip link add "fleet$number" type veth peer name eth0 netns "$host"
         ip link set "fleet$number" master $bridge up
@@ -32,15 +32,15 @@ up)
             hostname $host
             mount -t tmpfs none '$dir/upper'
             mkdir '$dir/upper/changes' '$dir/upper/work'
-            mount -t overlay -o 'lowerdir=/,upperdir=$dir/upper/changes,workdir=$dir/upper/work' none '$dir/root'
-            for at in dev proc run; do mount --rbind /\$at '$dir/root/'\$at; done
-            mount -t sysfs none '$dir/root/sys'
-            mount -t tmpfs none '$dir/root/tmp'
-            mkdir -p '$dir/root$FLEET' '$dir/root/srv/medium' '$dir/root/var/lib/flashmark'
-            mount --bind '$FLEET' '$dir/root$FLEET'
-            mount --bind '$dir/medium' '$dir/root/srv/medium'
-            mount --bind '$dir/runs' '$dir/root/var/lib/flashmark'
-            exec chroot '$dir/root' /usr/sbin/sshd -D -e -f '$dir/sshd_config'" </dev/null >"$dir/log" 2>&1 &
+            mount -t overlay -o 'lowerdir=/,upperdir=$dir/upper/changes,workdir=$dir/upper/work' none '$dir/tree'
+            for at in dev proc run; do mount --rbind /\$at '$dir/tree/'\$at; done
+            mount -t sysfs none '$dir/tree/sys'
+            mount -t tmpfs none '$dir/tree/tmp'
+            mkdir -p '$dir/tree$FLEET' '$dir/tree/srv/medium' '$dir/tree/var/lib/flashmark'
+            mount --bind '$FLEET' '$dir/tree$FLEET'
+            mount --bind '$dir/medium' '$dir/tree/srv/medium'
+            mount --bind '$dir/runs' '$dir/tree/var/lib/flashmark'
+            exec chroot '$dir/tree' /usr/sbin/sshd -D -e -f '$dir/sshd_config'" </dev/null >"$dir/log" 2>&1 &
         printf '%s\n' "Host $host" "  HostName $address" "  User root" "  IdentityFile $FLEET/key" \
             "  UserKnownHostsFile $FLEET/known" >>"$FLEET/ssh_config"
         echo "$address $(cut -d' ' -f1,2 "$dir/hostkey.pub")" >>"$FLEET/known"
