@@ -234,7 +234,7 @@ pub struct ListFlags {
 
 /// Flags of `check`.
 #[derive(Debug, Args)]
-#[command(override_usage = "flashmark check TARGET.. [OPTIONS]", after_help = CHECK_HELP)]
+#[command(override_usage = "flashmark check TARGET [OPTIONS]", after_help = CHECK_HELP)]
 pub struct CheckFlags {
     /// A directory, a block device, a regular file, or sim:PROFILE. On a device nothing is
     /// overwritten for good unless you give it away with --erase.
@@ -328,6 +328,7 @@ for a --for, below a --claim).";
 
 /// Flags of `run`.
 #[derive(Debug, Args)]
+#[command(override_usage = "flashmark run TARGET [OPTIONS]")]
 pub struct RunFlags {
     /// A directory (a test file is made in it and removed), a regular file, a block device, or
     /// sim:PROFILE.

@@ -5,6 +5,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use record::units::significant;
@@ -17,6 +18,8 @@ use crate::say;
 const MOMENT: Duration = Duration::from_millis(400);
 /// A medium that keeps this share of its rate is measured beside others.
 const LEAST_SHARE: f64 = 0.9;
+/// A medium that does not answer for so long is left to its own process.
+const PATIENCE: Duration = Duration::from_secs(5);
 const BLOCK_BYTES: usize = 1 << 20;
 /// What a buffer for O_DIRECT begins at a multiple of.
 const ALIGNED: usize = 4096;
@@ -29,11 +32,8 @@ pub fn take_turns_if_needed(groups: Vec<Vec<&OneTarget>>, is_quiet: bool) -> Vec
     if paths.len() < 2 {
         return groups;
     }
-    let alone: Vec<f64> = paths.iter().map(|path| rate(path).unwrap_or(0.0)).collect();
-    let together: Vec<f64> = std::thread::scope(|scope| {
-        let readers: Vec<_> = paths.iter().map(|path| scope.spawn(|| rate(path))).collect();
-        readers.into_iter().map(|one| one.join().ok().and_then(Result::ok).unwrap_or(0.0)).collect()
-    });
+    let alone: Vec<f64> = paths.iter().flat_map(|path| rates(&[path])).collect();
+    let together = rates(&paths);
     let share = least_share(&alone, &together);
     let is_free = share.is_none_or(|share| share >= LEAST_SHARE);
     if let Some(share) = share.filter(|_| !is_quiet) {
@@ -50,6 +50,20 @@ pub fn take_turns_if_needed(groups: Vec<Vec<&OneTarget>>, is_quiet: bool) -> Vec
 fn least_share(alone: &[f64], together: &[f64]) -> Option<f64> {
     let shares = alone.iter().zip(together).filter(|(alone, _)| **alone > 0.0);
     shares.map(|(alone, together)| together / alone).reduce(f64::min)
+}
+
+/// Bytes a second of each, read at once; 0 of one that cannot be read or does not answer, which is
+/// left behind.
+fn rates(paths: &[&Path]) -> Vec<f64> {
+    let readers: Vec<_> = paths
+        .iter()
+        .map(|path| {
+            let (path, (sender, receiver)) = (path.to_path_buf(), channel());
+            std::thread::spawn(move || sender.send(rate(&path).unwrap_or(0.0)));
+            receiver
+        })
+        .collect();
+    readers.iter().map(|reader| reader.recv_timeout(PATIENCE).unwrap_or(0.0)).collect()
 }
 
 /// Bytes a second of direct reads from the beginning on, again and again.

@@ -51,7 +51,7 @@ fn unknown_commands_and_flags() {
 
       tip: a similar argument exists: '--erase'
 
-    Usage: flashmark run --erase <ID> <TARGET>
+    Usage: flashmark run TARGET [OPTIONS]
 
     For more information, try '--help'.
     ");
@@ -60,7 +60,7 @@ fn unknown_commands_and_flags() {
     error: the following required arguments were not provided:
       <TARGET>
 
-    Usage: flashmark run <TARGET>
+    Usage: flashmark run TARGET [OPTIONS]
 
     For more information, try '--help'.
     TARGET is a directory on the medium (flashmark run /media/stick), a device (/dev/sdX; `flashmark list` shows them) or a simulated medium (sim:a1).

@@ -89,6 +89,7 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("restore", "lent"),
     ("host-effects", "host_effects"),
     ("tests", "exit_codes"),
+    ("station", "several"),
     ("watch", "watch"),
     ("capture", "capture"),
     ("explain", "findings"),
