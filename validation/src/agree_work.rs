@@ -21,6 +21,7 @@ use record::units::{Bytes, significant};
 use serde_json::Value;
 
 use crate::agree::ground::{Ground, On};
+use crate::programs::output;
 use crate::section;
 use cells::{FORMS, Form};
 
@@ -75,8 +76,8 @@ impl<'a> Mounted<'a> {
         fs::create_dir_all(&point)?;
         let mkfs =
             ["-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"];
-        succeeds(Command::new("mkfs.ext4").args(mkfs).arg(ground.device()))?;
-        succeeds(Command::new("mount").args(["-o", "noatime"]).arg(ground.device()).arg(&point))?;
+        output(Command::new("mkfs.ext4").args(mkfs).arg(ground.device()))?;
+        output(Command::new("mount").args(["-o", "noatime"]).arg(ground.device()).arg(&point))?;
         let mounted = Mounted { ground, point };
         let device = ground.device().file_name().unwrap_or_default().to_string_lossy();
         ground.bring(&format!("jbd2/{device}-"))?;
@@ -91,20 +92,10 @@ impl<'a> Mounted<'a> {
 
 impl Drop for Mounted<'_> {
     fn drop(&mut self) {
-        if let Err(error) = succeeds(Command::new("umount").arg(&self.point)) {
+        if let Err(error) = output(Command::new("umount").arg(&self.point)) {
             eprintln!("{} is still mounted: {error:#}", self.point.display());
         }
     }
-}
-
-fn succeeds(command: &mut Command) -> Result<()> {
-    let output = command.output().with_context(|| format!("{command:?} does not start"))?;
-    ensure!(
-        output.status.success(),
-        "{command:?}: {}",
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
-    Ok(())
 }
 
 /// What one side came to in one form.

@@ -67,7 +67,12 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     println!("\n{text}");
     if flags.write {
         let page = root.join("docs/articles.md");
-        section::keep(&page, "Beside the tools of the articles", "cargo validation articles", &text)?;
+        section::keep(
+            &page,
+            "Beside the tools of the articles",
+            "cargo validation articles",
+            &text,
+        )?;
     }
     Ok(())
 }

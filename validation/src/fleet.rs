@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::attached::medium::Program;
+use crate::programs::succeed;
 
 const HOSTS: &str = include_str!("fleet/hosts.sh");
 const NAMES: [&str; 3] = ["card1", "card2", "card3"];
@@ -90,12 +91,6 @@ fn ansible(root: &Path, version: &str) -> Result<PathBuf> {
         succeed(Command::new(home.join("bin/pip")).args(["install", "--quiet", &package]))?;
     }
     Ok(playbook)
-}
-
-fn succeed(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
-    ensure!(status.success(), "{command:?}: {status}");
-    Ok(())
 }
 
 fn inventory(fleet: &Fleet, program: &str) -> String {

@@ -9,6 +9,7 @@ mod bench;
 mod fleet;
 mod footprint;
 mod packages;
+mod programs;
 mod released;
 mod reruns;
 mod section;

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
+
+use crate::programs::{output, succeed};
 
 /// Where packages come from, and where they are tried.
 #[derive(clap::Args)]
@@ -201,18 +203,4 @@ fn timed<T>(what: &str, step: impl FnOnce() -> Result<T>) -> Result<T> {
     let done = step().with_context(|| what.to_owned())?;
     println!("{what}: {:.1} s", began.elapsed().as_secs_f64());
     Ok(done)
-}
-
-fn succeed(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("{command:?}"))?;
-    ensure!(status.success(), "{command:?}: {status}");
-    Ok(())
-}
-
-fn output(command: &mut Command) -> Result<String> {
-    let output = command.output().with_context(|| format!("{command:?}"))?;
-    if !output.status.success() {
-        bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(String::from_utf8(output.stdout)?)
 }

@@ -1,6 +1,6 @@
 //! What several media came to, in one table.
 
-use record::units::{BytesPerSecond, Iops};
+use record::units::{BytesPerSecond, Iops, capitalised};
 use record::{Answer, Summary};
 
 use crate::display;
@@ -91,13 +91,7 @@ fn reasons(it: &Summary) -> String {
             said.push(reason);
         }
     }
-    sentence(&said.join(" "))
-}
-
-/// With a capital letter at its beginning.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    capitalised(&said.join(" "))
 }
 
 #[cfg(test)]

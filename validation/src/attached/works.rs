@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+
+use crate::programs::output;
 use record::Fitness;
 use record::units::significant;
 use record::{Cell, Record};
@@ -279,8 +281,8 @@ impl Mounted {
             _ => &["-q", "-f", "-K"],
         };
         let point = tempfile::tempdir_in(root.join("target"))?;
-        succeeds(Command::new(format!("mkfs.{kind}")).args(options).arg(node))?;
-        succeeds(Command::new("mount").args(["-o", "noatime"]).arg(node).arg(point.path()))?;
+        output(Command::new(format!("mkfs.{kind}")).args(options).arg(node))?;
+        output(Command::new("mount").args(["-o", "noatime"]).arg(node).arg(point.path()))?;
         let mounted = Mounted(point);
         let device = node.file_name().unwrap_or_default().to_string_lossy();
         before_everything_ordinary(&format!("jbd2/{device}-"))?;
@@ -295,7 +297,7 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        if let Err(error) = succeeds(Command::new("umount").arg(self.0.path())) {
+        if let Err(error) = output(Command::new("umount").arg(self.0.path())) {
             // What is mounted must not be removed with the directory.
             self.0.disable_cleanup(true);
             eprintln!("{} is still mounted: {error:#}", self.0.path().display());
@@ -309,19 +311,9 @@ fn before_everything_ordinary(name: &str) -> Result<()> {
     for process in fs::read_dir("/proc")?.flatten() {
         if fs::read_to_string(process.path().join("comm")).is_ok_and(|comm| comm.starts_with(name))
         {
-            succeeds(Command::new("chrt").args(["--fifo", "--pid", "5"]).arg(process.file_name()))?;
+            output(Command::new("chrt").args(["--fifo", "--pid", "5"]).arg(process.file_name()))?;
         }
     }
-    Ok(())
-}
-
-fn succeeds(command: &mut Command) -> Result<()> {
-    let output = command.output().with_context(|| format!("{command:?} does not start"))?;
-    ensure!(
-        output.status.success(),
-        "{command:?}: {}",
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
     Ok(())
 }
 

@@ -42,8 +42,7 @@ fn limited(cell: &Cell, bps: f64, record: &Record) -> Option<Flag> {
 
 /// Requests that the kernel makes of the I/Os of a cell, a second: large ones are split.
 fn requests_per_second(cell: &Cell, bps: f64, record: &Record) -> f64 {
-    let largest = record.target.queue.as_ref().and_then(|queue| queue.max_sectors_kb);
-    let largest_bytes = largest.and_then(|kib| kib.checked_mul(KIB)).unwrap_or(u64::MAX);
+    let largest_bytes = largest_command_bytes(record).unwrap_or(u64::MAX);
     let block_bytes = cell.params.block_bytes.unwrap_or(largest_bytes).max(1);
     bps / block_bytes.min(largest_bytes) as f64
 }
@@ -58,12 +57,16 @@ fn faster_than_memory(bps: f64, record: &Record) -> Option<Flag> {
     (bps > memory_bps).then_some(Flag::FasterThanMemory { bps, memory_bps })
 }
 
+/// Bytes of the largest command that the kernel sends to the medium.
+fn largest_command_bytes(record: &Record) -> Option<u64> {
+    record.target.queue.as_ref()?.max_sectors_kb?.checked_mul(KIB)
+}
+
 /// A file is written by its file system, in commands of its own.
 fn split_command(cell: &Cell, record: &Record) -> Option<Flag> {
     let is_whole = matches!(record.target.kind, TargetKind::Block | TargetKind::Simulated);
-    let queue = record.target.queue.as_ref().filter(|_| is_whole)?;
+    let max_transfer_bytes = largest_command_bytes(record).filter(|_| is_whole)?;
     let block_bytes = cell.params.block_bytes?;
-    let max_transfer_bytes = queue.max_sectors_kb?.checked_mul(KIB)?;
     let splits =
         block_bytes > max_transfer_bytes && !block_bytes.is_multiple_of(max_transfer_bytes);
     splits.then_some(Flag::SplitCommand { block_bytes, max_transfer_bytes })
