@@ -12,12 +12,18 @@ use record::{Published, Record};
 
 mod doubts;
 mod latencies;
+mod limits;
 mod possible;
 mod range;
 mod scan;
+mod shapes;
+mod simulated;
 #[cfg(test)]
 mod tests;
 mod unpack;
+
+pub use shapes::RunSketch;
+pub use unpack::unpack;
 
 /// How much of everything an upload may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,8 +115,17 @@ pub fn read(
 ) -> Result<Upload, Rejection> {
     let json = unpack::unpack(body, encoding, limits)?;
     scan::scan(&json, limits)?;
-    let mut run = parse(&json)?;
+    let run = parse(&json)?;
     drop(json);
+    judge(run)
+}
+
+/// Judges a run: what is wrong with it, or what a person has to look at. Conclusions that it brings
+/// along are dropped and drawn anew.
+///
+/// # Errors
+/// Where a number of it cannot be true; the rejection names the place.
+pub fn judge(mut run: Published) -> Result<Upload, Rejection> {
     run.findings.clear();
     check(&run)?;
     let (run, headline) = drawn(run);

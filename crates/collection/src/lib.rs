@@ -6,4 +6,6 @@
 
 mod judging;
 
-pub use judging::{Rejection, Upload, UploadLimits, check, outliers, read};
+pub use judging::{
+    Rejection, RunSketch, Upload, UploadLimits, check, judge, outliers, read, unpack,
+};

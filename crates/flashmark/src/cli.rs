@@ -75,6 +75,9 @@ pub enum Command {
     #[cfg(feature = "submit")]
     /// Sends a run to a collection that others can read: shows what would be sent, and asks.
     Submit(SubmitFlags),
+    #[cfg(feature = "export")]
+    /// Says whether a collection would take these records, and what is wrong with the others.
+    Validate(ValidateFlags),
     #[cfg(feature = "lab")]
     /// Tries file systems and schedulers with real work, and says which to use.
     Matrix(Box<MatrixFlags>),
@@ -136,9 +139,10 @@ impl Command {
 }
 
 /// Commands that a build may be without: name, the feature that brings it, whether it is here.
-const OPTIONAL: [(&str, &str, bool); 12] = [
+const OPTIONAL: [(&str, &str, bool); 13] = [
     ("articles", "export", cfg!(feature = "export")),
     ("publish", "export", cfg!(feature = "export")),
+    ("validate", "export", cfg!(feature = "export")),
     ("export", "export", cfg!(feature = "export")),
     ("import", "export", cfg!(feature = "export")),
     ("submit", "submit", cfg!(feature = "submit")),
@@ -941,6 +945,18 @@ pub struct PublishFlags {
     /// Without the built-in reference data.
     #[arg(long)]
     pub no_reference: bool,
+}
+
+/// Flags of `validate`.
+#[derive(Debug, Args)]
+#[command(override_usage = "flashmark validate FILE..")]
+pub struct ValidateFlags {
+    /// Records or published runs, plain or packed with gzip; of a directory, all below it.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Prints only what is doubtful or refused, and the counts.
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 /// Flags of `submit`.

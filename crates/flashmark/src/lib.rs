@@ -20,6 +20,8 @@ pub mod messages;
 pub mod not_restored;
 pub mod open_target;
 pub mod outputs;
+#[cfg(feature = "export")]
+pub mod parallel;
 pub mod progress_display;
 pub mod progress_events;
 pub mod published_run;
@@ -31,6 +33,8 @@ pub mod run_lock;
 pub mod sampler;
 pub mod session;
 pub mod several;
+#[cfg(feature = "export")]
+pub mod shared_file;
 pub mod signals;
 pub mod slow_answer;
 pub mod terminal;

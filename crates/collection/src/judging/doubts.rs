@@ -7,6 +7,9 @@ use record::collection::{
 use record::units::{BytesPerSecond, Iops, Nanos, significant};
 use record::{Cell, MediumKind, Published, test};
 
+use super::possible::PLAIN;
+use super::{limits, simulated};
+
 /// Runs or hosts of a model that say together what is usual.
 const ENOUGH: u64 = 5;
 /// Media of one name differ by as much (docs/field/classes.md#speed-classes: one label, several
@@ -27,6 +30,7 @@ pub(super) fn of(run: &Published, headline: &RunHeadline) -> Vec<String> {
         return doubts;
     }
     doubts.extend(run.cells.iter().find_map(|cell| unlike_a_medium(cell, run)));
+    doubts.extend(simulated(run));
     doubts.extend(too_large(run));
     doubts.extend(
         HeadlineFigure::ALL
@@ -66,15 +70,20 @@ fn addresses(run: &Published) -> Vec<String> {
 
 /// A cell that Flashmark says it measured, and that no medium gives.
 fn unlike_a_medium(cell: &Cell, run: &Published) -> Option<String> {
-    if run.software.name != "flashmark" || cell.metrics.iops.is_none() {
+    if run.software.name != "flashmark"
+        || cell.metrics.iops.is_none()
+        || !PLAIN.contains(&cell.test.as_str())
+    {
         return None;
     }
     // A copy, as in `latencies`.
     let Some(histogram) = cell.histogram.clone() else {
         return Some(format!("{} has a rate, but no latencies that it is made of", cell.id));
     };
-    let is_one = histogram.len() >= MANY_ALIKE && histogram.buckets().nth(1).is_none();
-    is_one.then(|| format!("all {} I/Os of {} took the same time", histogram.len(), cell.id))
+    let samples = histogram.len();
+    let most = histogram.buckets().map(|(_, count)| count).max().unwrap_or(0);
+    (samples >= MANY_ALIKE && most * 10 >= samples * 9)
+        .then(|| format!("{most} of {samples} I/Os of {} took the same time", cell.id))
 }
 
 /// Larger than what is sold: bytes by kind of medium, with room to grow.
@@ -89,26 +98,13 @@ fn too_large(run: &Published) -> Option<String> {
     Some(format!("{} TB is more than any {} has", bytes / 1_000_000_000_000, run.kind.words()))
 }
 
-/// A figure that no medium of its kind reaches. The links are the limit: CompactFlash UDMA 7 167
-/// MB/s, eMMC HS400 400 MB/s, SD UHS-II 312 MB/s and SD Express 985 MB/s a lane of PCIe 3, SAS 2.4
-/// GB/s, USB 3.2 2x2 2.5 GB/s, PCIe 5 x4 16 GB/s; a turning disk turns.
+/// A figure that no medium of its kind reaches.
 fn too_fast(figure: HeadlineFigure, value: f64, kind: MediumKind) -> Option<String> {
-    let most_bps = match kind {
-        MediumKind::CompactFlash => 170e6,
-        MediumKind::Emmc => 450e6,
-        MediumKind::Sd => 4e9,
-        MediumKind::Usb => 5e9,
-        MediumKind::Disk => 1e9,
-        MediumKind::Ssd => 2.5e9,
-        _ => 32e9,
-    };
-    let most_iops = match (kind, figure) {
-        // A cache takes writes; reads of places nobody can foresee wait for the arm.
-        (MediumKind::Disk, figure) if figure.entry().test == test::RANDOM_READ => 1000.0,
-        _ => most_bps / 512.0,
-    };
+    let limit = limits::of_kind(kind);
+    let most_iops =
+        if figure.entry().test == test::RANDOM_READ { limit.random_reads } else { limit.iops };
     let is_beyond = match figure.unit() {
-        FigureUnit::Bps => value > most_bps,
+        FigureUnit::Bps => value > limit.bps,
         FigureUnit::Iops => value > most_iops,
         FigureUnit::Ns => value < 100.0,
     };
@@ -120,6 +116,24 @@ fn too_fast(figure: HeadlineFigure, value: f64, kind: MediumKind) -> Option<Stri
             kind.words()
         )
     })
+}
+
+/// Latencies with a shape that only a simulated medium has.
+fn simulated(run: &Published) -> Option<String> {
+    if run.software.name != "flashmark" {
+        return None;
+    }
+    let cells = simulated::signature(run);
+    let Some((first, others)) = cells.split_first() else {
+        let cell = simulated::lognormal(run)?;
+        return Some(format!(
+            "latencies of {cell} are spread as those of a simulated medium are (lognormal)"
+        ));
+    };
+    Some(format!(
+        "latencies of {first} and {} other cells have one shape, as those of a simulated medium have",
+        others.len()
+    ))
 }
 
 /// What of a run's figures is out of line with others of its model.

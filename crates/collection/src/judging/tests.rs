@@ -384,11 +384,11 @@ fn numbers_that_contradict_each_other() {
 422 contradiction: elapsed_ns: 1000000000 ns, but the cells took 159700000000 ns together
 422 contradiction: cells[0] (random-write/1).metrics.latency_ns: the histogram has 200 entries, the cell 201 I/Os
 422 contradiction: cells[0] (random-write/1).bytes: 4096 bytes in 200 I/Os of 4096
-422 contradiction: cells[0] (random-write/1).metrics.iops: 15.0, but 200 in 159.7 s are at most 1.3775829680651224
-422 contradiction: cells[0] (random-write/1).metrics.iops: it rests on 100000 I/Os of 200
-422 contradiction: cells[0] (random-write/1).metrics: iops and bps are of blocks of different sizes
+422 contradiction: cells[0] (random-write/1).metrics.iops: 15.0, but 200 in 159.7 s are 1.2523481527864748 a second
+422 contradiction: cells[0] (random-write/1).metrics.iops: it rests on 100000 of 200
+422 contradiction: cells[0] (random-write/1).metrics.bps: 1000.0, but 819200 in 159.7 s are 5129.618033813401 a second
 422 contradiction: cells[0] (random-write/1).metrics.iops: a rate where nothing was done, or in no time
-422 contradiction: cells[0] (random-write/1).metrics.latency_ns: 200 I/Os of 798500000 ns on average, 1 under way, in 79850000000 ns
+422 contradiction: cells[0] (random-write/1).metrics.iops: 1.2523481527864748, but 200 in 79.85 s are 2.5046963055729496 a second
 422 contradiction: cells[0] (random-write/1).metrics.latency_ns: min is 1.0 ns, and 499908608.0 ns by the histogram
 422 contradiction: cells[0] (random-write/1).metrics.latency_ns: max is 2000000000.0 ns, and 1097859071.0 ns by the histogram
 422 contradiction: cells[0] (random-write/1).metrics.latency_ns: mean is 600000000.0 ns, and 798764563.48 ns by the histogram
@@ -460,7 +460,7 @@ fn what_is_strange_is_looked_at() {
         fast(MediumKind::CompactFlash, 1000),
     ]), @r#"
 taken, doubts: ["random-write/1 has a rate, but no latencies that it is made of"]
-taken, doubts: ["all 100 I/Os of random-write/1 took the same time"]
+taken, doubts: ["100 of 100 I/Os of random-write/1 took the same time"]
 taken, doubts: ["label has an address in it"]
 taken, doubts: ["100 TB is more than any SD card has"]
 taken, doubts: ["it took 40 days 0 h"]

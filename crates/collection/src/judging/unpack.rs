@@ -8,8 +8,11 @@ use flate2::bufread::GzDecoder;
 use super::{Rejection, UploadLimits};
 
 /// The text of a body. A body that unpacks to more than is taken is given up as soon as it has done
-/// so.
-pub(super) fn unpack<'a>(
+/// so. `encoding` is the header `Content-Encoding`.
+///
+/// # Errors
+/// Where it is too large, or not packed as `encoding` says.
+pub fn unpack<'a>(
     body: &'a [u8],
     encoding: Option<&str>,
     limits: &UploadLimits,

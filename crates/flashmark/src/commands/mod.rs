@@ -36,6 +36,8 @@ pub mod sim;
 #[cfg(feature = "submit")]
 pub mod submit;
 pub mod tests;
+#[cfg(feature = "export")]
+pub mod validate;
 #[cfg(feature = "lab")]
 pub mod watch;
 #[cfg(feature = "export")]
@@ -71,6 +73,8 @@ pub fn run_command(command: Command) -> Result {
         Command::Publish(flags) => publish::run(&flags),
         #[cfg(feature = "submit")]
         Command::Submit(flags) => submit::run(&flags),
+        #[cfg(feature = "export")]
+        Command::Validate(flags) => validate::run(&flags),
         #[cfg(feature = "lab")]
         Command::Matrix(flags) => matrix::run(&flags),
         #[cfg(feature = "lab")]

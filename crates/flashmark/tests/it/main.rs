@@ -48,5 +48,6 @@ mod support;
 mod swapped;
 mod terminals;
 mod torture;
+mod validate;
 mod vm;
 mod watch;

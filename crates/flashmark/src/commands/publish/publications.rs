@@ -4,8 +4,9 @@ use anyhow::Result;
 use record::collection::{CollectionLine, CollectionRun, Origin};
 use report::collection::{self as pages, MOST_PICKED, SiteInfo};
 
-use super::filling::{Tree, on_all_processors};
+use super::filling::Tree;
 use super::source::PublishedLines;
+use crate::parallel::on_all_processors;
 
 /// Writes the list of publications and a page of each.
 pub fn write(

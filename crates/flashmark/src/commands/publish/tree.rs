@@ -15,9 +15,10 @@ use report::collection::data::{self, Bulk};
 use report::collection::{self as pages, Item, MOST_COMPARED, SiteInfo, query};
 use store::export::{ParquetSink, Sink};
 
-use super::filling::{Tree, on_all_processors};
+use super::filling::Tree;
 use super::publications;
 use super::source::PublishedLines;
+use crate::parallel::on_all_processors;
 
 /// What is said of the site as a whole.
 pub struct SiteSummary {

@@ -1,0 +1,105 @@
+//! The signature of a simulated medium: one random spread stretches all of its latencies, so cells
+//! of different tests have the same shape, whatever their speed, and that shape is a lognormal
+//! distribution to the percent. Real media do neither: reading and writing, small and large blocks
+//! go different ways through them.
+
+use record::{Cell, Published, test};
+
+use super::shapes::{Shape, distance};
+
+/// I/Os from which on a shape tells something.
+const ENOUGH: u64 = 400;
+/// Cells of one shape that are a signature.
+const ALIKE: usize = 3;
+/// Kolmogorov and Smirnov's statistic, times the square root of the effective number of samples,
+/// below which two shapes count as one: a value that equal shapes exceed once in a hundred.
+const SAME: f64 = 1.63;
+/// Shapes that are known no better than this are like too many others.
+const RESOLUTION: f64 = 0.06;
+
+/// Shares of the samples at which a shape is held against a lognormal distribution, and the standard
+/// normal distribution's quantiles there. The tails beyond are left out: models draw them apart.
+const NORMAL: [(f64, f64); 11] = [
+    (0.02, -2.0537),
+    (0.05, -1.6449),
+    (0.1, -1.2816),
+    (0.2, -0.8416),
+    (0.3, -0.5244),
+    (0.5, 0.0),
+    (0.7, 0.5244),
+    (0.8, 0.8416),
+    (0.9, 1.2816),
+    (0.95, 1.6449),
+    (0.98, 2.0537),
+];
+/// I/Os from which on a lognormal distribution is no chance.
+const MANY: u64 = 2000;
+
+/// The first cell whose latencies are drawn from a lognormal distribution, as far as its many I/Os
+/// can tell. `None` for real media.
+pub(super) fn lognormal(run: &Published) -> Option<&str> {
+    let is_drawn = |cell: &&Cell| {
+        cell.histogram
+            .as_ref()
+            .and_then(|histogram| Shape::of(histogram, MANY))
+            .is_some_and(|shape| is_lognormal(&shape))
+    };
+    let cell = run.cells.iter().filter(|cell| is_comparable(cell)).find(is_drawn)?;
+    Some(&cell.id)
+}
+
+fn is_lognormal(shape: &Shape) -> bool {
+    // Between one standard deviation below and above the median.
+    let sigma = (shape.quantile(0.8413) - shape.quantile(0.1587)) / 2.0;
+    let limit = SAME / (shape.samples() as f64).sqrt();
+    NORMAL.iter().all(|(share, z)| (shape.share(z * sigma) - share).abs() < limit + TAILS * share)
+}
+
+/// Samples that a model draws longer than all others, as a share: they lie above every quantile.
+const TAILS: f64 = 0.005;
+
+/// Cells whose latencies have one shape, where there are enough of them in different tests or
+/// sizes to be no chance: the signature of a simulated medium. Empty for real media.
+pub(super) fn signature(run: &Published) -> Vec<&str> {
+    let shapes: Vec<(&Cell, Shape)> = run
+        .cells
+        .iter()
+        .filter(|cell| is_comparable(cell))
+        .filter_map(|cell| Some((cell, Shape::of(cell.histogram.as_ref()?, ENOUGH)?)))
+        .collect();
+    let alike = |(center, shape): &(&Cell, Shape)| -> Vec<(&str, (String, Option<u64>))> {
+        let same = |(other, theirs): &&(&Cell, Shape)| {
+            other.id == center.id || is_one_shape(shape, theirs)
+        };
+        shapes.iter().filter(same).map(|(cell, _)| (cell.id.as_str(), sort(cell))).collect()
+    };
+    let best = shapes.iter().map(alike).max_by_key(Vec::len).unwrap_or_default();
+    let mut sorts: Vec<_> = best.iter().map(|(_, sort)| sort).collect();
+    sorts.sort();
+    sorts.dedup();
+    let tests = sorts.iter().map(|(test, _)| test).collect::<std::collections::BTreeSet<_>>();
+    if sorts.len() < ALIKE || tests.len() < 2 {
+        return Vec::new();
+    }
+    best.into_iter().map(|(id, _)| id).collect()
+}
+
+/// One I/O at a time, of one size: what several under way do to each other is the queue's shape.
+fn is_comparable(cell: &Cell) -> bool {
+    let tests =
+        [test::RANDOM_READ, test::RANDOM_WRITE, test::SEQUENTIAL_READ, test::SEQUENTIAL_WRITE];
+    tests.contains(&cell.test.as_str())
+        && u64::from(cell.params.queue_depth) * u64::from(cell.params.threads) == 1
+}
+
+/// The test and the block size in bytes.
+fn sort(cell: &Cell) -> (String, Option<u64>) {
+    (cell.test.clone(), cell.params.block_bytes)
+}
+
+fn is_one_shape(one: &Shape, other: &Shape) -> bool {
+    let (n, m) = (one.samples() as f64, other.samples() as f64);
+    let effective = n * m / (n + m);
+    let limit = SAME / effective.sqrt();
+    limit <= RESOLUTION * SAME && distance(one, other) < limit
+}

@@ -1,0 +1,96 @@
+//! `flashmark validate`: whether a collection would take these records, and why not.
+
+use std::path::{Path, PathBuf};
+
+use report::words::{self, clean};
+
+use crate::cli::ValidateFlags;
+use crate::exit::{Exit, OrExit, Result, usage};
+use crate::outputs::print;
+use crate::parallel::on_all_processors;
+use crate::shared_file::{self, Verdict};
+
+/// Judges each file and prints a line for it; exit code 1 where one would be refused or would wait
+/// for a person.
+pub fn run(flags: &ValidateFlags) -> Result {
+    let files = files_of(&flags.files)?;
+    let verdicts = judge_all(&files)?;
+    let mut counts = [0; 3];
+    let each = files
+        .iter()
+        .zip(&verdicts)
+        .flat_map(|(file, verdicts)| verdicts.iter().map(move |verdict| (file, line_of(verdict))));
+    for (file, (place, line)) in each {
+        counts[place] += 1;
+        if place > 0 || !flags.quiet {
+            print(&format!("{}: {line}\n", clean(&file.display().to_string())))?;
+        }
+    }
+    let [sound, doubtful, refused] = counts;
+    print(&format!(
+        "{}: {sound} sound, {doubtful} doubtful, {refused} refused\n",
+        words::count(sound + doubtful + refused, "record")
+    ))?;
+    Ok(if doubtful + refused == 0 { Exit::Done } else { Exit::MediumFailed })
+}
+
+/// Judges files on all processors; the verdicts are in the order of the files.
+fn judge_all(files: &[PathBuf]) -> Result<Vec<Vec<Verdict>>> {
+    let verdicts: Vec<_> = files.iter().map(|_| std::sync::OnceLock::new()).collect();
+    on_all_processors(files.len(), |at| {
+        // Each place is set once.
+        let _ = verdicts[at].set(shared_file::judged(&files[at])?);
+        Ok(())
+    })
+    .or_usage()?;
+    Ok(verdicts.into_iter().filter_map(std::sync::OnceLock::into_inner).collect())
+}
+
+/// The files themselves, and the records below the directories, sorted by name.
+fn files_of(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in given {
+        if path.is_dir() {
+            below(path, &mut files).or_usage()?;
+        } else {
+            files.push(path.clone());
+        }
+    }
+    if files.is_empty() {
+        return usage(
+            "there is no record below these directories; records end with .json or .json.gz",
+        );
+    }
+    Ok(files)
+}
+
+fn below(dir: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let mut entries =
+        std::fs::read_dir(dir)?.collect::<std::io::Result<Vec<std::fs::DirEntry>>>()?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') {
+            continue;
+        }
+        if kind.is_dir() {
+            below(&path, files)?;
+        } else if kind.is_file() && (name.ends_with(".json") || name.ends_with(".json.gz")) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Where a verdict is counted (sound, doubtful, refused), and its line.
+fn line_of(verdict: &Verdict) -> (usize, String) {
+    match verdict {
+        Ok(upload) if upload.doubts.is_empty() => {
+            (0, format!("sound, {}", clean(&upload.run.name())))
+        }
+        Ok(upload) => (1, format!("doubtful: {}", clean(&upload.doubts.join("; ")))),
+        Err(rejection) => (2, format!("refused: {}", clean(&rejection.to_string()))),
+    }
+}

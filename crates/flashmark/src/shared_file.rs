@@ -1,0 +1,83 @@
+//! A file with runs that somebody shared: a whole record, a published run as `submit --show` prints
+//! it, or what `export --format json` writes; plain or packed with gzip.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use collection::{Rejection, Upload, UploadLimits};
+use record::Record;
+use report::words::clean;
+use serde_json::value::RawValue;
+
+use crate::published_run;
+
+/// A run as a collection would take it, or why it would not.
+pub type Verdict = std::result::Result<Upload, Rejection>;
+
+/// Bytes of a file that are read, packed or not.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Judges every run in a file.
+///
+/// # Errors
+/// Where the file cannot be read.
+pub fn judged(file: &Path) -> Result<Vec<Verdict>> {
+    let limits = UploadLimits {
+        body_bytes: MOST_BYTES as usize,
+        unpacked_bytes: MOST_BYTES as usize,
+        ..UploadLimits::default()
+    };
+    let bytes = read(file)?;
+    let encoding = bytes.starts_with(&[0x1f, 0x8b]).then_some("gzip");
+    let text = match collection::unpack(&bytes, encoding, &limits) {
+        Ok(text) => text,
+        Err(rejection) => return Ok(vec![Err(rejection)]),
+    };
+    if let Ok(exported) = serde_json::from_slice::<Vec<Exported<'_>>>(&text) {
+        let judged =
+            |entry: &Exported<'_>| collection::read(entry.run.get().as_bytes(), None, &limits);
+        return Ok(exported.iter().map(judged).collect());
+    }
+    if serde_json::from_slice::<WholeRecord<'_>>(&text).is_ok() {
+        return Ok(vec![of_record(&text)?]);
+    }
+    Ok(vec![collection::read(&text, None, &limits)])
+}
+
+/// An entry of an export, as far as it is looked at.
+#[derive(serde::Deserialize)]
+struct Exported<'a> {
+    #[serde(borrow)]
+    run: &'a RawValue,
+}
+
+/// What a whole record has and a published run has not.
+#[derive(serde::Deserialize)]
+struct WholeRecord<'a> {
+    #[serde(borrow, rename = "run")]
+    _run: &'a RawValue,
+    #[serde(borrow, rename = "medium")]
+    _medium: &'a RawValue,
+}
+
+fn of_record(text: &[u8]) -> Result<Verdict> {
+    let record = match Record::from_json(&String::from_utf8_lossy(text)) {
+        Ok(record) => record,
+        Err(error) => {
+            let reason = error.to_string();
+            return Ok(Err(Rejection { status: 422, code: "not-a-run", reason }));
+        }
+    };
+    let (run, _) = published_run::of(&record).map_err(|failure| anyhow::anyhow!("{failure}"))?;
+    Ok(collection::judge(run))
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(file)
+        .and_then(|open| open.take(MOST_BYTES).read_to_end(&mut bytes))
+        .with_context(|| format!("cannot read {}", clean(&file.display().to_string())))?;
+    Ok(bytes)
+}
