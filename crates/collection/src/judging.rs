@@ -22,7 +22,7 @@ mod simulated;
 mod tests;
 mod unpack;
 
-pub use shapes::RunSketch;
+pub use shapes::{RunSketch, latencies_of};
 pub use unpack::unpack;
 
 /// How much of everything an upload may hold.

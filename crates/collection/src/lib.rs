@@ -4,8 +4,9 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong"))]
 
+pub mod consensus;
 mod judging;
 
 pub use judging::{
-    Rejection, RunSketch, Upload, UploadLimits, check, judge, outliers, read, unpack,
+    Rejection, RunSketch, Upload, UploadLimits, check, judge, latencies_of, outliers, read, unpack,
 };

@@ -165,6 +165,43 @@ pub struct HostSpread {
     pub runs: u64,
     /// Number of hosts; each run of an unknown host counts as one more.
     pub hosts: u64,
+    /// Senders that agree on it; 0 where senders are not told apart.
+    #[serde(default)]
+    pub senders: u64,
+}
+
+/// Senders that have to agree before a figure is ranked.
+pub const CONFIRMING_SENDERS: u64 = 3;
+
+impl HostSpread {
+    /// Whether enough senders agree, or none are told apart.
+    pub fn is_confirmed(&self) -> bool {
+        self.senders == 0 || self.senders >= CONFIRMING_SENDERS
+    }
+}
+
+/// Senders that agree with each other on figures of a model, and with nobody else.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Apart {
+    /// How many they are.
+    pub senders: u64,
+    /// Their runs.
+    pub runs: u64,
+    /// How the medium was attached to all of their hosts, where no host of the others had it so.
+    pub interface: Option<String>,
+    /// Their figures.
+    pub figures: BTreeMap<HeadlineFigure, HostSpread>,
+}
+
+impl Apart {
+    /// Why they may differ, in words.
+    pub fn reason(&self) -> String {
+        self.interface.as_ref().map_or_else(
+            || "another revision of the medium, or a fake under its name".to_owned(),
+            |interface| format!("other hosts: {interface}"),
+        )
+    }
 }
 
 /// One line of the table: a model of a medium, with what all of its runs say.
@@ -191,8 +228,11 @@ pub struct CollectionLine {
     pub is_fake: bool,
     /// Figures over the runs.
     pub figures: BTreeMap<HeadlineFigure, HostSpread>,
-    /// The verdict of the latest run.
+    /// The verdict of the run that lies nearest to the figures.
     pub verdict: Option<String>,
+    /// Senders that agree with each other and not with these figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Apart>,
     /// RFC 3339, when the latest run came in.
     pub latest: String,
 }

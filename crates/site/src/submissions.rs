@@ -9,7 +9,6 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use record::collection::{Model, Origin, SubmissionStatus};
-use record::{MediumKind, Published, TargetKind};
 use serde::{Deserialize, Serialize};
 use store::collection::{Collection, CollectionError, Submission, SubmissionReceipt};
 use utoipa::{IntoParams, ToSchema};
@@ -123,7 +122,7 @@ async fn take_in(
         app.allow_submission(client.0)?;
     }
     let who = submitter(app, bearer, client).await?;
-    let judged = judge(app, &who, &headers, body).await?;
+    let judged = judge(app, &who, &headers, body, None).await?;
     let (status, receipt) = keep(app, &who, judged).await?;
     Ok(answer(status, receipt))
 }
@@ -214,7 +213,7 @@ pub async fn replace(
         if matches!(who, Who::Editor { .. }) {
             app.allow_submission(client.0)?;
         }
-        let judged = judge(&app, &who, &headers, body).await?;
+        let judged = judge(&app, &who, &headers, body, Some(id.clone())).await?;
         let why = [kept_why(&query.why), judged.reasons.join("; ")];
         let why = why
             .iter()
@@ -333,6 +332,7 @@ impl Judged {
         Submission {
             standing: self.standing,
             who: who.name().to_owned(),
+            sender: Some(who.name().to_owned()),
             why,
             edit_token,
             ..Submission::new(
@@ -345,7 +345,13 @@ impl Judged {
     }
 }
 
-async fn judge(app: &App, who: &Who, headers: &HeaderMap, body: Body) -> Result<Judged, Problem> {
+async fn judge(
+    app: &App,
+    who: &Who,
+    headers: &HeaderMap,
+    body: Body,
+    replaces: Option<String>,
+) -> Result<Judged, Problem> {
     is_json(headers)?;
     let (bytes, held) = collected(app, headers, body).await?;
     let encoding = headers
@@ -356,7 +362,7 @@ async fn judge(app: &App, who: &Who, headers: &HeaderMap, body: Body) -> Result<
     app.work(move |collection| {
         let upload = ::collection::read(&bytes, encoding.as_deref(), &limits)?;
         drop((bytes, held));
-        Ok(judged(collection, upload, policy)?)
+        Ok(judged(collection, upload, policy, replaces.as_deref())?)
     })
     .await
 }
@@ -374,9 +380,13 @@ pub(crate) fn judged(
     collection: &Collection,
     upload: Upload,
     policy: Quarantine,
+    replaces: Option<&str>,
 ) -> Result<Judged, CollectionError> {
-    let origin = origin(&upload.run);
+    let origin = Origin::of(&upload.run);
     let mut reasons = upload.doubts.clone();
+    if let Some(id) = collection.find_copy(&upload.run, replaces)? {
+        reasons.push(format!("its latencies are those of run {id}: one measurement counts once"));
+    }
     if let Some(line) = line_it_joins(collection, &upload, origin)? {
         reasons.extend(::collection::outliers(&upload, &line));
     }
@@ -398,20 +408,6 @@ fn line_it_joins(
     Ok(lines
         .into_iter()
         .find(|line| line.origin == origin && line.is_fake == upload.headline.is_fake))
-}
-
-/// Where a run comes from.
-pub(crate) fn origin(run: &Published) -> Origin {
-    match run.software.name.as_str() {
-        _ if run.kind == MediumKind::Simulated
-            || run.target == TargetKind::Simulated
-            || run.profile.is_some() =>
-        {
-            Origin::Simulated
-        }
-        "flashmark" | "" => Origin::Measured,
-        _ => Origin::Imported,
-    }
 }
 
 fn is_json(headers: &HeaderMap) -> Result<(), Problem> {

@@ -19,6 +19,7 @@ mod catalogue;
 mod check;
 mod columns;
 mod connection;
+mod copies;
 mod document;
 mod effects;
 mod error;
@@ -33,7 +34,6 @@ mod postgres;
 mod query;
 mod read;
 mod runs;
-mod spread;
 mod sqlite;
 #[cfg(test)]
 mod tests;

@@ -47,7 +47,7 @@ pub const LAYERS: &[Layer] = &[
     layer("host", &["record", "blockio"], &[], "it says what is there; the program prints"),
     layer("lab", &["host", "device", "suite", "record", "stats"], &[],
         "it does work and reports events; the program prints"),
-    layer("store", &["record"], &["stats"], "it keeps what it is given; a server has its own crate"),
+    layer("store", &["record", "collection"], &["stats"], "it keeps what it is given; a server has its own crate"),
     layer("collection", &["record", "findings"], &["store"],
         "a verdict on a run is a function of its bytes; whoever has them can repeat it"),
     layer("report", &["record", "findings", "stats"], &[],

@@ -82,7 +82,7 @@ fn unlike_a_medium(cell: &Cell, run: &Published) -> Option<String> {
     };
     let samples = histogram.len();
     let most = histogram.buckets().map(|(_, count)| count).max().unwrap_or(0);
-    (samples >= MANY_ALIKE && most * 10 >= samples * 9)
+    (samples >= MANY_ALIKE && most * 100 >= samples * 99)
         .then(|| format!("{most} of {samples} I/Os of {} took the same time", cell.id))
 }
 

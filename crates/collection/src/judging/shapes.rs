@@ -87,27 +87,48 @@ struct CellSketch {
     logs: Vec<f32>,
 }
 
+/// Cells of a run with most I/Os that have a histogram, the largest first.
+fn largest(run: &Published) -> Vec<(&str, &Histogram)> {
+    let mut large: Vec<_> = run
+        .cells
+        .iter()
+        .filter_map(|cell| Some((cell.id.as_str(), cell.histogram.as_ref()?)))
+        .filter(|(_, histogram)| histogram.len() >= SKETCHED)
+        .collect();
+    large.sort_by(|(a, x), (b, y)| y.len().cmp(&x.len()).then_with(|| a.cmp(b)));
+    large.truncate(CELLS);
+    large
+}
+
+/// The latencies of a run's largest cells to the last count, as text: equal where one run is a copy
+/// of another, whatever else was changed. `None` where it has too few.
+pub fn latencies_of(run: &Published) -> Option<String> {
+    let large = largest(run);
+    let text = |(_, histogram): &(&str, &Histogram)| {
+        let places = histogram.buckets().map(|(ns, count)| format!("{ns}:{count} "));
+        places.collect::<String>()
+    };
+    (large.len() >= 2).then(|| large.iter().map(text).collect::<Vec<_>>().join("\n"))
+}
+
 impl RunSketch {
     /// The sketch of a run; one of slow media has too few I/Os, and is empty.
     pub fn of(run: &Published) -> RunSketch {
-        let mut large: Vec<_> = run
-            .cells
-            .iter()
-            .filter_map(|cell| Some((cell, cell.histogram.as_ref()?)))
-            .filter(|(_, histogram)| histogram.len() >= SKETCHED)
-            .collect();
-        large.sort_by(|(a, x), (b, y)| y.len().cmp(&x.len()).then_with(|| a.id.cmp(&b.id)));
-        large.truncate(CELLS);
-        let sketch = |(cell, histogram): (&record::Cell, &Histogram)| {
+        let sketch = |(cell, histogram): (&str, &Histogram)| {
             let at = |thousandths: u64| {
                 let rank = (histogram.len() * thousandths).div_ceil(1000).max(1);
                 (histogram.order_statistic(rank).max(1) as f64).ln()
             };
             let median = at(500);
             let logs = POINTS.iter().map(|point| (at(*point) - median) as f32).collect();
-            CellSketch { cell: cell.id.clone(), logs }
+            CellSketch { cell: cell.to_owned(), logs }
         };
-        RunSketch(large.into_iter().map(sketch).collect())
+        RunSketch(largest(run).into_iter().map(sketch).collect())
+    }
+
+    /// Whether it tells nothing: no run is a copy of one like that.
+    pub fn is_empty(&self) -> bool {
+        self.0.len() < 2
     }
 
     /// Whether two runs have the latencies of one measurement: at least two cells of the same name,

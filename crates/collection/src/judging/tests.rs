@@ -499,6 +499,7 @@ fn line(spread: HostSpread, is_fake: bool) -> CollectionLine {
         is_fake,
         figures: [(HeadlineFigure::RandomWrite4k, spread)].into(),
         verdict: None,
+        apart: None,
         latest: String::new(),
     }
 }
@@ -510,7 +511,7 @@ fn out_of_line_is_far_beyond_the_farthest_that_is_known() {
         upload.headline.figures = [(HeadlineFigure::RandomWrite4k, value)].into();
         outliers(&upload, &line(spread, false))
     };
-    let close = HostSpread { median: 10.0, low: 9.0, high: 11.0, runs: 5, hosts: 2 };
+    let close = HostSpread { median: 10.0, low: 9.0, high: 11.0, runs: 5, hosts: 2, senders: 0 };
     assert!(said(39.0, close).is_empty() && said(2.6, close).is_empty(), "a factor of 4 is usual");
     insta::assert_snapshot!(said(41.0, close).join("\n"), @r"random-write-4k is 41.0 IOPS, and the median of 5 runs is 10.0 IOPS: a factor of 4.10, where 4.00 would be usual at most");
     assert_eq!(said(2.4, close).len(), 1, "too slow is as strange");

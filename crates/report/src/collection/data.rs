@@ -76,8 +76,8 @@ pub fn run_json(entry: &mut CollectionRun) -> String {
     text
 }
 
-/// The heads of [`line_csv`]: what the medium is, then five columns a figure (median, low, high,
-/// runs, hosts) in IOPS, bytes a second or nanoseconds.
+/// The heads of [`line_csv`]: what the medium is, then six columns a figure (median, low, high,
+/// runs, hosts, senders) in IOPS, bytes a second or nanoseconds.
 pub fn csv_head() -> String {
     let mut heads: Vec<String> = [
         "medium",
@@ -98,7 +98,7 @@ pub fn csv_head() -> String {
     for figure in HeadlineFigure::ALL {
         let (name, unit) = (figure.entry().column, figure.unit().name());
         heads.extend(["", "_low", "_high"].map(|part| format!("{name}{part}_{unit}")));
-        heads.extend(["_runs", "_hosts"].map(|part| format!("{name}{part}")));
+        heads.extend(["_runs", "_hosts", "_senders"].map(|part| format!("{name}{part}")));
     }
     heads.push("verdict".to_owned());
     heads.join(",") + "\r\n"
@@ -123,11 +123,11 @@ pub fn line_csv(line: &CollectionLine) -> String {
     ];
     for figure in HeadlineFigure::ALL {
         match line.figures.get(&figure) {
-            Some(HostSpread { median, low, high, runs, hosts }) => {
+            Some(HostSpread { median, low, high, runs, hosts, senders }) => {
                 fields.extend([median, low, high].map(f64::to_string));
-                fields.extend([runs, hosts].map(u64::to_string));
+                fields.extend([runs, hosts, senders].map(u64::to_string));
             }
-            None => fields.extend(std::iter::repeat_n(String::new(), 5)),
+            None => fields.extend(std::iter::repeat_n(String::new(), 6)),
         }
     }
     fields.push(text(line.verdict.as_deref().unwrap_or_default()));
@@ -148,10 +148,12 @@ fn text(field: &str) -> String {
 
 /// A line in the short form the table's script reads: slug, name, kind, capacity in GB, origin,
 /// interface, classes, runs, whether it is one of fakes, when the latest came in, the verdict, and
-/// the figures: `[which, median, text, place, runs, level]`, as the table shows them.
+/// the figures: `[which, median, text, place, runs, level]`, as the table shows them; the level of one that is
+/// not confirmed is "u".
 pub fn short_json(line: &CollectionLine) -> String {
     let figures = (0..).zip(HeadlineFigure::ALL).filter_map(|(at, figure)| {
         let FigureCell { value, place, runs, level } = FigureCell::of(line, figure)?;
+        let level = level.parse::<u8>().map_or_else(|_| Value::from(level), Value::from);
         Some(json!([at, line.figures[&figure].median, value, place, runs, level]))
     });
     json!([

@@ -60,6 +60,12 @@ pub(crate) fn level(figure: HeadlineFigure, value: f64) -> u8 {
     [0.1, 1.0, 5.0, 20.0].iter().filter(|step| times(figure, value) >= **step).count() as u8
 }
 
+/// The same as the end of a class of the style sheet; "u" for a figure that is not confirmed, which
+/// is not coloured as if it were.
+pub(crate) fn shade(figure: HeadlineFigure, spread: &HostSpread) -> String {
+    if spread.is_confirmed() { level(figure, spread.median).to_string() } else { "u".to_owned() }
+}
+
 /// Its place among the yardsticks, in a few characters: "0.55× disk", "22× disk, A2", "13× limit".
 pub(crate) fn place(figure: HeadlineFigure, value: f64) -> String {
     let stick = figure.entry().yardstick;
@@ -109,10 +115,15 @@ pub(crate) fn range(figure: HeadlineFigure, spread: &HostSpread) -> Option<Strin
         .then(|| format!("{}–{}", bare(figure, spread.low), bare(figure, spread.high)))
 }
 
-/// Behind how many runs on how many hosts: "1 run", "3 runs, 2 hosts".
+/// Behind how many runs on how many hosts: "1 run", "3 runs, 2 hosts"; of how many senders, where
+/// these are told apart.
 pub(crate) fn counts(spread: &HostSpread) -> String {
     let runs = words::count(spread.runs as usize, "run");
-    if spread.runs > 1 {
+    if spread.senders > 0 {
+        let senders = words::count(spread.senders as usize, "sender");
+        let mark = if spread.is_confirmed() { "" } else { ", unconfirmed" };
+        format!("{runs}, {senders}{mark}")
+    } else if spread.runs > 1 {
         format!("{runs}, {}", words::count(spread.hosts as usize, "host"))
     } else {
         runs
@@ -163,7 +174,8 @@ mod tests {
 
     #[test]
     fn a_spread_says_how_many_stand_behind_it() {
-        let spread = HostSpread { median: 49.0, low: 46.0, high: 52.1, runs: 3, hosts: 2 };
+        let spread =
+            HostSpread { median: 49.0, low: 46.0, high: 52.1, runs: 3, hosts: 2, senders: 0 };
         assert_eq!(range(HeadlineFigure::RandomWrite4k, &spread).as_deref(), Some("46.0–52.1"));
         assert_eq!(counts(&spread), "3 runs, 2 hosts");
         let single = HostSpread { low: 49.0, high: 49.0, runs: 1, hosts: 1, ..spread };

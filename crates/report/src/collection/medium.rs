@@ -3,7 +3,9 @@
 
 use askama::Template;
 use record::Record;
-use record::collection::{CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Origin};
+use record::collection::{
+    Apart, CollectionLine, CollectionRun, FigureUnit, HeadlineFigure, Origin,
+};
 use record::metric;
 
 use super::address::{Links, SiteInfo};
@@ -46,6 +48,8 @@ struct MediumPage<'a> {
     origin: String,
     is_fake: bool,
     fakes: Option<String>,
+    apart: Option<String>,
+    has_senders: bool,
     findings: Vec<FindingView>,
     rows: Vec<FigureRow>,
     every: Vec<FigureLine>,
@@ -69,8 +73,9 @@ struct FigureRow {
     range: String,
     runs: u64,
     hosts: u64,
+    senders: u64,
     place: String,
-    level: u8,
+    level: String,
 }
 
 struct Beside {
@@ -134,6 +139,8 @@ impl<'a> MediumPage<'a> {
             badges: table::badges(line),
             origin: origin(line, shown),
             is_fake: line.is_fake,
+            apart: line.apart.as_ref().map(apart_words),
+            has_senders: line.figures.values().any(|spread| spread.senders > 0),
             fakes: fakes_said(line, beside),
             findings: findings_of(line, record.as_ref(), &links),
             rows: figure_rows(line),
@@ -232,6 +239,29 @@ fn fakes_said(line: &CollectionLine, beside: &[CollectionLine]) -> Option<String
     ))
 }
 
+/// What those say who disagree, and why that may be: "4 senders with 6 runs agree on other figures:
+/// 4 KiB random write 2.84 IOPS. ..".
+fn apart_words(apart: &Apart) -> String {
+    let told: Vec<String> = figures::TOLD
+        .into_iter()
+        .filter_map(|figure| {
+            let value = apart.figures.get(&figure).filter(|spread| figures::sound(spread))?;
+            Some(format!(
+                "{} {}",
+                figures::head(figure).to_lowercase().replace("kib", "KiB"),
+                figures::told(figure, value.median)
+            ))
+        })
+        .collect();
+    format!(
+        "{} with {} agree on other figures, which are left out of these: {}. A possible reason: {}.",
+        words::count(apart.senders as usize, "sender"),
+        words::count(apart.runs as usize, "run"),
+        told.join(", "),
+        words::clean(&apart.reason())
+    )
+}
+
 /// The verdict and what is wrong with the medium, of the run shown; the line's own verdict where
 /// that run says none.
 fn findings_of(line: &CollectionLine, record: Option<&Record>, links: &Links) -> Vec<FindingView> {
@@ -264,7 +294,8 @@ fn figure_rows(line: &CollectionLine) -> Vec<FigureRow> {
             runs: spread.runs,
             hosts: spread.hosts,
             place: figures::place_told(figure, spread.median),
-            level: figures::level(figure, spread.median),
+            level: figures::shade(figure, spread),
+            senders: spread.senders,
         })
     };
     HeadlineFigure::ALL.into_iter().filter_map(row).collect()

@@ -99,7 +99,8 @@ pub(super) struct FigureCell {
     pub place: String,
     /// From the lowest to the highest run, and how many runs and hosts.
     pub runs: String,
-    pub level: u8,
+    /// "0" to "4", or "u" where too few senders agree: the end of a class of the style sheet.
+    pub level: String,
 }
 
 struct PageLink {
@@ -267,7 +268,7 @@ impl FigureCell {
             value: figures::bare(figure, spread.median),
             place: figures::place(figure, spread.median),
             runs: range + &figures::counts(spread),
-            level: figures::level(figure, spread.median),
+            level: figures::shade(figure, spread),
         })
     }
 }
@@ -465,19 +466,23 @@ fn order_words(sort: SortBy, reversed: bool) -> String {
 }
 
 /// Puts lines in an order as the collection does it: the best, the largest or the newest first,
-/// names from A; what has no such figure last, and equals by name.
+/// names from A; figures that are not confirmed below those that are, what has no such figure last,
+/// and equals by name.
 pub fn order(lines: &mut [&CollectionLine], sort: SortBy) {
     let figure = |line: &CollectionLine, figure: HeadlineFigure| {
         line.figures
             .get(&figure)
             .filter(|spread| figures::sound(spread))
-            .map(|spread| spread.median)
+            .map(|spread| (spread.median, spread.is_confirmed()))
     };
     lines.sort_by(|a, b| {
         let order = match sort {
             SortBy::Figure(it) => match (figure(a, it), figure(b, it)) {
-                (Some(a), Some(b)) if it.smaller_is_better() => a.total_cmp(&b),
-                (Some(a), Some(b)) => b.total_cmp(&a),
+                (Some((a, ranked)), Some((b, other))) => {
+                    let better =
+                        if it.smaller_is_better() { a.total_cmp(&b) } else { b.total_cmp(&a) };
+                    other.cmp(&ranked).then(better)
+                }
                 (a, b) => b.is_some().cmp(&a.is_some()),
             },
             SortBy::Name => std::cmp::Ordering::Equal,

@@ -66,6 +66,7 @@ fn line(slug: &str, name: &str, random_write: f64) -> CollectionLine {
         high: median * 1.2,
         runs: 3,
         hosts: 2,
+        senders: 0,
     };
     CollectionLine {
         slug: slug.into(),
@@ -86,11 +87,19 @@ fn line(slug: &str, name: &str, random_write: f64) -> CollectionLine {
             (HeadlineFigure::RandomWrite4k, spread(random_write)),
             (
                 HeadlineFigure::WorstStall,
-                HostSpread { median: 3.17e9, low: 3.17e9, high: 3.17e9, runs: 1, hosts: 1 },
+                HostSpread {
+                    median: 3.17e9,
+                    low: 3.17e9,
+                    high: 3.17e9,
+                    runs: 1,
+                    hosts: 1,
+                    senders: 0,
+                },
             ),
         ]
         .into(),
         verdict: Some("fine as a camera card".into()),
+        apart: None,
         latest: "2026-11-20T10:00:00Z".into(),
     }
 }
@@ -123,7 +132,7 @@ fn the_table_tells_random_writes_first_and_stalls_second() {
     let page = table(&tree(), &two(), &Query::default());
     markup::check(&page);
     insta::assert_snapshot!(read(&page, "<thead>", "</table>"), @r#"
-    Compare | Medium | Random write, 4 KiB / IOPS | Slowest small write | Random write, 512 B / IOPS | Random write, 16 KiB / IOPS | Random write, 64 KiB / IOPS | Sequential write / MB/s | Random read, 4 KiB / IOPS | Sequential read / MB/s | Fill, random data / MB/s | Fill, zeros / MB/s | Capacity / GB | Runs | Latest | Interface | Verdict of the latest run |
+    Compare | Medium | Random write, 4 KiB / IOPS | Slowest small write | Random write, 512 B / IOPS | Random write, 16 KiB / IOPS | Random write, 64 KiB / IOPS | Sequential write / MB/s | Random read, 4 KiB / IOPS | Sequential read / MB/s | Fill, random data / MB/s | Fill, zeros / MB/s | Capacity / GB | Runs | Latest | Interface | Verdict |
     | SanDisk SD32G 32 GB / SD card · C10 A1 | 1234 / 14× disk, A1 / 1111–1481, 3 runs, 2 hosts | 3.17 s / 13× limit / 1 run | – | – | – | – | – | – | – | – | 32 | 3 | 2026-11-20 | sd uhs-i | fine as a camera card |
     | MegaStick 512 GB fake imported / USB stick · C10 A1 | 12.0 / 0.13× disk / 10.8–14.4, 3 runs, 2 hosts | 3.17 s / 13× limit / 1 run | – | – | – | – | – | – | – | – | 32 | 3 | 2026-11-20 | sd uhs-i | fine as a camera card |
     "#);

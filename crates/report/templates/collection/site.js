@@ -25,14 +25,15 @@
 
   // One line of the short form: what it is filtered by, what it is sorted by, what is shown.
   var line = function (row) {
-    var figures = {}, sorts = { name: row[1].toLowerCase(), capacity: row[3], runs: row[7], latest: row[9] };
+    var figures = {}, unconfirmed = {}, sorts = { name: row[1].toLowerCase(), capacity: row[3], runs: row[7], latest: row[9] };
     row[11].forEach(function (it) {
       sorts[FIGURES[it[0]].name] = it[1];
+      unconfirmed[FIGURES[it[0]].name] = it[5] === "u";
       figures[FIGURES[it[0]].name] = { value: it[2], place: it[3], runs: it[4], level: it[5] };
     });
     return {
       slug: row[0], name: row[1], kind: row[2], gb: row[3], origin: row[4], interface: row[5], classes: row[6], runs: row[7],
-      fake: row[8] === 1, latest: row[9], verdict: row[10], figures: figures, sorts: sorts
+      fake: row[8] === 1, latest: row[9], verdict: row[10], figures: figures, sorts: sorts, unconfirmed: unconfirmed
     };
   };
   var asked = null;
@@ -126,6 +127,7 @@
         lines.sort(function (a, b) {
           var x = a.sorts[key], y = b.sorts[key], by = 0;
           if (x === undefined || y === undefined) by = (x === undefined) - (y === undefined);
+          else if (a.unconfirmed[key] !== b.unconfirmed[key]) by = a.unconfirmed[key] ? 1 : -1;
           else if (x !== y) by = (x < y) === falls ? 1 : -1;
           return by || (a.sorts.name < b.sorts.name ? -1 : a.sorts.name > b.sorts.name ? 1 : a.slug < b.slug ? -1 : 1);
         });

@@ -77,7 +77,7 @@ pub(super) fn look(
 /// Whether another tool measured it, as far as the text says.
 fn is_imported(run: &Published) -> Result<(), Problem> {
     let is_ours = run.software.name.trim().eq_ignore_ascii_case("flashmark");
-    if submissions::origin(run) == Origin::Imported && !is_ours {
+    if Origin::of(run) == Origin::Imported && !is_ours {
         return Ok(());
     }
     let reason = "this says that Flashmark measured it; a text is no measurement: send the run \
@@ -93,7 +93,7 @@ fn judge(
 ) -> Result<Judged, Problem> {
     // What is bounded on the wire is not bounded once it is understood.
     let limits = UploadLimits { body_bytes: limits.unpacked_bytes, ..limits.clone() };
-    Ok(submissions::judged(collection, ::collection::read(json, None, &limits)?, policy)?)
+    Ok(submissions::judged(collection, ::collection::read(json, None, &limits)?, policy, None)?)
 }
 
 fn not_understood(error: &ImportError) -> Problem {

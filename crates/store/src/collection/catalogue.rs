@@ -36,7 +36,7 @@ impl Catalogue {
     pub fn catch_up(&self, connection: &mut dyn Connection) -> Result<(), CollectionError> {
         let seen = self.0.read().unwrap_or_else(PoisonError::into_inner).seen.unwrap_or(-1);
         let sql = format!(
-            "SELECT number, changed, slug, name_folded, interface, classes, latest, kind, origin, is_fake, capacity_gb, runs, {} \
+            "SELECT number, changed, slug, name_folded, interface, classes, latest, kind, origin, is_fake, capacity_gb, runs, confirmed, {} \
              FROM lines WHERE changed > $1",
             columns::figures()
         );
@@ -98,10 +98,12 @@ impl Catalogue {
 fn key(line: &Known, sort: SortBy, reversed: bool) -> u128 {
     // Both falling where the one that is the usual order is.
     let (falling, key) = match sort {
-        SortBy::Figure(figure) => match line.median(figure) {
-            None => return u128::MAX,
-            Some(median) => (!figure.smaller_is_better(), u128::from(ordered(median))),
-        },
+        SortBy::Figure(figure) => {
+            let Some(median) = line.median(figure) else { return u128::MAX };
+            let falling = figure.smaller_is_better() == reversed;
+            let key = if falling { !ordered(median) } else { ordered(median) };
+            return u128::from(key) | u128::from(!line.is_confirmed(figure)) << 64;
+        }
         SortBy::Name => (false, beginning(&line.name)),
         SortBy::Capacity => (false, u128::from(line.capacity_gb)),
         SortBy::Runs => (true, u128::from(line.runs)),
@@ -153,6 +155,7 @@ fn known(mut row: SqlRow) -> Result<Known, CollectionError> {
         is_fake: row.number()? == 1,
         capacity_gb: row.number()?,
         runs: row.number()?,
+        confirmed: row.number()?,
         medians: medians(&mut row)?,
     })
 }
@@ -165,16 +168,20 @@ fn medians(row: &mut SqlRow) -> Result<Medians, CollectionError> {
     Ok(medians)
 }
 
-/// The order of the table: figures best first and lines without the figure last; names and
-/// capacities rising; runs and latest falling; each the other way round where it is reversed, but
-/// lines without the figure still last. Of equals the slug decides, always the same way.
+/// The order of the table: figures best first, then those that are not confirmed, and lines without
+/// the figure last; names and capacities rising; runs and latest falling; each the other way round
+/// where it is reversed, but these groups still in their order. Of equals the slug decides, always the same way.
 fn compare(a: &Known, b: &Known, sort: SortBy, reversed: bool) -> Ordering {
     let turned = |order: Ordering| if reversed { order.reverse() } else { order };
     let first = match sort {
         SortBy::Figure(figure) => match (a.median(figure), b.median(figure)) {
-            (Some(a), Some(b)) if figure.smaller_is_better() => turned(a.total_cmp(&b)),
-            (Some(a), Some(b)) => turned(b.total_cmp(&a)),
-            (a, b) => a.is_none().cmp(&b.is_none()),
+            (Some(x), Some(y)) => {
+                let usual =
+                    if figure.smaller_is_better() { x.total_cmp(&y) } else { y.total_cmp(&x) };
+                let ranked = |line: &Known| line.is_confirmed(figure);
+                ranked(b).cmp(&ranked(a)).then(turned(usual))
+            }
+            (x, y) => x.is_none().cmp(&y.is_none()),
         },
         SortBy::Name => turned(a.name.cmp(&b.name)),
         SortBy::Capacity => turned(a.capacity_gb.cmp(&b.capacity_gb)),

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use collection::consensus::spread;
 use record::collection::{HeadlineFigure, HostSpread};
 
 use super::connection::SqlValue;
 use super::error::While;
 use super::facts::Facet;
-use super::spread::spread;
 use super::{Collection, CollectionError, columns};
 
 /// A figure on one kind of host against the rest. Both sides have at least one run; how many, and

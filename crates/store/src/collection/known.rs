@@ -21,11 +21,17 @@ pub(super) struct Known {
     pub capacity_gb: u64,
     pub runs: u64,
     pub(super) medians: Medians,
+    /// A bit for each figure on which enough senders agree.
+    pub(super) confirmed: u64,
 }
 
 impl Known {
     pub fn median(&self, figure: HeadlineFigure) -> Option<f64> {
         Some(self.medians[figure as usize]).filter(|median| !median.is_nan())
+    }
+
+    pub fn is_confirmed(&self, figure: HeadlineFigure) -> bool {
+        self.confirmed >> figure as u64 & 1 == 1
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use collection::consensus::{Consensus, Vote};
 use record::collection::{CollectionLine, HeadlineFigure, HostSpread, Model, Origin};
 
 use super::columns::{kind_named, origin_named};
 use super::connection::{Connection, SqlRow, SqlValue};
 use super::error::While;
-use super::spread::spread;
 use super::{CollectionError, columns};
 
 /// What tells lines apart, as values of a statement.
@@ -25,27 +25,31 @@ pub(super) fn key_values((model, origin, is_fake): &(Model, Origin, bool)) -> [S
 /// The runs that count.
 const COUNTED: &str = "FROM runs WHERE line = $1 AND standing = 'accepted'";
 
-/// Figures of all runs of a line.
-fn figures_of(
-    connection: &mut dyn Connection,
-    line: u64,
-) -> Result<BTreeMap<HeadlineFigure, HostSpread>, CollectionError> {
-    let sql = format!("SELECT host, {} {COUNTED}", columns::figures());
-    let mut hosts: HashMap<String, u32> = HashMap::new();
-    let mut values: [Vec<(Option<u32>, f64)>; HeadlineFigure::ALL.len()] = Default::default();
-    for mut row in connection.query(&sql, &[SqlValue::from(line)]).reading()? {
-        // Numbers are told apart sooner than texts, ten times for each run.
-        let next = hosts.len() as u32;
-        let host = row.optional_text()?.map(|host| *hosts.entry(host).or_insert(next));
-        for values in &mut values {
-            values.extend(row.optional_real()?.map(|value| (host, value)));
+/// What each run of a line says.
+fn votes_of(connection: &mut dyn Connection, line: u64) -> Result<Vec<Vote>, CollectionError> {
+    let sql = format!("SELECT sender, host, interface, verdict, {} {COUNTED}", columns::figures());
+    let rows = connection.query(&sql, &[SqlValue::from(line)]).reading()?;
+    rows.into_iter().map(vote).collect()
+}
+
+fn vote(mut row: SqlRow) -> Result<Vote, CollectionError> {
+    let (sender, host) = (row.optional_text()?, row.optional_text()?);
+    let (interface, verdict) = (row.optional_text()?, row.optional_text()?);
+    let mut figures = BTreeMap::new();
+    for figure in HeadlineFigure::ALL {
+        if let Some(value) = row.optional_real()? {
+            figures.insert(figure, value);
         }
     }
-    Ok(HeadlineFigure::ALL
-        .into_iter()
-        .zip(values)
-        .filter_map(|(figure, values)| Some((figure, spread(values)?)))
-        .collect())
+    Ok(Vote { sender, host, interface, verdict, figures })
+}
+
+/// A bit for each confirmed figure, in the order of `HeadlineFigure::ALL`.
+fn confirmed(figures: &BTreeMap<HeadlineFigure, HostSpread>) -> u64 {
+    let bit = |(figure, spread): (&HeadlineFigure, &HostSpread)| {
+        u64::from(spread.is_confirmed()) << *figure as u64
+    };
+    figures.iter().map(bit).sum()
 }
 
 /// A text of the run that came first or last, of those that have one.
@@ -69,7 +73,8 @@ pub(super) fn refresh(
     line: u64,
     audit_number: u64,
 ) -> Result<(), CollectionError> {
-    let figures = figures_of(connection, line)?;
+    let votes = votes_of(connection, line)?;
+    let Consensus { figures, verdict, apart } = Consensus::of(&votes);
     let runs = connection
         .query(&format!("SELECT count(*) {COUNTED}"), &[SqlValue::from(line)])
         .reading()?;
@@ -80,9 +85,8 @@ pub(super) fn refresh(
     let name = first("name", "")?;
     let interface = first("interface", " AND interface IS NOT NULL")?;
     let classes = first("classes", " AND classes <> ''")?;
-    let mut last = |column: &str| text_of(connection, line, column, "", " DESC");
-    let (latest, verdict) = (last("received")?, last("verdict")?);
-    let mut names = vec!["interface", "classes", "runs", "latest", "changed"];
+    let latest = text_of(connection, line, "received", "", " DESC")?;
+    let mut names = vec!["interface", "classes", "runs", "latest", "changed", "confirmed"];
     let mut values = vec![
         SqlValue::from(line),
         SqlValue::from(interface.as_deref()),
@@ -90,6 +94,7 @@ pub(super) fn refresh(
         SqlValue::from(runs),
         SqlValue::from(latest.as_deref().unwrap_or_default()),
         SqlValue::from(audit_number),
+        SqlValue::from(confirmed(&figures)),
     ];
     // One that has none left keeps the name it had.
     if let Some(name) = name {
@@ -103,9 +108,12 @@ pub(super) fn refresh(
     }
     let sql = format!("UPDATE lines SET {} WHERE number = $1", columns::assignments(&names, 2));
     connection.execute(&sql, &values).changing()?;
-    let json = serde_json::to_string(&figures)
-        .map_err(|error| CollectionError::Unrepresentable { why: error.to_string() })?;
-    let details = "UPDATE line_details SET verdict = $2, figures = $3 WHERE line = $1";
+    let unrepresentable =
+        |error: serde_json::Error| CollectionError::Unrepresentable { why: error.to_string() };
+    let json = serde_json::to_string(&figures).map_err(unrepresentable)?;
+    let apart =
+        apart.map(|apart| serde_json::to_string(&apart)).transpose().map_err(unrepresentable)?;
+    let details = "UPDATE line_details SET verdict = $2, figures = $3, apart = $4 WHERE line = $1";
     connection
         .execute(
             details,
@@ -113,6 +121,7 @@ pub(super) fn refresh(
                 SqlValue::from(line),
                 SqlValue::from(verdict.as_deref()),
                 SqlValue::from(json.as_str()),
+                SqlValue::from(apart.as_deref()),
             ],
         )
         .changing()?;
@@ -140,7 +149,7 @@ fn count_fakes(connection: &mut dyn Connection, line: u64) -> Result<(), Collect
 
 /// Columns of a line, of `lines l` and `line_details d`.
 pub(super) const COLUMNS: &str = "l.slug, l.name, l.kind, l.vendor, l.model, l.capacity_gb, l.origin, l.interface, l.classes, l.runs, \
-                                  l.fakes, l.is_fake, d.figures, d.verdict, l.latest";
+                                  l.fakes, l.is_fake, d.figures, d.verdict, d.apart, l.latest";
 
 /// A line of a row with [`COLUMNS`].
 pub(super) fn line_of(mut row: SqlRow) -> Result<CollectionLine, CollectionError> {
@@ -158,7 +167,11 @@ pub(super) fn line_of(mut row: SqlRow) -> Result<CollectionLine, CollectionError
     let figures = row.text()?;
     let figures = serde_json::from_str(&figures)
         .map_err(|error| CollectionError::damaged(format!("figures of {slug}: {error}")))?;
-    let (verdict, latest) = (row.optional_text()?, row.text()?);
+    let verdict = row.optional_text()?;
+    let apart = row.optional_text()?.map(|apart| serde_json::from_str(&apart)).transpose();
+    let apart = apart
+        .map_err(|error| CollectionError::damaged(format!("runs apart in {slug}: {error}")))?;
+    let latest = row.text()?;
     Ok(CollectionLine {
         slug,
         name,
@@ -171,6 +184,7 @@ pub(super) fn line_of(mut row: SqlRow) -> Result<CollectionLine, CollectionError
         is_fake,
         figures,
         verdict,
+        apart,
         latest,
     })
 }

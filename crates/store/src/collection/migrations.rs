@@ -9,9 +9,10 @@ use super::pool::ConnectionPool;
 use super::{CollectionError, columns};
 
 /// All steps; the first has number 1.
-const STEPS: [(&str, &str); 2] = [
+const STEPS: [(&str, &str); 3] = [
     ("collection", include_str!("migrations/0001_collection.sql")),
     ("looked through in memory", include_str!("migrations/0002_looked_through_in_memory.sql")),
+    ("senders", include_str!("migrations/0003_senders.sql")),
 ];
 
 /// Brings a database to the form that this version knows.

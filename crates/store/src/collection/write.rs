@@ -13,7 +13,7 @@ use super::connection::{Connection, SqlValue};
 use super::document::{PackedRun, RevisionDocument, hex, id_of};
 use super::error::While;
 use super::facts::{self, Facet};
-use super::{Collection, CollectionError, columns, lines, tokens};
+use super::{Collection, CollectionError, columns, copies, lines, tokens};
 use sha2::Digest as _;
 
 /// A run on its way into a collection.
@@ -31,6 +31,9 @@ pub struct Submission {
     pub received: String,
     /// Who sent it, for the audit: "anonymous", "token of the lab".
     pub who: String,
+    /// Whose voice it is among the runs of its model: a forge account, a token, all that is
+    /// anonymous. `None` where senders are not told apart, as among runs of one's own machine.
+    pub sender: Option<String>,
     /// Why it is quarantined or replaced.
     pub why: String,
     /// The secret that allows to replace and withdraw it; only its hash is kept.
@@ -54,6 +57,7 @@ impl Submission {
             standing: SubmissionStatus::Accepted,
             received: received.into(),
             who: "anonymous".to_owned(),
+            sender: None,
             why: String::new(),
             edit_token: None,
             model: None,
@@ -217,6 +221,7 @@ struct Prepared {
     standing: SubmissionStatus,
     received: String,
     who: String,
+    sender: Option<String>,
     why: String,
     edit_token: Option<String>,
     document: RevisionDocument,
@@ -228,8 +233,18 @@ struct Prepared {
 impl Prepared {
     fn of(submission: Submission) -> Result<Prepared, CollectionError> {
         check(&submission)?;
-        let Submission { run, headline, origin, standing, received, who, why, edit_token, model } =
-            submission;
+        let Submission {
+            run,
+            headline,
+            origin,
+            standing,
+            received,
+            who,
+            sender,
+            why,
+            edit_token,
+            model,
+        } = submission;
         let model = model.unwrap_or_else(|| Model::of(&run));
         let document = RevisionDocument { model, origin, headline, run };
         let PackedRun { content, body } = document.pack()?;
@@ -237,6 +252,7 @@ impl Prepared {
             standing,
             received,
             who,
+            sender,
             why,
             edit_token,
             document,
@@ -263,12 +279,15 @@ impl Prepared {
     /// Columns of `runs` that come out of the run, with their values.
     fn facts(&self) -> (Vec<&'static str>, Vec<SqlValue>) {
         let (run, headline) = (&self.document.run, &self.document.headline);
-        let mut columns = vec!["name", "host", "classes", "verdict"];
+        let mut columns = vec!["name", "host", "classes", "verdict", "latencies", "sketch"];
+        let [latencies, sketch] = copies::marks_of(run);
         let mut values = vec![
             SqlValue::from(run.name().as_str()),
             SqlValue::from(facts::host_key(run).as_deref()),
             SqlValue::from(facts::classes(run).as_str()),
             SqlValue::from(headline.verdict.as_deref()),
+            SqlValue::from(latencies.as_deref()),
+            SqlValue::from(sketch.as_deref()),
         ];
         for facet in Facet::ALL {
             columns.push(facet.name());
@@ -368,9 +387,9 @@ impl<'a> Writer<'a> {
         self.next_run += 1;
         let (facts, values) = one.facts();
         let sql = format!(
-            "INSERT INTO runs (number, id, line, standing, revision, received, {}) VALUES ({})",
+            "INSERT INTO runs (number, id, line, standing, revision, received, sender, {}) VALUES ({})",
             facts.join(", "),
-            columns::places(1, 6 + facts.len())
+            columns::places(1, 7 + facts.len())
         );
         let mut row = vec![
             SqlValue::from(number),
@@ -379,6 +398,7 @@ impl<'a> Writer<'a> {
             SqlValue::from(one.standing.name()),
             SqlValue::from(1u32),
             SqlValue::from(one.received.as_str()),
+            SqlValue::from(one.sender.as_deref()),
         ];
         row.extend(values);
         self.connection.execute(&sql, &row).changing()?;

@@ -113,7 +113,8 @@ pub fn a_model_is_a_line_and_hosts_count_once(database: &Database) {
         slug = collection.submit(submission(number, "SD32G", board, value)).unwrap().slug;
     }
     let line = line_of(&collection, &slug);
-    let expected = HostSpread { median: 50.0, low: 10.0, high: 100.0, runs: 5, hosts: 3 };
+    let expected =
+        HostSpread { median: 50.0, low: 10.0, high: 100.0, runs: 5, hosts: 3, senders: 0 };
     assert_eq!(line.figures.get(&HeadlineFigure::RandomWrite4k), Some(&expected));
     assert_eq!(
         (line.runs, line.name.as_str(), line.model.capacity_gb),
@@ -556,7 +557,7 @@ pub fn a_newer_collection_is_refused(database: &Database) {
     let error = Collection::open(&database.address).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "the collection has step 99 of its form, this version knows 2; a newer flashmark reads it"
+        "the collection has step 99 of its form, this version knows 3; a newer flashmark reads it"
     );
 }
 

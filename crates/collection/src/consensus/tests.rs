@@ -1,0 +1,148 @@
+use super::*;
+
+const FIGURE: HeadlineFigure = HeadlineFigure::RandomWrite4k;
+
+fn vote(sender: &str, value: f64) -> Vote {
+    Vote {
+        sender: Some(sender.to_owned()),
+        verdict: Some(format!("verdict of {value}")),
+        figures: [(FIGURE, value)].into(),
+        ..Vote::default()
+    }
+}
+
+fn votes(honest: &[f64], lies: &[f64]) -> Vec<Vote> {
+    let honest = honest.iter().enumerate().map(|(at, value)| vote(&format!("honest {at}"), *value));
+    let lies = lies.iter().enumerate().map(|(at, value)| vote(&format!("liar {at}"), *value));
+    honest.chain(lies).collect()
+}
+
+fn median(votes: &[Vote]) -> f64 {
+    Consensus::of(votes).figures[&FIGURE].median
+}
+
+#[test]
+fn a_sender_that_sends_often_and_from_many_boards_has_one_voice() {
+    let mut all = votes(&[1508.0, 1520.0, 1490.0, 1500.0], &[]);
+    for copy in 0..60 {
+        all.push(Vote { host: Some(format!("board {copy}")), ..vote("liar", 2.84) });
+    }
+    let found = Consensus::of(&all);
+    assert_eq!((found.figures[&FIGURE].median, found.figures[&FIGURE].senders), (1504.0, 4));
+    assert_eq!(found.verdict.as_deref(), Some("verdict of 1508"));
+    assert_eq!(found.apart, None, "one voice is no group");
+}
+
+#[test]
+fn a_verdict_is_that_of_the_run_in_the_middle_and_not_of_the_last() {
+    let found = Consensus::of(&votes(&[100.0, 101.0, 99.0], &[1e6]));
+    assert_eq!(found.verdict.as_deref(), Some("verdict of 100"));
+}
+
+#[test]
+fn three_senders_confirm_a_figure() {
+    let confirmed =
+        |values: &[f64]| Consensus::of(&votes(values, &[])).figures[&FIGURE].is_confirmed();
+    assert!(!confirmed(&[100.0]) && !confirmed(&[100.0, 100.0]));
+    assert!(confirmed(&[100.0, 110.0, 90.0]));
+    assert!(!confirmed(&[100.0, 110.0, 1000.0]), "the third does not agree");
+    let own = Vote { sender: None, ..vote("", 100.0) };
+    assert!(Consensus::of(&[own]).figures[&FIGURE].is_confirmed(), "nobody asks one's own runs");
+}
+
+#[test]
+fn a_slow_host_holds_a_medium_back_and_is_told() {
+    let on = |sender: &str, interface: &str, value: f64| Vote {
+        interface: Some(interface.to_owned()),
+        ..vote(sender, value)
+    };
+    let all: Vec<Vote> = (0..5)
+        .map(|at| on(&format!("slow {at}"), "usb 2.0", 20.0 + f64::from(at)))
+        .chain((0..3).map(|at| on(&format!("fast {at}"), "usb 3.0", 90.0 + f64::from(at))))
+        .collect();
+    let found = Consensus::of(&all);
+    assert_eq!((found.figures[&FIGURE].median, found.figures[&FIGURE].senders), (91.0, 3));
+    let apart = found.apart.unwrap();
+    assert_eq!((apart.senders, apart.figures[&FIGURE].median), (5, 22.0));
+    assert_eq!(apart.reason(), "other hosts: usb 2.0");
+}
+
+#[test]
+fn a_second_crowd_on_the_same_hosts_is_another_revision_or_a_fake() {
+    let found = Consensus::of(&votes(&[100.0; 8], &[20.0, 21.0, 22.0]));
+    let apart = found.apart.unwrap();
+    assert_eq!((found.figures[&FIGURE].median, apart.senders), (100.0, 3));
+    assert_eq!(apart.reason(), "another revision of the medium, or a fake under its name");
+}
+
+#[test]
+fn what_is_no_number_moves_nothing() {
+    let lies = [f64::NAN, f64::INFINITY, 0.0, -1.0];
+    assert_eq!(median(&votes(&[100.0, 100.0, 100.0], &lies)), 100.0);
+    assert!(Consensus::of(&[]).figures.is_empty());
+    assert_eq!(Consensus::of(&votes(&[], &[f64::NAN])).figures.len(), 0);
+}
+
+proptest::proptest! {
+    /// Less than three voices in ten do not move a figure out of what honest senders say.
+    #[test]
+    fn a_figure_stays_among_honest_ones(
+        honest in proptest::collection::vec(80.0f64..120.0, 8..40),
+        lies in proptest::collection::vec(0.001f64..1e9, 0..11),
+    ) {
+        let lies = &lies[..lies.len().min((honest.len() - 1) * 3 / 7)];
+        let found = median(&votes(&honest, lies));
+        proptest::prop_assert!((80.0..=120.0).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn the_order_of_runs_changes_nothing(mut values in proptest::collection::vec(1.0f64..1e4, 1..12)) {
+        let forward = votes(&values, &[]);
+        let first = Consensus::of(&forward).figures;
+        values.reverse();
+        let second = Consensus::of(&votes(&values, &[])).figures;
+        proptest::prop_assert_eq!(first, second);
+    }
+
+    #[test]
+    fn a_spread_is_that_of_a_naive_count(values in proptest::collection::vec((proptest::option::of(0u8..5), 0.0f64..1e9), 1..60)) {
+        let mut hosts: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for (at, (host, value)) in values.iter().enumerate() {
+            let host = host.map_or_else(|| format!("unknown {at}"), |host| host.to_string());
+            hosts.entry(host).or_default().push(*value);
+        }
+        let naive = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0
+        };
+        let medians: Vec<f64> = hosts.values().cloned().map(naive).collect();
+        let (hosts, all) = (medians.len() as u64, values.iter().map(|(_, value)| *value));
+        let expected = HostSpread {
+            low: all.clone().fold(f64::INFINITY, f64::min),
+            high: all.fold(f64::NEG_INFINITY, f64::max),
+            runs: values.len() as u64,
+            hosts,
+            senders: 0,
+            median: naive(medians),
+        };
+        let found = spread(values).unwrap();
+        proptest::prop_assert!((found.median - expected.median).abs() <= expected.median * 1e-12);
+        proptest::prop_assert_eq!(HostSpread { median: 0.0, ..found }, HostSpread { median: 0.0, ..expected });
+    }
+}
+
+#[test]
+fn a_host_that_ran_often_counts_once() {
+    let values = [
+        (Some("a"), 10.0),
+        (Some("a"), 10.0),
+        (Some("a"), 10.0),
+        (Some("b"), 1.0),
+        (Some("c"), 2.0),
+    ];
+    let found = spread(values).unwrap();
+    assert_eq!((found.median, found.low, found.high), (2.0, 1.0, 10.0));
+    assert_eq!((found.runs, found.hosts), (5, 3));
+    assert_eq!(spread::<u8>([(None, 1.0), (None, 2.0)]).map(|found| found.hosts), Some(2));
+    assert_eq!(spread::<u8>([]), None);
+}
