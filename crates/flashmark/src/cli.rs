@@ -76,6 +76,10 @@ pub enum Command {
     /// Sends a run to a collection that others can read: shows what would be sent, and asks.
     Submit(SubmitFlags),
     #[cfg(feature = "export")]
+    #[command(subcommand)]
+    /// Makes and judges collections that are a git repository and need no server.
+    Collection(CollectionCommand),
+    #[cfg(feature = "export")]
     /// Says whether a collection would take these records, and what is wrong with the others.
     Validate(ValidateFlags),
     #[cfg(feature = "lab")]
@@ -139,10 +143,11 @@ impl Command {
 }
 
 /// Commands that a build may be without: name, the feature that brings it, whether it is here.
-const OPTIONAL: [(&str, &str, bool); 13] = [
+const OPTIONAL: [(&str, &str, bool); 14] = [
     ("articles", "export", cfg!(feature = "export")),
     ("publish", "export", cfg!(feature = "export")),
     ("validate", "export", cfg!(feature = "export")),
+    ("collection", "export", cfg!(feature = "export")),
     ("export", "export", cfg!(feature = "export")),
     ("import", "export", cfg!(feature = "export")),
     ("submit", "submit", cfg!(feature = "submit")),
@@ -933,6 +938,9 @@ pub struct PublishFlags {
     /// Which runs; without any, all of this machine that measured something.
     #[arg(conflicts_with = "database")]
     pub runs: Vec<String>,
+    /// A collection that is a repository of records, instead of runs.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["database", "runs"])]
+    pub collection: Option<PathBuf>,
     /// A collection instead of runs: sqlite:FILE, or postgres://.. where this build knows it.
     #[arg(long, value_name = "ADDRESS")]
     pub database: Option<String>,
@@ -959,15 +967,58 @@ pub struct ValidateFlags {
     pub quiet: bool,
 }
 
+/// What to do with a collection that is a repository of records.
+#[derive(Debug, Subcommand)]
+pub enum CollectionCommand {
+    /// Makes a repository: settings, a page for contributors, workflows that judge pull requests and
+    /// publish pages.
+    Init(CollectionInitFlags),
+    /// Judges the records of a repository, or those that changed.
+    Check(CollectionCheckFlags),
+}
+
+/// Flags of `collection init`.
+#[derive(Debug, Args)]
+#[command(override_usage = "flashmark collection init DIR")]
+pub struct CollectionInitFlags {
+    /// A directory that is new, empty, or a fresh clone.
+    pub dir: PathBuf,
+    /// What the collection is called.
+    #[arg(long, default_value = "Flashmark collection")]
+    pub title: String,
+    /// The address of its pages, for example https://example.org/cards/.
+    #[arg(long, value_name = "URL")]
+    pub address: Option<String>,
+}
+
+/// Flags of `collection check`.
+#[derive(Debug, Args)]
+#[command(override_usage = "flashmark collection check [DIR]")]
+pub struct CollectionCheckFlags {
+    /// The repository.
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+    /// Only what changed since this revision of git; changes outside the records are refused.
+    #[arg(long, value_name = "REVISION")]
+    pub since: Option<String>,
+    /// The account that sent these changes; it may change its own records only.
+    #[arg(long, value_name = "ACCOUNT", requires = "since")]
+    pub sender: Option<String>,
+}
+
 /// Flags of `submit`.
 #[derive(Debug, Args)]
 pub struct SubmitFlags {
     /// Which run: its id, the beginning of it, "latest", or a record file.
     #[arg(value_name = "RUN", conflicts_with = "withdraw")]
     pub run: Option<String>,
-    /// The address of the collection, for example https://cards.example.org.
+    /// The address of the collection, for example https://cards.example.org; or a repository made
+    /// by `collection init`: its directory, or an address of git.
     #[arg(long, value_name = "URL", env = "FLASHMARK_COLLECTION")]
     pub to: Option<String>,
+    /// Your account at the forge, where the collection is a repository; git's github.user otherwise.
+    #[arg(long, value_name = "ACCOUNT", conflicts_with_all = ["withdraw", "pending", "replace"])]
+    pub sender: Option<String>,
     /// Prints all that would be sent, to the last digit, and sends nothing.
     #[arg(long, conflicts_with = "withdraw")]
     pub show: bool,

@@ -27,6 +27,8 @@ pub mod progress_events;
 pub mod published_run;
 pub mod reach;
 pub mod reopened;
+#[cfg(feature = "export")]
+pub mod repository;
 pub mod request;
 pub mod restore;
 pub mod run_lock;

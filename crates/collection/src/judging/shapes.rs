@@ -5,15 +5,15 @@ use record::{Histogram, Published};
 
 /// Latencies over their median, as shares of all samples.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct LatencyShape {
     samples: u64,
     /// Natural logarithm of latency over median, ascending, with the share of samples up to it.
     steps: Vec<(f64, f64)>,
 }
 
-impl Shape {
+impl LatencyShape {
     /// The shape of a histogram with at least so many samples in more than a few places.
-    pub fn of(histogram: &Histogram, least: u64) -> Option<Shape> {
+    pub fn of(histogram: &Histogram, least: u64) -> Option<LatencyShape> {
         let samples = histogram.len();
         if samples < least {
             return None;
@@ -34,7 +34,7 @@ impl Shape {
             ((*ns as f64 / median.max(1) as f64).ln(), seen as f64 / samples as f64)
         });
         let steps: Vec<(f64, f64)> = steps.collect();
-        Some(Shape { samples, steps })
+        Some(LatencyShape { samples, steps })
     }
 
     pub fn samples(&self) -> u64 {
@@ -57,8 +57,8 @@ impl Shape {
 }
 
 /// The largest difference of the shares of two shapes (Kolmogorov and Smirnov), 0 to 1.
-pub(super) fn distance(one: &Shape, other: &Shape) -> f64 {
-    let most = |a: &Shape, b: &Shape| {
+pub(super) fn distance(one: &LatencyShape, other: &LatencyShape) -> f64 {
+    let most = |a: &LatencyShape, b: &LatencyShape| {
         a.steps.iter().map(|(at, share)| share - b.share(*at)).fold(0.0, f64::max)
     };
     most(one, other).max(most(other, one))

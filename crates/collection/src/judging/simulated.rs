@@ -5,7 +5,7 @@
 
 use record::{Cell, Published, test};
 
-use super::shapes::{Shape, distance};
+use super::shapes::{LatencyShape, distance};
 
 /// I/Os from which on a shape tells something.
 const ENOUGH: u64 = 400;
@@ -41,14 +41,14 @@ pub(super) fn lognormal(run: &Published) -> Option<&str> {
     let is_drawn = |cell: &&Cell| {
         cell.histogram
             .as_ref()
-            .and_then(|histogram| Shape::of(histogram, MANY))
+            .and_then(|histogram| LatencyShape::of(histogram, MANY))
             .is_some_and(|shape| is_lognormal(&shape))
     };
     let cell = run.cells.iter().filter(|cell| is_comparable(cell)).find(is_drawn)?;
     Some(&cell.id)
 }
 
-fn is_lognormal(shape: &Shape) -> bool {
+fn is_lognormal(shape: &LatencyShape) -> bool {
     // Between one standard deviation below and above the median.
     let sigma = (shape.quantile(0.8413) - shape.quantile(0.1587)) / 2.0;
     let limit = SAME / (shape.samples() as f64).sqrt();
@@ -61,14 +61,14 @@ const TAILS: f64 = 0.005;
 /// Cells whose latencies have one shape, where there are enough of them in different tests or
 /// sizes to be no chance: the signature of a simulated medium. Empty for real media.
 pub(super) fn signature(run: &Published) -> Vec<&str> {
-    let shapes: Vec<(&Cell, Shape)> = run
+    let shapes: Vec<(&Cell, LatencyShape)> = run
         .cells
         .iter()
         .filter(|cell| is_comparable(cell))
-        .filter_map(|cell| Some((cell, Shape::of(cell.histogram.as_ref()?, ENOUGH)?)))
+        .filter_map(|cell| Some((cell, LatencyShape::of(cell.histogram.as_ref()?, ENOUGH)?)))
         .collect();
-    let alike = |(center, shape): &(&Cell, Shape)| -> Vec<(&str, (String, Option<u64>))> {
-        let same = |(other, theirs): &&(&Cell, Shape)| {
+    let alike = |(center, shape): &(&Cell, LatencyShape)| -> Vec<(&str, (String, Option<u64>))> {
+        let same = |(other, theirs): &&(&Cell, LatencyShape)| {
             other.id == center.id || is_one_shape(shape, theirs)
         };
         shapes.iter().filter(same).map(|(cell, _)| (cell.id.as_str(), sort(cell))).collect()
@@ -97,7 +97,7 @@ fn sort(cell: &Cell) -> (String, Option<u64>) {
     (cell.test.clone(), cell.params.block_bytes)
 }
 
-fn is_one_shape(one: &Shape, other: &Shape) -> bool {
+fn is_one_shape(one: &LatencyShape, other: &LatencyShape) -> bool {
     let (n, m) = (one.samples() as f64, other.samples() as f64);
     let effective = n * m / (n + m);
     let limit = SAME / effective.sqrt();

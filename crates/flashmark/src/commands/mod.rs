@@ -7,6 +7,8 @@ pub mod attach;
 #[cfg(feature = "lab")]
 pub mod capture;
 pub mod check;
+#[cfg(feature = "export")]
+pub mod collection;
 pub mod compare;
 pub mod explain;
 #[cfg(feature = "export")]
@@ -73,6 +75,8 @@ pub fn run_command(command: Command) -> Result {
         Command::Publish(flags) => publish::run(&flags),
         #[cfg(feature = "submit")]
         Command::Submit(flags) => submit::run(&flags),
+        #[cfg(feature = "export")]
+        Command::Collection(command) => collection::run(&command),
         #[cfg(feature = "export")]
         Command::Validate(flags) => validate::run(&flags),
         #[cfg(feature = "lab")]

@@ -18,9 +18,10 @@ use source::PublishedLines;
 pub fn run(flags: &PublishFlags) -> Result {
     let place = WholeDir::take(&flags.dir, &SITE)?;
     let now = crate::clock::now();
-    let source = match &flags.database {
-        Some(address) => PublishedLines::of_database(address, flags.no_reference, &now)?,
-        None => PublishedLines::of_runs(&flags.runs, flags.no_reference, &now)?,
+    let source = match (&flags.database, &flags.collection) {
+        (None, Some(dir)) => PublishedLines::of_repository(dir, flags.no_reference, &now)?,
+        (Some(address), _) => PublishedLines::of_database(address, flags.no_reference, &now)?,
+        (None, None) => PublishedLines::of_runs(&flags.runs, flags.no_reference, &now)?,
     };
     if source.is_empty() {
         return usage(

@@ -15,6 +15,8 @@ use crate::outputs::{print, print_document};
 mod document;
 mod pending;
 mod server;
+#[cfg(feature = "export")]
+mod to_repository;
 
 use document::SubmissionDocument;
 use pending::PendingRun;
@@ -48,14 +50,33 @@ pub fn run(flags: &SubmitFlags) -> Result {
         print_document(&document.json)?;
         return Ok(Exit::Done);
     }
+    #[cfg(feature = "export")]
+    if let Some(address) = flags.to.as_deref().filter(|to| to_repository::is_repository(to)) {
+        return add(address, flags, &document);
+    }
     let server = server(flags)?;
-    crate::say_text!("{}", announced(&document, &server, flags.replace.as_deref()));
+    let what = match &flags.replace {
+        Some(id) => format!("This would replace run {} at {}:", clean(id), server.name()),
+        None => format!("This would be sent to {}, for everyone to read:", server.name()),
+    };
+    crate::say_text!("{}{}", announced(&document, &what), server.warning());
     agreed("Send it?", flags.yes)?;
     let receipt = match &flags.replace {
         Some(id) => server.replace(id, &document.packed)?,
         None => submit(&server, &document, record.run.id)?,
     };
     print_document(&told(&receipt, &server, name))?;
+    Ok(Exit::Done)
+}
+
+/// Writes a run into a repository of records.
+#[cfg(feature = "export")]
+fn add(address: &str, flags: &SubmitFlags, document: &SubmissionDocument) -> Result {
+    let target = to_repository::Target::of(address, flags)?;
+    let what = format!("This would be written to {}, for everyone to read:", target.name());
+    crate::say_text!("{}", announced(document, &what));
+    agreed("Write it?", flags.yes)?;
+    target.add(document)?;
     Ok(Exit::Done)
 }
 
@@ -143,17 +164,9 @@ fn server(flags: &SubmitFlags) -> Result<CollectionServer> {
     CollectionServer::at(address, token)
 }
 
-/// What would be sent, in a few lines.
-fn announced(
-    document: &SubmissionDocument,
-    server: &CollectionServer,
-    replace: Option<&str>,
-) -> String {
+/// What would be sent, in a few lines; `what` says where to.
+fn announced(document: &SubmissionDocument, what: &str) -> String {
     let run = &document.run;
-    let what = match replace {
-        Some(id) => format!("This would replace run {} at {}:", clean(id), server.name()),
-        None => format!("This would be sent to {}, for everyone to read:", server.name()),
-    };
     let mut lines = vec![
         ("Medium", medium(run)),
         ("Label", run.label.clone().unwrap_or_default()),
@@ -185,10 +198,9 @@ fn announced(
         .filter(|(_, text)| !text.is_empty())
         .map(|(name, text)| format!("  {name:<9} {}\n", clean(&text)));
     format!(
-        "{what}\n{}`flashmark submit RUN --show` prints all of it: {} lines of JSON.\n{}",
+        "{what}\n{}`flashmark submit RUN --show` prints all of it: {} lines of JSON.\n",
         lines.collect::<String>(),
         document.json.lines().count(),
-        server.warning()
     )
 }
 

@@ -38,6 +38,7 @@ mod progress;
 mod publish;
 mod refusals;
 mod replay;
+mod repository;
 mod several;
 mod sim_runs;
 #[path = "../../../../tests/skipped.rs"]

@@ -2,7 +2,9 @@
 //! beside it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
+use collection::Upload;
 use record::collection::{CollectionLine, CollectionRun, Origin};
 use record::{MediumKind, Published, Record, TargetKind};
 use report::words::clean;
@@ -12,6 +14,8 @@ use crate::commands::own_runs::measured_runs;
 use crate::commands::show::load;
 use crate::exit::{OrExit, Result};
 use crate::published_run;
+use crate::repository::Repository;
+use crate::repository::judging::{JudgedRecord, judge};
 
 /// The lines to publish, each with the collection that has its runs.
 pub struct PublishedLines {
@@ -69,6 +73,32 @@ impl PublishedLines {
             }
         }
         let mut collections = vec![own];
+        if !no_reference {
+            collections.push(reference(now)?);
+        }
+        PublishedLines::of(collections)
+    }
+
+    /// The records of a repository that count; the others are named on standard error.
+    pub fn of_repository(dir: &Path, no_reference: bool, now: &str) -> Result<PublishedLines> {
+        let repository = Repository::open(dir).or_usage()?;
+        let files = repository.records().or_internal()?;
+        let theirs = Collection::open(&Address::Memory).or_internal()?;
+        for some in files.chunks(TOGETHER) {
+            let mut submissions = Vec::new();
+            for JudgedRecord { file, verdict } in judge(&repository, some.to_vec()).or_internal()? {
+                match verdict {
+                    Ok(upload) => submissions.push(submission(&file.sender, upload, now)),
+                    Err(why) => crate::say!(
+                        "flashmark: {} is left out: {}",
+                        clean(&file.path.display().to_string()),
+                        clean(&why)
+                    ),
+                }
+            }
+            theirs.submit_all(submissions).or_internal()?;
+        }
+        let mut collections = vec![theirs];
         if !no_reference {
             collections.push(reference(now)?);
         }
@@ -133,6 +163,21 @@ impl PublishedLines {
         latest.sort_by(|a, b| b.received.cmp(&a.received));
         latest.truncate(n);
         Ok(latest)
+    }
+}
+
+/// Records of a repository that are in memory at a time.
+const TOGETHER: usize = 200;
+
+/// A record of a repository with the voice of who sent it. It came in when it was measured, as far as
+/// that is known: a checkout keeps no times.
+fn submission(sender: &str, upload: Upload, now: &str) -> Submission {
+    let origin = Origin::of(&upload.run);
+    let received = upload.run.started.as_deref().and_then(utc).unwrap_or_else(|| now.to_owned());
+    Submission {
+        who: sender.to_owned(),
+        sender: Some(sender.to_owned()),
+        ..Submission::new(upload.run, upload.headline, origin, received)
     }
 }
 

@@ -90,6 +90,7 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("host-effects", "host_effects"),
     ("tests", "exit_codes"),
     ("station", "several"),
+    ("collection", "repository"),
     ("watch", "watch"),
     ("capture", "capture"),
     ("explain", "findings"),

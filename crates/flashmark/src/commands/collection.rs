@@ -1,0 +1,158 @@
+//! `flashmark collection`: a collection that is a repository of records and needs no server.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use report::words::{self, clean};
+
+use crate::cli::{CollectionCheckFlags, CollectionCommand, CollectionInitFlags};
+use crate::exit::{Exit, OrExit, Result, refuse, usage};
+use crate::outputs::print;
+use crate::repository::judging::{JudgedRecord, judge};
+use crate::repository::{
+    ACCEPTED, RECORDS, Repository, SETTINGS, Settings, is_sender, parse_place, write,
+};
+
+/// Files of a new repository beside its settings.
+const FILES: [(&str, &str); 3] = [
+    ("README.md", include_str!("../../repository/README.md")),
+    (".github/workflows/validate.yml", include_str!("../../repository/validate.yml")),
+    (".github/workflows/publish.yml", include_str!("../../repository/publish.yml")),
+];
+
+/// Makes a repository, or judges one.
+pub fn run(command: &CollectionCommand) -> Result {
+    match command {
+        CollectionCommand::Init(flags) => init(flags),
+        CollectionCommand::Check(flags) => check(flags),
+    }
+}
+
+/// Makes a repository in a directory that is new, empty or a fresh clone.
+fn init(flags: &CollectionInitFlags) -> Result {
+    let dir = &flags.dir;
+    if Repository::is_at(dir) {
+        return refuse(format_args!("'{}' is a collection already", clean(&shown(dir))));
+    }
+    let taken = FILES.iter().map(|(name, _)| *name).chain([ACCEPTED, RECORDS]);
+    if let Some(name) = taken.clone().find(|name| dir.join(name).exists()) {
+        return refuse(format_args!(
+            "'{}' has a file '{name}', which would be replaced; take an empty directory",
+            clean(&shown(dir))
+        ));
+    }
+    let settings = Settings::new(&flags.title, flags.address.clone());
+    let pages = flags.address.as_deref().unwrap_or("the address of this repository's pages");
+    for (name, text) in FILES {
+        let text = text.replace("TITLE", &flags.title).replace("PAGES", pages);
+        write(&dir.join(name), text.as_bytes()).or_internal()?;
+    }
+    let reasons =
+        "# Ids of doubtful records that a person has looked at, and why they are taken.\n";
+    write(&dir.join(ACCEPTED), reasons.as_bytes()).or_internal()?;
+    write(&dir.join(RECORDS).join(".gitkeep"), "".as_bytes()).or_internal()?;
+    let json = serde_json::to_string_pretty(&settings).or_internal()? + "\n";
+    write(&dir.join(SETTINGS), json.as_bytes()).or_internal()?;
+    let dir = clean(&shown(dir));
+    print(&format!(
+        "A collection in {dir}. To share it:\n  cd {dir} && git init -b main && git add -A && git commit -m \"Begin a collection\"\n  git remote add origin URL && git push -u origin main\nTo add a run to it:\n  flashmark submit latest --to {dir}\nIts pages:\n  flashmark publish site --collection {dir}\n"
+    ))?;
+    Ok(Exit::Done)
+}
+
+/// Judges all records, or those that changed since a revision; exit code 1 where one is not taken.
+fn check(flags: &CollectionCheckFlags) -> Result {
+    let repository = Repository::open(&flags.dir).or_usage()?;
+    if let Some(sender) = flags.sender.as_deref().filter(|sender| !is_sender(sender)) {
+        return usage(format_args!("'{}' is no account of a forge", clean(sender)));
+    }
+    let changes = match &flags.since {
+        Some(revision) => Some(changes(repository.dir(), revision)?),
+        None => None,
+    };
+    let mut wrong = Vec::new();
+    for change in changes.iter().flatten() {
+        wrong.extend(foreign(change, flags.sender.as_deref()));
+    }
+    let files = repository.records().or_internal()?;
+    wrong.extend(misplaced(repository.dir())?);
+    let judged = judge(&repository, files).or_internal()?;
+    let is_asked = |one: &&JudgedRecord| {
+        changes.as_ref().is_none_or(|changes| {
+            let place = one.file.path.strip_prefix(repository.dir()).unwrap_or(&one.file.path);
+            changes.iter().any(|change| change == place)
+        })
+    };
+    let asked: Vec<&JudgedRecord> = judged.iter().filter(is_asked).collect();
+    for one in &asked {
+        if let Err(why) = &one.verdict {
+            let place = one.file.path.strip_prefix(repository.dir()).unwrap_or(&one.file.path);
+            wrong.push(format!("{}: {why}", shown(place)));
+        }
+    }
+    wrong.iter().try_for_each(|line| print(&format!("{}\n", clean(line))))?;
+    let taken = asked.iter().filter(|one| one.verdict.is_ok()).count();
+    print(&format!("{} taken, {} wrong\n", words::count(taken, "record"), wrong.len()))?;
+    Ok(if wrong.is_empty() { Exit::Done } else { Exit::MediumFailed })
+}
+
+/// Why a change is not the sender's to make.
+fn foreign(change: &Path, sender: Option<&str>) -> Option<String> {
+    let own = sender.map(|sender| Path::new(RECORDS).join(sender));
+    let is_own = match &own {
+        Some(own) => change.starts_with(own),
+        None => change.starts_with(RECORDS),
+    };
+    (!is_own).then(|| {
+        let whose = own.map_or_else(|| format!("{RECORDS}/"), |own| format!("{}/", own.display()));
+        format!("{}: refused: a submission changes files below {whose} only", shown(change))
+    })
+}
+
+/// Files below the records that are none.
+fn misplaced(dir: &Path) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    let mut waiting = vec![dir.join(RECORDS)];
+    while let Some(next) = waiting.pop() {
+        let Ok(entries) = std::fs::read_dir(&next) else { continue };
+        for entry in entries {
+            let entry = entry.or_internal()?;
+            let path = entry.path();
+            let place = path.strip_prefix(dir).unwrap_or(&path);
+            if entry.file_type().or_internal()?.is_dir() {
+                waiting.push(path);
+            } else if parse_place(place).is_none() && !place.ends_with(".gitkeep") {
+                wrong.push(format!(
+                    "{}: refused: a record is {RECORDS}/ACCOUNT/ID.json.gz",
+                    shown(place)
+                ));
+            }
+        }
+    }
+    wrong.sort();
+    Ok(wrong)
+}
+
+/// Paths that differ between a revision and what is here, by git.
+fn changes(dir: &Path, revision: &str) -> Result<Vec<PathBuf>> {
+    if revision.starts_with('-') {
+        return usage(format_args!("'{}' is no revision", clean(revision)));
+    }
+    let mut paths = Vec::new();
+    let diff = ["diff", "--name-only", "--no-renames", "-z", revision, "--", "."];
+    let new = ["ls-files", "--others", "--exclude-standard", "-z", "--", "."];
+    for words in [diff.as_slice(), new.as_slice()] {
+        let ran = Command::new("git").arg("-C").arg(dir).args(words).output().or_usage()?;
+        if !ran.status.success() {
+            let said = clean(String::from_utf8_lossy(&ran.stderr).trim());
+            return usage(format_args!("git cannot tell what changed since it: {said}"));
+        }
+        let names = ran.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        paths.extend(names.map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned())));
+    }
+    Ok(paths)
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

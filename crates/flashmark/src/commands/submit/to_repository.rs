@@ -1,0 +1,133 @@
+//! Adding a run to a collection that is a repository: its record in the right place, and the
+//! commands that make a pull request of it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use report::words::clean;
+
+use crate::cli::SubmitFlags;
+use crate::commands::submit::document::SubmissionDocument;
+use crate::exit::{OrExit, Result, refuse, usage};
+use crate::outputs::print;
+use crate::repository::{Repository, is_sender, packed};
+
+/// Whether an address is that of a repository, and not of a server.
+pub fn is_repository(address: &str) -> bool {
+    Path::new(address).is_dir()
+        || address.ends_with(".git")
+        || ["git@", "ssh://", "git://", "file://"].iter().any(|start| address.starts_with(start))
+}
+
+/// A repository that a run is added to.
+pub struct Target {
+    repository: Repository,
+    sender: String,
+}
+
+impl Target {
+    /// The repository at an address, cloned below the current directory where it is not here, and
+    /// the account of who sends.
+    pub fn of(address: &str, flags: &SubmitFlags) -> Result<Target> {
+        let dir = match Path::new(address) {
+            dir if dir.is_dir() => dir.to_owned(),
+            _ => cloned(address)?,
+        };
+        let repository = Repository::open(&dir).or_usage()?;
+        let sender = match &flags.sender {
+            Some(sender) => sender.clone(),
+            None => configured(&dir)?,
+        };
+        if !is_sender(&sender) {
+            return usage(format_args!(
+                "'{}' is no account of a forge: letters, digits and single hyphens",
+                clean(&sender)
+            ));
+        }
+        Ok(Target { repository, sender })
+    }
+
+    /// Where the record would be written.
+    pub fn name(&self) -> String {
+        clean(&self.repository.dir().display().to_string())
+    }
+
+    /// Writes the record and prints the steps of a pull request.
+    pub fn add(&self, document: &SubmissionDocument) -> Result<()> {
+        let (run, bytes) = packed(&document.run).or_usage()?;
+        let upload = match collection::judge(run) {
+            Ok(upload) => upload,
+            Err(rejection) => {
+                return usage(format_args!(
+                    "it would be refused: {}",
+                    clean(&rejection.to_string())
+                ));
+            }
+        };
+        let id = store::collection::content_name(&upload.run).or_internal()?;
+        let path = self.repository.place(&self.sender, &id);
+        if path.exists() {
+            return refuse(format_args!(
+                "it is there already: {}",
+                clean(&path.display().to_string())
+            ));
+        }
+        crate::repository::write(&path, &bytes).or_internal()?;
+        for doubt in &upload.doubts {
+            crate::say!("A person will have to look at it: {}", clean(doubt));
+        }
+        print(&steps(self.repository.dir(), &path, &self.sender, &id, &upload.run.name()))
+    }
+}
+
+fn steps(dir: &Path, path: &Path, sender: &str, id: &str, medium: &str) -> String {
+    let (shown, place) = (dir.display(), path.strip_prefix(dir).unwrap_or(path).display());
+    // A name may hold what a shell would read.
+    let subject: String = format!("Add {medium}")
+        .chars()
+        .map(|c| if c.is_alphanumeric() || " .,+-()".contains(c) { c } else { ' ' })
+        .collect();
+    format!(
+        "Written: {shown}/{place}\nTo send it, from {shown}:\n  git checkout -b {sender}-{id}\n  git add {place} && git commit -m \"{}\"\n  git push -u origin {sender}-{id}\nand open a pull request from that branch. The collection judges it there.\n",
+        clean(&subject)
+    )
+}
+
+/// A copy of a repository in a directory of its name.
+fn cloned(address: &str) -> Result<PathBuf> {
+    let name = address.trim_end_matches('/').trim_end_matches(".git");
+    let name = name.rsplit(['/', ':']).next().unwrap_or_default();
+    let dir = PathBuf::from(if name.is_empty() { "collection" } else { name });
+    if Repository::is_at(&dir) {
+        return Ok(dir);
+    }
+    if dir.exists() {
+        return refuse(format_args!(
+            "'{}' is in the way of a copy of the collection; go to another directory",
+            clean(&dir.display().to_string())
+        ));
+    }
+    crate::say!("A copy of {} in {} ..", clean(address), dir.display());
+    let ran = Command::new("git").args(["clone", "--quiet", "--", address]).arg(&dir).output();
+    let ran = match ran {
+        Ok(ran) => ran,
+        Err(error) => return usage(format_args!("git cannot be started: {error}")),
+    };
+    if !ran.status.success() {
+        let said = clean(String::from_utf8_lossy(&ran.stderr).trim());
+        return usage(format_args!("the collection cannot be copied: {said}"));
+    }
+    Ok(dir)
+}
+
+/// The account that git knows: `github.user`, or that of `git config --global`.
+fn configured(dir: &Path) -> Result<String> {
+    let ran = Command::new("git").arg("-C").arg(dir).args(["config", "github.user"]).output();
+    let name = ran.map(|ran| String::from_utf8_lossy(&ran.stdout).trim().to_owned());
+    match name {
+        Ok(name) if !name.is_empty() => Ok(name),
+        _ => usage(
+            "which account of the forge sends it? Say --sender ACCOUNT, or: git config --global github.user ACCOUNT",
+        ),
+    }
+}

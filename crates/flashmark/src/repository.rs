@@ -1,0 +1,211 @@
+//! A collection that is a repository of records and needs no server: who may change what is the
+//! forge's to say, and a page is made from it (docs/repositories.md).
+//!
+//! `flashmark-collection.json` says that a directory is one. Records are
+//! `records/SENDER/ID.json.gz`: the account of who sent it, and the name that its content gives it.
+//! `accepted.txt` names doubtful records that a person has looked at.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use report::words::clean;
+use serde::{Deserialize, Serialize};
+
+pub mod judging;
+mod packing;
+
+pub use packing::{MOST_PACKED, packed};
+
+/// The file that says that a directory is a collection.
+pub const SETTINGS: &str = "flashmark-collection.json";
+/// Ids of doubtful records that are taken, a line each; what follows is the reason.
+pub const ACCEPTED: &str = "accepted.txt";
+/// The directory of the records.
+pub const RECORDS: &str = "records";
+const SCHEMA: &str = "flashmark-repository/1";
+/// Characters of an account: as many as forges allow.
+const LONGEST_SENDER: usize = 39;
+
+/// What a collection says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Which form the repository has.
+    pub schema: String,
+    /// What its pages are called.
+    pub title: String,
+    /// The address at which its pages are published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
+impl Settings {
+    /// Settings of this version.
+    pub fn new(title: &str, address: Option<String>) -> Settings {
+        Settings { schema: SCHEMA.to_owned(), title: title.to_owned(), address }
+    }
+}
+
+/// A record of a repository, by where it lies.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RecordFile {
+    /// The account of who sent it.
+    pub sender: String,
+    /// The name that its content gives it.
+    pub id: String,
+    /// The file itself.
+    pub path: PathBuf,
+}
+
+/// A repository of records.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    dir: PathBuf,
+    /// What it says of itself.
+    pub settings: Settings,
+    accepted: BTreeSet<String>,
+}
+
+impl Repository {
+    /// Whether a directory says that it is one.
+    pub fn is_at(dir: &Path) -> bool {
+        dir.join(SETTINGS).is_file()
+    }
+
+    /// Opens the repository in a directory.
+    ///
+    /// # Errors
+    /// Where it is none, or one of a newer version.
+    pub fn open(dir: &Path) -> Result<Repository> {
+        let shown = clean(&dir.display().to_string());
+        let text = fs::read_to_string(dir.join(SETTINGS)).with_context(|| {
+            format!("'{shown}' is no collection: it has no {SETTINGS}; flashmark collection init makes one")
+        })?;
+        let settings: Settings = serde_json::from_str(&text)
+            .with_context(|| format!("{shown}/{SETTINGS} cannot be read"))?;
+        if settings.schema != SCHEMA {
+            bail!(
+                "{shown} has the form '{}', this version knows '{SCHEMA}'; a newer flashmark reads it",
+                clean(&settings.schema)
+            );
+        }
+        let accepted = fs::read_to_string(dir.join(ACCEPTED)).unwrap_or_default();
+        let accepted = accepted
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|word| !word.starts_with('#'))
+            .map(str::to_owned)
+            .collect();
+        Ok(Repository { dir: dir.to_owned(), settings, accepted })
+    }
+
+    /// Where it lies.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Whether a person has looked at this doubtful record and taken it.
+    pub fn has_accepted(&self, id: &str) -> bool {
+        self.accepted.contains(id)
+    }
+
+    /// Where a record of a sender belongs.
+    pub fn place(&self, sender: &str, id: &str) -> PathBuf {
+        self.dir.join(RECORDS).join(sender).join(format!("{id}.json.gz"))
+    }
+
+    /// All records, in the order of senders and ids. Files that are none of the form are left out;
+    /// [`parse_place`] tells of one.
+    ///
+    /// # Errors
+    /// Where a directory cannot be read.
+    pub fn records(&self) -> Result<Vec<RecordFile>> {
+        let mut found = Vec::new();
+        let records = self.dir.join(RECORDS);
+        if !records.exists() {
+            return Ok(found);
+        }
+        for sender in sorted(&records)? {
+            if !sender.is_dir() {
+                continue;
+            }
+            for path in sorted(&sender)? {
+                let relative = path.strip_prefix(&self.dir).unwrap_or(&path).to_owned();
+                if let Some((sender, id)) = parse_place(&relative) {
+                    found.push(RecordFile { sender, id, path });
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Writes a file whole or not at all, and the directories it lies in.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    if let Some(dir) = path.parent() {
+        fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    }
+    Ok(store::atomic_write(path, bytes)?)
+}
+
+/// What lies in a directory, by name.
+fn sorted(dir: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))?;
+    let mut paths =
+        entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Sender and id of `records/SENDER/ID.json.gz`; `None` for any other path.
+pub fn parse_place(path: &Path) -> Option<(String, String)> {
+    let mut parts = path.iter().map(|part| part.to_str());
+    let (records, sender, file) = (parts.next()??, parts.next()??, parts.next()??);
+    let id = file.strip_suffix(".json.gz")?;
+    let is_one = records == RECORDS
+        && parts.next().is_none()
+        && is_sender(sender)
+        && report::collection::is_slug(id);
+    is_one.then(|| (sender.to_owned(), id.to_owned()))
+}
+
+/// Whether a text can be the account of a sender: letters, digits and single hyphens, as forges have
+/// them.
+pub fn is_sender(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= LONGEST_SENDER
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+        && !text.contains("--")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_sender_and_an_id_and_nothing_else() {
+        let read = |path: &str| parse_place(Path::new(path));
+        assert_eq!(
+            read("records/ada/abc234.json.gz"),
+            Some(("ada".to_owned(), "abc234".to_owned()))
+        );
+        for other in [
+            "records/ada/abc234.json",
+            "records/abc234.json.gz",
+            "records/ada/more/abc234.json.gz",
+            "records/../abc234.json.gz",
+            "records/a b/abc234.json.gz",
+            "records/-ada/abc234.json.gz",
+            "README.md",
+            "records/ada/../../x.json.gz",
+        ] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A collection without a server: from a run to a line on a page of a repository, by the commands
+//! that a contributor types and the steps that its workflow takes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{Flashmark, Ran, Scratch, has_tool, tool};
+
+/// A bare repository with a fresh collection in it, as a forge hosts it, and a place for clones.
+struct Forge {
+    scratch: Scratch,
+    flashmark: Flashmark,
+}
+
+impl Forge {
+    /// `None`, with a word about it, where git is missing.
+    fn new() -> Option<Forge> {
+        if !has_tool("git") {
+            return None;
+        }
+        let forge = Forge { scratch: Scratch::new(), flashmark: Flashmark::new() };
+        let (bare, owner) = (forge.word("cards.git"), forge.word("owner"));
+        tool("git", &["init", "--quiet", "--bare", "-b", "main", &bare]);
+        forge.flashmark.done(&["collection", "init", &owner, "--title", "Our cards"]);
+        forge.git("owner", &["init", "--quiet", "-b", "main"]);
+        forge.commit("owner", "Begin a collection");
+        forge.git("owner", &["push", "--quiet", &bare, "main"]);
+        Some(forge)
+    }
+
+    fn word(&self, name: &str) -> String {
+        self.scratch.at(name).to_str().unwrap().to_owned()
+    }
+
+    fn git(&self, dir: &str, words: &[&str]) -> String {
+        let dir = self.word(dir);
+        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+        tool("git", &[["-C", &dir].as_slice(), &who, words].concat())
+    }
+
+    fn commit(&self, dir: &str, subject: &str) {
+        self.git(dir, &["add", "-A"]);
+        self.git(dir, &["commit", "--quiet", "-m", subject]);
+    }
+
+    /// A clone under this name, in which something is changed and committed.
+    fn change(&self, dir: &str, change: impl FnOnce(&Path)) {
+        tool("git", &["clone", "--quiet", &self.word("cards.git"), &self.word(dir)]);
+        change(&self.scratch.at(dir));
+        self.commit(dir, "Change something");
+    }
+
+    /// What the workflow of a pull request says of a clone.
+    fn checked(&self, dir: &str, sender: &str) -> Ran {
+        let words = ["collection", "check", &self.word(dir), "--sender", sender];
+        self.flashmark.run(&[words.as_slice(), &["--since", "origin/main"]].concat())
+    }
+
+    /// A run that is on no simulated medium by what it says, and is taken: it has too few I/Os to
+    /// tell. `change` makes it another.
+    fn record(&self, name: &str, change: impl FnOnce(&mut serde_json::Value)) -> String {
+        let text = fs::read_to_string(crate::submit::RECORD).unwrap();
+        let mut record: serde_json::Value = serde_json::from_str(&text).unwrap();
+        record["medium"]["kind"] = "sd".into();
+        record["medium"]["vendor"] = "SanDisk".into();
+        record["medium"]["model"] = "SD32G".into();
+        record["medium"]["profile"] = serde_json::Value::Null;
+        record["target"]["kind"] = "block".into();
+        record["target"]["engine"] = "io_uring".into();
+        change(&mut record);
+        let file = self.scratch.file(name, record.to_string());
+        file.to_str().unwrap().to_owned()
+    }
+
+    fn submit(&self, record: &str, dir: &str, sender: &str) -> Ran {
+        let words = ["submit", record, "--to", &self.word(dir), "--sender", sender, "--yes"];
+        self.flashmark.run(&words)
+    }
+}
+
+fn flat(ran: &Ran) -> String {
+    ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn records(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for sender in fs::read_dir(dir.join("records")).unwrap().map(|entry| entry.unwrap().path()) {
+        if sender.is_dir() {
+            found.extend(fs::read_dir(sender).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_run_becomes_a_line_of_a_published_page() {
+    let Some(forge) = Forge::new() else { return };
+    // The contributor: a run, sent to the address of the repository.
+    let new_user = Flashmark::new();
+    new_user.done(&["run", "sim:a1", "--suite", "quick"]);
+    let work = forge.scratch.directory("work");
+    let address = format!("file://{}", forge.word("cards.git"));
+    let mut submit =
+        new_user.command(&["submit", "latest", "--to", &address, "--sender", "ada", "--yes"]);
+    let sent = Ran::of(submit.current_dir(&work));
+    assert_eq!(sent.code, Some(0), "{sent}");
+    assert!(sent.out.contains("git push -u origin ada-"), "{sent}");
+    let clone = work.join("cards");
+    let [record] = &records(&clone)[..] else { panic!("one record is written") };
+    assert!(fs::metadata(record).unwrap().len() <= 100_000);
+    forge.commit("work/cards", "Add a1 32 GB");
+    // The pull request.
+    let checked = forge.checked("work/cards", "ada");
+    assert_eq!(checked.code, Some(0), "{checked}");
+    assert!(checked.out.contains("1 record taken, 0 wrong"), "{checked}");
+    assert_eq!(forge.checked("work/cards", "mallory").code, Some(1), "it is ada's record");
+    // The maintainer merges it, and the workflow publishes.
+    forge.git("work/cards", &["push", "--quiet", "origin", "HEAD:main"]);
+    let site = forge.word("site");
+    forge.flashmark.done(&["publish", &site, "--collection", clone.to_str().unwrap()]);
+    let page = fs::read_to_string(forge.scratch.at("site/simulated.html")).unwrap();
+    assert!(page.contains("a1 32 GB"), "{page}");
+    let again = forge.submit("latest", "work/cards", "ada");
+    assert_ne!(again.code, Some(0), "this user has no such run: {again}");
+}
+
+#[test]
+fn a_pull_request_changes_records_of_its_sender_only() {
+    let Some(forge) = Forge::new() else { return };
+    let record = forge.record("card.json", |_| ());
+    let sent = forge.submit(&record, "owner", "ada");
+    assert_eq!(sent.code, Some(0), "{sent}");
+    forge.commit("owner", "Add a card");
+    forge.git("owner", &["push", "--quiet", &forge.word("cards.git"), "main"]);
+    let of_ada = records(&forge.scratch.at("owner"))[0].clone();
+    let of_ada = of_ada.strip_prefix(forge.scratch.at("owner")).unwrap().to_owned();
+
+    forge.change("removes", |dir| fs::remove_file(dir.join(&of_ada)).unwrap());
+    let removed = forge.checked("removes", "mallory");
+    assert_eq!(removed.code, Some(1), "{removed}");
+    assert!(flat(&removed).contains("changes files below records/mallory/ only"), "{removed}");
+    assert_eq!(forge.checked("removes", "ada").code, Some(0), "one's own may go");
+
+    forge.change("edits", |dir| {
+        fs::write(dir.join("accepted.txt"), "anything mine\n").unwrap();
+        fs::write(dir.join(".github/workflows/validate.yml"), "on: never\n").unwrap();
+    });
+    let edited = flat(&forge.checked("edits", "mallory"));
+    assert!(edited.contains("accepted.txt: refused"), "{edited}");
+    assert!(edited.contains("validate.yml: refused"), "{edited}");
+
+    forge.change("moves", |dir| {
+        fs::create_dir(dir.join("records/mallory")).unwrap();
+        fs::rename(
+            dir.join(&of_ada),
+            dir.join("records/mallory").join(of_ada.file_name().unwrap()),
+        )
+        .unwrap();
+    });
+    assert_eq!(forge.checked("moves", "mallory").code, Some(1));
+
+    forge.change("hides", |dir| {
+        fs::create_dir_all(dir.join("records/mallory/deep")).unwrap();
+        fs::write(dir.join("records/mallory/deep/x.json.gz"), "x").unwrap();
+        fs::write(dir.join("records/mallory/notes.txt"), "x").unwrap();
+    });
+    let hidden = flat(&forge.checked("hides", "mallory"));
+    assert!(hidden.contains("deep/x.json.gz: refused: a record is records/ACCOUNT"), "{hidden}");
+}
+
+#[test]
+fn a_broken_record_is_named_and_the_rest_is_published() {
+    let Some(forge) = Forge::new() else { return };
+    let good = forge.record("good.json", |_| ());
+    assert_eq!(forge.submit(&good, "owner", "ada").code, Some(0));
+    let bob = forge.scratch.directory("owner/records/bob");
+    fs::write(bob.join("aaaaaaaaaaaaaaaa.json.gz"), "no record").unwrap();
+    let mut newer = fs::read_to_string(crate::submit::RECORD).unwrap();
+    newer = newer.replace("flashmark/1", "flashmark/99");
+    fs::write(bob.join("bbbbbbbbbbbbbbbb.json.gz"), newer).unwrap();
+    // Two at once for one medium: both are taken.
+    let other = forge.record("other.json", |record| record["run"]["seed"] = 7.into());
+    assert_eq!(forge.submit(&other, "owner", "eve").code, Some(0));
+    let site = forge.word("site");
+    let words = ["publish", &site, "--collection", &forge.word("owner"), "--no-reference"];
+    let published = forge.flashmark.run(&words);
+    assert_eq!(published.code, Some(0), "{published}");
+    let said = published.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("aaaaaaaaaaaaaaaa.json.gz is left out"), "{published}");
+    assert!(said.contains("bbbbbbbbbbbbbbbb.json.gz is left out"), "{published}");
+    assert!(published.out.contains("1 line"), "{published}");
+    let page = fs::read_to_string(forge.scratch.at("site/index.html")).unwrap();
+    assert!(page.contains("SanDisk SD32G") && page.contains("unconfirmed"), "{page}");
+}
+
+#[test]
+fn what_is_no_collection_is_not_written_to() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let missing = flashmark.run(&["collection", "check", scratch.word()]);
+    assert_eq!(missing.code, Some(2), "{missing}");
+    scratch.file("README.md", "mine");
+    let taken = flashmark.run(&["collection", "init", scratch.word()]);
+    assert_eq!(taken.code, Some(3), "{taken}");
+    assert_eq!(scratch.names(), ["README.md"]);
+    let sent = flashmark.run(&["submit", crate::submit::RECORD, "--to", scratch.word(), "--yes"]);
+    assert_eq!(sent.code, Some(2), "{sent}");
+    let fresh = scratch.at("fresh");
+    let fresh = fresh.to_str().unwrap();
+    flashmark.done(&["collection", "init", fresh]);
+    assert_eq!(flashmark.run(&["collection", "init", fresh]).code, Some(3));
+    let words = ["submit", crate::submit::RECORD, "--to", fresh, "--yes", "--sender", "../x"];
+    assert_eq!(flashmark.run(&words).code, Some(2));
+}
