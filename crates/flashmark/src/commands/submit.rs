@@ -72,7 +72,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
 /// Writes a run into a repository of records.
 #[cfg(feature = "export")]
 fn add(address: &str, flags: &SubmitFlags, document: &SubmissionDocument) -> Result {
-    let target = to_repository::Target::of(address, flags)?;
+    let target = to_repository::RepositoryTarget::of(address, flags)?;
     let what = format!("This would be written to {}, for everyone to read:", target.name());
     crate::say_text!("{}", announced(document, &what));
     agreed("Write it?", flags.yes)?;

@@ -20,15 +20,15 @@ pub fn is_repository(address: &str) -> bool {
 }
 
 /// A repository that a run is added to.
-pub struct Target {
+pub struct RepositoryTarget {
     repository: Repository,
     sender: String,
 }
 
-impl Target {
+impl RepositoryTarget {
     /// The repository at an address, cloned below the current directory where it is not here, and
     /// the account of who sends.
-    pub fn of(address: &str, flags: &SubmitFlags) -> Result<Target> {
+    pub fn of(address: &str, flags: &SubmitFlags) -> Result<RepositoryTarget> {
         let dir = match Path::new(address) {
             dir if dir.is_dir() => dir.to_owned(),
             _ => cloned(address)?,
@@ -44,7 +44,7 @@ impl Target {
                 clean(&sender)
             ));
         }
-        Ok(Target { repository, sender })
+        Ok(RepositoryTarget { repository, sender })
     }
 
     /// Where the record would be written.
