@@ -31,6 +31,8 @@ mod migrations;
 mod pool;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "postgres")]
+mod postgres_tls;
 mod query;
 mod read;
 mod runs;

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Config, NoTls, Statement};
+use postgres::{Client, Statement};
 
 use super::connection::{Connection, Intent, SqlRow, SqlValue};
 use super::error::DatabaseError;
+use super::postgres_tls::{configure, refusal};
 
 /// How long to wait for a server that does not answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -25,6 +26,9 @@ pub(super) struct Postgres {
 
 impl From<postgres::Error> for DatabaseError {
     fn from(error: postgres::Error) -> DatabaseError {
+        if let Some(why) = refusal(&error) {
+            return DatabaseError(why);
+        }
         // By itself it says "db error".
         let said = error.as_db_error().map(|told| told.message().to_owned());
         let cause = error.source().map(ToString::to_string);
@@ -36,9 +40,9 @@ impl From<postgres::Error> for DatabaseError {
 
 impl Postgres {
     pub fn open(url: &str) -> Result<Postgres, DatabaseError> {
-        let mut config: Config = url.parse()?;
+        let (mut config, tls) = configure(url)?;
         config.connect_timeout(PATIENCE).application_name("flashmark");
-        let mut client = config.connect(NoTls)?;
+        let mut client = config.connect(tls)?;
         let encoding: String = client.query_one("SHOW server_encoding", &[])?.get(0);
         if encoding != "UTF8" {
             return Err(DatabaseError(format!(

@@ -6,6 +6,8 @@ mod killed;
 mod made;
 mod queries;
 mod suite;
+#[cfg(feature = "postgres")]
+mod tls;
 
 use std::path::Path;
 

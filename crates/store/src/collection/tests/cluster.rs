@@ -1,8 +1,9 @@
 //! A throwaway PostgreSQL: a cluster of its own in a temporary directory, reached through a socket
-//! in it and by no network, gone afterwards.
+//! in it and by no network unless a test asks for it, gone afterwards.
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +20,11 @@ impl Cluster {
     /// Starts one; `None` where PostgreSQL is not installed, which is said on standard error, past
     /// whatever captures the output of tests.
     pub fn start() -> io::Result<Option<Cluster>> {
+        Cluster::start_with("-c listen_addresses=''", &[])
+    }
+
+    /// Starts one with settings and files of its own in the directory of its data.
+    pub fn start_with(settings: &str, files: &[(&str, &str)]) -> io::Result<Option<Cluster>> {
         let Some(programs) = programs() else {
             let missing = "\n*** PostgreSQL is not installed: NOT TESTED ON POSTGRESQL. apt install postgresql, or ./test, which does it ***\n";
             io::stderr().write_all(missing.as_bytes())?;
@@ -52,8 +58,17 @@ impl Cluster {
                 &data,
             ],
         )?;
+        for (name, content) in files {
+            let path = PathBuf::from(&data).join(name);
+            fs::write(&path, content)?;
+            // The server takes no key that others can read.
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+            if is_root {
+                output(Command::new("chown").arg("postgres").arg(&path))?;
+            }
+        }
         let options = format!(
-            "-c listen_addresses='' -c unix_socket_directories='{}' -c max_connections=60",
+            "{settings} -c unix_socket_directories='{}' -c max_connections=60",
             cluster.dir.path().display()
         );
         let log = cluster.dir.path().join("log").display().to_string();
